@@ -1,0 +1,203 @@
+package dp
+
+// Event is a sealed sum type: only this package adds kinds. Every kind has a
+// Validate method that refuses NaN, infinities and signs without meaning;
+// accountants treat an Event they do not know as an infinite cost.
+//
+// Noise is always stated relative to the sensitivity of what it protects, so an
+// Event means the same under every relation for which the sensitivity was taken.
+type Event interface {
+	// Kind is the stable name under which the event is stored.
+	Kind() string
+	// Validate returns an error that names the field, or nil.
+	Validate() error
+	isEvent()
+}
+
+type (
+	// NoOp touches no data. It costs nothing.
+	NoOp struct{}
+
+	// NonPrivate releases something without protection. It costs +Inf.
+	NonPrivate struct{}
+
+	// Gaussian adds N(0, (NoiseMultiplier·Δ)²) per coordinate to a value of L2
+	// sensitivity Δ. NoiseMultiplier 0 costs +Inf.
+	Gaussian struct {
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+	}
+
+	// Laplace adds Laplace noise of scale NoiseMultiplier·Δ to a value of L1
+	// sensitivity Δ: pure epsilon 1/NoiseMultiplier.
+	Laplace struct {
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+	}
+
+	// DiscreteGaussian adds integer noise with P(x) ∝ exp(−x²/2s²),
+	// s = NoiseMultiplier·Δ, to every coordinate of an integer vector of L2
+	// sensitivity Δ (Canonne, Kamath and Steinke, arXiv:2004.00010): zCDP with
+	// rho = 1/(2·NoiseMultiplier²). It has no analytic-Gaussian curve.
+	DiscreteGaussian struct {
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+	}
+
+	// DiscreteLaplace adds integer noise with P(x) ∝ exp(−|x|/(NoiseMultiplier·Δ))
+	// to an integer vector of L1 sensitivity Δ: pure epsilon 1/NoiseMultiplier.
+	DiscreteLaplace struct {
+		NoiseMultiplier float64 `json:"noise_multiplier"`
+	}
+
+	// RandomizedResponse answers truly with probability 1−NoiseProbability and
+	// uniformly over Categories otherwise (ReplaceOne).
+	RandomizedResponse struct {
+		NoiseProbability float64 `json:"noise_probability"`
+		Categories       int     `json:"categories"`
+	}
+
+	// ExponentialMechanism samples with weights exp(Epsilon·u/(2Δ)); it is
+	// Epsilon-DP and Epsilon-bounded-range.
+	ExponentialMechanism struct {
+		Epsilon float64 `json:"epsilon"`
+	}
+
+	// Pure is any Epsilon-DP mechanism.
+	Pure struct {
+		Epsilon float64 `json:"epsilon"`
+	}
+
+	// Approximate is any (Epsilon, Delta)-DP mechanism about which nothing else
+	// is known.
+	Approximate struct {
+		Epsilon float64 `json:"epsilon"`
+		Delta   float64 `json:"delta"`
+	}
+
+	// ZCDP is any Rho-zero-concentrated-DP mechanism (Bun and Steinke,
+	// arXiv:1605.02065).
+	ZCDP struct {
+		Rho float64 `json:"rho"`
+	}
+
+	// PoissonSampled runs Event on a sample that every unit joins independently
+	// with probability Rate.
+	PoissonSampled struct {
+		Rate  float64 `json:"rate"`
+		Event Event   `json:"event"`
+	}
+
+	// FixedSizeSampled runs Event on SampleSize of SourceSize units drawn without
+	// replacement (ReplaceOne; Wang, Balle and Kasiviswanathan, arXiv:1808.00087).
+	FixedSizeSampled struct {
+		SampleSize int   `json:"sample_size"`
+		SourceSize int   `json:"source_size"`
+		Event      Event `json:"event"`
+	}
+
+	// Shuffled is Epochs passes over a shuffled data set in fixed batches, each
+	// batch through Event once. Its valid bound knows no amplification: every
+	// unit meets Event once an epoch.
+	Shuffled struct {
+		Epochs int   `json:"epochs"`
+		Event  Event `json:"event"`
+	}
+
+	// Repeat composes Count adaptive uses of Event with fresh randomness.
+	Repeat struct {
+		Count int64 `json:"count"`
+		Event Event `json:"event"`
+	}
+
+	// Compose composes Events adaptively, each chosen before data is read.
+	Compose struct {
+		Events []Event `json:"events"`
+	}
+
+	// Scoped restricts Event to the units of Scope. Units outside of it do not
+	// influence the output at all.
+	Scoped struct {
+		Scope Scope `json:"scope"`
+		Event Event `json:"event"`
+	}
+
+	// Select runs Event a secret random number of times and releases only the
+	// best run (Liu and Talwar, arXiv:1811.07971; Papernot and Steinke,
+	// arXiv:2110.03620).
+	Select struct {
+		Runs  Runs  `json:"runs"`
+		Event Event `json:"event"`
+	}
+)
+
+// Runs is the law of the secret number of runs of a Select.
+type Runs interface {
+	RunsKind() string
+	Validate() error
+	isRuns()
+}
+
+type (
+	// TruncatedNegativeBinomial has parameters Eta > −1 and the mean number of
+	// runs (> 1). Eta 1 is geometric, 0 logarithmic.
+	TruncatedNegativeBinomial struct {
+		Eta  float64 `json:"eta"`
+		Mean float64 `json:"mean"`
+	}
+
+	// PoissonRuns has the given mean; zero runs are possible.
+	PoissonRuns struct {
+		Mean float64 `json:"mean"`
+	}
+
+	// RandomStopping is Liu and Talwar's hard stop: after every run stop with
+	// probability Gamma, and at the latest after ceil((1/Gamma)·ln(1/Delta2)).
+	RandomStopping struct {
+		Gamma  float64 `json:"gamma"`
+		Delta2 float64 `json:"delta2"`
+	}
+)
+
+func (NoOp) Kind() string                 { return "no_op" }
+func (NonPrivate) Kind() string           { return "non_private" }
+func (Gaussian) Kind() string             { return "gaussian" }
+func (Laplace) Kind() string              { return "laplace" }
+func (DiscreteGaussian) Kind() string     { return "discrete_gaussian" }
+func (DiscreteLaplace) Kind() string      { return "discrete_laplace" }
+func (RandomizedResponse) Kind() string   { return "randomized_response" }
+func (ExponentialMechanism) Kind() string { return "exponential_mechanism" }
+func (Pure) Kind() string                 { return "pure" }
+func (Approximate) Kind() string          { return "approximate" }
+func (ZCDP) Kind() string                 { return "zcdp" }
+func (PoissonSampled) Kind() string       { return "poisson_sampled" }
+func (FixedSizeSampled) Kind() string     { return "fixed_size_sampled" }
+func (Shuffled) Kind() string             { return "shuffled" }
+func (Repeat) Kind() string               { return "repeat" }
+func (Compose) Kind() string              { return "compose" }
+func (Scoped) Kind() string               { return "scoped" }
+func (Select) Kind() string               { return "select" }
+
+func (NoOp) isEvent()                 {}
+func (NonPrivate) isEvent()           {}
+func (Gaussian) isEvent()             {}
+func (Laplace) isEvent()              {}
+func (DiscreteGaussian) isEvent()     {}
+func (DiscreteLaplace) isEvent()      {}
+func (RandomizedResponse) isEvent()   {}
+func (ExponentialMechanism) isEvent() {}
+func (Pure) isEvent()                 {}
+func (Approximate) isEvent()          {}
+func (ZCDP) isEvent()                 {}
+func (PoissonSampled) isEvent()       {}
+func (FixedSizeSampled) isEvent()     {}
+func (Shuffled) isEvent()             {}
+func (Repeat) isEvent()               {}
+func (Compose) isEvent()              {}
+func (Scoped) isEvent()               {}
+func (Select) isEvent()               {}
+
+func (TruncatedNegativeBinomial) RunsKind() string { return "tnb" }
+func (PoissonRuns) RunsKind() string               { return "poisson" }
+func (RandomStopping) RunsKind() string            { return "random_stopping" }
+
+func (TruncatedNegativeBinomial) isRuns() {}
+func (PoissonRuns) isRuns()               {}
+func (RandomStopping) isRuns()            {}

@@ -1,0 +1,112 @@
+// Package sealed holds sensitive rows in a type that only packages under core/
+// can open. Code elsewhere may carry *Rows about; it cannot read them, print
+// them, count them or marshal them.
+package sealed
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"pawl/core/dp"
+	"pawl/schema"
+)
+
+const redacted = "sealed.Rows(redacted)"
+
+// ErrWrongDataset is returned when a permit of another data set is shown.
+var ErrWrongDataset = errors.New("permit belongs to another data set")
+
+// Rows is a sealed table: one row of float64 cells per record, in the order of
+// the schema's columns (the value, the index of the level, NaN for unknown), and
+// the keyed hash of each row's unit.
+type Rows struct {
+	dataset string
+	schema  *schema.Schema
+	cells   []float64 // row-major, len = n * len(schema.Columns)
+	hash    []uint64  // per row, the hash of its unit
+}
+
+// New seals a table. It takes ownership of its arguments.
+func New(dataset string, s *schema.Schema, cells []float64, hash []uint64) *Rows {
+	if len(cells) != len(hash)*len(s.Columns) {
+		panic(fmt.Sprintf("sealed: %d cells for %d rows of %d columns", len(cells), len(hash), len(s.Columns)))
+	}
+	return &Rows{dataset: dataset, schema: s, cells: cells, hash: hash}
+}
+
+// Dataset is the name under which the rows are budgeted.
+func (r *Rows) Dataset() string { return r.dataset }
+
+// Schema is the public declaration of the rows.
+func (r *Rows) Schema() *schema.Schema { return r.schema }
+
+// Open shows the rows of scope to a mechanism that runs event, and marks the
+// event as used.
+func (r *Rows) Open(p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
+	if p == nil {
+		return nil, ErrNotReserved
+	}
+	if p.dataset != r.dataset {
+		return nil, ErrWrongDataset
+	}
+	if r.schema.Unit.MaxRows > p.maxRows {
+		return nil, fmt.Errorf("permit is priced for %d rows per unit, the rows hold up to %d", p.maxRows, r.schema.Unit.MaxRows)
+	}
+	if err := p.take(scope, event); err != nil {
+		return nil, err
+	}
+	return r.view(scope), nil
+}
+
+// OpenPublic shows the rows of scope without a permit, and only when the schema
+// in force says that the data set is public.
+func (r *Rows) OpenPublic(scope dp.Scope) (*View, error) {
+	if !r.schema.Public {
+		return nil, fmt.Errorf("data set is not public: %w", ErrNotReserved)
+	}
+	return r.view(scope), nil
+}
+
+func (r *Rows) view(scope dp.Scope) *View {
+	v := &View{width: len(r.schema.Columns), cells: r.cells}
+	for i, h := range r.hash {
+		if scope.Contains(h) {
+			v.index = append(v.index, i)
+		}
+	}
+	return v
+}
+
+// View is an opened scope. It never leaves the function of core that opened it.
+type View struct {
+	width int
+	cells []float64
+	index []int
+}
+
+// Len is the number of rows in the scope: a private fact.
+func (v *View) Len() int { return len(v.index) }
+
+// Row returns the cells of row i of the scope; the caller must not change them.
+func (v *View) Row(i int) []float64 {
+	k := v.index[i] * v.width
+	return v.cells[k : k+v.width : k+v.width]
+}
+
+// The methods below keep rows out of logs, dumps and files: %v would otherwise
+// print unexported fields.
+
+func (r *Rows) String() string               { return redacted }
+func (r *Rows) GoString() string             { return redacted }
+func (r *Rows) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redacted) }
+func (r *Rows) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+func (r *Rows) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (r *Rows) LogValue() slog.Value         { return slog.StringValue(redacted) }
+
+func (v *View) String() string               { return redacted }
+func (v *View) GoString() string             { return redacted }
+func (v *View) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redacted) }
+func (v *View) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
+func (v *View) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+func (v *View) LogValue() slog.Value         { return slog.StringValue(redacted) }

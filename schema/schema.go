@@ -1,0 +1,244 @@
+// Package schema holds what a steward declares about a data set before anybody
+// looks at its rows: columns, types, bounds, category lists, the unit of privacy
+// and whether the number of rows is public. Nothing here is ever read from rows.
+package schema
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Type is the declared type of a column.
+type Type string
+
+const (
+	Numeric     Type = "numeric"     // a finite decimal number within [Lower, Upper]
+	Integer     Type = "integer"     // a whole number within [Lower, Upper]
+	Boolean     Type = "boolean"     // true/false, yes/no, 1/0
+	Categorical Type = "categorical" // one of a declared list
+	Ignore      Type = "ignore"      // never parsed, never used
+)
+
+// RowsKind says what is public about the number of rows.
+type RowsKind string
+
+const (
+	RowsPublic   RowsKind = "public"   // the file's own row count is public
+	RowsDeclared RowsKind = "declared" // the number N is declared
+	RowsAbout    RowsKind = "about"    // about N, a nominal number
+	RowsPrivate  RowsKind = "private"  // the number is paid for
+)
+
+// RowCount is the declaration `rows: public | N | about N | private`.
+type RowCount struct {
+	Kind RowsKind
+	N    int64 // for declared and about
+}
+
+// Unit is what one neighbouring change adds or removes.
+type Unit struct {
+	// Name in words: "row", "person", "patient".
+	Name string
+	// Column holds the unit's identifier; empty when every row is a unit.
+	Column string
+	// MaxRows is the largest number of rows one unit contributes (>= 1). Rows
+	// beyond it are dropped by a rule that looks at that unit only.
+	MaxRows int
+}
+
+// MissingRule says what an empty or NA cell becomes.
+type MissingRule string
+
+const (
+	MissingRefuse  MissingRule = "refuse"  // the file is refused
+	MissingUnknown MissingRule = "unknown" // the cell carries no information (encodes as zeros)
+	MissingValue   MissingRule = "value"   // a declared constant
+)
+
+// Column is one declared column.
+type Column struct {
+	Name string
+	Type Type
+	// Lower and Upper bound numeric and integer columns; values outside are
+	// clipped to them, silently, since how many were clipped is a private fact.
+	Lower, Upper float64
+	// Categories is the declared list, in order.
+	Categories []string
+	// Ordered says that the order of Categories is meaningful (age bands, grades).
+	Ordered bool
+	// Other is the level that undeclared categories map to: "" when they are
+	// refused, else a declared category or one more level of that name.
+	Other string
+	// Missing is the rule for empty and NA cells; MissingNumber or
+	// MissingCategory hold the constant of MissingValue.
+	Missing         MissingRule
+	MissingNumber   float64
+	MissingCategory string
+	// HeavyTailed declares a non-negative amount of wide range: it is encoded on
+	// a log(1+x) scale.
+	HeavyTailed bool
+	// Why is the stated reason for bounds or categories; printed in reports.
+	Why string
+}
+
+// Schema is the whole declaration.
+type Schema struct {
+	Version int
+	Dataset string
+	Unit    Unit
+	Public  bool
+	Rows    RowCount
+	// NA lists the cells that mean "missing", compared exactly.
+	NA      []string
+	Columns []Column
+}
+
+// DefaultNA is the list used when a schema declares none.
+var DefaultNA = []string{"", "NA", "N/A", "?"}
+
+// Column returns the index of the named column, or -1.
+func (s *Schema) Column(name string) int {
+	for i := range s.Columns {
+		if s.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Levels returns the categories of a categorical or boolean column, with the
+// extra level of Other when it is not itself declared.
+func (c *Column) Levels() []string {
+	switch c.Type {
+	case Boolean:
+		return []string{"false", "true"}
+	case Categorical:
+		if c.Other == "" || c.category(c.Other) >= 0 {
+			return c.Categories
+		}
+		return append(append([]string(nil), c.Categories...), c.Other)
+	}
+	return nil
+}
+
+func (c *Column) category(cell string) int {
+	for i, k := range c.Categories {
+		if k == cell {
+			return i
+		}
+	}
+	return -1
+}
+
+// Default returns the value that stands for a missing, malformed or undeclared
+// cell when the operator asked for defaults instead of refusal: the declared
+// constant, else the other level, else NaN (no information).
+func (c *Column) Default() float64 {
+	if c.Missing == MissingValue {
+		return c.missingValue()
+	}
+	if c.Type == Categorical && c.Other != "" {
+		return c.level(c.Other)
+	}
+	return math.NaN()
+}
+
+func (c *Column) level(name string) float64 {
+	for i, l := range c.Levels() {
+		if l == name {
+			return float64(i)
+		}
+	}
+	return math.NaN()
+}
+
+func (c *Column) missingValue() float64 {
+	switch c.Type {
+	case Numeric, Integer:
+		return c.MissingNumber
+	default:
+		return c.level(c.MissingCategory)
+	}
+}
+
+// Parse turns one cell into a number: the value clipped to the bounds, the index
+// of the level, 0 or 1 for booleans, NaN for a cell that the missing rule makes
+// unknown. Errors say what was expected and never repeat the cell.
+func (s *Schema) Parse(col int, cell string) (float64, error) {
+	c := &s.Columns[col]
+	if c.Type == Ignore {
+		return math.NaN(), nil
+	}
+	if c.Type == Categorical {
+		if i := c.category(cell); i >= 0 {
+			return float64(i), nil
+		}
+	}
+	for _, na := range s.NA {
+		if cell != na {
+			continue
+		}
+		switch c.Missing {
+		case MissingUnknown:
+			return math.NaN(), nil
+		case MissingValue:
+			return c.missingValue(), nil
+		}
+		return 0, fmt.Errorf("missing value, but the schema declares no missing rule for this column")
+	}
+	switch c.Type {
+	case Numeric, Integer:
+		return c.parseNumber(cell)
+	case Boolean:
+		return parseBoolean(cell)
+	default:
+		if c.Other != "" {
+			return c.level(c.Other), nil
+		}
+		return 0, fmt.Errorf("undeclared category: the schema lists %d categories and no \"other\"", len(c.Categories))
+	}
+}
+
+func (c *Column) parseNumber(cell string) (float64, error) {
+	want := "a number"
+	if c.Type == Integer {
+		want = "a whole number"
+	}
+	if !plainNumber(cell) {
+		return 0, fmt.Errorf("not %s (digits with an optional sign, point and exponent, no spaces)", want)
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, fmt.Errorf("not %s: out of the range of a 64-bit float", want)
+	}
+	if c.Type == Integer && v != math.Trunc(v) {
+		return 0, fmt.Errorf("not a whole number")
+	}
+	return math.Min(math.Max(v, c.Lower), c.Upper), nil
+}
+
+// plainNumber excludes what strconv would accept beyond decimal notation: hex
+// floats, underscores, "inf" and "nan".
+func plainNumber(s string) bool {
+	if s == "" {
+		return false
+	}
+	for _, r := range s {
+		if !strings.ContainsRune("0123456789+-.eE", r) {
+			return false
+		}
+	}
+	return true
+}
+
+func parseBoolean(cell string) (float64, error) {
+	switch strings.ToLower(cell) {
+	case "true", "yes", "1", "t", "y":
+		return 1, nil
+	case "false", "no", "0", "f", "n":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("not a boolean (true/false, yes/no, 1/0)")
+}
