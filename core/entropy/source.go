@@ -1,0 +1,115 @@
+package entropy
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"fmt"
+)
+
+// bufferedWords trades the cost of a call into AES against memory per child:
+// below 2 KiB the call dominates, and every step of a training splits children.
+const bufferedWords = 256
+
+// Source is a stream of secret random bits. It is not safe for concurrent use:
+// give each goroutine its own child by Split, which alone may be called from
+// several goroutines at once.
+//
+// The zero Source panics on every use; make one with New, FromKey or Seeded.
+// A copy of a Source is an alias of the same stream, never a second stream with
+// the same values. A Source prints and marshals as a fixed word, never its key.
+type Source struct {
+	// One pointer, so that a copy cannot replay buffered values and so that
+	// fmt, which reads unexported fields without calling methods, shows an
+	// address at most.
+	state *state
+}
+
+type state struct {
+	root   [32]byte // parent of children; the stream runs under a key derived from it
+	seeded bool
+	stream cipher.Stream
+	next   int // first unread word
+	words  [bufferedWords]uint64
+	bytes  [8 * bufferedWords]byte
+}
+
+// New returns a Source under a fresh key from the operating system, or the
+// error with which the operating system refused one.
+func New() (*Source, error) {
+	key, err := NewKey()
+	if err != nil {
+		return nil, err
+	}
+	return FromKey(key), nil
+}
+
+// FromKey returns the stream that key determines: the same values in every
+// process and version. The key must come from NewKey, or by Derive from such a
+// key, and must serve one computation only; two different computations under
+// one key reuse noise, which breaks the privacy of both. The result is not
+// tainted, because the key is taken to be secret.
+func FromKey(key [32]byte) *Source { return newSource(key, false) }
+
+// Seeded returns a predictable stream for simulations, tests and replays. It
+// protects nobody: whoever knows seed subtracts the noise. Seeded reports true
+// on it and on all its children.
+func Seeded(seed uint64) *Source {
+	var root [32]byte
+	binary.LittleEndian.PutUint64(root[:], seed)
+	return newSource(deriveKey(root, purposeSeed, "", nil), true)
+}
+
+func newSource(root [32]byte, seeded bool) *Source {
+	// A key of its own for the stream: the root already keys HMAC for children,
+	// and one key in two primitives has no joint proof.
+	key := deriveKey(root, purposeStream, "", nil)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(fmt.Sprintf("entropy: AES-256 unavailable: %v", err)) // only a wrong key length can cause it
+	}
+	var counter [aes.BlockSize]byte
+	return &Source{&state{
+		root:   root,
+		seeded: seeded,
+		stream: cipher.NewCTR(block, counter[:]),
+		next:   bufferedWords,
+	}}
+}
+
+// Seeded reports whether the stream, or one it was split from, began in Seeded:
+// what it randomises is NOT PRIVATE.
+func (s *Source) Seeded() bool { return s.must().seeded }
+
+// Split returns the child stream named by label and n. The child is a function
+// of the parent's key, label and n alone: it does not depend on how much was
+// read from the parent, does not advance it, and the same name gives the same
+// child again, so a name must be used for one computation only (label "lot" or
+// "noise", n the trial and step). Children of different names are independent
+// of each other and of the parent as far as HMAC-SHA256 is a pseudo-random
+// function. The seeded taint is inherited.
+func (s *Source) Split(label string, n ...uint64) *Source {
+	st := s.must()
+	parts := make([][]byte, len(n))
+	for i, v := range n {
+		parts[i] = binary.LittleEndian.AppendUint64(nil, v)
+	}
+	return newSource(deriveKey(st.root, purposeSplit, label, parts), st.seeded)
+}
+
+func (s *Source) must() *state {
+	if s == nil || s.state == nil {
+		panic("entropy: zero Source; use New, FromKey or Seeded")
+	}
+	return s.state
+}
+
+// refill replaces the buffer with the next bufferedWords words of the stream.
+func (st *state) refill() {
+	clear(st.bytes[:])
+	st.stream.XORKeyStream(st.bytes[:], st.bytes[:])
+	for i := range st.words {
+		st.words[i] = binary.LittleEndian.Uint64(st.bytes[8*i:])
+	}
+	st.next = 0
+}

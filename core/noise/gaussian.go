@@ -1,0 +1,114 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/core/entropy"
+)
+
+// Ziggurat of Marsaglia and Tsang (2000): the area under exp(−x²/2), x >= 0, is
+// covered by 256 horizontal layers of equal area. Layer 0 is the base strip plus
+// the tail beyond tailStart. A draw picks a layer and a point of its width; in 98.8 %
+// of draws the point lies under the curve for certain.
+const (
+	layers = 256
+	// tailStart is the right edge of the base strip for 256 layers, from solving
+	// "the layers close at height 1" (Marsaglia and Tsang 2000, Sec. 3; the test of
+	// the tables repeats the closure).
+	tailStart = 3.6541528853610087963519472518
+)
+
+// ziggurat holds, for layer i: edge, the x where the layer ends (edge[0] is the
+// width that gives the base strip, tail included, the common area); height, the
+// density at edge; unit, edge in steps of 2^-53; inside, the number of steps that
+// certainly lie under the curve.
+type ziggurat struct {
+	edge, height [layers + 1]float64
+	unit         [layers]float64
+	inside       [layers]uint64
+}
+
+// normal is a table of constants, computed once because listing it would be
+// harder to audit than the recurrence. It is never written again.
+var normal = newZiggurat()
+
+func newZiggurat() *ziggurat {
+	var z ziggurat
+	density := func(x float64) float64 { return math.Exp(-x * x / 2) }
+	area := tailStart*density(tailStart) + math.Sqrt(math.Pi/2)*math.Erfc(tailStart/math.Sqrt2)
+	z.edge[0] = area / density(tailStart)
+	z.edge[1] = tailStart
+	for i := 1; i < layers-1; i++ {
+		z.edge[i+1] = math.Sqrt(-2 * math.Log(area/z.edge[i]+density(z.edge[i])))
+	}
+	z.edge[layers] = 0
+	for i := range z.edge {
+		z.height[i] = density(z.edge[i])
+	}
+	for i := range z.unit {
+		z.unit[i] = z.edge[i] * 0x1p-53
+		z.inside[i] = uint64(z.edge[i+1] / z.edge[i] * 0x1p53)
+	}
+	return &z
+}
+
+// Gaussian returns one value of N(0, 1). Bits 0–7 of a word choose the layer, bit
+// 8 the sign, the upper 53 bits the position; the tail is drawn by Marsaglia's
+// exact method, so no |x| is out of reach (P(|x| > 8.3) = 1e-16 is still drawn
+// right).
+func Gaussian(src *entropy.Source) float64 {
+	for {
+		u := src.Uint64()
+		layer := u & (layers - 1)
+		step := u >> 11
+		x := float64(step) * normal.unit[layer]
+		if step >= normal.inside[layer] {
+			var ok bool
+			if x, ok = edgeOfLayer(src, layer, x); !ok {
+				continue
+			}
+		}
+		// The sign bit is moved, not branched on: the branch would be a coin toss.
+		return math.Float64frombits(math.Float64bits(x) ^ u>>8<<63)
+	}
+}
+
+// edgeOfLayer decides the 1.2 % of draws that may lie above the curve: it returns
+// a point of the tail for the base strip, else x if a random height in the layer
+// is under the curve, else false.
+func edgeOfLayer(src *entropy.Source, layer uint64, x float64) (float64, bool) {
+	if layer == 0 {
+		for {
+			beyond := -math.Log(src.Open01()) / tailStart
+			if -2*math.Log(src.Open01()) > beyond*beyond {
+				return tailStart + beyond, true
+			}
+		}
+	}
+	low, high := normal.height[layer], normal.height[layer+1]
+	return x, low+src.Float64()*(high-low) < math.Exp(-x*x/2)
+}
+
+// AddGaussian adds an independent draw of N(0, stdDev²) to every element of dst.
+// It takes the same values from src as len(dst) calls of Gaussian, so the split of
+// a vector into pieces does not change the result. stdDev 0 adds nothing and
+// draws nothing (non-private training; its Event costs +Inf). Negative, NaN or
+// infinite stdDev panics. Absolute rounding error: half a unit in the last place of
+// each sum.
+func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
+	if stdDev == 0 {
+		return
+	}
+	mustScale("standard deviation", stdDev)
+	for i := range dst {
+		dst[i] += stdDev * Gaussian(src)
+	}
+}
+
+// mustScale panics unless scale is a positive, finite number.
+func mustScale(name string, scale float64) {
+	if !(scale > 0 && scale <= math.MaxFloat64) {
+		panic(fmt.Sprintf("noise: %s %v is not positive and finite", name, scale))
+	}
+}
