@@ -1,0 +1,156 @@
+package design
+
+import (
+	"sync"
+
+	"pawl/encode"
+)
+
+// Stripes of rows are summed apart and added in order, so a result does not
+// depend on the number of workers. Their number is a function of the encoding
+// alone, because every stripe owns a square table.
+func (m *Matrix) stripes() int {
+	if m.levels+len(m.linear) <= 512 {
+		return 8
+	}
+	return 2
+}
+
+// Moments is the working memory of Weighted, kept between calls.
+type Moments struct {
+	parts       [][]float64
+	half, whole []float64
+}
+
+// Weighted sets h (Dim×Dim, row-major, symmetric) to Σ_i weight[i]·x_i x_iᵀ. A
+// weight of zero takes the row out.
+//
+// A pair of table blocks costs one addition a row, into the count of its pair of
+// levels; coordinates appear only after the sum, when both sides of the table of
+// counts are mapped by the blocks. The cost is rows·blocks²/2 + Dim·(levels)².
+func (m *Matrix) Weighted(buf *Moments, h, weight []float64) {
+	size := m.levels + len(m.linear)
+	stripes := m.stripes()
+	if len(buf.parts) != stripes || len(buf.parts[0]) != size*size {
+		buf.parts = make([][]float64, stripes)
+		for i := range buf.parts {
+			buf.parts[i] = make([]float64, size*size)
+		}
+		buf.half = make([]float64, m.enc.Dim*size)
+		buf.whole = make([]float64, size*m.enc.Dim)
+	}
+	m.eachStripe(stripes, func(s int) {
+		clear(buf.parts[s])
+		m.count(buf.parts[s], weight, s*m.n/stripes, (s+1)*m.n/stripes)
+	})
+	table := buf.parts[0]
+	for _, part := range buf.parts[1:] {
+		for i, v := range part {
+			table[i] += v
+		}
+	}
+	for i := range size {
+		for j := range i {
+			// The two halves hold different pairs: table blocks are in ascending
+			// order of levels and linear blocks come last, so one of them is zero.
+			v := table[i*size+j] + table[j*size+i]
+			table[i*size+j], table[j*size+i] = v, v
+		}
+	}
+	m.coordinates(buf.half, table, size)
+	transpose(buf.whole, buf.half, m.enc.Dim, size)
+	clear(h)
+	m.coordinates(h, buf.whole, m.enc.Dim)
+	square := m.enc.Scale * m.enc.Scale
+	for i := range h {
+		h[i] *= square
+	}
+}
+
+func (m *Matrix) eachStripe(stripes int, f func(s int)) {
+	if m.workers == 1 || m.n < chunk {
+		for s := range stripes {
+			f(s)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	next := make(chan int, stripes)
+	for s := range stripes {
+		next <- s
+	}
+	close(next)
+	for range min(m.workers, stripes) {
+		wg.Go(func() {
+			for s := range next {
+				f(s)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// count adds the weighted pairs of levels of rows [lo, hi) to the upper half of
+// table.
+func (m *Matrix) count(table, weight []float64, lo, hi int) {
+	nt, nl := len(m.tables), len(m.linear)
+	size := m.levels + nl
+	known := make([]int, 0, nt)
+	for i := lo; i < hi; i++ {
+		w := weight[i]
+		if w == 0 {
+			continue
+		}
+		known = known[:0]
+		for _, l := range m.level[i*nt : (i+1)*nt] {
+			if l != none {
+				known = append(known, int(l))
+			}
+		}
+		values := m.value[i*nl : (i+1)*nl]
+		for s, l := range known {
+			line := table[l*size : (l+1)*size]
+			for _, o := range known[s:] {
+				line[o] += w
+			}
+			line = line[m.levels:]
+			for t, x := range values {
+				line[t] += w * x
+			}
+		}
+		for s, x := range values {
+			line := table[(m.levels+s)*size+m.levels:][:nl]
+			for t := s; t < nl; t++ {
+				line[t] += w * x * values[t]
+			}
+		}
+	}
+}
+
+// coordinates sets dst (Dim×outputs) to the levels×outputs table src with its
+// rows mapped from levels to coordinates, without Scale.
+func (m *Matrix) coordinates(dst, src []float64, outputs int) {
+	clear(dst)
+	for t, bi := range m.tables {
+		b := &m.enc.Blocks[bi]
+		from := src[m.offset[t]*outputs:][:b.Levels*outputs]
+		to := dst[b.Offset*outputs:][:b.Dim*outputs]
+		if b.Kind == encode.OneHot || b.Kind == encode.Intercept {
+			copy(to, from)
+			continue
+		}
+		b.Backward(to, from, outputs)
+	}
+	for t, bi := range m.linear {
+		b := &m.enc.Blocks[bi]
+		copy(dst[b.Offset*outputs:][:outputs], src[(m.levels+t)*outputs:][:outputs])
+	}
+}
+
+func transpose(dst, src []float64, rows, columns int) {
+	for i := range rows {
+		for j, v := range src[i*columns : (i+1)*columns] {
+			dst[j*rows+i] = v
+		}
+	}
+}
