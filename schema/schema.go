@@ -93,6 +93,9 @@ type Schema struct {
 	// NA lists the cells that mean "missing", compared exactly.
 	NA      []string
 	Columns []Column
+	// Warnings are remarks on the declaration that an operator should read, such
+	// as "each row is taken as one person". They are public like the schema.
+	Warnings []string
 }
 
 // DefaultNA is the list used when a schema declares none.

@@ -1,0 +1,379 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Version is the newest schema version that Decode understands.
+const Version = 1
+
+// maxBytes bounds a schema file; a list of categories that is longer is data.
+const maxBytes = 16 << 20
+
+var (
+	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "na", "columns"}
+	colKeys = []string{"name", "type", "lower", "upper", "categories", "ordered", "other", "missing", "heavy_tailed", "why"}
+)
+
+// Load reads a schema file. Faults are *Error with file, line and column.
+func Load(path string) (*Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return Decode(path, data)
+}
+
+// Decode reads a schema from YAML text; name stands for the file in errors.
+// Unknown keys, duplicate keys and blanks are refused: a slip in a privacy
+// declaration must not pass as a default.
+func Decode(name string, data []byte) (*Schema, error) {
+	if len(data) > maxBytes {
+		return nil, &Error{File: name, Line: 1, Col: 1, Msg: "the schema is larger than 16 MiB"}
+	}
+	body, err := parseYAML(name, data)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{file: name, places: map[faultKey]place{}, schema: &Schema{
+		Unit: Unit{Name: "row", MaxRows: 1},
+		Rows: RowCount{Kind: RowsPrivate},
+		NA:   append([]string(nil), DefaultNA...),
+	}}
+	if err := d.top(body); err != nil {
+		return nil, err
+	}
+	if err := d.schema.Validate(); err != nil {
+		return nil, d.locate(err)
+	}
+	return d.schema, nil
+}
+
+type decoder struct {
+	file   string
+	schema *Schema
+	// column is the name of the column being read, for messages.
+	column string
+	// places remembers where each key stands, so that Validate, which knows no
+	// files, can have its errors located.
+	places map[faultKey]place
+}
+
+// faultKey names a key of the schema: of column number col, or -1 for the top.
+type faultKey struct {
+	col int
+	key string
+}
+
+func (d *decoder) fault(at place, column, msg, hint string) error {
+	return &Error{File: d.file, Line: at.line, Col: at.col, Column: column, Msg: msg, hint: hint}
+}
+
+func (d *decoder) locate(err error) error {
+	var f *fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	for _, k := range []faultKey{f.at, {f.at.col, ""}, {-1, "columns"}} {
+		if at, ok := d.places[k]; ok {
+			return d.fault(at, f.err.Column, f.err.Msg, f.err.hint)
+		}
+	}
+	return d.fault(place{1, 1}, f.err.Column, f.err.Msg, f.err.hint)
+}
+
+func (d *decoder) top(body ast.Node) error {
+	fields, err := d.mapping(body, "the schema", topKeys)
+	if err != nil {
+		return err
+	}
+	by := map[string]field{}
+	for _, f := range fields {
+		by[f.key] = f
+		d.places[faultKey{-1, f.key}] = f.where
+	}
+	// Version first: a newer file may hold keys that mean something else here.
+	if err := d.version(by); err != nil {
+		return err
+	}
+	if f, ok := by["reviewed"]; ok {
+		yes, err := d.boolean(f)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return d.fault(f.where, "", "this schema was guessed from rows and is not public until reviewed",
+				"replace what came from rows by what is known without them, then set reviewed: true")
+		}
+	}
+	f, ok := by["columns"]
+	if !ok {
+		return d.fault(place{1, 1}, "", "no columns are declared", "add columns: with a list of {name, type, ...}")
+	}
+	if err := d.columns(f); err != nil {
+		return err
+	}
+	s := d.schema
+	if f, ok := by["dataset"]; ok {
+		if s.Dataset, err = d.text(f); err != nil {
+			return err
+		}
+		if s.Dataset == "" {
+			return d.fault(f.where, "", "dataset is blank", "leave the key out to use the file's name")
+		}
+	}
+	if f, ok := by["public"]; ok {
+		if s.Public, err = d.boolean(f); err != nil {
+			return err
+		}
+	}
+	if f, ok := by["rows"]; ok {
+		if s.Rows, err = d.rowCount(f); err != nil {
+			return err
+		}
+	}
+	if f, ok := by["na"]; ok {
+		if s.NA, err = d.list(f); err != nil {
+			return err
+		}
+	}
+	return d.unit(by)
+}
+
+func (d *decoder) version(by map[string]field) error {
+	f, ok := by["version"]
+	if !ok {
+		return d.fault(place{1, 1}, "", "version is missing", fmt.Sprintf("add the line: version: %d", Version))
+	}
+	s, err := d.text(f)
+	if err != nil {
+		return err
+	}
+	v, err := strconv.Atoi(s)
+	switch {
+	case err != nil || v < 1:
+		return d.fault(position(f.value), "", "version must be a whole number of at least 1", "")
+	case v > Version:
+		return d.fault(position(f.value), "", fmt.Sprintf("schema version %d is newer than this program understands (%d)", v, Version),
+			"use a newer pawl")
+	}
+	d.schema.Version = v
+	return nil
+}
+
+func (d *decoder) rowCount(f field) (RowCount, error) {
+	s, err := d.text(f)
+	if err != nil {
+		return RowCount{}, err
+	}
+	switch RowsKind(s) {
+	case RowsPublic, RowsPrivate:
+		return RowCount{Kind: RowsKind(s)}, nil
+	}
+	kind := RowsDeclared
+	if rest, ok := strings.CutPrefix(s, "about "); ok {
+		kind, s = RowsAbout, strings.TrimSpace(rest)
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 {
+		return RowCount{}, d.fault(position(f.value), "", "rows must be public, private, a whole number, or \"about\" and a number",
+			"rows: private when the number itself is sensitive")
+	}
+	return RowCount{Kind: kind, N: n}, nil
+}
+
+func (d *decoder) columns(f field) error {
+	seq, ok := f.value.(*ast.SequenceNode)
+	if !ok {
+		return d.fault(f.where, "", "columns must be a list of {name, type, ...}", "")
+	}
+	for i, n := range seq.Values {
+		c, err := d.oneColumn(i, n)
+		if err != nil {
+			return err
+		}
+		d.schema.Columns = append(d.schema.Columns, c)
+	}
+	d.column = ""
+	return nil
+}
+
+func (d *decoder) oneColumn(i int, n ast.Node) (Column, error) {
+	d.column = ""
+	if blank(n) {
+		return Column{}, d.fault(position(n), "", fmt.Sprintf("entry %d of columns is blank", i+1), "")
+	}
+	fields, err := d.mapping(n, "a column", colKeys)
+	if err != nil {
+		return Column{}, err
+	}
+	d.places[faultKey{i, ""}] = position(n)
+	by := map[string]field{}
+	for _, f := range fields {
+		by[f.key] = f
+		d.places[faultKey{i, f.key}] = f.where
+	}
+	var c Column
+	f, ok := by["name"]
+	if !ok {
+		return c, d.fault(position(n), "", fmt.Sprintf("entry %d of columns has no name", i+1), "")
+	}
+	if c.Name, err = d.text(f); err != nil {
+		return c, err
+	}
+	d.column = c.Name
+	if f, ok = by["type"]; !ok {
+		return c, d.fault(position(n), c.Name, "type is missing", typeHint)
+	}
+	if blank(f.value) {
+		return c, d.fault(f.where, c.Name, "type is blank", typeHint)
+	}
+	t, err := d.text(f)
+	if err != nil {
+		return c, err
+	}
+	c.Type = Type(t)
+	if f, ok = by["why"]; ok && !blank(f.value) {
+		if c.Why, err = d.text(f); err != nil {
+			return c, err
+		}
+	}
+	if c.Type == Ignore {
+		return c, nil // its other keys mean nothing, whatever they say
+	}
+	return c, d.details(&c, by)
+}
+
+const typeHint = "write one of numeric, integer, boolean, categorical, ignore"
+
+// details reads the keys whose use depends on the type.
+func (d *decoder) details(c *Column, by map[string]field) error {
+	uses := map[string][]Type{
+		"lower": {Numeric, Integer}, "upper": {Numeric, Integer}, "heavy_tailed": {Numeric, Integer},
+		"categories": {Categorical}, "ordered": {Categorical}, "other": {Categorical},
+	}
+	known := c.Type == Numeric || c.Type == Integer || c.Type == Boolean || c.Type == Categorical
+	for _, key := range colKeys {
+		f, ok := by[key]
+		allowed, limited := uses[key]
+		if !ok || !limited || !known {
+			continue
+		}
+		if !hasType(allowed, c.Type) {
+			return d.fault(f.where, c.Name, fmt.Sprintf("%s means nothing for type %s", key, c.Type), "remove the key or change the type")
+		}
+	}
+	var err error
+	if f, ok := by["lower"]; ok {
+		if c.Lower, err = d.number(f); err != nil {
+			return err
+		}
+	} else if numeric(c.Type) {
+		return d.fault(d.places[faultKey{len(d.schema.Columns), ""}], c.Name, "lower bound is missing", boundHint)
+	}
+	if f, ok := by["upper"]; ok {
+		if c.Upper, err = d.number(f); err != nil {
+			return err
+		}
+	} else if numeric(c.Type) {
+		return d.fault(d.places[faultKey{len(d.schema.Columns), ""}], c.Name, "upper bound is missing", boundHint)
+	}
+	if f, ok := by["heavy_tailed"]; ok {
+		if c.HeavyTailed, err = d.boolean(f); err != nil {
+			return err
+		}
+	}
+	if f, ok := by["categories"]; ok {
+		if c.Categories, err = d.list(f); err != nil {
+			return err
+		}
+	}
+	if f, ok := by["ordered"]; ok {
+		if c.Ordered, err = d.boolean(f); err != nil {
+			return err
+		}
+	}
+	if f, ok := by["other"]; ok {
+		if c.Other, err = d.other(f); err != nil {
+			return err
+		}
+	}
+	c.Missing = MissingRefuse
+	if f, ok := by["missing"]; ok {
+		return d.missing(c, f)
+	}
+	return nil
+}
+
+const boundHint = "state a round number from what the quantity means, never the smallest or largest value of the rows"
+
+func numeric(t Type) bool { return t == Numeric || t == Integer }
+
+func hasType(among []Type, t Type) bool {
+	for _, a := range among {
+		if a == t {
+			return true
+		}
+	}
+	return false
+}
+
+// other reads `other: true | false | name`.
+func (d *decoder) other(f field) (string, error) {
+	s, err := d.text(f)
+	if err != nil {
+		return "", err
+	}
+	if _, isBool := f.value.(*ast.BoolNode); isBool {
+		if s == "true" {
+			return "other", nil
+		}
+		return "", nil
+	}
+	if s == "" {
+		return "", d.fault(position(f.value), d.column, "other must name a level", "other: true names it \"other\"")
+	}
+	return s, nil
+}
+
+// missing reads `missing: refuse | unknown | constant`.
+func (d *decoder) missing(c *Column, f field) error {
+	s, err := d.text(f)
+	if err != nil {
+		return err
+	}
+	// A declared level wins over a rule of the same name: whoever lists the
+	// level "unknown" and writes missing: unknown names that level.
+	if c.Type == Categorical && !math.IsNaN(c.level(s)) {
+		c.Missing, c.MissingCategory = MissingValue, s
+		return nil
+	}
+	switch MissingRule(s) {
+	case MissingRefuse, MissingUnknown:
+		c.Missing = MissingRule(s)
+		return nil
+	}
+	c.Missing = MissingValue
+	if !numeric(c.Type) {
+		c.MissingCategory = s
+		return nil
+	}
+	if c.MissingNumber, err = number(s); err != nil {
+		return d.fault(position(f.value), c.Name, fmt.Sprintf("missing: fill value is %v", err),
+			"write refuse, unknown, or a number within the bounds")
+	}
+	return nil
+}
