@@ -4,6 +4,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -166,6 +167,12 @@ func (c *Column) missingValue() float64 {
 	}
 }
 
+// Errors of Parse that have a remedy in the schema; test with errors.Is.
+var (
+	ErrMissing    = errors.New("missing value, but the schema declares no missing rule for this column")
+	ErrUndeclared = errors.New("undeclared category")
+)
+
 // Parse turns one cell into a number: the value clipped to the bounds, the index
 // of the level, 0 or 1 for booleans, NaN for a cell that the missing rule makes
 // unknown. Errors say what was expected and never repeat the cell.
@@ -189,7 +196,7 @@ func (s *Schema) Parse(col int, cell string) (float64, error) {
 		case MissingValue:
 			return c.missingValue(), nil
 		}
-		return 0, fmt.Errorf("missing value, but the schema declares no missing rule for this column")
+		return 0, ErrMissing
 	}
 	switch c.Type {
 	case Numeric, Integer:
@@ -200,7 +207,7 @@ func (s *Schema) Parse(col int, cell string) (float64, error) {
 		if c.Other != "" {
 			return c.level(c.Other), nil
 		}
-		return 0, fmt.Errorf("undeclared category: the schema lists %d categories and no \"other\"", len(c.Categories))
+		return 0, fmt.Errorf("%w: the schema lists %d categories and no \"other\"", ErrUndeclared, len(c.Categories))
 	}
 }
 

@@ -1,0 +1,221 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"pawl/schema"
+)
+
+// Position says where a record stands.
+type Position struct {
+	Line  int // of its first cell, counted from 1
+	cells []cell
+}
+
+// At is the line on which cell i begins; a quoted cell may span lines.
+func (p Position) At(i int) int {
+	if i < 0 || i >= len(p.cells) {
+		return p.Line
+	}
+	return p.cells[i].line
+}
+
+// CSV is an open file of comma-separated values with a header line.
+type CSV struct {
+	file   string
+	scan   *scanner
+	close  []io.Closer
+	header []string
+	// blankLine is the first of a run of blank lines just passed, or 0: they are
+	// allowed at the end of the file and nowhere else.
+	blankLine int
+}
+
+// Open opens a CSV file, compressed by gzip or not (told by its content), and
+// reads its header. Close releases it.
+func Open(path string) (*CSV, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := New(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	c.close = append(c.close, f)
+	return c, nil
+}
+
+// New reads CSV from r; name stands for the file in errors.
+func New(name string, r io.Reader) (*CSV, error) {
+	c := &CSV{file: name}
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, c.fault(0, "", "damaged gzip file", "")
+		}
+		c.close = append(c.close, z)
+		in = bufio.NewReader(z)
+	}
+	start, err := in.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, c.readFault(err)
+	}
+	switch {
+	case len(start) == 0:
+		return nil, c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
+	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
+		in.Discard(3)
+	case bytes.Equal(start, []byte{0xff, 0xfe, 0, 0}), bytes.Equal(start, []byte{0, 0, 0xfe, 0xff}):
+		return nil, c.fault(0, "", "the file is UTF-32; UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-32 -t UTF-8")
+	case bytes.HasPrefix(start, []byte{0xff, 0xfe}):
+		return nil, c.fault(0, "", "the file is UTF-16 (little endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
+		return nil, c.fault(0, "", "the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+	case bytes.HasPrefix(start, []byte("PAR1")):
+		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "")
+	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
+		return nil, c.fault(0, "", "this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
+	}
+	c.scan = newScanner(in)
+	if err := c.readHeader(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close releases the file.
+func (c *CSV) Close() error {
+	var first error
+	for _, cl := range c.close {
+		if err := cl.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Header returns the names of the columns.
+func (c *CSV) Header() []string { return append([]string(nil), c.header...) }
+
+func (c *CSV) readHeader() error {
+	cells, blank, err := c.scan.record()
+	switch {
+	case err == io.EOF:
+		return c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
+	case err != nil:
+		return c.readFault(err)
+	case blank:
+		return c.fault(1, "", "the first line is blank; a header line with the names of the columns is needed", "")
+	}
+	seen := map[string]bool{}
+	for i, h := range cells {
+		switch {
+		case h.bad != "":
+			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, h.bad), "")
+		case h.text == "":
+			return c.fault(h.line, "", fmt.Sprintf("name %d of the header is empty", i+1), "give every column a name")
+		case seen[h.text]:
+			return c.fault(h.line, h.text, "the header names this column twice", "")
+		}
+		seen[h.text] = true
+		c.header = append(c.header, h.text)
+	}
+	return nil
+}
+
+// Next returns the next record: exactly as many cells as the header has names.
+// At the end of the file the error is io.EOF; other errors are *PositionError or
+// failures of the file system.
+func (c *CSV) Next() ([]string, Position, error) {
+	cells, err := c.next(true)
+	if err != nil {
+		return nil, Position{}, err
+	}
+	row := make([]string, len(cells))
+	for i := range cells {
+		row[i] = cells[i].text
+	}
+	return row, Position{Line: cells[0].line, cells: cells}, nil
+}
+
+// next returns the next record that is not blank. When strict, a malformed cell,
+// a ragged record and a blank line before the last record are errors.
+func (c *CSV) next(strict bool) ([]cell, error) {
+	for {
+		cells, blank, err := c.scan.record()
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, c.readFault(err)
+		}
+		if blank {
+			if c.blankLine == 0 {
+				c.blankLine = cells[0].line
+			}
+			continue
+		}
+		if !strict {
+			return cells, nil
+		}
+		if c.blankLine != 0 {
+			return nil, c.fault(c.blankLine, "", "a blank line before the last record",
+				`remove it; an empty value in a table of one column is written ""`)
+		}
+		return cells, c.check(cells)
+	}
+}
+
+func (c *CSV) check(cells []cell) error {
+	for i, x := range cells {
+		if x.bad != "" {
+			return c.fault(x.line, c.name(i), x.bad, "")
+		}
+	}
+	if len(cells) == len(c.header) {
+		return nil
+	}
+	hint := ""
+	if len(cells) > len(c.header) {
+		hint = "a cell that holds a comma must be quoted"
+	}
+	return c.fault(cells[0].line, "", fmt.Sprintf("%d cells, but the header names %d columns", len(cells), len(c.header)), hint)
+}
+
+func (c *CSV) name(i int) string {
+	if i < len(c.header) {
+		return c.header[i]
+	}
+	return ""
+}
+
+func (c *CSV) fault(line int, column, msg, hint string) error {
+	return &PositionError{File: c.file, Line: line, Column: column, Msg: msg, hint: hint}
+}
+
+func (c *CSV) readFault(err error) error {
+	var f *fileFault
+	switch {
+	case errors.As(err, &f):
+		return c.fault(f.line, "", f.msg, f.hint)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
+		return c.fault(0, "", "damaged gzip file", "")
+	}
+	return fmt.Errorf("%s: %w", c.file, err)
+}
+
+func nearestHint(name string, among []string, otherwise string) string {
+	if near := schema.Nearest(name, among); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
+}

@@ -1,0 +1,228 @@
+package reader
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"pawl/schema"
+)
+
+// BadRows says what becomes of malformed and undeclared cells.
+type BadRows string
+
+const (
+	// Refuse ends the reading with the position of the first fault.
+	Refuse BadRows = "refuse"
+	// Default puts the column's declared default in their place, silently and
+	// uncounted, so that one row cannot decide whether a release happens. Ragged
+	// records lose what is beyond the header and gain defaults for what is
+	// missing; a record without a unit identifier is left out, since its rows
+	// could not be counted against anybody's limit.
+	//
+	// A quoted cell that is never closed, a damaged file and a wrong header are
+	// refused even so: after them no record can be told from the next.
+	Default BadRows = "default"
+)
+
+// Options of Read. The zero value refuses bad rows and needs every column.
+type Options struct {
+	BadRows BadRows
+	// Optional names columns that the file may lack, such as the target and the
+	// unit when rows are read for prediction. Their cells are then NaN.
+	Optional map[string]bool
+}
+
+// Row receives one row: a fresh slice that it may keep, with one number per
+// column of the schema (NaN for ignored, absent and unknown cells), and the
+// identifier of the row's unit.
+//
+// Under a unit column the identifier is that cell's text, empty if the column is
+// optional and absent. Otherwise it is a canonical form of the row's numbers, so
+// that what becomes of a row depends on that row alone; equal rows share it, and
+// are still one unit each.
+type Row func(cells []float64, unitID string) error
+
+// Read reads a CSV file against a schema and calls row for each record.
+//
+// The header is matched by name, in any order. A declared column that the file
+// lacks is an error unless it is ignored or optional; a column that the schema
+// does not declare is an error. Faults of the file are *PositionError.
+func Read(path string, s *schema.Schema, o Options, row Row) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return ReadFrom(path, f, s, o, row)
+}
+
+// ReadFrom is Read for an open stream; name stands for the file in errors.
+func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) error {
+	strict := o.BadRows != Default
+	if strict && o.BadRows != Refuse && o.BadRows != "" {
+		return fmt.Errorf("bad rows: unknown rule %q (refuse or default)", string(o.BadRows))
+	}
+	c, err := New(name, r)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	t, err := match(c, s, o)
+	if err != nil {
+		return err
+	}
+	rows := false
+	for {
+		cells, err := c.next(strict)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		values, id, ok, err := t.parse(cells, strict)
+		if err != nil {
+			return err
+		}
+		rows = true
+		if !ok {
+			continue
+		}
+		if err := row(values, id); err != nil {
+			return err
+		}
+	}
+	if !rows {
+		return c.fault(0, "", "the file has a header and no rows", "")
+	}
+	return nil
+}
+
+// table maps the columns of a schema to the fields of a file.
+type table struct {
+	csv    *CSV
+	schema *schema.Schema
+	field  []int // by schema column; -1 when the file lacks it
+	unit   int   // field of the unit column, or -1
+	byRow  bool  // each row is a unit
+}
+
+func match(c *CSV, s *schema.Schema, o Options) (*table, error) {
+	at := map[string]int{}
+	for i, h := range c.header {
+		at[h] = i
+	}
+	t := &table{csv: c, schema: s, field: make([]int, len(s.Columns)), unit: -1, byRow: s.Unit.Column == ""}
+	for i := range s.Columns {
+		col := &s.Columns[i]
+		f, ok := at[col.Name]
+		isUnit := col.Name == s.Unit.Column
+		switch {
+		case ok:
+			t.field[i] = f
+		case o.Optional[col.Name], col.Type == schema.Ignore && !isUnit:
+			t.field[i] = -1
+		default:
+			return nil, c.fault(1, "", fmt.Sprintf("the header has no column %q, which the schema declares", col.Name),
+				nearestHint(col.Name, c.header, "a column that the file need not have is declared type: ignore"))
+		}
+		if isUnit {
+			t.unit = t.field[i]
+		}
+	}
+	names := make([]string, len(s.Columns))
+	for i := range s.Columns {
+		names[i] = s.Columns[i].Name
+	}
+	for _, h := range c.header {
+		if s.Column(h) < 0 {
+			return nil, c.fault(1, h, "not declared in the schema",
+				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
+		}
+	}
+	return t, nil
+}
+
+// parse turns a record into numbers; ok is false for a record that is left out.
+func (t *table) parse(cells []cell, strict bool) (values []float64, id string, ok bool, err error) {
+	s := t.schema
+	if t.unit >= 0 {
+		var known bool
+		if id, known = t.identifier(cells); !known {
+			if !strict {
+				return nil, "", false, nil
+			}
+			return nil, "", false, t.csv.fault(cells[0].line, s.Unit.Column, "the identifier of the unit is missing", "")
+		}
+	}
+	values = make([]float64, len(s.Columns))
+	for i := range s.Columns {
+		f := t.field[i]
+		if f < 0 || s.Columns[i].Type == schema.Ignore {
+			values[i] = math.NaN()
+			continue
+		}
+		if f >= len(cells) || cells[f].bad != "" { // strict reading has refused both already
+			values[i] = s.Columns[i].Default()
+			continue
+		}
+		v, err := s.Parse(i, cells[f].text)
+		if err != nil {
+			if strict {
+				return nil, "", false, t.csv.fault(cells[f].line, s.Columns[i].Name, err.Error(), cellHint(err))
+			}
+			v = s.Columns[i].Default()
+		}
+		values[i] = v
+	}
+	if t.byRow {
+		id = canonical(values)
+	}
+	return values, id, true, nil
+}
+
+func (t *table) identifier(cells []cell) (string, bool) {
+	if t.unit >= len(cells) || cells[t.unit].bad != "" {
+		return "", false
+	}
+	id := cells[t.unit].text
+	if id == "" {
+		return "", false
+	}
+	for _, na := range t.schema.NA {
+		if id == na {
+			return "", false
+		}
+	}
+	return id, true
+}
+
+func cellHint(err error) string {
+	switch {
+	case errors.Is(err, schema.ErrMissing):
+		return "declare missing: unknown, or a constant, for this column"
+	case errors.Is(err, schema.ErrUndeclared):
+		return "add the category, or other: true, to the schema"
+	}
+	return `correct the cell, or list its text under na: if it means "missing"`
+}
+
+// canonical is the same text for two rows exactly when their numbers are the
+// same: every NaN is one NaN and the two zeros are one.
+func canonical(values []float64) string {
+	b := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		switch {
+		case math.IsNaN(v):
+			v = math.NaN()
+		case v == 0:
+			v = 0
+		}
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return string(b)
+}
