@@ -11,12 +11,13 @@ import (
 // Uint64 returns 64 uniform bits. With it *Source also serves as the Source of
 // math/rand/v2.
 func (s *Source) Uint64() uint64 {
-	st := s.state // a zero Source stops here: nil has no buffer
-	if st.next == bufferedWords {
+	st := *s.state // a zero Source stops here: nil has no buffer
+	if st.next == bufferBytes {
 		st.refill()
 	}
-	st.next++
-	return st.words[st.next-1]
+	v := binary.LittleEndian.Uint64(st.buffer[st.next:])
+	st.next += 8
+	return v
 }
 
 // Read fills p with uniform bytes and never fails. It consumes whole words of
@@ -72,7 +73,7 @@ func (s *Source) BigIntn(n *big.Int) *big.Int {
 }
 
 // Float64 returns a multiple of 2^-53, uniform in [0, 1).
-func (s *Source) Float64() float64 { return float64(s.Uint64()>>11) * 0x1p-53 }
+func (s *Source) Float64() float64 { return float64(int64(s.Uint64()>>11)) * 0x1p-53 }
 
 // Open01 returns a real number uniform in (0, 1), rounded down to a float64:
 // every binade [2^-k-1, 2^-k) has its exact probability and 53 significant bits

@@ -11,7 +11,7 @@ func (s Source) String() string {
 	switch {
 	case s.state == nil:
 		return "entropy.Source(zero)"
-	case s.state.seeded:
+	case (*s.state).seeded:
 		return "entropy.Source(seeded, NOT PRIVATE)"
 	default:
 		return "entropy.Source(redacted)"

@@ -7,9 +7,9 @@ import (
 	"fmt"
 )
 
-// bufferedWords trades the cost of a call into AES against memory per child:
-// below 2 KiB the call dominates, and every step of a training splits children.
-const bufferedWords = 256
+// bufferBytes trades the cost of a call into AES against memory per child: below
+// 2 KiB the call dominates, and every step of a training splits children.
+const bufferBytes = 2048
 
 // Source is a stream of secret random bits. It is not safe for concurrent use:
 // give each goroutine its own child by Split, which alone may be called from
@@ -19,19 +19,19 @@ const bufferedWords = 256
 // A copy of a Source is an alias of the same stream, never a second stream with
 // the same values. A Source prints and marshals as a fixed word, never its key.
 type Source struct {
-	// One pointer, so that a copy cannot replay buffered values and so that
-	// fmt, which reads unexported fields without calling methods, shows an
-	// address at most.
-	state *state
+	// A pointer, so that a copy cannot replay buffered values. To a pointer, because
+	// fmt reads the unexported fields of a struct around a Source without calling
+	// methods, and a verb that does not fit (%s) makes it follow one pointer to a
+	// struct, but never a pointer to a pointer.
+	state **state
 }
 
 type state struct {
 	root   [32]byte // parent of children; the stream runs under a key derived from it
 	seeded bool
 	stream cipher.Stream
-	next   int // first unread word
-	words  [bufferedWords]uint64
-	bytes  [8 * bufferedWords]byte
+	buffer [bufferBytes]byte
+	next   int // first unread byte, a multiple of 8
 }
 
 // New returns a Source under a fresh key from the operating system, or the
@@ -69,12 +69,8 @@ func newSource(root [32]byte, seeded bool) *Source {
 		panic(fmt.Sprintf("entropy: AES-256 unavailable: %v", err)) // only a wrong key length can cause it
 	}
 	var counter [aes.BlockSize]byte
-	return &Source{&state{
-		root:   root,
-		seeded: seeded,
-		stream: cipher.NewCTR(block, counter[:]),
-		next:   bufferedWords,
-	}}
+	st := &state{root: root, seeded: seeded, stream: cipher.NewCTR(block, counter[:]), next: bufferBytes}
+	return &Source{&st}
 }
 
 // Seeded reports whether the stream, or one it was split from, began in Seeded:
@@ -101,15 +97,12 @@ func (s *Source) must() *state {
 	if s == nil || s.state == nil {
 		panic("entropy: zero Source; use New, FromKey or Seeded")
 	}
-	return s.state
+	return *s.state
 }
 
-// refill replaces the buffer with the next bufferedWords words of the stream.
+// refill replaces the buffer with the next bytes of the stream.
 func (st *state) refill() {
-	clear(st.bytes[:])
-	st.stream.XORKeyStream(st.bytes[:], st.bytes[:])
-	for i := range st.words {
-		st.words[i] = binary.LittleEndian.Uint64(st.bytes[8*i:])
-	}
+	clear(st.buffer[:])
+	st.stream.XORKeyStream(st.buffer[:], st.buffer[:])
 	st.next = 0
 }

@@ -62,7 +62,7 @@ func Gaussian(src *entropy.Source) float64 {
 		u := src.Uint64()
 		layer := u & (layers - 1)
 		step := u >> 11
-		x := float64(step) * normal.unit[layer]
+		x := float64(int64(step)) * normal.unit[layer] // the conversion from uint64 would branch
 		if step >= normal.inside[layer] {
 			var ok bool
 			if x, ok = edgeOfLayer(src, layer, x); !ok {
