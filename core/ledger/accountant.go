@@ -1,0 +1,30 @@
+package ledger
+
+import "pawl/core/dp"
+
+// Accountant prices events. The ledger decides by what it says and computes no
+// epsilon itself. Implementations fail closed: an event they do not know costs
+// +Inf or is an error, never 0.
+type Accountant interface {
+	// Epsilon returns the smallest valid bound of an event that was fixed before
+	// data was read, and the name of the method that gave it.
+	Epsilon(e dp.Event, relation dp.Relation, delta float64) (epsilon float64, method string, err error)
+	// Account opens an empty account under a cap, for events of which each was
+	// chosen after the outputs of the earlier ones were seen.
+	Account(limit Cap, relation dp.Relation) (Account, error)
+}
+
+// Cap is the budget under which an Account is kept.
+type Cap struct{ Epsilon, Delta float64 }
+
+// Account is a privacy filter and its odometer. It is used by one goroutine at a
+// time.
+type Account interface {
+	// Admit reports whether next fits beside what was added. need is what it would
+	// add to Spent and left what the cap still holds, both at the cap's delta.
+	Admit(next dp.Event) (ok bool, need, left float64, err error)
+	// Add books an event, whether or not it fits.
+	Add(e dp.Event) error
+	// Spent returns the epsilon of all that was added, at the cap's delta.
+	Spent() (float64, error)
+}

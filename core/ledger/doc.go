@@ -1,0 +1,20 @@
+// Package ledger keeps the account of what was done to sensitive data: one
+// append-only, hash-chained log of records per data set, from which every state
+// is derived by replay.
+//
+// A budget belongs to a data set's name, never to bytes or to a directory. What
+// touches rows first calls Reserve: one durable transaction checks the limit and
+// books the event, and only then hands out the permit that opens rows. Commit
+// closes a reservation; a crash in between leaves it charged, because nobody can
+// prove that the rows were not read. Records hold events and not epsilons, so
+// that a sharper accountant can read an old log again.
+//
+// Two accounts are kept apart. The first reservation on a data set is admitted
+// by its own smallest bound at the budget's delta; from the second on somebody
+// has looked at an output, so a privacy filter decides over all of them.
+//
+// The ledger is bookkeeping that keeps honest people honest: it detects edited,
+// cut and reordered logs, but whoever can write its files can also replace them
+// whole. The chain head printed in a report is what such a replacement cannot
+// reproduce; pass it to Verify.
+package ledger

@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors of a request: what was asked cannot be done.
+var (
+	// ErrExhausted: the budget does not hold what was asked.
+	ErrExhausted = errors.New("privacy budget exhausted")
+	// ErrRefused is wrapped by every refusal by policy, ErrExhausted included.
+	ErrRefused = errors.New("refused by the ledger")
+	// ErrInvalid: the request itself makes no sense (a malformed amount, no event).
+	ErrInvalid = errors.New("invalid ledger request")
+	// ErrUnknownDataset: no record of that name.
+	ErrUnknownDataset = errors.New("data set is not in the ledger")
+	// ErrOpened: rows may have been read, so the reservation stays charged.
+	ErrOpened = errors.New("rows were opened: the reservation stays charged")
+)
+
+// Errors of a log or of its store: nothing can be decided on it.
+var (
+	// ErrBroken: the chain was cut, edited or reordered.
+	ErrBroken = errors.New("ledger chain is broken")
+	// ErrNewer: a newer version of pawl wrote something unknown here.
+	ErrNewer = errors.New("ledger was written by a newer version of pawl")
+	// ErrStore: the store is locked, read-only, corrupt or not there.
+	ErrStore = errors.New("ledger store")
+)
+
+// RefusedError is a refusal by policy.
+type RefusedError struct {
+	Dataset string
+	Reason  string
+	Advice  string // what to type, or what to ask the steward for
+}
+
+func (e *RefusedError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dataset, e.Reason) }
+
+// Hint says how to go on.
+func (e *RefusedError) Hint() string { return e.Advice }
+
+// Unwrap makes errors.Is(err, ErrRefused) true.
+func (e *RefusedError) Unwrap() error { return ErrRefused }
+
+// ExhaustedError says how much was asked and how much is left, at the budget's
+// delta. Need is rounded up and Left down.
+type ExhaustedError struct {
+	Dataset    string
+	Need, Left Number
+	Epsilon    Amount // the budget
+	Delta      Amount
+}
+
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("data set %q: %v: needs epsilon %v, left %v of %v (delta %v)",
+		e.Dataset, ErrExhausted, e.Need, e.Left, e.Epsilon, e.Delta)
+}
+
+// Hint says how to go on.
+func (e *ExhaustedError) Hint() string {
+	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY", quote(e.Dataset))
+}
+
+// Unwrap makes both errors.Is(err, ErrExhausted) and ErrRefused true.
+func (e *ExhaustedError) Unwrap() []error { return []error{ErrExhausted, ErrRefused} }
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+func broken(dataset string, seq int64, format string, args ...any) error {
+	return fmt.Errorf("%w: data set %q, record %d: %s", ErrBroken, dataset, seq, fmt.Sprintf(format, args...))
+}
+
+func newer(dataset string, seq int64, format string, args ...any) error {
+	return fmt.Errorf("%w: data set %q, record %d: %s", ErrNewer, dataset, seq, fmt.Sprintf(format, args...))
+}
+
+// quote makes a name safe to paste into a shell.
+func quote(name string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/", r)
+	}
+	if name != "" && name[0] != '-' && strings.IndexFunc(name, func(r rune) bool { return !plain(r) }) < 0 {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

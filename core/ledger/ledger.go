@@ -1,0 +1,351 @@
+package ledger
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/user"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+)
+
+// Options of New. The zero value names the operating system's user and clock.
+type Options struct {
+	User  string
+	Clock func() time.Time
+}
+
+// Ledger decides on a Store. It is safe for concurrent use, and any number of
+// Ledgers, in one process or many, may share a store.
+type Ledger struct {
+	store      Store
+	accountant Accountant
+	user       string
+	clock      func() time.Time
+
+	mu     sync.Mutex // serialises transactions of this process; guards the rest
+	states map[string]*state
+	issued map[*sealed.Permit]bool // permits of Reserve that are not settled; true: a replay
+}
+
+// New returns the ledger kept in store. Closing the store is the caller's.
+func New(store Store, accountant Accountant, o Options) *Ledger {
+	if o.User == "" {
+		o.User = "unknown"
+		if u, err := user.Current(); err == nil && u.Username != "" {
+			o.User = u.Username
+		}
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock,
+		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
+}
+
+// Budget is what a steward declares with Create. Unit and RowsPerUnit may be left
+// empty: the first use then fixes them. Public is for built-in benchmarks.
+type Budget struct {
+	Dataset     string
+	Epsilon     string // > 0
+	Delta       string // 0 <= Delta < 1
+	Unit        string
+	RowsPerUnit int
+	Relation    dp.Relation
+	Public      bool
+}
+
+// Create registers a data set with its budget. A data set that was used without
+// one (a public one) gets its limit now; one that has a budget is refused.
+func (l *Ledger) Create(ctx context.Context, b Budget) error {
+	epsilon, delta, err := parseBudget(b.Epsilon, b.Delta)
+	if err != nil {
+		return err
+	}
+	if !b.Relation.Valid() {
+		return invalid("%v is not a neighboring relation", b.Relation)
+	}
+	if b.RowsPerUnit < 0 {
+		return invalid("rows per unit must be at least 1")
+	}
+	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
+		if s.budget != nil {
+			return &RefusedError{Dataset: b.Dataset, Reason: fmt.Sprintf("it has a budget already (epsilon %v, delta %v)", s.budget.epsilon, s.budget.delta),
+				Advice: fmt.Sprintf("to raise it: pawl ledger grant %s --epsilon E --reason WHY", quote(b.Dataset))}
+		}
+		if s.known() {
+			if err := s.matches(b.Relation, b.Unit, b.RowsPerUnit); err != nil {
+				return err
+			}
+		}
+		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public})
+	})
+}
+
+// Grant raises a budget; "" keeps the old delta. The whole log is read again
+// under the larger cap. A budget is never lowered: what was promised to the
+// people in the data is lowered by not spending it.
+func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
+	if reason == "" {
+		return invalid("a grant needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		if s.budget == nil {
+			return &RefusedError{Dataset: dataset, Reason: "it has no budget to raise",
+				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(dataset))}
+		}
+		if delta == "" {
+			delta = s.budget.delta.String()
+		}
+		e, d, err := parseBudget(epsilon, delta)
+		if err != nil {
+			return err
+		}
+		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
+		if de < 0 || dd < 0 || de == 0 && dd == 0 {
+			return &RefusedError{Dataset: dataset,
+				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
+		}
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason})
+	})
+}
+
+// DeclarePublic is the only way by which a sensitive data set becomes public.
+func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
+	if reason == "" {
+		return invalid("declaring a data set public needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		return t.append(s, KindDeclarePublic, reasonBody{Reason: reason})
+	})
+}
+
+// Commit closes a reservation whose output was produced. It is idempotent.
+func (l *Ledger) Commit(ctx context.Context, p *sealed.Permit) error {
+	return l.settle(ctx, p, KindCommit)
+}
+
+// Cancel gives a reservation back. It is possible only while no rows were opened
+// under it and no second permit for it was handed out; else it returns ErrOpened
+// and the charge stays. The permit is closed either way.
+func (l *Ledger) Cancel(ctx context.Context, p *sealed.Permit) error {
+	return l.settle(ctx, p, KindCancel)
+}
+
+func (l *Ledger) settle(ctx context.Context, p *sealed.Permit, kind Kind) error {
+	if p == nil {
+		return invalid("no permit")
+	}
+	// Closed first: rows cannot be opened between the question and the booking.
+	p.Close()
+	return l.update(ctx, p.Dataset(), func(t *txn, s *state) error {
+		// A permit made from this one for a run of a selection carries the same id
+		// and knows nothing of its siblings.
+		replay, ours := l.issued[p]
+		e := s.byID[p.ID()]
+		if !ours || e == nil {
+			return invalid("permit %s is not an open reservation of this ledger", p.ID())
+		}
+		t.done = func() { delete(l.issued, p) }
+		if kind == KindCancel {
+			if p.Opened() || replay || e.replayed || e.state == Committed {
+				return ErrOpened
+			}
+		} else if e.state == Committed {
+			return nil
+		}
+		return t.append(s, kind, idBody{ID: e.ID})
+	})
+}
+
+// Digest reads a file's bytes to their keyed digest. The key is the ledger's, so
+// the digest of a small table cannot be guessed by those who see it.
+func (l *Ledger) Digest(ctx context.Context, r io.Reader) ([]byte, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := derive(secret, "pawl file digest", "")
+	m := hmac.New(sha256.New, key[:])
+	if _, err := io.Copy(m, r); err != nil {
+		return nil, err
+	}
+	return m.Sum(nil), nil
+}
+
+// ScopeKey returns the key of the data set's unit hash: the same for ever, known
+// before the first reservation (rows are hashed while they are sealed), and never
+// to be printed.
+func (l *Ledger) ScopeKey(ctx context.Context, dataset string) ([32]byte, error) {
+	if err := checkName(dataset); err != nil {
+		return [32]byte{}, err
+	}
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return derive(secret, "pawl scope key", dataset), nil
+}
+
+func (l *Ledger) secret(ctx context.Context) (secret []byte, err error) {
+	err = l.store.View(ctx, func(tx Tx) error { secret, err = tx.Secret(); return err })
+	if err == nil && len(secret) != 32 {
+		err = fmt.Errorf("%w: its secret key is damaged", ErrStore)
+	}
+	return secret, err
+}
+
+// txn is one transaction of a Ledger.
+type txn struct {
+	Tx
+	l        *Ledger
+	appended []string // data sets whose cached state runs ahead of the store
+	done     func()   // runs after a durable commit
+}
+
+// update runs fn on the state of a data set within one transaction.
+func (l *Ledger) update(ctx context.Context, dataset string, fn func(*txn, *state) error) error {
+	if err := checkName(dataset); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &txn{l: l}
+	err := l.store.Update(ctx, func(tx Tx) error {
+		t.Tx = tx
+		s, err := t.load(dataset)
+		if err != nil {
+			return err
+		}
+		return fn(t, s)
+	})
+	if err != nil {
+		for _, name := range t.appended {
+			delete(l.states, name)
+		}
+		return err
+	}
+	if t.done != nil {
+		t.done()
+	}
+	return nil
+}
+
+// view runs fn on the state of a known data set.
+func (l *Ledger) view(ctx context.Context, dataset string, fn func(*state) error) error {
+	if err := checkName(dataset); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.store.View(ctx, func(tx Tx) error {
+		s, err := (&txn{Tx: tx, l: l}).load(dataset)
+		if err != nil {
+			return err
+		}
+		if !s.known() {
+			return unknown(dataset)
+		}
+		return fn(s)
+	})
+}
+
+// load returns the state of a data set. Only records newer than the cached state
+// are read, so a decision does not grow with the log.
+func (t *txn) load(dataset string) (*state, error) {
+	head, err := t.Head(dataset)
+	if err != nil {
+		return nil, err
+	}
+	s := t.l.states[dataset]
+	if s == nil || s.head.Seq > head.Seq || s.head.Seq == head.Seq && s.known() && s.head.Hash != head.Hash {
+		s = newState(dataset)
+	}
+	delete(t.l.states, dataset) // back in only when whole
+	records, err := t.Records(dataset, s.head.Seq)
+	if err != nil {
+		return nil, err
+	}
+	for i := range records {
+		if err := s.apply(&records[i]); err != nil {
+			return nil, err
+		}
+	}
+	if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
+		return nil, broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
+	}
+	t.l.states[dataset] = s
+	return s, nil
+}
+
+// append books one record and applies it.
+func (t *txn) append(s *state, kind Kind, body any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r := Record{Version: Version, Seq: s.head.Seq + 1, Dataset: s.name, Kind: kind,
+		Time: t.l.clock().UTC().Format(time.RFC3339Nano), User: t.l.user, Body: b, Prev: s.head.Hash}
+	r.Hash = r.Sum()
+	t.appended = append(t.appended, s.name)
+	if err := t.Append(r); err != nil {
+		return err
+	}
+	return s.apply(&r)
+}
+
+func unknown(dataset string) error { return fmt.Errorf("%w: %q", ErrUnknownDataset, dataset) }
+
+const maxNameLength = 200
+
+func checkName(name string) error {
+	if name == "" || len(name) > maxNameLength || !utf8.ValidString(name) {
+		return invalid("a data set's name is 1 to %d bytes of UTF-8", maxNameLength)
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			return invalid("a data set's name holds printable characters only")
+		}
+	}
+	return nil
+}
+
+func parseBudget(epsilon, delta string) (e, d Amount, err error) {
+	if e, err = ParseAmount(epsilon); err != nil {
+		return e, d, fmt.Errorf("epsilon: %w", err)
+	}
+	if d, err = ParseAmount(delta); err != nil {
+		return e, d, fmt.Errorf("delta: %w", err)
+	}
+	one, _ := ParseAmount("1")
+	if e.IsZero() {
+		return e, d, invalid("epsilon must be greater than 0")
+	}
+	if d.Cmp(one) >= 0 {
+		return e, d, invalid("delta must be less than 1")
+	}
+	return e, d, nil
+}
+
+func newID() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails: it aborts the program instead
+	return hex.EncodeToString(b[:])
+}

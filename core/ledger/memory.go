@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Memory is a Store that forgets everything when the process ends: for tests and
+// simulations.
+type Memory struct {
+	// Team makes PerUser false.
+	Team bool
+
+	mu      sync.Mutex
+	records map[string][]Record
+	secret  []byte
+}
+
+// NewMemory returns an empty per-user store.
+func NewMemory() *Memory {
+	m := &Memory{records: map[string][]Record{}, secret: make([]byte, 32)}
+	rand.Read(m.secret)
+	return m
+}
+
+// PerUser implements Store.
+func (m *Memory) PerUser() bool { return !m.Team }
+
+// Close implements Store.
+func (m *Memory) Close() error { return nil }
+
+// View implements Store.
+func (m *Memory) View(ctx context.Context, fn func(Tx) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	return fn(&memoryTx{m: m, readOnly: true})
+}
+
+// Update implements Store.
+func (m *Memory) Update(ctx context.Context, fn func(Tx) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	tx := &memoryTx{m: m, before: map[string]int{}}
+	done := false
+	defer func() {
+		if !done { // an error or a panic
+			for name, n := range tx.before {
+				m.records[name] = m.records[name][:n]
+			}
+		}
+	}()
+	if err := fn(tx); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+type memoryTx struct {
+	m        *Memory
+	readOnly bool
+	before   map[string]int // length of each log that was appended to
+}
+
+func (t *memoryTx) Names() ([]string, error) {
+	var names []string
+	for name, records := range t.m.records {
+		if len(records) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func (t *memoryTx) Head(dataset string) (Head, error) {
+	records := t.m.records[dataset]
+	if len(records) == 0 {
+		return Head{}, nil
+	}
+	last := records[len(records)-1]
+	return Head{Seq: last.Seq, Hash: last.Hash}, nil
+}
+
+func (t *memoryTx) Records(dataset string, after int64) ([]Record, error) {
+	records := t.m.records[dataset]
+	return slices.Clone(records[min(max(after, 0), int64(len(records))):]), nil
+}
+
+func (t *memoryTx) Append(r Record) error {
+	head, _ := t.Head(r.Dataset)
+	if t.readOnly || r.Seq != head.Seq+1 {
+		return fmt.Errorf("%w: record %d cannot be appended after record %d", ErrStore, r.Seq, head.Seq)
+	}
+	if _, seen := t.before[r.Dataset]; !seen {
+		t.before[r.Dataset] = len(t.m.records[r.Dataset])
+	}
+	t.m.records[r.Dataset] = append(t.m.records[r.Dataset], r)
+	return nil
+}
+
+func (t *memoryTx) Secret() ([]byte, error) { return slices.Clone(t.m.secret), nil }

@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+
+	"pawl/core/dp"
+)
+
+// Version is the version of the record format written here. A record of another
+// version fails closed with ErrNewer.
+const Version = 1
+
+// Kind says what a record does.
+type Kind string
+
+// The kinds of records. The meaning of a kind never changes.
+const (
+	KindCreate        Kind = "create"         // a steward registers a data set with its budget
+	KindRegister      Kind = "register"       // the first use binds unit, relation, publicness and digest
+	KindSelfGrant     Kind = "self_grant"     // first use without a grant fixes the budget at what was asked
+	KindGrant         Kind = "grant"          // a steward raises the budget
+	KindUpdateDigest  Kind = "update_digest"  // the file's bytes changed and the user said so
+	KindReserve       Kind = "reserve"        // an event is charged
+	KindReplay        Kind = "replay"         // a permit for an already charged computation
+	KindCommit        Kind = "commit"         // the reservation's output was produced
+	KindCancel        Kind = "cancel"         // the reservation's rows were never opened
+	KindDeclarePublic Kind = "declare_public" // a steward says that the data set is not sensitive
+)
+
+// Record is one entry of a data set's log.
+type Record struct {
+	Version int             `json:"version"`
+	Seq     int64           `json:"seq"` // 1, 2, ...
+	Dataset string          `json:"dataset"`
+	Kind    Kind            `json:"kind"`
+	Time    string          `json:"time"` // UTC, RFC 3339 with nanoseconds
+	User    string          `json:"user"`
+	Body    json.RawMessage `json:"body"` // hashed as stored
+	Prev    Hash            `json:"prev"`
+	Hash    Hash            `json:"hash"`
+}
+
+// The bodies. Field names are part of the format.
+type (
+	createBody struct {
+		Epsilon     Amount      `json:"epsilon"`
+		Delta       Amount      `json:"delta"`
+		Unit        string      `json:"unit"`
+		RowsPerUnit int         `json:"rows_per_unit"`
+		Relation    dp.Relation `json:"relation"`
+		Public      bool        `json:"public"`
+	}
+	registerBody struct {
+		Unit        string      `json:"unit"`
+		RowsPerUnit int         `json:"rows_per_unit"`
+		Relation    dp.Relation `json:"relation"`
+		Public      bool        `json:"public"`
+		Digest      Hash        `json:"digest"`
+	}
+	grantBody struct { // self_grant leaves the reason empty
+		Epsilon Amount `json:"epsilon"`
+		Delta   Amount `json:"delta"`
+		Reason  string `json:"reason"`
+	}
+	digestBody struct {
+		Digest Hash `json:"digest"`
+	}
+	reserveBody struct {
+		ID          string          `json:"id"`
+		Plan        string          `json:"plan"`
+		Event       json.RawMessage `json:"event"`
+		Stages      []string        `json:"stages"`
+		RowsPerUnit int             `json:"rows_per_unit"`
+		Delta       Amount          `json:"delta"` // asked; the budget's own decides
+		NotPrivate  bool            `json:"not_private"`
+		ReplayKey   string          `json:"replay_key"`
+	}
+	idBody struct { // replay, commit, cancel
+		ID string `json:"id"`
+	}
+	reasonBody struct {
+		Reason string `json:"reason"`
+	}
+)
+
+// decode reads a body strictly: a field that this version does not know may
+// change the meaning of the record, so it fails closed.
+func decode(r *Record, body any) error {
+	d := json.NewDecoder(bytes.NewReader(r.Body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(body); err != nil {
+		return newer(r.Dataset, r.Seq, "cannot read the body of %q: %v", r.Kind, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return newer(r.Dataset, r.Seq, "text after the body of %q", r.Kind)
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+)
+
+// MaxSelfGrant is the largest epsilon that a first user may grant to himself.
+const MaxSelfGrant = "10"
+
+// Request asks for one reservation. Everything in it is public.
+type Request struct {
+	Dataset string
+	// Plan names the quote of which the reservation is the whole: all events of a
+	// plan that is to be judged by its smallest bound belong into one Event.
+	Plan  string
+	Event dp.Event
+	// Stages are the names of the plan's stages, for display.
+	Stages      []string
+	Relation    dp.Relation
+	Unit        string
+	RowsPerUnit int
+	// Epsilon and Delta are what the user asked for. They become the budget when
+	// the data set has none and the store is per-user.
+	Epsilon, Delta string
+	// Public is the flag of the schema or of a built-in data set. It counts only
+	// when the data set is new to the ledger.
+	Public bool
+	// Digest is the keyed digest of the file's bytes (Ledger.Digest).
+	Digest []byte
+	// Updated says that the file's bytes were changed on purpose.
+	Updated bool
+	// Seeded says that the noise comes from a seed: nothing is private.
+	Seeded bool
+	// ReplayKey names a computation that always gives the same output. A second
+	// reservation with the key of a charged one, with equal event and bytes, costs
+	// nothing again: the same computation recomputed.
+	ReplayKey string
+}
+
+// Receipt says what was booked.
+type Receipt struct {
+	ID         string
+	Dataset    string
+	Plan       string
+	Public     bool   // the data set is public in the ledger
+	Limited    bool   // a budget limits it
+	Grant      Grant  // the grant in force; zero when not Limited
+	SelfGrant  bool   // this reservation granted it
+	Replayed   bool   // nothing was charged
+	NotPrivate bool   // the noise is seeded
+	Epsilon    Amount // the budget's, or what was asked when not Limited
+	Delta      Amount
+	Head       Hash // of the chain, after the booking
+}
+
+// Reserve decides on a request and books it, within one durable transaction, and
+// returns the permit that opens the rows. A refusal wraps ErrRefused (one by the
+// budget ErrExhausted too), says how to go on by a Hint method, and books
+// nothing.
+func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receipt, error) {
+	asked, event, err := q.check()
+	if err != nil {
+		return nil, Receipt{}, err
+	}
+	var permit *sealed.Permit
+	var receipt Receipt
+	err = l.update(ctx, q.Dataset, func(t *txn, s *state) error {
+		if err := t.registerUse(s, q); err != nil {
+			return err
+		}
+		old := s.byReplay[q.ReplayKey]
+		id := newID()
+		if old != nil {
+			id = old.ID
+		}
+		if permit, err = sealed.NewPermit(id, q.Dataset, q.Relation, q.RowsPerUnit, q.Event); err != nil {
+			return invalid("%v", err)
+		}
+		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: q.Seeded, Replayed: old != nil}
+		if old != nil {
+			if err := t.replay(s, old, q, event); err != nil {
+				return err
+			}
+		} else {
+			if receipt.SelfGrant, err = t.selfGrant(s, q, asked); err != nil {
+				return err
+			}
+			if err := l.admit(s, q.Event); err != nil {
+				return err
+			}
+			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
+				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey}); err != nil {
+				return err
+			}
+		}
+		receipt.Epsilon, receipt.Delta, receipt.Head = asked.epsilon, asked.delta, s.head.Hash
+		if b := s.budget; b != nil {
+			receipt.Limited, receipt.Grant, receipt.Epsilon, receipt.Delta = true, b.Grant, b.epsilon, b.delta
+		}
+		t.done = func() { l.issued[permit] = old != nil }
+		return nil
+	})
+	if err != nil {
+		return nil, Receipt{}, err
+	}
+	return permit, receipt, nil
+}
+
+type askedBudget struct{ epsilon, delta Amount }
+
+// check refuses what no ledger could book.
+func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
+	switch {
+	case q.Event == nil:
+		return a, nil, invalid("no event")
+	case !q.Relation.Valid():
+		return a, nil, invalid("%v is not a neighboring relation", q.Relation)
+	case q.Unit == "":
+		return a, nil, invalid("the unit of privacy is not named")
+	case q.RowsPerUnit < 1:
+		return a, nil, invalid("rows per unit must be at least 1")
+	case len(q.Digest) != len(Hash{}):
+		return a, nil, invalid("the digest of the data set's bytes is missing")
+	}
+	if err := q.Event.Validate(); err != nil {
+		return a, nil, invalid("%v", err)
+	}
+	if event, err = dp.EncodeEvent(q.Event); err != nil {
+		return a, nil, invalid("%v", err)
+	}
+	for _, part := range []struct {
+		name, text string
+		to         *Amount
+	}{{"epsilon", q.Epsilon, &a.epsilon}, {"delta", q.Delta, &a.delta}} {
+		if part.text == "" {
+			continue
+		}
+		if *part.to, err = ParseAmount(part.text); err != nil {
+			return a, nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return a, event, nil
+}
+
+// matches refuses a use under other terms than the budget's.
+func (s *state) matches(relation dp.Relation, unit string, rows int) error {
+	refuse := func(format string, args ...any) error {
+		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf(format, args...),
+			Advice: fmt.Sprintf("change the schema or the flag to the budget's terms (pawl ledger show %s)", quote(s.name))}
+	}
+	switch {
+	case s.relation.Valid() && relation != s.relation:
+		return refuse("its budget is kept under %v, the request is under %v", s.relation, relation)
+	case s.unit != "" && unit != "" && unit != s.unit:
+		// A budget for patients does not cover rows: one patient may own many.
+		return refuse("its budget protects the unit %q, the request the unit %q", s.unit, unit)
+	case s.rows != 0 && rows > s.rows:
+		return refuse("its budget holds for up to %d rows per unit, the request has up to %d", s.rows, rows)
+	}
+	return nil
+}
+
+// registerUse books the first use of a data set and every change of its bytes.
+func (t *txn) registerUse(s *state, q Request) error {
+	digest := Hash(q.Digest)
+	if s.known() {
+		if err := s.matches(q.Relation, q.Unit, q.RowsPerUnit); err != nil {
+			return err
+		}
+	}
+	if digest == s.digest {
+		return nil
+	}
+	if err := t.checkOthers(s.name, digest); err != nil {
+		return err
+	}
+	if s.digest.IsZero() {
+		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
+			Relation: q.Relation, Public: q.Public, Digest: digest})
+	}
+	if !q.Updated {
+		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
+			Advice: fmt.Sprintf("if rows were appended or corrected, say so with --updated (the budget stays the same); other data needs a name of its own: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
+	}
+	return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
+}
+
+// checkOthers refuses bytes that a sensitive data set of another name has, or
+// once had: a new name must not bring a new budget.
+func (t *txn) checkOthers(name string, digest Hash) error {
+	names, err := t.Names()
+	if err != nil {
+		return err
+	}
+	for _, other := range names {
+		if other == name {
+			continue
+		}
+		o, err := t.load(other)
+		if err != nil {
+			return err
+		}
+		if !o.public && o.digests[digest] {
+			return &RefusedError{Dataset: name, Reason: fmt.Sprintf("the same bytes are registered as the sensitive data set %q", other),
+				Advice: fmt.Sprintf("use that name (dataset: %s in the schema); its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", other, quote(other))}
+		}
+	}
+	return nil
+}
+
+// replay books that a charged computation is run again. Other bytes under the
+// same noise would show the difference of the two, so they are refused.
+func (t *txn) replay(s *state, old *entry, q Request, event []byte) error {
+	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit {
+		return &RefusedError{Dataset: s.name, Reason: "the replay key belongs to another computation",
+			Advice: "start a new run: a changed computation gets a new key and a new charge"}
+	}
+	return t.append(s, KindReplay, idBody{ID: old.ID})
+}
+
+// selfGrant fixes the budget of a sensitive data set at its first use.
+func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
+	if s.budget != nil || s.public {
+		return false, nil
+	}
+	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
+	if !t.l.store.PerUser() {
+		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create}
+	}
+	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
+		return false, err
+	}
+	if most, _ := ParseAmount(MaxSelfGrant); asked.epsilon.Cmp(most) > 0 {
+		return false, &RefusedError{Dataset: s.name, Advice: create,
+			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that one may grant to oneself", asked.epsilon, most)}
+	}
+	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta})
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// admit decides. Alone on a data set, an event satisfies its own smallest bound,
+// whatever method gave it; beside others it must pass the filter. A second
+// reservation counts as another plan even under the same plan name, because the
+// ledger cannot know that it was fixed before the first one's output was seen.
+func (l *Ledger) admit(s *state, e dp.Event) error {
+	if s.budget == nil {
+		return nil // public and without a limit
+	}
+	exhausted := func(need, left float64) error {
+		return &ExhaustedError{Dataset: s.name, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
+			Epsilon: s.budget.epsilon, Delta: s.budget.delta}
+	}
+	if s.live == 0 {
+		epsilon, _, err := l.accountant.Epsilon(e, s.relation, s.budget.delta.Float64())
+		if err != nil {
+			return fmt.Errorf("pricing the request: %w", err)
+		}
+		if epsilon < 0 || !s.budget.epsilon.allows(epsilon) {
+			return exhausted(epsilon, s.budget.epsilon.Float64())
+		}
+		return nil
+	}
+	account, err := s.filter(l.accountant)
+	if err != nil {
+		return fmt.Errorf("reading the account of %q: %w", s.name, err)
+	}
+	ok, need, left, err := account.Admit(e)
+	if err != nil {
+		return fmt.Errorf("pricing the request: %w", err)
+	}
+	if !ok {
+		return exhausted(need, left)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"slices"
+
+	"pawl/core/dp"
+)
+
+// EntryState is the state of a reservation.
+type EntryState string
+
+// A reservation is charged while reserved and once committed.
+const (
+	Reserved  EntryState = "reserved"
+	Committed EntryState = "committed"
+	Cancelled EntryState = "cancelled"
+)
+
+// Grant says who granted the budget in force, and when.
+type Grant struct {
+	By     string `json:"by"`
+	At     string `json:"at"`
+	Self   bool   `json:"self"` // granted to himself by the first user
+	Reason string `json:"reason"`
+}
+
+type budget struct {
+	Grant
+	epsilon, delta Amount
+}
+
+type entry struct {
+	reserveBody
+	event    dp.Event
+	state    EntryState
+	at, by   string
+	digest   Hash // the bytes it was booked for
+	replayed bool // another permit for it was handed out
+}
+
+// state is what the log of one data set says, up to head.
+type state struct {
+	name     string
+	head     Head
+	created  string // time of the first record
+	unit     string // "" until somebody declares it
+	rows     int    // rows per unit, 0 until somebody declares it
+	relation dp.Relation
+	public   bool
+	budget   *budget // nil: nothing was granted
+	digest   Hash    // zero until the first use
+	digests  map[Hash]bool
+	entries  []*entry
+	byID     map[string]*entry
+	byReplay map[string]*entry
+	live     int // entries that are charged
+
+	account   Account // over entries[:accounted]; nil: to be opened
+	accounted int
+}
+
+func newState(name string) *state {
+	return &state{name: name, head: Head{Hash: genesis(name)}, digests: map[Hash]bool{},
+		byID: map[string]*entry{}, byReplay: map[string]*entry{}}
+}
+
+func (s *state) known() bool { return s.head.Seq > 0 }
+
+// apply checks that r continues the chain and changes the state by it. After an
+// error the state must be thrown away.
+func (s *state) apply(r *Record) error {
+	if err := r.check(s.name, s.head); err != nil {
+		return err
+	}
+	var err error
+	switch r.Kind {
+	case KindCreate:
+		err = s.create(r)
+	case KindRegister:
+		err = s.register(r)
+	case KindSelfGrant, KindGrant:
+		err = s.grant(r)
+	case KindUpdateDigest:
+		var b digestBody
+		if err = decode(r, &b); err == nil {
+			s.bind(b.Digest)
+		}
+	case KindReserve:
+		err = s.reserve(r)
+	case KindReplay, KindCommit, KindCancel:
+		err = s.settle(r)
+	case KindDeclarePublic:
+		s.public = true
+		err = decode(r, &reasonBody{})
+	default:
+		// Skipping a record could forget a charge.
+		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
+	}
+	if err != nil {
+		return err
+	}
+	if s.created == "" {
+		s.created = r.Time
+	}
+	s.head = Head{Seq: r.Seq, Hash: r.Hash}
+	return nil
+}
+
+func (s *state) create(r *Record) error {
+	var b createBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	if s.budget != nil {
+		return broken(s.name, r.Seq, "the data set has a budget already")
+	}
+	if !s.known() {
+		s.public = b.Public
+	}
+	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
+	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, epsilon: b.Epsilon, delta: b.Delta}
+	s.account = nil
+	return nil
+}
+
+func (s *state) register(r *Record) error {
+	var b registerBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	if !s.known() {
+		s.public = b.Public
+	}
+	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
+	s.bind(b.Digest)
+	return nil
+}
+
+// declare fills in what nobody has declared yet; what stands is never replaced.
+func (s *state) declare(unit string, rows int, relation dp.Relation) {
+	if s.unit == "" {
+		s.unit = unit
+	}
+	if s.rows == 0 {
+		s.rows = rows
+	}
+	if !s.relation.Valid() {
+		s.relation = relation
+	}
+}
+
+func (s *state) bind(digest Hash) { s.digest, s.digests[digest] = digest, true }
+
+func (s *state) grant(r *Record) error {
+	var b grantBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	if old := s.budget; old != nil && (b.Epsilon.Cmp(old.epsilon) < 0 || b.Delta.Cmp(old.delta) < 0) {
+		return broken(s.name, r.Seq, "a grant lowers the budget")
+	}
+	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time, Self: r.Kind == KindSelfGrant, Reason: b.Reason},
+		epsilon: b.Epsilon, delta: b.Delta}
+	s.account = nil // every event is read again under the larger cap
+	return nil
+}
+
+func (s *state) reserve(r *Record) error {
+	e := &entry{state: Reserved, at: r.Time, by: r.User, digest: s.digest}
+	if err := decode(r, &e.reserveBody); err != nil {
+		return err
+	}
+	var err error
+	if e.event, err = dp.DecodeEvent(e.Event); err != nil {
+		return newer(s.name, r.Seq, "cannot read its event: %v", err)
+	}
+	if s.byID[e.ID] != nil {
+		return broken(s.name, r.Seq, "reservation %s is booked twice", e.ID)
+	}
+	s.entries = append(s.entries, e)
+	s.byID[e.ID] = e
+	if e.ReplayKey != "" {
+		s.byReplay[e.ReplayKey] = e
+	}
+	s.live++
+	return nil
+}
+
+func (s *state) settle(r *Record) error {
+	var b idBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	e := s.byID[b.ID]
+	if e == nil || e.state == Cancelled {
+		return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
+	}
+	switch r.Kind {
+	case KindReplay:
+		e.replayed = true
+	case KindCommit:
+		e.state = Committed
+	case KindCancel:
+		if e.state == Committed || e.replayed {
+			return broken(s.name, r.Seq, "cancel of a reservation that was used")
+		}
+		e.state = Cancelled
+		if s.byReplay[e.ReplayKey] == e {
+			delete(s.byReplay, e.ReplayKey)
+		}
+		s.live--
+		s.account = nil
+	}
+	return nil
+}
+
+// charged returns the events that count, in order; with only, those in that state.
+func (s *state) charged(only ...EntryState) []dp.Event {
+	var events []dp.Event
+	for _, e := range s.entries {
+		if e.state != Cancelled && (len(only) == 0 || slices.Contains(only, e.state)) {
+			events = append(events, e.event)
+		}
+	}
+	return events
+}
+
+func (s *state) cap() Cap {
+	return Cap{Epsilon: s.budget.epsilon.Float64(), Delta: s.budget.delta.Float64()}
+}
+
+// filter returns the account of all charged entries, caught up with the log.
+func (s *state) filter(a Accountant) (Account, error) {
+	if s.account == nil {
+		account, err := a.Account(s.cap(), s.relation)
+		if err != nil {
+			return nil, err
+		}
+		s.account, s.accounted = account, 0
+	}
+	for s.accounted < len(s.entries) {
+		if e := s.entries[s.accounted]; e.state != Cancelled {
+			if err := s.account.Add(e.event); err != nil {
+				s.account = nil // it may have added half of it
+				return nil, err
+			}
+		}
+		s.accounted++
+	}
+	return s.account, nil
+}

@@ -1,0 +1,250 @@
+// Package sqlite keeps a ledger in one SQLite file: the default store of one
+// person. Writers of any number of processes are serialised, and what was
+// acknowledged survives a power loss (synchronous=FULL). It needs no cgo.
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"pawl/core/ledger"
+)
+
+// schemaVersion is the version of the tables below. A file of a newer version is
+// refused: it may hold charges that this code does not see.
+const schemaVersion = 1
+
+// application marks the file as a ledger of pawl, so that no other program's
+// database is written into. It is "pawl" in ASCII.
+const application = 0x7061776c
+
+// Records are append-only for everybody who goes through SQL, this program
+// included. The head of each log is a row apart: without it a log cut at its end
+// would look whole.
+const tables = `
+CREATE TABLE ledger_version (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL);
+CREATE TABLE ledger_secret (only INTEGER PRIMARY KEY CHECK (only = 1), secret BLOB NOT NULL);
+CREATE TABLE ledger_records (
+	dataset TEXT NOT NULL,
+	seq     INTEGER NOT NULL,
+	version INTEGER NOT NULL,
+	kind    TEXT NOT NULL,
+	time    TEXT NOT NULL,
+	user    TEXT NOT NULL,
+	body    BLOB NOT NULL,
+	prev    BLOB NOT NULL,
+	hash    BLOB NOT NULL,
+	PRIMARY KEY (dataset, seq)
+) WITHOUT ROWID;
+CREATE TABLE ledger_heads (dataset TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER ledger_records_no_update BEFORE UPDATE ON ledger_records
+	BEGIN SELECT RAISE(ABORT, 'ledger records are append-only'); END;
+CREATE TRIGGER ledger_records_no_delete BEFORE DELETE ON ledger_records
+	BEGIN SELECT RAISE(ABORT, 'ledger records are append-only'); END;
+CREATE TRIGGER ledger_heads_no_delete BEFORE DELETE ON ledger_heads
+	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
+CREATE TRIGGER ledger_heads_forward BEFORE UPDATE ON ledger_heads WHEN new.seq <> old.seq + 1
+	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
+CREATE TRIGGER ledger_secret_no_update BEFORE UPDATE ON ledger_secret
+	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
+CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
+	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
+`
+
+// BusyTimeout is how long a transaction waits for those of other processes.
+const BusyTimeout = 30 * time.Second
+
+// Store is a ledger.Store in one file.
+type Store struct {
+	path string
+	db   *sql.DB // one connection: writers queue here and not as "locked" errors
+}
+
+// Open opens the ledger file at path. A file that is not there is created, with
+// mode 0600 in a directory of mode 0700. Errors wrap ledger.ErrStore and name the
+// path in one line.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%w: no path", ledger.ErrStore)
+	}
+	if err := prepare(path); err != nil {
+		return nil, err
+	}
+	// The path goes in as a URI, so that '?' and '#' in it stay part of it.
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ledger.ErrStore, err)
+	}
+	pragmas := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()),
+		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "trusted_schema(OFF)"}}
+	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
+	db, err := sql.Open("sqlite", uri.String())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, err)
+	}
+	db.SetMaxOpenConns(1)
+	s := &Store{path: path, db: db}
+	if err := s.migrate(ctx); err != nil {
+		db.Close()
+		return nil, s.explain(err)
+	}
+	return s, nil
+}
+
+// prepare creates what is missing with private modes. SQLite gives its -wal and
+// -shm files the mode of the database.
+func prepare(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%w: %s is a directory, not a ledger file", ledger.ErrStore, path)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is not a regular file", ledger.ErrStore, path)
+	case err == nil:
+		// A ledger that cannot be written cannot book a charge. Asked here, since
+		// SQLite would say so only at the first reservation.
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			return fmt.Errorf("%w: %s cannot be written: %w", ledger.ErrStore, path, cause(err))
+		}
+		return f.Close()
+	case !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, cause(err))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("%w: cannot create the directory of %s: %w", ledger.ErrStore, path, cause(err))
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("%w: cannot create %s: %w", ledger.ErrStore, path, cause(err))
+	}
+	return f.Close()
+}
+
+func cause(err error) error {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err // the path is in our line already
+	}
+	return err
+}
+
+// migrate creates the tables in an empty file and refuses files of other programs
+// and of newer versions.
+func (s *Store) migrate(ctx context.Context) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var objects, id int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&objects); err != nil {
+		return err
+	}
+	if err := tx.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&id); err != nil {
+		return err
+	}
+	if objects > 0 {
+		if id != application {
+			return fmt.Errorf("%w: %s is a database of another program", ledger.ErrStore, s.path)
+		}
+		var version int
+		if err := tx.QueryRowContext(ctx, `SELECT version FROM ledger_version`).Scan(&version); err != nil {
+			return err
+		}
+		if version != schemaVersion {
+			return fmt.Errorf("%w: %w: %s has tables of version %d, this is version %d", ledger.ErrStore, ledger.ErrNewer, s.path, version, schemaVersion)
+		}
+		return nil
+	}
+	secret := make([]byte, 32)
+	rand.Read(secret)
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{fmt.Sprintf(`PRAGMA application_id = %d`, application), nil},
+		{tables, nil},
+		{`INSERT INTO ledger_version VALUES (1, ?)`, []any{schemaVersion}},
+		{`INSERT INTO ledger_secret VALUES (1, ?)`, []any{secret}},
+	} {
+		if _, err := tx.ExecContext(ctx, step.sql, step.args...); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// PerUser implements ledger.Store: a file belongs to one person.
+func (s *Store) PerUser() bool { return true }
+
+// Close implements ledger.Store.
+func (s *Store) Close() error { return s.explain(s.db.Close()) }
+
+// Update implements ledger.Store with BEGIN IMMEDIATE: the write lock is taken
+// before the first read, so what fn decides on cannot change under it.
+func (s *Store) Update(ctx context.Context, fn func(ledger.Tx) error) error {
+	return s.run(ctx, nil, fn)
+}
+
+// View implements ledger.Store.
+func (s *Store) View(ctx context.Context, fn func(ledger.Tx) error) error {
+	return s.run(ctx, &sql.TxOptions{ReadOnly: true}, fn)
+}
+
+func (s *Store) run(ctx context.Context, o *sql.TxOptions, fn func(ledger.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, o)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer tx.Rollback() // also when fn panics; after Commit it does nothing
+	if err := fn(&transaction{ctx: ctx, tx: tx, s: s, readOnly: o != nil}); err != nil {
+		return err
+	}
+	return s.explain(tx.Commit())
+}
+
+// explain turns an error of the driver into one line that says what to do.
+func (s *Store) explain(err error) error {
+	if err == nil || errors.Is(err, ledger.ErrStore) {
+		return err
+	}
+	what := ""
+	if e := (*driver.Error)(nil); errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
+			what = fmt.Sprintf("another program has locked it for more than %v; try again", BusyTimeout)
+		case codes.SQLITE_READONLY, codes.SQLITE_PERM, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
+			what = "it or its directory cannot be written by this user"
+		case codes.SQLITE_NOTADB:
+			what = "it is not a ledger file"
+		case codes.SQLITE_CORRUPT:
+			what = "the file is damaged; restore it from a backup"
+		case codes.SQLITE_FULL:
+			what = "the disk is full"
+		case codes.SQLITE_IOERR:
+			what = "the disk reports an error"
+		}
+	}
+	if what != "" {
+		return fmt.Errorf("%w: %s: %s", ledger.ErrStore, s.path, what)
+	}
+	return fmt.Errorf("%w: %s: %w", ledger.ErrStore, s.path, oneLine{err})
+}
+
+// oneLine keeps the chain of an error and prints it without line breaks.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLine) Unwrap() error { return e.error }

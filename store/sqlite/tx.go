@@ -1,0 +1,105 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pawl/core/ledger"
+)
+
+// transaction implements ledger.Tx.
+type transaction struct {
+	ctx      context.Context
+	tx       *sql.Tx
+	s        *Store
+	readOnly bool
+}
+
+// Names lists what has a head or a record: a log of which either was removed by
+// hand is still found, and found broken.
+func (t *transaction) Names() ([]string, error) {
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT dataset FROM ledger_heads UNION SELECT DISTINCT dataset FROM ledger_records ORDER BY 1`)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, t.s.explain(err)
+		}
+		names = append(names, name)
+	}
+	return names, t.s.explain(rows.Err())
+}
+
+func (t *transaction) Head(dataset string) (h ledger.Head, err error) {
+	var hash []byte
+	err = t.tx.QueryRowContext(t.ctx, `SELECT seq, hash FROM ledger_heads WHERE dataset = ?`, dataset).Scan(&h.Seq, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ledger.Head{}, nil
+	}
+	if err != nil {
+		return h, t.s.explain(err)
+	}
+	h.Hash = hashOf(hash)
+	return h, nil
+}
+
+func (t *transaction) Records(dataset string, after int64) ([]ledger.Record, error) {
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT seq, version, kind, time, user, body, prev, hash
+		FROM ledger_records WHERE dataset = ? AND seq > ? ORDER BY seq`, dataset, after)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	defer rows.Close()
+	var records []ledger.Record
+	for rows.Next() {
+		r := ledger.Record{Dataset: dataset}
+		var body, prev, hash []byte
+		if err := rows.Scan(&r.Seq, &r.Version, &r.Kind, &r.Time, &r.User, &body, &prev, &hash); err != nil {
+			return nil, t.s.explain(err)
+		}
+		r.Body, r.Prev, r.Hash = body, hashOf(prev), hashOf(hash)
+		records = append(records, r)
+	}
+	return records, t.s.explain(rows.Err())
+}
+
+func (t *transaction) Append(r ledger.Record) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: append in a read-only transaction", ledger.ErrStore)
+	}
+	head, err := t.Head(r.Dataset)
+	if err != nil {
+		return err
+	}
+	if r.Seq != head.Seq+1 {
+		return fmt.Errorf("%w: record %d cannot be appended after record %d", ledger.ErrStore, r.Seq, head.Seq)
+	}
+	if _, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_records (dataset, seq, version, kind, time, user, body, prev, hash)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Dataset, r.Seq, r.Version, string(r.Kind), r.Time, r.User,
+		[]byte(r.Body), r.Prev[:], r.Hash[:]); err != nil {
+		return t.s.explain(err)
+	}
+	_, err = t.tx.ExecContext(t.ctx, `INSERT INTO ledger_heads (dataset, seq, hash) VALUES (?, ?, ?)
+		ON CONFLICT (dataset) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`, r.Dataset, r.Seq, r.Hash[:])
+	return t.s.explain(err)
+}
+
+func (t *transaction) Secret() (secret []byte, err error) {
+	err = t.tx.QueryRowContext(t.ctx, `SELECT secret FROM ledger_secret`).Scan(&secret)
+	return secret, t.s.explain(err)
+}
+
+// hashOf reads a stored hash; one of another length becomes zeros, which no chain
+// accepts.
+func hashOf(b []byte) (h ledger.Hash) {
+	if len(b) == len(h) {
+		copy(h[:], b)
+	}
+	return h
+}
