@@ -1,0 +1,91 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// hospital is a statement about sensitive rows: a score released with noise, several
+// rows per unit, a steward's grant.
+func hospital() *Statement {
+	return &Statement{
+		Version: StatementVersion, Command: "pawl fit patients.csv --target readmitted --epsilon 1",
+		Software: Software{Name: "pawl", Version: "0.1.0", Go: "go1.26.8"},
+		Time:     time.Date(2026, 11, 27, 14, 5, 0, 0, time.UTC),
+		Data: Data{Name: "patients-2025", Target: "readmitted", Task: "classification",
+			Rows: "about 100000", Attributes: 14, Classes: []string{"no", "yes"},
+			Fingerprint: "keyed-blake2b:5f1c0e2a77b8d1934cd2"},
+		Privacy: Privacy{Epsilon: 0.9999991, Delta: 1e-6, Relation: "add_or_remove_one", Unit: "patient", RowsPerUnit: 4,
+			Accountant:    "PLD",
+			EpsilonBounds: map[string]Number{"PLD": 0.9999991, "RDP": 1.0831, "zCDP": 1.1442},
+			EpsilonAsked:  "1", DeltaAsked: "1e-06 (default)", Sampling: "Poisson",
+			Events: []json.RawMessage{
+				json.RawMessage(`{"kind":"scoped","scope":{"lower":0,"upper":0.8},"event":{"kind":"discrete_gaussian","noise_multiplier":14.2}}`),
+				json.RawMessage(`{"kind":"scoped","scope":{"lower":0,"upper":0.8},"event":{"kind":"repeat","count":420,"event":{"kind":"poisson_sampled","rate":0.0512,"event":{"kind":"gaussian","noise_multiplier":4.871}}}}`),
+				json.RawMessage(`{"kind":"scoped","scope":{"lower":0.8,"upper":1},"event":{"kind":"discrete_gaussian","noise_multiplier":5.02}}`),
+			},
+			ByStage: map[string]Stage{
+				"features": {Order: 1, Epsilon: 0.3121, Scope: "[0, 0.8)", What: "Noisy counts of each attribute against the target; the ranking is computed from them."},
+				"train":    {Order: 2, Epsilon: 0.8912, Scope: "[0, 0.8)", What: "Gradient steps with clipping and Gaussian noise."},
+				"score":    {Order: 3, Epsilon: 0.9214, Scope: "[0.8, 1)", What: "Noisy numbers of correct answers and of rows, and noisy class counts for the baseline."},
+			},
+			NotCovered: []string{"Rows of a patient beyond the fourth: they are dropped before anything is computed."},
+		},
+		Budget: Budget{Ledger: "team", Dataset: "patients-2025", Granted: "granted by Dr. R. Okafor on 2026-11-02, for readmission study 17",
+			Total: Amount{3, 1e-5}, Spent: Amount{1.32118, 2e-6}, Reserved: Amount{0.5, 1e-6}, Left: Amount{1.17882, 7e-6},
+			Entry: "e-000004", Head: "9b3f6a0c51d27e88a1c4"},
+		Score: &Score{Metric: "accuracy", Value: 0.8437, Interval: [2]Number{0.8341, 0.8533}, How: "released on a held-out scope",
+			Baseline: 0.7610, BaselineInterval: &[2]Number{0.7512, 0.7708}, AUROC: nil},
+		Choice: Choice{Workflow: "paw", Model: "logistic regression", Features: []string{"age", "prior admissions", "length of stay", "emergency", "ward", "discharge"},
+			Encoding: "scaled to declared bounds, one-hot for categories", Parameters: 31,
+			Hyperparameters: map[string]any{"clipping_norm": 1.0, "steps": 420, "expected_batch_size": 4096, "learning_rate": 0.5, "noise_multiplier": 4.871},
+			UsefulModel:     true, Search: "none: below r = 10,000 the best search is no search"},
+		Advice: []Advice{
+			{Rule: "No architecture search", Because: "r = n/σ₁(ε, δ) is 7,420, below 10,000", Evidence: "On six tables that this rule was not fitted to, a search lost 0.4 to 2.1 points of accuracy in 11 of 12 paired comparisons.", Changes: "ε of 1.6 or more, or about 135,000 patients"},
+			{Rule: "Six features", Because: "noise grows with the number of parameters, and eight attributes add less than they cost", Evidence: "The noisy ranking of stage 1; the drop after the sixth feature is 3.1 standard deviations of its noise.", Changes: "a larger share of ε for features"},
+		},
+		Outputs:  Paths{Model: "pawl-out/model", Report: "pawl-out/report.html", Statement: "pawl-out/statement.json", Card: "pawl-out/README.md"},
+		Warnings: []string{"delta was not given; 1e-06 is the largest power of ten not above 1/(10·rows)"},
+	}
+}
+
+// simulation is hospital with a seed.
+func simulation() *Statement {
+	s := hospital()
+	s.NotPrivate = true
+	s.Budget.Granted, s.Budget.SelfGranted = "self-granted by ann at 2026-11-27 14:05 UTC", true
+	s.Warnings = append(s.Warnings, "--seed makes the noise predictable")
+	return s
+}
+
+// benchmarkDemo is a public data set without a limit.
+func benchmarkDemo() *Statement {
+	s := hospital()
+	test, auroc, chosen := Number(0.9012), Number(0.9431), Number(0.861)
+	s.Command = "pawl fit adult --epsilon 2"
+	s.Data = Data{Name: "adult", Target: "income", Task: "classification", Public: true, Rows: "declared 32561", Attributes: 14,
+		Classes: []string{"<=50K", ">50K"}, Licence: "CC BY 4.0", Fingerprint: "keyed-blake2b:02ff"}
+	s.Privacy.Unit, s.Privacy.RowsPerUnit, s.Privacy.Epsilon = "row", 1, 1.001
+	s.Privacy.EpsilonBounds = map[string]Number{"PLD": 1.001, "RDP": Number(math.Inf(1))}
+	s.Privacy.NotCovered = nil
+	inf := Amount{Number(math.Inf(1)), 1}
+	s.Budget = Budget{Ledger: "per-user", Dataset: "adult", Granted: "public data set: not limited", Total: inf, Spent: Amount{7.2, 1e-5}, Left: inf, Entry: "e-9", Head: "aa"}
+	s.Score.Test, s.Score.AUROC, s.Score.UsedForChoosing = &test, &auroc, &chosen
+	s.Score.How = "public benchmark, official test set"
+	return s
+}
+
+// majority is a run whose budget buys no model.
+func majority() *Statement {
+	s := hospital()
+	s.Budget.Granted, s.Budget.SelfGranted = "self-granted by ann at 2026-11-27 14:05 UTC", true
+	s.Privacy.Epsilon, s.Privacy.Delta = 0.08, 0
+	s.Privacy.EpsilonBounds = map[string]Number{"pure": 0.08}
+	s.Privacy.Accountant, s.Privacy.Sampling, s.Privacy.Relation = "closed form", "full batch", "replace_one"
+	s.Privacy.ByStage = map[string]Stage{"majority": {Order: 1, Epsilon: 0.08, Scope: "[0, 1)", What: "Class counts with discrete Laplace noise."}}
+	s.Choice = Choice{Workflow: "paw", Model: "majority", UsefulModel: false, Search: "none"}
+	s.Score = nil
+	s.Warnings = nil
+	return s
+}

@@ -1,0 +1,295 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"sort"
+	"strings"
+)
+
+//go:embed page.html.tmpl
+var pageSource string
+
+//go:embed page.css
+var pageStyle string
+
+// page is parsed once, at start: a template that does not parse is a broken build.
+var page = template.Must(template.New("page").Parse(strings.Replace(pageSource, "/*STYLE*/", pageStyle, 1)))
+
+// HTML writes the report for a privacy officer: one file without scripts and without
+// references to anything outside of itself. Page 1 is complete on one sheet of A4 and
+// ends in a line to sign on. It returns an error, and writes nothing, when Validate
+// does.
+func HTML(w io.Writer, s *Statement) error {
+	if err := Validate(s); err != nil {
+		return err
+	}
+	// Into memory first: half a report must not look like a report.
+	var b bytes.Buffer
+	if err := page.Execute(&b, newView(s)); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+type row struct{ Name, Value string }
+
+type adviceRow struct{ Rule, Because, Evidence, Changes string }
+
+type stageRow struct {
+	Name, Epsilon, Scope string
+	Bar                  float64 // 0 to 100
+}
+
+// view is all that the template prints: sentences and positions, no arithmetic.
+type view struct {
+	Title, Banner            string
+	Name, Target, Date, Made string
+	Claim                    string
+	Terms                    []row
+	Headline, Why            string
+
+	Stages     []stageRow
+	StagesMore int
+	Budget     []row
+	BudgetBar  []segment
+	BudgetNote string
+
+	Score     *intervalPlot
+	ScoreHow  string
+	ScoreNote string
+
+	Risk     []string
+	Scale    *riskScale
+	Decision []row
+	Advice   []adviceRow
+	Settings []row
+
+	Benchmark []row
+
+	Touches     []touch
+	Limits      []string
+	Trust       []string
+	Leave, Stay []string
+
+	Exact    []row
+	Bounds   []row
+	Warnings []string
+	Versions []row
+	Events   string
+}
+
+func newView(s *Statement) view {
+	p := s.Privacy
+	v := view{
+		Banner: banner(s),
+		Name:   or(s.Data.Name, "unnamed data set"), Target: clean(s.Data.Target),
+		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
+		Made:    strings.TrimSpace(clean(s.Software.Name + " " + s.Software.Version)),
+		Claim:   claim(p),
+		Touches: touches(s), Limits: limits(s), Trust: trust(s),
+		Advice: advice(s), Settings: settings(s), Benchmark: benchmark(s),
+		Exact: exactRows(s), Bounds: bounds(p), Versions: versions(s),
+		Events: events(p),
+	}
+	v.Title = "Privacy report: " + v.Name
+	if v.Banner != "" {
+		v.Title = v.Banner + ": " + v.Name
+	}
+	for _, w := range s.Warnings {
+		v.Warnings = append(v.Warnings, clean(w))
+	}
+	v.Headline, v.Why = verdict(s)
+	v.Leave, v.Stay = release(s)
+	v.Terms = terms(s)
+	v.budget(s)
+	v.score(s)
+	v.risk(s)
+	v.Decision = decision(s)
+	return v
+}
+
+func terms(s *Statement) []row {
+	p := s.Privacy
+	granted := or(s.Budget.Granted, "no grant is recorded")
+	if s.Budget.SelfGranted {
+		granted += " — nobody but the operator has approved this budget"
+	}
+	return []row{
+		{"Unit", unitWords(p)},
+		{"One neighbour", neighbourWords(p)},
+		{"Budget", granted},
+		{"Trust", "central model: the operator sees the raw rows"},
+		{"Accountant", accountantWords(p)},
+		{"Sampling", samplingWords(p)},
+	}
+}
+
+// stagesOnFront is how many stages page 1 has room for; all are on page 2.
+const stagesOnFront = 6
+
+func (v *view) budget(s *Statement) {
+	all := stages(s.Privacy)
+	largest := 0.0
+	for _, st := range all {
+		if e := float64(st.Epsilon); !math.IsInf(e, 1) {
+			largest = math.Max(largest, e)
+		}
+	}
+	for i, st := range all {
+		if i == stagesOnFront {
+			v.StagesMore = len(all) - i
+			break
+		}
+		r := stageRow{Name: st.Name, Epsilon: up2(st.Epsilon), Scope: or(st.Scope, "—")}
+		if e := float64(st.Epsilon); math.IsInf(e, 1) {
+			r.Bar = 100
+		} else if largest > 0 {
+			r.Bar = 100 * e / largest
+		}
+		v.Stages = append(v.Stages, r)
+	}
+	b := s.Budget
+	if v.BudgetBar = ledgerBar(b, 320); v.BudgetBar == nil {
+		v.BudgetNote = "No limit is set for this data set; the run is booked."
+		if !s.Data.Public {
+			v.BudgetNote = "The ledger holds no finite budget for this data set."
+		}
+	}
+	v.Budget = []row{
+		{"Total", amount(b.Total, down2)},
+		{"Spent", amount(b.Spent, up2)},
+		{"Reserved", amount(b.Reserved, up2)},
+		{"Left", amount(b.Left, down2)},
+	}
+}
+
+func amount(a Amount, round func(Number) string) string {
+	return "ε " + round(a.Epsilon) + ", δ " + deltaWords(a.Delta)
+}
+
+func (v *view) score(s *Statement) {
+	v.Score = scorePlot(s)
+	if s.Score == nil {
+		v.ScoreNote = "No score was released: none was paid for. Nothing is claimed about the quality of the model."
+		return
+	}
+	v.ScoreHow = or(s.Score.How, "origin not stated")
+	if s.NotPrivate && !s.Data.Public {
+		v.ScoreNote = "From a run without a claim: the numbers above must not leave."
+	}
+}
+
+func (v *view) risk(s *Statement) {
+	p := s.Privacy
+	if v.Banner != "" {
+		v.Risk = []string{"This run bounds no risk. Treat every output as if it showed the rows themselves."}
+		if !math.IsInf(float64(p.Epsilon), 1) {
+			v.Risk = append(v.Risk, "The numbers above are those that a run with unpredictable noise and the same events would have.")
+		}
+		return
+	}
+	eps := float64(p.Epsilon)
+	half, rare := percentUp(posterior(0.5, eps)), percentUp(posterior(0.01, eps))
+	scale := newRiskScale(eps)
+	v.Scale = &scale
+	v.Risk = []string{fmt.Sprintf("Somebody who thinks it as likely as not (50%%) %s can, from everything released here, become at most %s sure; somebody who starts at 1%%, at most %s.",
+		hypothesis(p), half, rare)}
+	if p.Delta > 0 {
+		v.Risk = append(v.Risk, fmt.Sprintf("A failure chance of δ = %s (%s) is set aside, for which these limits promise nothing.", deltaWords(p.Delta), oneIn(p.Delta)))
+	} else {
+		v.Risk = append(v.Risk, "There is no failure chance set aside (δ = 0).")
+	}
+}
+
+func decision(s *Statement) []row {
+	c := s.Choice
+	model := or(c.Model, "none")
+	if c.Parameters > 0 {
+		model += ", " + group(fmt.Sprint(c.Parameters)) + " parameters"
+	}
+	features := fmt.Sprintf("%d of %d attributes", len(c.Features), s.Data.Attributes)
+	if e := clean(c.Encoding); e != "" {
+		features += "; " + e
+	}
+	out := []row{{"Model", model}, {"Features", features}, {"Search", or(c.Search, "none")}}
+	if len(s.Advice) > 0 {
+		names := make([]string, len(s.Advice))
+		for i, a := range s.Advice {
+			names[i] = clean(a.Rule)
+		}
+		out = append(out, row{"Rules", strings.Join(names, "; ") + " (evidence: section 1)"})
+	}
+	return append(out, row{"Workflow", workflowWords(c.Workflow) + ". This is a way of working; the guarantee is the claim above, and neither implies the other."})
+}
+
+func advice(s *Statement) []adviceRow {
+	var out []adviceRow
+	for _, a := range s.Advice {
+		out = append(out, adviceRow{clean(a.Rule), clean(a.Because), or(a.Evidence, "none stated"), or(a.Changes, "not stated")})
+	}
+	return out
+}
+
+// settings prints features and hyperparameters in full.
+func settings(s *Statement) []row {
+	var out []row
+	if len(s.Choice.Features) > 0 {
+		names := make([]string, len(s.Choice.Features))
+		for i, f := range s.Choice.Features {
+			names[i] = clean(f)
+		}
+		out = append(out, row{"features", strings.Join(names, ", ")})
+	}
+	for _, k := range sorted(s.Choice.Hyperparameters) {
+		b, err := json.Marshal(jsonValue(s.Choice.Hyperparameters[k]))
+		if err != nil {
+			b = []byte("cannot be written")
+		}
+		out = append(out, row{clean(k), clean(strings.Trim(string(b), `"`))})
+	}
+	if s.Score != nil && s.Score.UsedForChoosing != nil {
+		out = append(out, row{"score that chose", scoreText(s, *s.Score.UsedForChoosing) + " — the search picked its maximum, so it is optimistic and no estimate of quality"})
+	}
+	return out
+}
+
+// benchmark holds exact numbers; it is empty unless the data set is public.
+func benchmark(s *Statement) []row {
+	if !s.Data.Public {
+		return nil
+	}
+	var out []row
+	if s.Score != nil {
+		if s.Score.Test != nil {
+			out = append(out, row{metricWords(s) + ", exact, on the test set", scoreText(s, *s.Score.Test)})
+		}
+		if s.Score.AUROC != nil {
+			out = append(out, row{"Area under the ROC curve", quantity(float64(*s.Score.AUROC))})
+		}
+	}
+	return append(out, row{"Licence of the data", or(s.Data.Licence, "not stated")})
+}
+
+func bounds(p Privacy) []row {
+	var out []row
+	for _, m := range sorted(p.EpsilonBounds) {
+		out = append(out, row{clean(m), "ε " + exact(p.EpsilonBounds[m])})
+	}
+	return out
+}
+
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

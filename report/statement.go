@@ -1,0 +1,204 @@
+// Package report writes what a run may publish: the machine-readable statement,
+// one self-contained HTML page and the model card. It holds public facts and
+// released values only; exact numbers appear when the data set is public, under
+// that heading.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Number is a float64 whose JSON form of an infinite value is "inf" or "-inf" and
+// of a missing one null, since JSON has neither.
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	switch f := float64(n); {
+	case math.IsInf(f, 1):
+		return []byte(`"inf"`), nil
+	case math.IsInf(f, -1):
+		return []byte(`"-inf"`), nil
+	case math.IsNaN(f):
+		return []byte("null"), nil
+	default:
+		return json.Marshal(f)
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler: it reads what MarshalJSON writes, so
+// that a statement can be checked again later. null reads as NaN.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `"inf"`:
+		*n = Number(math.Inf(1))
+	case `"-inf"`:
+		*n = Number(math.Inf(-1))
+	case "null":
+		*n = Number(math.NaN())
+	default:
+		var f float64
+		if err := json.Unmarshal(b, &f); err != nil {
+			return fmt.Errorf(`want a number, "inf", "-inf" or null: %w`, err)
+		}
+		*n = Number(f)
+	}
+	return nil
+}
+
+// StatementVersion is the version that this package writes. It grows when a field
+// changes its meaning; a new field does not change it.
+const StatementVersion = 1
+
+// Statement is the JSON object of `pawl fit --json` and of statement.json. Field
+// names are a contract with other programs.
+type Statement struct {
+	Version  int       `json:"version"`
+	Command  string    `json:"command"`
+	Software Software  `json:"software"`
+	Time     time.Time `json:"time"`
+	// NotPrivate is true when a seed made the noise predictable, or nothing was
+	// protected; every output then says NOT PRIVATE first.
+	NotPrivate bool `json:"not_private"`
+
+	Data     Data     `json:"data"`
+	Privacy  Privacy  `json:"privacy"`
+	Budget   Budget   `json:"budget"`
+	Score    *Score   `json:"score,omitempty"`
+	Choice   Choice   `json:"choice"`
+	Advice   []Advice `json:"advice"`
+	Outputs  Paths    `json:"paths"`
+	Warnings []string `json:"warnings"`
+}
+
+// Software identifies the program that made the statement.
+type Software struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Data says what is public about the data set.
+type Data struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	Task   string `json:"task"` // "classification" or "regression"
+	// Public is true for benchmarks; the report then has a section of exact
+	// numbers under the heading "public benchmark".
+	Public bool `json:"public"`
+	// Rows is the declaration of the number of rows, in words ("about 5000",
+	// "declared 32561", "released by a paid count: 1023").
+	Rows       string   `json:"rows"`
+	Attributes int      `json:"attributes"`
+	Classes    []string `json:"classes,omitempty"`
+	Licence    string   `json:"licence,omitempty"`
+	// Fingerprint is a keyed digest: it can be compared by the holder of the
+	// ledger and guessed by nobody.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Privacy is the claim.
+type Privacy struct {
+	Epsilon  Number `json:"epsilon"` // of the whole plan, rounded up
+	Delta    Number `json:"delta"`
+	Relation string `json:"relation"`
+	Unit     string `json:"unit"`
+	// RowsPerUnit is the most rows one unit may own under the guarantee.
+	RowsPerUnit int    `json:"rows_per_unit"`
+	Accountant  string `json:"accountant"`
+	// EpsilonBounds holds every valid bound by method, the smallest of which is
+	// Epsilon.
+	EpsilonBounds map[string]Number `json:"epsilon_bounds"`
+	// EpsilonAsked and DeltaAsked are the operator's words.
+	EpsilonAsked string            `json:"epsilon_asked"`
+	DeltaAsked   string            `json:"delta_asked"`
+	Sampling     string            `json:"sampling"` // "full batch", "Poisson"
+	Events       []json.RawMessage `json:"events"`
+	ByStage      map[string]Stage  `json:"by_stage"`
+	// NotCovered lists what the guarantee does not speak of.
+	NotCovered []string `json:"not_covered"`
+}
+
+// Stage is one entry of privacy.by_stage.
+type Stage struct {
+	Order   int    `json:"order"`
+	Epsilon Number `json:"epsilon"` // alone, at the plan's delta
+	// Share of the units' hash line that the stage reads, for example [0, 0.8).
+	Scope string `json:"scope"`
+	What  string `json:"what"`
+}
+
+// Budget is the ledger's view after the run.
+type Budget struct {
+	Ledger      string `json:"ledger"` // "per-user" or "team"
+	Dataset     string `json:"dataset"`
+	Granted     string `json:"granted"` // "self-granted by ann at 2026-…", "granted by …", "public data set: not limited"
+	SelfGranted bool   `json:"self_granted"`
+	Total       Amount `json:"total"`
+	Spent       Amount `json:"spent"`
+	Reserved    Amount `json:"reserved"`
+	Left        Amount `json:"left"`
+	Entry       string `json:"entry"` // this run's reservation
+	Head        string `json:"head"`  // chain hash after the run
+}
+
+// Amount is an (epsilon, delta) pair of the ledger.
+type Amount struct {
+	Epsilon Number `json:"epsilon"`
+	Delta   Number `json:"delta"`
+}
+
+// Score is what may be said about quality.
+type Score struct {
+	// Metric is "accuracy" (a fraction of 1) or "mean_absolute_error" (target
+	// units).
+	Metric string `json:"metric"`
+	// Value is released under differential privacy, or exact on a public test set.
+	Value    Number    `json:"value"`
+	Interval [2]Number `json:"interval"` // 95 %, sampling and noise together
+	// How says where it comes from: "released on a held-out scope", "public test
+	// file", "public benchmark, official test set", "public benchmark, held-out scope".
+	How string `json:"how"`
+	// Baseline is the majority class's accuracy or the mean predictor's error,
+	// from the same release.
+	Baseline         Number     `json:"baseline"`
+	BaselineInterval *[2]Number `json:"baseline_interval,omitempty"`
+	// Test is the exact value and only present for public data.
+	Test  *Number `json:"test,omitempty"`
+	AUROC *Number `json:"auroc,omitempty"`
+	// UsedForChoosing is the winner's validation score when a private search chose
+	// it: optimistic, and labelled so.
+	UsedForChoosing *Number `json:"used_for_choosing,omitempty"`
+}
+
+// Choice is what was decided.
+type Choice struct {
+	Workflow        string         `json:"workflow"` // "paw" or "stw"
+	Model           string         `json:"model"`
+	Features        []string       `json:"features"`
+	Encoding        string         `json:"encoding"`
+	Parameters      int            `json:"parameters"` // number of trainable parameters
+	Hyperparameters map[string]any `json:"hyperparameters"`
+	// UsefulModel is false when the majority or mean is all the budget can buy.
+	UsefulModel bool   `json:"useful_model"`
+	Search      string `json:"search"` // "none: …" or the selection's description
+}
+
+// Advice is one rule that fired, with its evidence.
+type Advice struct {
+	Rule     string `json:"rule"`
+	Because  string `json:"because"`
+	Evidence string `json:"evidence"`
+	Changes  string `json:"would_change"`
+}
+
+// Paths are the files written.
+type Paths struct {
+	Model     string `json:"model"`
+	Report    string `json:"report"`
+	Statement string `json:"statement"`
+	Card      string `json:"card"`
+}

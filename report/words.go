@@ -1,0 +1,252 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean replaces control and direction-changing characters. Names come from files:
+// an escape sequence must not reach a terminal, and a right-to-left override must
+// not reorder a claim on paper.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) || r == '\u2028' || r == '\u2029' {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func or(s, fallback string) string {
+	if s = clean(s); s != "" {
+		return s
+	}
+	return fallback
+}
+
+// banner is the first line of every output of a run without a claim, "" otherwise.
+func banner(s *Statement) string {
+	switch {
+	case math.IsInf(float64(s.Privacy.Epsilon), 1):
+		return "NOT PRIVATE — nothing was protected"
+	case s.NotPrivate:
+		return "NOT PRIVATE — simulation with a seed"
+	}
+	return ""
+}
+
+// claim writes "(ε, δ) = (1.00, 10⁻⁶)", epsilon rounded up.
+func claim(p Privacy) string {
+	return "(ε, δ) = (" + up2(p.Epsilon) + ", " + deltaWords(p.Delta) + ")"
+}
+
+func unitWords(p Privacy) string {
+	unit := clean(p.Unit)
+	if p.RowsPerUnit > 1 {
+		return fmt.Sprintf("%s, with at most %d rows each", unit, p.RowsPerUnit)
+	}
+	if strings.EqualFold(unit, "row") {
+		return "row — a person who owns several rows is covered one row at a time"
+	}
+	return unit + ", one row each"
+}
+
+// neighbourWords says what one neighbour is.
+func neighbourWords(p Privacy) string {
+	unit := clean(p.Unit)
+	rows := "with its row"
+	switch {
+	case strings.EqualFold(unit, "row"):
+		rows = "whatever it holds"
+	case p.RowsPerUnit > 1:
+		rows = "with all its rows"
+	}
+	switch p.Relation {
+	case "add_or_remove_one":
+		return fmt.Sprintf("the same data with one %s added or removed, %s (add/remove-one)", unit, rows)
+	case "replace_one":
+		return fmt.Sprintf("the same data with one %s replaced by any other, %s; the size is public (replace-one)", unit, rows)
+	default:
+		return fmt.Sprintf("the same data with one %s blanked out, %s; the size is public (zero-out)", unit, rows)
+	}
+}
+
+// hypothesis says what the risk bound is about: under replace-one nothing is
+// promised about presence, only about which of two values is there.
+func hypothesis(p Privacy) string {
+	unit := clean(p.Unit)
+	switch p.Relation {
+	case "replace_one":
+		return fmt.Sprintf("that the data hold one value of a %s and not another", unit)
+	case "zero_out":
+		return fmt.Sprintf("that the data hold a certain %s and not a blank in its place", unit)
+	}
+	return fmt.Sprintf("that a certain %s is in the data", unit)
+}
+
+func accountantWords(p Privacy) string {
+	name := clean(p.Accountant)
+	switch strings.ToLower(name) {
+	case "pld":
+		name = "privacy loss distribution (PLD)"
+	case "rdp":
+		name = "Rényi divergence (RDP)"
+	case "":
+		name = "not named"
+	}
+	if n := len(p.EpsilonBounds); n > 1 {
+		name += fmt.Sprintf(", smallest of %d valid bounds", n)
+	}
+	return name
+}
+
+func samplingWords(p Privacy) string {
+	switch strings.ToLower(p.Sampling) {
+	case "poisson":
+		return "Poisson: every unit joins every lot independently"
+	case "full batch":
+		return "full batch: every unit of a scope takes part"
+	}
+	return or(p.Sampling, "none")
+}
+
+func workflowWords(w string) string {
+	switch w {
+	case "paw":
+		return "Privacy-aware workflow (PAW): every choice anticipates the noise"
+	case "stw":
+		return "Standard workflow (STW): choices made as if there were no noise, then trained with noise"
+	}
+	return or(w, "not named")
+}
+
+// stage is a stage of the plan with its name, in the order of the plan.
+type stage struct {
+	Name string
+	Stage
+}
+
+func stages(p Privacy) []stage {
+	out := make([]stage, 0, len(p.ByStage))
+	for name, st := range p.ByStage {
+		title := strings.ReplaceAll(clean(name), "_", " ")
+		if r, size := utf8.DecodeRuneInString(title); size > 0 {
+			title = string(unicode.ToUpper(r)) + title[size:]
+		}
+		st.Scope, st.What = clean(st.Scope), clean(st.What)
+		out = append(out, stage{title, st})
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Order != out[j].Order {
+			return out[i].Order < out[j].Order
+		}
+		return out[i].Name < out[j].Name
+	})
+	return out
+}
+
+// scoreText writes a score in its unit: a percentage, or the target's own unit.
+func scoreText(s *Statement, n Number) string {
+	x := float64(n)
+	if math.IsNaN(x) {
+		return suppressed
+	}
+	if s.Score.Metric == "accuracy" {
+		return percent(x)
+	}
+	return quantity(x)
+}
+
+// quantity writes a number in target units with about four significant digits.
+func quantity(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return decimal(x, 1, true)
+	}
+	switch a := math.Abs(x); {
+	case a >= 1000:
+		return group(strconv.FormatFloat(x, 'f', 0, 64))
+	case a >= 1 || a == 0:
+		return group(strconv.FormatFloat(x, 'f', 2, 64))
+	}
+	return strings.Replace(strconv.FormatFloat(x, 'g', 3, 64), "-", "−", 1)
+}
+
+func intervalText(s *Statement, iv *[2]Number) string {
+	if iv == nil || math.IsNaN(float64(iv[0])) || math.IsNaN(float64(iv[1])) {
+		return "interval " + suppressed
+	}
+	return "95% interval " + scoreText(s, iv[0]) + " to " + scoreText(s, iv[1])
+}
+
+func metricWords(s *Statement) string {
+	if s.Score.Metric == "accuracy" {
+		return "Accuracy"
+	}
+	return "Mean absolute error, in units of " + or(s.Data.Target, "the target") + " (smaller is better)"
+}
+
+func baselineWords(s *Statement) string {
+	if s.Score.Metric == "accuracy" {
+		return "Majority class"
+	}
+	return "Mean predictor"
+}
+
+// verdict says in one sentence whether a model worth using came out.
+func verdict(s *Statement) (headline, why string) {
+	trivial := "always answering with the majority class"
+	if s.Data.Task == "regression" {
+		trivial = "always answering with the mean"
+	}
+	if !s.Choice.UsefulModel {
+		return "No useful model at this budget.",
+			"The best that it can buy is " + trivial + "; the file holds that predictor."
+	}
+	if s.Score == nil || math.IsNaN(float64(s.Score.Value)) || math.IsNaN(float64(s.Score.Baseline)) {
+		return "A model was trained; its quality is not known.",
+			"No score and baseline were released, so nothing is claimed about it."
+	}
+	value, base := scoreText(s, s.Score.Value), scoreText(s, s.Score.Baseline)
+	switch separation(s.Score) {
+	case better:
+		return "A useful model exists.", fmt.Sprintf("It scores %s against %s for %s, and the intervals do not overlap.", value, base, trivial)
+	case overlap:
+		return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s, and the intervals overlap.", value, base, trivial)
+	case worse:
+		return "The released model is worse than its baseline.", fmt.Sprintf("It scores %s against %s for %s.", value, base, trivial)
+	}
+	return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s; an interval is missing.", value, base, trivial)
+}
+
+type relationToBaseline int
+
+const (
+	unknown relationToBaseline = iota
+	better
+	overlap
+	worse
+)
+
+func separation(sc *Score) relationToBaseline {
+	if sc.BaselineInterval == nil {
+		return unknown
+	}
+	m, b := sc.Interval, *sc.BaselineInterval
+	if sc.Metric != "accuracy" {
+		m, b = [2]Number{-m[1], -m[0]}, [2]Number{-b[1], -b[0]} // an error: smaller is better
+	}
+	switch {
+	case m[0] > b[1]:
+		return better
+	case m[1] < b[0]:
+		return worse
+	case m[0] <= b[1] && b[0] <= m[1]:
+		return overlap
+	}
+	return unknown // NaN
+}
