@@ -132,7 +132,7 @@ func TestGaussianMutants(t *testing.T) {
 
 // TestGaussianTail looks beyond 5.5 and 5.8 standard deviations, where generators
 // built on 32-bit or short 53-bit uniforms end. The tail's code is drawn directly: one
-// draw in 7,739 gets there.
+// draw in 3,876 gets there.
 func TestGaussianTail(t *testing.T) {
 	const n = 1_000_000
 	src := entropy.Seeded(46)
