@@ -77,7 +77,7 @@ func (p *Permit) take(scope dp.Scope, event dp.Event) error {
 	}
 	for i := range p.items {
 		it := &p.items[i]
-		if !it.used && it.scope == scope && reflect.DeepEqual(it.event, event) {
+		if !it.used && it.scope == scope && covers(it.event, event) {
 			it.used = true
 			p.opened = true
 			return nil
@@ -86,9 +86,34 @@ func (p *Permit) take(scope dp.Scope, event dp.Event) error {
 	return fmt.Errorf("%s on %s: %w", event.Kind(), scope, ErrNotReserved)
 }
 
+// covers reports whether a reservation of one event pays for another: equal
+// events, or two compositions of full-batch Gaussian releases of which the second
+// has no more precision (Σ count/multiplier²). The number of steps may then
+// follow a rule without a new reservation; the guarantee does not change.
+func covers(reserved, wanted dp.Event) bool {
+	if reflect.DeepEqual(reserved, wanted) {
+		return true
+	}
+	r, okR := precision(reserved)
+	w, okW := precision(wanted)
+	return okR && okW && w <= r
+}
+
+func precision(e dp.Event) (float64, bool) {
+	count := 1.0
+	if rep, ok := e.(dp.Repeat); ok {
+		count, e = float64(rep.Count), rep.Event
+	}
+	g, ok := e.(dp.Gaussian)
+	if !ok || !(g.NoiseMultiplier > 0) {
+		return 0, false
+	}
+	return count / g.NoiseMultiplier / g.NoiseMultiplier, true
+}
+
 // Runs consumes a reserved Select and returns a function that makes one fresh
 // permit for each of its runs, holding the events of the base run.
-func (p *Permit) Runs(sel dp.Select) (func() (*Permit, error), error) {
+func Runs(p *Permit, sel dp.Select) (func() (*Permit, error), error) {
 	if err := p.take(dp.WholeScope, sel); err != nil {
 		return nil, err
 	}

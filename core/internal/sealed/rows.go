@@ -1,6 +1,10 @@
 // Package sealed holds sensitive rows in a type that only packages under core/
 // can open. Code elsewhere may carry *Rows about; it cannot read them, print
 // them, count them or marshal them.
+//
+// Everything that opens is a function of this package and not a method: a method
+// could be called by whoever holds a value, a function of an internal package
+// only by who may import it.
 package sealed
 
 import (
@@ -43,7 +47,7 @@ func (r *Rows) Schema() *schema.Schema { return r.schema }
 
 // Open shows the rows of scope to a mechanism that runs event, and marks the
 // event as used.
-func (r *Rows) Open(p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
+func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if p == nil {
 		return nil, ErrNotReserved
 	}
@@ -61,7 +65,7 @@ func (r *Rows) Open(p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 
 // OpenPublic shows the rows of scope without a permit, and only when the schema
 // in force says that the data set is public.
-func (r *Rows) OpenPublic(scope dp.Scope) (*View, error) {
+func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 	if !r.schema.Public {
 		return nil, fmt.Errorf("data set is not public: %w", ErrNotReserved)
 	}

@@ -1,0 +1,117 @@
+// Package intake is the only way in: it seals parsed rows together with the
+// keyed hash of the unit each belongs to. What it hands out is opaque.
+package intake
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/core/internal/sealed"
+	"pawl/schema"
+)
+
+// Rows is an opaque handle on sealed rows.
+type Rows = sealed.Rows
+
+// Builder collects the rows of one data set.
+type Builder struct {
+	dataset string
+	schema  *schema.Schema
+	key     [32]byte
+	cells   []float64
+	units   []uint64
+	ranks   []uint64 // order of a unit's rows under the contribution bound
+}
+
+// NewBuilder starts a table. key is the data set's own hash key, kept in its
+// ledger and never changed, so that a unit stays in its scope for good.
+func NewBuilder(dataset string, s *schema.Schema, key [32]byte) *Builder {
+	return &Builder{dataset: dataset, schema: s, key: key}
+}
+
+// Add appends one row: its cells in schema order (schema.Parse) and the
+// identifier of its unit, which for row units is the row itself.
+func (b *Builder) Add(cells []float64, unit string) error {
+	if len(cells) != len(b.schema.Columns) {
+		return fmt.Errorf("intake: %d cells for %d columns", len(cells), len(b.schema.Columns))
+	}
+	b.cells = append(b.cells, cells...)
+	b.units = append(b.units, b.hash("unit", []byte(unit)))
+	if b.schema.Unit.MaxRows > 1 || b.schema.Unit.Column != "" {
+		var row bytes.Buffer
+		for _, c := range cells {
+			_ = binary.Write(&row, binary.LittleEndian, math.Float64bits(c))
+		}
+		b.ranks = append(b.ranks, b.hash("row", row.Bytes()))
+	}
+	return nil
+}
+
+func (b *Builder) hash(label string, data []byte) uint64 {
+	h := hmac.New(sha256.New, b.key[:])
+	h.Write([]byte(label))
+	h.Write([]byte{0})
+	h.Write(data)
+	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+// PublicRows returns the number of rows when the schema makes it public.
+func (b *Builder) PublicRows() (int64, bool) {
+	switch b.schema.Rows.Kind {
+	case schema.RowsPublic:
+		return int64(len(b.units)), true
+	}
+	return 0, false
+}
+
+// Empty reports whether no row was added. An empty file is a fault of the
+// operator's, found before anything is reserved.
+func (b *Builder) Empty() bool { return len(b.units) == 0 }
+
+// Seal enforces the contribution bound and closes the table. Units with more than
+// the declared number of rows keep those of lowest keyed hash: a rule that looks
+// at that unit only, so one unit's rows never decide about another's.
+func (b *Builder) Seal() *Rows {
+	if b.schema.Unit.Column != "" {
+		b.bound(b.schema.Unit.MaxRows)
+	}
+	rows := sealed.New(b.dataset, b.schema, b.cells, b.units)
+	*b = Builder{}
+	return rows
+}
+
+func (b *Builder) bound(limit int) {
+	order := make([]int, len(b.units))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(b.units[i], b.units[j]), cmp.Compare(b.ranks[i], b.ranks[j]))
+	})
+	keep := make([]bool, len(b.units))
+	run := 0
+	for k, i := range order {
+		if k > 0 && b.units[i] == b.units[order[k-1]] {
+			run++
+		} else {
+			run = 0
+		}
+		keep[i] = run < limit
+	}
+	width, n := len(b.schema.Columns), 0
+	for i, ok := range keep {
+		if !ok {
+			continue
+		}
+		copy(b.cells[n*width:(n+1)*width], b.cells[i*width:(i+1)*width])
+		b.units[n] = b.units[i]
+		n++
+	}
+	b.cells, b.units = b.cells[:n*width], b.units[:n]
+}

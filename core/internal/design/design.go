@@ -1,0 +1,257 @@
+// Package design holds an opened scope in the form that full-batch training
+// wants: one small integer per row and table block, one number per row and
+// linear block. Scores and gradients of all rows then cost a table look-up per
+// block, whatever the number of coordinates behind it.
+//
+// It is internal to core because it is sensitive data in the clear.
+package design
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"pawl/core/internal/sealed"
+	"pawl/encode"
+)
+
+// chunk is the number of rows that are summed in one go. Partial sums are added
+// in the order of the chunks, so results do not depend on the number of workers.
+const chunk = 4096
+
+// none marks an unknown level; the slot it points to is always zero.
+const none = math.MaxUint16
+
+// Matrix is n encoded rows with their targets.
+type Matrix struct {
+	enc    *encode.Encoding
+	n      int
+	tables []int    // block indices of table blocks
+	linear []int    // block indices of linear blocks
+	level  []uint16 // n × len(tables)
+	value  []float64
+	// Norm is ‖x_i‖₂ <= 1 and Target the value that Targets gave, NaN when the
+	// row has none.
+	Norm, Target []float64
+	offset       []int // of each table block in a concatenated level table
+	levels       int   // length of that table, in levels
+	workers      int
+}
+
+// New encodes the rows of v; target maps a row's cells to its training target.
+func New(v *sealed.View, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
+	m := &Matrix{enc: enc, n: v.Len(), workers: runtime.GOMAXPROCS(0)}
+	for i := range enc.Blocks {
+		if enc.Blocks[i].Kind == encode.Linear {
+			m.linear = append(m.linear, i)
+			continue
+		}
+		m.tables = append(m.tables, i)
+		m.offset = append(m.offset, m.levels)
+		m.levels += enc.Blocks[i].Levels
+	}
+	m.level = make([]uint16, m.n*len(m.tables))
+	m.value = make([]float64, m.n*len(m.linear))
+	m.Norm = make([]float64, m.n)
+	m.Target = make([]float64, m.n)
+	m.each(func(lo, hi, _ int) {
+		for i := lo; i < hi; i++ {
+			m.encode(i, v.Row(i))
+			m.Target[i] = target(v.Row(i))
+		}
+	})
+	return m
+}
+
+func (m *Matrix) encode(i int, cells []float64) {
+	norm2 := 0.0
+	for t, bi := range m.tables {
+		l := m.enc.Blocks[bi].Level(cells)
+		if l == encode.None {
+			m.level[i*len(m.tables)+t] = none
+			continue
+		}
+		m.level[i*len(m.tables)+t] = uint16(m.offset[t] + l)
+		norm2++
+	}
+	for t, bi := range m.linear {
+		x := m.enc.Blocks[bi].Value(cells)
+		m.value[i*len(m.linear)+t] = x
+		norm2 += x * x
+	}
+	m.Norm[i] = math.Sqrt(norm2) * m.enc.Scale
+}
+
+// Fits reports whether the encoding can be held in this form.
+func Fits(enc *encode.Encoding) bool {
+	levels := 0
+	for i := range enc.Blocks {
+		levels += enc.Blocks[i].Levels
+	}
+	return levels < none
+}
+
+// Len is the number of rows: a private fact.
+func (m *Matrix) Len() int { return m.n }
+
+// Dim is the number of coordinates of a row.
+func (m *Matrix) Dim() int { return m.enc.Dim }
+
+func (m *Matrix) each(f func(lo, hi, worker int)) {
+	chunks := (m.n + chunk - 1) / chunk
+	if m.workers == 1 || chunks <= 1 {
+		for c := range chunks {
+			f(c*chunk, min((c+1)*chunk, m.n), c)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	next := make(chan int, chunks)
+	for c := range chunks {
+		next <- c
+	}
+	close(next)
+	for range min(m.workers, chunks) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for c := range next {
+				f(c*chunk, min((c+1)*chunk, m.n), c)
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// Pass is the working memory of Sum, kept between steps.
+type Pass struct {
+	table []float64 // levels × outputs
+	parts [][]float64
+	lin   []float64
+}
+
+// Sum adds to g (Dim×outputs, row-major) the sum over rows of x_i r_iᵀ, where
+// contribution turns a row's scores wᵀx_i into the residual r_i in place.
+// include, when not nil, says which rows take part.
+//
+// contribution(i, scores) is called once for each row, concurrently for different
+// rows; it is responsible for clipping ‖r_i‖·‖x_i‖.
+func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contribution func(i int, scores []float64)) {
+	nt, nl := len(m.tables), len(m.linear)
+	size := (m.levels + nl) * outputs
+	if len(p.table) != size {
+		p.table = make([]float64, size)
+		p.parts = nil
+	}
+	for t, bi := range m.tables {
+		b := &m.enc.Blocks[bi]
+		b.Forward(p.table[m.offset[t]*outputs:][:b.Levels*outputs], w[b.Offset*outputs:][:b.Dim*outputs], outputs)
+	}
+	for t, bi := range m.linear {
+		b := &m.enc.Blocks[bi]
+		copy(p.table[(m.levels+t)*outputs:][:outputs], w[b.Offset*outputs:])
+	}
+	for i := range p.table {
+		p.table[i] *= m.enc.Scale
+	}
+	chunks := (m.n + chunk - 1) / chunk
+	for len(p.parts) < chunks {
+		p.parts = append(p.parts, make([]float64, size))
+	}
+	m.each(func(lo, hi, c int) {
+		h := p.parts[c]
+		clear(h)
+		scores := make([]float64, outputs)
+		for i := lo; i < hi; i++ {
+			if include != nil && !include[i] {
+				continue
+			}
+			levels := m.level[i*nt : (i+1)*nt]
+			values := m.value[i*nl : (i+1)*nl]
+			if outputs == 1 {
+				s := 0.0
+				for _, l := range levels {
+					if l != none {
+						s += p.table[l]
+					}
+				}
+				for t, x := range values {
+					s += x * p.table[m.levels+t]
+				}
+				scores[0] = s
+				contribution(i, scores)
+				r := scores[0]
+				for _, l := range levels {
+					if l != none {
+						h[l] += r
+					}
+				}
+				for t, x := range values {
+					h[m.levels+t] += r * x
+				}
+				continue
+			}
+			m.row(p.table, h, scores, levels, values, outputs, i, contribution)
+		}
+	})
+	total := p.sum(chunks, size)
+	for i := range total {
+		total[i] *= m.enc.Scale
+	}
+	for t, bi := range m.tables {
+		b := &m.enc.Blocks[bi]
+		b.Backward(g[b.Offset*outputs:][:b.Dim*outputs], total[m.offset[t]*outputs:][:b.Levels*outputs], outputs)
+	}
+	for t, bi := range m.linear {
+		b := &m.enc.Blocks[bi]
+		for k := range outputs {
+			g[b.Offset*outputs+k] += total[(m.levels+t)*outputs+k]
+		}
+	}
+}
+
+func (m *Matrix) row(table, h, scores []float64, levels []uint16, values []float64, outputs, i int, contribution func(int, []float64)) {
+	clear(scores)
+	for _, l := range levels {
+		if l == none {
+			continue
+		}
+		for k, t := range table[int(l)*outputs:][:outputs] {
+			scores[k] += t
+		}
+	}
+	for t, x := range values {
+		for k, v := range table[(m.levels+t)*outputs:][:outputs] {
+			scores[k] += x * v
+		}
+	}
+	contribution(i, scores)
+	for _, l := range levels {
+		if l == none {
+			continue
+		}
+		dst := h[int(l)*outputs:][:outputs]
+		for k, r := range scores {
+			dst[k] += r
+		}
+	}
+	for t, x := range values {
+		dst := h[(m.levels+t)*outputs:][:outputs]
+		for k, r := range scores {
+			dst[k] += r * x
+		}
+	}
+}
+
+func (p *Pass) sum(chunks, size int) []float64 {
+	if len(p.lin) != size {
+		p.lin = make([]float64, size)
+	}
+	clear(p.lin)
+	for _, part := range p.parts[:chunks] {
+		for i, v := range part {
+			p.lin[i] += v
+		}
+	}
+	return p.lin
+}

@@ -1,0 +1,214 @@
+// Package model holds what leaves a training run: a predictor made of released
+// numbers and public facts. It can be saved, loaded and applied to new rows.
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/encode"
+	"pawl/schema"
+)
+
+// Task says what a model predicts.
+type Task string
+
+const (
+	Classification Task = "classification"
+	Regression     Task = "regression"
+)
+
+// Kind names the form of a model.
+type Kind string
+
+const (
+	// Linear scores a row by weights on its encoding.
+	Linear Kind = "linear"
+	// Constant predicts the same for every row: the majority class or the mean.
+	Constant Kind = "constant"
+)
+
+// TargetScale maps a numeric target to [−1, 1] by its public bounds.
+type TargetScale struct {
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	// Log bends the scale to log(1+63t)/log 64 with t the position in [0, 1]: the
+	// lower 1/64 of the range keeps its proportions, the rest is logarithmic.
+	Log bool `json:"log,omitempty"`
+}
+
+// Scale returns the position of y in [−1, 1]; NaN stays NaN.
+func (s TargetScale) Scale(y float64) float64 {
+	if y != y {
+		return y
+	}
+	t := (y - s.Lower) / (s.Upper - s.Lower)
+	if s.Log {
+		t = math.Log1p(63*max(t, 0)) / math.Log(64)
+	}
+	return min(max(2*t-1, -1), 1)
+}
+
+// Unscale is the inverse of Scale, clamped to the bounds.
+func (s TargetScale) Unscale(v float64) float64 {
+	t := min(max((v+1)/2, 0), 1)
+	if v != v {
+		t = 0.5
+	}
+	if s.Log {
+		t = math.Expm1(t*math.Log(64)) / 63
+	}
+	return s.Lower + t*(s.Upper-s.Lower)
+}
+
+// Unit returns y's position in [0, 1] on the plain scale of the bounds.
+func (s TargetScale) Unit(y float64) float64 {
+	if y != y {
+		return y
+	}
+	return min(max((y-s.Lower)/(s.Upper-s.Lower), 0), 1)
+}
+
+// Model predicts one column of a schema.
+type Model struct {
+	Task   Task
+	Kind   Kind
+	Schema *schema.Schema
+	Target string
+	// Encoding, Outputs and Weights (Dim×Outputs, row-major) belong to Linear.
+	// A classifier of two classes has one output: the score of the second class.
+	Encoding *encode.Encoding
+	Outputs  int
+	Weights  []float64
+	// Value is the prediction of Constant: a class index, or the position in
+	// [−1, 1] on Scale.
+	Value float64
+	// Scale belongs to Regression.
+	Scale TargetScale
+}
+
+// Classes returns the labels of a classifier in order.
+func (m *Model) Classes() []string {
+	return m.Schema.Columns[m.Schema.Column(m.Target)].Levels()
+}
+
+// Parameters is the number of trained numbers.
+func (m *Model) Parameters() int {
+	if m.Kind == Constant {
+		return 1
+	}
+	return len(m.Weights)
+}
+
+// Scores fills scores (Outputs) with the linear scores of a row. scratch holds
+// Dim numbers and may be nil.
+func (m *Model) Scores(scores, cells, scratch []float64) {
+	if len(scratch) < m.Encoding.Dim {
+		scratch = make([]float64, m.Encoding.Dim)
+	}
+	x := scratch[:m.Encoding.Dim]
+	m.Encoding.Vector(x, cells)
+	clear(scores)
+	for j, v := range x {
+		if v == 0 {
+			continue
+		}
+		for k := range scores {
+			scores[k] += v * m.Weights[j*m.Outputs+k]
+		}
+	}
+}
+
+// Predictor returns a function that predicts rows one after another: a class
+// index, or a value in target units. It is not safe for concurrent use.
+func (m *Model) Predictor() func(cells []float64) float64 {
+	if m.Kind == Constant {
+		v := m.Value
+		if m.Task == Regression {
+			v = m.Scale.Unscale(v)
+		}
+		return func([]float64) float64 { return v }
+	}
+	scores, x := make([]float64, m.Outputs), make([]float64, m.Encoding.Dim)
+	return func(cells []float64) float64 {
+		m.Scores(scores, cells, x)
+		switch {
+		case m.Task == Regression:
+			return m.Scale.Unscale(scores[0])
+		case m.Outputs == 1:
+			if scores[0] > 0 {
+				return 1
+			}
+			return 0
+		}
+		best := 0
+		for k, s := range scores {
+			if s > scores[best] {
+				best = k
+			}
+		}
+		return float64(best)
+	}
+}
+
+// Probabilities fills p (one per class) with the model's own probabilities. They
+// order rows; noise and clipping leave them uncalibrated.
+func (m *Model) Probabilities(p, cells []float64) {
+	if m.Kind == Constant {
+		clear(p)
+		p[int(m.Value)] = 1
+		return
+	}
+	if m.Outputs == 1 {
+		s := []float64{0}
+		m.Scores(s, cells, nil)
+		p[1] = 1 / (1 + math.Exp(-s[0]))
+		p[0] = 1 - p[1]
+		return
+	}
+	m.Scores(p, cells, nil)
+	top, total := math.Inf(-1), 0.0
+	for _, s := range p {
+		top = max(top, s)
+	}
+	for k, s := range p {
+		p[k] = math.Exp(s - top)
+		total += p[k]
+	}
+	for k := range p {
+		p[k] /= total
+	}
+}
+
+// Validate reports what keeps a model from predicting.
+func (m *Model) Validate() error {
+	if m.Schema == nil {
+		return errors.New("model: schema is missing")
+	}
+	col := m.Schema.Column(m.Target)
+	if col < 0 {
+		return fmt.Errorf("model: target %q is not a column of its schema", m.Target)
+	}
+	if m.Task == Classification && len(m.Classes()) < 2 {
+		return fmt.Errorf("model: target %q has fewer than 2 classes", m.Target)
+	}
+	switch m.Kind {
+	case Constant:
+		if m.Task == Classification && !(m.Value >= 0 && int(m.Value) < len(m.Classes())) {
+			return errors.New("model: constant is not a class")
+		}
+		return nil
+	case Linear:
+		if m.Encoding == nil || m.Outputs < 1 || len(m.Weights) != m.Encoding.Dim*m.Outputs {
+			return errors.New("model: number of weights does not match the encoding")
+		}
+		for _, w := range m.Weights {
+			if math.IsNaN(w) || math.IsInf(w, 0) {
+				return errors.New("model: a weight is not a finite number")
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("model: unknown kind %q", m.Kind)
+}

@@ -1,0 +1,282 @@
+// Package workflow is the whole job: public facts become a plan with a price, the
+// plan is reserved in the ledger, its stages run, and what they release becomes a
+// model and a statement. It is the only package that knows every stage.
+package workflow
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/model"
+	"pawl/schema"
+)
+
+// Workflow names how choices are made.
+type Workflow string
+
+const (
+	// PAW is privacy-aware and private: every choice is data-free or paid for.
+	PAW Workflow = "paw"
+	// STW is the drop-in workflow for comparison: choices are made without
+	// thinking of the noise and without paying. It runs on public data only.
+	STW Workflow = "stw"
+)
+
+// TestKind says where the published score comes from.
+type TestKind string
+
+const (
+	// HeldOut scores a scope of the sensitive rows that chose nothing.
+	HeldOut TestKind = "held_out"
+	// TestFile scores a public file of the operator's.
+	TestFile TestKind = "test_file"
+	// Official scores a built-in data set's own public test set.
+	Official TestKind = "official"
+)
+
+// Input is everything a plan may depend on: public facts and the operator's
+// wishes. No field is read from sensitive rows.
+type Input struct {
+	Dataset string
+	Schema  *schema.Schema
+	// Public is the ledger's word on the data set.
+	Public bool
+	Target string
+	// Epsilon and Delta are decimals as typed; an empty Delta asks for the default.
+	Epsilon, Delta  string
+	AllowLargeDelta bool
+	// Rows is the number of rows when it is public, declared or nominal; 0 when it
+	// has to be paid for.
+	Rows     int64
+	Test     TestKind
+	Workflow Workflow
+	Search   bool
+	Preset   advise.Preset
+	// Model is "auto" or the name of a learner, Features nil for the rule's choice.
+	Model      string
+	Features   []string
+	Accountant accountant.Method
+	// Seed, when not nil, makes a simulation whose outputs are NOT PRIVATE.
+	Seed    *uint64
+	Licence string
+}
+
+// UsageError is a mistake of the operator's that nothing was charged for.
+type UsageError struct{ Msg, Advice string }
+
+func (e *UsageError) Error() string { return e.Msg }
+
+// Hint says how to mend it.
+func (e *UsageError) Hint() string { return e.Advice }
+
+func usage(hint, format string, args ...any) error {
+	return &UsageError{Msg: fmt.Sprintf(format, args...), Advice: hint}
+}
+
+// problem is the validated input.
+type problem struct {
+	Input
+	task         model.Task
+	scale        model.TargetScale
+	epsilon      *big.Rat
+	delta        float64
+	deltaText    string
+	relation     dp.Relation
+	warnings     []string
+	targetColumn int
+}
+
+func (in Input) check() (*problem, error) {
+	p := &problem{Input: in, relation: dp.AddOrRemoveOne}
+	if p.Preset == "" {
+		p.Preset = advise.Balanced
+	}
+	if p.Workflow == "" {
+		p.Workflow = PAW
+	}
+	if p.Accountant == "" {
+		p.Accountant = accountant.MethodMin
+	}
+	for _, step := range []func() error{p.checkTarget, p.checkChoices, p.checkEpsilon, p.checkDelta} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	p.warnings = append(p.warnings, in.Schema.Warnings...)
+	return p, nil
+}
+
+func (p *problem) checkTarget() error {
+	var names []string
+	for i := range p.Schema.Columns {
+		if c := &p.Schema.Columns[i]; c.Type != schema.Ignore && c.Name != p.Schema.Unit.Column {
+			names = append(names, c.Name)
+		}
+	}
+	list := "columns that can be a target: " + strings.Join(names, ", ")
+	if p.Target == "" {
+		return usage(list, "no target: name the column to predict with --target")
+	}
+	p.targetColumn = p.Schema.Column(p.Target)
+	if p.targetColumn < 0 {
+		if near := schema.Nearest(p.Target, names); near != "" {
+			list = fmt.Sprintf("did you mean %q? %s", near, list)
+		}
+		return usage(list, "target %q is not a column of the schema", p.Target)
+	}
+	c := &p.Schema.Columns[p.targetColumn]
+	switch {
+	case c.Name == p.Schema.Unit.Column:
+		return usage(list, "target %q is the unit's identifier", p.Target)
+	case c.Type == schema.Ignore:
+		return usage("give it a type in the schema, or choose another target", "target %q has type ignore", p.Target)
+	case c.Type == schema.Numeric || c.Type == schema.Integer:
+		p.task, p.scale = model.Regression, model.TargetScale{Lower: c.Lower, Upper: c.Upper}
+	default:
+		p.task = model.Classification
+		if len(c.Levels()) < 2 {
+			return usage("declare at least two categories", "target %q has one class only", p.Target)
+		}
+	}
+	return nil
+}
+
+func (p *problem) checkChoices() error {
+	switch p.Preset {
+	case advise.Quick, advise.Balanced, advise.Thorough:
+	default:
+		return usage("presets: quick, balanced, thorough", "unknown preset %q", p.Preset)
+	}
+	switch p.Workflow {
+	case PAW:
+	case STW:
+		if !p.Public {
+			return usage("use --workflow paw, or declare the data set public in the ledger if it is",
+				"workflow stw chooses by looking at rows that it does not pay for; it runs on public data only")
+		}
+		if p.Search {
+			return usage("leave out --search", "workflow stw makes its own choice and pays for none")
+		}
+	default:
+		return usage("workflows: paw, stw", "unknown workflow %q", p.Workflow)
+	}
+	switch p.Model {
+	case "", "auto":
+		p.Model = ""
+	case string(advise.Descent), string(advise.Objective), string(advise.NormalEquations), string(advise.Majority), string(advise.Mean):
+	default:
+		return usage("models: auto, linear, objective-perturbation, normal-equations, majority, mean", "unknown model %q", p.Model)
+	}
+	if p.Model == string(advise.Majority) && p.task == model.Regression || p.Model == string(advise.Mean) && p.task == model.Classification {
+		return usage("use --model auto", "model %q does not predict a target of task %s", p.Model, p.task)
+	}
+	if (p.Search || p.Workflow == STW) && p.Model != "" && p.Model != string(advise.Descent) {
+		return usage("leave out --model", "a choice among candidates and --model %s exclude each other", p.Model)
+	}
+	var names []string
+	for i := range p.Schema.Columns {
+		if c := &p.Schema.Columns[i]; c.Type != schema.Ignore && c.Name != p.Schema.Unit.Column && c.Name != p.Target {
+			names = append(names, c.Name)
+		}
+	}
+	for _, f := range p.Features {
+		if slices.Contains(names, f) {
+			continue
+		}
+		hint := "columns that can be features: " + strings.Join(names, ", ")
+		if near := schema.Nearest(f, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return usage(hint, "feature %q is not a usable column of the schema", f)
+	}
+	if len(names) == 0 {
+		p.warnings = append(p.warnings, "the schema has no column but the target: only a constant can be predicted")
+	}
+	return nil
+}
+
+func (p *problem) checkEpsilon() error {
+	e, ok := decimal(p.Epsilon)
+	if !ok || e.Sign() <= 0 {
+		return usage("write a decimal such as --epsilon 1 or --epsilon 0.5", "epsilon must be a number above 0")
+	}
+	if f, _ := e.Float64(); math.IsInf(f, 0) || f > 1e6 {
+		return usage("epsilon above 10 protects nobody", "epsilon is too large to mean anything")
+	} else if f < 1e-9 {
+		return usage("below 1e-9 even the majority class drowns in noise", "epsilon is too small for any release")
+	} else if f > 10 {
+		p.warnings = append(p.warnings, fmt.Sprintf("epsilon %s is little protection: at a prior of 50 %% an attacker may become almost certain", p.Epsilon))
+	}
+	p.epsilon = e
+	return nil
+}
+
+func (p *problem) checkDelta() error {
+	rows := p.Rows
+	if p.Delta == "" {
+		if rows < 1 {
+			return usage("give --delta (below 1/rows), or declare rows: about N in the schema", "the number of rows is private, so delta has no default")
+		}
+		p.delta, p.deltaText = defaultDelta(rows)
+		return nil
+	}
+	d, ok := decimal(p.Delta)
+	if !ok || d.Sign() < 0 || d.Cmp(big.NewRat(1, 1)) >= 0 {
+		return usage("write a decimal such as --delta 1e-6; 0 asks for pure epsilon", "delta must be a number from 0 to below 1")
+	}
+	p.delta, _ = d.Float64()
+	p.deltaText = p.Delta
+	if d.Sign() > 0 && p.delta < 1e-300 {
+		return usage("use --delta 0 for pure epsilon, or at least 1e-300", "delta is too small for a 64-bit float")
+	}
+	if rows < 1 || d.Sign() == 0 {
+		return nil
+	}
+	units := big.NewRat(1, rows)
+	usual, text := defaultDelta(rows)
+	switch {
+	case d.Cmp(units) >= 0 && !p.AllowLargeDelta:
+		return usage(fmt.Sprintf("use --delta %s, or --allow-large-delta if you know why", text),
+			"delta %s is not below 1/rows: it would allow one row to be published whole", p.Delta)
+	case d.Cmp(units) >= 0:
+		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is not below 1/rows: one row may be published whole (allowed by --allow-large-delta)", p.Delta))
+	case p.delta > usual:
+		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is larger than the usual %s (a tenth of 1/rows, rounded down to a power of ten)", p.Delta, text))
+	}
+	return nil
+}
+
+// defaultDelta is the largest power of ten that is at most 1/(10·rows).
+func defaultDelta(rows int64) (float64, string) {
+	k := 0
+	for n := big.NewInt(1); n.Cmp(new(big.Int).Mul(big.NewInt(10), big.NewInt(rows))) < 0; k++ {
+		n.Mul(n, big.NewInt(10))
+	}
+	return math.Pow(10, -float64(k)), fmt.Sprintf("1e-%02d", k)
+}
+
+// decimal reads plain decimal notation with an optional exponent, exactly.
+func decimal(s string) (*big.Rat, bool) {
+	if s == "" || len(s) > 60 {
+		return nil, false
+	}
+	for _, c := range s {
+		if !strings.ContainsRune("0123456789.eE+-", c) {
+			return nil, false
+		}
+	}
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		// A large exponent would make big.Rat build a number of that many digits.
+		exponent := strings.TrimLeft(s[i+1:], "+-")
+		if len(exponent) > 3 {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(s)
+}

@@ -1,0 +1,175 @@
+package workflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/advise"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/release"
+	"pawl/learn"
+	"pawl/model"
+)
+
+// Progress is told which stage runs and, where that number is public, how many of
+// its steps are done. It may be nil.
+type Progress func(stage string, done, steps int)
+
+func (p Progress) step(stage string, done, steps int) {
+	if p != nil {
+		p(stage, done, steps)
+	}
+}
+
+// Env is what a run needs beside its plan.
+type Env struct {
+	Ledger *ledger.Ledger
+	Rows   *intake.Rows
+	// Test holds the rows of a public test file, parsed by the schema.
+	Test [][]float64
+	// Digest is the ledger's keyed digest of the file; Updated says that a change
+	// of bytes is meant.
+	Digest   []byte
+	Updated  bool
+	Progress Progress
+	// Source overrides the source of randomness in tests; it must be seeded.
+	Source *entropy.Source
+}
+
+// Outcome is what a run released.
+type Outcome struct {
+	Plan    *Plan
+	Model   *model.Model
+	Learner learn.Learner
+	// Recipe is the one that was followed.
+	Recipe advise.Recipe
+	// Rows is the released number of rows when it was paid for.
+	Rows *int64
+	// Winner names the candidate of a search or of stw.
+	Winner  string
+	Choosen *float64 // the winner's validation score: used for choosing
+	Score   Score
+	Receipt ledger.Receipt
+	// Seeded says that the run is a simulation: NOT PRIVATE.
+	Seeded bool
+}
+
+// Score is a released or exact score in the units of the report.
+type Score struct {
+	Value, StdErr            float64
+	Interval                 [2]float64
+	Baseline, BaselineStdErr float64
+	Exact                    *float64 // public data only
+	AUROC                    *float64 // public data only
+	How                      string
+}
+
+// Reserve books the plan in the ledger. Nothing has touched the rows before it,
+// and a crash after it leaves the plan charged.
+func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.Receipt, error) {
+	p := plan.problem
+	names := make([]string, len(plan.Stages))
+	for i, s := range plan.Stages {
+		names[i] = s.Name
+	}
+	q := ledger.Request{
+		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
+		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, Epsilon: p.Epsilon, Delta: p.deltaText,
+		Public: p.Public, Digest: env.Digest, Updated: env.Updated, Seeded: p.Seed != nil,
+	}
+	if p.Seed != nil {
+		// A seeded run of the same plan on the same bytes gives the same output.
+		q.ReplayKey = fmt.Sprintf("seed %d %s", *p.Seed, q.Plan)
+	}
+	return env.Ledger.Reserve(ctx, q)
+}
+
+// digest names the computation: everything that its output depends on but the
+// randomness. Two plans of equal digest on equal bytes differ by noise only.
+func (plan *Plan) digest(data []byte) string {
+	p := plan.problem
+	declared, err := json.Marshal(struct {
+		Dataset, Target, Epsilon, Delta, Test, Workflow, Preset, Model, Accountant string
+		Features                                                                   []string
+		Rows                                                                       int64
+		Search                                                                     bool
+		Schema                                                                     any
+		Data                                                                       []byte
+	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
+		p.Features, p.Rows, p.Search, p.Schema, data})
+	if err != nil {
+		panic(err) // strings, numbers and lists always marshal
+	}
+	sum := sha256.Sum256(declared)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Run reserves the plan, runs its stages and commits. When a stage fails or ctx
+// ends after rows were opened, the reservation stays charged and nothing is
+// released; before that it is cancelled.
+func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
+	if plan.problem.Test != HeldOut && len(env.Test) == 0 {
+		return nil, usage("", "the test file has no rows")
+	}
+	src, err := plan.source(env)
+	if err != nil {
+		return nil, err
+	}
+	permit, receipt, err := plan.reserve(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Plan: plan, Receipt: receipt, Seeded: src.Seeded(), Recipe: plan.Recipe}
+	if err := plan.stages(ctx, env, permit, src, out); err != nil {
+		// The stages' own context may have ended; settling must not depend on it.
+		if !permit.Opened() {
+			return nil, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
+		}
+		return nil, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
+	}
+	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (plan *Plan) source(env Env) (*entropy.Source, error) {
+	switch {
+	case plan.problem.Seed != nil:
+		return entropy.Seeded(*plan.problem.Seed), nil
+	case env.Source != nil && env.Source.Seeded():
+		return env.Source, nil
+	}
+	return entropy.New()
+}
+
+func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	p := plan.problem
+	nominal := float64(p.Rows)
+	if p.Rows == 0 {
+		env.Progress.step("count", 0, 0)
+		n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: plan.countNoise}.Release(ctx, permit, env.Rows, src.Split("count"))
+		if err != nil {
+			return err
+		}
+		// Zero or fewer rows is the noise's doing; the rules need a positive number.
+		n = max(n, 1)
+		out.Rows, nominal = &n, float64(n)
+	}
+	if err := plan.train(ctx, env, permit, nominal, src, out); err != nil {
+		return err
+	}
+	if err := out.Model.Validate(); err != nil {
+		return fmt.Errorf("training diverged: %w", err)
+	}
+	env.Progress.step("score", 0, 0)
+	return plan.scoreStage(ctx, env, permit, src.Split("score"), out)
+}

@@ -1,0 +1,170 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"pawl/advise"
+	"pawl/core/entropy"
+	"pawl/core/ledger"
+	"pawl/core/release"
+	"pawl/learn"
+	"pawl/model"
+)
+
+// train runs the training stage, whichever way the plan chooses.
+func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nominal float64, src *entropy.Source, out *Outcome) error {
+	p := plan.problem
+	recipe := plan.Recipe
+	if p.Rows == 0 {
+		var err error
+		if recipe, err = plan.recipeForReleasedRows(nominal); err != nil {
+			return err
+		}
+	}
+	if plan.selection != nil {
+		env.Progress.step("search and train", 0, 0)
+		w, err := plan.search(ctx, permit, env.Rows, nominal, src.Split("search"))
+		if err != nil {
+			return err
+		}
+		out.Model, out.Learner, out.Recipe = w.Model.model, w.Model.learner, w.Candidate.recipe
+		out.Winner, out.Choosen = w.Candidate.name, &w.Score
+		return nil
+	}
+	if p.Workflow == STW {
+		c, err := plan.choosePublic(ctx, env.Rows, env.Progress)
+		if err != nil {
+			return err
+		}
+		recipe, out.Winner = c.recipe, c.name
+	}
+	learner, err := plan.learner(recipe, nominal)
+	if err != nil {
+		return err
+	}
+	if d, ok := learner.(*learn.Descent); ok {
+		d.Progress = func(done, steps int) { env.Progress.step("train", done, steps) }
+		if plan.perStep > 0 {
+			d.SamplingRate, d.NoiseMultiplier = plan.Recipe.SamplingRate, plan.perStep
+			d.Steps = plan.Recipe.Steps
+		}
+	} else {
+		env.Progress.step("train", 0, 0)
+	}
+	out.Learner, out.Recipe = learner, recipe
+	out.Model, err = learner.Fit(ctx, permit, env.Rows, src.Split("train"))
+	return err
+}
+
+// recipeForReleasedRows chooses among full-batch descents, all of which the
+// booked Gaussian release pays for. Where the rule would release a constant, the
+// same descent fits an intercept only.
+func (plan *Plan) recipeForReleasedRows(nominal float64) (advise.Recipe, error) {
+	facts := plan.facts(nominal)
+	recipe, err := advise.Choose(facts)
+	if err != nil {
+		return recipe, err
+	}
+	if recipe.Learner != advise.Descent {
+		rules := recipe.Rules
+		facts.Learner = advise.Descent
+		if recipe, err = advise.Choose(facts); err != nil {
+			return recipe, err
+		}
+		recipe.Encoding.InterceptOnly, recipe.Encoding.Crosses = true, false
+		recipe.Useful, recipe.Rules = false, rules
+	}
+	recipe.SamplingRate = 1
+	return recipe, nil
+}
+
+// scoreStage fills the score: exact on a public test set, released otherwise, and
+// both on a public data set without one.
+func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	p := plan.problem
+	if p.Test != HeldOut {
+		e := newExact(plan, out.Model)
+		for _, cells := range env.Test {
+			e.add(cells)
+		}
+		if e.n == 0 {
+			return fmt.Errorf("no test row has a known target")
+		}
+		out.Score = e.score()
+		out.Score.How = "public test file"
+		if p.Test == Official {
+			out.Score.How = "public benchmark, official test set"
+		}
+		return nil
+	}
+	var err error
+	if p.task == model.Regression {
+		err = plan.releaseError(ctx, env, permit, src, out)
+	} else {
+		err = plan.releaseAccuracy(ctx, env, permit, src, out)
+	}
+	if err != nil || !p.Public {
+		return err
+	}
+	e := newExact(plan, out.Model)
+	if err := release.Public(env.Rows, plan.scoreScope, e.add); err != nil {
+		return err
+	}
+	if e.n > 0 {
+		s := e.score()
+		out.Score.Exact, out.Score.AUROC = s.Exact, s.AUROC
+	}
+	return nil
+}
+
+func (e *exact) score() Score {
+	v := e.value()
+	s := Score{Value: v, Interval: e.interval(), Baseline: e.baseline(), StdErr: math.NaN(), BaselineStdErr: math.NaN(), Exact: &v}
+	if a, ok := e.auroc(); ok {
+		s.AUROC = &a
+	}
+	return s
+}
+
+const heldOutHow = "released on rows that chose nothing"
+
+func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	s, err := release.Accuracy{
+		Scope: plan.scoreScope, NoiseMultiplier: plan.scoreNoise, Pure: plan.problem.delta == 0,
+		Column: plan.problem.targetColumn, Levels: len(out.Model.Classes()), Predict: classPredictor(out.Model),
+	}.Release(ctx, permit, env.Rows, src)
+	if err != nil {
+		return err
+	}
+	out.Score = Score{
+		Value: s.Value, StdErr: s.StdErr, Interval: around(s.Value, s.StdErr, 1),
+		Baseline: s.Baseline, BaselineStdErr: s.BaselineStdErr, How: heldOutHow,
+	}
+	return nil
+}
+
+func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	e := plan.absoluteError(plan.scoreNoise)
+	e.Predict = plan.unitPredictor(out.Model)
+	s, err := e.Release(ctx, permit, env.Rows, src)
+	if err != nil {
+		return err
+	}
+	span := plan.problem.scale.Upper - plan.problem.scale.Lower
+	out.Score = Score{
+		Value: s.Value * span, StdErr: s.StdErr * span, Interval: around(s.Value*span, s.StdErr*span, span),
+		Baseline: s.Baseline * span, BaselineStdErr: s.BaselineStdErr * span, How: heldOutHow,
+	}
+	return nil
+}
+
+// around is a 95 % interval within [0, most]; an unknown value gives all of it.
+func around(v, stdErr, most float64) [2]float64 {
+	lo, hi := v-z95*stdErr, v+z95*stdErr
+	if lo != lo || hi != hi {
+		return [2]float64{0, most}
+	}
+	return [2]float64{min(max(lo, 0), most), min(max(hi, 0), most)}
+}
