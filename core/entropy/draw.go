@@ -20,6 +20,28 @@ func (s *Source) Uint64() uint64 {
 	return v
 }
 
+// Buffered returns the next unread words of the stream, at least one, as 8
+// little-endian bytes each, without consuming them: a loop that uses some and then
+// Discards them draws what as many calls of Uint64 would, without their overhead. The
+// slice is a view, to be read before the next call on s and never written.
+func (s *Source) Buffered() []byte {
+	st := s.must()
+	if st.next == bufferBytes {
+		st.refill()
+	}
+	return st.buffer[st.next:]
+}
+
+// Discard consumes words that Buffered returned. More than that, or a negative
+// number, panics.
+func (s *Source) Discard(words int) {
+	st := s.must()
+	if words < 0 || words > (bufferBytes-st.next)/8 {
+		panic(fmt.Sprintf("entropy: Discard of %d words, %d buffered", words, (bufferBytes-st.next)/8))
+	}
+	st.next += 8 * words
+}
+
 // Read fills p with uniform bytes and never fails. It consumes whole words of
 // the stream: the rest of a last, partial word is dropped.
 func (s *Source) Read(p []byte) (int, error) {

@@ -1,6 +1,7 @@
 package entropy
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -94,6 +95,30 @@ func TestReadTakesTheWordsOfTheStream(t *testing.T) {
 			t.Fatal("Read left the stream at another word")
 		}
 	})
+}
+
+func TestBufferedIsTheStreamAhead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := Seeded(2), Seeded(2)
+		for range 5 {
+			words := a.Buffered()
+			n := rapid.IntRange(0, len(words)/8).Draw(t, "words")
+			for i := range n {
+				if binary.LittleEndian.Uint64(words[8*i:]) != b.Uint64() {
+					t.Fatalf("word %d differs", i)
+				}
+			}
+			a.Discard(n)
+			if a.Uint64() != b.Uint64() {
+				t.Fatal("Discard left the stream at another word")
+			}
+		}
+	})
+	src := Seeded(2)
+	mustPanic(t, "Discard of nothing buffered", func() { src.Discard(1) })
+	left := len(src.Buffered()) / 8
+	mustPanic(t, "Discard beyond the buffer", func() { src.Discard(left + 1) })
+	mustPanic(t, "negative Discard", func() { src.Discard(-1) })
 }
 
 // TestUniforms: null "uniform on (0, 1)". The deep part of Open01, below 2^-12, has

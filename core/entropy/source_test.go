@@ -42,6 +42,8 @@ func TestZeroSourceNeverAnswers(t *testing.T) {
 			"Subset":    func() { src.Subset(nil, 10, 0.1) },
 			"Split":     func() { src.Split("child") },
 			"Seeded":    func() { src.Seeded() },
+			"Buffered":  func() { src.Buffered() },
+			"Discard":   func() { src.Discard(0) },
 		} {
 			mustPanic(t, name, use)
 		}

@@ -48,7 +48,7 @@ type gaussianSampler struct {
 }
 
 func newGaussianSampler(stdDev float64) *gaussianSampler {
-	odd, exponent := binary(stdDev)
+	odd, exponent := dyadic(stdDev)
 	a := new(big.Int).SetUint64(odd)
 	a.Mul(a, a)
 	b := big.NewInt(1)

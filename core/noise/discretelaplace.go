@@ -48,7 +48,7 @@ type laplaceSampler struct {
 }
 
 func newLaplaceSampler(scale float64) laplaceSampler {
-	odd, exponent := binary(scale)
+	odd, exponent := dyadic(scale)
 	if exponent >= 0 {
 		return laplaceSampler{numerator: odd << exponent}
 	}

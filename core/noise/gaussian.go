@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -101,8 +102,27 @@ func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 		return
 	}
 	mustScale("standard deviation", stdDev)
-	for i := range dst {
-		dst[i] += stdDev * Gaussian(src)
+	// Gaussian, unrolled over the words in src's buffer: twice as fast. Whatever
+	// needs more than one word is left unread for Gaussian itself.
+	for len(dst) > 0 {
+		words := src.Buffered()
+		n := min(len(dst), len(words)/8)
+		used := 0
+		for ; used < n; used++ {
+			u := binary.LittleEndian.Uint64(words[8*used : 8*used+8])
+			layer, step := u&(layers-1), u>>11
+			if step >= normal.inside[layer] {
+				break
+			}
+			x := float64(int64(step)) * normal.unit[layer]
+			dst[used] += stdDev * math.Float64frombits(math.Float64bits(x)^u>>8<<63)
+		}
+		src.Discard(used)
+		dst = dst[used:]
+		if used < n {
+			dst[0] += stdDev * Gaussian(src)
+			dst = dst[1:]
+		}
 	}
 }
 

@@ -24,9 +24,9 @@ func checkScale(name string, scale float64) error {
 	return nil
 }
 
-// binary splits a positive finite float64 into an odd integer times a power of
+// dyadic splits a positive finite float64 into an odd integer times a power of
 // two, its exact value.
-func binary(x float64) (odd uint64, exponent int) {
+func dyadic(x float64) (odd uint64, exponent int) {
 	fraction, exponent := math.Frexp(x)
 	odd = uint64(fraction * 0x1p53)
 	zeros := bits.TrailingZeros64(odd)

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestBinaryIsExact(t *testing.T) {
+func TestDyadicIsExact(t *testing.T) {
 	check := func(x float64) error {
-		odd, exponent := binary(x)
+		odd, exponent := dyadic(x)
 		if odd%2 != 1 {
 			return fmt.Errorf("%v: %d is even", x, odd)
 		}
