@@ -1,0 +1,340 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"pawl/core/dp"
+)
+
+// Method names the accountant to use.
+type Method string
+
+const (
+	// MethodMin takes the smallest of all valid bounds.
+	MethodMin Method = "min"
+	// MethodRDP takes Rényi DP with the improved conversion alone.
+	MethodRDP Method = "rdp"
+	// MethodPLD takes the privacy loss distribution alone.
+	MethodPLD Method = "pld"
+)
+
+// ParseMethod reads "min", "rdp" or "pld".
+func ParseMethod(s string) (Method, error) {
+	switch m := Method(s); m {
+	case MethodMin, MethodRDP, MethodPLD:
+		return m, nil
+	}
+	return "", fmt.Errorf("unknown accountant %q (want min, rdp or pld)", s)
+}
+
+// Result is a guarantee with how it was found.
+type Result struct {
+	Epsilon, Delta float64
+	// Method names the bound that is the smallest: "rdp", "pld",
+	// "analytic_gaussian", "pure" (the epsilons add up), "kov" (optimal composition
+	// of equal mechanisms), "closed" (pure and approximate epsilons plus one
+	// analytic Gaussian), "none" where every bound is infinite.
+	Method string
+	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
+	Order float64
+	// Lower is a lower bound on the exact value of what was asked, from the
+	// optimistic privacy loss distribution; 0 where none was computed.
+	Lower float64
+	// Bounds has every finite bound that was computed, on epsilon (or on delta, for
+	// Delta). Where an event has scopes, each is its largest value over the units,
+	// so Epsilon may be smaller than all of them.
+	Bounds map[string]float64
+}
+
+// want says which families of bounds to compute.
+type want struct{ closed, rdp, pld bool }
+
+func wantOf(m Method) (want, error) {
+	switch m {
+	case MethodMin:
+		return want{true, true, true}, nil
+	case MethodRDP:
+		return want{rdp: true}, nil
+	case MethodPLD:
+		return want{pld: true}, nil
+	}
+	return want{}, fmt.Errorf("unknown accountant %q", string(m))
+}
+
+// Epsilon returns the smallest proven epsilon of an event at delta in [0, 1].
+// All of the event must have been fixed before data was read. delta = 0 has a
+// finite answer for pure mechanisms only; an unbounded cost is +Inf without an
+// error. Errors: an invalid event, relation or delta, and a mechanism without a
+// bound under the relation (ErrRelation).
+func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, error) {
+	if !(delta >= 0 && delta <= 1) {
+		return Result{}, fmt.Errorf("delta must lie in [0, 1]")
+	}
+	w, err := wantOf(which)
+	if err != nil {
+		return Result{}, err
+	}
+	return epsilonBy(e, rel, delta, w)
+}
+
+func epsilonBy(e dp.Event, rel dp.Relation, delta float64, w want) (Result, error) {
+	r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.epsilon(delta, w) })
+	r.Epsilon, r.Delta = r.Delta, delta
+	return r, err
+}
+
+// Delta returns the smallest proven delta of an event at epsilon in [0, +Inf).
+// It is at most 1, which is no protection.
+func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, error) {
+	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
+		return Result{}, fmt.Errorf("epsilon must be a finite number >= 0")
+	}
+	w, err := wantOf(which)
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.delta(epsilon, w) })
+	r.Epsilon, r.Delta = epsilon, math.Min(1, r.Delta)
+	return r, err
+}
+
+// worstSegment evaluates the bounds for every kind of unit and leaves the
+// largest of the smallest in Result.Delta.
+func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, error)) (Result, error) {
+	segments, err := resolveAll(e, rel)
+	if err != nil {
+		return Result{}, err
+	}
+	var worst Result
+	for i, parts := range segments {
+		a, err := newAccount(parts, rel)
+		if err != nil {
+			return Result{}, err
+		}
+		list, err := bounds(a)
+		if err != nil {
+			return Result{}, err
+		}
+		r := Result{Delta: inf, Method: "none", Bounds: map[string]float64{}}
+		for _, b := range list {
+			if math.IsNaN(b.value) || math.IsInf(b.value, 1) {
+				continue
+			}
+			r.Bounds[b.name] = b.value
+			if b.order > 0 {
+				r.Order = b.order
+			}
+			r.Lower = math.Max(r.Lower, b.lower)
+			if b.value < r.Delta {
+				r.Delta, r.Method = b.value, b.name
+			}
+		}
+		if i == 0 {
+			worst = r
+			continue
+		}
+		for name := range worst.Bounds {
+			if v, ok := r.Bounds[name]; ok {
+				worst.Bounds[name] = math.Max(worst.Bounds[name], v)
+			} else {
+				delete(worst.Bounds, name)
+			}
+		}
+		worst.Lower = math.Max(worst.Lower, r.Lower)
+		if r.Delta > worst.Delta {
+			worst.Delta, worst.Method, worst.Order = r.Delta, r.Method, r.Order
+		}
+	}
+	return worst, nil
+}
+
+// resolveAll returns the parts of the event for every kind of unit, without
+// repeats. Under ReplaceOne scopes bring no parallel composition.
+func resolveAll(e dp.Event, rel dp.Relation) ([][]part, error) {
+	if e == nil {
+		return nil, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
+	}
+	if !rel.Valid() {
+		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
+	}
+	if err := e.Validate(); err != nil {
+		return nil, err
+	}
+	if rel == dp.ReplaceOne {
+		parts, err := flatten(dp.Unscoped(e), rel)
+		return [][]part{parts}, err
+	}
+	var all [][]part
+next:
+	for _, point := range dp.Breakpoints(e) {
+		parts, err := flatten(dp.Resolve(e, point), rel)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range all {
+			if reflect.DeepEqual(p, parts) {
+				continue next
+			}
+		}
+		all = append(all, parts)
+	}
+	return all, nil
+}
+
+// bound is one valid upper bound.
+type bound struct {
+	name  string
+	value float64
+	order float64
+	lower float64
+}
+
+// account prices the parts that one kind of unit meets.
+type account struct {
+	rel  dp.Relation
+	rest []part // all but what follows
+	// Approximate mechanisms compose by adding up (ε, δ).
+	approximate []part
+	stopping    []part
+	curve       curve
+}
+
+func newAccount(parts []part, rel dp.Relation) (*account, error) {
+	a := &account{rel: rel}
+	for _, p := range parts {
+		if e, ok := p.event.(dp.Approximate); ok && e.Delta > 0 {
+			a.approximate = append(a.approximate, p)
+			continue
+		}
+		if e, ok := p.event.(dp.Select); ok {
+			if _, ok := e.Runs.(dp.RandomStopping); ok {
+				a.stopping = append(a.stopping, p)
+				continue
+			}
+		}
+		a.rest = append(a.rest, p)
+	}
+	var err error
+	a.curve, err = curveOf(a.rest, rel)
+	return a, err
+}
+
+// epsilon returns the bounds at delta: basic composition splits delta between
+// the approximate parts (what they need), the randomly stopped ones and the rest
+// (half each, where there are both); the rest composes by each family of bounds.
+func (a *account) epsilon(delta float64, w want) ([]bound, error) {
+	if k, ok := a.identicalApproximate(); ok && w.closed {
+		return []bound{{name: "kov", value: k.epsilonAt(delta)}, {name: "closed", value: a.basicApproximate(delta)}}, nil
+	}
+	add, left := 0.0, delta
+	for _, p := range a.approximate {
+		e := p.event.(dp.Approximate)
+		add += p.count * e.Epsilon
+		left -= p.count * e.Delta
+	}
+	// The subtraction may leave rounding where nothing is left.
+	if left < 0 && left >= -1e-15*delta {
+		left = 0
+	}
+	if left < 0 {
+		return nil, nil
+	}
+	if len(a.stopping) > 0 {
+		share := left
+		if len(a.rest) > 0 {
+			share = left / 2
+		}
+		cost, err := a.stoppingCost(share)
+		if err != nil {
+			return nil, err
+		}
+		add += cost
+		left -= share
+	}
+	bounds, err := a.restEpsilon(left, w)
+	for i := range bounds {
+		bounds[i].value += add
+		if add > 0 {
+			// A lower bound on a part says nothing about the split.
+			bounds[i].lower = 0
+		}
+	}
+	return bounds, err
+}
+
+// delta inverts epsilon: exactly where only the rest and approximate parts are
+// there, by bisection where random stopping makes the split depend on delta.
+func (a *account) delta(epsilon float64, w want) ([]bound, error) {
+	if len(a.stopping) > 0 {
+		best := math.Exp(bisect(-745, 0, func(logDelta float64) bool {
+			bounds, err := a.epsilon(math.Exp(logDelta), w)
+			return err == nil && smallest(bounds) <= epsilon
+		}))
+		return []bound{{name: "closed", value: best}}, nil
+	}
+	if k, ok := a.identicalApproximate(); ok && w.closed {
+		return []bound{{name: "kov", value: k.deltaAt(epsilon)}}, nil
+	}
+	add, left := 0.0, epsilon
+	for _, p := range a.approximate {
+		e := p.event.(dp.Approximate)
+		left -= p.count * e.Epsilon
+		add += p.count * e.Delta
+	}
+	if left < 0 {
+		return nil, nil
+	}
+	bounds, err := a.restDelta(left, w)
+	for i := range bounds {
+		bounds[i].value += add
+		if add > 0 {
+			bounds[i].lower = 0
+		}
+	}
+	return bounds, err
+}
+
+func smallest(bounds []bound) float64 {
+	best := inf
+	for _, b := range bounds {
+		best = math.Min(best, b.value)
+	}
+	return best
+}
+
+func (a *account) identicalApproximate() (kov, bool) {
+	if len(a.rest) > 0 || len(a.stopping) > 0 || len(a.approximate) != 1 || a.approximate[0].count > maxKOV {
+		return kov{}, false
+	}
+	e := a.approximate[0].event.(dp.Approximate)
+	return kov{count: a.approximate[0].count, epsilon: e.Epsilon, delta0: e.Delta}, true
+}
+
+func (a *account) basicApproximate(delta float64) float64 {
+	p := a.approximate[0]
+	if e := p.event.(dp.Approximate); p.count*e.Delta <= delta {
+		return p.count * e.Epsilon
+	}
+	return inf
+}
+
+// stoppingCost shares delta evenly among the randomly stopped selections.
+func (a *account) stoppingCost(delta float64) (float64, error) {
+	uses := 0.0
+	for _, p := range a.stopping {
+		uses += p.count
+	}
+	sum := 0.0
+	for _, p := range a.stopping {
+		e := p.event.(dp.Select)
+		s := e.Runs.(dp.RandomStopping)
+		cost, err := stoppingEpsilon(e.Event, s, a.rel, delta/uses, mostRuns(s))
+		if err != nil {
+			return 0, err
+		}
+		sum += p.count * cost
+	}
+	return sum, nil
+}

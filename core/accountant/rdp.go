@@ -1,0 +1,173 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+)
+
+// curve is a Rényi curve: an upper bound on the divergence (nats) of neighbouring
+// outputs at every order alpha > 1. +Inf where there is none.
+type curve func(alpha float64) float64
+
+// RDP returns the Rényi divergence (nats) that an event costs at one order
+// alpha > 1, the largest over all units where it has scopes. Composition adds.
+// An event without a finite bound gives +Inf and no error; an invalid event, an
+// order outside of (1, +Inf) and an event that the relation does not cover are
+// errors.
+func RDP(e dp.Event, rel dp.Relation, alpha float64) (float64, error) {
+	if !(alpha > 1) || math.IsInf(alpha, 1) {
+		return 0, fmt.Errorf("alpha must be a finite number > 1")
+	}
+	segments, err := resolveAll(e, rel)
+	if err != nil {
+		return 0, err
+	}
+	worst := 0.0
+	for _, s := range segments {
+		c, err := curveOf(s, rel)
+		if err != nil {
+			return 0, err
+		}
+		worst = math.Max(worst, c(alpha))
+	}
+	return worst, nil
+}
+
+// curveOf composes the curves of the parts. Values are remembered, because
+// selection and sampling ask for the same orders again and again.
+func curveOf(parts []part, rel dp.Relation) (curve, error) {
+	curves := make([]curve, len(parts))
+	for i, p := range parts {
+		c, err := eventCurve(p.event, rel)
+		if err != nil {
+			return nil, err
+		}
+		curves[i] = c
+	}
+	known := map[float64]float64{}
+	return func(alpha float64) float64 {
+		if r, ok := known[alpha]; ok {
+			return r
+		}
+		sum := 0.0
+		for i, c := range curves {
+			sum += parts[i].count * c(alpha)
+		}
+		if math.IsNaN(sum) || sum < 0 {
+			sum = inf
+		}
+		known[alpha] = sum
+		return sum
+	}, nil
+}
+
+func unbounded(float64) float64 { return inf }
+
+// eventCurve is the curve of one use of a flattened event.
+func eventCurve(e dp.Event, rel dp.Relation) (curve, error) {
+	switch e := e.(type) {
+	case dp.NonPrivate:
+		return unbounded, nil
+	case dp.Approximate:
+		if e.Delta == 0 {
+			return pureCurve(e.Epsilon), nil
+		}
+		return unbounded, nil
+	case dp.Gaussian:
+		return zcdpCurve(0.5 / e.NoiseMultiplier / e.NoiseMultiplier), nil
+	case dp.DiscreteGaussian:
+		return zcdpCurve(0.5 / e.NoiseMultiplier / e.NoiseMultiplier), nil
+	case dp.ZCDP:
+		return zcdpCurve(e.Rho), nil
+	case dp.Laplace:
+		return laplaceCurve(atLeastTiny(1 / e.NoiseMultiplier)), nil
+	case dp.RandomizedResponse:
+		return randomizedResponseCurve(e), nil
+	case dp.ExponentialMechanism:
+		return exponentialCurve(e.Epsilon), nil
+	case dp.DiscreteLaplace, dp.Pure:
+		return pureCurve(pureEpsilon(e, rel)), nil
+	case dp.PoissonSampled:
+		g, ok := e.Event.(dp.Gaussian)
+		if !ok {
+			return nil, fmt.Errorf("sampled %s was not flattened", e.Event.Kind())
+		}
+		return func(alpha float64) float64 { return SampledGaussianRDP(e.Rate, g.NoiseMultiplier, alpha) }, nil
+	case dp.FixedSizeSampled:
+		return fixedSizeCurve(e, rel)
+	case dp.Select:
+		return selectCurve(e, rel)
+	}
+	return nil, fmt.Errorf("event %q has no accountant", e.Kind())
+}
+
+// zcdpCurve is R(α) = ρα (Bun and Steinke, arXiv:1605.02065); a Gaussian of
+// multiplier σ has exactly ρ = 1/(2σ²), at every order.
+func zcdpCurve(rho float64) curve {
+	return func(alpha float64) float64 {
+		if rho == 0 {
+			// A Gaussian whose ρ underflows; ZCDP{0} is charged the same.
+			return math.SmallestNonzeroFloat64
+		}
+		return rho * alpha
+	}
+}
+
+// fixedSizeCurve bounds an event run on m of n units drawn without replacement,
+// γ = m/n, under ReplaceOne: Wang, Balle and Kasiviswanathan, arXiv:1808.00087,
+// Theorem 9, at integer orders
+//
+//	(α−1)R'(α) <= ln(1 + γ² C(α,2) min{4(e^R(2) − 1), e^R(2) min{2, (e^R(∞) − 1)²}}
+//	              + Σ_{j=3..α} γ^j C(α,j) e^((j−1)R(j)) min{2, (e^R(∞) − 1)^j})
+//
+// Between integers (α−1)R'(α), which is convex and 0 at α=1, is interpolated.
+// The smaller of this and the unsampled curve counts.
+func fixedSizeCurve(e dp.FixedSizeSampled, rel dp.Relation) (curve, error) {
+	parts, err := flatten(e.Event, rel)
+	if err != nil {
+		return nil, err
+	}
+	base, err := curveOf(parts, rel)
+	if err != nil {
+		return nil, err
+	}
+	logRate := math.Log(float64(e.SampleSize)) - math.Log(float64(e.SourceSize))
+	logPure := math.Log(math.Expm1(pureSum(e.Event, rel)))
+	cap := func(j float64) float64 { return math.Min(math.Ln2, j*logPure) }
+	known := map[float64]float64{1: 0}
+	atInteger := func(n float64) float64 {
+		if k, ok := known[n]; ok {
+			return k
+		}
+		s := newLogSum()
+		logBinomial := math.Log(n)
+		for j := 2.0; j <= n; j++ {
+			logBinomial += math.Log((n - j + 1) / j)
+			term := (j-1)*base(j) + cap(j)
+			if j == 2 {
+				term = math.Min(2*math.Ln2+math.Log(math.Expm1(base(2))), term)
+			}
+			s.add(j*logRate + logBinomial + term)
+		}
+		known[n] = softplus(s.value())
+		return known[n]
+	}
+	return func(alpha float64) float64 {
+		plain := base(alpha)
+		if alpha > maxSumOrder || math.IsInf(plain, 1) {
+			return plain
+		}
+		below := math.Floor(alpha)
+		w := alpha - below
+		k := atInteger(below)
+		if w > 0 {
+			k = (1-w)*k + w*atInteger(below+1)
+		}
+		if math.IsNaN(k) {
+			return plain
+		}
+		return math.Min(plain, atLeastTiny(k/(alpha-1)))
+	}, nil
+}
