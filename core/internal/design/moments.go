@@ -22,13 +22,14 @@ type Moments struct {
 	half, whole []float64
 }
 
-// Weighted sets h (Dim×Dim, row-major, symmetric) to Σ_i weight[i]·x_i x_iᵀ. A
-// weight of zero takes the row out.
+// Weighted sets h (Dim×Dim, row-major, symmetric) to every·Σ_i weight[i]·x_i x_iᵀ
+// over rows 0, every, 2·every and so on; every = 1 is the exact sum, more is an
+// estimate of it. A weight of zero takes the row out.
 //
 // A pair of table blocks costs one addition a row, into the count of its pair of
 // levels; coordinates appear only after the sum, when both sides of the table of
-// counts are mapped by the blocks. The cost is rows·blocks²/2 + Dim·(levels)².
-func (m *Matrix) Weighted(buf *Moments, h, weight []float64) {
+// counts are mapped by the blocks. The cost is rows·blocks²/2 + Dim·levels².
+func (m *Matrix) Weighted(buf *Moments, h, weight []float64, every int) {
 	size := m.levels + len(m.linear)
 	stripes := m.stripes()
 	if len(buf.parts) != stripes || len(buf.parts[0]) != size*size {
@@ -39,9 +40,10 @@ func (m *Matrix) Weighted(buf *Moments, h, weight []float64) {
 		buf.half = make([]float64, m.enc.Dim*size)
 		buf.whole = make([]float64, size*m.enc.Dim)
 	}
+	taken := (m.n + every - 1) / every
 	m.eachStripe(stripes, func(s int) {
 		clear(buf.parts[s])
-		m.count(buf.parts[s], weight, s*m.n/stripes, (s+1)*m.n/stripes)
+		m.count(buf.parts[s], weight, s*taken/stripes*every, min((s+1)*taken/stripes*every, m.n), every)
 	})
 	table := buf.parts[0]
 	for _, part := range buf.parts[1:] {
@@ -61,7 +63,7 @@ func (m *Matrix) Weighted(buf *Moments, h, weight []float64) {
 	transpose(buf.whole, buf.half, m.enc.Dim, size)
 	clear(h)
 	m.coordinates(h, buf.whole, m.enc.Dim)
-	square := m.enc.Scale * m.enc.Scale
+	square := m.enc.Scale * m.enc.Scale * float64(every)
 	for i := range h {
 		h[i] *= square
 	}
@@ -90,13 +92,13 @@ func (m *Matrix) eachStripe(stripes int, f func(s int)) {
 	wg.Wait()
 }
 
-// count adds the weighted pairs of levels of rows [lo, hi) to the upper half of
-// table.
-func (m *Matrix) count(table, weight []float64, lo, hi int) {
+// count adds the weighted pairs of levels of rows lo, lo+every, … below hi to the
+// upper half of table.
+func (m *Matrix) count(table, weight []float64, lo, hi, every int) {
 	nt, nl := len(m.tables), len(m.linear)
 	size := m.levels + nl
 	known := make([]int, 0, nt)
-	for i := lo; i < hi; i++ {
+	for i := lo; i < hi; i += every {
 		w := weight[i]
 		if w == 0 {
 			continue

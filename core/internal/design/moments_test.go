@@ -70,11 +70,12 @@ func TestWeightedMatchesDenseRows(t *testing.T) {
 		d := enc.Dim
 		want := make([]float64, d*d)
 		x := make([]float64, d)
-		for i := range n {
+		every := rapid.IntRange(1, 4).Draw(t, "every")
+		for i := 0; i < n; i += every {
 			enc.Vector(x, view.Row(i))
 			for j := range d {
 				for k := range d {
-					want[j*d+k] += weight[i] * x[j] * x[k]
+					want[j*d+k] += float64(every) * weight[i] * x[j] * x[k]
 				}
 			}
 		}
@@ -84,7 +85,7 @@ func TestWeightedMatchesDenseRows(t *testing.T) {
 		}
 		var buf Moments
 		for range 2 { // the working memory is reused
-			m.Weighted(&buf, got, weight)
+			m.Weighted(&buf, got, weight, every)
 			for i := range want {
 				if !(math.Abs(got[i]-want[i]) <= 1e-12*(1+math.Abs(want[i]))) {
 					t.Fatalf("entry (%d, %d): got %g, want %g", i/d, i%d, got[i], want[i])
@@ -118,7 +119,7 @@ func TestWeightedDoesNotDependOnWorkers(t *testing.T) {
 	for workers := 1; workers <= 5; workers++ {
 		m.workers = workers
 		h := make([]float64, enc.Dim*enc.Dim)
-		m.Weighted(new(Moments), h, weight)
+		m.Weighted(new(Moments), h, weight, 1)
 		if first == nil {
 			first = h
 			continue

@@ -1,0 +1,55 @@
+// Package convex trains linear models in one release instead of many noisy
+// steps, by the structure of a convex problem:
+//
+//   - PerturbObjective minimises a regularised logistic loss plus a random linear
+//     term: pure ε, for budgets with δ = 0.
+//   - SolveNormalEquations releases noisy second moments once and does least
+//     squares on them: one Gaussian event.
+//
+// Both rest on two public facts of package encode, ‖x‖₂ <= 1 for every row that
+// can exist and a target in a public range, and on the permit's bound k on the
+// rows of one unit. Both take the whole guarantee per unit and not per row.
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/design"
+	"pawl/encode"
+)
+
+// rounding is the factor by which every sensitivity is enlarged. Encoded rows and
+// calibrations carry relative errors of a few 2^-53; 1e-12 covers thousands of
+// them and costs nothing.
+const rounding = 1 + 1e-12
+
+// maxDim bounds the dense Dim×Dim matrices of this package: 8192 is half a
+// gigabyte each.
+const maxDim = 8192
+
+func positive(name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("convex: %s must be a finite number > 0, got %g", name, v)
+	}
+	return nil
+}
+
+func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64) float64, src *entropy.Source) error {
+	switch {
+	case !scope.Valid():
+		return fmt.Errorf("convex: scope %v is not valid", scope)
+	case enc == nil || target == nil:
+		return errors.New("convex: encoding and target are required")
+	case !design.Fits(enc):
+		return errors.New("convex: the schema has more categories than one model can hold (65,534)")
+	case enc.Dim > maxDim:
+		return fmt.Errorf("convex: %d coordinates are too many for a dense solver (limit %d)", enc.Dim, maxDim)
+	case src == nil:
+		return errors.New("convex: a source of randomness is required")
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package convex
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"pawl/core/internal/design"
+)
+
+const (
+	// maxIterations is out of reach: a fit takes about ten.
+	maxIterations = 1000
+	// memory is the number of secant pairs that correct an old Hessian.
+	memory = 12
+	// slow is the contraction of the gradient norm above which a new Hessian pays:
+	// it costs about as much as three gradients.
+	slow = 0.3
+)
+
+// solver minimises J(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w on one encoded matrix, again
+// and again, from where it stands. It measures progress by ‖∇J‖ alone: that is
+// what the certificate needs, it stays meaningful when differences of J drown in
+// rounding, and J is strongly convex, so ‖∇J‖ → 0 is convergence.
+//
+// A step is quasi-Newton: the Cholesky factor of a Hessian taken at some earlier
+// point, corrected by secant pairs (L-BFGS with that factor as its initial
+// metric). When a step contracts too little the Hessian is taken anew and the
+// Newton step is halved until ‖∇J‖ falls; the last resort is a gradient step of
+// length 1/L, which shrinks ‖∇J‖ by the factor 1−a/L for every convex J with
+// a <= ∇²J <= L. So every data set converges.
+type solver struct {
+	m *design.Matrix
+
+	// The problem: b, a, and the cap on residuals.
+	linear         []float64
+	regularization float64
+	cap            float64
+
+	weights, grad         []float64
+	curvature             []float64 // ℓ'' of every row at weights
+	trialWeights, trial   []float64
+	trialCurvature        []float64
+	direction             []float64
+	pass                  design.Pass
+	moments               design.Moments
+	hessian               []float64
+	factor                blas64.Triangular // U with UᵀU = the metric; empty before the first
+	steps, changes        [][]float64       // secant pairs, oldest first
+	products, projections []float64
+}
+
+func newSolver(m *design.Matrix) *solver {
+	d := m.Dim()
+	vector := func(n int) []float64 { return make([]float64, n) }
+	return &solver{
+		m: m, linear: vector(d), weights: vector(d), grad: vector(d), curvature: vector(m.Len()),
+		trialWeights: vector(d), trial: vector(d), trialCurvature: vector(m.Len()),
+		direction: vector(d), hessian: vector(d * d), projections: vector(memory),
+	}
+}
+
+// gradient sets g to ∇J(w) and curvature to the rows' second derivatives, and
+// returns ‖g‖₂.
+func (s *solver) gradient(g, curvature, w []float64) float64 {
+	for j := range g {
+		g[j] = s.linear[j] + s.regularization*w[j]
+	}
+	limit := s.cap
+	s.m.SumScalar(&s.pass, g, w, func(first int, scores []float64) {
+		target, curvature := s.m.Target[first:][:len(scores)], curvature[first:][:len(scores)]
+		for i, x := range scores {
+			y := target[i]
+			if y != 0 && y != 1 { // true for NaN as well
+				scores[i], curvature[i] = 0, 0
+				continue
+			}
+			p := sigmoid(x)
+			r := p - y
+			second := p * (1 - p)
+			if math.Abs(r) > limit {
+				r, second = math.Copysign(limit, r), 0
+			}
+			scores[i], curvature[i] = r, second
+		}
+	})
+	return norm(g)
+}
+
+// minimize moves weights until ‖∇J‖ <= aim or float64 allows no progress, and
+// returns ‖∇J‖.
+func (s *solver) minimize(ctx context.Context, aim float64) (float64, error) {
+	size := s.gradient(s.grad, s.curvature, s.weights)
+	fresh, stale := false, s.factor.N == 0
+	for range maxIterations {
+		if err := ctx.Err(); err != nil {
+			return math.Inf(1), err
+		}
+		if size <= aim {
+			break
+		}
+		if stale {
+			s.refactor()
+			fresh, stale = true, false
+		}
+		s.descend()
+		next := s.try(1)
+		if next < size {
+			stale = next > slow*size
+			size = s.accept(next)
+			fresh = false
+			continue
+		}
+		if !fresh {
+			stale = true
+			continue
+		}
+		// A Newton step at its own Hessian overshot: shorten it.
+		moved := false
+		for t := 0.5; t > 1e-4; t /= 2 {
+			if next = s.try(t); next <= (1-0.1*t)*size {
+				moved = true
+				break
+			}
+		}
+		if !moved {
+			// L <= rows/4 + a.
+			for j, g := range s.grad {
+				s.direction[j] = -g / (float64(s.m.Len())/4 + s.regularization)
+			}
+			if next = s.try(1); !(next < size) {
+				break
+			}
+		}
+		size = s.accept(next)
+		fresh, stale = false, true
+	}
+	return size, nil
+}
+
+func (s *solver) try(t float64) float64 {
+	for j, w := range s.weights {
+		s.trialWeights[j] = w + t*s.direction[j]
+	}
+	return s.gradient(s.trial, s.trialCurvature, s.trialWeights)
+}
+
+// accept makes the tried point the current one and remembers the secant pair.
+func (s *solver) accept(size float64) float64 {
+	var step, change []float64
+	if len(s.steps) == memory {
+		step, change = s.steps[0], s.changes[0]
+		copy(s.steps, s.steps[1:])
+		copy(s.changes, s.changes[1:])
+		copy(s.products, s.products[1:])
+		s.steps, s.changes, s.products = s.steps[:memory-1], s.changes[:memory-1], s.products[:memory-1]
+	} else {
+		step, change = make([]float64, len(s.grad)), make([]float64, len(s.grad))
+	}
+	product := 0.0
+	for j := range step {
+		step[j] = s.trialWeights[j] - s.weights[j]
+		change[j] = s.trial[j] - s.grad[j]
+		product += step[j] * change[j]
+	}
+	if product > 0 { // always in exact arithmetic
+		s.steps, s.changes, s.products = append(s.steps, step), append(s.changes, change), append(s.products, product)
+	}
+	s.weights, s.trialWeights = s.trialWeights, s.weights
+	s.grad, s.trial = s.trial, s.grad
+	s.curvature, s.trialCurvature = s.trialCurvature, s.curvature
+	return size
+}
+
+// refactor takes the Hessian at weights and drops the secant pairs. Fifty rows per
+// coordinate are enough for a metric: the pairs make up for the rest.
+func (s *solver) refactor() {
+	s.forget()
+	dbgH++
+	every := max(1, s.m.Len()/(50*len(s.weights)))
+	s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
+	// Rounding can make a tiny a vanish beside many rows. The metric may be
+	// anything positive: only speed depends on it.
+	factor, ok := cholesky(s.hessian, s.regularization)
+	for ridge := math.Max(s.regularization, float64(s.m.Len())*1e-16); !ok; ridge *= 10 {
+		factor, ok = cholesky(s.hessian, ridge)
+	}
+	s.factor = factor
+}
+
+func (s *solver) forget() {
+	s.steps, s.changes, s.products = s.steps[:0], s.changes[:0], s.products[:0]
+}
+
+// descend sets direction to −B∇J, with B the inverse of the metric updated by the
+// secant pairs (two-loop recursion of L-BFGS).
+func (s *solver) descend() {
+	p := s.direction
+	for j, g := range s.grad {
+		p[j] = -g
+	}
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		f := dot(s.steps[i], p) / s.products[i]
+		s.projections[i] = f
+		axpy(-f, s.changes[i], p)
+	}
+	solve(s.factor, p)
+	for i := range s.steps {
+		axpy(s.projections[i]-dot(s.changes[i], p)/s.products[i], s.steps[i], p)
+	}
+}
+
+// cholesky returns U with UᵀU = h + ridge·I, or false when that is not positive
+// definite in float64. It leaves h (row-major, symmetric) as it is.
+func cholesky(h []float64, ridge float64) (blas64.Triangular, bool) {
+	d := int(math.Sqrt(float64(len(h))))
+	data := append([]float64(nil), h...)
+	for j := range d {
+		data[j*d+j] += ridge
+	}
+	return lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Data: data, Stride: d})
+}
+
+// solve replaces x by (UᵀU)⁻¹x.
+func solve(u blas64.Triangular, x []float64) {
+	v := blas64.Vector{N: len(x), Data: x, Inc: 1}
+	blas64.Trsv(blas.Trans, u, v)
+	blas64.Trsv(blas.NoTrans, u, v)
+}
+
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
+
+func axpy(f float64, x, y []float64) {
+	for i, v := range x {
+		y[i] += f * v
+	}
+}
+
+
+func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }

@@ -1,0 +1,54 @@
+package convex
+
+import (
+	"math"
+	"math/big"
+	"testing"
+)
+
+func TestSigmoidAgainstTheLibrary(t *testing.T) {
+	worst := 0.0
+	for i := range 200001 {
+		x := float64(i-100000) * 0.00699
+		want := 1 / (1 + math.Exp(-x))
+		if e := math.Abs(sigmoid(x)-want) / want; !(e <= worst) {
+			worst = e
+		}
+	}
+	// math.Exp itself is good to one unit in the last place.
+	if worst > 1e-15 {
+		t.Errorf("relative error %g", worst)
+	}
+	for _, tc := range []struct {
+		name    string
+		x, want float64
+	}{
+		{"zero", 0, 0.5},
+		{"beyond the range", 1e9, 1},
+		{"infinity", math.Inf(1), 1},
+	} {
+		if got := sigmoid(tc.x); got != tc.want {
+			t.Errorf("%s: sigmoid(%g) = %v, want %v", tc.name, tc.x, got, tc.want)
+		}
+	}
+	for _, x := range []float64{-701, -1e9, math.Inf(-1)} {
+		if got := sigmoid(x); !(got >= 0 && got < 1e-300) {
+			t.Errorf("sigmoid(%g) = %v, want a number just above 0", x, got)
+		}
+	}
+	if got := sigmoid(math.NaN()); got == got {
+		t.Errorf("sigmoid(NaN) = %v", got)
+	}
+}
+
+// The high part of ln 2 must leave room for an exact product with any k that can
+// occur, else the reduced argument loses its digits.
+func TestSigmoidReductionIsExact(t *testing.T) {
+	const high = 0x1.62e42fefap-1 / 64
+	for _, k := range []float64{1, 4097, 64636, -64637} {
+		exact := new(big.Float).SetPrec(200).Mul(big.NewFloat(k), big.NewFloat(high))
+		if got, _ := exact.Float64(); exact.Cmp(new(big.Float).SetFloat64(got)) != 0 || got != k*high {
+			t.Errorf("%g·high is not exact", k)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package design
+
+import (
+	"math"
+	"sync/atomic"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+	"pawl/encode"
+)
+
+func TestSumScalarMatchesDenseRows(t *testing.T) {
+	s := mixedSchema()
+	rapid.Check(t, func(t *rapid.T) {
+		enc, err := encode.New(s, "", encode.Options{
+			Bins:    rapid.IntRange(2, 6).Draw(t, "bins"),
+			Linear:  rapid.Bool().Draw(t, "linear"),
+			Crosses: rapid.Bool().Draw(t, "crosses"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A few rows repeated, so that blocks and chunks have full and cut ends.
+		base := drawCells(t, rapid.IntRange(1, 8).Draw(t, "base"))
+		n := rapid.SampledFrom([]int{0, 1, 7, block, block + 1, chunk + 3}).Draw(t, "rows")
+		var cells []float64
+		for i := range n {
+			k := i % (len(base) / 5)
+			cells = append(cells, base[5*k:5*k+5]...)
+		}
+		view, err := sealed.OpenPublic(sealed.New("d", s, cells, make([]uint64, n)), dp.WholeScope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(view, enc, func([]float64) float64 { return 0 })
+		w := make([]float64, enc.Dim)
+		for j := range w {
+			w[j] = rapid.Float64Range(-3, 3).Draw(t, "weight")
+		}
+		got, want := make([]float64, enc.Dim), make([]float64, enc.Dim)
+		x := make([]float64, enc.Dim)
+		for j := range w {
+			got[j], want[j] = 1, 1 // the sum is added to what is there
+		}
+		for i := range n {
+			enc.Vector(x, view.Row(i))
+			score := 0.0
+			for j, v := range x {
+				score += v * w[j]
+			}
+			for j, v := range x {
+				want[j] += v * (score*score + float64(i%3))
+			}
+		}
+		var seen atomic.Int64
+		m.SumScalar(new(Pass), got, w, func(first int, scores []float64) {
+			seen.Add(int64(len(scores)))
+			for i, v := range scores {
+				scores[i] = v*v + float64((first+i)%3)
+			}
+		})
+		if seen.Load() != int64(n) {
+			t.Fatalf("residual saw %d of %d rows", seen.Load(), n)
+		}
+		for j := range want {
+			if !(math.Abs(got[j]-want[j]) <= 1e-10*(1+math.Abs(want[j]))) {
+				t.Fatalf("coordinate %d: got %g, want %g", j, got[j], want[j])
+			}
+		}
+	})
+}
