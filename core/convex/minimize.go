@@ -179,7 +179,7 @@ func (s *solver) accept(size float64) float64 {
 // coordinate are enough for a metric: the pairs make up for the rest.
 func (s *solver) refactor() {
 	s.forget()
-	dbgH++
+
 	every := max(1, s.m.Len()/(50*len(s.weights)))
 	s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
 	// Rounding can make a tiny a vanish beside many rows. The metric may be
@@ -244,6 +244,5 @@ func axpy(f float64, x, y []float64) {
 		y[i] += f * v
 	}
 }
-
 
 func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }
