@@ -107,7 +107,7 @@ func (c *CSV) Close() error {
 func (c *CSV) Header() []string { return append([]string(nil), c.header...) }
 
 func (c *CSV) readHeader() error {
-	cells, blank, err := c.scan.record()
+	cells, blank, err := c.scan.record(nil)
 	switch {
 	case err == io.EOF:
 		return c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
@@ -136,7 +136,7 @@ func (c *CSV) readHeader() error {
 // At the end of the file the error is io.EOF; other errors are *PositionError or
 // failures of the file system.
 func (c *CSV) Next() ([]string, Position, error) {
-	cells, err := c.next(true)
+	cells, err := c.next(nil, true)
 	if err != nil {
 		return nil, Position{}, err
 	}
@@ -147,11 +147,11 @@ func (c *CSV) Next() ([]string, Position, error) {
 	return row, Position{Line: cells[0].line, cells: cells}, nil
 }
 
-// next returns the next record that is not blank. When strict, a malformed cell,
+// next returns the next record that is not blank, in the space of cells. When strict, a malformed cell,
 // a ragged record and a blank line before the last record are errors.
-func (c *CSV) next(strict bool) ([]cell, error) {
+func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 	for {
-		cells, blank, err := c.scan.record()
+		cells, blank, err := c.scan.record(space)
 		if err == io.EOF {
 			return nil, io.EOF
 		}
@@ -206,7 +206,7 @@ func (c *CSV) readFault(err error) error {
 	var f *fileFault
 	switch {
 	case errors.As(err, &f):
-		return c.fault(f.line, "", f.msg, f.hint)
+		return c.fault(f.line, "", f.msg, "")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.fault(0, "", "damaged gzip file", "")
 	}

@@ -7,18 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of one cell in bytes and of one record in cells, so that a small
-// compressed file cannot fill memory. What is beyond is read and forgotten.
+// Bounds of one cell in bytes and of one record in bytes and cells, so that a
+// small compressed file cannot fill memory. What is beyond is read and forgotten.
 const (
-	maxCell  = 1 << 20
-	maxCells = 1 << 16
+	maxCell   = 1 << 20
+	maxRecord = 16 << 20
+	maxCells  = 1 << 16
 )
 
 // cell is one field of a record.
 type cell struct {
-	text string
-	line int    // where it begins
-	bad  string // why it is malformed; empty when it is not
+	text   string
+	line   int    // where it begins
+	bad    string // why it is malformed; empty when it is not
+	quoted bool
+	end    int // of its text in the scanner's buffer, while the record is read
 }
 
 // scanner splits RFC 4180 text into records. Beyond the RFC it accepts LF as a
@@ -29,9 +32,10 @@ type cell struct {
 // because under the rule "malformed cells become the declared default" one
 // record must not decide whether the others are read.
 type scanner struct {
-	in   *bufio.Reader
-	line int
-	buf  []byte
+	in    *bufio.Reader
+	line  int
+	buf   []byte // texts of the record's cells, one after the other
+	start int    // of the present cell in buf
 }
 
 func newScanner(r io.Reader) *scanner {
@@ -42,41 +46,59 @@ func newScanner(r io.Reader) *scanner {
 type fileFault struct {
 	line int
 	msg  string
-	hint string
 }
 
 func (f *fileFault) Error() string { return f.msg }
 
-// record returns the next record and whether its line was blank. At the end of
-// the input err is io.EOF.
-func (s *scanner) record() (cells []cell, blank bool, err error) {
+// record returns the next record, in the space of cells, and whether its line
+// was blank. At the end of the input err is io.EOF.
+func (s *scanner) record(cells []cell) (_ []cell, blank bool, err error) {
 	if _, err := s.in.Peek(1); err != nil {
 		return nil, false, err
 	}
-	for {
-		c, last, err := s.cell()
-		if err != nil {
+	cells, s.buf = cells[:0], s.buf[:0]
+	for last := false; !last; {
+		var c cell
+		if c, last, err = s.cell(); err != nil {
 			return nil, false, err
 		}
-		if len(cells) < maxCells {
-			cells = append(cells, c.cell)
-		} else {
+		if len(cells) == maxCells {
+			s.buf = s.buf[:s.start]
 			cells[0].bad = "the record has more than 65,536 cells"
+			continue
 		}
-		if last {
-			return cells, len(cells) == 1 && c.text == "" && c.bad == "" && !c.quoted, nil
+		cells = append(cells, c)
+	}
+	// One string for the whole record: a string a cell doubles the time of reading.
+	all, begin := string(s.buf), 0
+	for i := range cells {
+		c := &cells[i]
+		c.text, begin = all[begin:c.end], c.end
+		switch {
+		case len(all) > maxRecord:
+			c.bad = "the record is longer than 16 MiB"
+		case c.bad == "":
+			c.bad = faultOf(c.text)
 		}
 	}
+	return cells, len(cells) == 1 && cells[0].text == "" && cells[0].bad == "" && !cells[0].quoted, nil
 }
 
-type scanned struct {
-	cell
-	quoted bool
+func faultOf(text string) string {
+	switch {
+	case len(text) > maxCell:
+		return "longer than 1 MiB"
+	case strings.IndexByte(text, 0) >= 0:
+		return "a NUL byte"
+	case !utf8.ValidString(text):
+		return "not UTF-8 text"
+	}
+	return ""
 }
 
 // cell reads one field; last says that it ended the record.
-func (s *scanner) cell() (c scanned, last bool, err error) {
-	s.buf = s.buf[:0]
+func (s *scanner) cell() (c cell, last bool, err error) {
+	s.start = len(s.buf)
 	c.line = s.line
 	if b, err := s.in.Peek(1); err == nil && b[0] == '"' {
 		s.in.Discard(1)
@@ -85,7 +107,7 @@ func (s *scanner) cell() (c scanned, last bool, err error) {
 			return c, false, err
 		}
 	}
-	plain := 0 // bytes outside the quotes
+	outside := false // text beside the quotes
 	for {
 		b, err := s.in.ReadByte()
 		if err == io.EOF {
@@ -110,33 +132,24 @@ func (s *scanner) cell() (c scanned, last bool, err error) {
 			c.bad = "carriage return without line feed"
 		}
 		if b == '"' && !c.quoted && c.bad == "" {
-			c.bad = `a quote inside an unquoted cell (write the cell in quotes and double those inside)`
+			c.bad = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
 		}
-		plain++
+		outside = true
 		s.keep(b)
 	}
-	if c.quoted && plain > 0 && c.bad == "" {
+	if c.quoted && outside && c.bad == "" {
 		c.bad = "text after a closing quote (double the quotes inside a quoted cell)"
 	}
-	c.text = string(s.buf)
-	switch {
-	case c.bad != "":
-	case len(c.text) > maxCell:
-		c.bad = "longer than 1 MiB"
-	case strings.IndexByte(c.text, 0) >= 0:
-		c.bad = "a NUL byte"
-	case !utf8.ValidString(c.text):
-		c.bad = "not UTF-8 text"
-	}
+	c.end = len(s.buf)
 	return c, last, nil
 }
 
 // quoted reads up to the closing quote. Line ends inside are kept as they are.
-func (s *scanner) quoted(start int) error {
+func (s *scanner) quoted(line int) error {
 	for {
 		b, err := s.in.ReadByte()
 		if err == io.EOF {
-			return &fileFault{start, "a quoted cell that begins here is never closed", ""}
+			return &fileFault{line, "a quoted cell that begins here is never closed"}
 		}
 		if err != nil {
 			return err
@@ -155,9 +168,9 @@ func (s *scanner) quoted(start int) error {
 	}
 }
 
-// keep appends a byte of the cell, up to one more than a cell may have.
+// keep appends a byte of the cell, up to one more than a cell or a record may have.
 func (s *scanner) keep(b byte) {
-	if len(s.buf) <= maxCell {
+	if len(s.buf)-s.start <= maxCell && len(s.buf) <= maxRecord {
 		s.buf = append(s.buf, b)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 
 	"pawl/schema"
 )
@@ -76,8 +77,9 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 		return err
 	}
 	rows := false
+	var space []cell
 	for {
-		cells, err := c.next(strict)
+		cells, err := c.next(space, strict)
 		if err == io.EOF {
 			break
 		}
@@ -88,7 +90,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 		if err != nil {
 			return err
 		}
-		rows = true
+		rows, space = true, cells
 		if !ok {
 			continue
 		}
@@ -128,7 +130,7 @@ func match(c *CSV, s *schema.Schema, o Options) (*table, error) {
 			t.field[i] = -1
 		default:
 			return nil, c.fault(1, "", fmt.Sprintf("the header has no column %q, which the schema declares", col.Name),
-				nearestHint(col.Name, c.header, "a column that the file need not have is declared type: ignore"))
+				nearestHint(col.Name, c.header, separatorHint(c.header)))
 		}
 		if isUnit {
 			t.unit = t.field[i]
@@ -199,6 +201,19 @@ func (t *table) identifier(cells []cell) (string, bool) {
 		}
 	}
 	return id, true
+}
+
+// separatorHint explains an absent column; a header of one name that holds
+// another separator is the usual reason.
+func separatorHint(header []string) string {
+	if len(header) == 1 {
+		for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
+			if strings.Contains(header[0], sep.char) {
+				return "the file seems to be separated by " + sep.name + "; commas are needed"
+			}
+		}
+	}
+	return "a column that the file need not have is declared type: ignore"
 }
 
 func cellHint(err error) string {

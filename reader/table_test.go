@@ -90,6 +90,7 @@ func TestTableRefuses(t *testing.T) {
 		{"no rows by default", full, byRow, Options{BadRows: Default}, "no rows", ""},
 		{"column absent", "Age,color,bmi,sick\n", byRow, Options{}, `f.csv:1: the header has no column "age"`, `"Age"`},
 		{"column absent by default", "color,bmi,sick\n", byRow, Options{BadRows: Default}, `no column "age"`, ""},
+		{"semicolons", "age;color;bmi;sick\n1;red;1;1\n", byRow, Options{}, `no column "age"`, "semicolons"},
 		{"unit absent", "age,color,bmi,sick\n", byID, Options{}, `no column "id"`, ""},
 		{"column too many", "age,color,bmi,sick,weight\n", byRow, Options{}, `f.csv:1: column "weight": not declared`, "ignore"},
 		{"not a number", full + "x,SECRET,red,1,1\n", byRow, Options{}, `f.csv:2: column "age": not a whole number`, "na"},
@@ -202,6 +203,25 @@ func FuzzTable(f *testing.F) {
 			}
 		}
 	})
+}
+
+func BenchmarkReadFrom(b *testing.B) {
+	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{10, 1000, 100000} {
+		text := "id,age,color,bmi,sick\n" + strings.Repeat("17,42,blue,20.25,yes\n", n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ReadFrom("f.csv", strings.NewReader(text), s, Options{}, func([]float64, string) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 func ExampleReadFrom() {
