@@ -45,7 +45,13 @@ func versions(s *Statement) []row {
 		classes[i] = clean(c)
 	}
 	out := []row{
-		{"statement version", group(exact(Number(s.Version)))},
+		{"data set", or(s.Data.Name, "—")},
+		{"target", or(s.Data.Target, "—")},
+		{"unit", or(s.Privacy.Unit, "—")},
+		{"budget", or(s.Budget.Granted, "no grant is recorded")},
+		{"sampling", or(s.Privacy.Sampling, "—")},
+		{"accountant", or(s.Privacy.Accountant, "—")},
+		{"statement version", exact(Number(s.Version))},
 		{"command", or(s.Command, "—")},
 		{"software", strings.TrimSpace(clean(s.Software.Name + " " + s.Software.Version + ", " + s.Software.Go))},
 		{"rows", or(s.Data.Rows, "not declared")},

@@ -89,9 +89,9 @@ func newView(s *Statement) view {
 	p := s.Privacy
 	v := view{
 		Banner: banner(s),
-		Name:   or(s.Data.Name, "unnamed data set"), Target: clean(s.Data.Target),
+		Name:   short(or(s.Data.Name, "unnamed data set"), 60), Target: short(clean(s.Data.Target), 40),
 		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
-		Made:    strings.TrimSpace(clean(s.Software.Name + " " + s.Software.Version)),
+		Made:    short(strings.TrimSpace(clean(s.Software.Name+" "+s.Software.Version)), 40),
 		Claim:   claim(p),
 		Touches: touches(s), Limits: limits(s), Trust: trust(s),
 		Advice: advice(s), Settings: settings(s), Benchmark: benchmark(s),
@@ -117,7 +117,7 @@ func newView(s *Statement) view {
 
 func terms(s *Statement) []row {
 	p := s.Privacy
-	granted := or(s.Budget.Granted, "no grant is recorded")
+	granted := short(or(s.Budget.Granted, "no grant is recorded"), 130)
 	if s.Budget.SelfGranted {
 		granted += " — nobody but the operator has approved this budget"
 	}
@@ -125,7 +125,7 @@ func terms(s *Statement) []row {
 		{"Unit", unitWords(p)},
 		{"One neighbour", neighbourWords(p)},
 		{"Budget", granted},
-		{"Trust", "central model: the operator sees the raw rows"},
+		{"Trust", "central model: the operator sees raw rows"},
 		{"Accountant", accountantWords(p)},
 		{"Sampling", samplingWords(p)},
 	}
@@ -147,7 +147,7 @@ func (v *view) budget(s *Statement) {
 			v.StagesMore = len(all) - i
 			break
 		}
-		r := stageRow{Name: st.Name, Epsilon: up2(st.Epsilon), Scope: or(st.Scope, "—")}
+		r := stageRow{Name: short(st.Name, 24), Epsilon: up2(st.Epsilon), Scope: short(or(st.Scope, "—"), 24)}
 		if e := float64(st.Epsilon); math.IsInf(e, 1) {
 			r.Bar = 100
 		} else if largest > 0 {
@@ -171,6 +171,9 @@ func (v *view) budget(s *Statement) {
 }
 
 func amount(a Amount, round func(Number) string) string {
+	if math.IsInf(float64(a.Epsilon), 1) {
+		return "not limited"
+	}
 	return "ε " + round(a.Epsilon) + ", δ " + deltaWords(a.Delta)
 }
 
@@ -180,7 +183,7 @@ func (v *view) score(s *Statement) {
 		v.ScoreNote = "No score was released: none was paid for. Nothing is claimed about the quality of the model."
 		return
 	}
-	v.ScoreHow = or(s.Score.How, "origin not stated")
+	v.ScoreHow = short(or(s.Score.How, "not stated"), 80)
 	if s.NotPrivate && !s.Data.Public {
 		v.ScoreNote = "From a run without a claim: the numbers above must not leave."
 	}
@@ -210,23 +213,27 @@ func (v *view) risk(s *Statement) {
 
 func decision(s *Statement) []row {
 	c := s.Choice
-	model := or(c.Model, "none")
+	const most = 100
+	model := short(or(c.Model, "none"), most)
 	if c.Parameters > 0 {
 		model += ", " + group(fmt.Sprint(c.Parameters)) + " parameters"
 	}
-	features := fmt.Sprintf("%d of %d attributes", len(c.Features), s.Data.Attributes)
-	if e := clean(c.Encoding); e != "" {
-		features += "; " + e
+	features := "none"
+	if n := len(c.Features); n > 0 {
+		features = fmt.Sprintf("%d of %d attributes", n, s.Data.Attributes)
 	}
-	out := []row{{"Model", model}, {"Features", features}, {"Search", or(c.Search, "none")}}
+	if e := clean(c.Encoding); e != "" {
+		features += "; " + short(e, most)
+	}
+	out := []row{{"Model", model}, {"Features", features}, {"Search", short(or(c.Search, "none"), most)}}
 	if len(s.Advice) > 0 {
 		names := make([]string, len(s.Advice))
 		for i, a := range s.Advice {
 			names[i] = clean(a.Rule)
 		}
-		out = append(out, row{"Rules", strings.Join(names, "; ") + " (evidence: section 1)"})
+		out = append(out, row{"Rules", short(strings.Join(names, "; "), most) + " (evidence: section 1)"})
 	}
-	return append(out, row{"Workflow", workflowWords(c.Workflow) + ". This is a way of working; the guarantee is the claim above, and neither implies the other."})
+	return append(out, row{"Workflow", short(workflowWords(c.Workflow), most)})
 }
 
 func advice(s *Statement) []adviceRow {
@@ -239,7 +246,7 @@ func advice(s *Statement) []adviceRow {
 
 // settings prints features and hyperparameters in full.
 func settings(s *Statement) []row {
-	var out []row
+	out := []row{{"model", or(s.Choice.Model, "none")}, {"encoding", or(s.Choice.Encoding, "none")}, {"search", or(s.Choice.Search, "none")}}
 	if len(s.Choice.Features) > 0 {
 		names := make([]string, len(s.Choice.Features))
 		for i, f := range s.Choice.Features {

@@ -167,7 +167,7 @@ func newRiskScale(epsilon float64) riskScale {
 	r := riskScale{Value: "ε " + up2(Number(epsilon)), Anchor: "middle"}
 	for _, e := range []float64{0.1, 0.25, 0.5, 1, 2, 4, 8} {
 		r.Ticks = append(r.Ticks, tick{X: at(e), Label: strconv.FormatFloat(e, 'g', -1, 64),
-			Under: decimal(100*posterior(0.5, e), 1, true) + "%"})
+			Under: tickPercent(posterior(0.5, e))})
 	}
 	switch {
 	case epsilon < low:
@@ -185,4 +185,12 @@ func newRiskScale(epsilon float64) riskScale {
 	}
 	r.Label = "Scale of epsilon from 0.1, more private, to 10, less private; this run stands at " + up2(Number(epsilon)) + "."
 	return r
+}
+
+// tickPercent keeps the last mark from reading 100%, which no finite epsilon reaches.
+func tickPercent(p float64) string {
+	if up := decimal(100*p, 1, true); up != "100.0" {
+		return up + "%"
+	}
+	return percentUp(p)
 }

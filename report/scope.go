@@ -103,6 +103,8 @@ func release(s *Statement) (leave, stay []string) {
 		"logs of refused input, and results of audits that were not booked",
 	}
 	switch {
+	case s.Data.Public && s.NotPrivate:
+		return append(files(), "each of them only with its label NOT PRIVATE"), []string{"nothing, for the sake of this data set: it is declared public"}
 	case s.Data.Public:
 		return append(files(), "the data set is declared public: its exact numbers may leave too"), []string{"nothing, for the sake of this data set"}
 	case s.NotPrivate:

@@ -166,7 +166,10 @@ type Score struct {
 	// from the same release.
 	Baseline         Number     `json:"baseline"`
 	BaselineInterval *[2]Number `json:"baseline_interval,omitempty"`
-	// Test is the exact value and only present for public data.
+	// PublicTest is true when the scored rows are public: a public data set, or a
+	// test file that the operator declared public.
+	PublicTest bool `json:"public_test"`
+	// Test is the exact value and only present for public rows.
 	Test  *Number `json:"test,omitempty"`
 	AUROC *Number `json:"auroc,omitempty"`
 	// UsedForChoosing is the winner's validation score when a private search chose

@@ -72,8 +72,8 @@ func validScore(s *Statement) error {
 	default:
 		return invalid("score.metric is %q, want accuracy or mean_absolute_error", s.Score.Metric)
 	}
-	if s.Score.Test != nil && !s.Data.Public {
-		return invalid("score.test is exact and the data set is not public")
+	if s.Score.Test != nil && !s.Data.Public && !s.Score.PublicTest {
+		return invalid("score.test is exact and the scored rows are not public")
 	}
 	return nil
 }

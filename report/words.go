@@ -22,6 +22,15 @@ func clean(s string) string {
 	}, s)
 }
 
+// short cuts a text that page 1 has no room for; the whole text is on a later page.
+func short(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return strings.TrimSpace(string(r[:most])) + "…"
+}
+
 func or(s, fallback string) string {
 	if s = clean(s); s != "" {
 		return s
@@ -46,9 +55,9 @@ func claim(p Privacy) string {
 }
 
 func unitWords(p Privacy) string {
-	unit := clean(p.Unit)
+	unit := short(clean(p.Unit), 40)
 	if p.RowsPerUnit > 1 {
-		return fmt.Sprintf("%s, with at most %d rows each", unit, p.RowsPerUnit)
+		return fmt.Sprintf("%s, at most %d rows each", unit, p.RowsPerUnit)
 	}
 	if strings.EqualFold(unit, "row") {
 		return "row — a person who owns several rows is covered one row at a time"
@@ -58,28 +67,25 @@ func unitWords(p Privacy) string {
 
 // neighbourWords says what one neighbour is.
 func neighbourWords(p Privacy) string {
-	unit := clean(p.Unit)
-	rows := "with its row"
-	switch {
-	case strings.EqualFold(unit, "row"):
-		rows = "whatever it holds"
-	case p.RowsPerUnit > 1:
-		rows = "with all its rows"
+	unit := short(clean(p.Unit), 40)
+	rows := ""
+	if p.RowsPerUnit > 1 {
+		rows = " with all its rows"
 	}
 	switch p.Relation {
 	case "add_or_remove_one":
-		return fmt.Sprintf("the same data with one %s added or removed, %s (add/remove-one)", unit, rows)
+		return fmt.Sprintf("the same data with one %s%s added or removed (add/remove-one)", unit, rows)
 	case "replace_one":
-		return fmt.Sprintf("the same data with one %s replaced by any other, %s; the size is public (replace-one)", unit, rows)
+		return fmt.Sprintf("the same data with one %s%s replaced by any other; the size is public (replace-one)", unit, rows)
 	default:
-		return fmt.Sprintf("the same data with one %s blanked out, %s; the size is public (zero-out)", unit, rows)
+		return fmt.Sprintf("the same data with one %s%s blanked out; the size is public (zero-out)", unit, rows)
 	}
 }
 
 // hypothesis says what the risk bound is about: under replace-one nothing is
 // promised about presence, only about which of two values is there.
 func hypothesis(p Privacy) string {
-	unit := clean(p.Unit)
+	unit := short(clean(p.Unit), 40)
 	switch p.Relation {
 	case "replace_one":
 		return fmt.Sprintf("that the data hold one value of a %s and not another", unit)
@@ -90,7 +96,7 @@ func hypothesis(p Privacy) string {
 }
 
 func accountantWords(p Privacy) string {
-	name := clean(p.Accountant)
+	name := short(clean(p.Accountant), 60)
 	switch strings.ToLower(name) {
 	case "pld":
 		name = "privacy loss distribution (PLD)"
@@ -108,19 +114,19 @@ func accountantWords(p Privacy) string {
 func samplingWords(p Privacy) string {
 	switch strings.ToLower(p.Sampling) {
 	case "poisson":
-		return "Poisson: every unit joins every lot independently"
+		return "Poisson: each unit joins each lot independently"
 	case "full batch":
 		return "full batch: every unit of a scope takes part"
 	}
-	return or(p.Sampling, "none")
+	return short(or(p.Sampling, "none"), 80)
 }
 
 func workflowWords(w string) string {
 	switch w {
 	case "paw":
-		return "Privacy-aware workflow (PAW): every choice anticipates the noise"
+		return "privacy-aware (PAW): choices anticipate the noise"
 	case "stw":
-		return "Standard workflow (STW): choices made as if there were no noise, then trained with noise"
+		return "standard (STW): choices as if there were no noise"
 	}
 	return or(w, "not named")
 }
@@ -199,6 +205,14 @@ func baselineWords(s *Statement) string {
 
 // verdict says in one sentence whether a model worth using came out.
 func verdict(s *Statement) (headline, why string) {
+	headline, why = verdictWords(s)
+	if s.NotPrivate {
+		headline = "In this run without a claim: " + headline
+	}
+	return headline, why
+}
+
+func verdictWords(s *Statement) (headline, why string) {
 	trivial := "always answering with the majority class"
 	if s.Data.Task == "regression" {
 		trivial = "always answering with the mean"

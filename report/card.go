@@ -1,0 +1,179 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Card writes the model card, a Markdown file with YAML front matter for the folder
+// of the model. It returns an error, and writes nothing, when Validate does.
+func Card(w io.Writer, s *Statement) error {
+	if err := Validate(s); err != nil {
+		return err
+	}
+	var b strings.Builder
+	frontMatter(&b, s)
+	cardBody(&b, s)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// yamlString writes s as a JSON string, which is a double-quoted YAML scalar.
+func yamlString(s string) string {
+	b, _ := json.Marshal(clean(s)) // a string always marshals
+	return string(b)
+}
+
+func frontMatter(b *strings.Builder, s *Statement) {
+	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+	line("---")
+	if n := banner(s); n != "" {
+		line("# %s", n)
+	}
+	line("license: unknown")
+	line("library_name: pawl")
+	line("tags:")
+	if banner(s) != "" {
+		line("- not-private")
+	} else {
+		line("- differential-privacy")
+	}
+	line("- pawl")
+	line("- %s", yamlString(or(s.Data.Task, "classification")))
+	if sc := s.Score; sc != nil && !math.IsNaN(float64(sc.Value)) && !math.IsInf(float64(sc.Value), 0) {
+		line("model-index:")
+		line("- name: %s", yamlString(or(s.Choice.Model, "model")))
+		line("  results:")
+		line("  - task:")
+		line("      type: %s", yamlString(or(s.Data.Task, "classification")))
+		line("    dataset:")
+		line("      name: %s", yamlString(or(s.Data.Name, "unnamed")))
+		line("      type: %s", yamlString(or(s.Data.Name, "unnamed")))
+		line("    metrics:")
+		line("    - type: %s", sc.Metric)
+		line("      name: %s", yamlString(or(sc.How, "origin not stated")))
+		line("      value: %s", strconv.FormatFloat(float64(sc.Value), 'g', -1, 64))
+	}
+	line("---")
+}
+
+// markup is what Markdown reads as structure inside a line.
+var markup = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&$]")
+
+// plain escapes s so that it shows as it is, whatever it holds. Backslash escapes of
+// punctuation are CommonMark; < > & become entities for readers that pass HTML on.
+// Marks of headings and lists need no escape: s never starts a line.
+func plain(s string) string {
+	return markup.ReplaceAllStringFunc(clean(s), func(c string) string {
+		switch c {
+		case "<":
+			return "&lt;"
+		case ">":
+			return "&gt;"
+		case "&":
+			return "&amp;"
+		}
+		return "\\" + c
+	})
+}
+
+func cardBody(b *strings.Builder, s *Statement) {
+	line := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+	none := banner(s)
+	if none != "" {
+		line("")
+		line("> **%s.** Nothing of this run may be called protected.", none)
+	}
+	line("")
+	line("# %s: %s", plain(or(s.Data.Name, "unnamed data set")), plain(or(s.Choice.Model, "model")))
+	line("")
+	headline, why := verdict(s)
+	line("**%s** %s", headline, plain(why))
+	line("")
+	line("## Privacy")
+	line("")
+	if none != "" {
+		line("%s. With unpredictable noise the same events would satisfy %s.", none, claim(s.Privacy))
+	} else {
+		line("Everything released together satisfies **%s** differential privacy in the central model; ε is rounded up.", claim(s.Privacy))
+	}
+	line("")
+	for _, t := range terms(s) {
+		line("- %s: %s", t.Name, plain(t.Value))
+	}
+	if none == "" {
+		line("- Risk: from 50%% to at most %s, from 1%% to at most %s sure %s; failure chance δ = %s",
+			percentUp(posterior(0.5, float64(s.Privacy.Epsilon))), percentUp(posterior(0.01, float64(s.Privacy.Epsilon))),
+			plain(hypothesis(s.Privacy)), deltaWords(s.Privacy.Delta))
+	}
+	line("")
+	line("## Intended use")
+	line("")
+	line("Predicting %s for rows that follow the same schema as %s. The model has learnt about a population; it is no record of any one %s and must not be asked for one.",
+		plain(or(s.Data.Target, "the target")), plain(or(s.Data.Name, "the data set")), plain(s.Privacy.Unit))
+	line("")
+	line("## Quality")
+	line("")
+	cardQuality(line, s)
+	line("")
+	line("## How to predict")
+	line("")
+	line("```sh")
+	line("pawl predict %s new-rows.csv", shellWord(or(s.Outputs.Model, "model")))
+	line("```")
+	line("")
+	line("The new rows need the columns of the schema without the target. Predictions about people are personal data of those people: the claim above protects who was trained on, not who is predicted.")
+	line("")
+	line("## Model")
+	line("")
+	for _, d := range decision(s) {
+		if d.Name != "Rules" {
+			line("- %s: %s", d.Name, plain(d.Value))
+		}
+	}
+	line("")
+	line("## Limits")
+	line("")
+	for _, l := range limits(s) {
+		line("- %s", plain(l))
+	}
+	line("- Quality by subgroup was not measured: on sensitive data that is a further query.")
+}
+
+func cardQuality(line func(string, ...any), s *Statement) {
+	if s.Score == nil {
+		line("No score was released; nothing is claimed about the quality of the model.")
+		return
+	}
+	sc := s.Score
+	line("%s. Origin: %s.", plain(metricWords(s)), plain(or(sc.How, "not stated")))
+	line("")
+	line("| | value | |")
+	line("|---|---|---|")
+	line("| this model | %s | %s |", scoreText(s, sc.Value), intervalText(s, &sc.Interval))
+	line("| %s | %s | %s |", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), intervalText(s, sc.BaselineInterval))
+	if rows := benchmark(s); len(rows) > 0 {
+		line("")
+		line("### Public benchmark")
+		line("")
+		for _, r := range rows {
+			line("- %s: %s", plain(r.Name), plain(r.Value))
+		}
+	}
+}
+
+var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./][A-Za-z0-9_./-]*$`)
+
+// shellWord quotes a path for a shell. Backticks could end the code block only at
+// the start of a line, and clean has removed line breaks.
+func shellWord(s string) string {
+	if bareWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,355 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func write(t *testing.T, to func(io.Writer, *Statement) error, s *Statement) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := to(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func mustHTML(t *testing.T, s *Statement) string { t.Helper(); return write(t, HTML, s) }
+
+var writers = map[string]func(io.Writer, *Statement) error{"json": WriteJSON, "html": HTML, "card": Card, "text": Text}
+
+func demos() map[string]*Statement {
+	return map[string]*Statement{"hospital": hospital(), "simulation": simulation(), "benchmark": benchmarkDemo(), "majority": majority()}
+}
+
+func TestPageHoldsItsClaims(t *testing.T) {
+	page := mustHTML(t, hospital())
+	for _, want := range []string{
+		"(ε, δ) = (1.00, 10⁻⁶)", "0.9999991", // rounded up in front, exact behind
+		"one patient with all its rows added or removed", "patient, at most 4 rows each",
+		"granted by Dr. R. Okafor", "central model", "privacy loss distribution (PLD), smallest of 3 valid bounds",
+		"Poisson: each unit joins each lot independently",
+		"A useful model exists.", "84.4%", "95% interval 83.4% to 85.3%", "76.1%",
+		"at most 73.11% sure", "at most 2.68%", "δ = 10⁻⁶ (1 in 1,000,000)",
+		">more</text>", ">less</text>",
+		"What would change it", "ε of 1.6 or more", "Not covered", "Rows of a patient beyond the fourth",
+		"Every touch of the data", "May leave", "Must stay", "Privacy officer, name",
+		"keyed-blake2b:5f1c0e2a77b8d1934cd2", "9b3f6a0c51d27e88a1c4", "1.0831",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+	for _, unwanted := range []string{"NOT PRIVATE", "Public benchmark", "not limited"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("page holds %q", unwanted)
+		}
+	}
+	// The front page comes first and ends in the signature.
+	claim, sign, rest := strings.Index(page, "(1.00, 10⁻⁶)"), strings.Index(page, "Signature"), strings.Index(page, "Decisions and their rules")
+	if !(claim < sign && sign < rest) {
+		t.Errorf("order: claim %d, signature %d, section 1 %d", claim, sign, rest)
+	}
+}
+
+func TestPageIsSelfContained(t *testing.T) {
+	outside := regexp.MustCompile(`(?i)(https?:|//[a-z]|src\s*=|href\s*=|url\(|@import|<script|<link|<iframe|<object|\son[a-z]+\s*=|javascript:)`)
+	for name, s := range demos() {
+		if m := outside.FindString(mustHTML(t, s)); m != "" {
+			t.Errorf("%s: page reaches outside of itself: %q", name, m)
+		}
+	}
+}
+
+func TestPageIsAccessible(t *testing.T) {
+	for name, s := range demos() {
+		page := mustHTML(t, s)
+		for _, svg := range regexp.MustCompile(`<svg[^>]*>`).FindAllString(page, -1) {
+			if !strings.Contains(svg, `aria-label="`) && !strings.Contains(svg, `aria-hidden="true"`) {
+				t.Errorf("%s: picture without words: %s", name, svg)
+			}
+		}
+		tables, captions := strings.Count(page, "<table"), strings.Count(page, "<caption")
+		if tables == 0 || tables != captions {
+			t.Errorf("%s: %d tables, %d captions", name, tables, captions)
+		}
+		if regexp.MustCompile(`<th>`).MatchString(page) {
+			t.Errorf("%s: a table header without scope", name)
+		}
+		if !strings.Contains(page, `<html lang="en">`) {
+			t.Errorf("%s: no language", name)
+		}
+	}
+}
+
+// The word "private" may stand beside (ε, δ), on the two ends of the scale and in NOT
+// PRIVATE, and nowhere else.
+func TestPrivateIsNotABareWord(t *testing.T) {
+	allowed := regexp.MustCompile(`NOT PRIVATE|not[-_]private|more private|less private|>private</text>`)
+	for name, s := range demos() {
+		for kind, to := range writers {
+			if kind == "json" {
+				continue
+			}
+			rest := allowed.ReplaceAllString(write(t, to, s), "")
+			if i := strings.Index(strings.ToLower(rest), "private"); i >= 0 {
+				t.Errorf("%s, %s: …%s…", name, kind, rest[max(0, i-40):min(len(rest), i+40)])
+			}
+		}
+	}
+}
+
+func TestNotPrivateComesFirst(t *testing.T) {
+	const words = "NOT PRIVATE — simulation with a seed"
+	s := simulation()
+	page := mustHTML(t, s)
+	body := page[strings.Index(page, "<body>")+len("<body>"):]
+	for what, ok := range map[string]bool{
+		"title":            strings.Contains(page, "<title>"+words),
+		"first in body":    strings.HasPrefix(strings.TrimSpace(body), `<p class="banner" role="alert">`+words),
+		"page margin":      regexp.MustCompile(`@top-center \{ content: "NOT PRIVATE`).MatchString(page),
+		"printed mark":     strings.Contains(page, `class="watermark"`),
+		"no signature":     !strings.Contains(page, "Privacy officer, name") && strings.Contains(page, "Not for signature"),
+		"no risk bound":    !strings.Contains(page, "73.11%"),
+		"nothing may go":   strings.Contains(page, "nothing: this run makes no claim"),
+		"claim withdrawn":  strings.Contains(page, "No claim is made."),
+		"terminal first":   strings.HasPrefix(write(t, Text, s), words+"\n"),
+		"card front":       strings.HasPrefix(write(t, Card, s), "---\n# "+words+"\n"),
+		"card body first":  strings.Contains(write(t, Card, s), "\n---\n\n> **"+words),
+		"card without tag": !strings.Contains(write(t, Card, s), "- differential-privacy"),
+		"statement":        strings.Contains(write(t, WriteJSON, s), `"not_private": true`),
+	} {
+		if !ok {
+			t.Errorf("%s: fails", what)
+		}
+	}
+	s.Privacy.Epsilon, s.Privacy.EpsilonBounds = Number(math.Inf(1)), nil
+	for kind, to := range writers {
+		out := write(t, to, s)
+		if kind == "json" {
+			if !strings.Contains(out, `"epsilon": "inf"`) {
+				t.Error("an infinite epsilon is not \"inf\"")
+			}
+		} else if !strings.Contains(out, "NOT PRIVATE — nothing was protected") {
+			t.Errorf("%s: an infinite epsilon without its banner", kind)
+		}
+	}
+}
+
+func TestExactNumbersOnlyOnPublicData(t *testing.T) {
+	for _, to := range []func(io.Writer, *Statement) error{HTML, Card} {
+		out := write(t, to, benchmarkDemo())
+		heading := strings.Index(out, "Public benchmark")
+		if heading < 0 || !strings.Contains(out[heading:], "90.1%") || !strings.Contains(out[heading:], "CC BY 4.0") {
+			t.Error("exact numbers do not stand under their heading")
+		}
+		if strings.Contains(out[:heading], "90.1%") {
+			t.Error("an exact number stands before the heading")
+		}
+	}
+	s := benchmarkDemo()
+	s.Data.Public = false
+	for kind, to := range writers {
+		var b bytes.Buffer
+		if err := to(&b, s); !errors.Is(err, ErrInvalid) || b.Len() > 0 {
+			t.Errorf("%s: exact score on sensitive data: err %v, %d bytes written", kind, err, b.Len())
+		}
+	}
+}
+
+// hostile fills every string that a file or an operator can choose.
+func hostile(evil string) *Statement {
+	s := benchmarkDemo()
+	s.Command, s.Data.Name, s.Data.Target, s.Data.Rows, s.Data.Licence = evil, evil, evil, evil, evil
+	s.Data.Classes, s.Data.Fingerprint = []string{evil}, evil
+	s.Privacy.Unit, s.Privacy.Accountant, s.Privacy.Sampling, s.Privacy.EpsilonAsked = evil, evil, evil, evil
+	s.Privacy.NotCovered = []string{evil}
+	s.Privacy.ByStage = map[string]Stage{evil: {What: evil, Scope: evil, Epsilon: 1}}
+	quoted, _ := json.Marshal(evil)
+	s.Privacy.Events = []json.RawMessage{json.RawMessage(`{"kind":` + string(quoted) + `}`), json.RawMessage(evil)}
+	s.Budget.Granted, s.Budget.Head, s.Budget.Entry, s.Budget.Ledger = evil, evil, evil, evil
+	s.Score.How = evil
+	s.Choice = Choice{Workflow: evil, Model: evil, Features: []string{evil}, Encoding: evil, Search: evil,
+		Hyperparameters: map[string]any{evil: evil}, UsefulModel: true}
+	s.Advice = []Advice{{evil, evil, evil, evil}}
+	s.Outputs = Paths{evil, evil, evil, evil}
+	s.Warnings = []string{evil}
+	return s
+}
+
+func TestHostileNames(t *testing.T) {
+	tag := regexp.MustCompile(`(?i)<(script|img|b|svg onload|/style)[ >]`)
+	for _, evil := range []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</style><b>`, `</title><script>`, "'\"; } * { display:none } /*",
+	} {
+		for _, to := range []func(io.Writer, *Statement) error{HTML, Card} {
+			out := write(t, to, hostile(evil))
+			// The paths in the card's code block are code, where Markdown escapes by itself.
+			out = regexp.MustCompile("(?s)```sh.*?```|(?s)^---.*?\n---\n").ReplaceAllString(out, "")
+			out = strings.Replace(out, "</style>", "", 1) // the page's own
+			if m := tag.FindString(out); m != "" {
+				t.Errorf("%q shows as %q", evil, m)
+			}
+		}
+	}
+	page := mustHTML(t, hostile("\"; } body { display:none } /*"))
+	style := page[strings.Index(page, "<style>"):strings.Index(page, "</style>")]
+	if strings.Contains(style, "display:none") && !strings.Contains(style, `\3b`) {
+		t.Error("a name leaves its CSS string")
+	}
+}
+
+func TestControlCharactersDoNotReachATerminal(t *testing.T) {
+	s := hospital()
+	s.Data.Name, s.Privacy.Unit, s.Choice.Model = "a\x1b[31mb", "p\u202Eq", "x\nclaim (0.01, 0)"
+	s.Warnings, s.Budget.Granted = []string{"w\r\x07"}, "g\x1b]0;t\x07"
+	out := write(t, Text, s)
+	for _, bad := range []string{"\x1b", "\u202E", "\r", "\x07", "x\n"} {
+		if strings.Contains(out, bad) {
+			t.Errorf("terminal text holds %q", bad)
+		}
+	}
+}
+
+func TestCardFrontMatter(t *testing.T) {
+	for name, s := range map[string]*Statement{"hospital": hospital(), "hostile": hostile("a: [b\n- c\"'#\x00")} {
+		s.Privacy.Events = nil
+		parts := strings.SplitN(write(t, Card, s), "---\n", 3)
+		if len(parts) != 3 || parts[0] != "" {
+			t.Fatalf("%s: card does not start with front matter", name)
+		}
+		var meta struct {
+			License string
+			Tags    []string
+			Index   []struct {
+				Name    string
+				Results []struct {
+					Metrics []struct {
+						Type  string
+						Value float64
+					}
+				}
+			} `yaml:"model-index"`
+		}
+		if err := yaml.Unmarshal([]byte(parts[1]), &meta); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if meta.License != "unknown" || len(meta.Tags) != 3 || meta.Index[0].Results[0].Metrics[0].Value != 0.8437 {
+			t.Errorf("%s: front matter %+v", name, meta)
+		}
+	}
+}
+
+func TestTextIsShort(t *testing.T) {
+	for name, s := range demos() {
+		out := write(t, Text, s)
+		if n := strings.Count(out, "\n"); n < 10 || n > 16 {
+			t.Errorf("%s: %d lines", name, n)
+		}
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	for name, s := range demos() {
+		s.Choice.Hyperparameters = nil // numbers in it come back as float64
+		first := write(t, WriteJSON, s)
+		var back Statement
+		if err := json.Unmarshal([]byte(first), &back); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if second := write(t, WriteJSON, &back); first != second {
+			t.Errorf("%s: second writing differs:\n%s", name, cmp.Diff(first, second))
+		}
+		ignore := cmpopts.IgnoreFields(Privacy{}, "Events") // indented within the file
+		if d := cmp.Diff(s, &back, cmpopts.EquateEmpty(), ignore); d != "" {
+			t.Errorf("%s: statement changed on the way (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+func TestJSONForms(t *testing.T) {
+	s := benchmarkDemo()
+	nan := Number(math.NaN())
+	s.Score.Baseline = nan
+	s.Warnings, s.Advice, s.Privacy.Events, s.Privacy.NotCovered, s.Choice.Features = nil, nil, nil, nil, nil
+	s.Choice.Hyperparameters = map[string]any{"clipping_norm": math.Inf(1), "rates": []float64{1, math.Inf(-1)}, "deep": map[string]any{"x": []any{math.NaN()}}}
+	out := write(t, WriteJSON, s)
+	for _, want := range []string{`"RDP": "inf"`, `"baseline": null`, `"warnings": []`, `"advice": []`, `"events": []`, `"not_covered": []`, `"features": []`, `"clipping_norm": "inf"`, `"-inf"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("statement lacks %s", want)
+		}
+	}
+	if s.Warnings != nil || s.Choice.Hyperparameters["clipping_norm"] != math.Inf(1) {
+		t.Error("WriteJSON changed the statement it was given")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(*Statement)
+	}{
+		{"no version", func(s *Statement) { s.Version = 0 }},
+		{"no unit", func(s *Statement) { s.Privacy.Unit = "" }},
+		{"no relation", func(s *Statement) { s.Privacy.Relation = "" }},
+		{"epsilon NaN", func(s *Statement) { s.Privacy.Epsilon = Number(math.NaN()) }},
+		{"epsilon negative", func(s *Statement) { s.Privacy.Epsilon = -1 }},
+		{"epsilon infinite", func(s *Statement) { s.Privacy.Epsilon = Number(math.Inf(1)) }},
+		{"epsilon below its bounds", func(s *Statement) { s.Privacy.Epsilon = 0.99 }},
+		{"bound NaN", func(s *Statement) { s.Privacy.EpsilonBounds["RDP"] = Number(math.NaN()) }},
+		{"delta NaN", func(s *Statement) { s.Privacy.Delta = Number(math.NaN()) }},
+		{"delta above one", func(s *Statement) { s.Privacy.Delta = 1.5 }},
+		{"stage NaN", func(s *Statement) { s.Privacy.ByStage["x"] = Stage{Epsilon: Number(math.NaN())} }},
+		{"metric", func(s *Statement) { s.Score.Metric = "f1" }},
+		{"exact score", func(s *Statement) { s.Score.Test = new(Number) }},
+	} {
+		s := hospital()
+		if err := Validate(s); err != nil {
+			t.Fatal(err)
+		}
+		c.damage(s)
+		if err := Validate(s); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: Validate = %v, want ErrInvalid", c.name, err)
+		}
+	}
+	if err := Validate(nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("nil: %v", err)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Statement)
+		want   string
+	}{
+		{"better", func(s *Statement) {}, "A useful model exists."},
+		{"overlap", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "A model exists; its gain is not established."},
+		{"worse", func(s *Statement) { s.Score.BaselineInterval = &[2]Number{0.9, 0.92} }, "The released model is worse than its baseline."},
+		{"no interval", func(s *Statement) { s.Score.BaselineInterval = nil }, "A model exists; its gain is not established."},
+		{"no score", func(s *Statement) { s.Score = nil }, "A model was trained; its quality is not known."},
+		{"majority", func(s *Statement) { s.Choice.UsefulModel = false }, "No useful model at this budget."},
+		{"smaller error is better", func(s *Statement) {
+			s.Score = &Score{Metric: "mean_absolute_error", Value: 10, Interval: [2]Number{9, 11}, Baseline: 20, BaselineInterval: &[2]Number{19, 21}}
+		}, "A useful model exists."},
+		{"larger error is worse", func(s *Statement) {
+			s.Score = &Score{Metric: "mean_absolute_error", Value: 20, Interval: [2]Number{19, 21}, Baseline: 10, BaselineInterval: &[2]Number{9, 11}}
+		}, "The released model is worse than its baseline."},
+	} {
+		s := hospital()
+		c.change(s)
+		if got, _ := verdict(s); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Text writes the summary that a terminal shows after a run: ten to fifteen lines of
+// plain words, NOT PRIVATE first where it applies. It returns an error, and writes
+// nothing, when Validate does.
+func Text(w io.Writer, s *Statement) error {
+	if err := Validate(s); err != nil {
+		return err
+	}
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	p := s.Privacy
+	if n := banner(s); n != "" {
+		fmt.Fprintln(&b, n)
+	}
+	headline, why := verdict(s)
+	fmt.Fprintf(&b, "%s %s\n\n", headline, why)
+	pair := fmt.Sprintf("(epsilon, delta) = (%s, %s)", strings.ReplaceAll(up2(p.Epsilon), "∞", "inf"), deltaPlain(p.Delta))
+	if banner(s) != "" {
+		line("claim", "none; with unpredictable noise it would be %s", pair)
+	} else {
+		line("claim", "%s, central model, %s", pair, accountantWords(p))
+	}
+	line("neighbour", "%s", neighbourWords(p))
+	if banner(s) == "" {
+		line("risk", "from 50%% to at most %s, from 1%% to at most %s sure %s",
+			percentUp(posterior(0.5, float64(p.Epsilon))), percentUp(posterior(0.01, float64(p.Epsilon))), hypothesis(p))
+	}
+	line("budget", "%s", or(s.Budget.Granted, "no grant is recorded"))
+	if math.IsInf(float64(s.Budget.Total.Epsilon), 1) {
+		line("ledger", "not limited; spent epsilon %s", up2(s.Budget.Spent.Epsilon))
+	} else {
+		line("ledger", "epsilon %s: spent %s, reserved %s, left %s", down2(s.Budget.Total.Epsilon),
+			up2(s.Budget.Spent.Epsilon), up2(s.Budget.Reserved.Epsilon), down2(s.Budget.Left.Epsilon))
+	}
+	var parts []string
+	for _, st := range stages(p) {
+		parts = append(parts, strings.ToLower(st.Name)+" "+up2(st.Epsilon))
+	}
+	if len(parts) > 0 {
+		line("stages", "%s (epsilon of each alone)", strings.Join(parts, ", "))
+	}
+	if sc := s.Score; sc != nil {
+		line("score", "%s %s, %s (%s)", strings.ReplaceAll(sc.Metric, "_", " "), scoreText(s, sc.Value), intervalText(s, &sc.Interval), or(sc.How, "origin not stated"))
+		line("baseline", "%s %s, %s", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), intervalText(s, sc.BaselineInterval))
+		if sc.Test != nil {
+			line("benchmark", "public, exact on the test set: %s", scoreText(s, *sc.Test))
+		}
+	} else {
+		line("score", "none was released")
+	}
+	line("model", "%s", or(s.Choice.Model, "none"))
+	if f := s.Outputs.Report; f != "" {
+		line("report", "%s", clean(f))
+	}
+	for _, warning := range s.Warnings {
+		line("warning", "%s", clean(warning))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
