@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/core/ledger"
+	"pawl/reader"
+	"pawl/report"
+	"pawl/workflow"
+)
+
+// fitFlags are shared by fit, plan fit and check.
+type fitFlags struct {
+	schema, target, epsilon, delta     string
+	accountant, preset, out, seed      string
+	badRows, workflow, model, features string
+	test                               string
+	search, allowLargeDelta, updated   bool
+}
+
+func (f *fitFlags) register(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
+	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the whole job, everything included (required)")
+	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows); 0 asks for pure epsilon)")
+	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
+	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
+	s.StringVar(&f.model, "model", "auto", "auto, linear, objective-perturbation, normal-equations, majority or mean")
+	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours")
+	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
+	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
+	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
+	_ = s.MarkHidden("target-epsilon")
+	_ = s.MarkHidden("target-delta")
+}
+
+// job is everything that fit needs, parsed and checked, with nothing charged.
+type job struct {
+	source *source
+	plan   *workflow.Plan
+	test   [][]float64
+	seed   *uint64
+	bad    reader.BadRows
+}
+
+func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, error) {
+	j := &job{}
+	in, err := f.input()
+	if err != nil {
+		return nil, err
+	}
+	j.seed = in.Seed
+	switch j.bad = reader.BadRows(f.badRows); j.bad {
+	case reader.Refuse, reader.Default:
+	default:
+		return nil, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
+	}
+	if j.source, err = a.openSource(data, f.schema); err != nil {
+		return nil, err
+	}
+	s := j.source
+	if err := effectivePublic(ctx, l, s); err != nil {
+		return nil, err
+	}
+	if in.Rows, err = s.rows(); err != nil {
+		return nil, err
+	}
+	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
+	if in.Target == "" {
+		in.Target = s.target
+	}
+	if in.Test, j.test, err = a.openTest(s, f.test, j.bad); err != nil {
+		return nil, err
+	}
+	if j.plan, err = workflow.NewPlan(in); err != nil {
+		return nil, err
+	}
+	return j, j.plan.Preflight(ctx)
+}
+
+func (f *fitFlags) input() (workflow.Input, error) {
+	in := workflow.Input{
+		Target: f.target, Epsilon: f.epsilon, Delta: f.delta, AllowLargeDelta: f.allowLargeDelta,
+		Workflow: workflow.Workflow(f.workflow), Search: f.search, Preset: advise.Preset(f.preset), Model: f.model,
+	}
+	if f.epsilon == "" {
+		return in, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
+	}
+	var err error
+	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
+		return in, &usageError{err.Error(), ""}
+	}
+	if f.seed != "" {
+		n, err := strconv.ParseUint(f.seed, 10, 64)
+		if err != nil {
+			return in, &usageError{"seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
+		}
+		in.Seed = &n
+	}
+	switch {
+	case f.features == "auto" || f.features == "all" || f.features == "":
+	case f.features == "scatter" || strings.HasPrefix(f.features, "pca:"):
+		return in, &usageError{fmt.Sprintf("features %q are not offered for tables", f.features), "--features auto, all, or a list of columns"}
+	default:
+		for _, name := range strings.Split(f.features, ",") {
+			in.Features = append(in.Features, strings.TrimSpace(name))
+		}
+	}
+	return in, nil
+}
+
+func (a *app) openTest(s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
+	if path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", nil, err
+		}
+		defer f.Close()
+		rows, err := readTest(path, f, s.schema, bad)
+		return workflow.TestFile, rows, err
+	}
+	if s.builtin == nil || !s.builtin.HasTest() {
+		return workflow.HeldOut, nil, nil
+	}
+	r, err := s.builtin.TestCSV(a.dataDir)
+	if err != nil {
+		return "", nil, err
+	}
+	rows, err := readTest(s.name+" (test)", r, s.schema, bad)
+	return workflow.Official, rows, err
+}
+
+func (a *app) fitCommand() *cobra.Command {
+	var f fitFlags
+	c := &cobra.Command{
+		Use:   "fit DATA --target Y --epsilon E",
+		Short: "Train a private model, score it and write the report",
+		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
+
+DATA is a CSV file with a schema (--schema) or a built-in data set (pawl data list).
+The plan and its price are shown first; the ledger is charged before a row is used.
+Written into --out: model/, report.html, statement.json and README.md (model card).`,
+		Example: `  pawl fit adult --target income --epsilon 1
+  pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out`,
+		Args: exactArgs("DATA"),
+		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
+	}
+	f.register(c)
+	c.Flags().StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	return c
+}
+
+func (a *app) fit(ctx context.Context, data string, f *fitFlags) error {
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	j, err := a.prepare(ctx, l, data, f)
+	if err != nil {
+		return err
+	}
+	env, err := a.environment(ctx, l, j, f)
+	if err != nil {
+		return err
+	}
+	out, err := workflow.NewOutput(f.out)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	quote, err := j.plan.Statement(version(), time.Now())
+	if err != nil {
+		return err
+	}
+	printPlan(a.err, quote, j.plan)
+	progress := newProgress(a.err, j.plan.Expected())
+	env.Progress = progress.step
+	outcome, err := j.plan.Run(ctx, env)
+	progress.done()
+	if err != nil {
+		return err
+	}
+	s, err := outcome.Statement(ctx, env, version(), time.Now())
+	if err != nil {
+		return err
+	}
+	if err := out.Write(outcome.Model, s); err != nil {
+		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
+	}
+	if a.json {
+		return report.WriteJSON(a.out, s)
+	}
+	return report.Text(a.out, s)
+}
+
+// environment seals the rows and digests the file.
+func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitFlags) (workflow.Env, error) {
+	env := workflow.Env{Ledger: l, Test: j.test, Updated: f.updated}
+	key, err := scopeKey(ctx, l, j.source, j.seed)
+	if err != nil {
+		return env, err
+	}
+	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
+		return env, err
+	}
+	env.Digest, err = l.Digest(ctx, strings.NewReader(string(j.source.content)))
+	return env, err
+}

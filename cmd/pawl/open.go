@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/dataset"
+	"pawl/reader"
+	"pawl/schema"
+	"pawl/store/sqlite"
+)
+
+// openLedger opens the ledger named by --ledger, PAWL_LEDGER or, failing both, the
+// user's own. The caller closes it.
+func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
+	url := a.ledgerURL
+	if url == "" {
+		url = os.Getenv("PAWL_LEDGER")
+	}
+	if url == "" {
+		path, err := ownLedger()
+		if err != nil {
+			return nil, nil, err
+		}
+		url = "sqlite:" + path
+	}
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if !ok || path == "" {
+		return nil, nil, &usageError{fmt.Sprintf("ledger %q: want sqlite:PATH", url), "example: --ledger sqlite:/data/pawl/ledger.db"}
+	}
+	store, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ledger.New(store, ledger.StandardAccountant(), ledger.Options{}), store, nil
+}
+
+// ownLedger is per user and never per working directory, so that a budget cannot
+// be reset by changing directory.
+func ownLedger() (string, error) {
+	base := os.Getenv("XDG_DATA_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", &usageError{"no home directory for the ledger: " + err.Error(), "name a ledger with --ledger sqlite:PATH"}
+		}
+		base = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(base, "pawl", "ledger.db"), nil
+}
+
+// source is where rows come from: a file with its schema, or a built-in data set.
+type source struct {
+	name    string // of the data set, under which it is budgeted
+	schema  *schema.Schema
+	builtin *dataset.Builtin
+	content []byte // the CSV as read, for its keyed digest
+	path    string
+	target  string // the built-in's own
+	licence string
+}
+
+// openSource resolves DATA and --schema. It reads the whole file once, so that
+// the bytes that are digested are those that are parsed.
+func (a *app) openSource(data, schemaPath string) (*source, error) {
+	info, statErr := os.Stat(data)
+	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
+		if schemaPath != "" {
+			return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", b.Name), "leave out --schema"}
+		}
+		r, err := b.TrainCSV(a.dataDir)
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		return &source{name: b.Name, schema: b.Schema(), builtin: b, content: content, path: b.Name, target: b.Target, licence: b.Licence}, nil
+	}
+	if statErr != nil {
+		var names []string
+		for _, i := range dataset.List() {
+			names = append(names, i.Name)
+		}
+		advice := "built-in data sets: " + strings.Join(names, ", ")
+		if near := schema.Nearest(data, names); near != "" {
+			advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+		}
+		if errors.Is(statErr, os.ErrNotExist) {
+			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), advice}
+		}
+		return nil, statErr
+	}
+	if info.IsDir() {
+		return nil, &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", data), ""}
+	}
+	if schemaPath == "" {
+		return nil, &usageError{fmt.Sprintf("%s: a schema is needed: bounds and categories are never read from rows", data),
+			fmt.Sprintf("pawl init %s writes a template; then pass --schema", data)}
+	}
+	s, err := schema.Load(schemaPath)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(data)
+	if err != nil {
+		return nil, err
+	}
+	name := s.Dataset
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(data), ".gz")
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return &source{name: name, schema: s, content: content, path: data}, nil
+}
+
+// rows returns the number of rows when it is public, declared or nominal, and 0
+// when it has to be paid for.
+func (s *source) rows() (int64, error) {
+	switch s.schema.Rows.Kind {
+	case schema.RowsDeclared, schema.RowsAbout:
+		return s.schema.Rows.N, nil
+	case schema.RowsPrivate:
+		return 0, nil
+	}
+	n := int64(0)
+	err := s.each(reader.Default, func([]float64, string) error { n++; return nil })
+	return n, err
+}
+
+func (s *source) each(bad reader.BadRows, row reader.Row) error {
+	return reader.ReadFrom(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad}, row)
+}
+
+// seal parses every row and seals it. Faults are found here, before anything is
+// reserved.
+func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
+	b := intake.NewBuilder(s.name, s.schema, key)
+	if err := s.each(bad, b.Add); err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
+
+// scopeKey is the ledger's for the data set, so that a unit never changes its
+// scope. On public data a seed makes its own, so that a seeded run is the same
+// anywhere and every seed is another split.
+func scopeKey(ctx context.Context, l *ledger.Ledger, s *source, seed *uint64) ([32]byte, error) {
+	if seed != nil && s.schema.Public {
+		var key [32]byte
+		_, err := entropy.Seeded(*seed).Split("scopes").Read(key[:])
+		return key, err
+	}
+	return l.ScopeKey(ctx, s.name)
+}
+
+// effectivePublic asks the ledger whether the data set is public: the schema's
+// flag counts only when the data set is new to it.
+func effectivePublic(ctx context.Context, l *ledger.Ledger, s *source) error {
+	view, err := l.Show(ctx, s.name)
+	switch {
+	case errors.Is(err, ledger.ErrUnknownDataset):
+		return nil
+	case err != nil:
+		return err
+	}
+	if s.schema.Public && !view.Public {
+		s.schema.Warnings = append(s.schema.Warnings,
+			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")
+	}
+	s.schema.Public = view.Public
+	return nil
+}
+
+// readTest reads a public test file against the schema; the unit's column may be
+// absent.
+func readTest(name string, content io.Reader, s *schema.Schema, bad reader.BadRows) ([][]float64, error) {
+	var rows [][]float64
+	o := reader.Options{BadRows: bad}
+	if s.Unit.Column != "" {
+		o.Optional = map[string]bool{s.Unit.Column: true}
+	}
+	err := reader.ReadFrom(name, content, s, o, func(cells []float64, _ string) error {
+		rows = append(rows, cells)
+		return nil
+	})
+	return rows, err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/dataset"
+	"pawl/reader"
+	"pawl/schema"
+	"pawl/workflow"
+)
+
+// Exit statuses, part of the command line's contract.
+const (
+	exitOK      = 0
+	exitOther   = 1
+	exitUsage   = 2
+	exitRefused = 3 // the budget refuses
+	exitFailed  = 4 // a privacy check failed
+)
+
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// app is what every verb needs.
+type app struct {
+	streams
+	ledgerURL string
+	dataDir   string
+	json      bool
+}
+
+// run is the whole program: it parses args, runs one verb and returns the exit
+// status. On failure stdout stays empty and stderr has one line and maybe a hint.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(s.err, "error: %s\n", oneLine(err.Error()))
+	if h := hint(err); h != "" {
+		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
+	}
+	return status(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pawl",
+		Short: "Train the best model that a privacy budget can buy, and show what it cost",
+		Long: `pawl trains models on sensitive tables under differential privacy.
+
+Every step that looks at rows is priced first, booked in a ledger, and only then
+run. The result is a model, a score that may be published, a report that a
+privacy officer can sign and a machine-readable statement.
+
+Start:   pawl fit adult --target income --epsilon 1
+Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Sprintf("unknown command %q", args[0]), "pawl --help lists the commands"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("pawl {{.Version}}\n")
+	f := root.PersistentFlags()
+	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH (default: PAWL_LEDGER, else the user's own)")
+	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
+	})
+	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.initCommand(), a.checkCommand(),
+		a.dataCommand(), a.ledgerCommand())
+	return root
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ msg, advice string }
+
+func (e *usageError) Error() string { return e.msg }
+func (e *usageError) Hint() string  { return e.advice }
+
+// exactArgs is cobra.ExactArgs with a message that says what is missing.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return &usageError{fmt.Sprintf("%s: %s is missing", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
+		}
+		if len(args) > len(names) {
+			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(names)]), "usage: " + c.UseLine()}
+		}
+		return nil
+	}
+}
+
+// status maps an error to the exit status of the contract.
+func status(err error) int {
+	var (
+		own      *usageError
+		usage    *workflow.UsageError
+		position *reader.PositionError
+		declared *schema.Error
+		file     *dataset.FileError
+		path     interface{ Timeout() bool } // *fs.PathError and its kin
+	)
+	switch {
+	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer):
+		return exitFailed
+	case errors.Is(err, ledger.ErrRefused):
+		return exitRefused
+	case errors.Is(err, context.Canceled):
+		return exitOther
+	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
+		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
+		errors.As(err, &path), strings.HasPrefix(err.Error(), "required flag"):
+		return exitUsage
+	}
+	return exitOther
+}
+
+func hint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "development"
+}

@@ -1,0 +1,117 @@
+package learn
+
+import (
+	"context"
+
+	"pawl/core/convex"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/encode"
+	"pawl/model"
+)
+
+// Objective is logistic regression by objective perturbation, pure epsilon. More
+// than two classes are fitted one against the rest at an equal share of epsilon
+// each.
+type Objective struct {
+	Task
+	Epsilon  float64
+	Encoding *encode.Encoding
+}
+
+// Name implements Learner.
+func (o *Objective) Name() string { return "logistic model by objective perturbation" }
+
+func (o *Objective) config() []convex.Objective {
+	column, classes := o.column(), o.Levels()
+	fits := classes
+	if classes == 2 {
+		fits = 1
+	}
+	epsilon := o.Epsilon / float64(fits)
+	// Small tables gain from a cap on the residual, large ones lose.
+	residual := 1.0
+	if o.ExpectedRows < 1000 {
+		residual = 0.25
+	}
+	all := make([]convex.Objective, fits)
+	for k := range all {
+		positive := float64(k)
+		if fits == 1 {
+			positive = 1
+		}
+		all[k] = convex.Objective{
+			Scope: o.Scope, Epsilon: epsilon, ResidualCap: residual, Encoding: o.Encoding,
+			Regularization: convex.DefaultRegularization(o.Encoding.Dim, epsilon/float64(o.Schema.Unit.MaxRows)),
+			Target: func(cells []float64) float64 {
+				switch y := cells[column]; {
+				case y != y:
+					return y
+				case y == positive:
+					return 1
+				}
+				return 0
+			},
+		}
+	}
+	return all
+}
+
+// Event implements Learner.
+func (o *Objective) Event() dp.Event {
+	var events []dp.Event
+	for _, c := range o.config() {
+		events = append(events, c.Event())
+	}
+	if len(events) == 1 {
+		return events[0]
+	}
+	return dp.Compose{Events: events}
+}
+
+// Fit implements Learner.
+func (o *Objective) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+	columns, err := convex.PerturbObjectives(ctx, permit, rows, o.config(), src)
+	if err != nil {
+		return nil, err
+	}
+	m := o.model(model.Linear)
+	m.Encoding, m.Outputs = o.Encoding, len(columns)
+	m.Weights = make([]float64, o.Encoding.Dim*len(columns))
+	for k, w := range columns {
+		for j, v := range w {
+			m.Weights[j*len(columns)+k] = v
+		}
+	}
+	return m, nil
+}
+
+// NormalEquations is ridge regression from one noisy release of second moments.
+type NormalEquations struct {
+	Task
+	NoiseMultiplier float64
+	Encoding        *encode.Encoding
+}
+
+// Name implements Learner.
+func (n *NormalEquations) Name() string { return "ridge regression from noisy normal equations" }
+
+func (n *NormalEquations) config() convex.NormalEquations {
+	return convex.NormalEquations{Scope: n.Scope, NoiseMultiplier: n.NoiseMultiplier, Encoding: n.Encoding, Target: n.value()}
+}
+
+// Event implements Learner.
+func (n *NormalEquations) Event() dp.Event { return n.config().Event() }
+
+// Fit implements Learner.
+func (n *NormalEquations) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+	w, err := convex.SolveNormalEquations(ctx, permit, rows, n.config(), src)
+	if err != nil {
+		return nil, err
+	}
+	m := n.model(model.Linear)
+	m.Encoding, m.Outputs, m.Weights = n.Encoding, 1, w
+	return m, nil
+}

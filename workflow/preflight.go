@@ -1,0 +1,78 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/learn"
+	"pawl/model"
+	"pawl/schema"
+)
+
+// preflightRows is enough for every block and class to occur.
+const preflightRows = 200
+
+// Preflight runs two training steps without noise on synthetic rows of the same
+// schema, and predicts with the result. It touches no data and spends nothing; it
+// finds what would otherwise fail after the budget was charged.
+func (plan *Plan) Preflight(ctx context.Context) error {
+	p := plan.problem
+	if plan.Recipe.Learner != "linear" || p.Rows == 0 {
+		return nil
+	}
+	declared := *p.Schema
+	declared.Public = true // the synthetic rows are
+	b := intake.NewBuilder("synthetic", &declared, [32]byte{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([][]float64, preflightRows)
+	for i := range rows {
+		rows[i] = syntheticRow(&declared, rng)
+		if err := b.Add(rows[i], fmt.Sprint(i)); err != nil {
+			return err
+		}
+	}
+	l, err := plan.learner(plan.Recipe, preflightRows/plan.trainScope.Fraction())
+	if err != nil {
+		return err
+	}
+	d := l.(*learn.Descent)
+	d.Task.Scope, d.Steps, d.Task.Schema = dp.WholeScope, 2, &declared
+	m, err := d.FitPublic(ctx, b.Seal())
+	if err != nil {
+		return fmt.Errorf("preflight on synthetic rows: %w", err)
+	}
+	predict := m.Predictor()
+	for _, cells := range rows {
+		v := predict(cells)
+		if math.IsNaN(v) || m.Task == model.Classification && int(v) >= len(m.Classes()) {
+			return fmt.Errorf("preflight on synthetic rows: the model cannot predict every row of the schema")
+		}
+	}
+	return nil
+}
+
+// syntheticRow draws every cell uniformly from what the schema declares.
+func syntheticRow(s *schema.Schema, rng *rand.Rand) []float64 {
+	cells := make([]float64, len(s.Columns))
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		switch c.Type {
+		case schema.Ignore:
+			cells[i] = math.NaN()
+		case schema.Numeric:
+			cells[i] = c.Lower + rng.Float64()*(c.Upper-c.Lower)
+		case schema.Integer:
+			cells[i] = c.Lower + math.Floor(rng.Float64()*(c.Upper-c.Lower+1))
+		default:
+			cells[i] = float64(rng.IntN(len(c.Levels())))
+		}
+		if c.Missing == schema.MissingUnknown && rng.IntN(10) == 0 {
+			cells[i] = math.NaN()
+		}
+	}
+	return cells
+}

@@ -1,0 +1,297 @@
+package workflow
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/encode"
+	"pawl/model"
+	"pawl/report"
+	"pawl/schema"
+)
+
+// Statement is what may be said in public about the plan before it runs: its
+// price by stage, the choice and its reasons.
+func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, error) {
+	p := plan.problem
+	s := &report.Statement{
+		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: p.Seed != nil,
+		Software: report.Software{Name: "pawl", Version: version, Go: runtime.Version()},
+		Data: report.Data{
+			Name: p.Dataset, Target: p.Target, Task: string(p.task), Public: p.Public, Rows: rowsInWords(p),
+			Attributes: len(attributes(p)), Licence: p.Licence,
+		},
+		Privacy: report.Privacy{
+			Epsilon: report.Number(plan.Epsilon), Delta: report.Number(p.delta), Relation: p.relation.String(),
+			Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, Accountant: plan.Price.Method,
+			EpsilonBounds: plan.bounds(), EpsilonAsked: p.Epsilon, DeltaAsked: p.deltaText, Sampling: "full batch",
+			ByStage: map[string]report.Stage{}, NotCovered: plan.notCovered(),
+		},
+		Choice:   plan.choice(),
+		Warnings: append([]string{}, plan.Warnings...),
+		Advice:   []report.Advice{},
+	}
+	if plan.perStep > 0 {
+		s.Privacy.Sampling = "Poisson"
+	}
+	if p.task == model.Classification {
+		s.Data.Classes = p.Schema.Columns[p.targetColumn].Levels()
+	}
+	for _, r := range plan.Recipe.Rules {
+		s.Advice = append(s.Advice, report.Advice(r))
+	}
+	for i, stage := range plan.Stages {
+		event := dp.Event(dp.Compose{Events: stage.Events})
+		alone, err := accountant.Epsilon(event, p.relation, p.delta, p.Accountant)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range stage.Events {
+			raw, err := dp.EncodeEvent(dp.Scoped{Scope: stage.Scope, Event: e})
+			if err != nil {
+				return nil, err
+			}
+			s.Privacy.Events = append(s.Privacy.Events, raw)
+		}
+		scope := "no sensitive row"
+		if stage.Scope.Valid() {
+			scope = fmt.Sprintf("[%.4g, %.4g)", stage.Scope.Lower, stage.Scope.Upper)
+		}
+		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone.Epsilon)), Scope: scope, What: stage.What}
+	}
+	if p.Seed != nil {
+		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
+	}
+	return s, nil
+}
+
+// upward rounds to six decimals, up.
+func upward(x float64) float64 {
+	if math.IsInf(x, 0) || x != x || x > 1e9 {
+		return x
+	}
+	return math.Ceil(x*1e6-1e-9) / 1e6
+}
+
+func (plan *Plan) bounds() map[string]report.Number {
+	out := map[string]report.Number{}
+	smallest := math.Inf(1)
+	for method, e := range plan.Price.Bounds {
+		out[method] = report.Number(e)
+		smallest = min(smallest, e)
+	}
+	if plan.Price.Epsilon < smallest {
+		// Disjoint scopes may each be bounded best by another method.
+		out["best_per_scope"] = report.Number(plan.Price.Epsilon)
+	}
+	return out
+}
+
+func attributes(p *problem) []string {
+	var out []string
+	for i := range p.Schema.Columns {
+		if c := &p.Schema.Columns[i]; c.Type != schema.Ignore && c.Name != p.Target && c.Name != p.Schema.Unit.Column {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+func rowsInWords(p *problem) string {
+	switch p.Schema.Rows.Kind {
+	case schema.RowsPublic:
+		return fmt.Sprintf("public: %d", p.Rows)
+	case schema.RowsDeclared:
+		return fmt.Sprintf("declared: %d", p.Rows)
+	case schema.RowsAbout:
+		return fmt.Sprintf("declared: about %d", p.Rows)
+	}
+	return "private: paid for"
+}
+
+func (plan *Plan) notCovered() []string {
+	p := plan.problem
+	var out []string
+	if p.Test != HeldOut {
+		out = append(out, "The rows of the test set: they are declared public and their score is exact.")
+	}
+	if p.Workflow == STW {
+		out = append(out, "The choice among candidates: the drop-in workflow looks at rows without paying. The whole is not private.")
+	}
+	if p.Public {
+		out = append(out, "Numbers under “public benchmark”: they are exact, because the data set is declared public.")
+	}
+	return out
+}
+
+func (plan *Plan) choice() report.Choice {
+	p, r := plan.problem, plan.Recipe
+	c := report.Choice{
+		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
+		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
+	}
+	switch {
+	case p.Search:
+		c.Search = fmt.Sprintf("private selection over at most %d candidates; a secret number of runs, mean %d", maxCandidates, meanRuns)
+	case p.Workflow == STW:
+		c.Search = fmt.Sprintf("exact accuracy on public rows over %d candidates, not paid for", len(plan.candidates))
+	}
+	if p.Rows == 0 {
+		return c
+	}
+	if enc, err := encode.New(p.Schema, p.Target, r.Encoding); err == nil {
+		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Encoding), enc.Dim
+	}
+	if c.Features == nil {
+		c.Features = []string{}
+	}
+	hyperparameters(c.Hyperparameters, plan, r)
+	return c
+}
+
+func hyperparameters(h map[string]any, plan *Plan, r advise.Recipe) {
+	if !math.IsNaN(plan.SignalRatio) {
+		h["signal_ratio"] = plan.SignalRatio
+	}
+	if r.Steps > 0 {
+		h["clipping_norm"], h["steps"], h["learning_rate"], h["momentum"] = r.ClippingNorm, r.Steps, r.LearningRate, r.Momentum
+		h["sampling_rate"] = r.SamplingRate
+		h["noise_multiplier"] = stepNoise(plan.noise, r.Steps)
+		if plan.perStep > 0 {
+			h["noise_multiplier"] = plan.perStep
+		}
+	}
+	if r.LogTarget {
+		h["target_scale"] = "logarithmic"
+	}
+}
+
+func describe(o encode.Options) string {
+	switch {
+	case o.InterceptOnly:
+		return "no attribute"
+	case o.Linear:
+		return "numeric columns affine, categories one-hot, blocks of norm 1"
+	case o.Crosses:
+		return fmt.Sprintf("thermometer of %d bins, categories one-hot, products with two-level columns, blocks of norm 1", max(o.Bins, 2))
+	}
+	return fmt.Sprintf("thermometer of %d bins, categories one-hot, blocks of norm 1", o.Bins)
+}
+
+// Statement is the plan's statement completed by what the run released and by
+// what the ledger says after it.
+func (out *Outcome) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
+	plan, p := out.Plan, out.Plan.problem
+	s, err := plan.Statement(version, now)
+	if err != nil {
+		return nil, err
+	}
+	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW
+	if out.Rows != nil {
+		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)
+	}
+	if len(env.Digest) >= 8 {
+		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
+	}
+	out.fillChoice(&s.Choice)
+	s.Advice = nil
+	for _, r := range out.Recipe.Rules {
+		s.Advice = append(s.Advice, report.Advice(r))
+	}
+	out.fillScore(s)
+	if p.Workflow == STW {
+		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
+	}
+	if !out.Recipe.Useful {
+		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
+	}
+	return s, out.fillBudget(ctx, env, s)
+}
+
+func (out *Outcome) fillChoice(c *report.Choice) {
+	c.Model, c.UsefulModel, c.Parameters = out.Learner.Name(), out.Recipe.Useful, out.Model.Parameters()
+	c.Features, c.Encoding = []string{}, "no attribute"
+	if out.Model.Kind == model.Linear {
+		if f := out.Model.Encoding.Features(); f != nil {
+			c.Features = f
+		}
+		c.Encoding = describe(out.Model.Encoding.Options)
+	}
+	c.Hyperparameters = map[string]any{}
+	hyperparameters(c.Hyperparameters, out.Plan, out.Recipe)
+	if out.Winner != "" {
+		c.Hyperparameters["winner"] = out.Winner
+	}
+}
+
+func (out *Outcome) fillScore(s *report.Statement) {
+	metric := "accuracy"
+	if out.Model.Task == model.Regression {
+		metric = "mean_absolute_error"
+	}
+	v := out.Score
+	s.Score = &report.Score{
+		Metric: metric, Value: report.Number(v.Value), How: v.How, Baseline: report.Number(v.Baseline),
+		Interval: [2]report.Number{report.Number(v.Interval[0]), report.Number(v.Interval[1])},
+	}
+	if !math.IsNaN(v.BaselineStdErr) {
+		most := 1.0
+		if out.Model.Task == model.Regression {
+			most = out.Model.Scale.Upper - out.Model.Scale.Lower
+		}
+		b := around(v.Baseline, v.BaselineStdErr, most)
+		s.Score.BaselineInterval = &[2]report.Number{report.Number(b[0]), report.Number(b[1])}
+	}
+	number := func(x *float64) *report.Number {
+		if x == nil {
+			return nil
+		}
+		n := report.Number(*x)
+		return &n
+	}
+	if s.Score.PublicTest = out.Plan.problem.Public || out.Plan.problem.Test != HeldOut; s.Score.PublicTest {
+		s.Score.Test, s.Score.AUROC = number(v.Exact), number(v.AUROC)
+	}
+	s.Score.UsedForChoosing = number(out.Choosen)
+}
+
+func (out *Outcome) fillBudget(ctx context.Context, env Env, s *report.Statement) error {
+	view, err := env.Ledger.Show(ctx, out.Plan.problem.Dataset)
+	if err != nil {
+		return err
+	}
+	amount := func(a ledger.Spend) report.Amount {
+		return report.Amount{Epsilon: report.Number(a.Epsilon), Delta: report.Number(a.Delta)}
+	}
+	granted := "public data set: not limited"
+	if g := view.Granted; g != nil {
+		granted = fmt.Sprintf("granted by %s at %s", g.By, g.At)
+		if g.Self {
+			granted = "self-" + granted
+		}
+		if g.Reason != "" {
+			granted += ": " + g.Reason
+		}
+	}
+	s.Budget = report.Budget{
+		Ledger: "per-user", Dataset: view.Name, Granted: granted, SelfGranted: view.Granted != nil && view.Granted.Self,
+		Total: amount(view.Total), Spent: amount(view.Spent), Reserved: amount(view.Reserved), Left: amount(view.Left),
+		Entry: out.Receipt.ID, Head: fmt.Sprintf("%x", view.Head[:]),
+	}
+	if !env.Ledger.PerUser() {
+		s.Budget.Ledger = "team"
+	}
+	return nil
+}
+
+// Privacy is the claim as JSON, for the model's own files.
+func privacyJSON(s *report.Statement) (json.RawMessage, error) { return json.Marshal(s.Privacy) }
