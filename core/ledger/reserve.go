@@ -100,7 +100,7 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 			}
 		}
 		receipt.Epsilon, receipt.Delta, receipt.Head = asked.epsilon, asked.delta, s.head.Hash
-		if b := s.budget; b != nil {
+		if b := s.budget; s.limited() {
 			receipt.Limited, receipt.Grant, receipt.Epsilon, receipt.Delta = true, b.Grant, b.epsilon, b.delta
 		}
 		t.done = func() { l.issued[permit] = old != nil }
@@ -255,8 +255,8 @@ func orElse(s, other string) string {
 // reservation counts as another plan even under the same plan name, because the
 // ledger cannot know that it was fixed before the first one's output was seen.
 func (l *Ledger) admit(s *state, e dp.Event) error {
-	if s.budget == nil {
-		return nil // public and without a limit
+	if !s.limited() {
+		return nil // public
 	}
 	exhausted := func(need, left float64) error {
 		return &ExhaustedError{Dataset: s.name, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),

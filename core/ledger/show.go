@@ -76,7 +76,7 @@ func (l *Ledger) statement(s *state) (Statement, error) {
 		Created: s.created, Head: s.head.Hash, Entries: []Entry{}}
 	var total *big.Rat // +Inf
 	delta := 0.0       // without a budget the largest that was asked for
-	if s.budget != nil {
+	if s.limited() {
 		grant := s.budget.Grant
 		out.Granted, total, delta = &grant, s.budget.epsilon.rat(), s.budget.delta.Float64()
 	} else {
@@ -126,7 +126,7 @@ func (l *Ledger) cost(s *state, events []dp.Event, delta float64) (*big.Rat, err
 	if len(events) == 0 {
 		return new(big.Rat), nil
 	}
-	if s.budget == nil || s.live == 1 {
+	if !s.limited() || s.live == 1 {
 		epsilon, _, err := l.accountant.Epsilon(together(events), s.relation, delta)
 		if err != nil {
 			return nil, nil // +Inf
@@ -161,7 +161,7 @@ func together(events []dp.Event) dp.Event {
 }
 
 func (s *state) limit() *Amount {
-	if s.budget == nil {
+	if !s.limited() {
 		return nil
 	}
 	return &s.budget.epsilon

@@ -66,6 +66,10 @@ func newState(name string) *state {
 
 func (s *state) known() bool { return s.head.Seq > 0 }
 
+// limited reports whether the budget limits anything. What the first user granted
+// to himself does not once the data set is declared public.
+func (s *state) limited() bool { return s.budget != nil && !(s.public && s.budget.Self) }
+
 // apply checks that r continues the chain and changes the state by it. After an
 // error the state must be thrown away.
 func (s *state) apply(r *Record) error {

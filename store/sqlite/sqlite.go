@@ -30,7 +30,8 @@ const schemaVersion = 1
 const application = 0x7061776c
 
 // Records are append-only for everybody who goes through SQL, this program
-// included. The head of each log is a row apart: without it a log cut at its end
+// included. The triggers on INSERT are there for INSERT OR REPLACE, which deletes
+// without asking those on DELETE. The head of each log is a row apart: without it a log cut at its end
 // would look whole.
 const tables = `
 CREATE TABLE ledger_version (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL);
@@ -48,14 +49,22 @@ CREATE TABLE ledger_records (
 	PRIMARY KEY (dataset, seq)
 ) WITHOUT ROWID;
 CREATE TABLE ledger_heads (dataset TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER ledger_records_next BEFORE INSERT ON ledger_records
+	WHEN new.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM ledger_records WHERE dataset = new.dataset)
+	BEGIN SELECT RAISE(ABORT, 'ledger records are append-only'); END;
 CREATE TRIGGER ledger_records_no_update BEFORE UPDATE ON ledger_records
 	BEGIN SELECT RAISE(ABORT, 'ledger records are append-only'); END;
 CREATE TRIGGER ledger_records_no_delete BEFORE DELETE ON ledger_records
 	BEGIN SELECT RAISE(ABORT, 'ledger records are append-only'); END;
+CREATE TRIGGER ledger_heads_once BEFORE INSERT ON ledger_heads
+	WHEN new.seq <> 1 OR EXISTS (SELECT 1 FROM ledger_heads WHERE dataset = new.dataset)
+	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
 CREATE TRIGGER ledger_heads_no_delete BEFORE DELETE ON ledger_heads
 	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
 CREATE TRIGGER ledger_heads_forward BEFORE UPDATE ON ledger_heads WHEN new.seq <> old.seq + 1
 	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
+CREATE TRIGGER ledger_secret_once BEFORE INSERT ON ledger_secret WHEN EXISTS (SELECT 1 FROM ledger_secret)
+	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
 CREATE TRIGGER ledger_secret_no_update BEFORE UPDATE ON ledger_secret
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
 CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
@@ -141,32 +150,19 @@ func cause(err error) error {
 }
 
 // migrate creates the tables in an empty file and refuses files of other programs
-// and of newer versions.
+// and of newer versions. It looks without the write lock first, so that opening a
+// ledger never waits for a writer.
 func (s *Store) migrate(ctx context.Context) error {
+	if ready, err := s.inspect(ctx, s.db); ready || err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	var objects, id int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&objects); err != nil {
+	if ready, err := s.inspect(ctx, tx); ready || err != nil { // another process was first
 		return err
-	}
-	if err := tx.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&id); err != nil {
-		return err
-	}
-	if objects > 0 {
-		if id != application {
-			return fmt.Errorf("%w: %s is a database of another program", ledger.ErrStore, s.path)
-		}
-		var version int
-		if err := tx.QueryRowContext(ctx, `SELECT version FROM ledger_version`).Scan(&version); err != nil {
-			return err
-		}
-		if version != schemaVersion {
-			return fmt.Errorf("%w: %w: %s has tables of version %d, this is version %d", ledger.ErrStore, ledger.ErrNewer, s.path, version, schemaVersion)
-		}
-		return nil
 	}
 	secret := make([]byte, 32)
 	rand.Read(secret)
@@ -184,6 +180,31 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return tx.Commit()
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// inspect reports whether the tables are there; false means an empty file.
+func (s *Store) inspect(ctx context.Context, q querier) (ready bool, err error) {
+	var objects, id, version int
+	if err := q.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&objects); err != nil || objects == 0 {
+		return false, err
+	}
+	if err := q.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&id); err != nil {
+		return false, err
+	}
+	if id != application {
+		return false, fmt.Errorf("%w: %s is a database of another program", ledger.ErrStore, s.path)
+	}
+	if err := q.QueryRowContext(ctx, `SELECT version FROM ledger_version`).Scan(&version); err != nil {
+		return false, err
+	}
+	if version != schemaVersion {
+		return false, fmt.Errorf("%w: %w: %s has tables of version %d, this is version %d", ledger.ErrStore, ledger.ErrNewer, s.path, version, schemaVersion)
+	}
+	return true, nil
 }
 
 // PerUser implements ledger.Store: a file belongs to one person.

@@ -85,8 +85,11 @@ func (t *transaction) Append(r ledger.Record) error {
 		[]byte(r.Body), r.Prev[:], r.Hash[:]); err != nil {
 		return t.s.explain(err)
 	}
-	_, err = t.tx.ExecContext(t.ctx, `INSERT INTO ledger_heads (dataset, seq, hash) VALUES (?, ?, ?)
-		ON CONFLICT (dataset) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`, r.Dataset, r.Seq, r.Hash[:])
+	move := `UPDATE ledger_heads SET seq = ?, hash = ? WHERE dataset = ?`
+	if r.Seq == 1 {
+		move = `INSERT INTO ledger_heads (seq, hash, dataset) VALUES (?, ?, ?)`
+	}
+	_, err = t.tx.ExecContext(t.ctx, move, r.Seq, r.Hash[:], r.Dataset)
 	return t.s.explain(err)
 }
 

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	t.Run("two spends of 0.9 on a budget of 1", func(t *testing.T) { twoSpenders(t, start(t)) })
 	t.Run("racing spenders never pass the limit", func(t *testing.T) { racing(t, start(t)) })
 	t.Run("random operations match the model", func(t *testing.T) { model(t, start(t)) })
+	t.Run("edited logs are convicted", func(t *testing.T) { tampering(t, start(t)) })
 	t.Run("cancelled contexts book nothing or all", func(t *testing.T) { contexts(t, start(t)) })
 }
 
