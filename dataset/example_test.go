@@ -1,0 +1,25 @@
+package dataset_test
+
+import (
+	"fmt"
+
+	"pawl/dataset"
+	"pawl/reader"
+)
+
+func ExampleLookup() {
+	wdbc, ok := dataset.Lookup("wdbc")
+	if !ok {
+		panic("not built in")
+	}
+	s := wdbc.Schema()
+	target := s.Column(wdbc.Target)
+	levels := s.Columns[target].Levels()
+	counts := map[string]int{}
+	err := wdbc.Train("", reader.Options{}, func(cells []float64, unitID string) error {
+		counts[levels[int(cells[target])]]++ // public data: exact numbers may be shown
+		return nil
+	})
+	fmt.Println(wdbc.Title, counts, err)
+	// Output: Breast cancer Wisconsin (diagnostic) map[B:357 M:212] <nil>
+}
