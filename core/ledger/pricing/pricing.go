@@ -1,0 +1,38 @@
+// Package pricing gives the ledger the accountants of core/accountant. It stands
+// apart so that the ledger itself can be read, and tested, without them.
+package pricing
+
+import (
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+)
+
+// Accountant prices one plan by the smallest of all valid bounds, and what was
+// chosen adaptively by the Rényi filter (the pure sum at delta = 0).
+type Accountant struct{}
+
+// Epsilon implements ledger.Accountant.
+func (Accountant) Epsilon(e dp.Event, relation dp.Relation, delta float64) (float64, string, error) {
+	r, err := accountant.Epsilon(e, relation, delta, accountant.MethodMin)
+	return r.Epsilon, r.Method, err
+}
+
+// Account implements ledger.Accountant.
+func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Account, error) {
+	f, err := accountant.NewFilter(limit.Epsilon, limit.Delta)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Start(relation)
+	if err != nil {
+		return nil, err
+	}
+	return account{s}, nil
+}
+
+type account struct{ s *accountant.Spending }
+
+func (a account) Admit(next dp.Event) (bool, float64, float64, error) { return a.s.Admits(next) }
+func (a account) Add(e dp.Event) error                                { return a.s.Add(e) }
+func (a account) Spent() (float64, error)                             { return a.s.Epsilon(), nil }

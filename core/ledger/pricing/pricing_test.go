@@ -1,0 +1,209 @@
+package pricing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/core/ledger/ledgertest"
+	"pawl/core/ledger/pricing"
+)
+
+var ctx = context.Background()
+
+func newLedger(t testing.TB, epsilon, delta string) *ledger.Ledger {
+	t.Helper()
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: epsilon, Delta: delta, Relation: dp.AddOrRemoveOne}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func reserve(l *ledger.Ledger, e dp.Event) error {
+	q := ledgertest.Spend("d", 0)
+	q.Event = e
+	_, _, err := l.Reserve(ctx, q)
+	return err
+}
+
+func show(t testing.TB, l *ledger.Ledger) ledger.Statement {
+	t.Helper()
+	st, err := l.Show(ctx, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func gaussian(t testing.TB, epsilon, delta float64) dp.Event {
+	t.Helper()
+	z, err := accountant.GaussianNoiseMultiplier(epsilon, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dp.Gaussian{NoiseMultiplier: z}
+}
+
+// dpsgd is 10 epochs of 60,000 examples in lots of 256, noise multiplier 1.1:
+// 0.919 at delta 1e-5 by PLD, 1.0988 by RDP for one run; 1.3189 and 1.4638 for two.
+var dpsgd = dp.Repeat{Count: 2344, Event: dp.PoissonSampled{Rate: 256. / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1}}}
+
+// All of a budget can be spent at once, although the filter reads more than that.
+func TestWholeBudgetIsSpendable(t *testing.T) {
+	for _, c := range []struct {
+		epsilon string
+		event   dp.Event
+	}{
+		{"0.95", gaussian(t, 0.95, 1e-5)},
+		{"1", gaussian(t, 1, 1e-5)},
+		{"1.1", dpsgd},
+		{"3", dp.Pure{Epsilon: 3}},
+	} {
+		l := newLedger(t, c.epsilon, "1e-5")
+		if err := reserve(l, c.event); err != nil {
+			t.Errorf("epsilon %s: %v", c.epsilon, err)
+			continue
+		}
+		st := show(t, l)
+		if st.Reserved.Epsilon > st.Total.Epsilon || float64(st.Left.Epsilon) > 0.01 {
+			t.Errorf("epsilon %s: reserved %v, left %v", c.epsilon, st.Reserved.Epsilon, st.Left.Epsilon)
+		}
+		if err := reserve(l, dp.Gaussian{NoiseMultiplier: 50}); !errors.Is(err, ledger.ErrExhausted) {
+			t.Errorf("epsilon %s: more beside it: %v", c.epsilon, err)
+		}
+	}
+}
+
+// A second run is not a first one again, nor twice the first.
+func TestSecondRunComposes(t *testing.T) {
+	l := newLedger(t, "2", "1e-5")
+	for range 2 {
+		if err := reserve(l, dpsgd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := show(t, l)
+	if got := float64(st.Reserved.Epsilon); got < 1.4638 || got > 1.8 {
+		t.Errorf("two runs cost %v to the filter, want at least 1.4638 (RDP at its best order)", got)
+	}
+	if got := float64(st.AtOnce.Epsilon); got < 1.3180 || got > 1.4638 {
+		t.Errorf("two runs at once: %v, want between 1.3189 and 1.4638", got)
+	}
+}
+
+func TestTwoSpendsOfNineTenths(t *testing.T) {
+	l := newLedger(t, "1", "1e-5")
+	if err := reserve(l, gaussian(t, 0.9, 1e-5)); err != nil {
+		t.Fatal(err)
+	}
+	if err := reserve(l, gaussian(t, 0.9, 1e-5)); !errors.Is(err, ledger.ErrExhausted) {
+		t.Errorf("the second spend of 0.9: %v", err)
+	}
+}
+
+func TestPureDecimals(t *testing.T) {
+	l := newLedger(t, "1", "0")
+	for i := range 11 {
+		if err := reserve(l, dp.Pure{Epsilon: 1. / 11}); err != nil {
+			t.Fatalf("part %d of 11: %v", i+1, err)
+		}
+	}
+	if st := show(t, l); st.Reserved.Epsilon != 1 || st.Left.Epsilon != 0 {
+		t.Errorf("reserved %v, left %v", st.Reserved.Epsilon, st.Left.Epsilon)
+	}
+	if err := reserve(l, dp.Pure{Epsilon: 1e-9}); !errors.Is(err, ledger.ErrExhausted) {
+		t.Errorf("1e-9 more: %v", err)
+	}
+}
+
+func TestDisjointScopesShareABudget(t *testing.T) {
+	l := newLedger(t, "1", "1e-5")
+	for i := range 4 {
+		e := dp.Scoped{Scope: dp.Scope{Lower: float64(i) / 4, Upper: float64(i+1) / 4}, Event: gaussian(t, 0.6, 1e-5)}
+		if err := reserve(l, e); err != nil {
+			t.Fatalf("scope %d: %v", i, err)
+		}
+	}
+}
+
+func TestUnpriceableEventsAreRefused(t *testing.T) {
+	for _, e := range []dp.Event{dp.NonPrivate{}, dp.Gaussian{}, dp.Repeat{Count: 3, Event: dp.NonPrivate{}}} {
+		l := newLedger(t, "10", "1e-5")
+		if err := reserve(l, e); !errors.Is(err, ledger.ErrExhausted) || !strings.Contains(err.Error(), "needs epsilon inf") {
+			t.Errorf("%v as the first: %v", e, err)
+		}
+		if err := reserve(l, dp.Gaussian{NoiseMultiplier: 10}); err != nil {
+			t.Fatal(err)
+		}
+		if err := reserve(l, e); !errors.Is(err, ledger.ErrExhausted) {
+			t.Errorf("%v as the second: %v", e, err)
+		}
+	}
+}
+
+// Whatever is admitted, one by one, stays within the budget by the smallest bound
+// of all of it: the filter is never below it.
+func TestAdmittedStaysWithinBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		budget := rapid.Float64Range(0.1, 4).Draw(t, "epsilon")
+		if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: fmt.Sprintf("%.3f", budget), Delta: "1e-6", Relation: dp.AddOrRemoveOne}); err != nil {
+			t.Fatal(err)
+		}
+		for range rapid.IntRange(1, 6).Draw(t, "events") {
+			var e dp.Event
+			switch rapid.IntRange(0, 2).Draw(t, "kind") {
+			case 0:
+				e = dp.Gaussian{NoiseMultiplier: rapid.Float64Range(1, 30).Draw(t, "noise")}
+			case 1:
+				e = dp.Laplace{NoiseMultiplier: rapid.Float64Range(1, 30).Draw(t, "noise")}
+			case 2:
+				e = dp.ZCDP{Rho: rapid.Float64Range(0.001, 0.1).Draw(t, "rho")}
+			}
+			if rapid.Bool().Draw(t, "scoped") {
+				e = dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: rapid.SampledFrom([]float64{0.5, 0.8}).Draw(t, "upper")}, Event: e}
+			}
+			if err := reserve(l, e); err != nil && !errors.Is(err, ledger.ErrExhausted) {
+				t.Fatal(err)
+			}
+		}
+		st, err := l.Show(ctx, "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if float64(st.AtOnce.Epsilon) > float64(st.Reserved.Epsilon)+1e-9 || st.Reserved.Epsilon > st.Total.Epsilon {
+			t.Fatalf("at once %v, reserved %v, total %v", st.AtOnce.Epsilon, st.Reserved.Epsilon, st.Total.Epsilon)
+		}
+	})
+}
+
+// BenchmarkAdmit is one admission of a DP-SGD run beside n entries, in memory.
+func BenchmarkAdmit(b *testing.B) {
+	for _, n := range []int{0, 1000, 10000} {
+		b.Run(fmt.Sprintf("entries=%d", n), func(b *testing.B) {
+			l := newLedger(b, "1e6", "1e-5")
+			for i := range n {
+				if err := reserve(l, dp.Gaussian{NoiseMultiplier: 1 + float64(i)/1000}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if n == 0 {
+					l = newLedger(b, "10", "1e-5")
+				}
+				if err := reserve(l, dpsgd); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
