@@ -170,8 +170,11 @@ type Score struct {
 	// test file that the operator declared public.
 	PublicTest bool `json:"public_test"`
 	// Test is the exact value and only present for public rows.
-	Test  *Number `json:"test,omitempty"`
-	AUROC *Number `json:"auroc,omitempty"`
+	Test *Number `json:"test,omitempty"`
+	// TestBaseline is the majority class's accuracy or the mean predictor's error
+	// on the same public rows.
+	TestBaseline *Number `json:"test_baseline,omitempty"`
+	AUROC        *Number `json:"auroc,omitempty"`
 	// UsedForChoosing is the winner's validation score when a private search chose
 	// it: optimistic, and labelled so.
 	UsedForChoosing *Number `json:"used_for_choosing,omitempty"`

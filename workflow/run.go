@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"pawl/advise"
 	"pawl/core/dp"
@@ -55,7 +54,7 @@ type Outcome struct {
 	Rows *int64
 	// Winner names the candidate of a search or of stw.
 	Winner  string
-	Choosen *float64 // the winner's validation score: used for choosing
+	Chosen  *float64 // the winner's validation score: used for choosing
 	Score   Score
 	Receipt ledger.Receipt
 	// Seeded says that the run is a simulation: NOT PRIVATE.
@@ -67,8 +66,8 @@ type Score struct {
 	Value, StdErr            float64
 	Interval                 [2]float64
 	Baseline, BaselineStdErr float64
-	Exact                    *float64 // public data only
-	AUROC                    *float64 // public data only
+	Exact, ExactBaseline     *float64 // public rows only
+	AUROC                    *float64 // public rows only
 	How                      string
 }
 

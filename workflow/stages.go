@@ -30,7 +30,7 @@ func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nom
 			return err
 		}
 		out.Model, out.Learner, out.Recipe = w.Model.model, w.Model.learner, w.Candidate.recipe
-		out.Winner, out.Choosen = w.Candidate.name, &w.Score
+		out.Winner, out.Chosen = w.Candidate.name, &w.Score
 		return nil
 	}
 	if p.Workflow == STW {
@@ -114,14 +114,14 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 	}
 	if e.n > 0 {
 		s := e.score()
-		out.Score.Exact, out.Score.AUROC = s.Exact, s.AUROC
+		out.Score.Exact, out.Score.ExactBaseline, out.Score.AUROC = s.Exact, s.ExactBaseline, s.AUROC
 	}
 	return nil
 }
 
 func (e *exact) score() Score {
-	v := e.value()
-	s := Score{Value: v, Interval: e.interval(), Baseline: e.baseline(), StdErr: math.NaN(), BaselineStdErr: math.NaN(), Exact: &v}
+	v, b := e.value(), e.baseline()
+	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: math.NaN(), Exact: &v, ExactBaseline: &b}
 	if a, ok := e.auroc(); ok {
 		s.AUROC = &a
 	}

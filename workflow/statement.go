@@ -259,9 +259,9 @@ func (out *Outcome) fillScore(s *report.Statement) {
 		return &n
 	}
 	if s.Score.PublicTest = out.Plan.problem.Public || out.Plan.problem.Test != HeldOut; s.Score.PublicTest {
-		s.Score.Test, s.Score.AUROC = number(v.Exact), number(v.AUROC)
+		s.Score.Test, s.Score.TestBaseline, s.Score.AUROC = number(v.Exact), number(v.ExactBaseline), number(v.AUROC)
 	}
-	s.Score.UsedForChoosing = number(out.Choosen)
+	s.Score.UsedForChoosing = number(out.Chosen)
 }
 
 func (out *Outcome) fillBudget(ctx context.Context, env Env, s *report.Statement) error {

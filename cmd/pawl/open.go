@@ -13,6 +13,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
 	"pawl/dataset"
 	"pawl/reader"
 	"pawl/schema"
@@ -41,7 +42,7 @@ func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	return ledger.New(store, ledger.StandardAccountant(), ledger.Options{}), store, nil
+	return ledger.New(store, pricing.Accountant{}, ledger.Options{}), store, nil
 }
 
 // ownLedger is per user and never per working directory, so that a budget cannot

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/report"
+	"pawl/workflow"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "plan",
+		Short: "Show the stages of a job and their price; spends nothing",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{"plan of what?", "example: pawl plan fit adult --target income --epsilon 0.1"}
+			}
+			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit"}
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var f fitFlags
+	fit := &cobra.Command{
+		Use:     "fit DATA --target Y --epsilon E",
+		Short:   "Show what pawl fit would do and cost",
+		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons.\nNo row is used beyond counting a public number of rows, and nothing is charged.",
+		Example: "  pawl plan fit adult --target income --epsilon 0.1",
+		Args:    exactArgs("DATA"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
+	}
+	f.register(fit)
+	c.AddCommand(fit)
+	return c
+}
+
+func (a *app) plan(ctx context.Context, data string, f *fitFlags) error {
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	j, err := a.prepare(ctx, l, data, f)
+	if err != nil {
+		return err
+	}
+	s, err := j.plan.Statement(version(), time.Now())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return report.WriteJSON(a.out, s)
+	}
+	printPlan(a.out, s, j.plan)
+	for _, r := range s.Advice {
+		fmt.Fprintf(a.out, "\n• %s\n    because %s\n    evidence: %s\n    would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
+	}
+	return nil
+}
+
+// printPlan shows the price list. Everything in it is public.
+func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
+	if s.NotPrivate {
+		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
+	}
+	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)
+	fmt.Fprintf(w, "Total: epsilon %s at delta %s, %s, unit %s, by %s\n",
+		number(float64(s.Privacy.Epsilon)), s.Privacy.DeltaAsked, s.Privacy.Relation, s.Privacy.Unit, s.Privacy.Accountant)
+	names := make([]string, 0, len(s.Privacy.ByStage))
+	for n := range s.Privacy.ByStage {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int { return s.Privacy.ByStage[a].Order - s.Privacy.ByStage[b].Order })
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "  stage\tepsilon\tshare of units\twhat")
+	for _, n := range names {
+		st := s.Privacy.ByStage[n]
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", n, number(float64(st.Epsilon)), st.Scope, st.What)
+	}
+	t.Flush()
+	for _, m := range s.Warnings {
+		fmt.Fprintf(w, "note: %s\n", m)
+	}
+	if d := plan.Expected().Round(time.Second); d >= time.Second {
+		fmt.Fprintf(w, "Expected time: about %s\n", d)
+	}
+}
+
+func number(x float64) string { return fmt.Sprintf("%.6g", x) }

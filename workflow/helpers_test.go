@@ -1,0 +1,102 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/dataset"
+	"pawl/reader"
+	"pawl/schema"
+)
+
+// table is a parsed data set that tests run plans on.
+type table struct {
+	name         string
+	target       string
+	schema       *schema.Schema
+	rows, test   [][]float64
+	units, tests []string
+}
+
+func builtin(t testing.TB, name string) table {
+	t.Helper()
+	b, ok := dataset.Lookup(name)
+	if !ok {
+		t.Fatalf("no built-in data set %q", name)
+	}
+	dir := os.Getenv(dataset.DataDirVariable)
+	if dir == "" {
+		dir = "../../shared/data"
+	}
+	tab := table{name: name, target: b.Target, schema: b.Schema()}
+	err := b.Train(dir, reader.Options{}, func(cells []float64, unit string) error {
+		tab.rows, tab.units = append(tab.rows, cells), append(tab.units, unit)
+		return nil
+	})
+	if err != nil && !b.Embedded {
+		t.Skipf("data set %q needs a data folder (%s): %v", name, dataset.DataDirVariable, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.HasTest() {
+		err = b.Test(dir, reader.Options{}, func(cells []float64, unit string) error {
+			tab.test = append(tab.test, cells)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tab
+}
+
+// seal seals the rows with scopes that follow from seed.
+func (tab table) seal(t testing.TB, seed uint64) *intake.Rows {
+	t.Helper()
+	var key [32]byte
+	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
+		t.Fatal(err)
+	}
+	b := intake.NewBuilder(tab.name, tab.schema, key)
+	for i, cells := range tab.rows {
+		if err := b.Add(cells, tab.units[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Seal()
+}
+
+func memoryLedger() *ledger.Ledger {
+	return ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+}
+
+func (tab table) input(epsilon, delta string, seed uint64) Input {
+	in := Input{
+		Dataset: tab.name, Schema: tab.schema, Public: tab.schema.Public, Target: tab.target,
+		Epsilon: epsilon, Delta: delta, Rows: int64(len(tab.rows)), Test: HeldOut, Seed: &seed,
+	}
+	if tab.test != nil {
+		in.Test = Official
+	}
+	return in
+}
+
+func (tab table) run(t testing.TB, in Input) *Outcome {
+	t.Helper()
+	plan, err := NewPlan(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: tab.seal(t, *in.Seed), Test: tab.test, Digest: bytes.Repeat([]byte{7}, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
