@@ -157,7 +157,7 @@ func TestManyProcesses(t *testing.T) {
 // also what was reserved and never committed, and the chain holds.
 func TestKilledProcesses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 4 {
+	for range 3 {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		create(t, path)
 		type point struct {
@@ -175,7 +175,7 @@ func TestKilledProcesses(t *testing.T) {
 
 // Processes that meet at a file that is not there yet agree on one ledger.
 func TestRacingCreators(t *testing.T) {
-	for range 3 {
+	for range 2 {
 		path := filepath.Join(t.TempDir(), "new", "ledger.db")
 		lines := run(t, path, func(int) (int, time.Duration) { return -1, 0 })
 		check(t, path, lines, true)

@@ -139,7 +139,19 @@ func prepare(path string) error {
 	if err != nil {
 		return fmt.Errorf("%w: cannot create %s: %w", ledger.ErrStore, path, cause(err))
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("%w: cannot create %s: %w", ledger.ErrStore, path, cause(err))
+	}
+	// SQLite flushes what it writes into the file. The names of a file and of a
+	// directory that we just made are ours to flush, or a power loss takes the first
+	// charges with it. Not every system lets a directory be flushed.
+	for _, dir := range []string{filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		if d, err := os.Open(dir); err == nil {
+			_ = d.Sync()
+			_ = d.Close()
+		}
+	}
+	return nil
 }
 
 func cause(err error) error {
