@@ -75,7 +75,7 @@ func (f Filter) Order() float64 {
 }
 
 // Admits reports whether next fits after the spent events, with what it needs and
-// what is left in terms of epsilon for the unit at which it matters most: next is
+// what is left in terms of epsilon for the unit, among those it touches, at which it matters most: next is
 // admitted exactly if need <= left. Need is +Inf for an event without a Rényi
 // curve (or, for a pure budget, without a pure epsilon).
 func (f Filter) Admits(spent []dp.Event, next dp.Event, rel dp.Relation) (admitted bool, need, left float64, err error) {
@@ -155,10 +155,11 @@ func (s *Spending) Admits(next dp.Event) (admitted bool, need, left float64, err
 	if err != nil {
 		return false, inf, 0, err
 	}
-	total := s.sums.plus(cost)
-	worst := total[0]
-	for _, st := range total[1:] {
-		if st.amount.above(worst.amount) {
+	// Only units that next touches can be harmed by it: a segment that is spent up
+	// does not stop an event elsewhere.
+	worst := step{amount: amount{rat: new(big.Rat)}}
+	for _, st := range s.sums.plus(cost) {
+		if !cost.at(st.from).zero() && st.amount.above(worst.amount) {
 			worst = st
 		}
 	}

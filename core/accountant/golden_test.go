@@ -152,6 +152,12 @@ func TestSampledGaussianEvaluationsAgree(t *testing.T) {
 		for _, sigma := range []float64{0.1, 0.2, 0.5, 1, 4, 50, 1e4} {
 			for _, alpha := range []int{2, 3, 7, 30, 200} {
 				sum, quadrature := sampledLogSum(q, sigma, alpha), sampledLogQuadrature(q, sigma, float64(alpha))
+				if sigma == 0.1 && alpha == 200 {
+					if !math.IsNaN(quadrature) {
+						t.Errorf("q=%g: more than %d nodes gave %v", q, maxNodes, quadrature)
+					}
+					continue
+				}
 				near(t, fmt.Sprintf("q=%g sigma=%g alpha=%d", q, sigma, alpha), quadrature, sum, 1e-9)
 			}
 		}

@@ -2,9 +2,14 @@ package accountant
 
 import "math"
 
-// maxSumOrder is the largest integer order that is summed term by term; beyond
-// it quadrature is cheaper.
-const maxSumOrder = 1024
+const (
+	// maxSumOrder is the largest integer order that is summed term by term; beyond
+	// it quadrature is cheaper.
+	maxSumOrder = 1024
+	// maxNodes bounds the time of one quadrature. It is reached where α is far above
+	// σ², where sampling hardly amplifies any more and the bound without it serves.
+	maxNodes = 1 << 15
+)
 
 // SampledGaussianRDP returns the Rényi divergence (nats) at order alpha > 1 of
 // one Gaussian release with noise multiplier sigma on a Poisson sample of rate q,
@@ -120,12 +125,17 @@ func sampledLogSeries(q, sigma, alpha float64) (logA float64, converged bool) {
 // whose integrand is never negative (E[u] = 0), so nothing cancels. The rule
 // converges geometrically: the integrand is analytic in a strip of half-width
 // πσ², hence the step of σ/8 or, for σ below 1/4, σ²/2 (error below e^(−39)).
+// NaN where that takes more than maxNodes steps.
 func sampledLogQuadrature(q, sigma, alpha float64) float64 {
 	step := math.Min(sigma/8, sigma*sigma/2)
 	lo, hi := -14*sigma, math.Max(alpha, 2)+14*sigma
+	n := (hi - lo) / step
+	if n > maxNodes {
+		return math.NaN()
+	}
 	s := newLogSum()
 	logQ := math.Log(q)
-	for n, i := int((hi-lo)/step), 0; i <= n; i++ {
+	for i := 0; i <= int(n); i++ {
 		x := lo + float64(i)*step
 		y := (x - 0.5) / sigma / sigma
 		w := x / sigma

@@ -1,0 +1,91 @@
+package accountant
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"pawl/core/dp"
+)
+
+func TestCalibrate(t *testing.T) {
+	noise := func(q float64, steps int64) Search {
+		return Search{Event: func(x float64) dp.Event { return dpsgd(q, x, steps) }, Decreasing: true}
+	}
+	selected := Search{Decreasing: true, Event: func(x float64) dp.Event {
+		return dp.Select{Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: 30}, Event: dpsgd(1.0/600, x, 300000)}
+	}}
+	for _, c := range []struct {
+		name   string
+		target Target
+		rel    dp.Relation
+		method Method
+		search Search
+		lo, hi float64 // where x must lie
+	}{
+		{"A05", Target{8, 1e-5}, addRemove, MethodRDP, noise(0.02, 1500), 0.7944, 0.8294},
+		{"A07", Target{10, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 0.7579, 0.8017},
+		{"A07, epsilon 100", Target{100, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 0.1, 0.5},
+		{"A07, epsilon 0.05", Target{0.05, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 10, 200},
+		{"epsilon 1000", Target{1000, 1e-5}, addRemove, MethodRDP, noise(0.01, 1000), 0.01, 0.2},
+		{"epsilon 0.001", Target{0.001, 1e-5}, addRemove, MethodRDP, noise(0.01, 1000), 100, 10000},
+		{"one Gaussian", Target{1, 1e-5}, addRemove, MethodMin, Search{Decreasing: true,
+			Event: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }}, 3.7306, 3.7330},
+		{"pure at delta 0", Target{1, 0}, addRemove, MethodMin, Search{Decreasing: true,
+			Event: func(x float64) dp.Event { return dp.Repeat{Count: 8, Event: dp.Laplace{NoiseMultiplier: x}} }}, 8, 8.01},
+		{"pure epsilon", Target{2, 1e-6}, addRemove, MethodMin, Search{
+			Event: func(x float64) dp.Event { return dp.Repeat{Count: 60, Event: dp.Pure{Epsilon: x}} }}, 2.0 / 60, 1},
+		{"rate", Target{2, 1e-5}, addRemove, MethodRDP, Search{Upper: 1,
+			Event: func(x float64) dp.Event { return dpsgd(x, 1, 1000) }}, 0.001, 0.02},
+		{"selection", Target{2.09, 1e-5}, addRemove, MethodRDP, selected, 3.4, 3.6},
+	} {
+		start := time.Now()
+		x, r, err := Calibrate(c.target, c.rel, c.method, c.search)
+		elapsed := time.Since(start)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		again := mustEpsilon(t, c.search.Event(x), c.rel, c.target.Delta, c.method).Epsilon
+		if again != r.Epsilon || again > c.target.Epsilon || again < 0.995*c.target.Epsilon || x < c.lo || x > c.hi {
+			t.Errorf("%s: x %v in [%v, %v]? re-accounts to %v, said %v, target %v", c.name, x, c.lo, c.hi, again, r.Epsilon, c.target.Epsilon)
+		}
+		if elapsed > 5*time.Second {
+			t.Errorf("%s took %v", c.name, elapsed)
+		}
+	}
+}
+
+func TestCalibrateSteps(t *testing.T) {
+	s := Search{Integer: true, Event: func(x float64) dp.Event { return dpsgd(0.01, 1, int64(x)) }}
+	x, r, err := Calibrate(Target{2, 1e-5}, addRemove, MethodRDP, s)
+	if err != nil || x != math.Floor(x) || r.Epsilon > 2 {
+		t.Fatalf("%v, %+v, %v", x, r, err)
+	}
+	if more := mustEpsilon(t, s.Event(x*1.01+1), addRemove, 1e-5, MethodRDP).Epsilon; more <= 2 {
+		t.Errorf("%v steps cost %v, so %v was not the most", x*1.01+1, more, x)
+	}
+	// All of a range that fits: its costly end.
+	s.Upper = 10
+	if x, _, err := Calibrate(Target{2, 1e-5}, addRemove, MethodRDP, s); err != nil || x != 10 {
+		t.Errorf("got %v, %v; want 10", x, err)
+	}
+}
+
+func TestCalibrateExplains(t *testing.T) {
+	gauss := Search{Decreasing: true, Event: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }}
+	if _, _, err := Calibrate(Target{1, 0}, addRemove, MethodMin, gauss); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("a Gaussian at delta 0: %v", err)
+	}
+	narrow := gauss
+	narrow.Upper = 2
+	if _, _, err := Calibrate(Target{1, 1e-5}, addRemove, MethodMin, narrow); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("range too narrow: %v", err)
+	}
+	for _, bad := range []Target{{0, 1e-5}, {-1, 1e-5}, {math.NaN(), 1e-5}, {inf, 1e-5}, {1, -1}, {1, 1}, {1, math.NaN()}} {
+		if _, _, err := Calibrate(bad, addRemove, MethodMin, gauss); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}
