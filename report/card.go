@@ -97,9 +97,12 @@ func cardBody(b *strings.Builder, s *Statement) {
 	line("")
 	line("## Privacy")
 	line("")
-	if none != "" {
+	switch {
+	case unprotected(s.Privacy):
+		line("%s. No epsilon bounds this run.", none)
+	case none != "":
 		line("%s. With unpredictable noise the same events would satisfy %s.", none, claim(s.Privacy))
-	} else {
+	default:
 		line("Everything released together satisfies **%s** differential privacy in the central model; ε is rounded up.", claim(s.Privacy))
 	}
 	line("")

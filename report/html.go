@@ -51,7 +51,7 @@ type stageRow struct {
 type view struct {
 	Title, Banner            string
 	Name, Target, Date, Made string
-	Claim                    string
+	Lead, Claim              string
 	Terms                    []row
 	Headline, Why            string
 
@@ -89,7 +89,7 @@ func newView(s *Statement) view {
 	p := s.Privacy
 	v := view{
 		Banner: banner(s),
-		Name:   short(or(s.Data.Name, "unnamed data set"), 60), Target: short(clean(s.Data.Target), 40),
+		Name:   short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
 		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
 		Made:    short(strings.TrimSpace(clean(s.Software.Name+" "+s.Software.Version)), 40),
 		Claim:   claim(p),
@@ -97,6 +97,14 @@ func newView(s *Statement) view {
 		Advice: advice(s), Settings: settings(s), Benchmark: benchmark(s),
 		Exact: exactRows(s), Bounds: bounds(p), Versions: versions(s),
 		Events: events(p),
+	}
+	switch {
+	case unprotected(p):
+		v.Lead = "No claim is made: no epsilon bounds this run"
+	case v.Banner != "":
+		v.Lead = "No claim is made. With unpredictable noise it would be"
+	default:
+		v.Lead = "Everything released together satisfies"
 	}
 	v.Title = "Privacy report: " + v.Name
 	if v.Banner != "" {
@@ -117,9 +125,9 @@ func newView(s *Statement) view {
 
 func terms(s *Statement) []row {
 	p := s.Privacy
-	granted := short(or(s.Budget.Granted, "no grant is recorded"), 130)
+	granted := short(or(s.Budget.Granted, "no grant is recorded"), 110)
 	if s.Budget.SelfGranted {
-		granted += " — nobody but the operator has approved this budget"
+		granted = "approved by nobody but the operator: " + granted
 	}
 	return []row{
 		{"Unit", unitWords(p)},
@@ -132,7 +140,7 @@ func terms(s *Statement) []row {
 }
 
 // stagesOnFront is how many stages page 1 has room for; all are on page 2.
-const stagesOnFront = 6
+const stagesOnFront = 5
 
 func (v *view) budget(s *Statement) {
 	all := stages(s.Privacy)
@@ -147,7 +155,7 @@ func (v *view) budget(s *Statement) {
 			v.StagesMore = len(all) - i
 			break
 		}
-		r := stageRow{Name: short(st.Name, 24), Epsilon: up2(st.Epsilon), Scope: short(or(st.Scope, "—"), 24)}
+		r := stageRow{Name: short(st.Name, 14), Epsilon: up2(st.Epsilon), Scope: short(or(st.Scope, "—"), 16)}
 		if e := float64(st.Epsilon); math.IsInf(e, 1) {
 			r.Bar = 100
 		} else if largest > 0 {
@@ -183,9 +191,12 @@ func (v *view) score(s *Statement) {
 		v.ScoreNote = "No score was released: none was paid for. Nothing is claimed about the quality of the model."
 		return
 	}
-	v.ScoreHow = short(or(s.Score.How, "not stated"), 80)
+	v.ScoreHow = short(or(s.Score.How, "not stated"), 50)
+	if s.Score.AUROC != nil && !s.Data.Public {
+		v.ScoreNote = "Area under the ROC curve, also released: " + quantity(float64(*s.Score.AUROC)) + ". "
+	}
 	if s.NotPrivate && !s.Data.Public {
-		v.ScoreNote = "From a run without a claim: the numbers above must not leave."
+		v.ScoreNote += "From a run without a claim: the numbers above must not leave."
 	}
 }
 
@@ -193,7 +204,7 @@ func (v *view) risk(s *Statement) {
 	p := s.Privacy
 	if v.Banner != "" {
 		v.Risk = []string{"This run bounds no risk. Treat every output as if it showed the rows themselves."}
-		if !math.IsInf(float64(p.Epsilon), 1) {
+		if !unprotected(p) {
 			v.Risk = append(v.Risk, "The numbers above are those that a run with unpredictable noise and the same events would have.")
 		}
 		return
@@ -213,7 +224,7 @@ func (v *view) risk(s *Statement) {
 
 func decision(s *Statement) []row {
 	c := s.Choice
-	const most = 100
+	const most = 80
 	model := short(or(c.Model, "none"), most)
 	if c.Parameters > 0 {
 		model += ", " + group(fmt.Sprint(c.Parameters)) + " parameters"
@@ -231,7 +242,7 @@ func decision(s *Statement) []row {
 		for i, a := range s.Advice {
 			names[i] = clean(a.Rule)
 		}
-		out = append(out, row{"Rules", short(strings.Join(names, "; "), most) + " (evidence: section 1)"})
+		out = append(out, row{"Rules", short(strings.Join(names, "; "), most-22) + " (evidence: section 1)"})
 	}
 	return append(out, row{"Workflow", short(workflowWords(c.Workflow), most)})
 }

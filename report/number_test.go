@@ -42,14 +42,14 @@ func TestRounding(t *testing.T) {
 func TestRoundingNeverUnderstates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(0, 1e6).Draw(t, "x")
-		true_, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'f', -1, 64))
+		truth, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'f', -1, 64))
 		up, _ := new(big.Rat).SetString(up2(Number(x)))
 		down, _ := new(big.Rat).SetString(down2(Number(x)))
 		step := big.NewRat(1, 100)
-		if up.Cmp(true_) < 0 || new(big.Rat).Sub(up, true_).Cmp(step) >= 0 {
+		if up.Cmp(truth) < 0 || new(big.Rat).Sub(up, truth).Cmp(step) >= 0 {
 			t.Fatalf("up2(%v) = %v", x, up2(Number(x)))
 		}
-		if down.Cmp(true_) > 0 || new(big.Rat).Sub(true_, down).Cmp(step) >= 0 {
+		if down.Cmp(truth) > 0 || new(big.Rat).Sub(truth, down).Cmp(step) >= 0 {
 			t.Fatalf("down2(%v) = %v", x, down2(Number(x)))
 		}
 	})

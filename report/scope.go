@@ -35,7 +35,7 @@ type touch struct{ What, Detail, Scope, Cost string }
 func touches(s *Statement) []touch {
 	out := []touch{{
 		What:   "Schema",
-		Detail: "Columns, bounds, categories and the declaration of rows were declared by a person, not read from rows.",
+		Detail: "Columns, bounds, categories and the declaration of rows are taken as the schema states them; this run read none of them from rows.",
 		Scope:  "none", Cost: "0",
 	}, {
 		What:   "Reading",
@@ -68,8 +68,11 @@ func touches(s *Statement) []touch {
 // trust lists the assumptions under which the claim holds.
 func trust(s *Statement) []string {
 	random := "Noise, lots and selections draw from streams keyed by the operating system's random generator; the keys are not in this report."
-	if s.NotPrivate {
-		random = "The random numbers of this run came from a seed or protected nothing: whoever knows the seed can subtract the noise."
+	switch {
+	case unprotected(s.Privacy):
+		random = "No noise protects the rows in this run."
+	case s.NotPrivate:
+		random = "The noise of this run came from a seed: whoever knows or guesses it can subtract the noise."
 	}
 	return []string{
 		"Central model: the operator and the machines that ran this saw the raw rows and are trusted with them. The promise is made against everybody who sees only what was released.",

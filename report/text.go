@@ -24,10 +24,13 @@ func Text(w io.Writer, s *Statement) error {
 	}
 	headline, why := verdict(s)
 	fmt.Fprintf(&b, "%s %s\n\n", headline, why)
-	pair := fmt.Sprintf("(epsilon, delta) = (%s, %s)", strings.ReplaceAll(up2(p.Epsilon), "∞", "inf"), deltaPlain(p.Delta))
-	if banner(s) != "" {
+	pair := fmt.Sprintf("(epsilon, delta) = (%s, %s)", up2(p.Epsilon), deltaPlain(p.Delta))
+	switch {
+	case unprotected(p):
+		line("claim", "none: no epsilon bounds this run")
+	case s.NotPrivate:
 		line("claim", "none; with unpredictable noise it would be %s", pair)
-	} else {
+	default:
 		line("claim", "%s, central model, %s", pair, accountantWords(p))
 	}
 	line("neighbour", "%s", neighbourWords(p))

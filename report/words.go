@@ -38,10 +38,13 @@ func or(s, fallback string) string {
 	return fallback
 }
 
+// unprotected reports whether epsilon is infinite, which bounds nothing.
+func unprotected(p Privacy) bool { return math.IsInf(float64(p.Epsilon), 1) }
+
 // banner is the first line of every output of a run without a claim, "" otherwise.
 func banner(s *Statement) string {
 	switch {
-	case math.IsInf(float64(s.Privacy.Epsilon), 1):
+	case unprotected(s.Privacy):
 		return "NOT PRIVATE — nothing was protected"
 	case s.NotPrivate:
 		return "NOT PRIVATE — simulation with a seed"
@@ -55,7 +58,7 @@ func claim(p Privacy) string {
 }
 
 func unitWords(p Privacy) string {
-	unit := short(clean(p.Unit), 40)
+	unit := short(clean(p.Unit), 30)
 	if p.RowsPerUnit > 1 {
 		return fmt.Sprintf("%s, at most %d rows each", unit, p.RowsPerUnit)
 	}
@@ -67,7 +70,7 @@ func unitWords(p Privacy) string {
 
 // neighbourWords says what one neighbour is.
 func neighbourWords(p Privacy) string {
-	unit := short(clean(p.Unit), 40)
+	unit := short(clean(p.Unit), 30)
 	rows := ""
 	if p.RowsPerUnit > 1 {
 		rows = " with all its rows"
@@ -85,7 +88,7 @@ func neighbourWords(p Privacy) string {
 // hypothesis says what the risk bound is about: under replace-one nothing is
 // promised about presence, only about which of two values is there.
 func hypothesis(p Privacy) string {
-	unit := short(clean(p.Unit), 40)
+	unit := short(clean(p.Unit), 30)
 	switch p.Relation {
 	case "replace_one":
 		return fmt.Sprintf("that the data hold one value of a %s and not another", unit)
@@ -96,7 +99,7 @@ func hypothesis(p Privacy) string {
 }
 
 func accountantWords(p Privacy) string {
-	name := short(clean(p.Accountant), 60)
+	name := short(clean(p.Accountant), 40)
 	switch strings.ToLower(name) {
 	case "pld":
 		name = "privacy loss distribution (PLD)"
@@ -118,7 +121,7 @@ func samplingWords(p Privacy) string {
 	case "full batch":
 		return "full batch: every unit of a scope takes part"
 	}
-	return short(or(p.Sampling, "none"), 80)
+	return short(or(p.Sampling, "none"), 50)
 }
 
 func workflowWords(w string) string {
@@ -183,10 +186,16 @@ func quantity(x float64) string {
 }
 
 func intervalText(s *Statement, iv *[2]Number) string {
-	if iv == nil || math.IsNaN(float64(iv[0])) || math.IsNaN(float64(iv[1])) {
+	if iv == nil || math.IsNaN(float64(iv[0]+iv[1])) || math.IsInf(float64(iv[0]), 0) || math.IsInf(float64(iv[1]), 0) {
 		return "interval " + suppressed
 	}
-	return "95% interval " + scoreText(s, iv[0]) + " to " + scoreText(s, iv[1])
+	low, high := float64(iv[0]), float64(iv[1])
+	if s.Score.Metric == "accuracy" {
+		// Outward: a rounded interval must not be narrower than the true one.
+		low, _ = strconv.ParseFloat(decimal(low, 3, false), 64)
+		high, _ = strconv.ParseFloat(decimal(high, 3, true), 64)
+	}
+	return "95% interval " + scoreText(s, Number(low)) + " to " + scoreText(s, Number(high))
 }
 
 func metricWords(s *Statement) string {
