@@ -127,7 +127,7 @@ func TestUniforms(t *testing.T) {
 	const n = 1_000_000
 	src := Seeded(22)
 	open, half, deep := make([]float64, n), make([]float64, n), []float64{}
-	binades := make([]int, 15)
+	binades, odd := make([]int, 15), 0
 	for i := range n {
 		x := src.Open01()
 		if !(x > 0 && x < 1) {
@@ -138,6 +138,7 @@ func TestUniforms(t *testing.T) {
 		binades[min(-exponent, 14)]++
 		if x < 0x1p-12 {
 			deep = append(deep, x*0x1p12)
+			odd += int(math.Float64bits(x) & 1)
 		}
 		if half[i] = src.Float64(); !(half[i] >= 0 && half[i] < 1) {
 			t.Fatalf("Float64 = %v", half[i])
@@ -156,6 +157,7 @@ func TestUniforms(t *testing.T) {
 	stattest.Accept(t, stattest.KS("Float64", half, identity))
 	stattest.Accept(t, stattest.KS("Open01 below 2^-12", deep, identity))
 	stattest.Accept(t, stattest.ChiSquare("binades of Open01", binades, expected))
+	stattest.Accept(t, stattest.Proportion("last digit below 2^-12", odd, len(deep), 0.5))
 }
 
 func TestBernoulli(t *testing.T) {

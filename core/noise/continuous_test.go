@@ -37,13 +37,17 @@ func powers(name string, xs, cumulants []float64) []stattest.Verdict {
 		}
 	}
 	var verdicts []stattest.Verdict
-	for k := 1; k <= 4; k++ {
-		var sum float64
-		for _, x := range xs {
-			sum += math.Pow((x-cumulants[0])/sigma, float64(k))
+	var sums [5]float64
+	for _, x := range xs {
+		z, power := (x-cumulants[0])/sigma, 1.0
+		for k := 1; k <= 4; k++ {
+			power *= z
+			sums[k] += power
 		}
-		n := float64(len(xs))
-		verdicts = append(verdicts, stattest.Z(fmt.Sprintf("%s power %d", name, k), sum/n, central[k],
+	}
+	n := float64(len(xs))
+	for k := 1; k <= 4; k++ {
+		verdicts = append(verdicts, stattest.Z(fmt.Sprintf("%s power %d", name, k), sums[k]/n, central[k],
 			math.Sqrt((central[2*k]-central[k]*central[k])/n)))
 	}
 	return verdicts

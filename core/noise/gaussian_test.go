@@ -72,6 +72,31 @@ func TestZigguratTables(t *testing.T) {
 	}
 }
 
+// TestWedges: a point of a layer that may lie above the curve is kept with
+// probability (density − low)/(high − low), and one that lies beyond it never.
+func TestWedges(t *testing.T) {
+	const n = 20_000
+	src := entropy.Seeded(39)
+	for _, layer := range []uint64{1, 2, 100, 254, 255} {
+		left, right := normal.edge[layer+1], normal.edge[layer]
+		low, high := normal.height[layer], normal.height[layer+1]
+		for _, share := range []float64{0.1, 0.5, 0.9} {
+			x := left + share*(right-left)
+			kept := 0
+			for range n {
+				if got, ok := edgeOfLayer(src, layer, x); ok {
+					if got != x {
+						t.Fatalf("layer %d moved %v to %v", layer, x, got)
+					}
+					kept++
+				}
+			}
+			p := (math.Exp(-x*x/2) - low) / (high - low)
+			stattest.Accept(t, stattest.Proportion(fmt.Sprintf("layer %d at %v", layer, share), kept, n, p))
+		}
+	}
+}
+
 // TestGaussianDistribution: null "N(0, 1)", n = 10⁶.
 func TestGaussianDistribution(t *testing.T) {
 	const n = 1_000_000
