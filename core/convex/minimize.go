@@ -13,7 +13,7 @@ import (
 
 const (
 	// maxIterations is out of reach: a fit takes about ten.
-	maxIterations = 1000
+	maxIterations = 300
 	// memory is the number of secant pairs that correct an old Hessian.
 	memory = 12
 	// slow is the contraction of the gradient norm above which a new Hessian pays:
@@ -28,10 +28,11 @@ const (
 //
 // A step is quasi-Newton: the Cholesky factor of a Hessian taken at some earlier
 // point, corrected by secant pairs (L-BFGS with that factor as its initial
-// metric). When a step contracts too little the Hessian is taken anew and the
-// Newton step is halved until ‖∇J‖ falls; the last resort is a gradient step of
-// length 1/L, which shrinks ‖∇J‖ by the factor 1−a/L for every convex J with
-// a <= ∇²J <= L. So every data set converges.
+// metric). When a step contracts too little the Hessian is taken anew, first from a
+// sample of the rows and then from all, and the Newton step is halved until ‖∇J‖
+// falls; the last resort is a gradient step of length 1/L, which shrinks ‖∇J‖ by
+// the factor 1−a/L for every convex J with a <= ∇²J <= L. So every data set
+// converges.
 type solver struct {
 	m *design.Matrix
 
@@ -49,6 +50,8 @@ type solver struct {
 	moments               design.Moments
 	hessian               []float64
 	factor                blas64.Triangular // U with UᵀU = the metric; empty before the first
+	exact                 bool              // take metrics from all rows from now on
+	complete              bool              // the present metric did
 	steps, changes        [][]float64       // secant pairs, oldest first
 	products, projections []float64
 }
@@ -108,13 +111,17 @@ func (s *solver) minimize(ctx context.Context, aim float64) (float64, error) {
 		}
 		s.descend()
 		next := s.try(1)
+		if !(next <= slow*size) {
+			stale = true
+			// Few rows may carry all the curvature; then a sample is no metric.
+			s.exact = s.exact || fresh
+		}
 		if next < size {
-			stale = next > slow*size
 			size = s.accept(next)
 			fresh = false
 			continue
 		}
-		if !fresh {
+		if !fresh || !s.complete {
 			stale = true
 			continue
 		}
@@ -176,11 +183,14 @@ func (s *solver) accept(size float64) float64 {
 }
 
 // refactor takes the Hessian at weights and drops the secant pairs. Fifty rows per
-// coordinate are enough for a metric: the pairs make up for the rest.
+// coordinate are enough for most metrics: the pairs make up for the rest.
 func (s *solver) refactor() {
 	s.forget()
-
-	every := max(1, s.m.Len()/(50*len(s.weights)))
+	every := 1
+	if !s.exact {
+		every = max(1, s.m.Len()/(50*len(s.weights)))
+	}
+	s.complete = every == 1
 	s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
 	// Rounding can make a tiny a vanish beside many rows. The metric may be
 	// anything positive: only speed depends on it.

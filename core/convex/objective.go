@@ -24,6 +24,7 @@ const (
 	// matters: the finishing noise has scale 2γ/(a·0.01ε), which is 1e-4 in the
 	// weights at a = 2/ε.
 	certificate = 1e-6
+	minCapped   = 0.01
 	// A miss doubles γ, at most so many times.
 	certificateDoublings = 12
 )
@@ -99,7 +100,9 @@ type Objective struct {
 	// Regularization is a; see DefaultRegularization.
 	Regularization float64
 	// ResidualCap r in (0, 1]; 1 is the logistic loss. 1/4 helps below about a
-	// thousand rows and hurts above ten thousand.
+	// thousand rows and hurts above ten thousand. A cap below 1 makes the loss flat
+	// where it is large, and the solver is known to be quick only from a
+	// Regularization of 0.01 on: less is refused.
 	ResidualCap float64
 	Encoding    *encode.Encoding
 	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes
@@ -120,6 +123,9 @@ func (o Objective) Event() dp.Event { return dp.Pure{Epsilon: o.Epsilon} }
 func (o Objective) Validate() error {
 	if !(o.ResidualCap > 0 && o.ResidualCap <= 1) {
 		return fmt.Errorf("convex: residual cap must lie in (0, 1], got %g", o.ResidualCap)
+	}
+	if o.ResidualCap < 1 && !(o.Regularization >= minCapped) {
+		return fmt.Errorf("convex: a residual cap below 1 needs a regularization of at least %g, got %g", minCapped, o.Regularization)
 	}
 	return errors.Join(positive("epsilon", o.Epsilon), positive("regularization", o.Regularization))
 }
