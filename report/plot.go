@@ -189,8 +189,8 @@ func newRiskScale(epsilon float64) riskScale {
 
 // tickPercent keeps the last mark from reading 100%, which no finite epsilon reaches.
 func tickPercent(p float64) string {
-	if up := decimal(100*p, 1, true); up != "100.0" {
-		return up + "%"
+	if near := percent(p); near != "100.0%" {
+		return near
 	}
 	return percentUp(p)
 }

@@ -316,6 +316,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no version", func(s *Statement) { s.Version = 0 }},
 		{"no unit", func(s *Statement) { s.Privacy.Unit = "" }},
+		{"no rows per unit", func(s *Statement) { s.Privacy.RowsPerUnit = 0 }},
 		{"no relation", func(s *Statement) { s.Privacy.Relation = "" }},
 		{"epsilon NaN", func(s *Statement) { s.Privacy.Epsilon = Number(math.NaN()) }},
 		{"epsilon negative", func(s *Statement) { s.Privacy.Epsilon = -1 }},

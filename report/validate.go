@@ -22,8 +22,8 @@ func Validate(s *Statement) error {
 		return invalid("version is %d, this program writes %d", s.Version, StatementVersion)
 	case s.Privacy.Unit == "":
 		return invalid("privacy.unit is empty: an epsilon without its unit means nothing")
-	case s.Privacy.RowsPerUnit < 0:
-		return invalid("privacy.rows_per_unit is negative")
+	case s.Privacy.RowsPerUnit < 1:
+		return invalid("privacy.rows_per_unit is %d, want 1 or more", s.Privacy.RowsPerUnit)
 	}
 	if _, err := dp.ParseRelation(s.Privacy.Relation); err != nil {
 		return invalid("privacy.relation: %v", err)
