@@ -21,22 +21,11 @@ import (
 )
 
 // openLedger opens the ledger named by --ledger, PAWL_LEDGER or, failing both, the
-// user's own. The caller closes it.
+// user's own, and makes it if need be. The caller closes it.
 func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
-	url := a.ledgerURL
-	if url == "" {
-		url = os.Getenv("PAWL_LEDGER")
-	}
-	if url == "" {
-		path, err := ownLedger()
-		if err != nil {
-			return nil, nil, err
-		}
-		url = "sqlite:" + path
-	}
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if !ok || path == "" {
-		return nil, nil, &usageError{fmt.Sprintf("ledger %q: want sqlite:PATH", url), "example: --ledger sqlite:/data/pawl/ledger.db"}
+	path, err := a.ledgerPath()
+	if err != nil {
+		return nil, nil, err
 	}
 	store, err := sqlite.Open(ctx, path)
 	if err != nil {
@@ -45,11 +34,26 @@ func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error)
 	return ledger.New(store, pricing.Accountant{}, ledger.Options{}), store, nil
 }
 
+func (a *app) ledgerPath() (string, error) {
+	url := a.ledgerURL
+	if url == "" {
+		url = os.Getenv("PAWL_LEDGER")
+	}
+	if url == "" {
+		return ownLedger()
+	}
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if !ok || path == "" {
+		return "", &usageError{fmt.Sprintf("ledger %q: want sqlite:PATH", url), "example: --ledger sqlite:/data/pawl/ledger.db"}
+	}
+	return path, nil
+}
+
 // ownLedger is per user and never per working directory, so that a budget cannot
 // be reset by changing directory.
 func ownLedger() (string, error) {
 	base := os.Getenv("XDG_DATA_HOME")
-	if base == "" {
+	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return "", &usageError{"no home directory for the ledger: " + err.Error(), "name a ledger with --ledger sqlite:PATH"}
@@ -89,16 +93,8 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 		return &source{name: b.Name, schema: b.Schema(), builtin: b, content: content, path: b.Name, target: b.Target, licence: b.Licence}, nil
 	}
 	if statErr != nil {
-		var names []string
-		for _, i := range dataset.List() {
-			names = append(names, i.Name)
-		}
-		advice := "built-in data sets: " + strings.Join(names, ", ")
-		if near := schema.Nearest(data, names); near != "" {
-			advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-		}
 		if errors.Is(statErr, os.ErrNotExist) {
-			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), advice}
+			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), builtinAdvice(data)}
 		}
 		return nil, statErr
 	}
@@ -119,8 +115,12 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	}
 	name := s.Dataset
 	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(data), ".gz")
-		name = strings.TrimSuffix(name, filepath.Ext(name))
+		name = baseName(data)
+	}
+	// Under a built-in's name the ledger may hold the data set as public already.
+	if b, ok := dataset.Lookup(name); ok && !s.Public {
+		return nil, &usageError{fmt.Sprintf("%s: the name %q belongs to the built-in public data set %q", data, name, b.Name),
+			"give the data set a name of its own in the schema: dataset: NAME"}
 	}
 	return &source{name: name, schema: s, content: content, path: data}, nil
 }

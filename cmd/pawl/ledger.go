@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/dataset"
+	"pawl/schema"
+)
+
+func (a *app) ledgerCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "ledger",
+		Short: "Give a data set its privacy budget, and see what was spent",
+		Long: `Keep the account of what was done to sensitive data: the data steward's side.
+
+A budget belongs to the name of a data set, never to a file or a folder. The ledger
+is bookkeeping that keeps honest people honest: it detects an edited log, and it is
+no access control.`,
+		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
+  pawl ledger show clinic`,
+		Args: subcommandArgs("create, grant, show, verify, declare-public"),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerShow(), a.ledgerVerify(), a.ledgerDeclarePublic())
+	return c
+}
+
+// subcommandArgs is for a command that only groups others.
+func subcommandArgs(known string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return &usageError{fmt.Sprintf("%s: unknown command %q", c.CommandPath(), args[0]), "commands: " + known}
+		}
+		return nil
+	}
+}
+
+func (a *app) ledgerCreate() *cobra.Command {
+	b := ledger.Budget{}
+	relation := ""
+	c := &cobra.Command{
+		Use:   "create NAME --epsilon E --delta D",
+		Short: "Register a data set with its budget",
+		Long: `Register a data set with the budget that all jobs on it share.
+
+The unit is what the budget protects (row, patient, household); when it is left out,
+the first job's schema fixes it.`,
+		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4",
+		Args:    exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := required(c, "epsilon", "delta"); err != nil {
+				return err
+			}
+			var err error
+			if b.Relation, err = dp.ParseRelation(relation); err != nil {
+				return &usageError{err.Error(), "fit plans under add_or_remove_one"}
+			}
+			if c.Flags().Changed("rows-per-unit") && b.RowsPerUnit < 1 {
+				return &usageError{"rows per unit must be at least 1", ""}
+			}
+			b.Dataset = args[0]
+			if builtin, ok := dataset.Lookup(args[0]); ok {
+				b.Public = builtin.Schema().Public
+			}
+			return a.changeLedger(c.Context(), args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&b.Epsilon, "epsilon", "", "epsilon of all jobs together (required)")
+	f.StringVar(&b.Delta, "delta", "", "failure chance of all jobs together, below 1/units; 0 allows pure epsilon only (required)")
+	f.StringVar(&relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
+	f.StringVar(&b.Unit, "unit", "", "what the budget protects, as the schema names it (default: fixed by the first job)")
+	f.IntVar(&b.RowsPerUnit, "rows-per-unit", 0, "the most rows one unit may own (default: fixed by the first job)")
+	return c
+}
+
+func (a *app) ledgerGrant() *cobra.Command {
+	var epsilon, delta, reason string
+	c := &cobra.Command{
+		Use:   "grant NAME --epsilon E --reason WHY",
+		Short: "Raise the budget of a data set",
+		Long: `Raise the budget of a data set to the totals given. A budget is never lowered:
+what was promised is kept by not spending it. Who granted, when and why is booked.`,
+		Example: `  pawl ledger grant clinic --epsilon 3 --reason "second study, approved by the review board"`,
+		Args:    exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := required(c, "epsilon", "reason"); err != nil {
+				return err
+			}
+			return a.changeKnown(c.Context(), args[0], "raised", func(l *ledger.Ledger) error {
+				return l.Grant(c.Context(), args[0], epsilon, delta, reason)
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&epsilon, "epsilon", "", "new total epsilon, not what is added (required)")
+	f.StringVar(&delta, "delta", "", "new total delta (default: as it stands)")
+	f.StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
+	return c
+}
+
+func (a *app) ledgerDeclarePublic() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use:   "declare-public NAME --reason WHY",
+		Short: "Declare that a data set is not sensitive; cannot be taken back",
+		Long: `Declare that a data set is not sensitive. Exact numbers about its rows may then be
+shown. There is no way back, since what was shown cannot be hidden again.`,
+		Example: `  pawl ledger declare-public survey-1994 --reason "published by the statistics office"`,
+		Args:    exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := required(c, "reason"); err != nil {
+				return err
+			}
+			return a.changeKnown(c.Context(), args[0], "declared public:", func(l *ledger.Ledger) error {
+				return l.DeclarePublic(c.Context(), args[0], reason)
+			})
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
+	return c
+}
+
+func (a *app) ledgerVerify() *cobra.Command {
+	var heads []string
+	c := &cobra.Command{
+		Use:   "verify [NAME]",
+		Short: "Check that no record was edited, removed or reordered",
+		Long: `Read the whole log of a data set, or of all, and check its hash chain. The exit
+status is 0 when it holds and 4 when it does not. A log that was replaced as a whole
+has a chain that holds; --head, a value printed in an earlier report, convicts it.`,
+		Example: "  pawl ledger verify clinic\n  pawl ledger verify clinic --head 9b3f6a0c51d27e88...",
+		Args:    cobraAtMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && len(heads) > 0 {
+				return &usageError{"--head belongs to one data set", "example: pawl ledger verify clinic --head " + heads[0]}
+			}
+			return a.verifyLedger(c.Context(), args, heads)
+		},
+	}
+	c.Flags().StringSliceVar(&heads, "head", nil, "hash of the chain as an earlier report printed it (may be repeated)")
+	return c
+}
+
+func cobraAtMostOne(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
+	}
+	return nil
+}
+
+func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
+	l, store, err := a.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return a.noLedger()
+	}
+	defer store.Close()
+	if len(names) == 0 {
+		if names, err = l.Names(ctx); err != nil {
+			return err
+		}
+		if len(names) == 0 {
+			return &usageError{"the ledger has no data set to verify", "name another ledger with --ledger sqlite:PATH"}
+		}
+	}
+	type verified struct {
+		Name    string `json:"name"`
+		Records int    `json:"records"`
+		Head    string `json:"head"`
+	}
+	out := struct {
+		OK       bool       `json:"ok"`
+		Datasets []verified `json:"datasets"`
+	}{OK: true}
+	var faults []error
+	for _, name := range names {
+		if err := l.Verify(ctx, name, heads...); err != nil {
+			faults = append(faults, a.nearName(ctx, l, name, err))
+			continue
+		}
+		records, err := l.Records(ctx, name)
+		if err != nil {
+			return err
+		}
+		out.Datasets = append(out.Datasets, verified{name, len(records), fmt.Sprintf("%x", records[len(records)-1].Hash[:])})
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	if a.json {
+		return writeJSON(a.out, out)
+	}
+	for _, v := range out.Datasets {
+		fmt.Fprintf(a.out, "%s: the chain of %d records holds; head %s\n", v.Name, v.Records, v.Head)
+	}
+	return nil
+}
+
+// required checks flags that have no default, all at once and in their order.
+func required(c *cobra.Command, names ...string) error {
+	var missing []string
+	for _, n := range names {
+		if c.Flag(n).Value.String() == "" {
+			missing = append(missing, "--"+n)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	verb := "is"
+	if len(missing) > 1 {
+		verb = "are"
+	}
+	return &usageError{fmt.Sprintf("%s: %s %s missing", c.CommandPath(), strings.Join(missing, " and "), verb), "usage: " + c.UseLine()}
+}
+
+// changeLedger makes one change and shows where the data set stands after it.
+func (a *app) changeLedger(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := change(l); err != nil {
+		return a.nearName(ctx, l, name, err)
+	}
+	s, err := l.Show(ctx, name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, s)
+	}
+	fmt.Fprintf(a.out, "%s %s: %s\n", done, s.Name, standing(&s))
+	return nil
+}
+
+// changeKnown is changeLedger for a data set that must be there: a mistyped path
+// of a ledger is an error and not a new ledger.
+func (a *app) changeKnown(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
+	if _, err := os.Stat(a.mustLedgerPath()); err != nil {
+		if _, err := a.ledgerPath(); err != nil {
+			return err
+		}
+		return a.noLedger()
+	}
+	return a.changeLedger(ctx, name, done, change)
+}
+
+// openExisting opens a ledger for reading; without one it returns nil and makes
+// none.
+func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
+	path, err := a.ledgerPath()
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	}
+	return a.openLedger(ctx)
+}
+
+func (a *app) mustLedgerPath() string { p, _ := a.ledgerPath(); return p }
+
+func (a *app) noLedger() error {
+	return &usageError{fmt.Sprintf("%s: there is no ledger yet", a.mustLedgerPath()),
+		"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}
+}
+
+// nearName says which name may have been meant when a data set is unknown.
+func (a *app) nearName(ctx context.Context, l *ledger.Ledger, name string, err error) error {
+	if !errors.Is(err, ledger.ErrUnknownDataset) {
+		return err
+	}
+	names, listErr := l.Names(ctx)
+	if listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	advice := "pawl ledger show lists the data sets of the ledger"
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+	}
+	return &usageError{fmt.Sprintf("data set %q is not in the ledger", name), advice}
+}
+
+// writeJSON prints one object. Names of columns and data sets may hold any letter,
+// so nothing is escaped for HTML.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"pawl/dataset"
+	"pawl/model"
+	"pawl/reader"
+	"pawl/schema"
+	"pawl/workflow"
+)
+
+func (a *app) predictCommand() *cobra.Command {
+	var out, badRows string
+	c := &cobra.Command{
+		Use:   "predict MODEL FILE",
+		Short: "Predict the target of every row of a CSV file",
+		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
+folder in it. FILE needs the columns that the model uses; others, the target included,
+may be there and are not read.
+
+The answer is CSV with one line per row of FILE, in its order: prediction, and for a
+classifier the model's probability of the second class (two classes) or of each.
+Probabilities order rows; noise leaves them uncalibrated. Nothing is charged: a private
+model may be used any number of times.`,
+		Example: "  pawl predict pawl-out new-patients.csv > predictions.csv",
+		Args:    exactArgs("MODEL", "FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.predict(args[0], args[1], out, reader.BadRows(badRows))
+		},
+	}
+	c.Flags().StringVar(&out, "output", "", "file to write, replaced when it is there (default: standard output)")
+	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	return c
+}
+
+func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
+	if bad != reader.Refuse && bad != reader.Default {
+		return &usageError{fmt.Sprintf("unknown rule %q for bad rows", bad), "--bad-rows refuse or --bad-rows default"}
+	}
+	m, err := loadModel(dir)
+	if err != nil {
+		return err
+	}
+	// All rows are predicted before the first line is written: a bad row at the end
+	// must not leave half an answer that looks whole.
+	p := newPrediction(m)
+	if err := a.readForPrediction(file, m, bad, p.add); err != nil {
+		return err
+	}
+	switch {
+	case out != "":
+		if err := writeFile(out, true, p.writeCSV); err != nil {
+			return err
+		}
+		if a.json {
+			return writeJSON(a.out, map[string]any{"output": out})
+		}
+		return nil
+	case a.json:
+		return p.writeJSON(a.out)
+	}
+	var b bytes.Buffer
+	if err := p.writeCSV(&b); err != nil {
+		return err
+	}
+	_, err = a.out.Write(b.Bytes())
+	return err
+}
+
+// loadModel takes the output directory of a run or the model folder in it.
+func loadModel(dir string) (*model.Model, error) {
+	inner := filepath.Join(dir, workflow.ModelDir)
+	if info, err := os.Stat(inner); err == nil && info.IsDir() {
+		dir = inner
+	}
+	m, err := model.Load(dir)
+	if err != nil {
+		return nil, &usageError{err.Error(), "MODEL is a directory that pawl fit wrote"}
+	}
+	return m, nil
+}
+
+// used is the model's schema with every column that it does not look at ignored,
+// so that the file may lack it or hold anything in it: the target above all.
+func used(m *model.Model) *schema.Schema {
+	features := map[string]bool{}
+	if m.Encoding != nil {
+		for _, f := range m.Encoding.Features() {
+			features[f] = true
+		}
+	}
+	s := *m.Schema
+	s.Unit = schema.Unit{Name: "row", MaxRows: 1}
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	for i := range s.Columns {
+		if c := &s.Columns[i]; !features[c.Name] {
+			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
+		}
+	}
+	return &s
+}
+
+func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, row reader.Row) error {
+	s, o := used(m), reader.Options{BadRows: bad}
+	err := reader.Read(file, s, o, row)
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	b, ok := dataset.Lookup(file)
+	if !ok {
+		return err
+	}
+	rows, err := b.TrainCSV(a.dataDir)
+	if err != nil {
+		return err
+	}
+	return reader.ReadFrom(b.Name, rows, s, o, row)
+}
+
+// prediction collects what a model says about rows.
+type prediction struct {
+	model   *model.Model
+	predict func(cells []float64) float64
+	classes []string
+	values  []float64
+	probs   []float64 // one per class and row
+}
+
+func newPrediction(m *model.Model) *prediction {
+	p := &prediction{model: m, predict: m.Predictor()}
+	if m.Task == model.Classification {
+		p.classes = m.Classes()
+	}
+	return p
+}
+
+func (p *prediction) add(cells []float64, _ string) error {
+	p.values = append(p.values, p.predict(cells))
+	if n := len(p.classes); n > 0 {
+		at := len(p.probs)
+		p.probs = append(p.probs, make([]float64, n)...)
+		p.model.Probabilities(p.probs[at:], cells)
+	}
+	return nil
+}
+
+// row returns the probabilities of a row by class.
+func (p *prediction) row(i int) []float64 { return p.probs[i*len(p.classes) : (i+1)*len(p.classes)] }
+
+func (p *prediction) writeCSV(w io.Writer) error {
+	first := 0 // class of the first column of probabilities
+	if len(p.classes) == 2 {
+		first = 1
+	}
+	record := []string{"prediction"}
+	if p.classes != nil {
+		for _, c := range p.classes[first:] {
+			record = append(record, "probability_"+c)
+		}
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for i, v := range p.values {
+		if p.classes == nil {
+			record = append(record[:0], shortNumber(v))
+		} else {
+			record = append(record[:0], p.classes[int(v)])
+			for _, q := range p.row(i)[first:] {
+				record = append(record, shortNumber(q))
+			}
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (p *prediction) writeJSON(w io.Writer) error {
+	type line struct {
+		Prediction    any                `json:"prediction"`
+		Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	}
+	lines := make([]line, len(p.values))
+	for i, v := range p.values {
+		if p.classes == nil {
+			lines[i].Prediction = v
+			continue
+		}
+		lines[i].Prediction, lines[i].Probabilities = p.classes[int(v)], map[string]float64{}
+		for k, q := range p.row(i) {
+			lines[i].Probabilities[p.classes[k]] = q
+		}
+	}
+	return writeJSON(w, map[string]any{"target": p.model.Target, "predictions": lines})
+}

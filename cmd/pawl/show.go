@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/ledger"
+)
+
+func (a *app) ledgerShow() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show [NAME]",
+		Short: "Show what was granted, spent, reserved and left",
+		Long: `Show the account of a data set: its budget and who granted it, what is spent,
+reserved and left, and every entry. Without NAME it lists the data sets.`,
+		Example: "  pawl ledger show\n  pawl ledger show clinic\n  pawl ledger show clinic --json",
+		Args:    cobraAtMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listLedger(c.Context())
+			}
+			return a.showLedger(c.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) showLedger(ctx context.Context, name string) error {
+	l, store, err := a.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return a.noLedger()
+	}
+	defer store.Close()
+	s, err := l.Show(ctx, name)
+	if err != nil {
+		return a.nearName(ctx, l, name, err)
+	}
+	if a.json {
+		return writeJSON(a.out, s)
+	}
+	return printStatement(a.out, &s)
+}
+
+func (a *app) listLedger(ctx context.Context) error {
+	l, store, err := a.openExisting(ctx)
+	if err != nil {
+		return err
+	}
+	type line struct {
+		Name     string       `json:"name"`
+		Public   bool         `json:"public"`
+		Total    ledger.Spend `json:"total"`
+		Spent    ledger.Spend `json:"spent"`
+		Reserved ledger.Spend `json:"reserved"`
+		Left     ledger.Spend `json:"left"`
+		Entries  int          `json:"entries"`
+	}
+	out := struct {
+		Ledger   string `json:"ledger"`
+		Datasets []line `json:"datasets"`
+	}{a.mustLedgerPath(), []line{}}
+	if l != nil {
+		defer store.Close()
+		names, err := l.Names(ctx)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			s, err := l.Show(ctx, name)
+			if err != nil {
+				return err
+			}
+			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, s.Spent, s.Reserved, s.Left, len(s.Entries)})
+		}
+	}
+	if a.json {
+		return writeJSON(a.out, out)
+	}
+	if len(out.Datasets) == 0 {
+		fmt.Fprintf(a.out, "No data set is in the ledger yet (%s).\n", out.Ledger)
+		return nil
+	}
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "data set\tkind\tepsilon\tspent\treserved\tleft\tdelta\tentries")
+	for _, d := range out.Datasets {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", d.Name, kindOf(d.Public), limit(d.Total.Epsilon), amount(d.Spent.Epsilon),
+			amount(d.Reserved.Epsilon), limit(d.Left.Epsilon), deltaText(d.Total.Delta), d.Entries)
+	}
+	return t.Flush()
+}
+
+func kindOf(public bool) string {
+	if public {
+		return "public"
+	}
+	return "sensitive"
+}
+
+// standing is one clause about the budget.
+func standing(s *ledger.Statement) string {
+	kind := kindOf(s.Public)
+	if math.IsInf(float64(s.Total.Epsilon), 1) {
+		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon))
+	}
+	return fmt.Sprintf("%s, budget epsilon %s at delta %s, left %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), amount(s.Left.Epsilon))
+}
+
+// printStatement writes what the ledger says about one data set. All of it is
+// public: events and amounts are fixed before rows are read.
+func printStatement(w io.Writer, s *ledger.Statement) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
+	fmt.Fprintf(t, "protects\t%s\n", protects(s))
+	fmt.Fprintf(t, "granted\t%s\n", granted(s))
+	fmt.Fprintf(t, "total\tepsilon %s at delta %s\n", limit(s.Total.Epsilon), deltaText(s.Total.Delta))
+	fmt.Fprintf(t, "spent\tepsilon %s\n", amount(s.Spent.Epsilon))
+	fmt.Fprintf(t, "reserved\tepsilon %s\n", amount(s.Reserved.Epsilon))
+	fmt.Fprintf(t, "left\tepsilon %s\n", limit(s.Left.Epsilon))
+	if s.AtOnce.Method != "" {
+		fmt.Fprintf(t, "at once\tepsilon %s (%s)\n", amount(s.AtOnce.Epsilon), s.AtOnce.Method)
+	}
+	fmt.Fprintf(t, "chain head\t%x\n", s.Head[:])
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s\n", odometer(s))
+	if len(s.Entries) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t = tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "entry\ttime\tby\tstate\tepsilon alone\tstages\t")
+	for _, e := range s.Entries {
+		mark := ""
+		if e.NotPrivate {
+			mark = "NOT PRIVATE (seeded)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, when(e.At), e.By, state(e.State), amount(e.Epsilon), strings.Join(e.Stages, ", "), mark)
+	}
+	return t.Flush()
+}
+
+func state(s ledger.EntryState) string {
+	if s == ledger.Reserved {
+		return "reserved (charged)"
+	}
+	return string(s)
+}
+
+func protects(s *ledger.Statement) string {
+	unit := s.Unit
+	if unit == "" {
+		unit = "a unit that the first job fixes"
+	}
+	if s.RowsPerUnit > 1 {
+		unit += fmt.Sprintf(" (up to %d rows)", s.RowsPerUnit)
+	}
+	return unit + ", under " + s.Relation.String()
+}
+
+func granted(s *ledger.Statement) string {
+	g := s.Granted
+	switch {
+	case g == nil && s.Public:
+		return "nothing: a public data set is booked and not limited"
+	case g == nil:
+		return "nothing yet"
+	}
+	text := fmt.Sprintf("granted by %s at %s", g.By, when(g.At))
+	if g.Self {
+		text = "self-" + text
+	}
+	if g.Reason != "" {
+		text += ": " + g.Reason
+	}
+	return text
+}
+
+// odometer says why there are two figures.
+func odometer(s *ledger.Statement) string {
+	live := 0
+	for _, e := range s.Entries {
+		if e.State != ledger.Cancelled {
+			live++
+		}
+	}
+	switch {
+	case s.Granted == nil:
+		return "Without a limit, \"spent\" is what all entries cost together had they been planned at once."
+	case live <= 1:
+		return "A single job costs its own smallest bound. From the second on somebody has looked at results, so a filter that holds for adaptive choices counts all of them, the first included."
+	}
+	return "\"spent\" and \"reserved\" come from a filter that holds although later jobs saw earlier results; it decides. \"at once\" is what the same jobs would have cost in one plan; it decides nothing."
+}
+
+func when(at string) string {
+	t, err := time.Parse(time.RFC3339Nano, at)
+	if err != nil {
+		return at
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+// amount writes the ledger's decimal, which is rounded to the safe side already.
+func amount(n ledger.Number) string {
+	if math.IsInf(float64(n), 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(float64(n), 'f', -1, 64)
+}
+
+// limit is amount for what caps a budget.
+func limit(n ledger.Number) string {
+	if math.IsInf(float64(n), 1) {
+		return "not limited"
+	}
+	return amount(n)
+}
+
+func deltaText(n ledger.Number) string { return strconv.FormatFloat(float64(n), 'g', -1, 64) }

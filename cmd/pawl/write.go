@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writeFile makes a file whole or not at all. Without replace it refuses a file
+// that is there, even one that appeared a moment ago.
+func writeFile(path string, replace bool, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	defer os.Remove(f.Name())
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return cannotWrite(path, err)
+	}
+	if !replace {
+		switch err := os.Link(f.Name(), path); {
+		case err == nil:
+			return nil
+		case errors.Is(err, os.ErrExist):
+			return cannotWrite(path, err)
+		} // else the file system knows no links
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+func cannotWrite(path string, err error) error {
+	var named *os.PathError
+	if errors.As(err, &named) {
+		err = named.Err // the temporary name says nothing to a person
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		err = link.Err
+	}
+	return &usageError{fmt.Sprintf("%s: cannot be written: %v", path, err), ""}
+}
+
+// shell quotes a path so that a hint can be pasted.
+func shell(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/+=:@%", r)
+	}
+	if s != "" && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
