@@ -9,12 +9,13 @@ import (
 
 // DiscreteGaussian returns an integer x with probability P(x) ∝ exp(−x²/(2·stdDev²))
 // exactly, stdDev being read as the rational number that the float64 is (Canonne,
-// Kamath and Steinke, arXiv:2004.00010v5, Algorithm 3). The variance is at most
-// stdDev², and equal to it up to 10^-7 from stdDev 1 on. Added to integer
+// Kamath and Steinke, arXiv:2004.00010, sampling of the discrete Gaussian). The variance is at most
+// stdDev², and equal to it up to a relative 3·10^-7 from stdDev 1 on. Added to integer
 // vectors of L2 sensitivity Δ it is Δ²/(2·stdDev²)-zCDP.
 //
 // A stdDev that is NaN, infinite, not positive or above 2^55 returns 0 and an
-// error that wraps ErrScale. Memory and time are constant: about 2 µs a draw.
+// error that wraps ErrScale. One draw costs about 2.5 µs, in AddDiscreteGaussian 1 µs;
+// the time depends on the value drawn.
 func DiscreteGaussian(src *entropy.Source, stdDev float64) (int64, error) {
 	if err := checkScale("standard deviation", stdDev); err != nil {
 		return 0, err

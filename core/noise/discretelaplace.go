@@ -14,7 +14,7 @@ import (
 //
 // exactly, scale being read as the rational number that the float64 is: no
 // floating-point operation touches the draw (Canonne, Kamath and Steinke,
-// arXiv:2004.00010v5, Algorithm 2). Added to an integer of sensitivity Δ with
+// arXiv:2004.00010, sampling of the discrete Laplace). Added to an integer of sensitivity Δ with
 // scale Δ/ε it is ε-DP. A scale of Δ/ε must be rounded up by the caller.
 //
 // Scales that are NaN, infinite, not positive or above 2^55 return 0 and an error

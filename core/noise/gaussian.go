@@ -10,13 +10,12 @@ import (
 
 // Ziggurat of Marsaglia and Tsang (2000): the area under exp(−x²/2), x >= 0, is
 // covered by 256 horizontal layers of equal area. Layer 0 is the base strip plus
-// the tail beyond tailStart. A draw picks a layer and a point of its width; in 98.8 %
+// the tail beyond tailStart. A draw picks a layer and a point of its width; in 98.5 %
 // of draws the point lies under the curve for certain.
 const (
 	layers = 256
 	// tailStart is the right edge of the base strip for 256 layers, from solving
-	// "the layers close at height 1" (Marsaglia and Tsang 2000, Sec. 3; the test of
-	// the tables repeats the closure).
+	// "the layers close at height 1"; the test of the tables repeats the closure.
 	tailStart = 3.6541528853610087963519472518
 )
 
@@ -75,7 +74,7 @@ func Gaussian(src *entropy.Source) float64 {
 	}
 }
 
-// edgeOfLayer decides the 1.2 % of draws that may lie above the curve: it returns
+// edgeOfLayer decides the 1.5 % of draws that may lie above the curve: it returns
 // a point of the tail for the base strip, else x if a random height in the layer
 // is under the curve, else false.
 func edgeOfLayer(src *entropy.Source, layer uint64, x float64) (float64, bool) {

@@ -64,7 +64,7 @@ func bernoulliRest(src *entropy.Source, f fraction, k, word uint64) bool {
 // bernoulliExp returns true with probability exactly exp(−f), f in [0, 1):
 // the first failure of Bernoulli(f/1), Bernoulli(f/2), ... falls on an odd place
 // with probability 1 − f + f²/2! − ... (Canonne, Kamath and Steinke,
-// arXiv:2004.00010v5, Algorithm 1).
+// arXiv:2004.00010, sampling of Bernoulli(exp(−γ))).
 func bernoulliExp(src *entropy.Source, f fraction) bool {
 	k := uint64(1)
 	for bernoulli(src, f, k) {
