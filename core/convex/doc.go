@@ -19,6 +19,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/design"
+	"pawl/core/internal/sealed"
 	"pawl/encode"
 )
 
@@ -27,9 +28,9 @@ import (
 // them and costs nothing.
 const rounding = 1 + 1e-12
 
-// maxDim bounds the dense Dim×Dim matrices of this package: 8192 is half a
-// gigabyte each.
-const maxDim = 8192
+// maxDim bounds the dense Dim×Dim matrices of this package: 4096 is 128 MiB each,
+// and about six are held.
+const maxDim = 4096
 
 func positive(name string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 0) {
@@ -38,7 +39,7 @@ func positive(name string, v float64) error {
 	return nil
 }
 
-func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64) float64, src *entropy.Source) error {
+func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64) float64) error {
 	switch {
 	case !scope.Valid():
 		return fmt.Errorf("convex: scope %v is not valid", scope)
@@ -48,7 +49,16 @@ func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64)
 		return errors.New("convex: the schema has more categories than one model can hold (65,534)")
 	case enc.Dim > maxDim:
 		return fmt.Errorf("convex: %d coordinates are too many for a dense solver (limit %d)", enc.Dim, maxDim)
-	case src == nil:
+	}
+	return nil
+}
+
+// complete reports what is missing beside the parameters.
+func complete(permit *sealed.Permit, src *entropy.Source) error {
+	if permit == nil {
+		return sealed.ErrNotReserved
+	}
+	if src == nil {
 		return errors.New("convex: a source of randomness is required")
 	}
 	return nil

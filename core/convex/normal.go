@@ -36,9 +36,12 @@ import (
 //
 //	Δ = √2·k   under AddOrRemoveOne and ZeroOut.
 //
-// Under ReplaceOne, with A, B the matrices and u, v the vectors of the two units,
-// ‖A−B‖² = ‖A‖² + ‖B‖² − 2·tr(AB) <= 2k², since the trace of a product of positive
-// semidefinite matrices is not negative, and ‖u−v‖² <= 4k²: Δ = √6·k.
+// Under ReplaceOne the rows of the two units are paired, a missing one being zero. With
+// t = |x·x'| <= 1 a pair differs by at most
+//
+//	‖xxᵀ−x'x'ᵀ‖² + ‖yx−y'x'‖² <= (‖x‖⁴ + ‖x'‖⁴ − 2t²) + (‖x‖² + ‖x'‖² + 2t) <= 4 + 2t − 2t² <= 9/2,
+//
+// so Δ = (3/√2)·k, attained at t = 1/2 and y = −y' = 1.
 //
 // The entry yᵀy of the joint moment matrix is not needed for the solution; leaving
 // it out is what makes Δ smaller than ‖(x, y)‖² = 2.
@@ -64,6 +67,11 @@ type NormalEquations struct {
 // Event is what a fit costs.
 func (n NormalEquations) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: n.NoiseMultiplier} }
 
+// Validate reports the first parameter without meaning.
+func (n NormalEquations) Validate() error {
+	return errors.Join(positive("noise multiplier", n.NoiseMultiplier), validate(n.Scope, n.Encoding, n.Target))
+}
+
 // momentsSensitivity is Δ.
 func momentsSensitivity(relation dp.Relation, rowsPerUnit int) (float64, error) {
 	k := float64(rowsPerUnit) * rounding
@@ -71,7 +79,7 @@ func momentsSensitivity(relation dp.Relation, rowsPerUnit int) (float64, error) 
 	case dp.AddOrRemoveOne, dp.ZeroOut:
 		return math.Sqrt2 * k, nil
 	case dp.ReplaceOne:
-		return math.Sqrt(6) * k, nil
+		return 3 / math.Sqrt2 * k, nil
 	}
 	return math.Inf(1), fmt.Errorf("convex: the sensitivity of second moments is unknown under %v", relation)
 }
@@ -82,12 +90,11 @@ func momentsSensitivity(relation dp.Relation, rowsPerUnit int) (float64, error) 
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted before the release, with the charge kept.
 func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, n NormalEquations, src *entropy.Source) ([]float64, error) {
-	err := errors.Join(positive("noise multiplier", n.NoiseMultiplier), validate(n.Scope, n.Encoding, n.Target, src))
-	if err != nil {
+	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	if permit == nil {
-		return nil, sealed.ErrNotReserved
+	if err := complete(permit, src); err != nil {
+		return nil, err
 	}
 	sensitivity, err := momentsSensitivity(permit.Relation(), permit.MaxRows())
 	if err != nil {

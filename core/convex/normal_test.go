@@ -14,6 +14,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/encode"
+	"pawl/schema"
 )
 
 // drawTargets puts numbers, some of them out of range or unknown, in the last cells.
@@ -98,7 +99,7 @@ func TestMomentsSensitivity(t *testing.T) {
 }
 
 // The bound is attained, so nothing smaller would do: k equal rows of norm 1 with
-// |y| = 1, and under ReplaceOne √6 in the limit of orthogonal products.
+// |y| = 1, and under ReplaceOne rows with x·x' = 1/2 and opposite targets.
 func TestMomentsSensitivityIsTight(t *testing.T) {
 	for _, k := range []int{1, 3} {
 		s := testSchema(k)
@@ -116,6 +117,26 @@ func TestMomentsSensitivityIsTight(t *testing.T) {
 		if got := math.Hypot(norm(gram), norm(cross)); math.Abs(got-bound) > 1e-9 {
 			t.Errorf("%d rows move the moments by %g, sensitivity %g", k, got, bound)
 		}
+	}
+	// Four blocks of one coordinate, of which one changes sign: x·x' = (3−1)/4.
+	s := &schema.Schema{Unit: schema.Unit{Name: "row", MaxRows: 1}}
+	for _, name := range []string{"a", "b", "c"} {
+		s.Columns = append(s.Columns, schema.Column{Name: name, Type: schema.Boolean})
+	}
+	s.Columns = append(s.Columns, schema.Column{Name: "label", Type: schema.Numeric, Lower: -1, Upper: 1})
+	enc := mustEncoding(t, s, encode.Options{})
+	_, one := mustOpen(t, s, []float64{1, 1, 1, 1}, enc)
+	_, two := mustOpen(t, s, []float64{1, 1, 0, -1}, enc)
+	gram1, cross1 := secondMoments(one)
+	gram2, cross2 := secondMoments(two)
+	axpy(-1, gram2, gram1)
+	axpy(-1, cross2, cross1)
+	bound, err := momentsSensitivity(dp.ReplaceOne, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := math.Hypot(norm(gram1), norm(cross1)); math.Abs(got-bound) > 1e-9 {
+		t.Errorf("a replaced row moves the moments by %g, sensitivity %g", got, bound)
 	}
 	if _, err := momentsSensitivity(0, 1); err == nil {
 		t.Error("the zero relation was accepted")

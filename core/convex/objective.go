@@ -127,7 +127,8 @@ func (o Objective) Validate() error {
 	if o.ResidualCap < 1 && !(o.Regularization >= minCapped) {
 		return fmt.Errorf("convex: a residual cap below 1 needs a regularization of at least %g, got %g", minCapped, o.Regularization)
 	}
-	return errors.Join(positive("epsilon", o.Epsilon), positive("regularization", o.Regularization))
+	return errors.Join(positive("epsilon", o.Epsilon), positive("regularization", o.Regularization),
+		validate(o.Scope, o.Encoding, o.Target))
 }
 
 // calibration holds the two noises and the regularization in force: functions of
@@ -193,13 +194,13 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	if len(objectives) == 0 {
 		return nil, nil
 	}
-	if permit == nil {
-		return nil, sealed.ErrNotReserved
+	if err := complete(permit, src); err != nil {
+		return nil, err
 	}
 	first := objectives[0]
 	cals := make([]calibration, len(objectives))
 	for i, o := range objectives {
-		if err := errors.Join(o.Validate(), validate(o.Scope, o.Encoding, o.Target, src)); err != nil {
+		if err := o.Validate(); err != nil {
 			return nil, err
 		}
 		if o.Scope != first.Scope || o.Encoding != first.Encoding {
@@ -252,17 +253,27 @@ func (c calibration) fit(ctx context.Context, s *solver, cap float64, src *entro
 	if err != nil {
 		return nil, err
 	}
-	gamma := certificate
-	for range certificateDoublings {
-		if norm <= gamma/2 {
-			break
-		}
-		gamma *= 2
-	}
-	if !(norm <= gamma/2) {
-		return nil, ErrNotCertified
+	gamma, err := certify(norm)
+	if err != nil {
+		return nil, err
 	}
 	w := append([]float64(nil), s.weights...)
 	noise.L2Laplace(src.Split("finishing"), w, c.finishing*gamma)
 	return w, nil
+}
+
+// certify returns the smallest γ of the public schedule that covers a computed
+// gradient norm, with half of γ kept back for the rounding of that norm.
+func certify(norm float64) (float64, error) {
+	gamma := certificate
+	for range certificateDoublings {
+		if norm <= gamma/2 {
+			return gamma, nil
+		}
+		gamma *= 2
+	}
+	if norm <= gamma/2 {
+		return gamma, nil
+	}
+	return math.Inf(1), ErrNotCertified // NaN ends here too
 }

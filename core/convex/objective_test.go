@@ -371,6 +371,29 @@ func TestHardProblemsAreCertified(t *testing.T) {
 	}
 }
 
+func TestCertificateSchedule(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		norm, want float64
+	}{
+		{"exact", 0, 1e-6},
+		{"just in", 5e-7, 1e-6},
+		{"missed once", 5.1e-7, 2e-6},
+		{"missed thrice", 3e-6, 8e-6},
+		{"last", 2e-3, 4096e-6},
+		{"beyond", 3e-3, math.Inf(1)},
+		{"infinite", math.Inf(1), math.Inf(1)},
+		{"not a number", math.NaN(), math.Inf(1)},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := certify(tc.norm)
+			if math.Abs(got-tc.want) > 1e-15 || errors.Is(err, ErrNotCertified) != math.IsInf(tc.want, 1) {
+				t.Errorf("certify(%g) = %g, %v; want %g", tc.norm, got, err, tc.want)
+			}
+		})
+	}
+}
+
 func mustPermit(t testing.TB, dataset string, event dp.Event) *sealed.Permit {
 	t.Helper()
 	permit, err := sealed.NewPermit("1", dataset, dp.AddOrRemoveOne, 1, event)
