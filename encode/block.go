@@ -60,6 +60,15 @@ func (b *Block) bin(v float64) int {
 	return min(max(l, 0), n-1)
 }
 
+// Norm2 is the squared norm of a table block's vector at any of its levels,
+// without the encoding's Scale.
+func (b *Block) Norm2() float64 {
+	if b.Kind == Intercept {
+		return b.weight * b.weight
+	}
+	return 1
+}
+
 // Value returns the coordinate of a linear block; an unknown cell is 0.
 func (b *Block) Value(cells []float64) float64 {
 	v := cells[b.column]
@@ -77,7 +86,11 @@ func (b *Block) Value(cells []float64) float64 {
 // row-major, and holds this block's coordinates only.
 func (b *Block) Forward(table, w []float64, outputs int) {
 	switch b.Kind {
-	case Intercept, OneHot:
+	case Intercept:
+		for k := range outputs {
+			table[k] = b.weight * w[k]
+		}
+	case OneHot:
 		copy(table, w)
 	case Sign:
 		for k := range outputs {
@@ -119,7 +132,11 @@ func (b *Block) thermoForward(table, w []float64, levelStride, dimStride int) {
 // times level's vector: the transpose of Forward.
 func (b *Block) Backward(g, hist []float64, outputs int) {
 	switch b.Kind {
-	case Intercept, OneHot:
+	case Intercept:
+		for k := range outputs {
+			g[k] += b.weight * hist[k]
+		}
+	case OneHot:
 		for i := range g {
 			g[i] += hist[i]
 		}
@@ -170,7 +187,7 @@ func (e *Encoding) Vector(x, cells []float64) {
 		}
 		switch b.Kind {
 		case Intercept:
-			v[0] = e.Scale
+			v[0] = e.Scale * b.weight
 		case OneHot:
 			v[l] = e.Scale
 		case Sign:

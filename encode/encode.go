@@ -47,6 +47,8 @@ type Options struct {
 	Crosses bool `json:"crosses,omitempty"`
 	// Attributes restricts the columns used, by name; nil means all.
 	Attributes []string `json:"attributes,omitempty"`
+	// Intercept is the weight of the constant against a block of norm 1; 0 means 1.
+	Intercept float64 `json:"intercept,omitempty"`
 	// InterceptOnly uses no attribute at all.
 	InterceptOnly bool `json:"intercept_only,omitempty"`
 }
@@ -62,6 +64,7 @@ type Block struct {
 	column, second int // schema columns; −1 when absent
 	lower, upper   float64
 	log            bool
+	weight         float64 // of the intercept
 }
 
 // Encoding is the whole data-free map from a row to a vector of Dim coordinates.
@@ -69,7 +72,8 @@ type Encoding struct {
 	Options Options
 	Blocks  []Block
 	Dim     int
-	// Scale is 1/√(number of blocks): the public divisor that makes ‖x‖₂ <= 1.
+	// Scale is 1/√(number of attribute blocks + Intercept²): the public divisor that
+	// makes ‖x‖₂ <= 1.
 	Scale float64
 }
 
@@ -83,12 +87,18 @@ func New(s *schema.Schema, target string, o Options) (*Encoding, error) {
 	if o.Bins < 2 {
 		return nil, fmt.Errorf("encoding needs at least 2 bins, got %d", o.Bins)
 	}
+	if o.Intercept == 0 {
+		o.Intercept = 1
+	}
+	if !(o.Intercept > 0) || math.IsInf(o.Intercept, 0) {
+		return nil, fmt.Errorf("encoding needs a finite intercept weight > 0")
+	}
 	columns, err := attributes(s, target, o)
 	if err != nil {
 		return nil, err
 	}
 	e := &Encoding{Options: o}
-	e.add(Block{Name: "(intercept)", Kind: Intercept, Dim: 1, Levels: 1, column: -1, second: -1})
+	e.add(Block{Name: "(intercept)", Kind: Intercept, Dim: 1, Levels: 1, column: -1, second: -1, weight: o.Intercept})
 	var numeric, binary []Block
 	for _, c := range columns {
 		b := columnBlock(&s.Columns[c], c, o)
@@ -110,7 +120,7 @@ func New(s *schema.Schema, target string, o Options) (*Encoding, error) {
 			}
 		}
 	}
-	e.Scale = 1 / math.Sqrt(float64(len(e.Blocks)))
+	e.Scale = 1 / math.Sqrt(float64(len(e.Blocks)-1)+o.Intercept*o.Intercept)
 	return e, nil
 }
 

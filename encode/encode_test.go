@@ -42,7 +42,7 @@ func drawRow(t *rapid.T, s *schema.Schema) []float64 {
 }
 
 func variants() []Options {
-	return []Options{{}, {Linear: true}, {Bins: 64}, {Bins: 8, Crosses: true}, {InterceptOnly: true}, {Attributes: []string{"sex", "age"}}}
+	return []Options{{}, {Linear: true}, {Bins: 64}, {Bins: 8, Crosses: true}, {InterceptOnly: true}, {Intercept: 3}, {Attributes: []string{"sex", "age"}}}
 }
 
 // The whole sensitivity argument rests on this bound.

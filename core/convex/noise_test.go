@@ -13,10 +13,10 @@ import (
 )
 
 // replay draws the two noises of a fit again: b and the finishing noise.
-func replay(src *entropy.Source, cal calibration, dim int) (b, finishing []float64) {
+func replay(from streams, cal calibration, dim int) (b, finishing []float64) {
 	b, finishing = make([]float64, dim), make([]float64, dim)
-	noise.L2Laplace(src.Split("objective"), b, cal.scale)
-	noise.L2Laplace(src.Split("finishing"), finishing, cal.finishing*certificate)
+	noise.L2Laplace(from.objective, b, cal.scale)
+	noise.L2Laplace(from.finishing, finishing, cal.finishing*certificate)
 	return b, finishing
 }
 
@@ -38,8 +38,8 @@ func newWorld(t testing.TB, rows int) world {
 	return world{rows, newSolver(m)}
 }
 
-func (v world) draw(t testing.TB, cal calibration, src *entropy.Source) float64 {
-	w, err := cal.fit(context.Background(), v.solver, 1, src)
+func (v world) draw(t testing.TB, cal calibration, from streams) float64 {
+	w, err := cal.fit(context.Background(), v.solver, 1, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +88,10 @@ func TestMinimiserHasTheLawOfTheTheorem(t *testing.T) {
 			used := claimed
 			tc.mutant(&used)
 			v := newWorld(t, tc.rows)
-			src := entropy.Seeded(11)
+			from := streamsOf(entropy.Seeded(11), 0)
 			draws := make([]float64, n)
 			for i := range draws {
-				draws[i] = v.draw(t, used, src.Split("run", uint64(i)))
+				draws[i] = v.draw(t, used, from)
 			}
 			sort.Float64s(draws)
 			distance := 0.0
@@ -139,9 +139,9 @@ func TestNeighbouringWorldsCannotBeToldApart(t *testing.T) {
 			var count [2][3]float64
 			for i, rows := range []int{0, tc.k} {
 				v := newWorld(t, rows)
-				src := entropy.Seeded(uint64(13 + i))
-				for run := range int(tc.n) {
-					x := v.draw(t, cal, src.Split("run", uint64(run)))
+				from := streamsOf(entropy.Seeded(13), i)
+				for range int(tc.n) {
+					x := v.draw(t, cal, from)
 					for j, threshold := range thresholds {
 						if x <= threshold {
 							count[i][j]++
@@ -199,12 +199,11 @@ func TestFinishingNoiseIsThere(t *testing.T) {
 			src := entropy.Seeded(17)
 			sum := 0.0
 			for i := range n {
-				child := src.Split("run", uint64(i))
-				w, err := used.fit(context.Background(), solver, 1, child)
+				w, err := used.fit(context.Background(), solver, 1, streamsOf(src, i))
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, _ := replay(child, claimed, d)
+				b, _ := replay(streamsOf(src, i), claimed, d)
 				exact := append([]float64(nil), solver.weights...)
 				for range 3 { // dense Newton steps from the certified point
 					have, h := dense(view, enc, 1, used.regularization, exact)

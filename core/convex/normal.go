@@ -48,9 +48,12 @@ import (
 //
 // # After the release
 //
-// λ starts at s·√(2d)/2, half of the spectral norm that N has in the limit of many
-// coordinates, and doubles until G + λI is positive definite. It depends on public
-// numbers and on the release only, and costs nothing.
+// λ starts at s·√(2d), the spectral norm that N has in the limit of many coordinates,
+// and doubles until G + λI is positive definite. It depends on public numbers and on
+// the release only, and costs nothing. Starting at half of it is 2 % better where
+// noise hardly matters and up to 20 % worse where it does (insurance charges, mean
+// absolute error, 10 coordinates): a matrix that is positive definite by luck has
+// huge solutions.
 //
 // Assumption: Gaussian noise is represented in float64; its lowest bits are not
 // those of a real number.
@@ -159,7 +162,7 @@ func perturbMoments(gram, cross []float64, stdDev float64, src *entropy.Source) 
 
 // ridge solves the released equations.
 func ridge(gram, cross []float64, stdDev float64) ([]float64, error) {
-	lambda := 0.5 * stdDev * math.Sqrt(2*float64(len(cross)))
+	lambda := stdDev * math.Sqrt(2*float64(len(cross)))
 	for ; lambda < math.MaxFloat64; lambda *= 2 {
 		var factor blas64.Triangular
 		var ok bool

@@ -251,7 +251,7 @@ func TestSolveNormalEquationsMatchesDenseSolution(t *testing.T) {
 		d := enc.Dim
 		// The returned weights solve the equations with the first ridge of the public
 		// sequence that makes them positive definite.
-		lambda := stdDev * math.Sqrt(2*float64(d)) / 2
+		lambda := stdDev * math.Sqrt(2*float64(d))
 		for {
 			h := mat.NewSymDense(d, append([]float64(nil), gram...))
 			for j := range d {

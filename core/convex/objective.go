@@ -231,7 +231,7 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 				m.Target[row] = o.Target(view.Row(row))
 			}
 		}
-		w, err := cals[i].fit(ctx, solver, o.ResidualCap, src.Split("fit", uint64(i)))
+		w, err := cals[i].fit(ctx, solver, o.ResidualCap, streamsOf(src, i))
 		if err != nil {
 			return nil, err
 		}
@@ -240,11 +240,18 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	return out, nil
 }
 
+// streams are the origins of the two noises of a fit.
+type streams struct{ objective, finishing *entropy.Source }
+
+func streamsOf(src *entropy.Source, fit int) streams {
+	return streams{src.Split("objective", uint64(fit)), src.Split("finishing", uint64(fit))}
+}
+
 // fit draws both noises and solves. It is the only way to weights, so none leave
 // without the finishing noise.
-func (c calibration) fit(ctx context.Context, s *solver, cap float64, src *entropy.Source) ([]float64, error) {
+func (c calibration) fit(ctx context.Context, s *solver, cap float64, from streams) ([]float64, error) {
 	clear(s.linear)
-	noise.L2Laplace(src.Split("objective"), s.linear, c.scale)
+	noise.L2Laplace(from.objective, s.linear, c.scale)
 	if s.cap != cap || s.regularization != c.regularization {
 		s.forget() // secant pairs outlive a new b only
 	}
@@ -258,7 +265,7 @@ func (c calibration) fit(ctx context.Context, s *solver, cap float64, src *entro
 		return nil, err
 	}
 	w := append([]float64(nil), s.weights...)
-	noise.L2Laplace(src.Split("finishing"), w, c.finishing*gamma)
+	noise.L2Laplace(from.finishing, w, c.finishing*gamma)
 	return w, nil
 }
 

@@ -261,8 +261,7 @@ func TestPerturbObjectiveMatchesDenseMinimiser(t *testing.T) {
 			t.Fatal(err)
 		}
 		view, _ := mustOpenRapid(t, s, cells, enc)
-		src := entropy.Seeded(seed).Split("fit", 0)
-		want, finishing := replay(src, cal, enc.Dim)
+		want, finishing := replay(streamsOf(entropy.Seeded(seed), 0), cal, enc.Dim)
 		// ∇J at output − finishing noise must be certified: b_D(w) is the b that was drawn.
 		w := append([]float64(nil), got...)
 		axpy(-1, finishing, w)
@@ -297,7 +296,7 @@ func TestFitsTogetherHaveTheirOwnNoiseAndEvent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, finishing := replay(entropy.Seeded(5).Split("fit", uint64(i)), cal, enc.Dim)
+		want, finishing := replay(streamsOf(entropy.Seeded(5), i), cal, enc.Dim)
 		axpy(-1, finishing, w)
 		b, _ := dense(view, enc, 1, cal.regularization, w)
 		axpy(-1, want, b)
@@ -361,7 +360,7 @@ func TestHardProblemsAreCertified(t *testing.T) {
 				t.Fatal(err)
 			}
 			solver := newSolver(design.New(view, enc, tc.target))
-			if _, err := cal.fit(context.Background(), solver, tc.cap, entropy.Seeded(3).Split("fit", 0)); err != nil {
+			if _, err := cal.fit(context.Background(), solver, tc.cap, streamsOf(entropy.Seeded(3), 0)); err != nil {
 				t.Fatal(err)
 			}
 			if g := norm(solver.grad); !(g <= certificate/2) {

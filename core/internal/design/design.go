@@ -72,7 +72,7 @@ func (m *Matrix) encode(i int, cells []float64) {
 			continue
 		}
 		m.level[i*len(m.tables)+t] = uint16(m.offset[t] + l)
-		norm2++
+		norm2 += m.enc.Blocks[bi].Norm2()
 	}
 	for t, bi := range m.linear {
 		x := m.enc.Blocks[bi].Value(cells)

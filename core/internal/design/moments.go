@@ -137,7 +137,7 @@ func (m *Matrix) coordinates(dst, src []float64, outputs int) {
 		b := &m.enc.Blocks[bi]
 		from := src[m.offset[t]*outputs:][:b.Levels*outputs]
 		to := dst[b.Offset*outputs:][:b.Dim*outputs]
-		if b.Kind == encode.OneHot || b.Kind == encode.Intercept {
+		if b.Kind == encode.OneHot {
 			copy(to, from)
 			continue
 		}

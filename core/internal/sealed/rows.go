@@ -24,19 +24,28 @@ var ErrWrongDataset = errors.New("permit belongs to another data set")
 // Rows is a sealed table: one row of float64 cells per record, in the order of
 // the schema's columns (the value, the index of the level, NaN for unknown), and
 // the keyed hash of each row's unit.
+//
+// The table hangs on a function, not on a pointer: fmt follows pointers inside a
+// struct that somebody prints with a verb that does not fit it, without asking
+// the methods below.
 type Rows struct {
 	dataset string
 	schema  *schema.Schema
-	cells   []float64 // row-major, len = n * len(schema.Columns)
-	hash    []uint64  // per row, the hash of its unit
+	table   func() table
+}
+
+type table struct {
+	cells []float64 // row-major, len = n * len(schema.Columns)
+	hash  []uint64  // per row, the hash of its unit
 }
 
 // New seals a table. It takes ownership of its arguments.
 func New(dataset string, s *schema.Schema, cells []float64, hash []uint64) *Rows {
 	if len(cells) != len(hash)*len(s.Columns) {
-		panic(fmt.Sprintf("sealed: %d cells for %d rows of %d columns", len(cells), len(hash), len(s.Columns)))
+		panic(fmt.Sprintf("sealed: cells do not fill rows of %d columns", len(s.Columns)))
 	}
-	return &Rows{dataset: dataset, schema: s, cells: cells, hash: hash}
+	t := table{cells, hash}
+	return &Rows{dataset: dataset, schema: s, table: func() table { return t }}
 }
 
 // Dataset is the name under which the rows are budgeted.
@@ -73,30 +82,27 @@ func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 }
 
 func (r *Rows) view(scope dp.Scope) *View {
-	v := &View{width: len(r.schema.Columns), cells: r.cells}
-	for i, h := range r.hash {
+	t, width := r.table(), len(r.schema.Columns)
+	var index []int
+	for i, h := range t.hash {
 		if scope.Contains(h) {
-			v.index = append(v.index, i)
+			index = append(index, i*width)
 		}
 	}
-	return v
+	return &View{n: len(index), row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
 }
 
 // View is an opened scope. It never leaves the function of core that opened it.
 type View struct {
-	width int
-	cells []float64
-	index []int
+	n   int
+	row func(i int) []float64 // a function for the reason given at Rows
 }
 
 // Len is the number of rows in the scope: a private fact.
-func (v *View) Len() int { return len(v.index) }
+func (v *View) Len() int { return v.n }
 
 // Row returns the cells of row i of the scope; the caller must not change them.
-func (v *View) Row(i int) []float64 {
-	k := v.index[i] * v.width
-	return v.cells[k : k+v.width : k+v.width]
-}
+func (v *View) Row(i int) []float64 { return v.row(i) }
 
 // The methods below keep rows out of logs, dumps and files: %v would otherwise
 // print unexported fields.

@@ -1,0 +1,26 @@
+// Package pawl is the map of the project: train the best model that a privacy
+// budget can buy, and show exactly what it cost.
+//
+// # What is guaranteed, and to whom
+//
+// Everything that leaves a run on sensitive rows — the model, the score and every
+// file — is a function of mechanisms whose composition is (ε, δ)-differentially
+// private for the declared unit under the declared neighbouring relation. The
+// claim is made to the people in the data against everybody who sees what was
+// released. docs/PRIVACY.md states the threat model and what is not covered.
+//
+// # Where to start reading
+//
+//   - core is the audited part: nothing outside it can open a sealed row. Read
+//     core/README.md, then dp (vocabulary), accountant (what events cost), ledger
+//     (who may spend), internal/sealed (how rows open), and the mechanisms:
+//     release, gradient, convex, selection.
+//   - schema, reader and encode turn a file into numbers by public facts only.
+//   - learn, model, advise and workflow make a plan, run it and keep what leaves.
+//   - report writes the statement, the page and the model card.
+//   - store/sqlite keeps the ledger; dataset holds the built-in benchmarks.
+//   - cmd/pawl is the command line; pawl --help lists its verbs.
+//
+// Imports point one way: schema and encode, then core, then learn and model,
+// workflow, report, adapters, cmd. TestImportDirection walks the graph.
+package pawl

@@ -1,0 +1,118 @@
+package pawl_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers lists the packages of the module from the bottom up: a package may
+// import those of lower layers, and of its own where listed in peers.
+var layers = [][]string{
+	{"schema", "core/dp"},
+	{"encode", "reader", "core/entropy", "core/internal/sealed"},
+	{"core/noise", "core/accountant", "core/internal/design", "dataset"},
+	{"core/ledger", "core/intake"},
+	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite"},
+	{"model"},
+	{"learn", "advise", "report"},
+	{"workflow"},
+	{"cmd/pawl"},
+}
+
+// testing helpers may be imported by tests only.
+var helpers = []string{"internal/stattest", "core/ledger/ledgertest"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func layer(pkg string) int {
+	return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, pkg) })
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, p := range packages(t) {
+		from := strings.TrimPrefix(p.ImportPath, "pawl/")
+		if p.ImportPath == "pawl" || slices.Contains(helpers, from) {
+			continue
+		}
+		at := layer(from)
+		if at < 0 {
+			t.Errorf("package %s has no layer: give it one in house_test.go", from)
+			continue
+		}
+		for _, imported := range p.Imports {
+			to, ours := strings.CutPrefix(imported, "pawl/")
+			switch {
+			case !ours:
+			case slices.Contains(helpers, to):
+				t.Errorf("%s imports %s outside of its tests", from, to)
+			case layer(to) >= at:
+				t.Errorf("%s (layer %d) must not import %s (layer %d)", from, at, to, layer(to))
+			case strings.HasPrefix(from, "core/") && !strings.HasPrefix(to, "core/") && to != "schema" && to != "encode":
+				t.Errorf("core must stand on core, schema and encode alone: %s imports %s", from, to)
+			}
+		}
+	}
+}
+
+// Code outside core that wants to open rows must not compile. Each file of
+// testdata/peek says in its first line what the compiler has to answer.
+func TestRowsCannotBeOpenedOutsideCore(t *testing.T) {
+	files, err := filepath.Glob("testdata/peek/*.go.txt")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("want at least 6 attempts in testdata/peek, got %d (%v)", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			code, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(code), "\n")
+			want, ok := strings.CutPrefix(first, "// want: ")
+			if !ok {
+				t.Fatalf("first line must be // want: …, got %q", first)
+			}
+			dir, err := os.MkdirTemp("internal", "peek")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			if err := os.WriteFile(filepath.Join(dir, "peek.go"), code, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("go", "build", "./"+dir).CombinedOutput()
+			if err == nil {
+				t.Fatalf("it compiles: rows can be opened outside core")
+			}
+			if !strings.Contains(string(out), want) {
+				t.Fatalf("compiler said\n%s\nwant %q", out, want)
+			}
+		})
+	}
+}
