@@ -97,12 +97,9 @@ func cardBody(b *strings.Builder, s *Statement) {
 	line("")
 	line("## Privacy")
 	line("")
-	switch {
-	case unprotected(s.Privacy):
-		line("%s. No epsilon bounds this run.", none)
-	case none != "":
-		line("%s. With unpredictable noise the same events would satisfy %s.", none, claim(s.Privacy))
-	default:
+	if none != "" {
+		line("%s. No claim is made; %s %s.", none, wouldBe(s), claim(s.Privacy))
+	} else {
 		line("Everything released together satisfies **%s** differential privacy in the central model; ε is rounded up.", claim(s.Privacy))
 	}
 	line("")
@@ -159,7 +156,7 @@ func cardQuality(line func(string, ...any), s *Statement) {
 	line("| | value | |")
 	line("|---|---|---|")
 	line("| this model | %s | %s |", scoreText(s, sc.Value), intervalText(s, &sc.Interval))
-	line("| %s | %s | %s |", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), intervalText(s, sc.BaselineInterval))
+	line("| %s | %s | %s |", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), baselineInterval(s))
 	if rows := benchmark(s); len(rows) > 0 {
 		line("")
 		line("### Public benchmark")

@@ -71,7 +71,8 @@ type view struct {
 	Advice   []adviceRow
 	Settings []row
 
-	Benchmark []row
+	Benchmark     []row
+	BenchmarkNote string
 
 	Touches     []touch
 	Limits      []string
@@ -98,13 +99,9 @@ func newView(s *Statement) view {
 		Exact: exactRows(s), Bounds: bounds(p), Versions: versions(s),
 		Events: events(p),
 	}
-	switch {
-	case unprotected(p):
-		v.Lead = "No claim is made: no epsilon bounds this run"
-	case v.Banner != "":
-		v.Lead = "No claim is made. With unpredictable noise it would be"
-	default:
-		v.Lead = "Everything released together satisfies"
+	v.Lead = "Everything released together satisfies"
+	if v.Banner != "" {
+		v.Lead = "No claim is made; " + wouldBe(s)
 	}
 	v.Title = "Privacy report: " + v.Name
 	if v.Banner != "" {
@@ -120,6 +117,10 @@ func newView(s *Statement) view {
 	v.score(s)
 	v.risk(s)
 	v.Decision = decision(s)
+	v.BenchmarkNote = "The ledger declares this data set public, so exact numbers may be shown."
+	if !s.Data.Public {
+		v.BenchmarkNote = "The rows of the test set were declared public, so their exact score may be shown; the rows that were trained on are sensitive."
+	}
 	return v
 }
 
@@ -192,7 +193,7 @@ func (v *view) score(s *Statement) {
 		return
 	}
 	v.ScoreHow = short(or(s.Score.How, "not stated"), 50)
-	if s.Score.AUROC != nil && !s.Data.Public {
+	if s.Score.AUROC != nil && !publicScore(s) {
 		v.ScoreNote = "Area under the ROC curve, also released: " + quantity(float64(*s.Score.AUROC)) + ". "
 	}
 	if s.NotPrivate && !s.Data.Public {
@@ -205,7 +206,7 @@ func (v *view) risk(s *Statement) {
 	if v.Banner != "" {
 		v.Risk = []string{"This run bounds no risk. Treat every output as if it showed the rows themselves."}
 		if !unprotected(p) {
-			v.Risk = append(v.Risk, "The numbers above are those that a run with unpredictable noise and the same events would have.")
+			v.Risk = append(v.Risk, "The pair that is struck out is what its events cost.")
 		}
 		return
 	}
@@ -242,7 +243,7 @@ func decision(s *Statement) []row {
 		for i, a := range s.Advice {
 			names[i] = clean(a.Rule)
 		}
-		out = append(out, row{"Rules", short(strings.Join(names, "; "), most-22) + " (evidence: section 1)"})
+		out = append(out, row{"Rules", short(strings.Join(names, "; "), most) + " (section 1)"})
 	}
 	return append(out, row{"Workflow", short(workflowWords(c.Workflow), most)})
 }
@@ -278,15 +279,18 @@ func settings(s *Statement) []row {
 	return out
 }
 
-// benchmark holds exact numbers; it is empty unless the data set is public.
+// benchmark holds exact numbers; it is empty unless the scored rows are public.
 func benchmark(s *Statement) []row {
-	if !s.Data.Public {
+	if !publicScore(s) {
 		return nil
 	}
 	var out []row
 	if s.Score != nil {
 		if s.Score.Test != nil {
-			out = append(out, row{metricWords(s) + ", exact, on the test set", scoreText(s, *s.Score.Test)})
+			out = append(out, row{metricWords(s) + ", exact, on the public rows", scoreText(s, *s.Score.Test)})
+		}
+		if s.Score.TestBaseline != nil {
+			out = append(out, row{baselineWords(s) + ", exact, on the same rows", scoreText(s, *s.Score.TestBaseline)})
 		}
 		if s.Score.AUROC != nil {
 			out = append(out, row{"Area under the ROC curve", quantity(float64(*s.Score.AUROC))})

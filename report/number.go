@@ -45,6 +45,9 @@ func exact(n Number) string {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return decimal(f, 0, true)
 	}
+	if f == 0 {
+		return "0" // also for −0
+	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 

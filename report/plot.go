@@ -67,8 +67,8 @@ type intervalPlot struct {
 }
 
 const (
-	plotLeft  = 12.0
-	plotRight = 328.0
+	plotLeft  = 18.0
+	plotRight = 320.0
 )
 
 // scorePlot places the released score above its baseline. Values that were not
@@ -99,6 +99,9 @@ func scorePlot(s *Statement) *intervalPlot {
 	for i, r := range rows {
 		row := intervalRow{Name: r.name, Class: r.class, Y: 32 + 44*float64(i),
 			Value: scoreText(s, r.value), Interval: intervalText(s, r.interval)}
+		if r.interval == nil {
+			row.Interval = baselineInterval(s)
+		}
 		row.HasPoint = widen(r.value)
 		row.HasInterval = r.interval != nil && widen(r.interval[0]) && widen(r.interval[1])
 		p.Rows = append(p.Rows, row)

@@ -71,6 +71,8 @@ func trust(s *Statement) []string {
 	switch {
 	case unprotected(s.Privacy):
 		random = "No noise protects the rows in this run."
+	case unpaidChoice(s):
+		random += " They do not protect against the choices that looked at rows."
 	case s.NotPrivate:
 		random = "The noise of this run came from a seed: whoever knows or guesses it can subtract the noise."
 	}

@@ -24,6 +24,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return []byte(`"-inf"`), nil
 	case math.IsNaN(f):
 		return []byte("null"), nil
+	case f == 0:
+		return []byte("0"), nil // and not "-0", which a cost can become by rounding
 	default:
 		return json.Marshal(f)
 	}

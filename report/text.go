@@ -25,12 +25,9 @@ func Text(w io.Writer, s *Statement) error {
 	headline, why := verdict(s)
 	fmt.Fprintf(&b, "%s %s\n\n", headline, why)
 	pair := fmt.Sprintf("(epsilon, delta) = (%s, %s)", up2(p.Epsilon), deltaPlain(p.Delta))
-	switch {
-	case unprotected(p):
-		line("claim", "none: no epsilon bounds this run")
-	case s.NotPrivate:
-		line("claim", "none; with unpredictable noise it would be %s", pair)
-	default:
+	if banner(s) != "" {
+		line("claim", "none; %s %s", wouldBe(s), pair)
+	} else {
 		line("claim", "%s, central model, %s", pair, accountantWords(p))
 	}
 	line("neighbour", "%s", neighbourWords(p))
@@ -54,9 +51,13 @@ func Text(w io.Writer, s *Statement) error {
 	}
 	if sc := s.Score; sc != nil {
 		line("score", "%s %s, %s (%s)", strings.ReplaceAll(sc.Metric, "_", " "), scoreText(s, sc.Value), intervalText(s, &sc.Interval), or(sc.How, "origin not stated"))
-		line("baseline", "%s %s, %s", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), intervalText(s, sc.BaselineInterval))
+		line("baseline", "%s %s, %s", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), baselineInterval(s))
 		if sc.Test != nil {
-			line("benchmark", "public, exact on the test set: %s", scoreText(s, *sc.Test))
+			exactly := scoreText(s, *sc.Test)
+			if sc.TestBaseline != nil {
+				exactly += ", " + strings.ToLower(baselineWords(s)) + " " + scoreText(s, *sc.TestBaseline)
+			}
+			line("benchmark", "exact, on public rows: %s", exactly)
 		}
 	} else {
 		line("score", "none was released")

@@ -72,10 +72,15 @@ func validScore(s *Statement) error {
 	default:
 		return invalid("score.metric is %q, want accuracy or mean_absolute_error", s.Score.Metric)
 	}
-	if s.Score.Test != nil && !s.Data.Public && !s.Score.PublicTest {
+	if (s.Score.Test != nil || s.Score.TestBaseline != nil) && !publicScore(s) {
 		return invalid("score.test is exact and the scored rows are not public")
 	}
 	return nil
+}
+
+// publicScore reports whether the scored rows are public.
+func publicScore(s *Statement) bool {
+	return s.Data.Public || s.Score != nil && s.Score.PublicTest
 }
 
 func invalid(format string, args ...any) error {

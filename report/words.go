@@ -46,10 +46,27 @@ func banner(s *Statement) string {
 	switch {
 	case unprotected(s.Privacy):
 		return "NOT PRIVATE — nothing was protected"
+	case unpaidChoice(s):
+		return "NOT PRIVATE — choices looked at rows without paying"
 	case s.NotPrivate:
 		return "NOT PRIVATE — simulation with a seed"
 	}
 	return ""
+}
+
+// unpaidChoice reports whether the run makes no claim because the standard workflow
+// chose by looking at rows; the events then cover what came after the choice.
+func unpaidChoice(s *Statement) bool { return s.NotPrivate && s.Choice.Workflow == "stw" }
+
+// wouldBe leads to the pair of a run that makes no claim.
+func wouldBe(s *Statement) string {
+	switch {
+	case unprotected(s.Privacy):
+		return "no epsilon bounds this run:"
+	case unpaidChoice(s):
+		return "without the unpaid choices it would be"
+	}
+	return "with unpredictable noise it would be"
 }
 
 // claim writes "(ε, δ) = (1.00, 10⁻⁶)", epsilon rounded up.
@@ -105,6 +122,8 @@ func accountantWords(p Privacy) string {
 		name = "privacy loss distribution (PLD)"
 	case "rdp":
 		name = "Rényi divergence (RDP)"
+	case "analytic_gaussian":
+		name = "analytic Gaussian"
 	case "":
 		name = "not named"
 	}
@@ -210,66 +229,4 @@ func baselineWords(s *Statement) string {
 		return "Majority class"
 	}
 	return "Mean predictor"
-}
-
-// verdict says in one sentence whether a model worth using came out.
-func verdict(s *Statement) (headline, why string) {
-	headline, why = verdictWords(s)
-	if s.NotPrivate {
-		headline = "In this run without a claim: " + headline
-	}
-	return headline, why
-}
-
-func verdictWords(s *Statement) (headline, why string) {
-	trivial := "always answering with the majority class"
-	if s.Data.Task == "regression" {
-		trivial = "always answering with the mean"
-	}
-	if !s.Choice.UsefulModel {
-		return "No useful model at this budget.",
-			"The best that it can buy is " + trivial + "; the file holds that predictor."
-	}
-	if s.Score == nil || math.IsNaN(float64(s.Score.Value)) || math.IsNaN(float64(s.Score.Baseline)) {
-		return "A model was trained; its quality is not known.",
-			"No score and baseline were released, so nothing is claimed about it."
-	}
-	value, base := scoreText(s, s.Score.Value), scoreText(s, s.Score.Baseline)
-	switch separation(s.Score) {
-	case better:
-		return "A useful model exists.", fmt.Sprintf("It scores %s against %s for %s, and the intervals do not overlap.", value, base, trivial)
-	case overlap:
-		return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s, and the intervals overlap.", value, base, trivial)
-	case worse:
-		return "The released model is worse than its baseline.", fmt.Sprintf("It scores %s against %s for %s.", value, base, trivial)
-	}
-	return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s; an interval is missing.", value, base, trivial)
-}
-
-type relationToBaseline int
-
-const (
-	unknown relationToBaseline = iota
-	better
-	overlap
-	worse
-)
-
-func separation(sc *Score) relationToBaseline {
-	if sc.BaselineInterval == nil {
-		return unknown
-	}
-	m, b := sc.Interval, *sc.BaselineInterval
-	if sc.Metric != "accuracy" {
-		m, b = [2]Number{-m[1], -m[0]}, [2]Number{-b[1], -b[0]} // an error: smaller is better
-	}
-	switch {
-	case m[0] > b[1]:
-		return better
-	case m[1] < b[0]:
-		return worse
-	case m[0] <= b[1] && b[0] <= m[1]:
-		return overlap
-	}
-	return unknown // NaN
 }
