@@ -148,6 +148,9 @@ func axis(low, high float64) (lo, hi, step float64) {
 		}
 	}
 	lo, hi = math.Floor((low-span/20)/step)*step, math.Ceil((high+span/20)/step)*step
+	if low >= 0 {
+		lo = math.Max(lo, 0) // an error or a share below zero has no meaning
+	}
 	return lo, hi, step
 }
 
