@@ -140,7 +140,7 @@ func (a *app) ledgerVerify() *cobra.Command {
 status is 0 when it holds and 4 when it does not. A log that was replaced as a whole
 has a chain that holds; --head, a value printed in an earlier report, convicts it.`,
 		Example: "  pawl ledger verify clinic\n  pawl ledger verify clinic --head 9b3f6a0c51d27e88...",
-		Args:    cobraAtMostOne,
+		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(heads) > 0 {
 				return &usageError{"--head belongs to one data set", "example: pawl ledger verify clinic --head " + heads[0]}
@@ -152,7 +152,7 @@ has a chain that holds; --head, a value printed in an earlier report, convicts i
 	return c
 }
 
-func cobraAtMostOne(c *cobra.Command, args []string) error {
+func atMostOneArg(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
 	}
@@ -163,9 +163,6 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 	l, store, err := a.openExisting(ctx)
 	if err != nil {
 		return err
-	}
-	if l == nil {
-		return a.noLedger()
 	}
 	defer store.Close()
 	if len(names) == 0 {
@@ -251,33 +248,31 @@ func (a *app) changeLedger(ctx context.Context, name, done string, change func(*
 // changeKnown is changeLedger for a data set that must be there: a mistyped path
 // of a ledger is an error and not a new ledger.
 func (a *app) changeKnown(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
-	if _, err := os.Stat(a.mustLedgerPath()); err != nil {
-		if _, err := a.ledgerPath(); err != nil {
-			return err
-		}
-		return a.noLedger()
+	if _, err := a.existingLedger(); err != nil {
+		return err
 	}
 	return a.changeLedger(ctx, name, done, change)
 }
 
-// openExisting opens a ledger for reading; without one it returns nil and makes
-// none.
+// openExisting opens a ledger for reading and makes none.
 func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
-	path, err := a.ledgerPath()
-	if err != nil {
+	if _, err := a.existingLedger(); err != nil {
 		return nil, nil, err
-	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil
 	}
 	return a.openLedger(ctx)
 }
 
-func (a *app) mustLedgerPath() string { p, _ := a.ledgerPath(); return p }
-
-func (a *app) noLedger() error {
-	return &usageError{fmt.Sprintf("%s: there is no ledger yet", a.mustLedgerPath()),
-		"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}
+// existingLedger returns the path of a ledger that is there.
+func (a *app) existingLedger() (string, error) {
+	path, err := a.ledgerPath()
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return path, &usageError{fmt.Sprintf("%s: there is no ledger yet", path),
+			"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}
+	}
+	return path, nil
 }
 
 // nearName says which name may have been meant when a data set is unknown.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -22,7 +25,7 @@ func (a *app) ledgerShow() *cobra.Command {
 		Long: `Show the account of a data set: its budget and who granted it, what is spent,
 reserved and left, and every entry. Without NAME it lists the data sets.`,
 		Example: "  pawl ledger show\n  pawl ledger show clinic\n  pawl ledger show clinic --json",
-		Args:    cobraAtMostOne,
+		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.listLedger(c.Context())
@@ -37,9 +40,6 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if l == nil {
-		return a.noLedger()
-	}
 	defer store.Close()
 	s, err := l.Show(ctx, name)
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 }
 
 func (a *app) listLedger(ctx context.Context) error {
-	l, store, err := a.openExisting(ctx)
+	path, err := a.ledgerPath()
 	if err != nil {
 		return err
 	}
@@ -68,8 +68,13 @@ func (a *app) listLedger(ctx context.Context) error {
 	out := struct {
 		Ledger   string `json:"ledger"`
 		Datasets []line `json:"datasets"`
-	}{a.mustLedgerPath(), []line{}}
-	if l != nil {
+	}{path, []line{}}
+	// An empty list is an answer; it needs no new file.
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		l, store, err := a.openLedger(ctx)
+		if err != nil {
+			return err
+		}
 		defer store.Close()
 		names, err := l.Names(ctx)
 		if err != nil {
@@ -118,14 +123,19 @@ func standing(s *ledger.Statement) string {
 // printStatement writes what the ledger says about one data set. All of it is
 // public: events and amounts are fixed before rows are read.
 func printStatement(w io.Writer, s *ledger.Statement) error {
+	if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
+		fmt.Fprintln(w, "NOT PRIVATE: entries marked so used a seed; no figure here bounds what their outputs give away")
+	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
-	fmt.Fprintf(t, "total\tepsilon %s at delta %s\n", limit(s.Total.Epsilon), deltaText(s.Total.Delta))
-	fmt.Fprintf(t, "spent\tepsilon %s\n", amount(s.Spent.Epsilon))
-	fmt.Fprintf(t, "reserved\tepsilon %s\n", amount(s.Reserved.Epsilon))
-	fmt.Fprintf(t, "left\tepsilon %s\n", limit(s.Left.Epsilon))
+	for _, part := range []struct{ name, epsilon string }{
+		{"total", limit(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limit(s.Left.Epsilon)},
+	} {
+		fmt.Fprintf(t, "%s\tepsilon %s\n", part.name, part.epsilon)
+	}
+	fmt.Fprintf(t, "at delta\t%s\n", deltaText(s.Total.Delta))
 	if s.AtOnce.Method != "" {
 		fmt.Fprintf(t, "at once\tepsilon %s (%s)\n", amount(s.AtOnce.Epsilon), s.AtOnce.Method)
 	}
@@ -139,22 +149,22 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	}
 	fmt.Fprintln(w)
 	t = tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "entry\ttime\tby\tstate\tepsilon alone\tstages\t")
+	fmt.Fprintln(t, "entry\ttime\tby\tstate\tepsilon alone\tstages")
 	for _, e := range s.Entries {
-		mark := ""
-		if e.NotPrivate {
-			mark = "NOT PRIVATE (seeded)"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, when(e.At), e.By, state(e.State), amount(e.Epsilon), strings.Join(e.Stages, ", "), mark)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, when(e.At), e.By, state(&e), amount(e.Epsilon), strings.Join(e.Stages, ", "))
 	}
 	return t.Flush()
 }
 
-func state(s ledger.EntryState) string {
-	if s == ledger.Reserved {
-		return "reserved (charged)"
+func state(e *ledger.Entry) string {
+	s := string(e.State)
+	if e.State == ledger.Reserved {
+		s += " (charged)" // a run that is under way, or one that was killed
 	}
-	return string(s)
+	if e.NotPrivate {
+		s += ", NOT PRIVATE"
+	}
+	return s
 }
 
 func protects(s *ledger.Statement) string {
