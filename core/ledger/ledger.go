@@ -268,23 +268,24 @@ func (l *Ledger) view(ctx context.Context, dataset string, fn func(*state) error
 }
 
 // load returns the state of a data set. Only records newer than the cached state
-// are read, so a decision does not grow with the log.
+// are read, so a decision does not grow with the log. A log that lost what this
+// process has seen (an old copy was put in its place) is broken to it.
 func (t *txn) load(dataset string) (*state, error) {
 	head, err := t.Head(dataset)
 	if err != nil {
 		return nil, err
 	}
 	s := t.l.states[dataset]
-	if s == nil || s.head.Seq > head.Seq || s.head.Seq == head.Seq && s.known() && s.head.Hash != head.Hash {
+	if s == nil {
 		s = newState(dataset)
 	}
-	delete(t.l.states, dataset) // back in only when whole
 	records, err := t.Records(dataset, s.head.Seq)
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		if err := s.apply(&records[i]); err != nil {
+			delete(t.l.states, dataset)
 			return nil, err
 		}
 	}

@@ -423,6 +423,19 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
+// What a refused reservation had begun to book is forgotten by its process too.
+func TestRefusalLeavesNothingBehind(t *testing.T) {
+	l, store := newLedger(t, ledgertest.Sum{})
+	other := ledger.New(store, ledgertest.Sum{}, ledger.Options{})
+	_, _, err := l.Reserve(ctx, ledgertest.Spend("d", 5)) // registers, grants 1, then refuses 5
+	refused(t, err, "exhausted", "grant")
+	_, _, err = other.Reserve(ctx, ledgertest.Spend("d", 0.5))
+	must(t, err)
+	_, _, err = l.Reserve(ctx, ledgertest.Spend("d", 0.5))
+	must(t, err)
+	must(t, l.Verify(ctx, "d"))
+}
+
 func TestScopeKey(t *testing.T) {
 	l, store := newLedger(t, ledgertest.Sum{})
 	before, err := l.ScopeKey(ctx, "d")

@@ -66,6 +66,22 @@ func TestOpenedRowsStayCharged(t *testing.T) {
 	}
 }
 
+func TestCancelledPermitOpensNothing(t *testing.T) {
+	rows := sealed.New("d", &schema.Schema{Unit: schema.Unit{Name: "row", MaxRows: 1}}, nil, nil)
+	l, _ := newLedger(t, ledgertest.Sum{})
+	for name, settle := range map[string]func(*ledger.Permit) error{
+		"cancel": func(p *ledger.Permit) error { return l.Cancel(ctx, p) },
+		"commit": func(p *ledger.Permit) error { return l.Commit(ctx, p) },
+	} {
+		p, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.25))
+		must(t, err)
+		must(t, settle(p))
+		if _, err := sealed.Open(rows, p, dp.WholeScope, dp.Pure{Epsilon: 0.25}); err == nil {
+			t.Errorf("rows open after %s", name)
+		}
+	}
+}
+
 // selects prices a selection as one run: this is no accountant to use.
 type selects struct{ ledgertest.Sum }
 

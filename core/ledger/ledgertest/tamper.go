@@ -156,22 +156,49 @@ func tampering(t *testing.T, s ledger.Store) {
 
 	// What is not understood is never skipped, even in a whole chain.
 	for name, edit := range map[string]func(*ledger.Record){
-		"unknown kind":  func(r *ledger.Record) { r.Kind = "audit" },
-		"unknown field": func(r *ledger.Record) { r.Body = json.RawMessage(`{"id":"x","weight":2}`) },
-		"no JSON":       func(r *ledger.Record) { r.Body = json.RawMessage(`{`) },
-		"more JSON":     func(r *ledger.Record) { r.Body = append(slices.Clone(r.Body), '1') },
-		"version":       func(r *ledger.Record) { r.Version = 2 },
+		"unknown kind": func(r *ledger.Record) { r.Kind = "audit" },
+		"unknown field": func(r *ledger.Record) {
+			r.Body = append(slices.Clone(r.Body[:len(r.Body)-1]), `,"weight":2}`...)
+		},
+		"no JSON":   func(r *ledger.Record) { r.Body = json.RawMessage(`{`) },
+		"more JSON": func(r *ledger.Record) { r.Body = append(slices.Clone(r.Body), '1') },
+		"version":   func(r *ledger.Record) { r.Version = 2 },
 	} {
 		records := slices.Clone(whole)
 		edit(&records[3])
 		head := rechain(records)
 		convict(name, records, head)
 	}
+
+	// Nor is a charge taken back that was committed (by record 4), or an id that is
+	// not there.
+	for _, body := range []string{string(whole[3].Body), `{"id":"none"}`} {
+		back := ledger.Record{Version: ledger.Version, Dataset: "log", Kind: ledger.KindCancel, Time: whole[3].Time, User: "ann", Body: json.RawMessage(body)}
+		records := append(slices.Clone(whole), back)
+		head := rechain(records)
+		convict("cancel of "+body, records, head)
+	}
+
+	// A process that has seen the whole log does not go on with an older copy of it.
+	var shown edited
+	switching := New(&shown)
+	shown = edited{s, "log", whole, ledger.Head{Seq: last.Seq, Hash: last.Hash}}
+	if _, err := switching.Show(ctx, "log"); err != nil {
+		t.Fatal(err)
+	}
+	older := whole[:len(whole)-2]
+	shown.records, shown.head = older, rechain(older)
+	for range 2 {
+		if _, err := switching.Show(ctx, "log"); !errors.Is(err, ledger.ErrBroken) {
+			t.Errorf("an older copy of the log: %v", err)
+		}
+	}
 }
 
 // rechain makes edited records a whole chain again.
 func rechain(records []ledger.Record) ledger.Head {
 	for i := range records {
+		records[i].Seq = int64(i) + 1
 		if i > 0 {
 			records[i].Prev = records[i-1].Hash
 		}
