@@ -90,3 +90,14 @@ func BenchmarkObjectivePerturbation(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkNormalEquations(b *testing.B) {
+	rows, enc := censusRows(22750)
+	fit := NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := SolveNormalEquations(context.Background(), mustPermit(b, "census", fit.Event()), rows, fit, entropy.Seeded(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

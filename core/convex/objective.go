@@ -19,14 +19,15 @@ const (
 	finishingShare = 0.01
 	// certificate is γ: the gradient norm that the solver must reach. One row
 	// contributes at most 1 to that gradient. It is far above what float64 can
-	// reach (rounding of the sum is below 1e-6/2 in the worst case up to about a
-	// million rows, and typically a hundred times less), and far below what
-	// matters: the finishing noise has scale 2γ/(a·0.01ε), which is 1e-4 in the
-	// weights at a = 2/ε.
+	// reach: the rounding of the sum is below γ/2 in the worst case up to about a
+	// million rows, and the solver was seen to come to rest at 1e-12 on 600,000. It
+	// is far below what matters: the finishing noise has scale 2γ/(a·0.01ε), which
+	// is 1e-4 in the weights at a = 2/ε.
 	certificate = 1e-6
-	minCapped   = 0.01
 	// A miss doubles γ, at most so many times.
 	certificateDoublings = 12
+	// minCapped is the least regularization beside a cap on residuals.
+	minCapped = 0.01
 )
 
 // ErrNotCertified is returned when the solver reached no gradient norm of the
@@ -61,10 +62,10 @@ var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regu
 //
 //   - b_D(w) − b_{D∪Z}(w) = Σ_{z∈Z}∇ℓ_z(w) has norm at most k·r, so the two values
 //     of ν differ by a factor within e^{±k·r/s} = e^{±ε'}.
-//   - det H_{D∪Z}/det H_D = det(I + H_D^{-1/2}(Σ_Z ℓ”_z zzᵀ)H_D^{-1/2}) >= 1. The
-//     added matrix is positive semidefinite, of rank at most k and trace at most
-//     k·c/a, so by the inequality of the means the determinant is at most
-//     (1 + c/a)^k.
+//   - det H_{D∪Z}/det H_D = det(I + H_D^{-1/2}(Σ_Z κ_z·zzᵀ)H_D^{-1/2}) >= 1,
+//     0 <= κ_z <= c. The added matrix is positive semidefinite, of rank at most k and
+//     trace at most k·c/a, so by the inequality of the means the determinant is at
+//     most (1 + c/a)^k.
 //
 // Together |ln p_D/p_{D∪Z}| <= ε' + k·ln(1+c/a) = ε_o. The same numbers come from
 // running the one-row mechanism at ε_o/k and taking k steps.
@@ -86,8 +87,8 @@ var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regu
 // # Assumptions
 //
 //   - γ = 1e-6 is reached for every data set: in exact arithmetic the solver
-//     converges for all of them, and float64 leaves a margin of a hundred. Should
-//     a fit miss it, γ doubles along 1e-6·2^j; which j was used, and the error
+//     converges for all of them, and float64 leaves a wide margin. Should a fit
+//     miss it or its 300 iterations, γ doubles along 1e-6·2^j; which j was used, and the error
 //     after 12 doublings, then depend on the rows and are not covered by ε.
 //   - The norm of the gradient is itself computed in float64; half of γ is kept
 //     back for its rounding.
