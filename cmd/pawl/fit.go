@@ -166,7 +166,7 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 	return c
 }
 
-func (a *app) fit(ctx context.Context, data string, f *fitFlags) error {
+func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -179,6 +179,13 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) error {
 	env, err := a.environment(ctx, l, j, f)
 	if err != nil {
 		return err
+	}
+	if _, absent := os.Stat(f.out); absent != nil {
+		defer func() {
+			if err != nil {
+				_ = os.Remove(f.out) // only when it is empty: a refusal leaves no trace
+			}
+		}()
 	}
 	out, err := workflow.NewOutput(f.out)
 	if err != nil {
