@@ -1,12 +1,12 @@
 // Package gradient trains by noisy gradient descent: the sum of clipped
-// per-unit gradients over a lot, plus Gaussian noise, divided by a public number.
+// per-row gradients over a lot, plus Gaussian noise, divided by a public number.
 //
 // Guarantee: the weights returned by Descend are a post-processing of Steps
-// releases, each of a vector of L2 sensitivity ClippingNorm × rows per unit with
-// Gaussian noise of NoiseMultiplier times that, on a lot that every row joins
-// with probability SamplingRate (exactly what Descent.Event says). Divisor,
-// learning rate, momentum and averaging are public and do not enter the
-// guarantee.
+// releases, each of a vector of L2 sensitivity ClippingNorm × rows per unit (twice
+// that under ReplaceOne) with Gaussian noise of NoiseMultiplier times that, on a
+// lot that every unit joins with all its rows with probability SamplingRate
+// (exactly what Descent.Event says). Divisor, learning rate, momentum and
+// averaging are public and do not enter the guarantee.
 package gradient
 
 import (
@@ -46,7 +46,7 @@ type Privacy struct {
 	NoiseMultiplier float64
 	// Steps is the number of noisy sums.
 	Steps int
-	// SamplingRate is the chance with which a row joins a lot; 1 is full batch.
+	// SamplingRate is the chance with which a unit joins a lot; 1 is full batch.
 	SamplingRate float64
 }
 
@@ -127,9 +127,13 @@ func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d De
 	if err != nil {
 		return nil, err
 	}
-	sensitivity := d.ClippingNorm * float64(permit.MaxRows())
-	return d.run(ctx, view, d.NoiseMultiplier*sensitivity, src)
+	sensitivity := d.ClippingNorm * float64(permit.RowsApart())
+	return d.run(ctx, view, d.NoiseMultiplier*sensitivity*rounding, src)
 }
+
+// rounding is the factor by which the sensitivity is enlarged: norms of rows and
+// clipped residuals are right to 1e-14 or so, and so is the product above.
+const rounding = 1 + 1e-12
 
 // DescendPublic runs d without noise. It opens public data sets only; its result
 // carries no guarantee. ClippingNorm still applies.
@@ -151,12 +155,13 @@ func (d *Descent) run(ctx context.Context, view *sealed.View, noiseStdDev float6
 	var (
 		w, velocity, sum, mean = make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
 		pass                   design.Pass
-		lots, draws            *entropy.Source
+		draws                  *entropy.Source
+		lots                   lots
 		include                []bool
-		joined                 []int32
 	)
 	if src != nil {
-		lots, draws = src.Split("lots"), src.Split("noise")
+		draws = src.Split("noise")
+		lots = newLots(view, d.SamplingRate, src.Split("lots"))
 	}
 	contribution := d.contribution(m)
 	divisor := d.SamplingRate * d.ExpectedRows
@@ -166,14 +171,7 @@ func (d *Descent) run(ctx context.Context, view *sealed.View, noiseStdDev float6
 			return nil, err
 		}
 		if d.SamplingRate < 1 {
-			if include == nil {
-				include = make([]bool, m.Len())
-			}
-			clear(include)
-			joined = lots.Subset(joined[:0], m.Len(), d.SamplingRate)
-			for _, i := range joined {
-				include[i] = true
-			}
+			include = lots.draw()
 		}
 		clear(sum)
 		m.Sum(&pass, sum, w, d.Outputs, include, contribution)

@@ -23,6 +23,7 @@ type Rows = sealed.Rows
 type Builder struct {
 	dataset string
 	schema  *schema.Schema
+	levels  []int // by column; 0 where it has none
 	key     [32]byte
 	cells   []float64
 	units   []uint64
@@ -32,7 +33,11 @@ type Builder struct {
 // NewBuilder starts a table. key is the data set's own hash key, kept in its
 // ledger and never changed, so that a unit stays in its scope for good.
 func NewBuilder(dataset string, s *schema.Schema, key [32]byte) *Builder {
-	return &Builder{dataset: dataset, schema: s, key: key}
+	b := &Builder{dataset: dataset, schema: s, key: key, levels: make([]int, len(s.Columns))}
+	for i := range s.Columns {
+		b.levels[i] = len(s.Columns[i].Levels())
+	}
+	return b
 }
 
 // Add appends one row: its cells in schema order (schema.Parse) and the
@@ -40,6 +45,10 @@ func NewBuilder(dataset string, s *schema.Schema, key [32]byte) *Builder {
 func (b *Builder) Add(cells []float64, unit string) error {
 	if len(cells) != len(b.schema.Columns) {
 		return fmt.Errorf("intake: %d cells for %d columns", len(cells), len(b.schema.Columns))
+	}
+	cells = slices.Clone(cells)
+	if err := b.declared(cells); err != nil {
+		return err
 	}
 	b.cells = append(b.cells, cells...)
 	b.units = append(b.units, b.hash("unit", []byte(unit)))
@@ -49,6 +58,23 @@ func (b *Builder) Add(cells []float64, unit string) error {
 			_ = binary.Write(&row, binary.LittleEndian, math.Float64bits(c))
 		}
 		b.ranks = append(b.ranks, b.hash("row", row.Bytes()))
+	}
+	return nil
+}
+
+// declared holds cells to the schema: sensitivities rest on bounds and levels, so
+// they must not depend on who parsed the row. Numbers are clipped, as
+// schema.Parse does; a level that does not exist is a fault of the caller's.
+func (b *Builder) declared(cells []float64) error {
+	for i, v := range cells {
+		switch c := &b.schema.Columns[i]; c.Type {
+		case schema.Numeric, schema.Integer:
+			cells[i] = min(max(v, c.Lower), c.Upper)
+		case schema.Boolean, schema.Categorical:
+			if v == v && !(v >= 0 && v < float64(b.levels[i]) && v == math.Trunc(v)) {
+				return fmt.Errorf("intake: column %q: not the index of a level", c.Name)
+			}
+		}
 	}
 	return nil
 }

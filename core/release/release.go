@@ -3,9 +3,9 @@
 // integer query, since rounding a float draw proves nothing.
 //
 // Every mechanism states its Event from public parameters, opens its scope
-// against a permit that holds that Event, and returns noisy values only. With up
-// to k rows per unit every sensitivity below is multiplied by k, which the
-// permit knows.
+// against a permit that holds that Event, and returns noisy values only. Where
+// neighbours differ in up to k rows (the permit's RowsApart: rows per unit, twice
+// that under ReplaceOne) every sensitivity below is multiplied by k.
 package release
 
 import (
@@ -37,7 +37,7 @@ func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	if err != nil {
 		return 0, err
 	}
-	return laplace(src, int64(view.Len()), c.NoiseMultiplier*float64(permit.MaxRows()))
+	return laplace(src, int64(view.Len()), c.NoiseMultiplier*stake(permit))
 }
 
 // Majority releases the most frequent level of a column.
@@ -68,11 +68,11 @@ func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *seal
 	}
 	counts := make([]int64, m.Levels)
 	for i := range view.Len() {
-		if v := view.Row(i)[m.Column]; v >= 0 && int(v) < m.Levels {
+		if v := view.Row(i)[m.Column]; v >= 0 && v < float64(m.Levels) {
 			counts[int(v)]++
 		}
 	}
-	scale := m.NoiseMultiplier * float64(permit.MaxRows())
+	scale := m.NoiseMultiplier * stake(permit)
 	if m.Levels == 2 {
 		d, err := laplace(src, counts[1]-counts[0], scale)
 		if err != nil || d <= 0 {
@@ -133,7 +133,7 @@ func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 	for i := range view.Len() {
 		sum += quantise(m.Value(view.Row(i)))
 	}
-	noisy, err := laplace(src, sum, m.NoiseMultiplier*float64(permit.MaxRows())*grid)
+	noisy, err := laplace(src, sum, m.NoiseMultiplier*stake(permit)*grid)
 	if err != nil {
 		return 0, err
 	}
@@ -149,6 +149,9 @@ func open(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, scope d
 	}
 	return sealed.Open(rows, permit, scope, event)
 }
+
+// stake is k, enlarged by what rounding may take from a product of a few float64s.
+func stake(permit *sealed.Permit) float64 { return float64(permit.RowsApart()) * (1 + 1e-12) }
 
 func laplace(src *entropy.Source, value int64, scale float64) (int64, error) {
 	z, err := noise.DiscreteLaplace(src, scale)

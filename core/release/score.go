@@ -90,7 +90,7 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 	for i := range view.Len() {
 		cells := view.Row(i)
 		truth := cells[a.Column]
-		if !(truth >= 0 && int(truth) < a.Levels) {
+		if !(truth >= 0 && truth < float64(a.Levels)) {
 			continue
 		}
 		if a.Predict(cells) == int(truth) {
@@ -100,7 +100,7 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 		}
 		exact[2+int(truth)]++
 	}
-	k := float64(permit.MaxRows())
+	k := stake(permit)
 	if a.Pure {
 		scale := 2 * k * a.NoiseMultiplier
 		noisy := make([]float64, len(exact))
@@ -182,7 +182,7 @@ func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows 
 	if err != nil {
 		return ErrorScore{}, err
 	}
-	k := float64(permit.MaxRows())
+	k := stake(permit)
 	first := make([]int64, 2)
 	for i := range view.Len() {
 		if y := a.Truth(view.Row(i)); y == y {

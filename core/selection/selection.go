@@ -71,7 +71,7 @@ func Run[C, M any](
 		candidate := draw(src.Split("candidate", uint64(i)))
 		p, err := next()
 		if err != nil {
-			return best, err
+			return Winner[C, M]{Score: math.Inf(-1)}, err
 		}
 		model, score, err := base(ctx, p, candidate, src.Split("run", uint64(i)))
 		p.Close()
@@ -119,5 +119,5 @@ func firstProbability(eta, gamma float64) float64 {
 	if eta == 0 {
 		return (1 - gamma) / math.Log(1/gamma)
 	}
-	return (1 - gamma) * eta / (math.Pow(gamma, -eta) - 1)
+	return (1 - gamma) * eta / math.Expm1(-eta*math.Log(gamma)) // a power minus 1 would cancel at small eta
 }

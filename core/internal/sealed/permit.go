@@ -102,6 +102,9 @@ func covers(reserved, wanted dp.Event) bool {
 func precision(e dp.Event) (float64, bool) {
 	count := 1.0
 	if rep, ok := e.(dp.Repeat); ok {
+		if rep.Count < 1 {
+			return 0, false
+		}
 		count, e = float64(rep.Count), rep.Event
 	}
 	g, ok := e.(dp.Gaussian)
@@ -139,3 +142,15 @@ func (p *Permit) Relation() dp.Relation { return p.relation }
 
 // MaxRows is the number of rows per unit that the reservation was priced for.
 func (p *Permit) MaxRows() int { return p.maxRows }
+
+// RowsApart is the largest number of rows in which two neighbouring data sets
+// differ, added and removed ones counted alike: MaxRows, and twice that under
+// ReplaceOne, where the rows of one unit leave and those of another enter. By the
+// triangle inequality RowsApart times what one row can change bounds every sum
+// over rows.
+func (p *Permit) RowsApart() int {
+	if p.relation == dp.ReplaceOne {
+		return 2 * p.maxRows
+	}
+	return p.maxRows
+}

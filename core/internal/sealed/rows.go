@@ -89,13 +89,30 @@ func (r *Rows) view(scope dp.Scope) *View {
 			index = append(index, i*width)
 		}
 	}
-	return &View{n: len(index), row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
+	v := &View{n: len(index), row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
+	v.units = func() ([]int32, int) {
+		if r.schema.Unit.MaxRows <= 1 {
+			return nil, v.n
+		}
+		of, number := make([]int32, v.n), map[uint64]int32{}
+		for i := range of {
+			h := t.hash[index[i]/width]
+			if _, ok := number[h]; !ok {
+				number[h] = int32(len(number))
+			}
+			of[i] = number[h]
+		}
+		return of, len(number)
+	}
+	return v
 }
 
 // View is an opened scope. It never leaves the function of core that opened it.
 type View struct {
-	n   int
-	row func(i int) []float64 // a function for the reason given at Rows
+	n int
+	// Functions for the reason given at Rows.
+	row   func(i int) []float64
+	units func() ([]int32, int)
 }
 
 // Len is the number of rows in the scope: a private fact.
@@ -103,6 +120,11 @@ func (v *View) Len() int { return v.n }
 
 // Row returns the cells of row i of the scope; the caller must not change them.
 func (v *View) Row(i int) []float64 { return v.row(i) }
+
+// Units numbers the units of the scope from 0 to n−1 and returns the number of
+// each row's unit. Where a unit owns one row, rows are units, equal ones too: of
+// is then nil and n the number of rows.
+func (v *View) Units() (of []int32, n int) { return v.units() }
 
 // The methods below keep rows out of logs, dumps and files: %v would otherwise
 // print unexported fields.
