@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,7 +58,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", c)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper},
 	})
 }
 
@@ -152,6 +153,20 @@ func records(ts *testscript.TestScript, work string) int {
 		n += len(r)
 	}
 	return n
+}
+
+// tamper raises the first budget of data set clinic with another program's hands.
+func tamper(ts *testscript.TestScript, _ bool, _ []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("WORK"), ".data", "pawl", "ledger.db"))
+	ts.Check(err)
+	defer db.Close()
+	for _, statement := range []string{
+		`DROP TRIGGER ledger_records_no_update`,
+		`UPDATE ledger_records SET body = CAST(replace(CAST(body AS TEXT), '"2"', '"9"') AS BLOB) WHERE dataset = 'clinic' AND seq = 1`,
+	} {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
 }
 
 const clinicSchema = `version: 1

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -89,9 +90,10 @@ func loadModel(dir string) (*model.Model, error) {
 	return m, nil
 }
 
-// used is the model's schema with every column that it does not look at ignored,
-// so that the file may lack it or hold anything in it: the target above all.
-func used(m *model.Model) *schema.Schema {
+// forFile is the model's schema for a file of this header: every column that the
+// model does not look at is ignored, declared or not, so that the file may lack it
+// or hold anything in it, the target above all.
+func forFile(m *model.Model, name string, header []string) (*schema.Schema, error) {
 	features := map[string]bool{}
 	if m.Encoding != nil {
 		for _, f := range m.Encoding.Features() {
@@ -102,28 +104,50 @@ func used(m *model.Model) *schema.Schema {
 	s.Unit = schema.Unit{Name: "row", MaxRows: 1}
 	s.Columns = append([]schema.Column(nil), s.Columns...)
 	for i := range s.Columns {
-		if c := &s.Columns[i]; !features[c.Name] {
+		c := &s.Columns[i]
+		if !features[c.Name] {
 			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
+		} else if !slices.Contains(header, c.Name) {
+			advice := ""
+			if near := schema.Nearest(c.Name, header); near != "" {
+				advice = fmt.Sprintf("did you mean its column %q?", near)
+			}
+			return nil, &usageError{fmt.Sprintf("%s:1: the header has no column %q, which the model uses", name, c.Name), advice}
 		}
 	}
-	return &s
+	for _, h := range header {
+		if s.Column(h) < 0 {
+			s.Columns = append(s.Columns, schema.Column{Name: h, Type: schema.Ignore})
+		}
+	}
+	return &s, nil
 }
 
 func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, row reader.Row) error {
-	s, o := used(m), reader.Options{BadRows: bad}
-	err := reader.Read(file, s, o, row)
-	if !errors.Is(err, os.ErrNotExist) {
-		return err
+	content, err := os.ReadFile(file)
+	if err != nil {
+		b, ok := dataset.Lookup(file)
+		if !ok || !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		rows, err := b.TrainCSV(a.dataDir)
+		if err != nil {
+			return err
+		}
+		if content, err = io.ReadAll(rows); err != nil {
+			return err
+		}
 	}
-	b, ok := dataset.Lookup(file)
-	if !ok {
-		return err
-	}
-	rows, err := b.TrainCSV(a.dataDir)
+	c, err := reader.New(file, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
-	return reader.ReadFrom(b.Name, rows, s, o, row)
+	defer c.Close()
+	s, err := forFile(m, file, c.Header())
+	if err != nil {
+		return err
+	}
+	return reader.ReadFrom(file, bytes.NewReader(content), s, reader.Options{BadRows: bad}, row)
 }
 
 // prediction collects what a model says about rows.
