@@ -100,10 +100,13 @@ type Objective struct {
 	Epsilon float64
 	// Regularization is a; see DefaultRegularization.
 	Regularization float64
-	// ResidualCap r in (0, 1]; 1 is the logistic loss. 1/4 helps below about a
-	// thousand rows and hurts above ten thousand. A cap below 1 makes the loss flat
-	// where it is large, and the solver is known to be quick only from a
-	// Regularization of 0.01 on: less is refused.
+	// ResidualCap r in (0, 1]; 1 is the logistic loss. A cap divides the noise by
+	// 1/r and wants a regularization smaller by r. With that, 1/2 was never worse
+	// than 1: accuracy at ε = 0.1, 1, 3 on 32,561 census rows (158 coordinates) 82.7,
+	// 85.2, 85.6 against 81.8, 85.1, 85.5; on 380 rows of WDBC (31 coordinates) 66,
+	// 87.0, 93.4 against 62, 83.1, 91.3 (both sets chose it, so it is optimistic). A
+	// cap makes the loss flat where it is large, and the solver is known to be quick
+	// only from a Regularization of 0.01 on: less is refused.
 	ResidualCap float64
 	Encoding    *encode.Encoding
 	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes
@@ -112,13 +115,24 @@ type Objective struct {
 }
 
 // DefaultRegularization is max(2, dim/15)/epsilon, a rule found on data sets of
-// 200 to 32,000 rows. With up to k rows per unit, pass epsilon/k.
+// 200 to 32,000 rows. With up to k rows per unit, pass epsilon/k; multiply the
+// result by ResidualCap.
 func DefaultRegularization(dim int, epsilon float64) float64 {
 	return max(2, float64(dim)/15) / epsilon
 }
 
 // Event is what one fit costs.
 func (o Objective) Event() dp.Event { return dp.Pure{Epsilon: o.Epsilon} }
+
+// Probability turns a score w·x into the probability of target 1 that o's loss
+// stands for: the q at which the score minimises the expected loss, where
+// q·min(1−p, r) = (1−q)·min(p, r) with p = σ(score). Without a cap it is p. With
+// r <= 1/2, scores with r <= p <= 1−r all mean 1/2.
+func (o Objective) Probability(score float64) float64 {
+	// σ(−s) rather than 1−σ(s): the difference has no digits left at large scores.
+	one, zero := min(sigmoid(score), o.ResidualCap), min(sigmoid(-score), o.ResidualCap)
+	return one / (one + zero)
+}
 
 // Validate reports the first parameter without meaning.
 func (o Objective) Validate() error {

@@ -338,6 +338,7 @@ func TestHardProblemsAreCertified(t *testing.T) {
 		{"few rows, capped", small, 1, 2, 0.25, lastCell},
 		{"few rows, capped, least regularization", small, 500, minCapped, 0.25, lastCell},
 		{"capped", rows, 1, 7, 0.25, lastCell},
+		{"cap 1/2", rows, 1, 3.6, 0.5, lastCell},
 		{"capped hard, least regularization", rows, 500, minCapped, 0.1, lastCell},
 		{"capped, separable", rows, 100, minCapped, 0.25, func(c []float64) float64 { return math.Floor(1 + c[9]/2) }},
 	} {
@@ -365,6 +366,27 @@ func TestHardProblemsAreCertified(t *testing.T) {
 			}
 			if g := norm(solver.grad); !(g <= certificate/2) {
 				t.Errorf("‖∇J‖ = %g, want at most %g", g, certificate/2)
+			}
+		})
+	}
+}
+
+func TestProbability(t *testing.T) {
+	for _, tc := range []struct {
+		name             string
+		cap, score, want float64
+	}{
+		{"logistic", 1, 1, 1 / (1 + math.Exp(-1))},
+		{"logistic, far", 1, -800, 0},
+		{"even", 0.5, 0, 0.5},
+		{"cap 1/2", 0.5, math.Log(3), 0.5 / (0.5 + 0.25)}, // p = 3/4
+		{"cap 1/2, other side", 0.5, -math.Log(3), 0.25 / (0.5 + 0.25)},
+		{"flat middle", 0.25, 0.5, 0.5},
+		{"far", 0.25, 800, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := (Objective{ResidualCap: tc.cap}).Probability(tc.score); !(math.Abs(got-tc.want) <= 1e-12) {
+				t.Errorf("Probability(%g) = %v, want %v", tc.score, got, tc.want)
 			}
 		})
 	}
