@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -44,8 +43,8 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if info, err := os.Stat(f.out); err == nil && !info.IsDir() {
-		return &usageError{fmt.Sprintf("%s: is a file, not a directory", f.out), "name another directory with --out"}
+	if err := checkOut(f.out); err != nil {
+		return err
 	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {

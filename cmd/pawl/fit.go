@@ -180,6 +180,9 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkOut(f.out); err != nil {
+		return err
+	}
 	if _, absent := os.Stat(f.out); absent != nil {
 		defer func() {
 			if err != nil {

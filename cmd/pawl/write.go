@@ -2,17 +2,30 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pawl/report"
+	"pawl/workflow"
 )
 
 // writeFile makes a file whole or not at all. Without replace it refuses a file
 // that is there, even one that appeared a moment ago.
+//
+// What is no regular file (a device, a pipe) is written into and never replaced.
 func writeFile(path string, replace bool, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && replace && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return cannotWrite(path, err)
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
 	if err != nil {
 		return cannotWrite(path, err)
@@ -35,6 +48,30 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+// checkOut refuses an output directory in which a run would replace files that are
+// not an earlier run's: --out . must not cost anybody a README.
+func checkOut(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil // it will be made, or making it says why not
+	}
+	advice := "name another directory with --out"
+	if !info.IsDir() {
+		return &usageError{fmt.Sprintf("%s: is a file, not a directory", dir), advice}
+	}
+	var earlier report.Statement
+	text, err := os.ReadFile(filepath.Join(dir, workflow.StatementFile))
+	if err == nil && json.Unmarshal(text, &earlier) == nil && earlier.Software.Name == "pawl" {
+		return nil
+	}
+	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return &usageError{fmt.Sprintf("%s: holds %s, which is not of an earlier run", dir, name), advice}
+		}
 	}
 	return nil
 }
