@@ -67,7 +67,9 @@ func (m *Matrix) encode(i int, cells []float64) {
 	norm2 := 0.0
 	for t, bi := range m.tables {
 		l := m.enc.Blocks[bi].Level(cells)
-		if l == encode.None {
+		// A level that the block does not have would land in another block's table and
+		// could make a row longer than its norm says.
+		if l < 0 || l >= m.enc.Blocks[bi].Levels {
 			m.level[i*len(m.tables)+t] = none
 			continue
 		}

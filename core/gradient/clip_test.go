@@ -1,0 +1,243 @@
+package gradient
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/internal/design"
+	"pawl/encode"
+)
+
+// tolerance is the relative excess that float64 may cause; Descend enlarges its
+// noise by as much.
+const tolerance = 1e-12
+
+var scores = []float64{0, 1, -1, 40, -40, 800, -800, 1e308, -1e308, math.MaxFloat64, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()}
+
+func l2(v []float64) float64 {
+	big := 0.0
+	for _, x := range v {
+		big = max(big, math.Abs(x)) // carries NaN, as it should
+	}
+	if big == 0 || big != big {
+		return big
+	}
+	s := 0.0
+	for _, x := range v {
+		s += x / big * (x / big)
+	}
+	return big * math.Sqrt(s)
+}
+
+// Whatever the scores, targets and unknown cells of a row are, x·rᵀ has norm at
+// most C: convicts clipping off, clipping the residual instead of the gradient,
+// and a NaN that passes through.
+func TestContributionNormIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		enc := drawEncoding(t)
+		cells := drawCells(t, 1)
+		kind := rapid.SampledFrom(losses).Draw(t, "loss")
+		c := rapid.SampledFrom([]float64{1e-300, 1e-9, 0.01, 0.3, 1, 7, 1e300}).Draw(t, "clip")
+		y := rapid.SampledFrom(append([]float64{0.5, 2, 3, 1e300}, scores...)).Draw(t, "target")
+		m := matrixOf(t, enc, cells, func([]float64) float64 { return y })
+		d := descent(enc, kind.loss, kind.outputs)
+		d.ClippingNorm = c
+		s := make([]float64, kind.outputs)
+		for k := range s {
+			s[k] = rapid.OneOf(rapid.SampledFrom(scores), rapid.Float64()).Draw(t, "score")
+		}
+		d.contribution(m)(0, s)
+		x := make([]float64, enc.Dim)
+		enc.Vector(x, cells)
+		if got := l2(s) * l2(x); !(got <= c*(1+tolerance)) {
+			t.Fatalf("%s: contribution %v of a row of norm %g has norm %g, want at most %g", kind.loss, s, l2(x), got, c)
+		}
+	})
+}
+
+// A row of norm zero or without a target gives exactly zero.
+func TestNothingComesFromNothing(t *testing.T) {
+	for _, s := range scores {
+		for _, y := range append([]float64{0, 1, 2}, scores...) {
+			for _, c := range []float64{1e-300, 1, 1e300} {
+				if got := clip(s-y, c, 0); got != 0 {
+					t.Errorf("clip(%g, %g, 0) = %g, want 0", s-y, c, got)
+				}
+				v := []float64{s, 0, -s}
+				if softmaxResidual(v, y, c, 0); v[0] != 0 || v[1] != 0 || v[2] != 0 {
+					t.Errorf("softmax of %g at norm 0: %v, want zeros", s, v)
+				}
+			}
+		}
+		v := []float64{s, 0, -s}
+		if softmaxResidual(v, math.NaN(), 1, 0.5); v[0] != 0 || v[1] != 0 || v[2] != 0 {
+			t.Errorf("softmax of %g without a target: %v, want zeros", s, v)
+		}
+	}
+	if got := clip(math.NaN(), 1, 0.5); got != 0 {
+		t.Errorf("clip(NaN) = %g, want 0", got)
+	}
+}
+
+// naive is the definition: the gradient of one row at a time, dense, clipped.
+func naive(d *Descent, x []float64, y float64, w []float64) []float64 {
+	k := d.Outputs
+	r := make([]float64, k)
+	for j, v := range x {
+		for o := range r {
+			r[o] += v * w[j*k+o]
+		}
+	}
+	g := make([]float64, len(w))
+	if y != y {
+		return g
+	}
+	switch d.Loss {
+	case Logistic:
+		r[0] = 1/(1+math.Exp(-r[0])) - y
+	case Residual:
+		r[0] = min(max(r[0]-y, -d.ClippingNorm), d.ClippingNorm)
+	case Softmax:
+		top, total := math.Inf(-1), 0.0
+		for _, v := range r {
+			top = max(top, v)
+		}
+		for o := range r {
+			r[o] = math.Exp(r[o] - top)
+			total += r[o]
+		}
+		for o := range r {
+			r[o] /= total
+		}
+		r[int(y)]--
+	}
+	for j, v := range x {
+		for o := range r {
+			g[j*k+o] = v * r[o]
+		}
+	}
+	if n := l2(g); n > d.ClippingNorm {
+		for j := range g {
+			g[j] *= d.ClippingNorm / n
+		}
+	}
+	return g
+}
+
+func drawWeights(t *rapid.T, n int) []float64 {
+	w := make([]float64, n)
+	for j := range w {
+		w[j] = rapid.Float64Range(-4, 4).Draw(t, "weight")
+	}
+	return w
+}
+
+// The clipped sum through the tables of levels equals the loop over dense rows,
+// for lots of no, one and many rows.
+func TestClippedSumMatchesOneRowAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		enc := drawEncoding(t)
+		n := rapid.SampledFrom([]int{0, 1, 2, 9}).Draw(t, "rows")
+		cells := drawCells(t, n)
+		kind := rapid.SampledFrom(losses).Draw(t, "loss")
+		d := descent(enc, kind.loss, kind.outputs)
+		d.ClippingNorm = rapid.SampledFrom([]float64{0.02, 0.3, 10}).Draw(t, "clip")
+		w := drawWeights(t, enc.Dim*kind.outputs)
+		var include []bool
+		if rapid.Bool().Draw(t, "lot") {
+			include = make([]bool, n)
+			for i := range include {
+				include[i] = rapid.Bool().Draw(t, "joins")
+			}
+		}
+		got, want := make([]float64, len(w)), make([]float64, len(w))
+		m := matrixOf(t, enc, cells, target)
+		m.Sum(new(design.Pass), got, w, kind.outputs, include, d.contribution(m))
+		x := make([]float64, enc.Dim)
+		for i := range n {
+			if include != nil && !include[i] {
+				continue
+			}
+			row := cells[i*columns : (i+1)*columns]
+			enc.Vector(x, row)
+			for j, v := range naive(&d, x, target(row), w) {
+				want[j] += v
+			}
+		}
+		for j := range want {
+			if !(math.Abs(got[j]-want[j]) <= 1e-10*(1+math.Abs(want[j]))) {
+				t.Fatalf("%s, coordinate %d: got %g, want %g", kind.loss, j, got[j], want[j])
+			}
+		}
+	})
+}
+
+// A unit of k rows moves the sum by at most k·C: the sensitivity that the noise is
+// scaled to, measured at adversarial weights, unclipped and clipped.
+func TestNeighboursDifferByTheSensitivity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		enc := drawEncoding(t)
+		kind := rapid.SampledFrom(losses).Draw(t, "loss")
+		k := rapid.IntRange(1, 3).Draw(t, "rows of the unit")
+		common := drawCells(t, rapid.IntRange(0, 5).Draw(t, "others"))
+		both := append(append([]float64(nil), common...), drawCells(t, k)...)
+		d := descent(enc, kind.loss, kind.outputs)
+		d.ClippingNorm = rapid.SampledFrom([]float64{0.02, 0.3, 2}).Draw(t, "clip")
+		w := drawWeights(t, enc.Dim*kind.outputs)
+		scale := rapid.SampledFrom([]float64{0, 1, 1e3, 1e150}).Draw(t, "size of the weights")
+		for j := range w {
+			w[j] *= scale
+		}
+		sum := func(cells []float64) []float64 {
+			g := make([]float64, len(w))
+			m := matrixOf(t, enc, cells, target)
+			m.Sum(new(design.Pass), g, w, kind.outputs, nil, d.contribution(m))
+			return g
+		}
+		a, b := sum(common), sum(both)
+		for j := range a {
+			a[j] -= b[j]
+		}
+		// The sums of eight rows carry rounding of their own.
+		if got, most := l2(a), d.ClippingNorm*float64(k); !(got <= most*(1+1e-9)) {
+			t.Fatalf("%s: neighbours differ by %g, want at most %g", kind.loss, got, most)
+		}
+	})
+}
+
+// The bound is attained, so a sensitivity that is too small would be seen.
+func TestSensitivityIsTight(t *testing.T) {
+	enc := mustEncode(t, encode.Options{})
+	row := []float64{0.3, 10, 1, 2, 1, 1}
+	for _, kind := range losses {
+		d := descent(enc, kind.loss, kind.outputs)
+		d.ClippingNorm = 0.05
+		m := matrixOf(t, enc, row, target)
+		g := make([]float64, enc.Dim*kind.outputs)
+		m.Sum(new(design.Pass), g, make([]float64, len(g)), kind.outputs, nil, d.contribution(m))
+		if got := l2(g); math.Abs(got-d.ClippingNorm) > 1e-12 {
+			t.Errorf("%s: one row contributes %g, want %g", kind.loss, got, d.ClippingNorm)
+		}
+	}
+}
+
+// Cells outside of the schema, which intake refuses, must not reach another
+// block's table: a row would then be longer than the norm it is clipped by.
+func TestForeignCellsStayBounded(t *testing.T) {
+	enc := mustEncode(t, encode.Options{Crosses: true})
+	for _, kind := range losses {
+		for _, foreign := range []float64{-1, -3, 4, 5, 9, 60, 1e300, math.Inf(1), math.Inf(-1)} {
+			row := []float64{0.3, 10, foreign, foreign, foreign, 1}
+			d := descent(enc, kind.loss, kind.outputs)
+			d.ClippingNorm = 0.05
+			m := matrixOf(t, enc, row, target)
+			g := make([]float64, enc.Dim*kind.outputs)
+			m.Sum(new(design.Pass), g, make([]float64, len(g)), kind.outputs, nil, d.contribution(m))
+			if got := l2(g); !(got <= d.ClippingNorm*(1+tolerance)) {
+				t.Errorf("%s: level %g gives a contribution of norm %g, want at most %g", kind.loss, foreign, got, d.ClippingNorm)
+			}
+		}
+	}
+}
