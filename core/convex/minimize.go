@@ -46,7 +46,7 @@ type solver struct {
 	trialWeights, trial   []float64
 	trialCurvature        []float64
 	direction             []float64
-	pass                  design.Pass
+	packed                *design.Packed
 	moments               design.Moments
 	hessian               []float64
 	factor                blas64.Triangular // U with UᵀU = the metric; empty before the first
@@ -60,7 +60,7 @@ func newSolver(m *design.Matrix) *solver {
 	d := m.Dim()
 	vector := func(n int) []float64 { return make([]float64, n) }
 	return &solver{
-		m: m, linear: vector(d), weights: vector(d), grad: vector(d), curvature: vector(m.Len()),
+		m: m, packed: m.Pack(), linear: vector(d), weights: vector(d), grad: vector(d), curvature: vector(m.Len()),
 		trialWeights: vector(d), trial: vector(d), trialCurvature: vector(m.Len()),
 		direction: vector(d), hessian: vector(d * d), projections: vector(memory),
 	}
@@ -73,15 +73,15 @@ func (s *solver) gradient(g, curvature, w []float64) float64 {
 		g[j] = s.linear[j] + s.regularization*w[j]
 	}
 	limit := s.cap
-	s.m.SumScalar(&s.pass, g, w, func(first int, scores []float64) {
+	s.packed.Sum(g, w, func(first int, scores []float64) {
 		target, curvature := s.m.Target[first:][:len(scores)], curvature[first:][:len(scores)]
-		for i, x := range scores {
+		sigmoids(scores)
+		for i, p := range scores {
 			y := target[i]
 			if y != 0 && y != 1 { // true for NaN as well
 				scores[i], curvature[i] = 0, 0
 				continue
 			}
-			p := sigmoid(x)
 			r := p - y
 			second := p * (1 - p)
 			if math.Abs(r) > limit {

@@ -130,7 +130,7 @@ func secondMoments(m *design.Matrix) (gram, cross []float64) {
 		}
 	}
 	m.Weighted(new(design.Moments), gram, weight, 1)
-	m.SumScalar(new(design.Pass), cross, make([]float64, d), func(first int, scores []float64) {
+	m.Pack().Sum(cross, make([]float64, d), func(first int, scores []float64) {
 		for i := range scores {
 			y := m.Target[first+i]
 			if y != y {

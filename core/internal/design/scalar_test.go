@@ -12,7 +12,7 @@ import (
 	"pawl/encode"
 )
 
-func TestSumScalarMatchesDenseRows(t *testing.T) {
+func TestPackedSumMatchesDenseRows(t *testing.T) {
 	s := mixedSchema()
 	rapid.Check(t, func(t *rapid.T) {
 		enc, err := encode.New(s, "", encode.Options{
@@ -56,7 +56,7 @@ func TestSumScalarMatchesDenseRows(t *testing.T) {
 			}
 		}
 		var seen atomic.Int64
-		m.SumScalar(new(Pass), got, w, func(first int, scores []float64) {
+		m.Pack().Sum(got, w, func(first int, scores []float64) {
 			seen.Add(int64(len(scores)))
 			for i, v := range scores {
 				scores[i] = v*v + float64((first+i)%3)
