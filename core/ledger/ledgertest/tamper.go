@@ -170,13 +170,19 @@ func tampering(t *testing.T, s ledger.Store) {
 		convict(name, records, head)
 	}
 
-	// Nor is a charge taken back that was committed (by record 4), or an id that is
-	// not there.
-	for _, body := range []string{string(whole[3].Body), `{"id":"none"}`} {
-		back := ledger.Record{Version: ledger.Version, Dataset: "log", Kind: ledger.KindCancel, Time: whole[3].Time, User: "ann", Body: json.RawMessage(body)}
-		records := append(slices.Clone(whole), back)
+	// Nor is a charge taken back that was committed (by record 4), one used that was
+	// cancelled (by record 6), or anything done to an id that is not there.
+	for _, wrong := range []struct {
+		kind ledger.Kind
+		body string
+	}{
+		{ledger.KindCancel, string(whole[3].Body)}, {ledger.KindCancel, `{"id":"none"}`},
+		{ledger.KindCommit, string(whole[5].Body)}, {ledger.KindReplay, string(whole[5].Body)}, {ledger.KindCancel, string(whole[5].Body)},
+	} {
+		more := ledger.Record{Version: ledger.Version, Dataset: "log", Kind: wrong.kind, Time: last.Time, User: "ann", Body: json.RawMessage(wrong.body)}
+		records := append(slices.Clone(whole), more)
 		head := rechain(records)
-		convict("cancel of "+body, records, head)
+		convict(fmt.Sprintf("%s of %s", wrong.kind, wrong.body), records, head)
 	}
 
 	// A process that has seen the whole log does not go on with an older copy of it.
