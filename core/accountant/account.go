@@ -95,6 +95,10 @@ func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
+	return deltaBy(e, rel, epsilon, w)
+}
+
+func deltaBy(e dp.Event, rel dp.Relation, epsilon float64, w want) (Result, error) {
 	r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.delta(epsilon, w) })
 	r.Epsilon, r.Delta = epsilon, math.Min(1, r.Delta)
 	return r, err
@@ -253,15 +257,41 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 		add += cost
 		left -= share
 	}
-	bounds, err := a.restEpsilon(left, w)
+	bounds := a.restEpsilon(left, w)
 	for i := range bounds {
 		bounds[i].value += add
-		if add > 0 {
-			// A lower bound on a part says nothing about the split.
-			bounds[i].lower = 0
+	}
+	if w.pld && len(a.stopping) == 0 && !(w.closed && a.exact()) {
+		if p, ok := a.privacyLoss(); ok {
+			bounds = append(bounds, bound{name: "pld", value: p.epsilonAt(delta)})
 		}
 	}
-	return bounds, err
+	return bounds, nil
+}
+
+// exact reports whether a closed form is the optimum, so that the distribution
+// cannot be below it.
+func (a *account) exact() bool {
+	if len(a.approximate) > 0 || len(a.rest) == 0 {
+		return len(a.rest) == 0
+	}
+	if pure, _, ok := a.gaussianAndPure(); ok {
+		return pure == 0
+	}
+	switch a.rest[0].event.(type) {
+	case dp.Pure, dp.DiscreteLaplace:
+		_, ok := a.identicalPure()
+		return ok
+	}
+	return false
+}
+
+// privacyLoss is the distribution of all parts together, approximate ones too.
+func (a *account) privacyLoss() (privacyLoss, bool) {
+	if len(a.rest)+len(a.approximate) == 0 {
+		return privacyLoss{}, false
+	}
+	return privacyLossOf(append(append([]part(nil), a.rest...), a.approximate...), a)
 }
 
 // delta inverts epsilon: exactly where only the rest and approximate parts are
@@ -286,14 +316,16 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 	if left < 0 {
 		return nil, nil
 	}
-	bounds, err := a.restDelta(left, w)
+	bounds := a.restDelta(left, w)
 	for i := range bounds {
 		bounds[i].value += add
-		if add > 0 {
-			bounds[i].lower = 0
+	}
+	if w.pld && !(w.closed && a.exact()) {
+		if p, ok := a.privacyLoss(); ok {
+			bounds = append(bounds, bound{name: "pld", value: p.deltaAt(epsilon)})
 		}
 	}
-	return bounds, err
+	return bounds, nil
 }
 
 func smallest(bounds []bound) float64 {

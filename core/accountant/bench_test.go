@@ -27,3 +27,7 @@ func BenchmarkAnalyticGaussian(b *testing.B) {
 func BenchmarkKOV(b *testing.B) {
 	benchmarkEpsilon(b, dp.Repeat{Count: 1000, Event: dp.Pure{Epsilon: 0.1}}, MethodMin)
 }
+
+func BenchmarkPLD(b *testing.B)        { benchmarkEpsilon(b, dpsgd(0.01, 1, 1000), MethodPLD) }
+func BenchmarkPLD300000(b *testing.B)  { benchmarkEpsilon(b, dpsgd(1.0/600, 2, 300000), MethodPLD) }
+func BenchmarkPLD1000000(b *testing.B) { benchmarkEpsilon(b, dpsgd(0.001, 0.8, 1000000), MethodPLD) }

@@ -7,9 +7,9 @@ import (
 )
 
 // restEpsilon returns the bounds of the parts that have a Rényi curve.
-func (a *account) restEpsilon(delta float64, w want) ([]bound, error) {
+func (a *account) restEpsilon(delta float64, w want) []bound {
 	if len(a.rest) == 0 {
-		return []bound{{name: "closed"}}, nil
+		return []bound{{name: "closed"}}
 	}
 	var bounds []bound
 	if w.closed {
@@ -27,13 +27,13 @@ func (a *account) restEpsilon(delta float64, w want) ([]bound, error) {
 		value, order := a.curve.epsilonAt(delta)
 		bounds = append(bounds, bound{name: "rdp", value: value, order: order})
 	}
-	return bounds, nil
+	return bounds
 }
 
 // restDelta is the inverse of restEpsilon, bound by bound.
-func (a *account) restDelta(epsilon float64, w want) ([]bound, error) {
+func (a *account) restDelta(epsilon float64, w want) []bound {
 	if len(a.rest) == 0 {
-		return []bound{{name: "closed"}}, nil
+		return []bound{{name: "closed"}}
 	}
 	var bounds []bound
 	if w.closed {
@@ -51,7 +51,7 @@ func (a *account) restDelta(epsilon float64, w want) ([]bound, error) {
 		value, order := a.curve.deltaAt(epsilon)
 		bounds = append(bounds, bound{name: "rdp", value: value, order: order})
 	}
-	return bounds, nil
+	return bounds
 }
 
 func closedName(pure float64) string {

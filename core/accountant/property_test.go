@@ -63,7 +63,7 @@ func TestEpsilonIsNeverNegativeOrNaN(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvent(2).Draw(t, "event")
 		delta := math.Pow(10, rapid.Float64Range(-12, -1).Draw(t, "log10 delta"))
-		r, err := Epsilon(e, addRemove, delta, MethodMin)
+		r, err := epsilonBy(e, addRemove, delta, want{closed: true, rdp: true})
 		if err != nil || !(r.Epsilon >= 0) || r.Delta != delta {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -81,17 +81,17 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvent(1).Draw(t, "event")
 		delta := math.Pow(10, rapid.Float64Range(-10, -2).Draw(t, "log10 delta"))
-		for _, m := range []Method{MethodRDP, MethodMin} {
-			r, err := Epsilon(e, addRemove, delta, m)
+		for _, w := range []want{{rdp: true}, {closed: true, rdp: true}} {
+			r, err := epsilonBy(e, addRemove, delta, w)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if math.IsInf(r.Epsilon, 1) {
 				continue
 			}
-			d, err := Delta(e, addRemove, r.Epsilon, m)
+			d, err := deltaBy(e, addRemove, r.Epsilon, w)
 			if err != nil || !(d.Delta >= 0) || d.Delta > delta*(1+1e-6)+4e-15*(1+r.Epsilon) {
-				t.Fatalf("%s: epsilon %v at delta %v has delta %v, %v", m, r.Epsilon, delta, d.Delta, err)
+				t.Fatalf("%+v: epsilon %v at delta %v has delta %v, %v", w, r.Epsilon, delta, d.Delta, err)
 			}
 		}
 	})

@@ -1,0 +1,178 @@
+package accountant
+
+import (
+	"math"
+
+	"pawl/core/dp"
+)
+
+// pldTolerance is the relative error of epsilon at which refining stops.
+const pldTolerance = 3e-4
+
+// privacyLoss is the privacy loss distribution of the parts, for a unit removed
+// and for one added: the same laws where all are symmetric.
+type privacyLoss struct {
+	directions [][]law
+	counts     []float64
+	curve      curve
+	// approximate is the sum of the epsilons that the curve leaves out.
+	approximate float64
+	// atom is a loss that the lattice should meet, 0 for none.
+	atom float64
+}
+
+// privacyLossOf returns false where a part has no known dominating pair.
+func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
+	p := privacyLoss{curve: a.curve}
+	directions := []bool{false}
+	for _, x := range parts {
+		if l, ok := lawOf(x.event, a.rel, true); ok && l.continuous != nil {
+			if s, ok := l.continuous.(sampledLoss); ok && s.q < 1 {
+				directions = []bool{false, true}
+			}
+		}
+	}
+	for _, added := range directions {
+		var laws []law
+		for _, x := range parts {
+			l, ok := lawOf(x.event, a.rel, added)
+			// Beyond this the phases of the transform lose their meaning.
+			if !ok || x.count > 1e9 {
+				return privacyLoss{}, false
+			}
+			laws = append(laws, l)
+			if len(l.atoms) > 0 && p.atom == 0 {
+				p.atom = l.atoms[0].loss
+			}
+		}
+		p.directions = append(p.directions, laws)
+	}
+	for _, x := range parts {
+		p.counts = append(p.counts, x.count)
+		if e, ok := x.event.(dp.Approximate); ok {
+			p.approximate += x.count * e.Epsilon
+		}
+	}
+	return p, true
+}
+
+// compose discretises every law of one direction at about the given step.
+func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
+	if p.atom > 0 && step < p.atom {
+		step = p.atom / math.Ceil(p.atom/step)
+	}
+	// Rarer losses than these cannot matter at this delta, and cost little as +∞.
+	outside := 1e-5 * delta / math.Max(1, sum(p.counts))
+	lattices := make([]lattice, len(laws))
+	for i, l := range laws {
+		var ok bool
+		if lattices[i], ok = l.discretise(step, outside); !ok {
+			return composed{}, false
+		}
+	}
+	return compose(step, lattices, p.counts), true
+}
+
+// refine evaluates a bound on ever finer lattices until what is left to gain is
+// below the tolerance or the lattice too large. Every value is a bound, so the
+// smallest counts. It stops early once a value is at most enough. delta says how
+// rare a loss may be to be cut off; value returns it for the next lattice.
+func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(composed) (v, delta float64, ok bool), tolerance func(v float64) float64) float64 {
+	best, last, lastDrop := inf, inf, inf
+	c, ok := p.compose(laws, step, delta)
+	for tries := 0; !ok && tries < 30; tries++ {
+		step *= 4
+		c, ok = p.compose(laws, step, delta)
+	}
+	for final := false; ok; c, ok = p.compose(laws, step, delta) {
+		var v float64
+		v, delta, ok = value(c)
+		if !ok || math.IsNaN(v) {
+			break
+		}
+		best = math.Min(best, v)
+		drop, allowed := math.Abs(last-v), tolerance(v)
+		if final || best <= enough || v == 0 && last == 0 {
+			break
+		}
+		ratio := 4.0
+		if !math.IsInf(lastDrop, 1) {
+			// The bias falls with the step to the power one to two; the two last drops
+			// say which, and what remains is the rest of the geometric series.
+			rate := math.Min(0.25, drop/lastDrop)
+			left := drop * rate / (1 - rate)
+			if left <= allowed {
+				break
+			}
+			if rate < 0.1 && left < 8*allowed {
+				ratio, final = math.Max(1.5, 1.1*math.Sqrt(left/allowed)), true
+			}
+		}
+		last, lastDrop = v, drop
+		step /= ratio
+	}
+	return best
+}
+
+// epsilonAt is the epsilon at delta of the worse direction.
+func (p privacyLoss) epsilonAt(delta float64) float64 {
+	switch {
+	case delta <= 0:
+		return inf
+	case delta >= 1:
+		return 0
+	}
+	logDelta := math.Log(delta)
+	worst := 0.0
+	for _, laws := range p.directions {
+		last, before := inf, inf
+		worst = math.Max(worst, p.refine(laws, p.firstStep(delta), delta, worst, func(c composed) (float64, float64, bool) {
+			by := tilt{c.tiltFor(logDelta), 40}
+			if !math.IsInf(before, 1) {
+				// The answer will be below the last one, hardly by more than that one fell.
+				by = c.cheapest(by.t, math.Max(last-math.Abs(before-last), last/20), logDelta)
+			}
+			d, ok := c.transform(by)
+			if !ok {
+				return 0, 0, false
+			}
+			last, before = d.epsilonAt(logDelta), last
+			return last, delta, true
+		}, func(v float64) float64 { return pldTolerance*v + 1e-9 }))
+	}
+	return worst
+}
+
+// deltaAt is the delta at epsilon of the worse direction.
+func (p privacyLoss) deltaAt(epsilon float64) float64 {
+	guess, _ := p.curve.deltaAt(epsilon)
+	guess = math.Max(guess, 1e-300)
+	worst := math.Inf(-1)
+	for _, laws := range p.directions {
+		last, before := inf, inf
+		worst = math.Max(worst, p.refine(laws, p.firstStep(guess), guess, worst, func(c composed) (float64, float64, bool) {
+			by := tilt{c.tiltAt(epsilon), 40}
+			if !math.IsInf(before, 1) {
+				by = c.cheapest(by.t, epsilon, last-math.Abs(before-last)-1)
+			}
+			d, ok := c.transform(by)
+			if !ok {
+				return 0, 0, false
+			}
+			last, before = d.logDelta(epsilon), last
+			// What was cut off is at most 1e-5 of the last guess, so this converges.
+			return last, math.Max(math.Exp(math.Min(0, last)), 1e-300), true
+		}, func(float64) float64 { return 1e-3 }))
+	}
+	return math.Min(1, math.Exp(worst))
+}
+
+// firstStep is the step of the coarsest lattice: a small part of a rough epsilon.
+func (p privacyLoss) firstStep(delta float64) float64 {
+	epsilon, _ := p.curve.epsilonAt(delta)
+	epsilon += p.approximate
+	if math.IsInf(epsilon, 1) || epsilon < 1e-12 {
+		return 0.01
+	}
+	return epsilon / 100
+}

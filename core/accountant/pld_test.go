@@ -1,0 +1,152 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pawl/core/dp"
+)
+
+// bracket fails unless got is an upper bound of want that is tight.
+func bracket(t *testing.T, name string, got, want, below, above float64) {
+	t.Helper()
+	if !(got >= want*(1-below) && got <= want*(1+above)) {
+		t.Errorf("%s: got %.10g, want %.10g (relative %.2g)", name, got, want, got/want-1)
+	}
+}
+
+func TestDPSGDPLDGolden(t *testing.T) {
+	for _, c := range loadReference(t).DPSGD {
+		if c.PLD == nil {
+			continue
+		}
+		got := mustEpsilon(t, dpsgd(c.Q, c.Sigma, c.Steps), addRemove, c.Delta, MethodPLD).Epsilon
+		name := fmt.Sprintf("q=%g sigma=%g T=%d delta=%g", c.Q, c.Sigma, c.Steps, c.Delta)
+		bracket(t, name, got, *c.PLD, 2e-4 + c.PLDError / *c.PLD, 2e-3 + c.PLDError / *c.PLD)
+	}
+}
+
+func TestCompositionPLDGolden(t *testing.T) {
+	ref := loadReference(t)
+	for _, c := range ref.LaplaceComposition {
+		e := dp.Repeat{Count: c.K, Event: dp.Laplace{NoiseMultiplier: 1 / c.Epsilon}}
+		bracket(t, fmt.Sprintf("%d x laplace %g", c.K, c.Epsilon), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.PLD, 1e-6, 1e-3)
+	}
+	for _, c := range ref.Pure {
+		e := dp.Repeat{Count: c.K, Event: dp.DiscreteLaplace{NoiseMultiplier: 1 / c.Epsilon}}
+		bracket(t, fmt.Sprintf("%d x pure %g", c.K, c.Epsilon), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.KOV, 1e-6, 1e-3)
+	}
+	for _, c := range ref.Approx {
+		e := dp.Repeat{Count: c.K, Event: dp.Approximate{Epsilon: c.Epsilon, Delta: c.Delta0}}
+		bracket(t, fmt.Sprintf("%d x (%g, %g)", c.K, c.Epsilon, c.Delta0), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.KOV, 1e-6, 1e-3)
+	}
+	for _, c := range ref.Heterogeneous {
+		bracket(t, c.Name, mustEpsilon(t, c.event(t), addRemove, c.Delta, MethodPLD).Epsilon, c.PLD, 1e-5, 1e-3)
+	}
+	for count, want := range map[int64]string{54: "54", 60: "60"} {
+		e := dp.Repeat{Count: count, Event: dpsgd(1.0/600, 2, 300000)}
+		bracket(t, "trainings "+want, mustEpsilon(t, e, addRemove, 1e-5, MethodPLD).Epsilon, ref.Search.PLD[want].Remove, 2e-4, 2e-3)
+	}
+}
+
+// One step has an exact curve in both directions.
+func TestHockeyStickGolden(t *testing.T) {
+	for _, c := range loadReference(t).HockeyStick {
+		if c.Epsilon < 0 {
+			continue
+		}
+		want := math.Max(c.Remove, c.Add)
+		r, err := Delta(dpsgd(c.Q, c.Sigma, 1), addRemove, c.Epsilon, MethodPLD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("q=%g sigma=%g epsilon=%g", c.Q, c.Sigma, c.Epsilon)
+		if want < 1e-200 {
+			if r.Delta > 1e-100 {
+				t.Errorf("%s: got %v, want 0", name, r.Delta)
+			}
+			continue
+		}
+		bracket(t, name, r.Delta, want, 1e-9, 5e-2)
+	}
+}
+
+// Closed forms that the distribution must reproduce from above.
+func TestPLDAgainstClosedForms(t *testing.T) {
+	for _, sigma := range []float64{0.2, 1, 7, 300} {
+		for _, delta := range []float64{1e-20, 1e-9, 1e-5, 1e-3} {
+			want := AnalyticGaussianEpsilon(sigma, delta)
+			got := mustEpsilon(t, dp.Gaussian{NoiseMultiplier: sigma}, addRemove, delta, MethodPLD).Epsilon
+			if !(got >= want && got <= want*1.002+1e-8) {
+				t.Errorf("gaussian %g at %g: got %v, want %v", sigma, delta, got, want)
+			}
+		}
+	}
+	// Laplace: δ(ε) = 1 − e^((ε−ε₀)/2).
+	for _, epsilon := range []float64{0, 0.05, 0.5} {
+		r, err := Delta(dp.Laplace{NoiseMultiplier: 1}, addRemove, epsilon, MethodPLD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bracket(t, fmt.Sprintf("laplace at %g", epsilon), r.Delta, -math.Expm1((epsilon-1)/2), 1e-9, 2e-3)
+	}
+	for _, c := range loadReference(t).Response {
+		e := dp.RandomizedResponse{NoiseProbability: c.NoiseP, Categories: c.Buckets}
+		r, err := Delta(e, dp.ReplaceOne, c.Pure/2, MethodPLD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, p := float64(c.Buckets), c.NoiseP
+		want := (1 - p + p/k) - math.Exp(c.Pure/2)*p/k
+		bracket(t, fmt.Sprintf("%v", e), r.Delta, want, 1e-9, 2e-3)
+	}
+}
+
+// The smallest bound is never above any single one, and the distribution is never
+// above Rényi.
+func TestMinIsTheSmallest(t *testing.T) {
+	for _, sigma := range []float64{0.5, 2, 20} {
+		for _, q := range []float64{1e-4, 0.03, 0.7} {
+			for _, steps := range []int64{1, 3000} {
+				e := dp.Compose{Events: []dp.Event{dpsgd(q, sigma, steps), dp.Laplace{NoiseMultiplier: 10}}}
+				r := mustEpsilon(t, e, addRemove, 1e-6, MethodMin)
+				pld, rdp := r.Bounds["pld"], r.Bounds["rdp"]
+				if r.Epsilon != math.Min(pld, rdp) || !(pld > 0) || pld > rdp*1.001 {
+					t.Errorf("q=%g sigma=%g T=%d: %+v", q, sigma, steps, r)
+				}
+			}
+		}
+	}
+}
+
+// Delta at the epsilon that was found.
+func TestPLDDeltaInvertsEpsilon(t *testing.T) {
+	for _, e := range []dp.Event{
+		dpsgd(0.01, 1, 1000), dpsgd(0.3, 5, 10), dp.Repeat{Count: 50, Event: dp.Laplace{NoiseMultiplier: 20}},
+		dp.Compose{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 3}, dp.Approximate{Epsilon: 0.1, Delta: 1e-8}}},
+	} {
+		for _, delta := range []float64{1e-8 + 1e-10, 1e-3} {
+			epsilon := mustEpsilon(t, e, addRemove, delta, MethodPLD).Epsilon
+			r, err := Delta(e, addRemove, epsilon, MethodPLD)
+			if err != nil || r.Delta > delta*1.005 || r.Delta < delta*0.95 {
+				t.Errorf("%#v: epsilon %v at delta %v has delta %v, %v", e, epsilon, delta, r.Delta, err)
+			}
+		}
+	}
+}
+
+func TestPLDExtremes(t *testing.T) {
+	for _, sigma := range []float64{1e-300, 1e-3, 1e6, 1e300} {
+		for _, q := range []float64{1e-300, 0.5, 1 - 1e-12} {
+			for _, steps := range []int64{1, math.MaxInt64} {
+				for _, delta := range []float64{0, 1e-300, 1e-5, 1} {
+					r := mustEpsilon(t, dpsgd(q, sigma, steps), addRemove, delta, MethodMin)
+					if !(r.Epsilon >= 0) {
+						t.Errorf("sigma=%g q=%g T=%d delta=%g: %+v", sigma, q, steps, delta, r)
+					}
+				}
+			}
+		}
+	}
+}

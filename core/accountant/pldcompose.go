@@ -1,0 +1,256 @@
+package accountant
+
+import (
+	"math"
+	"math/bits"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// composed is the composition of discretised laws on one lattice of step h.
+type composed struct {
+	h        float64
+	laws     []lattice
+	counts   []float64
+	infinite float64
+}
+
+func compose(h float64, laws []lattice, counts []float64) composed {
+	logFinite := 0.0
+	for i, l := range laws {
+		logFinite += counts[i] * math.Log1p(-math.Min(1, l.infinite))
+	}
+	return composed{h, laws, counts, -math.Expm1(logFinite)}
+}
+
+// moments are those of the sum: cumulants add.
+func (c composed) moments(t float64) (k, mean, variance float64) {
+	for i, l := range c.laws {
+		lk, lm, lv := l.moments(t, c.h)
+		k += c.counts[i] * lk
+		mean += c.counts[i] * lm
+		variance += c.counts[i] * lv
+	}
+	return k, mean, variance
+}
+
+// tiltFor returns the tilt whose law is centred near the epsilon at delta: the
+// minimiser of the improved conversion at order t+1, since E_P[e^(t·loss)] is the
+// Rényi moment of that order.
+func (c composed) tiltFor(logDelta float64) float64 {
+	u, _ := goldenMin(func(u float64) float64 {
+		t := math.Exp(u)
+		k, _, _ := c.moments(t)
+		return orInf((k - logDelta + logTangent(t)) / t)
+	}, math.Log(1e-4), math.Log(1e6), 36)
+	return math.Exp(u)
+}
+
+// tiltAt returns the tilt whose law is centred near epsilon.
+func (c composed) tiltAt(epsilon float64) float64 {
+	u, _ := goldenMin(func(u float64) float64 {
+		t := math.Exp(u)
+		k, _, _ := c.moments(t)
+		return orInf(k - t*epsilon + logTangent(t))
+	}, math.Log(1e-4), math.Log(1e6), 36)
+	return math.Exp(u)
+}
+
+// logTangent is ln max_x e^(−tx)(1−e^(−x)) = t ln t − (t+1) ln(t+1).
+func logTangent(t float64) float64 { return t*math.Log(t) - (t+1)*math.Log1p(t) }
+
+func orInf(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, -1) {
+		return inf
+	}
+	return x
+}
+
+// tilt is a choice of t with −ln of the tilted mass that may lie outside of the
+// window of the transform. That mass wraps round and is added to delta.
+type tilt struct{ t, logOutside float64 }
+
+// unit covers the rounding of one complex operation.
+const unit = 1.2e-16
+
+// cheapest returns the tilt, among fractions of the largest, whose window is the
+// shortest while mass outside of it and rounding stay below 1e-3 of delta at
+// epsilon. A steep tilt favours rare large losses over those that decide delta
+// where the law has a heavy tail, and its window is then needlessly long.
+func (c composed) cheapest(largest, epsilon, logDelta float64) tilt {
+	best, width := tilt{largest, 40}, inf
+	for f := 1.0; f > 1e-4; f /= 3 {
+		t := largest * f
+		k, _, _ := c.moments(t)
+		over := k - t*epsilon - logDelta
+		if f < 1 && over+math.Log(unit*(1+sum(c.counts)))+logTangent(t) > -8 {
+			continue
+		}
+		try := tilt{t, math.Min(40, math.Max(12, over+10))}
+		if _, lo, hi := c.window(try); hi-lo < width {
+			best, width = try, hi-lo
+		}
+	}
+	return best
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// window returns an interval that holds the tilted sum but for 2·e^(−logOutside),
+// by Chernoff's bound on either side.
+func (c composed) window(by tilt) (k, lo, hi float64) {
+	k, _, variance := c.moments(by.t)
+	sd := math.Sqrt(variance) + c.h
+	lo, hi = math.Inf(-1), inf
+	for _, factor := range []float64{0.1, 0.3, 0.6, 1, 2} {
+		s := factor * math.Sqrt(2*by.logOutside) / sd
+		above, _, _ := c.moments(by.t + s)
+		below, _, _ := c.moments(by.t - s)
+		hi = math.Min(hi, orInf((above-k+by.logOutside)/s))
+		lo = math.Max(lo, -orInf((below-k+by.logOutside)/s))
+	}
+	return k, lo, hi
+}
+
+// tail is the composed law, tilted by t, on the points (first+i)·h, in the form
+// that delta is read from: with Δ_j = (j−i)h
+//
+//	all[i]  = Σ_{j>=i} p_j e^(−tΔ_j)
+//	gain[i] = Σ_{j>=i} p_j e^(−tΔ_j) (1 − e^(−Δ_j))
+//
+// so that δ(ih) = infinite + e^(K − t·ih)·gain[i], with nothing that cancels.
+type tail struct {
+	h, t, k   float64
+	first     float64
+	all, gain []float64
+	slack     float64
+	infinite  float64
+}
+
+// maxTransform bounds the length of the Fourier transform.
+const maxTransform = 1 << 20
+
+// transform composes by FFT after tilting every law by e^(t·loss − K): the
+// rounding of the transform is then relative to the masses that decide delta, and
+// not to the bulk, beside which delta is lost below 1e-9.
+func (c composed) transform(by tilt) (tail, bool) {
+	t := by.t
+	k, lo, hi := c.window(by)
+	width := math.Ceil((hi-lo)/c.h) + 2
+	if !(width < maxTransform) || math.IsNaN(k) || math.IsInf(k, 0) {
+		return tail{}, false
+	}
+	n := fastLength(int(width))
+	fft := fourier.NewFFT(n)
+	product := make([]complex128, n/2+1)
+	for i := range product {
+		product[i] = 1
+	}
+	seq := make([]float64, n)
+	spectrum := make([]complex128, n/2+1)
+	shift := 0.0
+	for i, l := range c.laws {
+		lk, mean, _ := l.moments(t, c.h)
+		// Each law is moved to mean zero, which keeps the phases of its powers small.
+		centre := math.Round(mean / c.h)
+		clear(seq)
+		for j, p := range l.mass {
+			index := l.start + j
+			at := (index - int(centre)) % n
+			if at < 0 {
+				at += n
+			}
+			seq[at] += p * math.Exp(t*float64(index)*c.h-lk)
+		}
+		spectrum = fft.Coefficients(spectrum, seq)
+		for j, f := range spectrum {
+			product[j] *= power(f, c.counts[i])
+		}
+		shift += c.counts[i] * centre
+	}
+	size := 0.0
+	for _, f := range product {
+		size += 2 * cmplx.Abs(f)
+	}
+	seq = fft.Sequence(seq, product)
+	first := math.Floor(lo/c.h) - 1
+	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite,
+		all: make([]float64, n+1), gain: make([]float64, n+1)}
+	offset := int(math.Mod(first-shift, float64(n)))
+	decay, loss := math.Exp(-t*c.h), -math.Expm1(-c.h)
+	all, gain := 0.0, 0.0
+	for i := n - 1; i >= 0; i-- {
+		at := (offset + i) % n
+		if at < 0 {
+			at += n
+		}
+		// 1 − e^(−Δ−h) = (1 − e^(−Δ)) + e^(−Δ)(1 − e^(−h)), and all − gain is the sum
+		// with e^(−Δ).
+		gain = decay * (gain + loss*(all-gain))
+		all = math.Max(0, seq[at]/float64(n)) + decay*all
+		out.all[i], out.gain[i] = all, gain
+	}
+	// What wraps round, and the rounding of n-point transforms raised to the number
+	// of uses, spread over the points that the tilt lets count.
+	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
+	rounding := unit * (sum(c.counts) + 4*float64(bits.Len(uint(n)))) * size / float64(n) * points
+	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
+	return out, true
+}
+
+func power(f complex128, count float64) complex128 {
+	r := count * math.Log(cmplx.Abs(f))
+	if r < -60 {
+		return 0
+	}
+	sin, cos := math.Sincos(count * cmplx.Phase(f))
+	m := math.Exp(r)
+	return complex(m*cos, m*sin)
+}
+
+// fastLength is the next length of the form {1, 3, 5}·2^k.
+func fastLength(n int) int {
+	best := 1 << bits.Len(uint(n))
+	for _, f := range []int{1, 3, 5} {
+		m := f
+		for m < n {
+			m *= 2
+		}
+		best = min(best, m)
+	}
+	return max(best, 8)
+}
+
+// logDelta is ln δ(ε), rounding slack included.
+func (d tail) logDelta(epsilon float64) float64 {
+	i := int(math.Max(0, math.Floor(epsilon/d.h-d.first)+1))
+	gain, all, gap := 0.0, 0.0, 0.0
+	if i < len(d.all) {
+		gap = math.Max(0, (d.first+float64(i))*d.h-epsilon)
+		gain, all = d.gain[i], d.all[i]
+	}
+	// e^(K−tε) Σ p_j e^(−t(ε_j−ε)) (1 − e^(ε−ε_j)), from the sums at the point above.
+	sum := math.Exp(-d.t*gap)*(gain*math.Exp(-gap)-all*math.Expm1(-gap)) + d.slack
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(sum))
+}
+
+// epsilonAt is the smallest epsilon >= 0 with δ(ε) <= delta, +Inf where the
+// window does not hold it.
+func (d tail) epsilonAt(logDelta float64) float64 {
+	ok := func(epsilon float64) bool { return d.logDelta(epsilon) <= logDelta }
+	if ok(0) {
+		return 0
+	}
+	hi := (d.first + float64(len(d.all))) * d.h
+	if !(hi > 0) || !ok(hi) {
+		return inf
+	}
+	return bisect(0, hi, ok)
+}
