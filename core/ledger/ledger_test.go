@@ -460,3 +460,17 @@ func TestScopeKey(t *testing.T) {
 		t.Error("the scope key is printed")
 	}
 }
+
+// Old logs must verify for ever: the hash of a record with fixed fields is pinned.
+// Do NOT edit the value; a changed format is a new Version.
+func TestFormatIsPinned(t *testing.T) {
+	l, _ := newLedger(t, ledgertest.Sum{})
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1.0", Delta: "1e-6", Unit: "patient", RowsPerUnit: 2, Relation: dp.AddOrRemoveOne}))
+	must(t, l.Grant(ctx, "d", "2", "", "more"))
+	records, err := l.Records(ctx, "d")
+	must(t, err)
+	const want = "737083c7ad807d1779f1863d380374db9ecd98c89396765f7b9322d246093192"
+	if got := records[1].Hash.String(); got != want {
+		t.Errorf("head %s, want %s\n%s\n%s", got, want, records[0].Body, records[1].Body)
+	}
+}

@@ -60,15 +60,27 @@ type Entry struct {
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
-// as infinite.
+// as infinite. Pricing many different events takes seconds; nobody waits for it
+// but the caller.
 func (l *Ledger) Show(ctx context.Context, dataset string) (Statement, error) {
-	var out Statement
-	err := l.view(ctx, dataset, func(s *state) error {
-		var err error
-		out, err = l.statement(s)
-		return err
-	})
-	return out, err
+	var s *state
+	if err := l.view(ctx, dataset, func(now *state) error { s = now.snapshot(); return nil }); err != nil {
+		return Statement{}, err
+	}
+	return l.statement(s)
+}
+
+// snapshot is a copy to price from when the transaction is over.
+func (s *state) snapshot() *state {
+	c := *s
+	c.account, c.accounted = nil, 0
+	c.digests, c.byID, c.byReplay = nil, nil, nil
+	c.entries = make([]*entry, len(s.entries))
+	for i, e := range s.entries {
+		copied := *e
+		c.entries[i] = &copied
+	}
+	return &c
 }
 
 func (l *Ledger) statement(s *state) (Statement, error) {
