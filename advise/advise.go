@@ -159,9 +159,9 @@ func encodingRule(f Facts, r float64, bins int) (encode.Options, Rule) {
 	if r < low {
 		o.Linear = true
 		rule = Rule{
-			Rule:     "numeric columns as one affine coordinate",
+			Rule:     "numeric columns as one affine coordinate, half of a row's squared norm in the intercept",
 			Because:  fmt.Sprintf("r = %.3g is below %d", r, low),
-			Evidence: "WDBC: linear is better than a thermometer below r = 15 and equal within 0.3 points from r = 60",
+			Evidence: "WDBC: linear is better than a thermometer below r = 15 and equal within 0.3 points from r = 60; a heavy intercept keeps Breast Cancer at ε 0.1 at the majority (−0.0 ± 0.1 points, ± 0.3 without)",
 			Changes:  "r of 15 or more",
 		}
 	}
@@ -230,10 +230,14 @@ func binary(f Facts, r float64) Recipe {
 	}
 	var enc Rule
 	c.Encoding, enc = encodingRule(f, r, bins)
-	movement := max(25*math.Pow(r, 0.65), 2.3*r)
+	// Beyond a movement of about n a small table is fitted past what its rows can
+	// tell, noise or no noise (Breast Cancer, 190 rows, ε 1: +1.3 points over the
+	// majority without this cap, +2.0 with it).
+	movement := min(max(25*math.Pow(r, 0.65)*caution(r), 2.3*r), f.Rows*max(1, r/100))
 	c.ClippingNorm = min(0.15*max(1, math.Sqrt(r/500)), 0.6)
 	if r < low {
 		c.ClippingNorm, movement = 0.07, 6*math.Pow(r, 0.65)
+		c.Encoding.Intercept = math.Sqrt(float64(max(attributeCount(f), 1)))
 	}
 	c.steps(f, movement, 80, 20, 400, 12)
 	c.Rules = append(c.Rules, Rule{
@@ -246,6 +250,30 @@ func binary(f Facts, r float64) Recipe {
 		c.Rules = append(c.Rules, nearBaseline("majority class"))
 	}
 	return c
+}
+
+// caution shortens the movement where a run of bad luck would otherwise end well
+// below the majority: by 0.7 between r = 35 and 100, fading out at 20 and 200.
+// Adult at ε 0.005 (r = 56), 60 runs: mean +2.5 points and worst −2.0 with it,
+// +2.2 and −3.6 without; WDBC at r = 17 needs the full movement.
+func caution(r float64) float64 {
+	fall := min(max((r-20)/15, 0), 1)
+	rise := min(max((r-100)/100, 0), 1)
+	return 1 - 0.3*(fall-rise)
+}
+
+// attributeCount is the number of columns that a model may use.
+func attributeCount(f Facts) int {
+	if f.Attributes != nil {
+		return len(f.Attributes)
+	}
+	n := 0
+	for i := range f.Schema.Columns {
+		if c := &f.Schema.Columns[i]; c.Type != schema.Ignore && c.Name != f.Target && c.Name != f.Schema.Unit.Column {
+			n++
+		}
+	}
+	return n
 }
 
 func nearBaseline(name string) Rule {

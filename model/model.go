@@ -86,6 +86,9 @@ type Model struct {
 	Value float64
 	// Scale belongs to Regression.
 	Scale TargetScale
+	// NotPrivate marks a model that makes no claim: its noise came from a seed, or
+	// a choice was not paid for.
+	NotPrivate bool
 }
 
 // Classes returns the labels of a classifier in order.

@@ -22,11 +22,15 @@ const (
 	specFile    = "model.json"
 	weightsFile = "model.safetensors"
 	schemaFile  = "schema.yaml"
+
+	notPrivate = "NOT PRIVATE"
 )
 
 // spec is model.json: everything but the weights and the schema.
 type spec struct {
-	Version  int             `json:"version"`
+	Version int `json:"version"`
+	// Claim is "NOT PRIVATE" or absent.
+	Claim    string          `json:"claim,omitempty"`
 	Task     Task            `json:"task"`
 	Kind     Kind            `json:"kind"`
 	Target   string          `json:"target"`
@@ -49,6 +53,9 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		return err
 	}
 	s := spec{Version: Format, Task: m.Task, Kind: m.Kind, Target: m.Target, Privacy: privacy}
+	if m.NotPrivate {
+		s.Claim = notPrivate
+	}
 	if m.Task == Classification {
 		s.Classes = m.Classes()
 	} else {
@@ -94,7 +101,7 @@ func Load(dir string) (*Model, error) {
 	if s.Version != Format {
 		return nil, fmt.Errorf("%s: format version %d is not known here (want %d)", path, s.Version, Format)
 	}
-	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs}
+	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate}
 	if m.Schema, err = schema.Load(filepath.Join(dir, schemaFile)); err != nil {
 		return nil, err
 	}

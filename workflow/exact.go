@@ -85,6 +85,15 @@ func (e *exact) baseline() float64 {
 	return top / e.n
 }
 
+// baselineError is the sampling error of the baseline.
+func (e *exact) baselineError() float64 {
+	b := e.baseline()
+	if e.model.Task == model.Regression {
+		return stat.StdErr(stat.StdDev(e.truths, nil), e.n)
+	}
+	return math.Sqrt(b * (1 - b) / e.n)
+}
+
 // interval is a 95 % interval: Wilson's for a share, normal for an error.
 func (e *exact) interval() [2]float64 {
 	v := e.value()

@@ -212,7 +212,13 @@ func (plan *Plan) planTraining() (err error) {
 	if p.Workflow == STW {
 		plan.add("choose", plan.validateScope, fmt.Sprintf("best of %d candidates by exact accuracy on public rows; not paid for", len(plan.candidates)))
 	}
-	plan.add("train", plan.trainScope, learner.Name(), learner.Event())
+	event := learner.Event()
+	if p.Workflow == STW {
+		// The steps follow from the choice; every full-batch descent that amounts to
+		// this release is paid for by it.
+		event = dp.Gaussian{NoiseMultiplier: plan.noise}
+	}
+	plan.add("train", plan.trainScope, learner.Name(), event)
 	return nil
 }
 

@@ -121,7 +121,7 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 
 func (e *exact) score() Score {
 	v, b := e.value(), e.baseline()
-	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: math.NaN(), Exact: &v, ExactBaseline: &b}
+	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: e.baselineError(), Exact: &v, ExactBaseline: &b}
 	if a, ok := e.auroc(); ok {
 		s.AUROC = &a
 	}

@@ -76,8 +76,8 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 
 // upward rounds to six decimals, up.
 func upward(x float64) float64 {
-	if math.IsInf(x, 0) || x != x || x > 1e9 {
-		return x
+	if x <= 0 || math.IsInf(x, 0) || x != x || x > 1e9 {
+		return max(x, 0)
 	}
 	return math.Ceil(x*1e6-1e-9) / 1e6
 }

@@ -88,11 +88,15 @@ func (o *Output) Write(m *model.Model, s *report.Statement) error {
 	}
 	metadata := map[string]string{
 		"software": s.Software.Name + " " + s.Software.Version, "epsilon": s.Privacy.EpsilonAsked, "delta": s.Privacy.DeltaAsked,
-		"unit": s.Privacy.Unit, "relation": s.Privacy.Relation, "ledger_head": s.Budget.Head,
+		"unit": s.Privacy.Unit, "relation": s.Privacy.Relation,
 	}
 	if s.NotPrivate {
+		// Without the chain's head, so that equal seeds give equal bytes.
 		metadata["claim"] = "NOT PRIVATE"
+	} else {
+		metadata["ledger_head"] = s.Budget.Head
 	}
+	m.NotPrivate = s.NotPrivate
 	if err := m.Save(dir, privacy, metadata); err != nil {
 		return err
 	}

@@ -28,7 +28,6 @@ schema says "rows: public" their number, and in a refusal the place of the first
 		RunE:    func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], &f) },
 	}
 	f.register(c)
-	c.Flags().StringVar(&f.out, "out", "pawl-out", "directory that pawl fit would write into")
 	return c
 }
 

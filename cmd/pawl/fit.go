@@ -44,6 +44,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
 	_ = s.MarkHidden("target-epsilon")
@@ -162,7 +163,6 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
 	}
 	f.register(c)
-	c.Flags().StringVar(&f.out, "out", "pawl-out", "directory to write into")
 	return c
 }
 
