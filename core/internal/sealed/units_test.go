@@ -1,0 +1,55 @@
+package sealed
+
+import (
+	"slices"
+	"testing"
+
+	"pawl/core/dp"
+	"pawl/schema"
+)
+
+// Rows of one unit share a number where a unit may own several; where it owns one,
+// equal rows stay apart.
+func TestUnits(t *testing.T) {
+	hash := []uint64{9, 1 << 63, 9, 7, 1 << 63, 9}
+	for _, tt := range []struct {
+		name    string
+		maxRows int
+		scope   dp.Scope
+		of      []int32
+		n       int
+	}{
+		{"several rows", 3, dp.WholeScope, []int32{0, 1, 0, 2, 1, 0}, 3},
+		{"in a scope", 3, dp.Scope{Lower: 0, Upper: 0.5}, []int32{0, 0, 1, 0}, 2},
+		{"one row", 1, dp.WholeScope, nil, 6},
+		{"no row", 3, dp.Scope{Lower: 0.25, Upper: 0.5}, []int32{}, 0},
+	} {
+		s := &schema.Schema{Unit: schema.Unit{Name: "person", MaxRows: tt.maxRows}, Columns: []schema.Column{{Name: "x", Type: schema.Boolean}}}
+		of, n := New("d", s, make([]float64, len(hash)), hash).view(tt.scope).Units()
+		if n != tt.n || !slices.Equal(of, tt.of) || (of == nil) != (tt.of == nil) {
+			t.Errorf("%s: %v of %d, want %v of %d", tt.name, of, n, tt.of, tt.n)
+		}
+	}
+}
+
+func TestRowsApart(t *testing.T) {
+	for rel, want := range map[dp.Relation]int{dp.AddOrRemoveOne: 3, dp.ZeroOut: 3, dp.ReplaceOne: 6} {
+		p, err := NewPermit("id", "d", rel, 3, dp.NoOp{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.RowsApart(); got != want {
+			t.Errorf("%v, 3 rows per unit: %d rows apart, want %d", rel, got, want)
+		}
+	}
+}
+
+// A composition of no steps, or of fewer, is not a cheaper one.
+func TestPermitRefusesCountsWithoutMeaning(t *testing.T) {
+	for _, count := range []int64{0, -5} {
+		p := permit(t, dp.Gaussian{NoiseMultiplier: 2})
+		if _, err := Open(rows(t), p, dp.WholeScope, dp.Repeat{Count: count, Event: dp.Gaussian{NoiseMultiplier: 0.1}}); err == nil {
+			t.Errorf("%d steps opened the rows", count)
+		}
+	}
+}
