@@ -84,7 +84,7 @@ func (c composed) cheapest(largest, epsilon, logDelta float64) tilt {
 		t := largest * f
 		k, _, _ := c.moments(t)
 		over := k - t*epsilon - logDelta
-		if f < 1 && over+math.Log(unit*(1+sum(c.counts)))+logTangent(t) > -8 {
+		if f < 1 && over+math.Log(60*unit*(1+sum(c.counts)))+logTangent(t) > -8 {
 			continue
 		}
 		try := tilt{t, math.Min(40, math.Max(12, over+10))}
@@ -200,7 +200,7 @@ func (c composed) transform(by tilt) (tail, bool) {
 	// What wraps round, and the rounding of n-point transforms raised to the number
 	// of uses, spread over the points that the tilt lets count.
 	points := math.Min(float64(n), 1/-math.Expm1(-t*c.h))
-	rounding := unit * (sum(c.counts) + 4*float64(bits.Len(uint(n)))) * size / float64(n) * points
+	rounding := 3 * unit * (1 + sum(c.counts)) * float64(bits.Len(uint(n))) * size / float64(n) * points
 	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
 	return out, true
 }
