@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,11 +32,14 @@ func WriteJSON(w io.Writer, s *Statement) error {
 	for k, v := range s.Choice.Hyperparameters {
 		c.Choice.Hyperparameters[k] = jsonValue(v)
 	}
-	b, err := json.MarshalIndent(&c, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // class labels such as "<=50K" are read by people too
+	e.SetIndent("", "  ")
+	if err := e.Encode(&c); err != nil {
 		return fmt.Errorf("write statement: %w", err)
 	}
-	_, err = w.Write(append(b, '\n'))
+	_, err := w.Write(b.Bytes())
 	return err
 }
 

@@ -149,7 +149,24 @@ func (plan *Plan) smallest(event func(noise float64) dp.Event) (float64, error) 
 	if err != nil {
 		return 0, usage("ask for a larger epsilon or delta", "no amount of noise meets epsilon %s at delta %s: %v", p.Epsilon, p.deltaText, err)
 	}
-	return x, nil
+	return plan.refine(x, both), nil
+}
+
+// refine spends what calibration left: it looks for a smaller noise, at most a
+// thousandth below x, that still meets the target. Any failure keeps x.
+func (plan *Plan) refine(x float64, event func(float64) dp.Event) float64 {
+	p := plan.problem
+	lo, hi := x*0.999, x
+	for range 12 {
+		mid := (lo + hi) / 2
+		r, err := accountant.Epsilon(event(mid), p.relation, p.delta, p.Accountant)
+		if err != nil || !(r.Epsilon <= p.target()) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return hi
 }
 
 func (plan *Plan) remaining() float64 {

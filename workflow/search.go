@@ -28,7 +28,7 @@ const maxCandidates = 12
 
 // listCandidates crosses sets of attributes that the schema gives (all, without
 // the one-hot categories, the operator's list) with settings around the rule's
-// (clipping norm halved and doubled, twice the movement).
+// (clipping norm halved and doubled) and a setting that ignores the noise.
 func (plan *Plan) listCandidates(f advise.Facts) ([]candidate, error) {
 	type attributes struct {
 		name string
@@ -41,11 +41,9 @@ func (plan *Plan) listCandidates(f advise.Facts) ([]candidate, error) {
 	if f.Attributes != nil {
 		sets = append(sets, attributes{"the named attributes", f.Attributes})
 	}
-	settings := []struct {
+	type setting struct {
 		name           string
 		clip, movement float64
-	}{
-		{"rule", 1, 1}, {"half the clipping norm", 0.5, 1}, {"twice the clipping norm", 2, 1}, {"twice the movement", 1, 2},
 	}
 	var out []candidate
 	for _, s := range sets {
@@ -54,6 +52,11 @@ func (plan *Plan) listCandidates(f advise.Facts) ([]candidate, error) {
 		base, err := advise.Choose(facts)
 		if err != nil {
 			return nil, err
+		}
+		settings := []setting{
+			{"rule", 1, 1}, {"half the clipping norm", 0.5, 1}, {"twice the clipping norm", 2, 1},
+			// What one would use who does not think of noise: no residual is clipped.
+			{"no clipping, four times the movement", base.Unclipped(), 4},
 		}
 		for _, v := range settings {
 			out = append(out, candidate{name: s.name + ", " + v.name, recipe: base.Scaled(v.clip, v.movement)})
