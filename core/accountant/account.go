@@ -39,8 +39,9 @@ type Result struct {
 	Method string
 	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
 	Order float64
-	// Lower is a lower bound on the exact value of what was asked, from the
-	// optimistic privacy loss distribution; 0 where none was computed.
+	// Lower is a lower bound on the exact epsilon of the dominating pairs, from the
+	// optimistic privacy loss distribution or an optimal closed form; 0 where none
+	// was computed. It says how much a sharper accountant could still find.
 	Lower float64
 	// Bounds has every finite bound that was computed, on epsilon (or on delta, for
 	// Delta). Where an event has scopes, each is its largest value over the units,
@@ -260,10 +261,14 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 	bounds := a.restEpsilon(left, w)
 	for i := range bounds {
 		bounds[i].value += add
+		if len(a.approximate)+len(a.stopping) > 0 {
+			bounds[i].lower = 0
+		}
 	}
 	if w.pld && len(a.stopping) == 0 && !(w.closed && a.exact()) {
 		if p, ok := a.privacyLoss(); ok {
-			bounds = append(bounds, bound{name: "pld", value: p.epsilonAt(delta)})
+			epsilon, lower := p.epsilonAt(delta)
+			bounds = append(bounds, bound{name: "pld", value: epsilon, lower: lower})
 		}
 	}
 	return bounds, nil

@@ -25,6 +25,9 @@ func TestCalibrate(t *testing.T) {
 		lo, hi float64 // where x must lie
 	}{
 		{"A05", Target{8, 1e-5}, addRemove, MethodRDP, noise(0.02, 1500), 0.7944, 0.8294},
+		{"A05, smallest bound", Target{8, 1e-5}, addRemove, MethodMin, noise(0.02, 1500), 0.7940, 0.7950},
+		{"A07, smallest bound", Target{10, 1e-5}, addRemove, MethodPLD, noise(0.064, 160), 0.7575, 0.7585},
+		{"A10, smallest bound", Target{1000, 1e-5}, addRemove, MethodMin, noise(0.01, 1000), 0.01, 0.2},
 		{"A07", Target{10, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 0.7579, 0.8017},
 		{"A07, epsilon 100", Target{100, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 0.1, 0.5},
 		{"A07, epsilon 0.05", Target{0.05, 1e-5}, addRemove, MethodRDP, noise(0.064, 160), 10, 200},

@@ -56,11 +56,17 @@ func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
 	return p, true
 }
 
+// snap shortens a step so that a whole number of them meets the atom.
+func (p privacyLoss) snap(step float64) float64 {
+	if p.atom > 0 && step < p.atom {
+		return p.atom / math.Ceil(p.atom/step-1e-9)
+	}
+	return step
+}
+
 // compose discretises every law of one direction at about the given step.
 func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
-	if p.atom > 0 && step < p.atom {
-		step = p.atom / math.Ceil(p.atom/step)
-	}
+	step = p.snap(step)
 	// Rarer losses than these cannot matter at this delta, and cost little as +∞.
 	outside := 1e-5 * delta / math.Max(1, sum(p.counts))
 	lattices := make([]lattice, len(laws))
@@ -76,8 +82,9 @@ func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
 // refine evaluates a bound on ever finer lattices until what is left to gain is
 // below the tolerance or the lattice too large. Every value is a bound, so the
 // smallest counts. It stops early once a value is at most enough. delta says how
-// rare a loss may be to be cut off; value returns it for the next lattice.
-func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(composed) (v, delta float64, ok bool), tolerance func(v float64) float64) float64 {
+// rare a loss may be to be cut off; value returns it for the next lattice. finest
+// is the step of the last lattice that was used.
+func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(composed) (v, delta float64, ok bool), tolerance func(v float64) float64) (bound, finest float64) {
 	best, last, lastDrop := inf, inf, inf
 	c, ok := p.compose(laws, step, delta)
 	for tries := 0; !ok && tries < 30; tries++ {
@@ -90,7 +97,7 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 		if !ok || math.IsNaN(v) {
 			break
 		}
-		best = math.Min(best, v)
+		best, finest = math.Min(best, v), step
 		drop, allowed := math.Abs(last-v), tolerance(v)
 		if final || best <= enough || v == 0 && last == 0 {
 			break
@@ -111,22 +118,21 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 		last, lastDrop = v, drop
 		step /= ratio
 	}
-	return best
+	return best, finest
 }
 
-// epsilonAt is the epsilon at delta of the worse direction.
-func (p privacyLoss) epsilonAt(delta float64) float64 {
+// epsilonAt is the epsilon at delta of the worse direction, with a lower bound.
+func (p privacyLoss) epsilonAt(delta float64) (epsilon, lower float64) {
 	switch {
 	case delta <= 0:
-		return inf
+		return inf, 0
 	case delta >= 1:
-		return 0
+		return 0, 0
 	}
 	logDelta := math.Log(delta)
-	worst := 0.0
-	for _, laws := range p.directions {
+	for direction, laws := range p.directions {
 		last, before := inf, inf
-		worst = math.Max(worst, p.refine(laws, p.firstStep(delta), delta, worst, func(c composed) (float64, float64, bool) {
+		e, finest := p.refine(laws, p.firstStep(delta), delta, epsilon, func(c composed) (float64, float64, bool) {
 			by := tilt{c.tiltFor(logDelta), 40}
 			if !math.IsInf(before, 1) {
 				// The answer will be below the last one, hardly by more than that one fell.
@@ -138,9 +144,13 @@ func (p privacyLoss) epsilonAt(delta float64) float64 {
 			}
 			last, before = d.epsilonAt(logDelta), last
 			return last, delta, true
-		}, func(v float64) float64 { return pldTolerance*v + 1e-9 }))
+		}, func(v float64) float64 { return pldTolerance*v + 1e-9 })
+		epsilon = math.Max(epsilon, e)
+		if direction == 0 && e > 0 && !math.IsInf(e, 1) {
+			lower = p.lowerAt(delta, finest, e)
+		}
 	}
-	return worst
+	return epsilon, lower
 }
 
 // deltaAt is the delta at epsilon of the worse direction.
@@ -150,7 +160,7 @@ func (p privacyLoss) deltaAt(epsilon float64) float64 {
 	worst := math.Inf(-1)
 	for _, laws := range p.directions {
 		last, before := inf, inf
-		worst = math.Max(worst, p.refine(laws, p.firstStep(guess), guess, worst, func(c composed) (float64, float64, bool) {
+		l, _ := p.refine(laws, p.firstStep(guess), guess, worst, func(c composed) (float64, float64, bool) {
 			by := tilt{c.tiltAt(epsilon), 40}
 			if !math.IsInf(before, 1) {
 				by = c.cheapest(by.t, epsilon, last-math.Abs(before-last)-1)
@@ -162,7 +172,8 @@ func (p privacyLoss) deltaAt(epsilon float64) float64 {
 			last, before = d.logDelta(epsilon), last
 			// What was cut off is at most 1e-5 of the last guess, so this converges.
 			return last, math.Max(math.Exp(math.Min(0, last)), 1e-300), true
-		}, func(float64) float64 { return 1e-3 }))
+		}, func(float64) float64 { return 1e-3 })
+		worst = math.Max(worst, l)
 	}
 	return math.Min(1, math.Exp(worst))
 }

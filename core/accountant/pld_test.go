@@ -21,32 +21,41 @@ func TestDPSGDPLDGolden(t *testing.T) {
 		if c.PLD == nil {
 			continue
 		}
-		got := mustEpsilon(t, dpsgd(c.Q, c.Sigma, c.Steps), addRemove, c.Delta, MethodPLD).Epsilon
+		r := mustEpsilon(t, dpsgd(c.Q, c.Sigma, c.Steps), addRemove, c.Delta, MethodPLD)
 		name := fmt.Sprintf("q=%g sigma=%g T=%d delta=%g", c.Q, c.Sigma, c.Steps, c.Delta)
-		bracket(t, name, got, *c.PLD, 2e-4 + c.PLDError / *c.PLD, 2e-3 + c.PLDError / *c.PLD)
+		known := c.PLDError / *c.PLD
+		bracket(t, name, r.Epsilon, *c.PLD, 2e-4+known, 2e-3+known)
+		bracket(t, name+", from below", r.Lower, *c.PLD, 0.05+known, 1e-6+known)
 	}
 }
 
 func TestCompositionPLDGolden(t *testing.T) {
 	ref := loadReference(t)
+	check := func(name string, e dp.Event, delta, want float64) {
+		t.Helper()
+		r := mustEpsilon(t, e, addRemove, delta, MethodPLD)
+		bracket(t, name, r.Epsilon, want, 1e-6, 1e-3)
+		bracket(t, name+", from below", r.Lower, want, 0.02, 1e-6)
+	}
 	for _, c := range ref.LaplaceComposition {
 		e := dp.Repeat{Count: c.K, Event: dp.Laplace{NoiseMultiplier: 1 / c.Epsilon}}
-		bracket(t, fmt.Sprintf("%d x laplace %g", c.K, c.Epsilon), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.PLD, 1e-6, 1e-3)
+		check(fmt.Sprintf("%d x laplace %g", c.K, c.Epsilon), e, c.Delta, c.PLD)
 	}
 	for _, c := range ref.Pure {
 		e := dp.Repeat{Count: c.K, Event: dp.DiscreteLaplace{NoiseMultiplier: 1 / c.Epsilon}}
-		bracket(t, fmt.Sprintf("%d x pure %g", c.K, c.Epsilon), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.KOV, 1e-6, 1e-3)
+		check(fmt.Sprintf("%d x pure %g", c.K, c.Epsilon), e, c.Delta, c.KOV)
 	}
 	for _, c := range ref.Approx {
 		e := dp.Repeat{Count: c.K, Event: dp.Approximate{Epsilon: c.Epsilon, Delta: c.Delta0}}
-		bracket(t, fmt.Sprintf("%d x (%g, %g)", c.K, c.Epsilon, c.Delta0), mustEpsilon(t, e, addRemove, c.Delta, MethodPLD).Epsilon, c.KOV, 1e-6, 1e-3)
+		check(fmt.Sprintf("%d x (%g, %g)", c.K, c.Epsilon, c.Delta0), e, c.Delta, c.KOV)
 	}
 	for _, c := range ref.Heterogeneous {
-		bracket(t, c.Name, mustEpsilon(t, c.event(t), addRemove, c.Delta, MethodPLD).Epsilon, c.PLD, 1e-5, 1e-3)
+		check(c.Name, c.event(t), c.Delta, c.PLD)
 	}
 	for count, want := range map[int64]string{54: "54", 60: "60"} {
 		e := dp.Repeat{Count: count, Event: dpsgd(1.0/600, 2, 300000)}
-		bracket(t, "trainings "+want, mustEpsilon(t, e, addRemove, 1e-5, MethodPLD).Epsilon, ref.Search.PLD[want].Remove, 2e-4, 2e-3)
+		r := mustEpsilon(t, e, addRemove, 1e-5, MethodPLD)
+		bracket(t, "trainings "+want, r.Epsilon, ref.Search.PLD[want].Remove, 2e-4, 2e-3)
 	}
 }
 

@@ -228,17 +228,25 @@ func fastLength(n int) int {
 	return max(best, 8)
 }
 
-// logDelta is ln δ(ε), rounding slack included.
-func (d tail) logDelta(epsilon float64) float64 {
+// gainAt is e^(−K+tε) δ(ε) of the finite losses:
+// Σ p_j e^(−t(ε_j−ε)) (1 − e^(ε−ε_j)), from the sums at the point above.
+func (d tail) gainAt(epsilon float64) float64 {
 	i := int(math.Max(0, math.Floor(epsilon/d.h-d.first)+1))
-	gain, all, gap := 0.0, 0.0, 0.0
-	if i < len(d.all) {
-		gap = math.Max(0, (d.first+float64(i))*d.h-epsilon)
-		gain, all = d.gain[i], d.all[i]
+	if i >= len(d.all) {
+		return 0
 	}
-	// e^(K−tε) Σ p_j e^(−t(ε_j−ε)) (1 − e^(ε−ε_j)), from the sums at the point above.
-	sum := math.Exp(-d.t*gap)*(gain*math.Exp(-gap)-all*math.Expm1(-gap)) + d.slack
-	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(sum))
+	gap := math.Max(0, (d.first+float64(i))*d.h-epsilon)
+	return math.Exp(-d.t*gap) * (d.gain[i]*math.Exp(-gap) - d.all[i]*math.Expm1(-gap))
+}
+
+// logDelta is ln δ(ε) from above: what may be wrong is added.
+func (d tail) logDelta(epsilon float64) float64 {
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(d.gainAt(epsilon)+d.slack))
+}
+
+// logDeltaBelow is ln δ(ε) from below: what may be wrong is subtracted.
+func (d tail) logDeltaBelow(epsilon float64) float64 {
+	return logAdd(math.Log(d.infinite), d.k-d.t*epsilon+math.Log(math.Max(0, d.gainAt(epsilon)-d.slack)))
 }
 
 // epsilonAt is the smallest epsilon >= 0 with δ(ε) <= delta, +Inf where the
