@@ -1,0 +1,281 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/ledger"
+	"pawl/schema"
+)
+
+// small is a sensitive table whose label follows one column.
+func small(n int, mutate func(*schema.Schema)) table {
+	s := &schema.Schema{Version: 1, Dataset: "small", Unit: schema.Unit{Name: "row", MaxRows: 1}, NA: schema.DefaultNA,
+		Rows: schema.RowCount{Kind: schema.RowsAbout, N: int64(n)},
+		Columns: []schema.Column{
+			{Name: "x", Type: schema.Numeric, Lower: 0, Upper: 1},
+			{Name: "g", Type: schema.Categorical, Categories: []string{"a", "b", "c"}},
+			{Name: "y", Type: schema.Boolean},
+			{Name: "amount", Type: schema.Numeric, Lower: 0, Upper: 100},
+		}}
+	if mutate != nil {
+		mutate(s)
+	}
+	tab := table{name: "small", target: "y", schema: s}
+	rng := entropy.Seeded(9)
+	for i := range n {
+		x := rng.Float64()
+		y := 0.0
+		if x+0.2*rng.Float64() > 0.6 {
+			y = 1
+		}
+		tab.rows = append(tab.rows, []float64{x, float64(i % 3), y, 100 * x})
+		tab.units = append(tab.units, string(rune(i))+"-"+string(rune(i%7)))
+	}
+	return tab
+}
+
+func TestPlanNeverExceedsWhatWasAsked(t *testing.T) {
+	private := func(s *schema.Schema) { s.Rows = schema.RowCount{Kind: schema.RowsPrivate} }
+	for _, epsilon := range []string{"0.001", "0.02", "0.1", "0.3333333333", "1", "2.5", "10"} {
+		for _, c := range []struct {
+			name   string
+			schema func(*schema.Schema)
+			change func(*Input)
+		}{
+			{"classification", nil, func(*Input) {}},
+			{"regression", nil, func(in *Input) { in.Target = "amount" }},
+			{"test file", nil, func(in *Input) { in.Test = TestFile }},
+			{"rows are paid for", private, func(in *Input) { in.Rows = 0 }},
+			{"rdp", nil, func(in *Input) { in.Accountant = accountant.MethodRDP }},
+			{"pure", nil, func(in *Input) { in.Delta = "0" }},
+			{"search", nil, func(in *Input) { in.Search = true }},
+			{"search with paid rows", private, func(in *Input) { in.Search, in.Rows = true, 0 }},
+		} {
+			tab := small(5000, c.schema)
+			in := tab.input(epsilon, "1e-6", 1)
+			c.change(&in)
+			plan, err := NewPlan(in)
+			var u *UsageError
+			if errors.As(err, &u) && in.Search && in.Rows > 0 {
+				continue // nothing to search at tiny epsilon
+			}
+			if err != nil {
+				t.Fatalf("%s at ε %s: %v", c.name, epsilon, err)
+			}
+			asked, _ := new(big.Rat).SetString(epsilon)
+			shown := new(big.Rat)
+			shown.SetFloat64(plan.Epsilon)
+			f, _ := asked.Float64()
+			if plan.Epsilon > f {
+				t.Errorf("%s: plan shows ε %v, asked %s", c.name, plan.Epsilon, epsilon)
+			}
+			price, err := accountant.Epsilon(plan.Event, dp.AddOrRemoveOne, plan.problem.delta, in.Accountant)
+			if in.Accountant == "" {
+				price, err = accountant.Epsilon(plan.Event, dp.AddOrRemoveOne, plan.problem.delta, accountant.MethodMin)
+			}
+			if err != nil || price.Epsilon > plan.Epsilon {
+				t.Errorf("%s at ε %s: the event costs %v, the plan shows %v (%v)", c.name, epsilon, price.Epsilon, plan.Epsilon, err)
+			}
+			if plan.Epsilon < 0.97*f {
+				t.Errorf("%s at ε %s: only %v is used", c.name, epsilon, plan.Epsilon)
+			}
+		}
+	}
+}
+
+// What core opened is what was booked: every stage finds its event, none is left
+// over, and the ledger holds exactly the plan's event.
+func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
+	private := func(s *schema.Schema) { s.Rows = schema.RowCount{Kind: schema.RowsPrivate} }
+	for _, c := range []struct {
+		name   string
+		schema func(*schema.Schema)
+		change func(*Input)
+		opens  int
+	}{
+		{"classification", nil, func(*Input) {}, 2},
+		{"regression", nil, func(in *Input) { in.Target = "amount" }, 3},
+		{"normal equations", nil, func(in *Input) { in.Target, in.Model = "amount", "normal-equations" }, 3},
+		{"majority", nil, func(in *Input) { in.Model = "majority" }, 2},
+		{"mean", nil, func(in *Input) { in.Target, in.Model = "amount", "mean" }, 3},
+		{"paid rows", private, func(in *Input) { in.Rows = 0 }, 3},
+		{"paid rows at tiny epsilon", private, func(in *Input) { in.Rows, in.Epsilon = 0, "0.001" }, 3},
+		{"pure", nil, func(in *Input) { in.Delta = "0" }, 2},
+		{"pure, three classes", nil, func(in *Input) { in.Delta, in.Target = "0", "g" }, 4},
+		{"three classes", nil, func(in *Input) { in.Target = "g" }, 2},
+		{"search", nil, func(in *Input) { in.Search, in.Epsilon = true, "3" }, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tab := small(3000, c.schema)
+			in := tab.input("1", "1e-6", 3)
+			c.change(&in)
+			plan, err := NewPlan(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := leaves(plan.Event); n != c.opens {
+				t.Errorf("%d events are booked, want %d", n, c.opens)
+			}
+			l := memoryLedger()
+			out, err := plan.Run(context.Background(), Env{Ledger: l, Rows: tab.seal(t, 1), Digest: bytes.Repeat([]byte{7}, 32)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := out.Model.Validate(); err != nil {
+				t.Error(err)
+			}
+			view, err := l.Show(context.Background(), "small")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, _ := dp.EncodeEvent(plan.Event)
+			if len(view.Entries) != 1 || string(view.Entries[0].Event) != string(want) || view.Entries[0].State != ledger.Committed {
+				t.Errorf("ledger holds %+v, want one committed entry of %s", view.Entries, want)
+			}
+			if !out.Seeded || !view.Entries[0].NotPrivate {
+				t.Error("a seeded run is not marked NOT PRIVATE")
+			}
+		})
+	}
+}
+
+func leaves(e dp.Event) int {
+	switch e := e.(type) {
+	case dp.Compose:
+		n := 0
+		for _, c := range e.Events {
+			n += leaves(c)
+		}
+		return n
+	case dp.Scoped:
+		return leaves(e.Event)
+	case dp.NoOp:
+		return 0
+	}
+	return 1
+}
+
+// An interrupted run that has opened rows stays charged; one that has not is
+// cancelled.
+func TestInterruptedRun(t *testing.T) {
+	tab := small(3000, nil)
+	plan, err := NewPlan(tab.input("1", "1e-6", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"before", "during"} {
+		l := memoryLedger()
+		ctx, cancel := context.WithCancel(context.Background())
+		env := Env{Ledger: l, Rows: tab.seal(t, 1), Digest: bytes.Repeat([]byte{7}, 32)}
+		if when == "before" {
+			other := small(10, func(s *schema.Schema) { s.Dataset = "other" })
+			other.name = "other"
+			env.Rows = other.seal(t, 1) // the permit of another data set opens nothing
+		} else {
+			env.Progress = func(stage string, done, _ int) {
+				if stage == "train" && done == 3 {
+					cancel()
+				}
+			}
+		}
+		if _, err := plan.Run(ctx, env); err == nil {
+			t.Fatalf("%s: the run did not fail", when)
+		}
+		cancel()
+		view, err := l.Show(context.Background(), "small")
+		if err != nil {
+			t.Fatal(err)
+		}
+		charged := float64(view.Reserved.Epsilon)+float64(view.Spent.Epsilon) > 0
+		if charged != (when == "during") {
+			t.Errorf("%s: charged is %v", when, charged)
+		}
+	}
+}
+
+func TestUsageErrorsNameTheMend(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Input)
+		want   string
+	}{
+		{"no target", func(in *Input) { in.Target = "" }, "no target"},
+		{"unknown target", func(in *Input) { in.Target = "Y" }, `target "Y" is not a column`},
+		{"unknown feature", func(in *Input) { in.Features = []string{"xx"} }, `feature "xx"`},
+		{"epsilon zero", func(in *Input) { in.Epsilon = "0" }, "epsilon must be"},
+		{"epsilon negative", func(in *Input) { in.Epsilon = "-1" }, "epsilon must be"},
+		{"epsilon is text", func(in *Input) { in.Epsilon = "1e-5 " }, "epsilon must be"},
+		{"epsilon NaN", func(in *Input) { in.Epsilon = "NaN" }, "epsilon must be"},
+		{"epsilon inf", func(in *Input) { in.Epsilon = "inf" }, "epsilon must be"},
+		{"epsilon huge", func(in *Input) { in.Epsilon = "1e300" }, "too large"},
+		{"epsilon of many digits", func(in *Input) { in.Epsilon = "1e-999999999" }, "epsilon must be"},
+		{"delta one", func(in *Input) { in.Delta = "1" }, "delta must be"},
+		{"delta above 1/rows", func(in *Input) { in.Delta = "0.001" }, "not below 1/rows"},
+		{"preset", func(in *Input) { in.Preset = "fast" }, "unknown preset"},
+		{"model", func(in *Input) { in.Model = "ebm" }, "unknown model"},
+		{"mean of classes", func(in *Input) { in.Model = "mean" }, "does not predict"},
+		{"stw on sensitive rows", func(in *Input) { in.Workflow = STW }, "public data only"},
+		{"pure search", func(in *Input) { in.Delta, in.Search = "0", true }, "delta > 0"},
+		{"private rows without delta", func(in *Input) { in.Rows, in.Delta = 0, "" }, "delta has no default"},
+	} {
+		in := small(1000, nil).input("1", "1e-6", 1)
+		c.change(&in)
+		_, err := NewPlan(in)
+		var u *UsageError
+		if !errors.As(err, &u) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestDefaultDelta(t *testing.T) {
+	for _, c := range []struct {
+		rows int64
+		want string
+	}{{1, "1e-01"}, {9, "1e-02"}, {10, "1e-02"}, {11, "1e-03"}, {1000, "1e-04"}, {32561, "1e-06"}} {
+		if d, text := defaultDelta(c.rows); text != c.want || d*10*float64(c.rows) > 1+1e-9 {
+			t.Errorf("%d rows: %v (%s), want %s", c.rows, d, text, c.want)
+		}
+	}
+}
+
+// A model and its score must not depend on the number of workers or on the order
+// of the rows' arrival beyond floating-point sums: equal seeds, equal bits.
+func TestEqualSeedsEqualModels(t *testing.T) {
+	tab := small(9000, nil)
+	a, b := tab.run(t, tab.input("1", "1e-6", 5)), tab.run(t, tab.input("1", "1e-6", 5))
+	other := tab.run(t, tab.input("1", "1e-6", 6))
+	same := true
+	for i, w := range a.Model.Weights {
+		if b.Model.Weights[i] != w {
+			t.Fatalf("weight %d differs between two runs of one seed", i)
+		}
+		same = same && other.Model.Weights[i] == w
+	}
+	if same {
+		t.Fatal("another seed gave the same model: the noise is reused")
+	}
+}
+
+func TestPreflight(t *testing.T) {
+	tab := small(1000, nil)
+	for _, target := range []string{"y", "g", "amount"} {
+		in := tab.input("1", "1e-6", 1)
+		in.Target = target
+		plan, err := NewPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Preflight(context.Background()); err != nil {
+			t.Errorf("target %s: %v", target, err)
+		}
+	}
+}
