@@ -250,6 +250,11 @@ func TestReleasesTakeTheirEvents(t *testing.T) {
 			if err := tt.run(background, p, 2); !errors.Is(err, sealed.ErrNotReserved) {
 				t.Fatalf("one reservation paid twice (%v)", err)
 			}
+			for _, e := range tt.event(2) {
+				if _, err := sealed.Open(rows, p, dp.WholeScope, e); !errors.Is(err, sealed.ErrNotReserved) {
+					t.Fatalf("%v was charged and not taken (%v)", e, err)
+				}
+			}
 			for _, x := range []float64{1.999, 0, -1, math.NaN(), math.Inf(1)} {
 				p := permitFor(t, dp.AddOrRemoveOne, 1, tt.event(2)...)
 				if err := tt.run(background, p, x); err == nil || p.Opened() {
