@@ -395,6 +395,15 @@ func pure(f Facts) (Recipe, error) {
 		}, attributesRule(f, math.NaN())}}, nil
 }
 
+// Unclipped is the factor by which the clipping norm has to grow to reach 1, the
+// largest norm of a logistic gradient on a row of norm 1.
+func (c Recipe) Unclipped() float64 {
+	if c.ClippingNorm == 0 {
+		return 1
+	}
+	return 1 / c.ClippingNorm
+}
+
 // Scaled returns the recipe with its clipping norm and total movement multiplied;
 // steps and rate follow. It is how candidates around the rule are made.
 func (c Recipe) Scaled(clip, movement float64) Recipe {
