@@ -195,7 +195,10 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 		return err
 	}
 	defer out.Discard()
-	quote, err := j.plan.Statement(version(), time.Now())
+	// One time, taken before the run: how long a search took is not for anybody
+	// who reads the statement.
+	now := time.Now()
+	quote, err := j.plan.Statement(version(), now)
 	if err != nil {
 		return err
 	}
@@ -207,7 +210,7 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := outcome.Statement(ctx, env, version(), time.Now())
+	s, err := outcome.Statement(ctx, env, version(), now)
 	if err != nil {
 		return err
 	}
