@@ -31,6 +31,9 @@ var ErrWrongDataset = errors.New("permit belongs to another data set")
 type Rows struct {
 	dataset string
 	schema  *schema.Schema
+	// Copies, because whoever holds the rows can write to the schema.
+	public  bool
+	maxRows int
 	table   func() table
 }
 
@@ -45,7 +48,7 @@ func New(dataset string, s *schema.Schema, cells []float64, hash []uint64) *Rows
 		panic(fmt.Sprintf("sealed: cells do not fill rows of %d columns", len(s.Columns)))
 	}
 	t := table{cells, hash}
-	return &Rows{dataset: dataset, schema: s, table: func() table { return t }}
+	return &Rows{dataset: dataset, schema: s, public: s.Public, maxRows: s.Unit.MaxRows, table: func() table { return t }}
 }
 
 // Dataset is the name under which the rows are budgeted.
@@ -63,8 +66,8 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if p.dataset != r.dataset {
 		return nil, ErrWrongDataset
 	}
-	if r.schema.Unit.MaxRows > p.maxRows {
-		return nil, fmt.Errorf("permit is priced for %d rows per unit, the rows hold up to %d", p.maxRows, r.schema.Unit.MaxRows)
+	if r.maxRows > p.maxRows {
+		return nil, fmt.Errorf("permit is priced for %d rows per unit, the rows hold up to %d", p.maxRows, r.maxRows)
 	}
 	if err := p.take(scope, event); err != nil {
 		return nil, err
@@ -73,9 +76,9 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 }
 
 // OpenPublic shows the rows of scope without a permit, and only when the schema
-// in force says that the data set is public.
+// that they were sealed under says that the data set is public.
 func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
-	if !r.schema.Public {
+	if !r.public {
 		return nil, fmt.Errorf("data set is not public: %w", ErrNotReserved)
 	}
 	return r.view(scope), nil
@@ -91,7 +94,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 	}
 	v := &View{n: len(index), row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
 	v.units = func() ([]int32, int) {
-		if r.schema.Unit.MaxRows <= 1 {
+		if r.maxRows <= 1 {
 			return nil, v.n
 		}
 		of, number := make([]int32, v.n), map[uint64]int32{}

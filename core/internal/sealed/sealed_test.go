@@ -115,8 +115,15 @@ func TestOpenRefusesForeignPermits(t *testing.T) {
 	if _, err := OpenPublic(r, dp.WholeScope); !errors.Is(err, ErrNotReserved) {
 		t.Errorf("sensitive rows opened without a permit: %v", err)
 	}
-	r.schema.Unit.MaxRows = 3
-	if _, err := Open(r, permit(t, g), dp.WholeScope, g); err == nil {
+	r.Schema().Public = true // must not matter after sealing
+	if _, err := OpenPublic(r, dp.WholeScope); !errors.Is(err, ErrNotReserved) {
+		t.Errorf("sensitive rows opened after a write to their schema: %v", err)
+	}
+	s := *r.Schema()
+	s.Unit.MaxRows = 3
+	three := New("d", &s, []float64{1, 0}, []uint64{0})
+	s.Unit.MaxRows = 1
+	if _, err := Open(three, permit(t, g), dp.WholeScope, g); err == nil {
 		t.Error("a permit for one row per unit opened rows of three per unit")
 	}
 }
