@@ -49,13 +49,13 @@ type Result struct {
 	Bounds map[string]float64
 }
 
-// want says which families of bounds to compute.
-type want struct{ closed, rdp, pld bool }
+// want says which families of bounds to compute, and whether a lower bound too.
+type want struct{ closed, rdp, pld, lower bool }
 
 func wantOf(m Method) (want, error) {
 	switch m {
 	case MethodMin:
-		return want{true, true, true}, nil
+		return want{closed: true, rdp: true, pld: true}, nil
 	case MethodRDP:
 		return want{rdp: true}, nil
 	case MethodPLD:
@@ -77,6 +77,7 @@ func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, 
 	if err != nil {
 		return Result{}, err
 	}
+	w.lower = true
 	return epsilonBy(e, rel, delta, w)
 }
 
@@ -267,7 +268,7 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 	}
 	if w.pld && len(a.stopping) == 0 && !(w.closed && a.exact()) {
 		if p, ok := a.privacyLoss(); ok {
-			epsilon, lower := p.epsilonAt(delta)
+			epsilon, lower := p.epsilonAt(delta, w.lower)
 			bounds = append(bounds, bound{name: "pld", value: epsilon, lower: lower})
 		}
 	}

@@ -92,11 +92,16 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 		c, ok = p.compose(laws, step, delta)
 	}
 	for final := false; ok; c, ok = p.compose(laws, step, delta) {
-		var v float64
-		v, delta, ok = value(c)
-		if !ok || math.IsNaN(v) {
+		v, next, fits := value(c)
+		if !fits && !final && !math.IsInf(last, 1) {
+			// Too fine by less than a whole refinement, perhaps.
+			step, final = 2*step, true
+			continue
+		}
+		if !fits || math.IsNaN(v) {
 			break
 		}
+		delta = next
 		best, finest = math.Min(best, v), step
 		drop, allowed := math.Abs(last-v), tolerance(v)
 		if final || best <= enough || v == 0 && last == 0 {
@@ -121,8 +126,9 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 	return best, finest
 }
 
-// epsilonAt is the epsilon at delta of the worse direction, with a lower bound.
-func (p privacyLoss) epsilonAt(delta float64) (epsilon, lower float64) {
+// epsilonAt is the epsilon at delta of the worse direction, with a lower bound if
+// that is wanted.
+func (p privacyLoss) epsilonAt(delta float64, below bool) (epsilon, lower float64) {
 	switch {
 	case delta <= 0:
 		return inf, 0
@@ -146,7 +152,7 @@ func (p privacyLoss) epsilonAt(delta float64) (epsilon, lower float64) {
 			return last, delta, true
 		}, func(v float64) float64 { return pldTolerance*v + 1e-9 })
 		epsilon = math.Max(epsilon, e)
-		if direction == 0 && e > 0 && !math.IsInf(e, 1) {
+		if below && direction == 0 && e > 0 && !math.IsInf(e, 1) {
 			lower = p.lowerAt(delta, finest, e)
 		}
 	}

@@ -80,7 +80,7 @@ const unit = 1.2e-16
 // where the law has a heavy tail, and its window is then needlessly long.
 func (c composed) cheapest(largest, epsilon, logDelta float64) tilt {
 	best, width := tilt{largest, 40}, inf
-	for f := 1.0; f > 1e-4; f /= 3 {
+	for f := 1.0; f > 1e-3; f /= 4 {
 		t := largest * f
 		k, _, _ := c.moments(t)
 		over := k - t*epsilon - logDelta
@@ -109,7 +109,7 @@ func (c composed) window(by tilt) (k, lo, hi float64) {
 	k, _, variance := c.moments(by.t)
 	sd := math.Sqrt(variance) + c.h
 	lo, hi = math.Inf(-1), inf
-	for _, factor := range []float64{0.1, 0.3, 0.6, 1, 2} {
+	for _, factor := range []float64{0.1, 0.4, 1} {
 		s := factor * math.Sqrt(2*by.logOutside) / sd
 		above, _, _ := c.moments(by.t + s)
 		below, _, _ := c.moments(by.t - s)
@@ -135,7 +135,7 @@ type tail struct {
 }
 
 // maxTransform bounds the length of the Fourier transform.
-const maxTransform = 1 << 20
+const maxTransform = 1 << 19
 
 // transform composes by FFT after tilting every law by e^(t·loss − K): the
 // rounding of the transform is then relative to the masses that decide delta, and

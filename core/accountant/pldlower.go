@@ -2,6 +2,9 @@ package accountant
 
 import "math"
 
+// maxMerged bounds the cells of one merged law; each takes a few evaluations.
+const maxMerged = 1 << 15
+
 // merge is the optimistic counterpart of discretise: outcomes are merged into
 // cells whose P-mass over Q-mass is a lattice point exp(anchor + ih). Merging
 // outcomes is post-processing, so the result is dominated by the law, with a bias
@@ -38,7 +41,7 @@ func (l law) merge(h, outside float64) (out lattice, anchor float64, ok bool) {
 	// lowered by more than that instead.
 	anchor -= 1e-9 * h
 	at := func(loss float64) int { return int(math.Floor((loss - anchor) / h)) }
-	if width := (hi - lo) / h; !(width < maxCells/4) || math.Abs((lo-anchor)/h) > 1<<52 {
+	if width := (hi - lo) / h; !(width < maxMerged) || math.Abs((lo-anchor)/h) > 1<<52 {
 		return lattice{}, 0, false
 	}
 	out = lattice{start: at(lo), infinite: l.infinite}
@@ -70,15 +73,16 @@ func (l law) merge(h, outside float64) (out lattice, anchor float64, ok bool) {
 }
 
 // mergeUpTo finds the end b > point of the cell from a whose log ratio is point or
-// hardly above, by Newton's method on the excess m − m'·e^point, whose slope is the
-// density times b − point, inside of a bracket: a density that falls steeply needs
-// a cell of several steps.
+// hardly above, by the secant method on the excess m − m'·e^point, whose slope is
+// the density times b − point, inside of a bracket: a density that falls steeply
+// needs a cell of several steps.
 func (l law) mergeUpTo(a edge, point, h float64) (mass float64, b edge, ok bool) {
 	lo, hi := point, point+8*h
 	end := 2*point - a.loss
 	// Small beside the bias h²/24 of merging itself.
 	allowed := h * math.Min(1e-4, 1e-2*h)
-	for range 25 {
+	lastEnd, lastExcess := math.NaN(), 0.0
+	for range 30 {
 		b = l.continuous.edge(end)
 		m, excess := l.continuous.between(a, b, point)
 		if !(m > 0) {
@@ -92,9 +96,13 @@ func (l law) mergeUpTo(a edge, point, h float64) (mass float64, b edge, ok bool)
 		} else {
 			hi = end
 		}
-		near, _ := l.continuous.between(l.continuous.edge(end-h/16), b, point)
+		slope := (excess - lastExcess) / (end - lastEnd)
+		if !(slope > 0) {
+			slope = m / (end - a.loss) * (end - point)
+		}
+		lastEnd, lastExcess = end, excess
 		// Aim a little above zero, where the ratio is certainly not below the point.
-		end -= (excess - 0.3*allowed*m) / (near * 16 / h * (end - point))
+		end -= (excess - 0.3*allowed*m) / slope
 		if !(end > lo && end < hi) {
 			end = (lo + hi) / 2
 		}
@@ -103,17 +111,26 @@ func (l law) mergeUpTo(a edge, point, h float64) (mass float64, b edge, ok bool)
 }
 
 // lowerAt is a lower bound on the exact epsilon at delta, from the direction in
-// which a unit is removed, on a lattice of the given step. It is 0 where the
-// lattice is too large.
+// which a unit is removed, on a lattice of the given step or a coarser one that is
+// small enough. It is 0 where there is none.
 func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
+	for range 12 {
+		if lower, ok := p.lowerOn(p.snap(step), delta, estimate); ok {
+			return lower
+		}
+		step *= 2
+	}
+	return 0
+}
+
+func (p privacyLoss) lowerOn(step, delta, estimate float64) (lower float64, ok bool) {
 	laws := p.directions[0]
-	step = p.snap(step)
 	lattices := make([]lattice, len(laws))
 	shift := 0.0
 	for i, l := range laws {
 		out, anchor, ok := l.merge(step, 1e-5*delta/math.Max(1, sum(p.counts)))
 		if !ok {
-			return 0
+			return 0, false
 		}
 		lattices[i] = out
 		shift += p.counts[i] * anchor
@@ -122,7 +139,7 @@ func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
 	logDelta := math.Log(delta)
 	d, ok := c.transform(c.cheapest(c.tiltFor(logDelta), estimate-shift, logDelta))
 	if !ok {
-		return 0
+		return 0, false
 	}
 	enough := func(epsilon float64) bool { return d.logDeltaBelow(epsilon-shift) <= logDelta }
 	// Any epsilon at which delta is certainly not enough is a bound. Far below the
@@ -130,10 +147,10 @@ func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
 	for gap := 1e-5; gap < 1; gap *= 2 {
 		if low := estimate * (1 - gap); !enough(low) {
 			if !enough(estimate) {
-				return 0
+				return 0, true
 			}
-			return bisect(low, estimate, enough) * (1 - 1e-9)
+			return bisect(low, estimate, enough) * (1 - 1e-9), true
 		}
 	}
-	return 0
+	return 0, true
 }
