@@ -94,7 +94,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		return &usageError{err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
 	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.initCommand(), a.checkCommand(),
-		a.dataCommand(), a.ledgerCommand())
+		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand())
 	return root
 }
 
@@ -126,9 +126,10 @@ func status(err error) int {
 		declared *schema.Error
 		file     *dataset.FileError
 		path     interface{ Timeout() bool } // *fs.PathError and its kin
+		unknown  unknownEventError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer):
+	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.As(err, &unknown):
 		return exitFailed
 	case errors.Is(err, ledger.ErrRefused):
 		return exitRefused
