@@ -113,7 +113,8 @@ func (d *Descent) Validate() error {
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted, with the charge kept.
-func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d Descent, src *entropy.Source) ([]float64, error) {
+func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d Descent, src *entropy.Source) (weights []float64, err error) {
+	defer sealed.Contain(&err)
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}

@@ -272,3 +272,18 @@ func TestInterruptedRunStaysCharged(t *testing.T) {
 		cancel()
 	}
 }
+
+// A callback that panics on a row ends the run with an error that does not show
+// the row, from workers too.
+func TestPanicShowsNoRow(t *testing.T) {
+	enc := mustEncode(t, encode.Options{})
+	for _, n := range []int{1, 3 * 4096} {
+		d := descent(enc, Logistic, 1)
+		d.Target = func(cells []float64) float64 { panic(cells[1]) }
+		p := mustPermit(t, dp.AddOrRemoveOne, 1, d.Event())
+		w, err := Descend(context.Background(), p, rowsOf(1, false, make([]float64, n*columns), nil), d, entropy.Seeded(1))
+		if w != nil || err != sealed.ErrFault || !p.Opened() {
+			t.Fatalf("%d rows: weights %v, error %v, opened %v", n, w != nil, err, p.Opened())
+		}
+	}
+}

@@ -32,7 +32,8 @@ type Count struct {
 func (c Count) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: c.NoiseMultiplier} }
 
 // Release returns the noisy count, which may be negative.
-func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (int64, error) {
+func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (count int64, err error) {
+	defer sealed.Contain(&err)
 	view, err := open(ctx, permit, rows, c.Scope, c.Event(), c.NoiseMultiplier)
 	if err != nil {
 		return 0, err
@@ -58,7 +59,8 @@ func (m Majority) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: 
 
 // Release returns the index of the level with the largest noisy count; ties go to
 // the lowest index.
-func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (int, error) {
+func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (level int, err error) {
+	defer sealed.Contain(&err)
 	if m.Levels < 2 {
 		return 0, fmt.Errorf("release: majority needs at least 2 levels, got %d", m.Levels)
 	}
@@ -121,7 +123,8 @@ type Mean struct {
 func (m Mean) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.NoiseMultiplier} }
 
 // Release returns the noisy mean, clamped to [−1, 1].
-func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (float64, error) {
+func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (mean float64, err error) {
+	defer sealed.Contain(&err)
 	if !(m.ExpectedRows > 0) || math.IsInf(m.ExpectedRows, 0) {
 		return 0, fmt.Errorf("release: expected rows must be a finite number > 0, got %g", m.ExpectedRows)
 	}

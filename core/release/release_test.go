@@ -296,3 +296,23 @@ func TestQuantise(t *testing.T) {
 		}
 	}
 }
+
+// A callback that panics on a row gives an error that does not show the row.
+func TestPanicShowsNoRow(t *testing.T) {
+	rows := rowsOf(1, [2]float64{1, 0.5})
+	number := func(cells []float64) float64 { panic(cells[1]) }
+	class := func(cells []float64) int { panic(cells[1]) }
+	m := Mean{Scope: dp.WholeScope, NoiseMultiplier: 1, ExpectedRows: 1, Value: number}
+	if v, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("panic", 0)); v != 0 || err != sealed.ErrFault {
+		t.Errorf("mean: %v, %v", v, err)
+	}
+	a := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1, Levels: 4, Predict: class}
+	if v, err := a.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, a.Event()), rows, source("panic", 0)); v != (AccuracyScore{}) || err != sealed.ErrFault {
+		t.Errorf("accuracy: %v, %v", v, err)
+	}
+	e := absolute(1, 1)
+	e.Predict = number
+	if v, err := e.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, e.Events()...), rows, source("panic", 0)); v != (ErrorScore{}) || err != sealed.ErrFault {
+		t.Errorf("absolute error: %v, %v", v, err)
+	}
+}

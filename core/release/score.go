@@ -52,7 +52,8 @@ func (a Accuracy) Event() dp.Event {
 }
 
 // Release returns the noisy score.
-func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (AccuracyScore, error) {
+func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (score AccuracyScore, err error) {
+	defer sealed.Contain(&err)
 	counts, std, err := a.counts(ctx, permit, rows, src)
 	if err != nil {
 		return AccuracyScore{}, err
@@ -173,7 +174,8 @@ func (a AbsoluteError) Events() []dp.Event {
 }
 
 // Release returns the noisy errors.
-func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (ErrorScore, error) {
+func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (score ErrorScore, err error) {
+	defer sealed.Contain(&err)
 	if a.Truth == nil || a.Predict == nil {
 		return ErrorScore{}, fmt.Errorf("release: absolute error needs a truth and a prediction")
 	}

@@ -181,6 +181,9 @@ func TestRunsAreFresh(t *testing.T) {
 				if child == p {
 					t.Fatal("a run was given the permit of the study")
 				}
+				if study%2 == 1 {
+					return 0, 1, nil // leaves its event unused
+				}
 				if _, err := sealed.Open(rows, child, dp.WholeScope, base); err != nil {
 					t.Fatalf("a run cannot open its event: %v", err)
 				}

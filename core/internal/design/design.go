@@ -10,6 +10,7 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"pawl/core/internal/sealed"
 	"pawl/encode"
@@ -108,6 +109,7 @@ func (m *Matrix) each(f func(lo, hi, worker int)) {
 		return
 	}
 	var wg sync.WaitGroup
+	var fault fault
 	next := make(chan int, chunks)
 	for c := range chunks {
 		next <- c
@@ -117,12 +119,30 @@ func (m *Matrix) each(f func(lo, hi, worker int)) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
+			defer fault.hold()
 			for c := range next {
 				f(c*chunk, min((c+1)*chunk, m.n), c)
 			}
 		}()
 	}
 	wg.Wait()
+	fault.raise()
+}
+
+// fault carries the fact of a panic, and not its values, from workers to the
+// goroutine that waits for them, where sealed.Contain can see it.
+type fault struct{ seen atomic.Bool }
+
+func (f *fault) hold() {
+	if recover() != nil {
+		f.seen.Store(true)
+	}
+}
+
+func (f *fault) raise() {
+	if f.seen.Load() {
+		panic("design: a worker failed")
+	}
 }
 
 // Pass is the working memory of Sum, kept between steps.

@@ -77,6 +77,7 @@ func (m *Matrix) eachStripe(stripes int, f func(s int)) {
 		return
 	}
 	var wg sync.WaitGroup
+	var fault fault
 	next := make(chan int, stripes)
 	for s := range stripes {
 		next <- s
@@ -84,12 +85,14 @@ func (m *Matrix) eachStripe(stripes int, f func(s int)) {
 	close(next)
 	for range min(m.workers, stripes) {
 		wg.Go(func() {
+			defer fault.hold()
 			for s := range next {
 				f(s)
 			}
 		})
 	}
 	wg.Wait()
+	fault.raise()
 }
 
 // count adds the weighted pairs of levels of rows lo, lo+every, … below hi to the
