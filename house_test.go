@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"encode", "reader", "core/entropy", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset"},
 	{"core/ledger", "core/intake"},
-	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite"},
+	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
 	{"model"},
 	{"learn", "advise", "report"},
 	{"workflow"},

@@ -109,3 +109,11 @@ func (t *memoryTx) Append(r Record) error {
 }
 
 func (t *memoryTx) Secret() ([]byte, error) { return slices.Clone(t.m.secret), nil }
+
+func (t *memoryTx) Adopt(secret []byte) error {
+	if t.readOnly || len(t.m.records) > 0 {
+		return fmt.Errorf("%w: its secret never changes", ErrStore)
+	}
+	t.m.secret = slices.Clone(secret)
+	return nil
+}

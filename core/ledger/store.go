@@ -33,6 +33,9 @@ type Tx interface {
 	// Secret returns the ledger's random 32-byte key, drawn from the operating
 	// system once, when the store was created.
 	Secret() ([]byte, error)
+	// Adopt replaces the key by that of another ledger, whose logs are about to be
+	// imported. It is an error once the ledger holds a record.
+	Adopt(secret []byte) error
 }
 
 // Head is the end of a chain.

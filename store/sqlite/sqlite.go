@@ -31,8 +31,9 @@ const application = 0x7061776c
 
 // Records are append-only for everybody who goes through SQL, this program
 // included. The triggers on INSERT are there for INSERT OR REPLACE, which deletes
-// without asking those on DELETE. The head of each log is a row apart: without it a log cut at its end
-// would look whole.
+// without asking those on DELETE. The head of each log is a row apart: without it a
+// log cut at its end would look whole. A ledger takes the secret of another one only
+// while it is empty.
 const tables = `
 CREATE TABLE ledger_version (only INTEGER PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL);
 CREATE TABLE ledger_secret (only INTEGER PRIMARY KEY CHECK (only = 1), secret BLOB NOT NULL);
@@ -65,7 +66,7 @@ CREATE TRIGGER ledger_heads_forward BEFORE UPDATE ON ledger_heads WHEN new.seq <
 	BEGIN SELECT RAISE(ABORT, 'ledger heads only move on'); END;
 CREATE TRIGGER ledger_secret_once BEFORE INSERT ON ledger_secret WHEN EXISTS (SELECT 1 FROM ledger_secret)
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
-CREATE TRIGGER ledger_secret_no_update BEFORE UPDATE ON ledger_secret
+CREATE TRIGGER ledger_secret_no_update BEFORE UPDATE ON ledger_secret WHEN EXISTS (SELECT 1 FROM ledger_records)
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
 CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;

@@ -98,6 +98,14 @@ func (t *transaction) Secret() (secret []byte, err error) {
 	return secret, t.s.explain(err)
 }
 
+func (t *transaction) Adopt(secret []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: another secret in a read-only transaction", ledger.ErrStore)
+	}
+	_, err := t.tx.ExecContext(t.ctx, `UPDATE ledger_secret SET secret = ?`, secret)
+	return t.s.explain(err)
+}
+
 // hashOf reads a stored hash; one of another length becomes zeros, which no chain
 // accepts.
 func hashOf(b []byte) (h ledger.Hash) {

@@ -14,7 +14,7 @@ import (
 	"pawl/core/ledger"
 )
 
-// Run checks a store. open returns a new, empty, per-user store; Run closes it.
+// Run checks a store. open returns a new, empty store; Run closes it.
 func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	start := func(t *testing.T) ledger.Store {
 		s := open(t)
@@ -76,6 +76,12 @@ func CheckAll(t testing.TB, s ledger.Store) {
 			t.Errorf("%s: spent %v + reserved %v + left %v is not total %v", name, st.Spent.Epsilon, st.Reserved.Epsilon, st.Left.Epsilon, st.Total.Epsilon)
 		}
 	}
+}
+
+// CreateBudget grants data set "d", on which Processes spend, a budget of 1.
+func CreateBudget(t testing.TB, s ledger.Store) {
+	t.Helper()
+	create(t, New(s), "d", "1")
 }
 
 func create(t testing.TB, l *ledger.Ledger, name, epsilon string) {

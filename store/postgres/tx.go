@@ -1,0 +1,105 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"pawl/core/ledger"
+)
+
+// transaction implements ledger.Tx.
+type transaction struct {
+	ctx      context.Context
+	tx       pgx.Tx
+	s        *Store
+	readOnly bool
+}
+
+// Names lists what has a head or a record: a log of which either was removed by
+// hand is still found, and found broken.
+func (t *transaction) Names() ([]string, error) {
+	rows, err := t.tx.Query(t.ctx, `SELECT dataset FROM pawl_ledger.heads UNION SELECT dataset FROM pawl_ledger.records ORDER BY 1`)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return names, t.s.explain(err)
+}
+
+func (t *transaction) Head(dataset string) (h ledger.Head, err error) {
+	var hash []byte
+	err = t.tx.QueryRow(t.ctx, `SELECT seq, hash FROM pawl_ledger.heads WHERE dataset = $1`, dataset).Scan(&h.Seq, &hash)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ledger.Head{}, nil
+	}
+	if err != nil {
+		return h, t.s.explain(err)
+	}
+	h.Hash = hashOf(hash)
+	return h, nil
+}
+
+func (t *transaction) Records(dataset string, after int64) ([]ledger.Record, error) {
+	rows, err := t.tx.Query(t.ctx, `SELECT seq, version, kind, time, "user", body, prev, hash
+		FROM pawl_ledger.records WHERE dataset = $1 AND seq > $2 ORDER BY seq`, dataset, after)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	records, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (ledger.Record, error) {
+		r := ledger.Record{Dataset: dataset}
+		var body, prev, hash []byte
+		err := row.Scan(&r.Seq, &r.Version, (*string)(&r.Kind), &r.Time, &r.User, &body, &prev, &hash)
+		r.Body, r.Prev, r.Hash = body, hashOf(prev), hashOf(hash)
+		return r, err
+	})
+	return records, t.s.explain(err)
+}
+
+func (t *transaction) Append(r ledger.Record) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: append in a read-only transaction", ledger.ErrStore)
+	}
+	head, err := t.Head(r.Dataset)
+	if err != nil {
+		return err
+	}
+	if r.Seq != head.Seq+1 {
+		return fmt.Errorf("%w: record %d cannot be appended after record %d", ledger.ErrStore, r.Seq, head.Seq)
+	}
+	if _, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.records (dataset, seq, version, kind, time, "user", body, prev, hash)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, r.Dataset, r.Seq, r.Version, string(r.Kind), r.Time, r.User,
+		[]byte(r.Body), r.Prev[:], r.Hash[:]); err != nil {
+		return t.s.explain(err)
+	}
+	move := `UPDATE pawl_ledger.heads SET seq = $2, hash = $3 WHERE dataset = $1`
+	if r.Seq == 1 {
+		move = `INSERT INTO pawl_ledger.heads (dataset, seq, hash) VALUES ($1, $2, $3)`
+	}
+	_, err = t.tx.Exec(t.ctx, move, r.Dataset, r.Seq, r.Hash[:])
+	return t.s.explain(err)
+}
+
+func (t *transaction) Secret() (secret []byte, err error) {
+	err = t.tx.QueryRow(t.ctx, `SELECT secret FROM pawl_ledger.secret`).Scan(&secret)
+	return secret, t.s.explain(err)
+}
+
+func (t *transaction) Adopt(secret []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: another secret in a read-only transaction", ledger.ErrStore)
+	}
+	_, err := t.tx.Exec(t.ctx, `UPDATE pawl_ledger.secret SET secret = $1`, secret)
+	return t.s.explain(err)
+}
+
+// hashOf reads a stored hash; one of another length becomes zeros, which no chain
+// accepts.
+func hashOf(b []byte) (h ledger.Hash) {
+	if len(b) == len(h) {
+		copy(h[:], b)
+	}
+	return h
+}
