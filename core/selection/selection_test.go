@@ -126,7 +126,7 @@ func TestLawOfTheNumberOfRuns(t *testing.T) {
 // of them: P(<= x) = E x^K. Kolmogorov-Smirnov at 1e-6. Convicts runs that are
 // skipped, pruned or added, and a winner that is not the best.
 func TestWinnerIsTheBestOfK(t *testing.T) {
-	const n = 20_000
+	const n = 8000
 	mass := pmf(0, gammaOf(t, sel.Runs.(dp.TruncatedNegativeBinomial)), 2000)
 	cdf := func(x float64) float64 {
 		s := 0.0
