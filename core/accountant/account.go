@@ -16,7 +16,9 @@ const (
 	MethodMin Method = "min"
 	// MethodRDP takes Rényi DP with the improved conversion alone.
 	MethodRDP Method = "rdp"
-	// MethodPLD takes the privacy loss distribution alone.
+	// MethodPLD takes the privacy loss distribution alone. Selections, fixed-size
+	// samples, zCDP and discrete Gaussian events enter by their Rényi profile; what
+	// has none (random stopping) costs +Inf by it.
 	MethodPLD Method = "pld"
 )
 
@@ -266,7 +268,7 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 			bounds[i].lower = 0
 		}
 	}
-	if w.pld && len(a.stopping) == 0 && !(w.closed && a.exact()) {
+	if w.pld && len(a.stopping) == 0 && !(w.closed && w.rdp && a.settled()) {
 		if p, ok := a.privacyLoss(); ok {
 			epsilon, lower := p.epsilonAt(delta, w.lower)
 			bounds = append(bounds, bound{name: "pld", value: epsilon, lower: lower})
@@ -288,6 +290,23 @@ func (a *account) exact() bool {
 	case dp.Pure, dp.DiscreteLaplace:
 		_, ok := a.identicalPure()
 		return ok
+	}
+	return false
+}
+
+// settled reports whether the distribution could not improve on the other bounds:
+// a closed form is optimal, or there is one use of one mechanism of which nothing
+// but its Rényi curve is known.
+func (a *account) settled() bool {
+	if a.exact() {
+		return true
+	}
+	if len(a.approximate) > 0 || len(a.rest) != 1 || a.rest[0].count != 1 {
+		return false
+	}
+	switch a.rest[0].event.(type) {
+	case dp.ZCDP, dp.DiscreteGaussian, dp.Select, dp.FixedSizeSampled:
+		return true
 	}
 	return false
 }
@@ -326,7 +345,7 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 	for i := range bounds {
 		bounds[i].value += add
 	}
-	if w.pld && !(w.closed && a.exact()) {
+	if w.pld && !(w.closed && w.rdp && a.settled()) {
 		if p, ok := a.privacyLoss(); ok {
 			bounds = append(bounds, bound{name: "pld", value: p.deltaAt(epsilon)})
 		}

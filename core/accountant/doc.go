@@ -10,6 +10,8 @@
 // fixed before data was read. Filter holds when each event was chosen after
 // seeing the outputs of those before it.
 //
-// Where to start: convert.go (from Rényi to epsilon), sampled.go (DP-SGD),
-// gaussian.go (the analytic curve), filter.go (admission).
+// Where to start: parts.go (an event taken apart), convert.go (from Rényi to
+// epsilon), sampled.go (DP-SGD), gaussian.go (the analytic curve), pldlaw.go and
+// pldcompose.go (privacy loss distributions), pldlower.go (how far from exact),
+// selection.go (the best of many runs), filter.go (admission).
 package accountant

@@ -26,16 +26,19 @@ func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
 	p := privacyLoss{curve: a.curve}
 	directions := []bool{false}
 	for _, x := range parts {
-		if l, ok := lawOf(x.event, a.rel, true); ok && l.continuous != nil {
-			if s, ok := l.continuous.(sampledLoss); ok && s.q < 1 {
-				directions = []bool{false, true}
-			}
+		if s, ok := x.event.(dp.PoissonSampled); ok && s.Rate < 1 {
+			directions = []bool{false, true}
 		}
 	}
+	known := make([]law, len(parts))
 	for _, added := range directions {
 		var laws []law
-		for _, x := range parts {
-			l, ok := lawOf(x.event, a.rel, added)
+		for i, x := range parts {
+			l, ok := known[i], true
+			if _, sampled := x.event.(dp.PoissonSampled); sampled || !added {
+				l, ok = lawOf(x.event, a.rel, added)
+				known[i] = l
+			}
 			// Beyond this the phases of the transform lose their meaning.
 			if !ok || x.count > 1e9 {
 				return privacyLoss{}, false

@@ -159,3 +159,36 @@ func TestPLDExtremes(t *testing.T) {
 		}
 	}
 }
+
+// What is known by its Rényi curve alone joins the distribution of the rest: never
+// below the exact Gaussian of the same curve, never far above Rényi alone, and
+// hardly above it where that part is small.
+func TestPLDProfiles(t *testing.T) {
+	for _, sigma := range []float64{0.5, 2, 30} {
+		for _, count := range []int64{1, 20} {
+			for _, delta := range []float64{1e-9, 1e-5, 1e-2} {
+				e := dp.Repeat{Count: count, Event: dp.DiscreteGaussian{NoiseMultiplier: sigma}}
+				pld := mustEpsilon(t, e, addRemove, delta, MethodPLD).Epsilon
+				rdp := mustEpsilon(t, e, addRemove, delta, MethodRDP).Epsilon
+				exact := AnalyticGaussianEpsilon(sigma/math.Sqrt(float64(count)), delta)
+				if !(pld >= exact) || count == 1 && pld > 1.01*rdp+1e-6 {
+					t.Errorf("sigma %g x %d at %g: %v, Gaussian %v, rdp %v", sigma, count, delta, pld, exact, rdp)
+				}
+			}
+		}
+	}
+	train := dpsgd(0.01, 1, 1000)
+	count := dp.DiscreteGaussian{NoiseMultiplier: 20}
+	plan := mustEpsilon(t, dp.Compose{Events: []dp.Event{count, train}}, addRemove, 1e-5, MethodMin)
+	alone := mustEpsilon(t, train, addRemove, 1e-5, MethodMin)
+	better := mustEpsilon(t, dp.Compose{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: 20}, train}}, addRemove, 1e-5, MethodMin)
+	if plan.Method != "pld" || plan.Epsilon < better.Lower || plan.Epsilon > 1.02*better.Epsilon || plan.Epsilon < alone.Epsilon {
+		t.Errorf("training and a count: %+v; with a Gaussian count %v, without %v", plan, better.Epsilon, alone.Epsilon)
+	}
+	search := dp.Select{Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: 30}, Event: train}
+	pld := mustEpsilon(t, search, addRemove, 1e-5, MethodPLD).Epsilon
+	rdp := mustEpsilon(t, search, addRemove, 1e-5, MethodRDP).Epsilon
+	if pld > 1.01*rdp || pld < 0.9*rdp {
+		t.Errorf("a search: pld %v, rdp %v", pld, rdp)
+	}
+}

@@ -7,8 +7,9 @@ import (
 )
 
 // law is the privacy loss ln(P/Q), x ~ P, of one dominating pair: a continuous
-// part, atoms and a mass at +∞.
+// part, atoms and a mass at +∞; or a privacy profile alone.
 type law struct {
+	profile    profile
 	continuous continuous
 	atoms      []atom
 	infinite   float64
@@ -185,7 +186,12 @@ func lawOf(e dp.Event, rel dp.Relation, added bool) (law, bool) {
 	if epsilon := pureEpsilon(e, rel); !math.IsInf(epsilon, 1) {
 		return responseLaw(epsilon), true
 	}
-	return law{}, false
+	c, err := eventCurve(e, rel)
+	if err != nil {
+		return law{}, false
+	}
+	p := profileOf(c)
+	return law{profile: p}, p != nil
 }
 
 // responseLaw is binary randomised response, which dominates every pure mechanism.
@@ -216,6 +222,9 @@ const maxCells = 1 << 20
 // dominates, and so do its compositions. The bias is of second order in h. Mass
 // below the span moves up to its lower end; mass above the span moves to +∞.
 func (l law) discretise(h, outside float64) (lattice, bool) {
+	if l.profile != nil {
+		return l.profile.discretise(h, outside)
+	}
 	lo, hi := inf, math.Inf(-1)
 	if l.continuous != nil {
 		lo, hi = l.continuous.span(outside)

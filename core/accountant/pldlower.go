@@ -114,6 +114,11 @@ func (l law) mergeUpTo(a edge, point, h float64) (mass float64, b edge, ok bool)
 // which a unit is removed, on a lattice of the given step or a coarser one that is
 // small enough. It is 0 where there is none.
 func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
+	for _, l := range p.directions[0] {
+		if l.profile != nil {
+			return 0 // an upper bound is all that is known of this part
+		}
+	}
 	for range 12 {
 		if lower, ok := p.lowerOn(p.snap(step), delta, estimate); ok {
 			return lower
