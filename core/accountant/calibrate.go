@@ -59,9 +59,9 @@ func Calibrate(target Target, rel dp.Relation, which Method, s Search) (float64,
 	}
 	c := calibration{target: target, rel: rel, search: s, w: w}
 	start := math.Min(math.Max(1, s.Lower), s.Upper)
-	if which == MethodMin {
+	if w.pld {
 		// The distribution is the slow accountant: begin where the others end.
-		c.w.pld = false
+		c.w = want{closed: true, rdp: true}
 		if x, _, err := c.solve(start); err == nil {
 			start = x
 		} else if !errors.Is(err, ErrUnreachable) {
