@@ -376,3 +376,13 @@ func TestRunRefuses(t *testing.T) {
 		})
 	}
 }
+
+// The law is continuous in eta: nothing cancels near the logarithmic law.
+func TestSmallEtaIsTheLimit(t *testing.T) {
+	for _, eta := range []float64{1e-15, -1e-15, 1e-300, 1e-10} {
+		got, want := firstProbability(eta, 0.01), firstProbability(0, 0.01)
+		if math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("P(K = 1) at eta %g is %g, want %g", eta, got, want)
+		}
+	}
+}
