@@ -148,8 +148,8 @@ func TestRowsWithoutInformationDoNotMatter(t *testing.T) {
 	}
 }
 
-// Partial sums are added in a fixed order: a replayed trial gives the same bits on
-// any machine.
+// Partial sums are added in a fixed order: a replayed trial gives the same bits with
+// any number of workers.
 func TestResultDoesNotDependOnWorkers(t *testing.T) {
 	const n = 3*4096 + 5
 	var cells []float64
