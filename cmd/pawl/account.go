@@ -169,7 +169,7 @@ func (e unknownEventError) Unwrap() error { return e.error }
 
 // notUnderstood matches what the event reader says about a kind or version that it
 // does not know, before any text of the file.
-var notUnderstood = regexp.MustCompile(`^invalid event: (event|runs): (unknown (kind|version) |field "version": )`)
+var notUnderstood = regexp.MustCompile(`^invalid event: (event|runs): (unknown (kind|version) |field "version")`)
 
 func decodeEvent(name string, text []byte) (dp.Event, error) {
 	e, err := dp.DecodeEvent(text)

@@ -172,7 +172,7 @@ func curveOf(p cost, known accountant.Result) ([]pair, error) {
 		return nil, err
 	}
 	points := []pair{{known.Epsilon, known.Delta}}
-	for _, delta := range []float64{1e-3, 5e-3, 0.03, 0.2, 0.5} {
+	for _, delta := range []float64{1e-3, 5e-3, 0.03, 0.2, 0.5, 0.75} {
 		if delta < variation.Delta {
 			points = append(points, pair{math.Inf(1), delta})
 		}

@@ -89,14 +89,17 @@ func (f family) answer(x float64, target ledger.Spend) (*answer, error) {
 	if f.search.Decreasing {
 		step = 1
 	}
+	const same = 1 + 1e-12 // the search goes through logarithms
 	switch {
 	case f.search.Integer:
+	case f.search.Decreasing && x <= f.search.Lower*same:
+		x = f.search.Lower
 	case f.search.Decreasing:
 		x = decimalUp(x)
-	case x < f.search.Upper*(1-1e-12):
-		x = decimalDown(x)
+	case x*same >= f.search.Upper:
+		x = f.search.Upper
 	default:
-		x = f.search.Upper // the search goes through logarithms
+		x = decimalDown(x)
 	}
 	for range 20 {
 		r, err := f.price(x).epsilon(float64(target.Delta))

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", c)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "between": between},
 	})
 }
 
