@@ -28,6 +28,7 @@ type Builder struct {
 	cells   []float64
 	units   []uint64
 	ranks   []uint64 // order of a unit's rows under the contribution bound
+	inputs  sealed.Inputs
 }
 
 // NewBuilder starts a table. key is the data set's own hash key, kept in its
@@ -60,6 +61,49 @@ func (b *Builder) Add(cells []float64, unit string) error {
 		b.ranks = append(b.ranks, b.hash("row", row.Bytes()))
 	}
 	return nil
+}
+
+// AddBytes appends one row with a dense input of bytes, read as v/255. Rows are
+// units: the identifier is the row itself.
+func (b *Builder) AddBytes(cells []float64, input []uint8) error {
+	if err := b.addInput(cells, len(input), input); err != nil {
+		return err
+	}
+	b.inputs.Bytes = append(b.inputs.Bytes, input...)
+	return nil
+}
+
+// AddFloats is AddBytes for a dense input of finite floats.
+func (b *Builder) AddFloats(cells []float64, input []float32) error {
+	raw := make([]byte, 4*len(input))
+	for i, v := range input {
+		if v-v != 0 {
+			return fmt.Errorf("intake: an input is not a finite number")
+		}
+		binary.LittleEndian.PutUint32(raw[4*i:], math.Float32bits(v))
+	}
+	if err := b.addInput(cells, len(input), raw); err != nil {
+		return err
+	}
+	b.inputs.Floats = append(b.inputs.Floats, input...)
+	return nil
+}
+
+func (b *Builder) addInput(cells []float64, dim int, raw []byte) error {
+	switch {
+	case b.schema.Unit.Column != "":
+		return fmt.Errorf("intake: dense inputs have no unit column: every row is a unit")
+	case dim == 0 || b.inputs.Dim != 0 && b.inputs.Dim != dim:
+		return fmt.Errorf("intake: an input of %d numbers among inputs of %d", dim, b.inputs.Dim)
+	case b.inputs.Dim == 0 && len(b.units) > 0:
+		return fmt.Errorf("intake: rows with and without a dense input")
+	}
+	id := make([]byte, 0, len(raw)+8*len(cells))
+	for _, c := range cells {
+		id = binary.LittleEndian.AppendUint64(id, math.Float64bits(c))
+	}
+	b.inputs.Dim = dim
+	return b.Add(cells, string(append(id, raw...)))
 }
 
 // declared holds cells to the schema: sensitivities rest on bounds and levels, so
@@ -107,7 +151,7 @@ func (b *Builder) Seal() *Rows {
 	if b.schema.Unit.Column != "" {
 		b.bound(b.schema.Unit.MaxRows)
 	}
-	rows := sealed.New(b.dataset, b.schema, b.cells, b.units)
+	rows := sealed.NewWithInputs(b.dataset, b.schema, b.cells, b.units, b.inputs)
 	*b = Builder{}
 	return rows
 }

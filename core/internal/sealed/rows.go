@@ -38,16 +38,36 @@ type Rows struct {
 }
 
 type table struct {
-	cells []float64 // row-major, len = n * len(schema.Columns)
-	hash  []uint64  // per row, the hash of its unit
+	cells  []float64 // row-major, len = n * len(schema.Columns)
+	hash   []uint64  // per row, the hash of its unit
+	inputs Inputs
 }
+
+// Inputs are dense inputs beside the cells, such as the pixels of an image: one
+// vector of Dim numbers per row, either bytes (read as v/255) or floats. Dim 0
+// means that there are none.
+type Inputs struct {
+	Dim    int
+	Bytes  []uint8
+	Floats []float32
+}
+
+func (in Inputs) rows() int { return (len(in.Bytes) + len(in.Floats)) / max(in.Dim, 1) }
 
 // New seals a table. It takes ownership of its arguments.
 func New(dataset string, s *schema.Schema, cells []float64, hash []uint64) *Rows {
+	return NewWithInputs(dataset, s, cells, hash, Inputs{})
+}
+
+// NewWithInputs seals a table with dense inputs beside its cells.
+func NewWithInputs(dataset string, s *schema.Schema, cells []float64, hash []uint64, in Inputs) *Rows {
 	if len(cells) != len(hash)*len(s.Columns) {
 		panic(fmt.Sprintf("sealed: cells do not fill rows of %d columns", len(s.Columns)))
 	}
-	t := table{cells, hash}
+	if in.Dim > 0 && (in.rows() != len(hash) || in.Bytes != nil && in.Floats != nil) {
+		panic(fmt.Sprintf("sealed: inputs of %d numbers do not fill the rows", in.Dim))
+	}
+	t := table{cells, hash, in}
 	return &Rows{dataset: dataset, schema: s, public: s.Public, maxRows: s.Unit.MaxRows, table: func() table { return t }}
 }
 
@@ -92,7 +112,17 @@ func (r *Rows) view(scope dp.Scope) *View {
 			index = append(index, i*width)
 		}
 	}
-	v := &View{n: len(index), row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
+	v := &View{n: len(index), dim: t.inputs.Dim, row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
+	v.input = func(i int, dst []float32) {
+		at, dim := index[i]/width, t.inputs.Dim
+		if t.inputs.Floats != nil {
+			copy(dst, t.inputs.Floats[at*dim:(at+1)*dim])
+			return
+		}
+		for j, b := range t.inputs.Bytes[at*dim : (at+1)*dim] {
+			dst[j] = float32(b) * (1.0 / 255)
+		}
+	}
 	v.units = func() ([]int32, int) {
 		if r.maxRows <= 1 {
 			return nil, v.n
@@ -112,14 +142,22 @@ func (r *Rows) view(scope dp.Scope) *View {
 
 // View is an opened scope. It never leaves the function of core that opened it.
 type View struct {
-	n int
+	n   int
+	dim int
 	// Functions for the reason given at Rows.
 	row   func(i int) []float64
+	input func(i int, dst []float32)
 	units func() ([]int32, int)
 }
 
 // Len is the number of rows in the scope: a private fact.
 func (v *View) Len() int { return v.n }
+
+// InputDim is the length of a row's dense input; 0 when there is none.
+func (v *View) InputDim() int { return v.dim }
+
+// Input fills dst (InputDim) with the dense input of row i of the scope.
+func (v *View) Input(i int, dst []float32) { v.input(i, dst) }
 
 // Row returns the cells of row i of the scope; the caller must not change them.
 func (v *View) Row(i int) []float64 { return v.row(i) }
