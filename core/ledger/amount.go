@@ -156,6 +156,17 @@ func number(r *big.Rat) Number {
 	return Number(f)
 }
 
+// less returns max(0, n − m) in shown digits; anything less +Inf is 0.
+func (n Number) less(m Number) Number {
+	switch {
+	case math.IsInf(float64(m), 1):
+		return 0
+	case math.IsInf(float64(n), 1):
+		return n
+	}
+	return number(minus(roundUp(float64(n), nil), roundUp(float64(m), nil)))
+}
+
 // MarshalJSON writes a number, or the string "inf". NaN is an error.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if math.IsInf(float64(n), 1) {

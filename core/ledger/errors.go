@@ -16,6 +16,8 @@ var (
 	ErrInvalid = errors.New("invalid ledger request")
 	// ErrUnknownDataset: no record of that name.
 	ErrUnknownDataset = errors.New("data set is not in the ledger")
+	// ErrUnaccountable: no accountant knows what the event costs.
+	ErrUnaccountable = errors.New("event cannot be accounted for")
 	// ErrOpened: rows may have been read, so the reservation stays charged.
 	ErrOpened = errors.New("rows were opened: the reservation stays charged")
 )
@@ -49,18 +51,26 @@ func (e *RefusedError) Unwrap() error { return ErrRefused }
 // delta. Need is rounded up and Left down.
 type ExhaustedError struct {
 	Dataset    string
+	Analyst    string // whose share it is; "": the budget of all
 	Need, Left Number
-	Epsilon    Amount // the budget
+	Epsilon    Amount // the limit
 	Delta      Amount
 }
 
 func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("data set %q: %v: needs epsilon %v, left %v of %v (delta %v)",
-		e.Dataset, ErrExhausted, e.Need, e.Left, e.Epsilon, e.Delta)
+	whose := ""
+	if e.Analyst != "" {
+		whose = fmt.Sprintf(", share of %s", e.Analyst)
+	}
+	return fmt.Sprintf("data set %q%s: %v: needs epsilon %v, left %v of %v (delta %v)",
+		e.Dataset, whose, ErrExhausted, e.Need, e.Left, e.Epsilon, e.Delta)
 }
 
 // Hint says how to go on.
 func (e *ExhaustedError) Hint() string {
+	if e.Analyst != "" {
+		return fmt.Sprintf("ask for less, or let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
+	}
 	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY", quote(e.Dataset))
 }
 

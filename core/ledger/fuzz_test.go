@@ -9,12 +9,16 @@ import (
 // Whatever bytes stand in a record of a whole chain, replay says yes or fails
 // closed; it never panics and never counts less than it did.
 func FuzzReplay(f *testing.F) {
-	for _, kind := range []Kind{KindCreate, KindRegister, KindSelfGrant, KindGrant, KindUpdateDigest, KindReserve, KindReplay, KindCommit, KindCancel, KindDeclarePublic} {
+	for _, kind := range []Kind{KindCreate, KindRegister, KindSelfGrant, KindGrant, KindUpdateDigest, KindReserve, KindReplay, KindCommit, KindCancel, KindDeclarePublic,
+		KindShare, KindFreeze, KindUnfreeze, KindApprove, KindBook} {
 		f.Add(string(kind), []byte(`{}`))
 		f.Add(string(kind), []byte(`null`))
 	}
 	f.Add("reserve", []byte(`{"id":"b","plan":"p","event":null,"stages":null,"rows_per_unit":1,"delta":"0","not_private":false,"replay_key":""}`))
 	f.Add("reserve", []byte(`{"id":"b","plan":"p","event":{"version":1,"kind":"pure","epsilon":-1},"stages":[],"rows_per_unit":1,"delta":"0","not_private":false,"replay_key":""}`))
+	f.Add("book", []byte(`{"id":"b","by":"ann","event":{"version":1,"kind":"non_private"},"reason":"r","after_the_fact":true}`))
+	f.Add("share", []byte(`{"analyst":"","epsilon":"1","delta":"0","reason":"r"}`))
+	f.Add("approve", []byte(`{"id":"a","reason":"r"}`))
 	f.Add("grant", []byte(`{"epsilon":"0.5","delta":"0","reason":""}`))
 	f.Add("cancel", []byte(`{"id":"a"}`))
 	f.Add("create", []byte(`{"epsilon":"1e999","delta":"0","relation":"add_or_remove_one"}`))

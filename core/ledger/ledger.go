@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"strings"
 	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 )
 
@@ -36,6 +36,8 @@ type Ledger struct {
 	mu     sync.Mutex // serialises transactions of this process; guards the rest
 	states map[string]*state
 	issued map[*sealed.Permit]bool // permits of Reserve that are not settled; true: a replay
+
+	prices prices
 }
 
 // New returns the ledger kept in store. Closing the store is the caller's.
@@ -49,92 +51,10 @@ func New(store Store, accountant Accountant, o Options) *Ledger {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	// An export is JSON and a database takes text only.
+	o.User = strings.ToValidUTF8(strings.ReplaceAll(o.User, "\x00", ""), "?")
 	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock,
 		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
-}
-
-// Budget is what a steward declares with Create. Unit and RowsPerUnit may be left
-// empty: the first use then fixes them. Public is for built-in benchmarks.
-type Budget struct {
-	Dataset     string
-	Epsilon     string // > 0
-	Delta       string // 0 <= Delta < 1
-	Unit        string
-	RowsPerUnit int
-	Relation    dp.Relation
-	Public      bool
-}
-
-// Create registers a data set with its budget. A data set that was used without
-// one (a public one) gets its limit now; one that has a budget is refused.
-func (l *Ledger) Create(ctx context.Context, b Budget) error {
-	epsilon, delta, err := parseBudget(b.Epsilon, b.Delta)
-	if err != nil {
-		return err
-	}
-	if !b.Relation.Valid() {
-		return invalid("%v is not a neighboring relation", b.Relation)
-	}
-	if b.RowsPerUnit < 0 {
-		return invalid("rows per unit must be at least 1")
-	}
-	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
-		if s.budget != nil {
-			return &RefusedError{Dataset: b.Dataset, Reason: fmt.Sprintf("it has a budget already (epsilon %v, delta %v)", s.budget.epsilon, s.budget.delta),
-				Advice: fmt.Sprintf("to raise it: pawl ledger grant %s --epsilon E --reason WHY", quote(b.Dataset))}
-		}
-		if s.known() {
-			if err := s.matches(b.Relation, b.Unit, b.RowsPerUnit); err != nil {
-				return err
-			}
-		}
-		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public})
-	})
-}
-
-// Grant raises a budget; "" keeps the old delta. The whole log is read again
-// under the larger cap. A budget is never lowered: what was promised to the
-// people in the data is lowered by not spending it.
-func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
-	if reason == "" {
-		return invalid("a grant needs a reason")
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
-		if s.budget == nil {
-			return &RefusedError{Dataset: dataset, Reason: "it has no budget to raise",
-				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(dataset))}
-		}
-		if delta == "" {
-			delta = s.budget.delta.String()
-		}
-		e, d, err := parseBudget(epsilon, delta)
-		if err != nil {
-			return err
-		}
-		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
-		if de < 0 || dd < 0 || de == 0 && dd == 0 {
-			return &RefusedError{Dataset: dataset,
-				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
-		}
-		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason})
-	})
-}
-
-// DeclarePublic is the only way by which a sensitive data set becomes public.
-func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
-	if reason == "" {
-		return invalid("declaring a data set public needs a reason")
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
-		return t.append(s, KindDeclarePublic, reasonBody{Reason: reason})
-	})
 }
 
 // Commit closes a reservation whose output was produced. It is idempotent.
@@ -326,23 +246,6 @@ func checkName(name string) error {
 		}
 	}
 	return nil
-}
-
-func parseBudget(epsilon, delta string) (e, d Amount, err error) {
-	if e, err = ParseAmount(epsilon); err != nil {
-		return e, d, fmt.Errorf("epsilon: %w", err)
-	}
-	if d, err = ParseAmount(delta); err != nil {
-		return e, d, fmt.Errorf("delta: %w", err)
-	}
-	one, _ := ParseAmount("1")
-	if e.IsZero() {
-		return e, d, invalid("epsilon must be greater than 0")
-	}
-	if d.Cmp(one) >= 0 {
-		return e, d, invalid("delta must be less than 1")
-	}
-	return e, d, nil
 }
 
 func newID() string {

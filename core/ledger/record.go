@@ -27,6 +27,11 @@ const (
 	KindCommit        Kind = "commit"         // the reservation's output was produced
 	KindCancel        Kind = "cancel"         // the reservation's rows were never opened
 	KindDeclarePublic Kind = "declare_public" // a steward says that the data set is not sensitive
+	KindShare         Kind = "share"          // a steward caps what one analyst may use of the budget
+	KindFreeze        Kind = "freeze"         // every reservation is refused from here on
+	KindUnfreeze      Kind = "unfreeze"       // and is no longer
+	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
+	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
 )
 
 // Record is one entry of a data set's log.
@@ -80,8 +85,25 @@ type (
 	idBody struct { // replay, commit, cancel
 		ID string `json:"id"`
 	}
-	reasonBody struct {
+	reasonBody struct { // declare_public, freeze, unfreeze
 		Reason string `json:"reason"`
+	}
+	shareBody struct {
+		Analyst string `json:"analyst"`
+		Epsilon Amount `json:"epsilon"`
+		Delta   Amount `json:"delta"`
+		Reason  string `json:"reason"`
+	}
+	approveBody struct {
+		ID     string `json:"id"`
+		Reason string `json:"reason"`
+	}
+	bookBody struct {
+		ID           string          `json:"id"`
+		By           string          `json:"by"` // who ran it; the record's user booked it
+		Event        json.RawMessage `json:"event"`
+		Reason       string          `json:"reason"`
+		AfterTheFact bool            `json:"after_the_fact"` // booked whether or not it fits
 	}
 )
 

@@ -71,6 +71,9 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 	var permit *sealed.Permit
 	var receipt Receipt
 	err = l.update(ctx, q.Dataset, func(t *txn, s *state) error {
+		if s.frozen != nil {
+			return s.refuseFrozen()
+		}
 		if err := t.registerUse(s, q); err != nil {
 			return err
 		}
@@ -91,7 +94,7 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 			if receipt.SelfGrant, err = t.selfGrant(s, q, asked); err != nil {
 				return err
 			}
-			if err := l.admit(s, q.Event); err != nil {
+			if _, _, err := l.admit(s, l.user, q.Event); err != nil {
 				return err
 			}
 			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
@@ -248,40 +251,4 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
-}
-
-// admit decides. Alone on a data set, an event satisfies its own smallest bound,
-// whatever method gave it; beside others it must pass the filter. A second
-// reservation counts as another plan even under the same plan name, because the
-// ledger cannot know that it was fixed before the first one's output was seen.
-func (l *Ledger) admit(s *state, e dp.Event) error {
-	if !s.limited() {
-		return nil // public
-	}
-	exhausted := func(need, left float64) error {
-		return &ExhaustedError{Dataset: s.name, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
-			Epsilon: s.budget.epsilon, Delta: s.budget.delta}
-	}
-	if s.live == 0 {
-		epsilon, _, err := l.accountant.Epsilon(e, s.relation, s.budget.delta.Float64())
-		if err != nil {
-			return fmt.Errorf("pricing the request: %w", err)
-		}
-		if epsilon < 0 || !s.budget.epsilon.allows(epsilon) {
-			return exhausted(epsilon, s.budget.epsilon.Float64())
-		}
-		return nil
-	}
-	account, err := s.filter(l.accountant)
-	if err != nil {
-		return fmt.Errorf("reading the account of %q: %w", s.name, err)
-	}
-	ok, need, left, err := account.Admit(e)
-	if err != nil {
-		return fmt.Errorf("pricing the request: %w", err)
-	}
-	if !ok {
-		return exhausted(need, left)
-	}
-	return nil
 }

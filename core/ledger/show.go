@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // Statement is what the ledger says about a data set. Every epsilon is taken at
 // the budget's delta; spent amounts are rounded up and what is left down, at nine
-// decimals, so that Spent + Reserved + Left = Total.
+// decimals, so that Spent + Reserved + Left = Total unless Exceeded.
 type Statement struct {
 	Name        string      `json:"name"`
 	Public      bool        `json:"public"`
@@ -22,16 +23,36 @@ type Statement struct {
 	Relation    dp.Relation `json:"relation"`
 	Created     string      `json:"created"`
 	// Granted is nil when nobody granted a budget: a public data set without limit.
-	Granted  *Grant `json:"granted"`
-	Total    Spend  `json:"total"`
-	Spent    Spend  `json:"spent"`
-	Reserved Spend  `json:"reserved"`
-	Left     Spend  `json:"left"`
+	Granted *Grant `json:"granted"`
+	// Frozen is nil unless every reservation is refused.
+	Frozen *Act `json:"frozen"`
+	Standing
+	// Analysts are the shares of the budget, by name; what others did before there
+	// were any counts for the data set alone.
+	Analysts []Analyst `json:"analysts"`
 	// AtOnce is what the same events would have cost in one plan. It decides
 	// nothing.
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
 	Head    Hash    `json:"head"`
 	Entries []Entry `json:"entries"`
+}
+
+// Standing is a limit and what is charged to it.
+type Standing struct {
+	Total    Spend `json:"total"`
+	Spent    Spend `json:"spent"`
+	Reserved Spend `json:"reserved"`
+	Left     Spend `json:"left"`
+	// Exceeded: a foreign run was booked after the fact and did not fit. Only then
+	// Spent + Reserved is more than Total.
+	Exceeded bool `json:"exceeded"`
+}
+
+// Analyst is the share of one user.
+type Analyst struct {
+	Name    string `json:"name"`
+	Granted Act    `json:"granted"`
+	Standing
 }
 
 // Spend is an amount of privacy loss.
@@ -55,13 +76,15 @@ type Entry struct {
 	By         string          `json:"by"`
 	Stages     []string        `json:"stages"`
 	Event      json.RawMessage `json:"event"`
-	Epsilon    Number          `json:"epsilon"` // its own smallest bound
+	Epsilon    Number          `json:"epsilon"` // a bound of its own
+	Method     string          `json:"accountant"`
 	NotPrivate bool            `json:"not_private"`
+	Foreign    *Foreign        `json:"foreign,omitempty"`
+	Approvals  []Act           `json:"approvals"`
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
-// as infinite. Pricing many different events takes seconds; nobody waits for it
-// but the caller.
+// as infinite.
 func (l *Ledger) Show(ctx context.Context, dataset string) (Statement, error) {
 	var s *state
 	if err := l.view(ctx, dataset, func(now *state) error { s = now.snapshot(); return nil }); err != nil {
@@ -73,8 +96,15 @@ func (l *Ledger) Show(ctx context.Context, dataset string) (Statement, error) {
 // snapshot is a copy to price from when the transaction is over.
 func (s *state) snapshot() *state {
 	c := *s
-	c.account, c.accounted = nil, 0
 	c.digests, c.byID, c.byReplay = nil, nil, nil
+	c.liveOf = maps.Clone(s.liveOf)
+	if s.budget != nil {
+		c.budget = &budget{Grant: s.budget.Grant, purse: s.budget.unopened()}
+	}
+	c.shares = make(map[string]*share, len(s.shares))
+	for name, old := range s.shares {
+		c.shares[name] = &share{Act: old.Act, purse: old.unopened()}
+	}
 	c.entries = make([]*entry, len(s.entries))
 	for i, e := range s.entries {
 		copied := *e
@@ -83,71 +113,95 @@ func (s *state) snapshot() *state {
 	return &c
 }
 
-func (l *Ledger) statement(s *state) (Statement, error) {
-	out := Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
-		Created: s.created, Head: s.head.Hash, Entries: []Entry{}}
-	var total *big.Rat // +Inf
-	delta := 0.0       // without a budget the largest that was asked for
+func (l *Ledger) statement(s *state) (out Statement, err error) {
+	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
+		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{}}
+	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
-		out.Granted, total, delta = &grant, s.budget.epsilon.rat(), s.budget.delta.Float64()
-	} else {
-		for _, e := range s.entries {
-			delta = max(delta, e.Delta.Float64())
-		}
+		out.Granted = &grant
 	}
-	prices := map[string]Number{} // equal events are common and pricing is slow
+	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
-		price, ok := prices[string(e.Event)]
-		if !ok {
-			price, _ = l.price(e.event, s.relation, delta)
-			prices[string(e.Event)] = price
+		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
+			NotPrivate: e.NotPrivate, Foreign: e.foreign, Approvals: append([]Act{}, e.approvals...)}
+		p := prices.one(e.event, e.Event)
+		shown.Epsilon, shown.Method = p.epsilon, p.method
+		out.Entries = append(out.Entries, shown)
+	}
+	everything := prices.atOnce((&purse{}).charged(s, ""))
+	out.AtOnce = AtOnce{everything.epsilon, everything.method}
+	if !s.limited() {
+		out.Standing = prices.unlimited(everything)
+		return out, nil
+	}
+	if out.Standing, err = l.standing(s, &s.budget.purse); err != nil {
+		return out, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.shares)) {
+		share := s.shares[name]
+		a := Analyst{Name: name, Granted: share.Act}
+		if a.Standing, err = l.standing(s, &share.purse); err != nil {
+			return out, err
 		}
-		out.Entries = append(out.Entries, Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by,
-			Stages: e.Stages, Event: e.Event, Epsilon: price, NotPrivate: e.NotPrivate})
+		out.Analysts = append(out.Analysts, a)
 	}
-	if s.live > 0 {
-		out.AtOnce.Epsilon, out.AtOnce.Method = l.price(together(s.charged()), s.relation, delta)
-	}
-	spent, err := l.cost(s, s.charged(Committed), delta)
-	if err != nil {
-		return out, err
-	}
-	all, err := l.cost(s, s.charged(), delta)
-	if err != nil {
-		return out, err
-	}
-	at := func(r *big.Rat) Spend { return Spend{Epsilon: number(r), Delta: Number(delta)} }
-	out.Total, out.Spent, out.Reserved, out.Left = at(total), at(spent), at(minus(all, spent)), at(minus(total, all))
 	return out, nil
 }
 
-// price is the shown smallest bound of an event.
-func (l *Ledger) price(e dp.Event, relation dp.Relation, delta float64) (Number, string) {
-	epsilon, method, err := l.accountant.Epsilon(e, relation, delta)
-	if err != nil {
-		return Number(math.Inf(1)), ""
+// shownDelta is the budget's; without one, the largest that was asked for.
+func (s *state) shownDelta() float64 {
+	if s.limited() {
+		return s.budget.delta.Float64()
 	}
-	return number(roundUp(epsilon, nil)), method
+	delta := 0.0
+	for _, e := range s.entries {
+		delta = max(delta, e.Delta.Float64())
+	}
+	return delta
 }
 
-// cost is what charged events add up to: by the filter, or with a single entry by
-// its own bound, as Reserve decides. Without a budget there is no filter, and the
-// bound of all at once stands in.
-func (l *Ledger) cost(s *state, events []dp.Event, delta float64) (*big.Rat, error) {
+// unlimited is the standing without a budget: there is no filter, and the bound of
+// all entries at once stands in.
+func (p *pricer) unlimited(everything price) Standing {
+	spent := p.atOnce((&purse{}).charged(p.s, Committed)).epsilon
+	at := func(x Number) Spend { return Spend{Epsilon: x, Delta: Number(p.delta)} }
+	inf := at(Number(math.Inf(1)))
+	return Standing{Total: inf, Spent: at(spent), Reserved: at(everything.epsilon.less(spent)), Left: inf}
+}
+
+func (l *Ledger) standing(s *state, p *purse) (Standing, error) {
+	spent, err := l.cost(s, p, Committed)
+	if err != nil {
+		return Standing{}, err
+	}
+	all, err := l.cost(s, p, "")
+	if err != nil {
+		return Standing{}, err
+	}
+	total := p.epsilon.rat()
+	at := func(r *big.Rat) Spend { return Spend{Epsilon: number(r), Delta: Number(p.delta.Float64())} }
+	return Standing{Total: at(total), Spent: at(spent), Reserved: at(minus(all, spent)), Left: at(minus(total, all)),
+		Exceeded: all == nil || all.Cmp(total) > 0}, nil
+}
+
+// cost is what the charged events of a purse add up to: by the filter, or with a
+// single entry by its own bound, as Reserve decides.
+func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
+	events := p.charged(s, only)
 	if len(events) == 0 {
 		return new(big.Rat), nil
 	}
-	if !s.limited() || s.live == 1 {
-		epsilon, _, err := l.accountant.Epsilon(together(events), s.relation, delta)
+	if p.live(s) == 1 {
+		epsilon, _, err := l.accountant.Epsilon(events[0], s.relation, p.delta.Float64())
 		if err != nil {
 			return nil, nil // +Inf
 		}
-		return roundUp(epsilon, s.limit()), nil
+		return roundUp(epsilon, &p.epsilon), nil
 	}
-	account, err := s.filter(l.accountant)
-	if err == nil && len(events) < s.live {
-		if account, err = l.accountant.Account(s.cap(), s.relation); err == nil {
+	account, err := p.filter(s, l.accountant)
+	if err == nil && len(events) < p.live(s) {
+		if account, err = l.accountant.Account(p.cap(), s.relation); err == nil {
 			for _, e := range events {
 				if err = account.Add(e); err != nil {
 					break
@@ -162,80 +216,5 @@ func (l *Ledger) cost(s *state, events []dp.Event, delta float64) (*big.Rat, err
 	if err != nil {
 		return nil, fmt.Errorf("reading the account of %q: %w", s.name, err)
 	}
-	return roundUp(x, s.limit()), nil
-}
-
-func together(events []dp.Event) dp.Event {
-	if len(events) == 1 {
-		return events[0]
-	}
-	return dp.Compose{Events: events}
-}
-
-func (s *state) limit() *Amount {
-	if !s.limited() {
-		return nil
-	}
-	return &s.budget.epsilon
-}
-
-// Public reports whether the data set is public in the ledger.
-func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err error) {
-	err = l.view(ctx, dataset, func(s *state) error { public = s.public; return nil })
-	return public, err
-}
-
-// Names lists the data sets of the ledger.
-func (l *Ledger) Names(ctx context.Context) (names []string, err error) {
-	err = l.store.View(ctx, func(tx Tx) error { names, err = tx.Names(); return err })
-	return names, err
-}
-
-// Records returns the verified log of a data set, for export.
-func (l *Ledger) Records(ctx context.Context, dataset string) (records []Record, err error) {
-	records, _, err = l.read(ctx, dataset)
-	return records, err
-}
-
-// Verify reads the whole log of a data set again and returns ErrBroken when it
-// was cut, edited or reordered, and ErrNewer when it holds what this version does
-// not know. Each of the heads, as printed in earlier reports, must be a hash of
-// the chain: that convicts a log that was replaced as a whole.
-func (l *Ledger) Verify(ctx context.Context, dataset string, heads ...string) error {
-	records, head, err := l.read(ctx, dataset)
-	if err != nil {
-		return err
-	}
-	s := newState(dataset)
-	for i := range records {
-		if err := s.apply(&records[i]); err != nil {
-			return err
-		}
-	}
-	if s.head != head {
-		return broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
-	}
-	for _, want := range heads {
-		if !slices.ContainsFunc(records, func(r Record) bool { return r.Hash.String() == want }) {
-			return fmt.Errorf("%w: data set %q: %.70q is not in its chain", ErrBroken, dataset, want)
-		}
-	}
-	return nil
-}
-
-func (l *Ledger) read(ctx context.Context, dataset string) (records []Record, head Head, err error) {
-	if err := checkName(dataset); err != nil {
-		return nil, head, err
-	}
-	err = l.store.View(ctx, func(tx Tx) error {
-		if head, err = tx.Head(dataset); err != nil {
-			return err
-		}
-		records, err = tx.Records(dataset, 0)
-		return err
-	})
-	if err == nil && len(records) == 0 && head.Seq == 0 {
-		err = unknown(dataset)
-	}
-	return records, head, err
+	return roundUp(x, &p.epsilon), nil
 }

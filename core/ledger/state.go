@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"slices"
-
-	"pawl/core/dp"
-)
+import "pawl/core/dp"
 
 // EntryState is the state of a reservation.
 type EntryState string
@@ -24,18 +20,22 @@ type Grant struct {
 	Reason string `json:"reason"`
 }
 
-type budget struct {
-	Grant
-	epsilon, delta Amount
+// Act is what a person did on purpose: who, when and why.
+type Act struct {
+	By     string `json:"by"`
+	At     string `json:"at"`
+	Reason string `json:"reason"`
 }
 
 type entry struct {
 	reserveBody
-	event    dp.Event
-	state    EntryState
-	at, by   string
-	digest   Hash // the bytes it was booked for
-	replayed bool // another permit for it was handed out
+	event     dp.Event
+	state     EntryState
+	at, by    string
+	digest    Hash     // the bytes it was booked for
+	replayed  bool     // another permit for it was handed out
+	foreign   *Foreign // nil: pawl ran it
+	approvals []Act
 }
 
 // state is what the log of one data set says, up to head.
@@ -53,15 +53,15 @@ type state struct {
 	entries  []*entry
 	byID     map[string]*entry
 	byReplay map[string]*entry
-	live     int // entries that are charged
-
-	account   Account // over entries[:accounted]; nil: to be opened
-	accounted int
+	live     int            // entries that are charged
+	liveOf   map[string]int // those of a user
+	frozen   *Act           // nil: it is not
+	shares   map[string]*share
 }
 
 func newState(name string) *state {
 	return &state{name: name, head: Head{Hash: genesis(name)}, digests: map[Hash]bool{},
-		byID: map[string]*entry{}, byReplay: map[string]*entry{}}
+		byID: map[string]*entry{}, byReplay: map[string]*entry{}, liveOf: map[string]int{}, shares: map[string]*share{}}
 }
 
 func (s *state) known() bool { return s.head.Seq > 0 }
@@ -96,6 +96,18 @@ func (s *state) apply(r *Record) error {
 	case KindDeclarePublic:
 		s.public = true
 		err = decode(r, &reasonBody{})
+	case KindShare:
+		err = s.divide(r)
+	case KindFreeze, KindUnfreeze:
+		var b reasonBody
+		err = decode(r, &b)
+		if s.frozen = nil; r.Kind == KindFreeze {
+			s.frozen = &Act{By: r.User, At: r.Time, Reason: b.Reason}
+		}
+	case KindApprove:
+		err = s.approve(r)
+	case KindBook:
+		err = s.book(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
@@ -122,8 +134,7 @@ func (s *state) create(r *Record) error {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
-	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, epsilon: b.Epsilon, delta: b.Delta}
-	s.account = nil
+	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta}}
 	return nil
 }
 
@@ -163,9 +174,9 @@ func (s *state) grant(r *Record) error {
 	if old := s.budget; old != nil && (b.Epsilon.Cmp(old.epsilon) < 0 || b.Delta.Cmp(old.delta) < 0) {
 		return broken(s.name, r.Seq, "a grant lowers the budget")
 	}
+	// A new purse: every event is read again under the larger cap.
 	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time, Self: r.Kind == KindSelfGrant, Reason: b.Reason},
-		epsilon: b.Epsilon, delta: b.Delta}
-	s.account = nil // every event is read again under the larger cap
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta}}
 	return nil
 }
 
@@ -174,7 +185,17 @@ func (s *state) reserve(r *Record) error {
 	if err := decode(r, &e.reserveBody); err != nil {
 		return err
 	}
-	var err error
+	if err := s.charge(r, e); err != nil {
+		return err
+	}
+	if e.ReplayKey != "" {
+		s.byReplay[e.ReplayKey] = e
+	}
+	return nil
+}
+
+// charge adds an entry that counts from here on.
+func (s *state) charge(r *Record, e *entry) (err error) {
 	if e.event, err = dp.DecodeEvent(e.Event); err != nil {
 		return newer(s.name, r.Seq, "cannot read its event: %v", err)
 	}
@@ -183,10 +204,8 @@ func (s *state) reserve(r *Record) error {
 	}
 	s.entries = append(s.entries, e)
 	s.byID[e.ID] = e
-	if e.ReplayKey != "" {
-		s.byReplay[e.ReplayKey] = e
-	}
 	s.live++
+	s.liveOf[e.by]++
 	return nil
 }
 
@@ -213,43 +232,21 @@ func (s *state) settle(r *Record) error {
 			delete(s.byReplay, e.ReplayKey)
 		}
 		s.live--
-		s.account = nil
+		s.liveOf[e.by]--
+		s.reopen()
 	}
 	return nil
 }
 
-// charged returns the events that count, in order; with only, those in that state.
-func (s *state) charged(only ...EntryState) []dp.Event {
-	var events []dp.Event
-	for _, e := range s.entries {
-		if e.state != Cancelled && (len(only) == 0 || slices.Contains(only, e.state)) {
-			events = append(events, e.event)
-		}
+func (s *state) approve(r *Record) error {
+	var b approveBody
+	if err := decode(r, &b); err != nil {
+		return err
 	}
-	return events
-}
-
-func (s *state) cap() Cap {
-	return Cap{Epsilon: s.budget.epsilon.Float64(), Delta: s.budget.delta.Float64()}
-}
-
-// filter returns the account of all charged entries, caught up with the log.
-func (s *state) filter(a Accountant) (Account, error) {
-	if s.account == nil {
-		account, err := a.Account(s.cap(), s.relation)
-		if err != nil {
-			return nil, err
-		}
-		s.account, s.accounted = account, 0
+	e := s.byID[b.ID]
+	if e == nil || e.state != Committed {
+		return broken(s.name, r.Seq, "approval of an entry that is not committed")
 	}
-	for s.accounted < len(s.entries) {
-		if e := s.entries[s.accounted]; e.state != Cancelled {
-			if err := s.account.Add(e.event); err != nil {
-				s.account = nil // it may have added half of it
-				return nil, err
-			}
-		}
-		s.accounted++
-	}
-	return s.account, nil
+	e.approvals = append(e.approvals, Act{By: r.User, At: r.Time, Reason: b.Reason})
+	return nil
 }

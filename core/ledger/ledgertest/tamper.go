@@ -83,7 +83,15 @@ func tampering(t *testing.T, s ledger.Store) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(l.Grant(ctx, "log", "3", "", "more"), l.DeclarePublic(ctx, "log", "published")); err != nil {
+	foreign, err := l.Book(ctx, ledger.Booking{Dataset: "log", Event: Spend("log", 0.125).Event, By: "bob", Reason: "elsewhere"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Grant(ctx, "log", "3", "", "more"),
+		l.GrantShare(ctx, ledger.Share{Dataset: "log", Analyst: "ann", Epsilon: "3", Reason: "all"}),
+		as(s, "eve").Approve(ctx, "log", foreign, "read"),
+		l.Freeze(ctx, "log", "audit"), l.Unfreeze(ctx, "log", "done"),
+		l.DeclarePublic(ctx, "log", "published")); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := l.Records(ctx, "log")

@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"pawl/core/dp"
+)
+
+// Booking asks to charge a run that was done outside of pawl. Its event holds for
+// the unit and the relation of the data set's budget.
+type Booking struct {
+	Dataset string
+	Event   dp.Event
+	By      string // who ran it; "": the user of the ledger
+	Reason  string
+	// AfterTheFact books a run that has happened whether or not it fits: an account
+	// that leaves out what is known to be spent would be false. What comes later is
+	// refused when it does not.
+	AfterTheFact bool
+}
+
+// Foreign marks an entry that pawl did not run.
+type Foreign struct {
+	BookedBy     string `json:"booked_by"`
+	Reason       string `json:"reason"`
+	AfterTheFact bool   `json:"after_the_fact"`
+}
+
+// Book charges and commits a foreign run, and returns the id of its entry. One that
+// is still to be run has to pass the same decision as a reservation. An event that
+// the accountant does not know is an error that wraps ErrUnaccountable.
+func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
+	if b.By == "" {
+		b.By = l.user
+	}
+	if err := checkUser(b.By); err != nil {
+		return "", err
+	}
+	if b.Reason == "" {
+		return "", invalid("booking a foreign run needs a reason")
+	}
+	event, err := dp.EncodeEvent(b.Event)
+	if err != nil {
+		return "", invalid("%v", err)
+	}
+	id = newID()
+	err = l.update(ctx, b.Dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(b.Dataset)
+		}
+		if err := l.accountable(s, b.Event); err != nil {
+			return err
+		}
+		if !b.AfterTheFact {
+			if s.frozen != nil {
+				return s.refuseFrozen()
+			}
+			if _, _, err := l.admit(s, b.By, b.Event); err != nil {
+				return err
+			}
+		}
+		return t.append(s, KindBook, bookBody{ID: id, By: b.By, Event: event, Reason: b.Reason, AfterTheFact: b.AfterTheFact})
+	})
+	return id, err
+}
+
+// accountable refuses an event that would make the account of the data set
+// unreadable from here on. An infinite cost is readable.
+func (l *Ledger) accountable(s *state, e dp.Event) error {
+	limit := Cap{Epsilon: 1, Delta: 1e-6} // of a data set without a budget
+	if s.budget != nil {
+		limit = s.budget.cap()
+	}
+	account, err := l.accountant.Account(limit, s.relation)
+	if err == nil {
+		err = account.Add(e)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrUnaccountable, err)
+	}
+	return nil
+}
+
+func (s *state) book(r *Record) error {
+	var b bookBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	return s.charge(r, &entry{reserveBody: reserveBody{ID: b.ID, Plan: "foreign", Event: b.Event, Stages: []string{"foreign run"}},
+		state: Committed, at: r.Time, by: b.By, digest: s.digest,
+		foreign: &Foreign{BookedBy: r.User, Reason: b.Reason, AfterTheFact: b.AfterTheFact}})
+}

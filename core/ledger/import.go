@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"pawl/core/dp"
+)
+
+// maxLine bounds a line of an export: an event has at most dp.MaxEventBytes, and
+// JSON text within JSON at most doubles it.
+const maxLine = 4*dp.MaxEventBytes + 1<<16
+
+// Imported says what became of one data set of an import.
+type Imported struct {
+	Name  string `json:"name"`
+	Added int    `json:"added"` // records that were new here
+	Total int64  `json:"records"`
+	Head  Hash   `json:"head"`
+}
+
+// Import reads an export and books the records that are new, all or none. A log
+// whose chain does not hold, or a file that was cut short, is an error that wraps
+// ErrBroken. A data set that is here already must agree record for record, or it is
+// refused: two histories of one budget cannot be added up.
+//
+// Scopes are intervals of a hash that is keyed by the ledger's secret. An empty
+// ledger takes the secret of the export where that holds it; a log with scopes is
+// refused by a ledger with another secret, since there the same person would be in
+// another scope. Without scopes it is taken, but the digest of the registered file
+// is another one here, so that its next use asks for --updated.
+func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
+	header, logs, err := readExport(r)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Sorted(maps.Keys(logs))
+	var out []Imported
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.store.Update(ctx, func(tx Tx) error {
+		out = nil
+		known, err := tx.Secret()
+		if err != nil {
+			return err
+		}
+		same := sameKey(keyID(known), header.KeyID)
+		if !same && header.Secret != "" {
+			if same, err = adopt(tx, header); err != nil {
+				return err
+			}
+		}
+		for _, name := range names {
+			if !same && logs[name].scoped() {
+				return &RefusedError{Dataset: name, Reason: "its account has scopes, and they belong to the secret of the ledger that it comes from",
+					Advice: "export with --with-secret and import into a new ledger: pawl ledger export --all --with-secret --output FILE"}
+			}
+			added, err := merge(tx, logs[name])
+			if err != nil {
+				return err
+			}
+			out = append(out, Imported{Name: name, Added: added, Total: logs[name].head.Seq, Head: logs[name].head.Hash})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// importedLog is one verified log of an export.
+type importedLog struct {
+	*state
+	records []Record
+}
+
+// scoped reports whether any entry was charged to a part of the units.
+func (g *importedLog) scoped() bool {
+	return slices.ContainsFunc(g.entries, func(e *entry) bool { return len(dp.Breakpoints(e.event)) > 1 })
+}
+
+// adopt takes the secret of the export if the ledger is empty.
+func adopt(tx Tx, header exportHeader) (bool, error) {
+	names, err := tx.Names()
+	if err != nil || len(names) > 0 {
+		return false, err
+	}
+	secret, err := hex.DecodeString(header.Secret)
+	if err != nil || len(secret) != 32 || !sameKey(keyID(secret), header.KeyID) {
+		return false, fmt.Errorf("%w: the secret in the export is damaged", ErrBroken)
+	}
+	return true, tx.Adopt(secret)
+}
+
+// merge appends the records that follow those which are here.
+func merge(tx Tx, g *importedLog) (added int, err error) {
+	here, err := tx.Records(g.name, 0)
+	if err != nil {
+		return 0, err
+	}
+	head, err := tx.Head(g.name)
+	if err != nil {
+		return 0, err
+	}
+	own := newState(g.name)
+	for i := range here {
+		if err := own.apply(&here[i]); err != nil {
+			return 0, err
+		}
+	}
+	if own.head.Seq != head.Seq || own.known() && own.head.Hash != head.Hash {
+		return 0, broken(g.name, own.head.Seq, "the log ends here, its head says record %d", head.Seq)
+	}
+	n := min(len(here), len(g.records))
+	// Hashes chain: where the last common record agrees, all before it do.
+	if n > 0 && here[n-1].Hash != g.records[n-1].Hash {
+		return 0, &RefusedError{Dataset: g.name, Reason: "this ledger holds another history of it",
+			Advice: "import it into a new ledger: pawl ledger import FILE --ledger sqlite:PATH"}
+	}
+	for _, r := range g.records[n:] {
+		if err := tx.Append(r); err != nil {
+			return 0, err
+		}
+	}
+	return len(g.records) - n, nil
+}
+
+// readExport reads and verifies a whole export.
+func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
+	logs = map[string]*importedLog{}
+	n := 0
+	for lines.Scan() {
+		n++
+		if n == 1 {
+			if header, err = readHeader(lines.Bytes()); err != nil {
+				return header, nil, err
+			}
+			for name := range header.Heads {
+				if err := checkName(name); err != nil {
+					return header, nil, fmt.Errorf("%w: line 1: %v", ErrBroken, err)
+				}
+				logs[name] = &importedLog{state: newState(name)}
+			}
+			continue
+		}
+		var line exportLine
+		if err := strictly(lines.Bytes(), &line); err != nil {
+			return header, nil, fmt.Errorf("%w: line %d of the export is cut or is no record", ErrBroken, n)
+		}
+		record := line.Record
+		record.Body = json.RawMessage(line.Body)
+		log := logs[record.Dataset]
+		if log == nil {
+			return header, nil, fmt.Errorf("%w: line %d of the export belongs to a data set that its first line does not name", ErrBroken, n)
+		}
+		if err := log.apply(&record); err != nil {
+			return header, nil, err
+		}
+		log.records = append(log.records, record)
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return header, nil, fmt.Errorf("%w: line %d of the export is too long for a record", ErrBroken, n+1)
+	}
+	if err := lines.Err(); err != nil {
+		return header, nil, err
+	}
+	if n == 0 {
+		return header, nil, invalid("the file is empty, not an export of a ledger")
+	}
+	for name, want := range header.Heads {
+		if got := logs[name].head; got.Seq != want.Seq || got.Hash != want.Hash || got.Seq == 0 {
+			return header, nil, fmt.Errorf("%w: data set %q: the export was cut: it holds %d of %d records", ErrBroken, name, got.Seq, want.Seq)
+		}
+	}
+	return header, logs, nil
+}
+
+func readHeader(line []byte) (h exportHeader, err error) {
+	// Version first: another one may have other fields.
+	var probe struct {
+		Version int `json:"pawl_ledger_export"`
+	}
+	if json.Unmarshal(line, &probe) != nil || probe.Version == 0 {
+		return h, invalid("the file is not an export of a ledger (pawl ledger export writes one)")
+	}
+	if probe.Version != exportVersion {
+		return h, fmt.Errorf("%w: the export has format %d, this is format %d", ErrNewer, probe.Version, exportVersion)
+	}
+	if err := strictly(line, &h); err != nil {
+		return h, fmt.Errorf("%w: the first line of the export is damaged", ErrBroken)
+	}
+	return h, nil
+}
+
+func strictly(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("text after the value")
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"pawl/core/dp"
+)
+
+// The smallest bound of a long training takes a tenth of a second, and a statement
+// may have thousands of entries that decide nothing any more. Up to this many
+// different events it prices each and all together so; beyond, by the accounts of
+// filters, which are larger and take a millisecond. The method is named.
+const pricedExactly = 12
+
+// filterSizes are the budgets whose filters price roughly. Each fixes one Rényi
+// order and gives a valid bound; the orders of these lie where the best ones of
+// trainings do.
+var filterSizes = []float64{0.3, 1, 2, 4, 10, 40, 200}
+
+// prices keeps what was priced, for the life of the Ledger: an event, its relation
+// and delta always give the same bound.
+type prices struct {
+	mu    sync.Mutex
+	known map[priceKey]price
+}
+
+type priceKey struct {
+	event    string
+	relation dp.Relation
+	delta    float64
+}
+
+type price struct {
+	epsilon Number
+	method  string
+}
+
+// pricer prices the events of one statement.
+type pricer struct {
+	l       *Ledger
+	s       *state
+	delta   float64
+	rough   bool
+	roughly map[string]price // by event
+}
+
+func (l *Ledger) pricer(s *state, delta float64) *pricer {
+	different := map[string]bool{}
+	for _, e := range s.entries {
+		different[string(e.Event)] = true
+	}
+	return &pricer{l: l, s: s, delta: delta, rough: len(different) > pricedExactly, roughly: map[string]price{}}
+}
+
+// one prices an event; text is its stored form.
+func (p *pricer) one(e dp.Event, text []byte) price {
+	if !p.rough {
+		return p.l.exactPrice(string(text), e, p.s.relation, p.delta)
+	}
+	x, ok := p.roughly[string(text)]
+	if !ok {
+		x = p.roughPrice(e)
+		p.roughly[string(text)] = x
+	}
+	return x
+}
+
+// atOnce prices events as one plan.
+func (p *pricer) atOnce(events []dp.Event) price {
+	switch {
+	case len(events) == 0:
+		return price{}
+	case p.rough:
+		return p.roughPrice(events...)
+	}
+	all := together(events)
+	text, err := dp.EncodeEvent(all)
+	if err != nil { // too many for one stored event: a key of its own
+		text = fmt.Appendf(nil, "%v", all)
+	}
+	return p.l.exactPrice(string(text), all, p.s.relation, p.delta)
+}
+
+// roughPrice is the smallest of what the filters count for the events.
+func (p *pricer) roughPrice(events ...dp.Event) price {
+	sizes := filterSizes
+	if p.s.limited() {
+		sizes = append([]float64{p.s.budget.epsilon.Float64()}, sizes...)
+	}
+	least := math.Inf(1)
+	for _, size := range sizes {
+		account, err := p.l.accountant.Account(Cap{Epsilon: size, Delta: p.delta}, p.s.relation)
+		for i := 0; err == nil && i < len(events); i++ {
+			err = account.Add(events[i])
+		}
+		if err != nil {
+			continue
+		}
+		if x, err := account.Spent(); err == nil && x < least {
+			least = x
+		}
+	}
+	return price{number(roundUp(least, nil)), "filter"}
+}
+
+func (l *Ledger) exactPrice(text string, e dp.Event, relation dp.Relation, delta float64) price {
+	key := priceKey{text, relation, delta}
+	l.prices.mu.Lock()
+	p, ok := l.prices.known[key]
+	l.prices.mu.Unlock()
+	if ok {
+		return p
+	}
+	epsilon, method, err := l.accountant.Epsilon(e, relation, delta)
+	if err != nil {
+		return price{epsilon: Number(math.Inf(1))} // not kept: it may have been the time that ran out
+	}
+	p = price{number(roundUp(epsilon, nil)), method}
+	l.prices.mu.Lock()
+	if l.prices.known == nil {
+		l.prices.known = map[priceKey]price{}
+	}
+	l.prices.known[key] = p
+	l.prices.mu.Unlock()
+	return p
+}
+
+func together(events []dp.Event) dp.Event {
+	if len(events) == 1 {
+		return events[0]
+	}
+	return dp.Compose{Events: events}
+}

@@ -1,0 +1,143 @@
+package ledger
+
+import (
+	"fmt"
+
+	"pawl/core/dp"
+)
+
+// purse is a limit and the account of what is charged to it: the budget of a data
+// set, or the share of it that one analyst may use. Both are kept by the same rules.
+type purse struct {
+	epsilon, delta Amount
+	user           string  // whose entries count; "": everybody's
+	account        Account // over entries[:accounted]; nil: to be opened
+	accounted      int
+}
+
+type budget struct {
+	Grant
+	purse
+}
+
+type share struct {
+	Act
+	purse
+}
+
+func (s *state) divide(r *Record) error {
+	var b shareBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	if b.Analyst == "" {
+		return broken(s.name, r.Seq, "a share of nobody")
+	}
+	s.shares[b.Analyst] = &share{Act: Act{By: r.User, At: r.Time, Reason: b.Reason},
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst}}
+	return nil
+}
+
+// reopen makes every account be read again: one cannot take an event back.
+func (s *state) reopen() {
+	if s.budget != nil {
+		s.budget.account = nil
+	}
+	for _, share := range s.shares {
+		share.account = nil
+	}
+}
+
+// charged returns the events that count for the purse, in order; with a state,
+// those in that state.
+func (p *purse) charged(s *state, only EntryState) []dp.Event {
+	var events []dp.Event
+	for _, e := range s.entries {
+		if e.state != Cancelled && (only == "" || only == e.state) && (p.user == "" || p.user == e.by) {
+			events = append(events, e.event)
+		}
+	}
+	return events
+}
+
+// unopened is a copy that reads its entries again.
+func (p *purse) unopened() purse { return purse{epsilon: p.epsilon, delta: p.delta, user: p.user} }
+
+// live is the number of entries that count for the purse.
+func (p *purse) live(s *state) int {
+	if p.user == "" {
+		return s.live
+	}
+	return s.liveOf[p.user]
+}
+
+func (p *purse) cap() Cap { return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64()} }
+
+// filter returns the account of all charged entries of the purse, caught up with
+// the log.
+func (p *purse) filter(s *state, a Accountant) (Account, error) {
+	if p.account == nil {
+		account, err := a.Account(p.cap(), s.relation)
+		if err != nil {
+			return nil, err
+		}
+		p.account, p.accounted = account, 0
+	}
+	for p.accounted < len(s.entries) {
+		if e := s.entries[p.accounted]; e.state != Cancelled && (p.user == "" || p.user == e.by) {
+			if err := p.account.Add(e.event); err != nil {
+				p.account = nil // it may have added half of it
+				return nil, err
+			}
+		}
+		p.accounted++
+	}
+	return p.account, nil
+}
+
+// admit decides on an event of a user. Once shares are granted, who has none is
+// refused, so that the shares are the whole list of those who may use the data.
+func (l *Ledger) admit(s *state, user string, e dp.Event) (need, left float64, err error) {
+	if !s.limited() { // public
+		return 0, 0, nil
+	}
+	if len(s.shares) > 0 {
+		share := s.shares[user]
+		if share == nil {
+			return 0, 0, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is divided among analysts, and %s has no share", user),
+				Advice: fmt.Sprintf("the data steward grants one: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(s.name), quote(user))}
+		}
+		if need, left, err = l.admitTo(s, &share.purse, e); err != nil {
+			return need, left, err
+		}
+	}
+	return l.admitTo(s, &s.budget.purse, e)
+}
+
+// admitTo decides on one purse. Alone in it, an event satisfies its own smallest
+// bound, whatever method gave it; beside others it must pass the filter. A second
+// reservation counts as another plan even under the same plan name, because the
+// ledger cannot know that it was fixed before the first one's output was seen.
+func (l *Ledger) admitTo(s *state, p *purse, e dp.Event) (need, left float64, err error) {
+	fits := false
+	if p.live(s) == 0 {
+		left = p.epsilon.Float64()
+		if need, _, err = l.accountant.Epsilon(e, s.relation, p.delta.Float64()); err != nil {
+			return 0, 0, fmt.Errorf("pricing the request: %w", err)
+		}
+		fits = need >= 0 && p.epsilon.allows(need)
+	} else {
+		account, err := p.filter(s, l.accountant)
+		if err != nil {
+			return 0, 0, fmt.Errorf("reading the account of %q: %w", s.name, err)
+		}
+		if fits, need, left, err = account.Admit(e); err != nil {
+			return 0, 0, fmt.Errorf("pricing the request: %w", err)
+		}
+	}
+	if !fits {
+		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
+			Epsilon: p.epsilon, Delta: p.delta}
+	}
+	return need, left, nil
+}

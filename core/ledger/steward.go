@@ -1,0 +1,225 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"pawl/core/dp"
+)
+
+// Budget is what a steward declares with Create. Unit and RowsPerUnit may be left
+// empty: the first use then fixes them. Public is for built-in benchmarks.
+type Budget struct {
+	Dataset     string
+	Epsilon     string // > 0
+	Delta       string // 0 <= Delta < 1
+	Unit        string
+	RowsPerUnit int
+	Relation    dp.Relation
+	Public      bool
+}
+
+// Create registers a data set with its budget. A data set that was used without
+// one (a public one) gets its limit now; one that has a budget is refused.
+func (l *Ledger) Create(ctx context.Context, b Budget) error {
+	epsilon, delta, err := parseBudget(b.Epsilon, b.Delta)
+	if err != nil {
+		return err
+	}
+	if !b.Relation.Valid() {
+		return invalid("%v is not a neighboring relation", b.Relation)
+	}
+	if b.RowsPerUnit < 0 {
+		return invalid("rows per unit must be at least 1")
+	}
+	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
+		if s.budget != nil {
+			return &RefusedError{Dataset: b.Dataset, Reason: fmt.Sprintf("it has a budget already (epsilon %v, delta %v)", s.budget.epsilon, s.budget.delta),
+				Advice: fmt.Sprintf("to raise it: pawl ledger grant %s --epsilon E --reason WHY", quote(b.Dataset))}
+		}
+		if s.known() {
+			if err := s.matches(b.Relation, b.Unit, b.RowsPerUnit); err != nil {
+				return err
+			}
+		}
+		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public})
+	})
+}
+
+// Grant raises a budget; "" keeps the old delta. The whole log is read again
+// under the larger cap. A budget is never lowered: what was promised to the
+// people in the data is lowered by not spending it.
+func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
+	if reason == "" {
+		return invalid("a grant needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		if s.budget == nil {
+			return &RefusedError{Dataset: dataset, Reason: "it has no budget to raise",
+				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(dataset))}
+		}
+		if delta == "" {
+			delta = s.budget.delta.String()
+		}
+		e, d, err := parseBudget(epsilon, delta)
+		if err != nil {
+			return err
+		}
+		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
+		if de < 0 || dd < 0 || de == 0 && dd == 0 {
+			return &RefusedError{Dataset: dataset,
+				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
+		}
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason})
+	})
+}
+
+// DeclarePublic is the only way by which a sensitive data set becomes public.
+func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
+	if reason == "" {
+		return invalid("declaring a data set public needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		return t.append(s, KindDeclarePublic, reasonBody{Reason: reason})
+	})
+}
+
+// Share is what one analyst may use of a data set's budget.
+type Share struct {
+	Dataset string
+	Analyst string // as the operating system names the user
+	Epsilon string // > 0, at most the budget's
+	Delta   string // at most the budget's; "" is the budget's
+	Reason  string
+}
+
+// GrantShare caps what one analyst may reserve, within the budget of the data set.
+// Once one share is granted, whoever has none is refused. A share may be lowered:
+// it divides a budget and promises nothing to the people in the data.
+func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
+	if g.Reason == "" {
+		return invalid("a grant needs a reason")
+	}
+	if err := checkUser(g.Analyst); err != nil {
+		return err
+	}
+	return l.update(ctx, g.Dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(g.Dataset)
+		}
+		if s.budget == nil {
+			return &RefusedError{Dataset: g.Dataset, Reason: "it has no budget to divide",
+				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(g.Dataset))}
+		}
+		if g.Delta == "" {
+			g.Delta = s.budget.delta.String()
+		}
+		e, d, err := parseBudget(g.Epsilon, g.Delta)
+		if err != nil {
+			return err
+		}
+		if e.Cmp(s.budget.epsilon) > 0 || d.Cmp(s.budget.delta) > 0 {
+			return &RefusedError{Dataset: g.Dataset,
+				Reason: fmt.Sprintf("a share lies within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
+				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
+		}
+		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason})
+	})
+}
+
+// Freeze refuses every reservation on a data set until Unfreeze. What is reserved
+// already can still be committed or cancelled.
+func (l *Ledger) Freeze(ctx context.Context, dataset, reason string) error {
+	return l.setFrozen(ctx, dataset, reason, KindFreeze)
+}
+
+// Unfreeze ends a Freeze.
+func (l *Ledger) Unfreeze(ctx context.Context, dataset, reason string) error {
+	return l.setFrozen(ctx, dataset, reason, KindUnfreeze)
+}
+
+func (l *Ledger) setFrozen(ctx context.Context, dataset, reason string, kind Kind) error {
+	if reason == "" {
+		return invalid("a reason is needed")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		switch {
+		case !s.known():
+			return unknown(dataset)
+		case kind == KindFreeze && s.frozen != nil:
+			return s.refuseFrozen()
+		case kind == KindUnfreeze && s.frozen == nil:
+			return &RefusedError{Dataset: dataset, Reason: "it is not frozen"}
+		}
+		return t.append(s, kind, reasonBody{Reason: reason})
+	})
+}
+
+func (s *state) refuseFrozen() error {
+	return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("it is frozen by %s since %s: %s", s.frozen.By, s.frozen.At, s.frozen.Reason),
+		Advice: fmt.Sprintf("its steward ends that: pawl ledger unfreeze %s --reason WHY", quote(s.name))}
+}
+
+// Approve books that somebody agrees to the release of what a committed entry
+// produced. On a team's ledger nobody approves his own.
+func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error {
+	if reason == "" {
+		return invalid("an approval needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		e := s.byID[id]
+		if e == nil {
+			return invalid("data set %q has no entry %.70q; pawl ledger show %s lists them", dataset, id, quote(dataset))
+		}
+		refuse := func(format string, args ...any) error {
+			return &RefusedError{Dataset: dataset, Reason: "entry " + id + " " + fmt.Sprintf(format, args...)}
+		}
+		if e.state != Committed {
+			return refuse("is %s: only what a committed entry produced can be released", e.state)
+		}
+		for _, a := range e.approvals {
+			if a.By == t.l.user {
+				return refuse("was approved by %s at %s", a.By, a.At)
+			}
+		}
+		if !t.l.store.PerUser() && e.by == t.l.user {
+			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("entry %s is of %s, and nobody approves his own on a team's ledger", id, e.by),
+				Advice: "ask the data steward or a colleague"}
+		}
+		return t.append(s, KindApprove, approveBody{ID: id, Reason: reason})
+	})
+}
+
+func parseBudget(epsilon, delta string) (e, d Amount, err error) {
+	if e, err = ParseAmount(epsilon); err != nil {
+		return e, d, fmt.Errorf("epsilon: %w", err)
+	}
+	if d, err = ParseAmount(delta); err != nil {
+		return e, d, fmt.Errorf("delta: %w", err)
+	}
+	one, _ := ParseAmount("1")
+	if e.IsZero() {
+		return e, d, invalid("epsilon must be greater than 0")
+	}
+	if d.Cmp(one) >= 0 {
+		return e, d, invalid("delta must be less than 1")
+	}
+	return e, d, nil
+}
+
+func checkUser(name string) error {
+	if checkName(name) != nil {
+		return invalid("a user's name is 1 to %d printable characters", maxNameLength)
+	}
+	return nil
+}
