@@ -34,10 +34,19 @@ func decimal(x float64, places int, up bool) string {
 }
 
 // up2 is for costs and claims: what is shown is never smaller than what is true.
-func up2(n Number) string { return decimal(float64(n), 2, true) }
+func up2(n Number) string { return decimal(float64(n), digits(n), true) }
 
 // down2 is for what is granted or left: never larger than what is true.
-func down2(n Number) string { return decimal(float64(n), 2, false) }
+func down2(n Number) string { return decimal(float64(n), digits(n), false) }
+
+// digits is two decimals, and as many more as a small number needs to show two
+// significant ones: an epsilon of 0.001 is not 0.01.
+func digits(n Number) int {
+	if f := float64(n); f >= 1e-6 && f < 0.1 {
+		return 1 - int(math.Floor(math.Log10(f)))
+	}
+	return 2
+}
 
 // exact writes every digit that is needed to read the number back.
 func exact(n Number) string {

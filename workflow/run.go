@@ -73,7 +73,7 @@ type Score struct {
 
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,
 // and a crash after it leaves the plan charged.
-func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.Receipt, error) {
+func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Permit, ledger.Receipt, error) {
 	p := plan.problem
 	names := make([]string, len(plan.Stages))
 	for i, s := range plan.Stages {
@@ -82,7 +82,7 @@ func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.
 	q := ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, Epsilon: p.Epsilon, Delta: p.deltaText,
-		Public: p.Public, Digest: env.Digest, Updated: env.Updated, Seeded: p.Seed != nil,
+		Public: p.Public, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
 	}
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.
@@ -122,9 +122,14 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	permit, receipt, err := plan.reserve(ctx, env)
+	permit, receipt, err := plan.reserve(ctx, env, src.Seeded())
 	if err != nil {
 		return nil, err
+	}
+	if plan.problem.Public && !receipt.Public {
+		// Somebody registered the data set as sensitive while this plan was made.
+		return nil, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
+			env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
 	}
 	out := &Outcome{Plan: plan, Receipt: receipt, Seeded: src.Seeded(), Recipe: plan.Recipe}
 	if err := plan.stages(ctx, env, permit, src, out); err != nil {

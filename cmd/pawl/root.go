@@ -135,7 +135,7 @@ func status(err error) int {
 		return exitRefused
 	case errors.Is(err, context.Canceled):
 		return exitOther
-	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
+	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
 		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
 		errors.As(err, &path), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage

@@ -92,7 +92,8 @@ func momentsSensitivity(relation dp.Relation, rowsPerUnit int) (float64, error) 
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted before the release, with the charge kept.
-func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, n NormalEquations, src *entropy.Source) ([]float64, error) {
+func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, n NormalEquations, src *entropy.Source) (w []float64, err error) {
+	defer sealed.Contain(&err)
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}

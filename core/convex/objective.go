@@ -205,7 +205,8 @@ func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 // and a fit starts where the one before ended, which the guarantee allows: many
 // fits are several times faster than one by one. If one fails, none is returned
 // and all stay charged.
-func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective, src *entropy.Source) ([][]float64, error) {
+func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective, src *entropy.Source) (all [][]float64, err error) {
+	defer sealed.Contain(&err)
 	if len(objectives) == 0 {
 		return nil, nil
 	}
