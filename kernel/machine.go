@@ -1,0 +1,71 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// machine is one implementation of everything this package computes.
+type machine struct {
+	name string
+	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
+	narrow, usual, broad tile
+	transpose8           func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
+
+	exp, sigmoid, tanh func(dst, src []float32)
+	addScaled          func(dst, src []float32, scale float32)
+	normals            func(dst []float32, words []byte, scale float32)
+	vaes               bool
+}
+
+// tileFor picks the tile for n columns. It decides speed only: each element of
+// a product is one chain of sums in any tile.
+func (x *machine) tileFor(n int) *tile {
+	switch {
+	case n <= 16:
+		return &x.narrow
+	case n < 1024:
+		return &x.usual
+	}
+	return &x.broad
+}
+
+const forceVariable = "PAWL_KERNEL"
+
+// active is decided before main and never changes.
+var active = choose(os.Getenv(forceVariable), machines())
+
+// Name returns the kernel in use: "avx512", "avx2" or "portable".
+func Name() string { return active.name }
+
+// choose returns the machine that forced names, or the first, best, one.
+func choose(forced string, available []*machine) *machine {
+	if forced == "" {
+		return available[0]
+	}
+	var names []string
+	for _, x := range available {
+		if x.name == forced {
+			return x
+		}
+		names = append(names, x.name)
+	}
+	panic(fmt.Sprintf("kernel: %s=%q: this processor runs %s", forceVariable, forced, strings.Join(names, ", ")))
+}
+
+var portable = machine{
+	name:   "portable",
+	narrow: portableTile, usual: portableTile, broad: portableTile,
+	exp:       func(dst, src []float32) { each(dst, src, expOne) },
+	sigmoid:   func(dst, src []float32) { each(dst, src, sigmoidOne) },
+	tanh:      func(dst, src []float32) { each(dst, src, tanhOne) },
+	addScaled: addScaledPortable,
+	normals:   normalsPortable,
+}
+
+func each(dst, src []float32, f func(float32) float32) {
+	for i, v := range src {
+		dst[i] = f(v)
+	}
+}

@@ -1,0 +1,98 @@
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// machines lists what this processor can run, best first.
+func machines() []*machine {
+	list := []*machine{&portable}
+	x86 := &cpu.X86
+	if !x86.HasAVX2 || !x86.HasFMA || !x86.HasBMI2 {
+		return list
+	}
+	vaes := x86.HasAES && leaf7ECX()>>9&1 == 1
+	usual := assembled(6, 16, tile6x16AVX2Loop, []tileFunc{tile1x16AVX2, tile2x16AVX2, tile3x16AVX2, tile4x16AVX2, tile5x16AVX2})
+	list = append([]*machine{{
+		name:   "avx2",
+		narrow: usual, usual: usual, broad: usual,
+		transpose8: transpose8AVX2,
+		exp:        vectors(8, expAVX2, expOne),
+		sigmoid:    vectors(8, sigmoidAVX2, sigmoidOne),
+		tanh:       vectors(8, tanhAVX2, tanhOne),
+		addScaled:  scaled(8, addScaledAVX2),
+		normals: func(dst []float32, words []byte, scale float32) {
+			normalsAVX2(&dst[0], &words[0], len(dst)/normalBlock, scale)
+		},
+		vaes: vaes,
+	}}, list...)
+	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
+		return list
+	}
+	return append([]*machine{{
+		name: "avx512",
+		narrow: assembled(14, 16, tile14x16AVX512Loop, []tileFunc{
+			tile1x16AVX512, tile2x16AVX512, tile3x16AVX512, tile4x16AVX512, tile5x16AVX512, tile6x16AVX512, tile7x16AVX512,
+			tile8x16AVX512, tile9x16AVX512, tile10x16AVX512, tile11x16AVX512, tile12x16AVX512, tile13x16AVX512}),
+		usual: assembled(14, 32, tile14x32AVX512Loop, []tileFunc{
+			tile1x32AVX512, tile2x32AVX512, tile3x32AVX512, tile4x32AVX512, tile5x32AVX512, tile6x32AVX512, tile7x32AVX512,
+			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
+		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
+			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
+		transpose8: transpose8AVX2,
+		exp:        vectors(16, expAVX512, expOne),
+		sigmoid:    vectors(16, sigmoidAVX512, sigmoidOne),
+		tanh:       vectors(16, tanhAVX512, tanhOne),
+		addScaled:  scaled(16, addScaledAVX512),
+		normals: func(dst []float32, words []byte, scale float32) {
+			normalsAVX512(&dst[0], &words[0], len(dst)/normalBlock, scale)
+		},
+		vaes: vaes,
+	}}, list...)
+}
+
+type (
+	loopFunc func(count, k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
+	tileFunc func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
+)
+
+// assembled makes a tile of a looping micro-kernel and those for the last rows.
+func assembled(rows, cols int, loop loopFunc, edge []tileFunc) tile {
+	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
+		adds := 0
+		if add {
+			adds = 1
+		}
+		whole := m / rows
+		if whole > 0 {
+			loop(whole, k, &a[0], rowStride*4, colStride*4, &b[0], &c[0], ldc*4, n, adds)
+		}
+		if done := whole * rows; done < m {
+			edge[m-done-1](k, &a[done*rowStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, adds)
+		}
+	}}
+}
+
+// vectors runs whole vectors in assembly and the rest, with the same bits, in Go.
+func vectors(lanes int, assembly func(dst, src *float32, count int), one func(float32) float32) func(dst, src []float32) {
+	return func(dst, src []float32) {
+		if count := len(src) / lanes; count > 0 {
+			assembly(&dst[0], &src[0], count)
+			dst, src = dst[count*lanes:], src[count*lanes:]
+		}
+		each(dst, src, one)
+	}
+}
+
+func scaled(lanes int, assembly func(dst, src *float32, scale float32, count int)) func(dst, src []float32, scale float32) {
+	return func(dst, src []float32, scale float32) {
+		if count := len(src) / lanes; count > 0 {
+			assembly(&dst[0], &src[0], scale, count)
+			dst, src = dst[count*lanes:], src[count*lanes:]
+		}
+		addScaledPortable(dst, src, scale)
+	}
+}
+
+// keyStreamWide fills dst, a multiple of 256 bytes, from block counter on.
+func keyStreamWide(dst []byte, schedule *[60]uint32, counter uint64) {
+	keyStreamVAES(&dst[0], &schedule[0], counter, len(dst)/256)
+}

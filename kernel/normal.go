@@ -1,0 +1,210 @@
+package kernel
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+)
+
+// Normal is a stream of standard normals, all fixed by its key: value i is a
+// function of the key and i. The same key gives the same bits on every
+// machine, so a replayed step repeats its noise; two steps, layers or workers
+// that must differ need two keys, or ranges of values that do not overlap.
+//
+// Values 128b to 128b+127 come from 64 blocks of AES-256 in counter mode, from
+// counter 64b on, by the Box–Muller transform (Box and Muller 1958) in float32:
+// √(−2 ln u)·cos 2πv and √(−2 ln u)·sin 2πv, with u uniform on the odd multiples
+// of 2⁻⁶³ and v on those of 2⁻⁶⁴ of a turn. Both keep their leading 24 bits, u
+// as distance from the nearer of 0 and 1, so that neither tail nor centre is
+// coarse: |value| reaches 9.34, its law is that of a normal up to there within
+// a relative error of 1e-6 of the value, and zero has no atom. Uniforms of 24
+// bits would stop at 5.77.
+//
+// The values are float32: releasing them leaves the residual risk of
+// floating-point noise, whose low bits can tell about what they were added to.
+// Use it for gradients, not for released counts or scores.
+//
+// A Normal is never written to: many goroutines may fill from it at once.
+type Normal struct {
+	block    cipher.Block
+	schedule [60]uint32 // where the processor has wide AES
+}
+
+// normalBlock is how many values come from normalBytes of key stream.
+const (
+	normalBlock = 128
+	normalBytes = 8 * normalBlock
+	chunkBlocks = 8
+)
+
+// NewNormal returns the stream of a key, which must be secret, uniform and used
+// for nothing else.
+func NewNormal(key [32]byte) *Normal {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("kernel: AES-256 refuses a key of 32 bytes: " + err.Error())
+	}
+	s := &Normal{block: block}
+	if active.vaes {
+		expandKey(&s.schedule, key)
+	}
+	return s
+}
+
+// Fill sets dst[i] = stdDev·z, z being value first+i of the stream. stdDev is
+// rounded up to float32. It panics when stdDev is negative or NaN: noise that
+// is not there must not go unseen.
+func (s *Normal) Fill(dst []float32, first uint64, stdDev float64) {
+	s.each(active, dst, first, stdDev, func(to, z []float32) { copy(to, z) })
+}
+
+// Add sets dst[i] += stdDev·z, as Fill.
+func (s *Normal) Add(dst []float32, first uint64, stdDev float64) {
+	s.each(active, dst, first, stdDev, func(to, z []float32) { active.addScaled(to, z, 1) })
+}
+
+func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, put func(to, z []float32)) {
+	if !(stdDev >= 0) {
+		panic(fmt.Sprintf("kernel: standard deviation %v", stdDev))
+	}
+	if first > math.MaxUint64-uint64(len(dst)) {
+		panic("kernel: normal stream ends before the last value asked for")
+	}
+	scale := roundUp(stdDev)
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	for len(dst) > 0 {
+		skip := int(first % normalBlock)
+		n := min(len(dst), chunkBlocks*normalBlock-skip)
+		blocks := (skip + n + normalBlock - 1) / normalBlock
+		stream := w.stream[:blocks*normalBytes]
+		s.keyStream(x, stream, first/normalBlock*(normalBytes/aes.BlockSize))
+		z := w.values[:blocks*normalBlock]
+		x.normals(z, stream, scale)
+		put(dst[:n], z[skip:skip+n])
+		dst, first = dst[n:], first+uint64(n)
+	}
+}
+
+// workspace keeps key stream and values in the first-level cache.
+type workspace struct {
+	stream [chunkBlocks * normalBytes]byte
+	values [chunkBlocks * normalBlock]float32
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
+
+// roundUp returns the least float32 that is not below x.
+func roundUp(x float64) float32 {
+	f := float32(x)
+	if float64(f) < x {
+		f = math.Nextafter32(f, float32(math.Inf(1)))
+	}
+	return f
+}
+
+// keyStream fills dst, whole blocks, from the block with that counter on.
+func (s *Normal) keyStream(x *machine, dst []byte, counter uint64) {
+	if x.vaes && s.schedule != [60]uint32{} {
+		keyStreamWide(dst, &s.schedule, counter)
+		return
+	}
+	var iv [aes.BlockSize]byte
+	binary.BigEndian.PutUint64(iv[8:], counter)
+	clear(dst)
+	cipher.NewCTR(s.block, iv[:]).XORKeyStream(dst, dst)
+}
+
+// expandKey writes the 15 round keys of AES-256 (FIPS 197, Sec. 5.2) as words in
+// memory order.
+func expandKey(schedule *[60]uint32, key [32]byte) {
+	for i := range 8 {
+		schedule[i] = binary.LittleEndian.Uint32(key[4*i:])
+	}
+	round := uint32(1)
+	for i := 8; i < len(schedule); i++ {
+		t := schedule[i-1]
+		switch i % 8 {
+		case 0:
+			t = subWord(t>>8|t<<24) ^ round
+			round <<= 1
+		case 4:
+			t = subWord(t)
+		}
+		schedule[i] = schedule[i-8] ^ t
+	}
+}
+
+// normalsPortable turns blocks of normalBytes random bytes into normalBlock
+// values each, times scale. A block is 64 words each of: radius high, radius
+// low, angle high, angle low; then come 64 cosines and 64 sines.
+func normalsPortable(dst []float32, words []byte, scale float32) {
+	const pairs = normalBlock / 2
+	for ; len(dst) >= normalBlock; dst, words = dst[normalBlock:], words[normalBytes:] {
+		for i := range pairs {
+			word := func(j int) uint32 { return binary.LittleEndian.Uint32(words[4*(pairs*j+i):]) }
+			r := float32(radius(word(0)>>1, word(1)>>1) * scale)
+			angle := word(2)
+			c, s := direction(angle, word(3)>>1)
+			dst[i] = withSign(float32(c*r), angle)
+			dst[pairs+i] = withSign(float32(s*r), angle<<1)
+		}
+	}
+}
+
+const (
+	radiusSplit  = 0x5a827999 // √½·2³¹, rounded down
+	sqrtHalfBits = 0x3f3504f3 // √½ as a float32
+)
+
+// radius returns √(−2 ln u) for u = (high + (low+½)/2³¹)/2³¹ and 31-bit words.
+// u = 2ᵉ(1+f) with 1+f in [√½, √2); from √½ on, e = 0 and f = −(1−u), of which
+// 1−u is taken from the bits before they are rounded.
+func radius(high, low uint32) float32 {
+	near := high >= radiusSplit
+	if near {
+		high, low = high^0x7fffffff, low^0x7fffffff
+	}
+	u := fraction(high, low) * 0x1p-31
+	bits := math.Float32bits(u) + (0x3f800000 - sqrtHalfBits)
+	e := float32(int32(bits>>23) - 127)
+	f := math.Float32frombits(bits&0x7fffff+sqrtHalfBits) - 1
+	if near {
+		e, f = 0, -u
+	}
+	z := float32(f * f)
+	p := float32(float32(polynomial(logPolynomial[:], f)*f) * z)
+	p += float32(e * ln2Lo)
+	p -= float32(z * 0.5)
+	p += f
+	p += float32(e * ln2Hi)
+	return float32(math.Sqrt(float64(float32(p * -2))))
+}
+
+// direction returns cosine and sine of an angle in the first quadrant: 29 bits
+// of high and 31 of low below π/4, mirrored when bit 29 of high is set.
+func direction(high, low uint32) (c, s float32) {
+	a := fraction(high&0x1fffffff, low) * 0x1p-29
+	z := float32(a * a)
+	s = float32(polynomial(sinPolynomial[:], z) * a)
+	c = float32(polynomial(cosPolynomial[:], z)*z) + 1
+	if high>>29&1 == 1 {
+		c, s = s, c
+	}
+	return c, s
+}
+
+// fraction returns high + (low+½)·2⁻³¹ for integers below 2³¹: each part and
+// the sum are rounded to 24 bits, relative to their size, so a small fraction
+// keeps all the bits below its first.
+func fraction(high, low uint32) float32 {
+	return float32(int32(high)) + float32((float32(int32(low))+0.5)*0x1p-31)
+}
+
+// withSign flips x when bit 31 of word is set.
+func withSign(x float32, word uint32) float32 {
+	return math.Float32frombits(math.Float32bits(x) ^ word&(1<<31))
+}

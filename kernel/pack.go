@@ -1,0 +1,173 @@
+package kernel
+
+import "sync"
+
+// Packed is a right factor in the order in which the kernel reads it. Pack each
+// weight matrix once a step and use it for every part of the batch. It may be
+// read by many goroutines at once.
+type Packed struct {
+	from       *machine
+	tile       *tile
+	rows, cols int
+	data       []float32
+}
+
+// Pack copies b (k×n) into a new Packed of ⌈n/tile⌉·tile·k values.
+func Pack(b Matrix) *Packed {
+	p := new(Packed)
+	p.Set(b)
+	return p
+}
+
+// Set packs b anew and reuses the memory of p.
+func (p *Packed) Set(b Matrix) { active.packInto(p, b) }
+
+// Rows returns k.
+func (p *Packed) Rows() int { return p.rows }
+
+// Cols returns n.
+func (p *Packed) Cols() int { return p.cols }
+
+func (x *machine) packInto(p *Packed, b Matrix) {
+	b.check("right factor")
+	p.from, p.tile, p.rows, p.cols = x, x.tileFor(b.Cols), b.Rows, b.Cols
+	w := p.tile.width(b.Cols)
+	if cap(p.data) < b.Rows*w {
+		p.data = make([]float32, b.Rows*w)
+	}
+	p.data = p.data[:b.Rows*w]
+	for k := 0; k < b.Rows; k += blockK {
+		kc := min(blockK, b.Rows-k)
+		x.pack(p.data[k*w:], b.block(k, 0, kc, b.Cols), p.tile)
+	}
+}
+
+// pack lays out b (kc×n) as panels of t.cols columns: element (k, j) of a panel
+// is dst[k·cols + j]; columns past n are zero.
+func (x *machine) pack(dst []float32, b Matrix, t *tile) {
+	kc, nr := b.Rows, t.cols
+	for j := 0; j < b.Cols; j += nr {
+		w := min(nr, b.Cols-j)
+		panel := dst[j*kc : (j+nr)*kc]
+		from := b.block(0, j, kc, w)
+		if w < nr {
+			for k := range kc {
+				clear(panel[k*nr+w : (k+1)*nr])
+			}
+		}
+		switch {
+		case b.ColStride == 1:
+			packRows(panel, from, nr)
+		case b.RowStride == 1 || kc == 1:
+			x.packColumns(panel, from, nr)
+		default:
+			for k := range kc {
+				for i := range w {
+					panel[k*nr+i] = from.Data[k*from.RowStride+i*from.ColStride]
+				}
+			}
+		}
+	}
+}
+
+// packRows copies rows of adjacent values; arrays of 16 become vector moves,
+// without the call that copy is for so few values.
+func packRows(panel []float32, from Matrix, nr int) {
+	w := from.Cols
+	for k := range from.Rows {
+		copyShort(panel[k*nr:k*nr+w], from.Data[k*from.RowStride:])
+	}
+}
+
+// copyShort fills dst from the beginning of src.
+func copyShort(dst, src []float32) {
+	src = src[:len(dst)]
+	for len(dst) >= 16 {
+		*(*[16]float32)(dst) = *(*[16]float32)(src)
+		dst, src = dst[16:], src[16:]
+	}
+	if len(dst) >= 8 {
+		*(*[8]float32)(dst) = *(*[8]float32)(src)
+		dst, src = dst[8:], src[8:]
+	}
+	if len(dst) >= 4 {
+		*(*[4]float32)(dst) = *(*[4]float32)(src)
+		dst, src = dst[4:], src[4:]
+	}
+	for i, v := range src {
+		dst[i] = v
+	}
+}
+
+// packColumns transposes columns of adjacent values, eight by eight where the
+// machine can.
+func (x *machine) packColumns(panel []float32, from Matrix, nr int) {
+	kc, j := from.Rows, 0
+	if x.transpose8 != nil {
+		for whole := kc &^ 7; whole > 0 && j+8 <= from.Cols; j += 8 {
+			column := from.Data[j*from.ColStride:]
+			x.transpose8(&panel[j], nr*4, &column[0], from.ColStride*4, whole/8)
+			for k := whole; k < kc; k++ {
+				for i := range 8 {
+					panel[k*nr+j+i] = column[i*from.ColStride+k]
+				}
+			}
+		}
+	}
+	for ; j < from.Cols; j++ {
+		for k, v := range from.Data[j*from.ColStride : j*from.ColStride+kc] {
+			panel[k*nr+j] = v
+		}
+	}
+}
+
+// copyA borrows memory for a block of A where reading it in place would be
+// slow: rows a multiple of 2 KiB apart fall into the same few sets of the
+// first-level cache, and columns of a wide A touch a page each.
+func copyA(a Matrix, n int, t *tile) *[]float32 {
+	far := a.RowStride
+	if a.ColStride != 1 {
+		far = a.ColStride
+	}
+	if n <= 2*t.cols || a.Rows <= t.rows || far*4%2048 != 0 {
+		return nil
+	}
+	return borrow((blockM + 16) * (a.Cols + 16))
+}
+
+// gather copies A into buffer in its own order, at a stride that is an odd
+// number of cache lines.
+func gather(buffer []float32, a Matrix) Matrix {
+	copied := Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols}
+	switch {
+	case a.ColStride == 1:
+		copied.RowStride, copied.ColStride = oddLines(a.Cols), 1
+		for i := range a.Rows {
+			copy(buffer[i*copied.RowStride:], a.Data[i*a.RowStride:i*a.RowStride+a.Cols])
+		}
+	case a.RowStride == 1:
+		copied.RowStride, copied.ColStride = 1, oddLines(a.Rows)
+		for k := range a.Cols {
+			copy(buffer[k*copied.ColStride:], a.Data[k*a.ColStride:k*a.ColStride+a.Rows])
+		}
+	default:
+		return a
+	}
+	return copied
+}
+
+// oddLines rounds n up to an odd number of 64-byte lines, in values.
+func oddLines(n int) int { return ((n+15)/16 | 1) * 16 }
+
+var buffers = sync.Pool{New: func() any { return new([]float32) }}
+
+func borrow(n int) *[]float32 {
+	p := buffers.Get().(*[]float32)
+	if cap(*p) < n {
+		*p = make([]float32, n)
+	}
+	*p = (*p)[:cap(*p)]
+	return p
+}
+
+func giveBack(p *[]float32) { buffers.Put(p) }

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rowsPerBase is how many rows of A one base register reaches: the offsets 0,
+// 1, 2, 3, 4, 5 and 6 row strides are {0, s, s·2, 3s, s·4, 5s, 3s·2} with the
+// registers s, 3s, 5s and the scales that an address may have.
+const rowsPerBase = 7
+
+type rowAddresses struct {
+	bases     []reg.GPVirtual
+	s, s3, s5 reg.Register
+}
+
+func (r rowAddresses) row(i int) Mem {
+	m := Mem{Base: r.bases[i/rowsPerBase]}
+	switch i % rowsPerBase {
+	case 1:
+		m.Index, m.Scale = r.s, 1
+	case 2:
+		m.Index, m.Scale = r.s, 2
+	case 3:
+		m.Index, m.Scale = r.s3, 1
+	case 4:
+		m.Index, m.Scale = r.s, 4
+	case 5:
+		m.Index, m.Scale = r.s5, 1
+	case 6:
+		m.Index, m.Scale = r.s3, 2
+	}
+	return m
+}
+
+// tile is one micro-kernel: rows × (vectors·lanes) of C stay in registers
+// while k advances. With loop it walks down count tiles of rows, so that Go is
+// entered once for each panel of B.
+type tile struct {
+	lanes
+	rows, vectors int
+	loop          bool
+}
+
+func (t tile) name() string {
+	n := fmt.Sprintf("tile%dx%d%s", t.rows, t.vectors*t.bytes/4, t.suffix)
+	if t.loop {
+		n += "Loop"
+	}
+	return n
+}
+
+// gemm writes every micro-kernel: the full height with a loop, and each
+// smaller height for the last rows.
+func gemm() {
+	index := GLOBL("lane", 8|16)
+	for i := range 16 {
+		DATA(4*i, U32(uint32(i)))
+	}
+	for _, shape := range []tile{
+		{lanes: avx512, rows: 14, vectors: 2},
+		{lanes: avx512, rows: 14, vectors: 1},
+		{lanes: avx512, rows: 8, vectors: 3},
+		{lanes: avx2, rows: 6, vectors: 2},
+	} {
+		full := shape
+		full.loop = true
+		full.write(index)
+		for rows := 1; rows < shape.rows; rows++ {
+			edge := shape
+			edge.rows = rows
+			edge.write(index)
+		}
+	}
+}
+
+func (t tile) write(index Mem) {
+	signature := "func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
+	what := fmt.Sprintf("adds, or with add=0 stores, %d rows of A·B into C", t.rows)
+	if t.loop {
+		signature = "func(count, k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
+		what = fmt.Sprintf("adds, or with add=0 stores, count times %d rows of A·B into C", t.rows)
+	}
+	TEXT(t.name(), NOSPLIT, signature)
+	Pragma("noescape")
+	Doc(t.name()+" "+what+".", "B is a packed panel; strides are in bytes; n columns of C are valid.")
+
+	a := Load(Param("a"), GP64()).(reg.GPVirtual)
+	s := Load(Param("rowStride"), GP64())
+	step := Load(Param("colStride"), GP64())
+	c := Load(Param("c"), GP64())
+	rows := rowAddresses{bases: []reg.GPVirtual{a}, s: s, s3: GP64(), s5: GP64()}
+	LEAQ(Mem{Base: s, Index: s, Scale: 2}, rows.s3)
+	LEAQ(Mem{Base: s, Index: s, Scale: 4}, rows.s5)
+	for range (t.rows - 1) / rowsPerBase {
+		rows.bases = append(rows.bases, GP64())
+	}
+	var count, top reg.Register
+	if t.loop {
+		count = Load(Param("count"), GP64())
+		top = GP64()
+		MOVQ(a, top)
+		Label("tile")
+		MOVQ(top, a)
+	}
+	for i := 1; i < len(rows.bases); i++ {
+		LEAQ(Mem{Base: rows.bases[i-1], Index: rows.s3, Scale: 2}, rows.bases[i])
+		ADDQ(s, rows.bases[i])
+	}
+	b := Load(Param("b"), GP64())
+	k := Load(Param("k"), GP64())
+
+	acc := make([][]reg.VecVirtual, t.rows)
+	for i := range acc {
+		for range t.vectors {
+			r := t.reg()
+			t.zero(r)
+			acc[i] = append(acc[i], r)
+		}
+	}
+	t.products(k, step, b, rows, acc)
+
+	ldc := Load(Param("ldc"), GP64())
+	n := Load(Param("n"), GP64())
+	add := Load(Param("add"), GP64())
+	width := t.vectors * t.bytes / 4
+	CMPQ(n, U32(uint32(width)))
+	JL(LabelRef("edge"))
+	store := func(label string, one func(reg.VecVirtual, Mem, int, bool)) {
+		TESTQ(add, add)
+		JZ(LabelRef(label + "store"))
+		for i := range acc {
+			for j, r := range acc[i] {
+				one(r, Mem{Base: c, Disp: t.bytes * j}, j, true)
+			}
+			ADDQ(ldc, c)
+		}
+		JMP(LabelRef("stored"))
+		Label(label + "store")
+		for i := range acc {
+			for j, r := range acc[i] {
+				one(r, Mem{Base: c, Disp: t.bytes * j}, j, false)
+			}
+			ADDQ(ldc, c)
+		}
+	}
+	store("full", func(r reg.VecVirtual, m Mem, _ int, add bool) {
+		if add {
+			VADDPS(m, r, r)
+		}
+		VMOVUPS(r, m)
+	})
+	JMP(LabelRef("stored"))
+	Label("edge")
+	store("edge", t.masked(n, index))
+	Label("stored")
+	if t.loop {
+		// The next tile of A starts rows·s further; s·7 and s·14 have no scale.
+		for range t.rows / 2 {
+			LEAQ(Mem{Base: top, Index: s, Scale: 2}, top)
+		}
+		DECQ(count)
+		JNZ(LabelRef("tile"))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// products runs the loop over k, unrolled twice.
+func (t tile) products(k, step, b reg.Register, rows rowAddresses, acc [][]reg.VecVirtual) {
+	bv := make([]reg.VecVirtual, t.vectors)
+	for j := range bv {
+		bv[j] = t.reg()
+	}
+	spread := []reg.VecVirtual{t.reg(), t.reg()}
+	one := func(offset int) {
+		for j := range bv {
+			VMOVUPS(Mem{Base: b, Disp: offset + t.bytes*j}, bv[j])
+		}
+		for i := range acc {
+			if t.vectors == 1 && t.wide() {
+				VFMADD231PS_BCST(rows.row(i), bv[0], acc[i][0])
+				continue
+			}
+			av := spread[i%2]
+			VBROADCASTSS(rows.row(i), av)
+			for j := range bv {
+				VFMADD231PS(bv[j], av, acc[i][j])
+			}
+		}
+		for _, p := range rows.bases {
+			ADDQ(step, p)
+		}
+	}
+	const unroll = 4
+	size := t.vectors * t.bytes
+	SUBQ(Imm(unroll), k)
+	JL(LabelRef("rest"))
+	Label("k")
+	for u := range unroll {
+		one(u * size)
+	}
+	ADDQ(I32(int32(unroll*size)), b)
+	SUBQ(Imm(unroll), k)
+	JGE(LabelRef("k"))
+	Label("rest")
+	ADDQ(Imm(unroll), k)
+	JZ(LabelRef("done"))
+	Label("k1")
+	one(0)
+	ADDQ(I32(int32(size)), b)
+	DECQ(k)
+	JNZ(LabelRef("k1"))
+	Label("done")
+}
+
+// masked returns how to update the first n columns of a row only.
+func (t tile) masked(n reg.Register, index Mem) func(reg.VecVirtual, Mem, int, bool) {
+	if t.wide() {
+		bits := GP64()
+		MOVQ(I32(1), bits)
+		SHLXQ(n, bits, bits)
+		DECQ(bits)
+		masks := make([]reg.OpmaskVirtual, t.vectors)
+		for j := range masks {
+			masks[j] = K()
+			KMOVW(bits.As32(), masks[j])
+			SHRQ(Imm(16), bits)
+		}
+		return func(r reg.VecVirtual, m Mem, j int, add bool) {
+			if add {
+				VADDPS(m, r, masks[j], r)
+			}
+			VMOVUPS(r, masks[j], m)
+		}
+	}
+	masks := make([]reg.VecVirtual, t.vectors)
+	left, x := GP64(), XMM()
+	MOVQ(n, left)
+	for j := range masks {
+		masks[j] = YMM()
+		VMOVD(left.As32(), x)
+		VPBROADCASTD(x, masks[j])
+		VPCMPGTD(index, masks[j], masks[j])
+		SUBQ(Imm(8), left)
+	}
+	old := YMM()
+	return func(r reg.VecVirtual, m Mem, j int, add bool) {
+		if add {
+			VMASKMOVPS(m, masks[j], old)
+			VADDPS(old, r, r)
+		}
+		VMASKMOVPS(r, masks[j], m)
+	}
+}

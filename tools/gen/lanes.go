@@ -1,0 +1,116 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// lanes is a vector width. The same program text yields the AVX2 and the
+// AVX-512 version of a function, so they differ in nothing but width: bitwise
+// instructions need other names, since only AVX-512 has masks by element.
+type lanes struct {
+	suffix string
+	bytes  int
+}
+
+var (
+	avx2   = lanes{suffix: "AVX2", bytes: 32}
+	avx512 = lanes{suffix: "AVX512", bytes: 64}
+)
+
+func (v lanes) wide() bool { return v.bytes == 64 }
+
+func (v lanes) reg() reg.VecVirtual {
+	if v.wide() {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (v lanes) zero(r Op) {
+	if v.wide() {
+		VPXORQ(r, r, r)
+		return
+	}
+	VXORPS(r, r, r)
+}
+
+func (v lanes) xor(a, b, to Op) {
+	if v.wide() {
+		VPXORD(a, b, to)
+		return
+	}
+	VPXOR(a, b, to)
+}
+
+func (v lanes) and(a, b, to Op) {
+	if v.wide() {
+		VPANDD(a, b, to)
+		return
+	}
+	VPAND(a, b, to)
+}
+
+func (v lanes) or(a, b, to Op) {
+	if v.wide() {
+		VPORD(a, b, to)
+		return
+	}
+	VPOR(a, b, to)
+}
+
+// andNot leaves b &^ a.
+func (v lanes) andNot(a, b, to Op) {
+	if v.wide() {
+		VPANDND(b, a, to)
+		return
+	}
+	VPANDN(b, a, to)
+}
+
+// choose leaves yes where mask is all ones and no where it is zero.
+func (v lanes) choose(mask, yes, no, to Op) {
+	t := v.reg()
+	v.xor(yes, no, t)
+	v.and(mask, t, t)
+	v.xor(t, no, to)
+}
+
+// constants collects the 32-bit words a part uses, each repeated over the
+// widest vector, so that either width reads it as a memory operand.
+type constants struct {
+	base  Mem
+	index map[uint32]int
+}
+
+func newConstants(name string) *constants {
+	return &constants{base: GLOBL(name, 8|16), index: map[uint32]int{}} // RODATA|NOPTR
+}
+
+func (c *constants) word(bits uint32) Mem {
+	i, ok := c.index[bits]
+	if !ok {
+		i = len(c.index)
+		c.index[bits] = i
+		for lane := range 16 {
+			DATA(64*i+4*lane, U32(bits))
+		}
+	}
+	return c.base.Offset(64 * i)
+}
+
+func (c *constants) float(x float32) Mem { return c.word(math.Float32bits(x)) }
+
+// polynomial leaves Σ coefficients[i]·x^i by Horner's rule, each product and
+// each sum rounded: the portable version then gives the same bits.
+func (v lanes) polynomial(c *constants, coefficients []float32, x, to Op) {
+	last := len(coefficients) - 1
+	VMOVUPS(c.float(coefficients[last]), to)
+	for i := last - 1; i >= 0; i-- {
+		VMULPS(x, to, to)
+		VADDPS(c.float(coefficients[i]), to, to)
+	}
+}

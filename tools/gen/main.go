@@ -1,0 +1,33 @@
+// Command gen writes the assembly of package kernel, one part a run:
+//
+//	go run . -part gemm|vector|cipher -out FILE.s -stubs FILE.go -pkg kernel
+//
+// It is a module of its own so that users of pawl never download avo.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+)
+
+var part = flag.String("part", "", "which file to write: gemm, vector or cipher")
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("amd64")
+	switch *part {
+	case "gemm":
+		gemm()
+	case "vector":
+		vector()
+	case "cipher":
+		cipher()
+	default:
+		fmt.Fprintf(os.Stderr, "gen: unknown part %q: want gemm, vector or cipher\n", *part)
+		os.Exit(2)
+	}
+	Generate()
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// vector writes the elementwise functions, the normal transform and the 8×8
+// transpose. Nothing here uses a fused multiply-add: every operation rounds as
+// the portable Go version does, so all three give the same bits.
+func vector() {
+	c := newConstants("constant")
+	for _, v := range []lanes{avx2, avx512} {
+		v.elementwise(c, "exp", "e^src", v.exp)
+		v.elementwise(c, "sigmoid", "1/(1+e^−src)", v.sigmoid)
+		v.elementwise(c, "tanh", "tanh(src)", v.tanh)
+		v.addScaled()
+		v.normals(c)
+	}
+	transpose8()
+}
+
+const (
+	signBit = 0x80000000
+	// roundMagic is 1.5·2²³: adding it to |t| < 2²² rounds t to an integer, which
+	// then is in the low bits.
+	roundMagic     = 12582912
+	roundMagicBits = 0x4B400000
+)
+
+var (
+	expPolynomial  = []float32{0.4999999403953552, 0.1666651964187622, 0.04166839271783829, 0.008368780836462975, 0.0013814467238262296}
+	tanhPolynomial = []float32{-0.3333328068256378, 0.13331441581249237, -0.05373971536755562, 0.0206390880048275, -0.005704986862838268}
+	logPolynomial  = []float32{0.3333333134651184, -0.250008225440979, 0.20001234114170074, -0.16623298823833466, 0.14201553165912628, -0.13160580396652222, 0.12763327360153198, -0.07635661214590073}
+	sinPolynomial  = []float32{0.7853981852531433, -0.08074543625116348, 0.00249000103212893, -3.59504520019982e-05}
+	cosPolynomial  = []float32{-0.3084251284599304, 0.015854327008128166, -0.0003259400837123394, 3.530338062773808e-06}
+)
+
+const (
+	log2E  = 1.4426950408889634
+	ln2Hi  = 0.693359375
+	ln2Lo  = -2.1219444005469057e-4
+	expMin = -104
+	expMax = 89
+)
+
+// elementwise wraps one function of a vector register into a loop over count
+// vectors.
+func (v lanes) elementwise(c *constants, name, what string, f func(c *constants, x reg.VecVirtual) reg.VecVirtual) {
+	TEXT(name+v.suffix, NOSPLIT, "func(dst, src *float32, count int)")
+	Pragma("noescape")
+	Doc(name + v.suffix + " sets dst = " + what + " for count whole vectors.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	count := Load(Param("count"), GP64())
+	Label("next")
+	x := v.reg()
+	VMOVUPS(Mem{Base: src}, x)
+	VMOVUPS(f(c, x), Mem{Base: dst})
+	ADDQ(Imm(uint64(v.bytes)), src)
+	ADDQ(Imm(uint64(v.bytes)), dst)
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	VZEROUPPER()
+	RET()
+}
+
+// exp: see expOne in the package for the method; the order of operations is
+// the same.
+func (v lanes) exp(c *constants, x reg.VecVirtual) reg.VecVirtual {
+	r, t, n, p, q := v.reg(), v.reg(), v.reg(), v.reg(), v.reg()
+	// The second source is what min and max return for NaN, so x comes second
+	// (first in this order of operands).
+	VMOVUPS(c.float(expMin), t)
+	VMAXPS(x, t, r)
+	VMOVUPS(c.float(expMax), t)
+	VMINPS(r, t, r)
+	VMULPS(c.float(log2E), r, t)
+	VADDPS(c.float(roundMagic), t, t)
+	VSUBPS(c.float(roundMagic), t, n)
+	VMULPS(c.float(ln2Hi), n, p)
+	VSUBPS(p, r, r)
+	VMULPS(c.float(ln2Lo), n, p)
+	VSUBPS(p, r, r)
+	v.polynomial(c, expPolynomial, r, p)
+	VMULPS(r, r, q)
+	VMULPS(q, p, p)
+	VADDPS(r, p, p)
+	VADDPS(c.float(1), p, p)
+	// 2ⁿ in two factors, so that results below the normal range round once.
+	VPSUBD(c.word(roundMagicBits), t, t)
+	VPSRAD(Imm(1), t, q)
+	VPSUBD(q, t, t)
+	for _, e := range []Op{q, t} {
+		VPADDD(c.word(127), e, e)
+		VPSLLD(Imm(23), e, e)
+		VMULPS(e, p, p)
+	}
+	return p
+}
+
+func (v lanes) sigmoid(c *constants, x reg.VecVirtual) reg.VecVirtual {
+	a := v.reg()
+	v.or(c.word(signBit), x, a)
+	z := v.exp(c, a)
+	one, mask, top := v.reg(), v.reg(), v.reg()
+	VMOVUPS(c.float(1), one)
+	VPSRAD(Imm(31), x, mask)
+	v.choose(mask, z, one, top)
+	VADDPS(one, z, z)
+	VDIVPS(z, top, z)
+	return z
+}
+
+func (v lanes) tanh(c *constants, x reg.VecVirtual) reg.VecVirtual {
+	a, sign := v.reg(), v.reg()
+	v.and(c.word(signBit), x, sign)
+	v.xor(sign, x, a)
+	twice := v.reg()
+	VADDPS(a, a, twice)
+	e := v.exp(c, twice)
+	VADDPS(c.float(1), e, e)
+	two := v.reg()
+	VMOVUPS(c.float(2), two)
+	VDIVPS(e, two, e)
+	big := v.reg()
+	VMOVUPS(c.float(1), big)
+	VSUBPS(e, big, big)
+	z, p := v.reg(), v.reg()
+	VMULPS(a, a, z)
+	v.polynomial(c, tanhPolynomial, z, p)
+	VMULPS(z, p, p)
+	VMULPS(a, p, p)
+	VADDPS(a, p, p)
+	mask := v.reg()
+	VPSUBD(c.float(0.625), a, mask)
+	VPSRAD(Imm(31), mask, mask)
+	v.choose(mask, p, big, p)
+	v.or(sign, p, p)
+	return p
+}
+
+func (v lanes) addScaled() {
+	TEXT("addScaled"+v.suffix, NOSPLIT, "func(dst, src *float32, scale float32, count int)")
+	Pragma("noescape")
+	Doc("addScaled" + v.suffix + " sets dst += scale·src for count whole vectors.")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	scale := v.reg()
+	at, err := Param("scale").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(at.Addr, scale)
+	count := Load(Param("count"), GP64())
+	Label("next")
+	x := v.reg()
+	VMULPS(Mem{Base: src}, scale, x)
+	VADDPS(Mem{Base: dst}, x, x)
+	VMOVUPS(x, Mem{Base: dst})
+	ADDQ(Imm(uint64(v.bytes)), src)
+	ADDQ(Imm(uint64(v.bytes)), dst)
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	VZEROUPPER()
+	RET()
+}
+
+// transpose8 turns blocks of 8 columns × 8 values into 8 rows of 8.
+func transpose8() {
+	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)")
+	Pragma("noescape")
+	Doc("transpose8AVX2 sets dst[k][i] = src[i][k] for i < 8 and k < 8·blocks; strides are in bytes.")
+	dst := Load(Param("dst"), GP64())
+	ds := Load(Param("dstStride"), GP64())
+	src := Load(Param("src"), GP64()).(reg.GPVirtual)
+	ss := Load(Param("srcStride"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	in := rowAddresses{bases: []reg.GPVirtual{src, GP64()}, s: ss, s3: GP64(), s5: GP64()}
+	LEAQ(Mem{Base: ss, Index: ss, Scale: 2}, in.s3)
+	LEAQ(Mem{Base: ss, Index: ss, Scale: 4}, in.s5)
+	LEAQ(Mem{Base: src, Index: in.s3, Scale: 2}, in.bases[1])
+	ADDQ(ss, in.bases[1])
+	Label("next")
+	// Rows i and i+4 share a register, which leaves no crossing of its halves.
+	half := func(disp int) (out [4]reg.VecVirtual) {
+		var r, u [4]reg.VecVirtual
+		for i := range r {
+			r[i] = YMM()
+			low, high := in.row(i), in.row(i+4)
+			low.Disp, high.Disp = disp, disp
+			VMOVUPS(low, r[i].AsX())
+			VINSERTF128(Imm(1), high, r[i], r[i])
+		}
+		for i := range u {
+			u[i], out[i] = YMM(), YMM()
+		}
+		VUNPCKLPS(r[1], r[0], u[0])
+		VUNPCKHPS(r[1], r[0], u[1])
+		VUNPCKLPS(r[3], r[2], u[2])
+		VUNPCKHPS(r[3], r[2], u[3])
+		VUNPCKLPD(u[2], u[0], out[0])
+		VUNPCKHPD(u[2], u[0], out[1])
+		VUNPCKLPD(u[3], u[1], out[2])
+		VUNPCKHPD(u[3], u[1], out[3])
+		return out
+	}
+	for _, disp := range []int{0, 16} {
+		for _, r := range half(disp) {
+			VMOVUPS(r, Mem{Base: dst})
+			ADDQ(ds, dst)
+		}
+	}
+	for _, b := range in.bases {
+		ADDQ(Imm(32), b)
+	}
+	DECQ(blocks)
+	JNZ(LabelRef("next"))
+	VZEROUPPER()
+	RET()
+}
