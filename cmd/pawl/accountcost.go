@@ -24,8 +24,27 @@ func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
 	return cost{
 		event: e, relation: rel, unit: "unit",
 		epsilon: func(d float64) (accountant.Result, error) { return accountant.Epsilon(e, rel, d, m) },
-		delta:   func(eps float64) (accountant.Result, error) { return accountant.Delta(e, rel, eps, m) },
+		delta:   func(eps float64) (accountant.Result, error) { return deltaOf(e, rel, eps, m) },
 	}
+}
+
+// deltaOf is accountant.Delta, but never 0 for what is not pure: that delta is
+// smaller than a number can be, which is not nothing. Beyond 1e9 the delta of 1e9 is
+// taken; delta falls as epsilon grows.
+func deltaOf(e dp.Event, rel dp.Relation, epsilon float64, m accountant.Method) (accountant.Result, error) {
+	r, err := accountant.Delta(e, rel, math.Min(epsilon, 1e9), m)
+	r.Epsilon = epsilon
+	if err != nil || r.Delta > 0 {
+		return r, err
+	}
+	pure, err := accountant.Epsilon(e, rel, 0, accountant.MethodMin)
+	if pure.Epsilon > epsilon {
+		r.Delta = math.SmallestNonzeroFloat64
+		for name := range r.Bounds {
+			r.Bounds[name] = math.Max(r.Bounds[name], r.Delta)
+		}
+	}
+	return r, err
 }
 
 // trainingCost prices a Poisson-sampled run whose noise multiplier is relative to
