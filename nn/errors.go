@@ -1,0 +1,132 @@
+package nn
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrSpec is wrapped by every error of Compile.
+var ErrSpec = errors.New("network cannot be built")
+
+// LayerError says which layer of a Spec cannot be built, why, and what to write
+// instead.
+type LayerError struct {
+	// Layer counts from 1; 0 stands for the network as a whole.
+	Layer int
+	// Kind is the layer's kind as written.
+	Kind string
+	// Key is the field at fault, "" for the layer itself.
+	Key string
+	// Reason is what is wrong; Instead is a supported way to write it.
+	Reason, Instead string
+}
+
+func (e *LayerError) Error() string {
+	var b strings.Builder
+	b.WriteString("network: ")
+	if e.Layer > 0 {
+		fmt.Fprintf(&b, "layer %d (%s): ", e.Layer, e.Kind)
+	}
+	b.WriteString(e.Reason)
+	if e.Instead != "" {
+		b.WriteString("; " + e.Instead)
+	}
+	return b.String()
+}
+
+// Unwrap makes errors.Is(err, ErrSpec) hold.
+func (e *LayerError) Unwrap() error { return ErrSpec }
+
+// Hint is what to write instead.
+func (e *LayerError) Hint() string { return e.Instead }
+
+// elsewhere holds kinds that people know from other libraries and that have no
+// place here, with the reason and the way out.
+var elsewhere = map[string][2]string{
+	"batch_norm": {"batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip",
+		"leave it out and use tanh or bounded_relu, which keep activations small (group_norm is not available here)"},
+	"group_norm": {"group normalization is not available here",
+		"standardize the input per example and use tanh or bounded_relu"},
+	"layer_norm": {"layer normalization is not available here",
+		"standardize the input per example and use tanh or bounded_relu"},
+	"lstm":      {"recurrent layers are not available here", "use hashed words with a linear model"},
+	"embedding": {"embeddings are not available here", "use hashed words with a linear model"},
+	"softmax":   {"softmax is part of the loss", "end with a dense layer with one unit for each class"},
+}
+
+// names maps what other libraries call a kind to ours.
+var names = map[string]string{
+	"linear": "dense", "fc": "dense", "conv": "conv2d", "convolution": "conv2d", "maxpool": "max_pool", "maxpool2d": "max_pool",
+	"avgpool": "avg_pool", "avgpool2d": "avg_pool", "averagepool": "avg_pool", "brelu": "bounded_relu", "boundedrelu": "bounded_relu",
+	"standardise": "standardize", "batchnorm": "batch_norm", "batchnorm1d": "batch_norm", "batchnorm2d": "batch_norm",
+	"batchnormalization": "batch_norm", "groupnorm": "group_norm", "layernorm": "layer_norm", "temperedsigmoid": "tempered_sigmoid",
+}
+
+func plainName(kind string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(kind))
+}
+
+// unknownKind explains a kind that does not exist.
+func unknownKind(layer int, kind string) error {
+	e := &LayerError{Layer: layer, Kind: kind, Key: "kind"}
+	plain := plainName(kind)
+	ours := names[plain]
+	if ours == "" {
+		for k := range elsewhere {
+			if plainName(k) == plain {
+				ours = k
+			}
+		}
+	}
+	if why, ok := elsewhere[ours]; ok {
+		e.Reason, e.Instead = why[0], why[1]
+		return e
+	}
+	e.Reason = fmt.Sprintf("no layer is called %q", kind)
+	if kind == "" {
+		e.Reason = "the layer has no kind"
+	}
+	if ours == "" {
+		ours = nearest(plain)
+	}
+	if ours != "" {
+		e.Instead = fmt.Sprintf("did you mean %q?", ours)
+	} else {
+		e.Instead = "layers: " + strings.Join(Kinds(), ", ")
+	}
+	return e
+}
+
+// nearest returns the kind that fewest letters separate from word, or "" when a
+// third of them or more would change.
+func nearest(word string) string {
+	best, least := "", (len(word)+2)/3+1
+	for _, k := range Kinds() {
+		if d := editDistance(word, plainName(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// editDistance is the number of letters to insert, delete or replace.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

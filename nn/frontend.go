@@ -1,0 +1,107 @@
+package nn
+
+import (
+	"math"
+
+	"pawl/kernel"
+)
+
+// dct maps images x (n×H×W×C) to y (n×k): of the orthonormal 2-D DCT-II of each
+// channel the k/C lowest frequencies, ordered by i+j and then by i, channel after
+// channel; then all k numbers of an example are divided by their root mean square,
+// so that its norm is √k. An example of zeros stays zero.
+//
+// coefficient(i,j) = Σ_{y,x} image(y,x)·c_i(y)·c_j(x), where c_0 = √(1/H) and
+// c_i(y) = √(2/H)·cos(π(2y+1)i/2H), and likewise with W. It depends on no data and
+// stands before the first trainable layer, so it has no backward pass.
+type dct struct {
+	in Shape
+	k  int
+	// basis is (H·W·C)×k, packed.
+	basis *kernel.Packed
+}
+
+func newDCT(in Shape, k int) *dct {
+	basis := make([]float32, in.Size()*k)
+	each := k / in.Channels
+	at := 0
+	for sum := 0; at < each; sum++ {
+		for i := max(0, sum-in.Width+1); i <= min(sum, in.Height-1) && at < each; i++ {
+			for y := range in.Height {
+				for x := range in.Width {
+					v := float32(cosine(i, y, in.Height) * cosine(sum-i, x, in.Width))
+					for ch := range in.Channels {
+						basis[((y*in.Width+x)*in.Channels+ch)*k+ch*each+at] = v
+					}
+				}
+			}
+			at++
+		}
+	}
+	return &dct{in, k, kernel.Pack(kernel.Dense(basis, in.Size(), k))}
+}
+
+// cosine is c_i(y) of a side of n pixels.
+func cosine(i, y, n int) float64 {
+	if i == 0 {
+		return math.Sqrt(1 / float64(n))
+	}
+	// The angle is reduced in whole numbers: (2y+1)·i grows far beyond 2π.
+	turn := (2*y + 1) * i % (4 * n)
+	return math.Sqrt(2/float64(n)) * math.Cos(math.Pi*float64(turn)/float64(2*n))
+}
+
+func (l *dct) forward(c *call, s *state, x []float32) []float32 {
+	y := grow(&s.y, c.n*l.k)
+	kernel.MatMulPacked(kernel.Dense(y, c.n, l.k), kernel.Dense(x, c.n, l.in.Size()), l.basis, false)
+	for i := 0; i < len(y); i += l.k {
+		row := y[i : i+l.k]
+		divide(row, 0, math.Sqrt(squares(row, 0)/float64(l.k)))
+	}
+	return y
+}
+
+func (l *dct) backward(*call, *state, []float32) []float32 { return nil }
+
+// standardize maps x (n×d) to (x − mean)/deviation of the same example, y (n×d),
+// where deviation² is the mean of the squares. A constant example becomes zero.
+// It stands before the first trainable layer, so it has no backward pass.
+type standardize struct{ d int }
+
+func (l *standardize) forward(c *call, s *state, x []float32) []float32 {
+	y := grow(&s.y, len(x))
+	for i := 0; i < len(x); i += l.d {
+		row := y[i : i+l.d]
+		copy(row, x[i:i+l.d])
+		mean := 0.0
+		for _, v := range row {
+			mean += float64(v)
+		}
+		mean /= float64(l.d)
+		divide(row, mean, math.Sqrt(squares(row, mean)/float64(l.d)))
+	}
+	return y
+}
+
+func (l *standardize) backward(*call, *state, []float32) []float32 { return nil }
+
+// squares is Σ (v − mean)².
+func squares(row []float32, mean float64) float64 {
+	s := 0.0
+	for _, v := range row {
+		d := float64(v) - mean
+		s += d * d
+	}
+	return s
+}
+
+// divide sets row to (row − mean)/by, and to 0 where by is 0.
+func divide(row []float32, mean, by float64) {
+	if by == 0 {
+		clear(row)
+		return
+	}
+	for i, v := range row {
+		row[i] = float32((float64(v) - mean) / by)
+	}
+}

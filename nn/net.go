@@ -1,0 +1,232 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"pawl/core/gradient"
+)
+
+// Net is a compiled network. Its trainable parameters live in a flat vector that
+// the caller holds; frozen ones live in the net. It implements gradient.Network.
+//
+// Backprop, Predict and ForwardPrefix may run at the same time for different
+// workers, numbered from 0; Init and SetFrozen may not run beside them.
+type Net struct {
+	input   Shape
+	outputs int
+	loss    Loss
+	ops     []op
+	layers  []LayerInfo
+	// trainable is the length of the vector of trainable parameters; frozen holds
+	// the others.
+	trainable int
+	frozen    []float32
+	// prefix is the number of layers before the first trainable one.
+	prefix int
+	// skipped is the number of layers that a Rest has left behind.
+	skipped int
+
+	mu      sync.Mutex
+	workers []*worker
+}
+
+var _ gradient.Network = (*Net)(nil)
+
+// LayerInfo describes one layer of a compiled net.
+type LayerInfo struct {
+	Kind          string
+	Input, Output Shape
+	// Parameters counts weights and biases; Trainable those of them that are
+	// trained.
+	Parameters, Trainable int
+	// gain is the variance of a new weight times the number of inputs.
+	gain float64
+}
+
+// Layers describes the layers in order.
+func (n *Net) Layers() []LayerInfo { return slices.Clone(n.layers) }
+
+// Parameters is the number of trainable parameters.
+func (n *Net) Parameters() int { return n.trainable }
+
+// AllParameters counts frozen parameters too.
+func (n *Net) AllParameters() int { return n.trainable + len(n.frozen) }
+
+// Inputs is the length of one example's input.
+func (n *Net) Inputs() int { return n.input.Size() }
+
+// Input is the shape of one example's input.
+func (n *Net) Input() Shape { return n.input }
+
+// Outputs is the number of scores of one example.
+func (n *Net) Outputs() int { return n.outputs }
+
+// Loss is the loss of one example.
+func (n *Net) Loss() Loss { return n.loss }
+
+// Frozen returns a copy of the parameters that are not trained, in the order of
+// the layers: a part of the model that has to be kept with the trained one.
+func (n *Net) Frozen() []float32 { return slices.Clone(n.frozen) }
+
+// SetFrozen sets them, as read from a file.
+func (n *Net) SetFrozen(values []float32) error {
+	if len(values) != len(n.frozen) {
+		return fmt.Errorf("network: %d frozen parameters given, the net has %d", len(values), len(n.frozen))
+	}
+	copy(n.frozen, values)
+	return nil
+}
+
+// worker returns the memory of worker i.
+func (n *Net) worker(i int) *worker {
+	if i < 0 {
+		panic(fmt.Sprintf("nn: worker %d", i))
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for len(n.workers) <= i {
+		n.workers = append(n.workers, &worker{states: make([]state, len(n.ops))})
+	}
+	return n.workers[i]
+}
+
+// batch is the number of examples in inputs.
+func (n *Net) batch(params, inputs []float32) int {
+	if len(params) != n.trainable {
+		panic(fmt.Sprintf("nn: %d parameters given to a net of %d", len(params), n.trainable))
+	}
+	d := n.Inputs()
+	if len(inputs)%d != 0 {
+		panic(fmt.Sprintf("nn: %d numbers are not whole examples of %s", len(inputs), n.input))
+	}
+	return len(inputs) / d
+}
+
+// forward runs layers lo to hi−1 on x.
+func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
+	for i := lo; i < hi; i++ {
+		w.call.layer = i + n.skipped
+		w.call.wantInput = i > n.prefix
+		seeds := w.call.seeds
+		if i < n.prefix {
+			w.call.seeds = nil // dropout is off where nothing is trained
+		}
+		x = n.ops[i].forward(&w.call, &w.states[i], x)
+		w.call.seeds = seeds
+	}
+	return x
+}
+
+// Backprop runs a microbatch forward and backward; see gradient.Network. Inputs is
+// n×Inputs(), targets n and seeds n; n = 0 records empty traces. Traces come from
+// the last layer to the first, groups of a convolution in order. It allocates
+// nothing once the worker has seen a microbatch of the size.
+//
+// A target that is NaN, or no class, gives its example a gradient of zero. It
+// panics when lengths do not match.
+func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(gradient.Trace)) {
+	count := n.batch(params, inputs)
+	if len(targets) != count || len(seeds) != count {
+		panic(fmt.Sprintf("nn: %d examples with %d targets and %d seeds", count, len(targets), len(seeds)))
+	}
+	w := n.worker(worker)
+	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record}
+	scores := n.forward(w, inputs, 0, len(n.ops))
+	dy := grow(&w.loss, len(scores))
+	n.loss.Gradients(dy, scores, targets)
+	for i := len(n.ops) - 1; i >= n.prefix; i-- {
+		w.call.layer, w.call.wantInput = i+n.skipped, i > n.prefix
+		dy = n.ops[i].backward(&w.call, &w.states[i], dy)
+	}
+	w.call = call{}
+}
+
+// Predict returns the scores (n×Outputs()) of inputs (n×Inputs()): for a softmax
+// loss the logits of the classes, for a logistic loss the log-odds of 1, else the
+// value. Dropout is off. They lie in the worker's memory until its next call.
+func (n *Net) Predict(worker int, params, inputs []float32) []float32 {
+	w := n.worker(worker)
+	w.call = call{net: n, n: n.batch(params, inputs), params: params}
+	y := n.forward(w, inputs, 0, len(n.ops))
+	w.call = call{}
+	return y
+}
+
+// FrozenPrefix is the number of layers before the first trainable one. What they
+// compute for an example never changes and can be kept.
+func (n *Net) FrozenPrefix() int { return n.prefix }
+
+// ForwardPrefix returns what the frozen prefix makes of inputs (n×Inputs()): n
+// rows of Rest().Inputs() numbers, in the worker's memory until its next call.
+// Training Rest on them equals training the net on inputs.
+func (n *Net) ForwardPrefix(worker int, inputs []float32) []float32 {
+	d := n.Inputs()
+	if len(inputs)%d != 0 {
+		panic(fmt.Sprintf("nn: %d numbers are not whole examples of %s", len(inputs), n.input))
+	}
+	w := n.worker(worker)
+	w.call = call{net: n, n: len(inputs) / d}
+	y := n.forward(w, inputs, 0, n.prefix)
+	w.call = call{}
+	return y
+}
+
+// Rest is the net behind the frozen prefix: the same trainable parameters, the
+// same frozen ones (shared: Init of either sets both), inputs as ForwardPrefix
+// makes them.
+func (n *Net) Rest() *Net {
+	input := n.layers[n.prefix].Input
+	return &Net{input: input, outputs: n.outputs, loss: n.loss, ops: n.ops[n.prefix:], layers: n.layers[n.prefix:],
+		trainable: n.trainable, frozen: n.frozen, skipped: n.skipped + n.prefix}
+}
+
+// gains gives each layer the variance of its weights from the activation that
+// follows it: 2 before the rectifiers, which halve it (He et al.,
+// arXiv:1502.01852), else 1 (LeCun et al., Efficient BackProp, 1998).
+func (n *Net) gains(layers []Layer) {
+	gain := 1.0
+	for i, l := range slices.Backward(layers) {
+		switch l.Kind {
+		case "relu", "bounded_relu":
+			gain = 2
+		case "tanh", "sigmoid", "tempered_sigmoid", "identity":
+			gain = 1
+		case "dense", "conv2d":
+			n.layers[i].gain = gain
+			gain = 1
+		}
+	}
+}
+
+// Init draws all weights from normal distributions of mean 0 and variance
+// gain/inputs, with gain 2 before relu and bounded_relu and 1 otherwise; biases
+// are 0. It returns the trainable ones and keeps the frozen ones in the net. Both
+// are drawn in the order of the layers, so that a net starts from the same weights
+// whatever is frozen in it.
+func (n *Net) Init(rng *rand.Rand) []float32 {
+	params := make([]float32, n.trainable)
+	for i, o := range n.ops {
+		var f *affine
+		switch o := o.(type) {
+		case *denseLayer:
+			f = &o.affine
+		case *conv2d:
+			f = &o.affine
+		default:
+			continue
+		}
+		deviation := math.Sqrt(n.layers[i].gain / float64(f.m))
+		for g := range f.groups {
+			w, b := f.group(params, n.frozen, g)
+			for j := range w {
+				w[j] = float32(deviation * rng.NormFloat64())
+			}
+			clear(b)
+		}
+	}
+	return params
+}

@@ -1,0 +1,58 @@
+package nn
+
+import (
+	"pawl/core/gradient"
+	"pawl/kernel"
+)
+
+// op is a compiled layer: shapes and constants only, shared by all workers.
+type op interface {
+	// forward returns y (n×out) of x (n×in), kept in s.
+	forward(c *call, s *state, x []float32) []float32
+	// backward takes dy (n×out), the gradient of each example's loss at y, and
+	// returns the one at x (n×in), or nil unless c wants it. It may overwrite dy
+	// only where it is not recorded.
+	backward(c *call, s *state, dy []float32) []float32
+}
+
+// call is one pass of n examples.
+type call struct {
+	net    *Net
+	n      int
+	params []float32
+	// seeds, one for each example, are nil where dropout is off.
+	seeds  []uint64
+	record func(gradient.Trace)
+	// layer is the position of the op that runs; wantInput says whether the
+	// gradient at its input has a use.
+	layer     int
+	wantInput bool
+}
+
+// state is what one worker keeps for one op from forward to backward and, for
+// traces, until its next call.
+type state struct {
+	x, y, dx []float32
+	a, g     []float32
+	part     []float32
+	scratch  []float32
+	index    []int32
+	w, wT    []kernel.Packed
+}
+
+// worker is the memory of one goroutine; it grows to the largest microbatch and
+// is then reused.
+type worker struct {
+	call   call
+	states []state
+	loss   []float32
+}
+
+// grow returns *b with length n, its contents unspecified.
+func grow[T any](b *[]T, n int) []T {
+	if cap(*b) < n {
+		*b = make([]T, n)
+	}
+	*b = (*b)[:n]
+	return *b
+}
