@@ -1,6 +1,6 @@
 // Package dataset holds the built-in data sets: public benchmarks with their
-// schemas, licences and checksums. Some are part of the program; others, whose
-// licence is not clear, are read from a folder that the user has.
+// schemas, licences and checksums. Some are part of the program; others, which are
+// large or whose licence is not clear, are read from a folder that the user has.
 package dataset
 
 import (
@@ -46,6 +46,8 @@ type Info struct {
 	// Embedded data sets are part of the program; others need a data folder.
 	Embedded bool
 	Files    []File
+
+	fetched bool // Fetcher.Get knows where the publisher has it
 }
 
 // File is one file of a data set as its publisher has it.
@@ -64,7 +66,7 @@ type Builtin struct {
 	convert func([]byte) ([]byte, error)
 }
 
-// List describes all built-in data sets.
+// List describes the built-in tables; ListImages those of images.
 func List() []Info {
 	all := builtins()
 	out := make([]Info, len(all))
@@ -74,7 +76,7 @@ func List() []Info {
 	return out
 }
 
-// Lookup finds a built-in data set by its name, or another name in common use.
+// Lookup finds a built-in table by its name, or another name in common use.
 func Lookup(name string) (*Builtin, bool) {
 	for _, b := range builtins() {
 		for _, n := range append([]string{b.Name}, b.aliases...) {
@@ -103,9 +105,9 @@ func (b *Builtin) Schema() *schema.Schema {
 // HasTest says whether the publisher fixed a test set.
 func (b *Builtin) HasTest() bool { return b.test >= 0 }
 
-// TrainCSV returns the training rows as CSV with a header. dataDir names a
-// folder with the files that are not embedded; when it is empty the environment
-// variable PAWL_DATA does. The content is checked against its SHA-256.
+// TrainCSV returns the training rows as CSV with a header. Files that are not
+// embedded are looked for in dataDir, in the folder that the environment variable
+// PAWL_DATA names, and in UserDataDir. The content is checked against its SHA-256.
 func (b *Builtin) TrainCSV(dataDir string) (io.Reader, error) { return b.csv(b.train, dataDir) }
 
 // TestCSV is TrainCSV for the official test set, or ErrNoTest.

@@ -11,19 +11,20 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 )
 
 // DataDirVariable is the environment variable that names the data folder.
 const DataDirVariable = "PAWL_DATA"
 
-// maxContent bounds a file after decompression.
+// maxContent bounds a file, and a file after decompression.
 const maxContent = 64 << 20
 
 // FileError says why a file of a data set cannot be used.
 type FileError struct {
 	Dataset, Msg, hint string
+
+	absent bool
 }
 
 func (e *FileError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dataset, e.Msg) }
@@ -31,55 +32,95 @@ func (e *FileError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dat
 // Hint says how to get the file.
 func (e *FileError) Hint() string { return e.hint }
 
+// Find says whether all files are part of the program or in a folder: nil, or an
+// error that says which is missing and how to get it. Nothing is read.
+func (i *Info) Find(dataDir string) error {
+	if i.Embedded {
+		return nil
+	}
+	for _, f := range i.Files {
+		if _, err := i.locate(f, dataDir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Verify is Find and compares every file's content with its checksum.
+func (i *Info) Verify(dataDir string) error {
+	for _, f := range i.Files {
+		if _, err := i.content(f, dataDir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // content returns a file's bytes after decompression, with the SHA-256 that the
 // publisher's file has.
-func (b *Builtin) content(f File, dataDir string) ([]byte, error) {
-	raw, where, err := b.raw(f, dataDir)
+func (i *Info) content(f File, dataDir string) ([]byte, error) {
+	if i.Embedded {
+		where := path.Join("files", strings.TrimSuffix(path.Base(f.Path), ".gz")+".gz")
+		raw, err := files.ReadFile(where)
+		if err != nil {
+			return nil, err
+		}
+		return i.checked(f, raw, where)
+	}
+	where, err := i.locate(f, dataDir)
 	if err != nil {
 		return nil, err
 	}
+	raw, err := readBounded(where)
+	if err != nil {
+		return nil, fmt.Errorf("data set %q: %w", i.Name, err)
+	}
+	return i.checked(f, raw, where)
+}
+
+// checked decompresses what was found at a place and compares its checksum.
+func (i *Info) checked(f File, raw []byte, where string) ([]byte, error) {
 	if bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(bytes.NewReader(raw))
 		if err == nil {
 			raw, err = io.ReadAll(io.LimitReader(z, maxContent+1))
 		}
 		if err != nil {
-			return nil, &FileError{b.Name, where + " is a damaged gzip file", ""}
+			return nil, &FileError{Dataset: i.Name, Msg: where + " is a damaged gzip file", hint: "get it again from " + i.Source}
 		}
 	}
 	sum := sha256.Sum256(raw)
 	// The sum that was found is not said: it would let others guess at a small file.
 	if hex.EncodeToString(sum[:]) != f.SHA256 {
-		return nil, &FileError{b.Name, fmt.Sprintf("%s is not the publisher's file: its SHA-256 is not %s", where, f.SHA256),
-			"get the original from " + b.Source + ", or use your file by its path with a schema of its own"}
+		return nil, &FileError{Dataset: i.Name, Msg: fmt.Sprintf("%s is not the publisher's file: its SHA-256 is not %s", where, f.SHA256),
+			hint: "get the original from " + i.Source + ", or use your file by its path with a schema of its own"}
 	}
 	return raw, nil
 }
 
-func (b *Builtin) raw(f File, dataDir string) (raw []byte, where string, err error) {
-	if b.Embedded {
-		where = path.Join("files", strings.TrimSuffix(path.Base(f.Path), ".gz")+".gz")
-		raw, err = files.ReadFile(where)
-		return raw, where, err
+func (i *Info) locate(f File, dataDir string) (string, error) {
+	where, err := locate(f.Path, dataDir)
+	switch {
+	case err == nil:
+		return where, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("data set %q: %w", i.Name, err)
+	case dataDir == "" && os.Getenv(DataDirVariable) == "":
+		return "", &FileError{i.Name, "not part of the program (" + i.Licence + ") and no data folder is named", i.how(f), true}
 	}
-	if dataDir == "" {
-		dataDir = os.Getenv(DataDirVariable)
+	return "", &FileError{i.Name, "the data folder has no file " + f.Path, i.how(f), true}
+}
+
+// how says how a person gets a file.
+func (i *Info) how(f File) string {
+	if i.fetched {
+		return fmt.Sprintf("pawl data get %s; or %s", i.Name, i.by(f))
 	}
-	how := fmt.Sprintf("put %s (%s) into a folder and name the folder with --data-dir or %s", f.Path, b.Source, DataDirVariable)
-	if dataDir == "" {
-		return nil, "", &FileError{b.Name, "not part of the program (" + b.Licence + ") and no data folder is named", how}
-	}
-	where = filepath.Join(dataDir, filepath.FromSlash(f.Path))
-	file, err := os.Open(where)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, "", &FileError{b.Name, "the data folder has no file " + f.Path, how}
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("data set %q: %w", b.Name, err)
-	}
-	defer file.Close()
-	if raw, err = io.ReadAll(io.LimitReader(file, maxContent)); err != nil {
-		return nil, "", fmt.Errorf("data set %q: %w", b.Name, err)
-	}
-	return raw, where, nil
+	return i.by(f)
+}
+
+// by is how without pawl's help.
+func (i *Info) by(f File) string {
+	return fmt.Sprintf("put %s (%s; SHA-256 of the content %s) into a folder and name the folder with --data-dir or %s",
+		f.Path, i.Source, f.SHA256, DataDirVariable)
 }
