@@ -82,6 +82,7 @@ func TestExampleEvents(t *testing.T) {
 
 // Known answers: epsilon lies between the optimistic and the pessimistic reference.
 func TestAccountReference(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name             string
 		rate, multiplier float64
@@ -123,6 +124,7 @@ func TestAccountReference(t *testing.T) {
 // Whatever is calibrated, the number as printed keeps the target by a second
 // account of it, and is no worse than it must be.
 func TestCalibrateKeepsTarget(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 7))
 	between := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
 	for i := range 30 {
@@ -225,6 +227,7 @@ func TestGroupCostIsABound(t *testing.T) {
 // One step with k rows of a user in the sample by binomial chance has a hockey stick
 // that an integral gives. The user's cost must not be below it.
 func TestUserCostIsABound(t *testing.T) {
+	t.Parallel()
 	density := func(x, mean, sigma float64) float64 {
 		z := (x - mean) / sigma
 		return math.Exp(-z*z/2) / sigma / math.Sqrt(2*math.Pi)
@@ -233,15 +236,18 @@ func TestUserCostIsABound(t *testing.T) {
 		rate, sigma float64
 		k           int64
 	}{{0.01, 1, 2}, {0.1, 1, 3}, {0.3, 2, 5}, {0.02, 4, 10}, {0.9, 3, 2}} {
+		weight, choose := make([]float64, c.k+1), 1.0
+		for j := range c.k + 1 {
+			weight[j] = choose * math.Pow(c.rate, float64(j)) * math.Pow(1-c.rate, float64(c.k-j))
+			choose *= float64(c.k-j) / float64(j+1)
+		}
 		for _, epsilon := range []float64{0, 0.1, 0.5, 2} {
 			removed, added := 0.0, 0.0
-			const step = 5e-3
+			const step = 0.01
 			for x := -12 * c.sigma; x < float64(c.k)+12*c.sigma; x += step {
 				p, q := 0.0, density(x, 0, c.sigma)
-				choose := 1.0
-				for j := range c.k + 1 {
-					p += choose * math.Pow(c.rate, float64(j)) * math.Pow(1-c.rate, float64(c.k-j)) * density(x, float64(j), c.sigma)
-					choose *= float64(c.k-j) / float64(j+1)
+				for j, w := range weight {
+					p += w * density(x, float64(j), c.sigma)
 				}
 				removed += step * math.Max(0, p-math.Exp(epsilon)*q)
 				added += step * math.Max(0, q-math.Exp(epsilon)*p)
@@ -258,11 +264,12 @@ func TestUserCostIsABound(t *testing.T) {
 // Replacing a row under Poisson sampling is a pair of mixtures that an integral
 // gives for one step in one dimension.
 func TestReplacedRowIsABound(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ rate, sigma float64 }{{0.01, 1}, {0.3, 1}, {0.9, 2}, {1, 3}} {
 		cost := trainingCost(training{SamplingRate: c.rate, NoiseMultiplier: c.sigma, Steps: 1}, dp.ReplaceOne, accountant.MethodMin)
 		for _, epsilon := range []float64{0, 0.1, 0.5, 2} {
 			exact := 0.0
-			const step = 5e-3
+			const step = 0.01
 			for x := -12*c.sigma - 1; x < 12*c.sigma+1; x += step {
 				f := func(mean float64) float64 {
 					z := (x - mean) / c.sigma

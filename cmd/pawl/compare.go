@@ -9,6 +9,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/core/ledger"
 )
 
 func (a *app) accountCompare() *cobra.Command {
@@ -69,10 +70,10 @@ type comparison struct {
 	Name     string `json:"name"`
 	Sampling string `json:"sampling"`
 	// RowsPerUnit is how many rows come and go, or change, together.
-	RowsPerUnit     int64       `json:"rows_per_unit"`
-	Privacy         privacyJSON `json:"privacy"`
-	PosteriorAtHalf any         `json:"posterior_at_half"`
-	Words           string      `json:"words"`
+	RowsPerUnit     int64         `json:"rows_per_unit"`
+	Privacy         privacyJSON   `json:"privacy"`
+	PosteriorAtHalf ledger.Number `json:"posterior_at_half"`
+	Words           string        `json:"words"`
 }
 
 func (a *app) compare(t training, delta float64, k int64, m accountant.Method) error {
