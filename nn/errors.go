@@ -38,9 +38,6 @@ func (e *LayerError) Error() string {
 // Unwrap makes errors.Is(err, ErrSpec) hold.
 func (e *LayerError) Unwrap() error { return ErrSpec }
 
-// Hint is what to write instead.
-func (e *LayerError) Hint() string { return e.Instead }
-
 // elsewhere holds kinds that people know from other libraries and that have no
 // place here, with the reason and the way out.
 var elsewhere = map[string][2]string{
