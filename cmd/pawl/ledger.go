@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,10 +27,11 @@ is bookkeeping that keeps honest people honest: it detects an edited log, and it
 no access control.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic`,
-		Args: subcommandArgs("create, grant, show, verify, declare-public"),
+		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, show, what-if, book, verify, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerShow(), a.ledgerVerify(), a.ledgerDeclarePublic())
+	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerShow(),
+		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
 	return c
 }
 
@@ -72,7 +72,7 @@ the first job's schema fixes it.`,
 			if builtin, ok := dataset.Lookup(args[0]); ok {
 				b.Public = builtin.Schema().Public
 			}
-			return a.changeLedger(c.Context(), args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
+			return a.changeLedger(c.Context(), a.openLedger, args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
 		},
 	}
 	f := c.Flags()
@@ -84,47 +84,23 @@ the first job's schema fixes it.`,
 	return c
 }
 
-func (a *app) ledgerGrant() *cobra.Command {
-	var epsilon, delta, reason string
-	c := &cobra.Command{
-		Use:   "grant NAME --epsilon E --reason WHY",
-		Short: "Raise the budget of a data set",
-		Long: `Raise the budget of a data set to the totals given. A budget is never lowered:
-what was promised is kept by not spending it. Who granted, when and why is booked.`,
-		Example: `  pawl ledger grant clinic --epsilon 3 --reason "second study, approved by the review board"`,
-		Args:    exactArgs("NAME"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := required(c, "epsilon", "reason"); err != nil {
-				return err
-			}
-			return a.changeKnown(c.Context(), args[0], "raised", func(l *ledger.Ledger) error {
-				return l.Grant(c.Context(), args[0], epsilon, delta, reason)
-			})
-		},
-	}
-	f := c.Flags()
-	f.StringVar(&epsilon, "epsilon", "", "new total epsilon, not what is added (required)")
-	f.StringVar(&delta, "delta", "", "new total delta (default: as it stands)")
-	f.StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
-	return c
+func (a *app) ledgerDeclarePublic() *cobra.Command {
+	return a.withReason("declare-public NAME --reason WHY", "Declare that a data set is not sensitive; cannot be taken back",
+		`Declare that a data set is not sensitive. Exact numbers about its rows may then be
+shown. There is no way back, since what was shown cannot be hidden again.`,
+		`  pawl ledger declare-public survey-1994 --reason "published by the statistics office"`,
+		"declared public:", (*ledger.Ledger).DeclarePublic)
 }
 
-func (a *app) ledgerDeclarePublic() *cobra.Command {
+// withReason is a verb that changes one data set and asks for nothing but a reason.
+func (a *app) withReason(use, short, long, example, done string, change func(*ledger.Ledger, context.Context, string, string) error) *cobra.Command {
 	var reason string
-	c := &cobra.Command{
-		Use:   "declare-public NAME --reason WHY",
-		Short: "Declare that a data set is not sensitive; cannot be taken back",
-		Long: `Declare that a data set is not sensitive. Exact numbers about its rows may then be
-shown. There is no way back, since what was shown cannot be hidden again.`,
-		Example: `  pawl ledger declare-public survey-1994 --reason "published by the statistics office"`,
-		Args:    exactArgs("NAME"),
+	c := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := required(c, "reason"); err != nil {
 				return err
 			}
-			return a.changeKnown(c.Context(), args[0], "declared public:", func(l *ledger.Ledger) error {
-				return l.DeclarePublic(c.Context(), args[0], reason)
-			})
+			return a.changeKnown(c.Context(), args[0], done, func(l *ledger.Ledger) error { return change(l, c.Context(), args[0], reason) })
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
@@ -224,9 +200,11 @@ func required(c *cobra.Command, names ...string) error {
 	return &usageError{fmt.Sprintf("%s: %s %s missing", c.CommandPath(), strings.Join(missing, " and "), verb), "usage: " + c.UseLine()}
 }
 
+type opener func(context.Context) (*ledger.Ledger, io.Closer, error)
+
 // changeLedger makes one change and shows where the data set stands after it.
-func (a *app) changeLedger(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
-	l, store, err := a.openLedger(ctx)
+func (a *app) changeLedger(ctx context.Context, open opener, name, done string, change func(*ledger.Ledger) error) error {
+	l, store, err := open(ctx)
 	if err != nil {
 		return err
 	}
@@ -245,34 +223,9 @@ func (a *app) changeLedger(ctx context.Context, name, done string, change func(*
 	return nil
 }
 
-// changeKnown is changeLedger for a data set that must be there: a mistyped path
-// of a ledger is an error and not a new ledger.
+// changeKnown is changeLedger for a data set that must be there.
 func (a *app) changeKnown(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
-	if _, err := a.existingLedger(); err != nil {
-		return err
-	}
-	return a.changeLedger(ctx, name, done, change)
-}
-
-// openExisting opens a ledger for reading and makes none.
-func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
-	if _, err := a.existingLedger(); err != nil {
-		return nil, nil, err
-	}
-	return a.openLedger(ctx)
-}
-
-// existingLedger returns the path of a ledger that is there.
-func (a *app) existingLedger() (string, error) {
-	path, err := a.ledgerPath()
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return path, &usageError{fmt.Sprintf("%s: there is no ledger yet", path),
-			"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}
-	}
-	return path, nil
+	return a.changeLedger(ctx, a.openExisting, name, done, change)
 }
 
 // nearName says which name may have been meant when a data set is unknown.

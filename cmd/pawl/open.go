@@ -7,61 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/ledger/pricing"
 	"pawl/dataset"
 	"pawl/reader"
 	"pawl/schema"
-	"pawl/store/sqlite"
 )
-
-// openLedger opens the ledger named by --ledger, PAWL_LEDGER or, failing both, the
-// user's own, and makes it if need be. The caller closes it.
-func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
-	path, err := a.ledgerPath()
-	if err != nil {
-		return nil, nil, err
-	}
-	store, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	return ledger.New(store, pricing.Accountant{}, ledger.Options{}), store, nil
-}
-
-func (a *app) ledgerPath() (string, error) {
-	url := a.ledgerURL
-	if url == "" {
-		url = os.Getenv("PAWL_LEDGER")
-	}
-	if url == "" {
-		return ownLedger()
-	}
-	path, ok := strings.CutPrefix(url, "sqlite:")
-	if !ok || path == "" {
-		return "", &usageError{fmt.Sprintf("ledger %q: want sqlite:PATH", url), "example: --ledger sqlite:/data/pawl/ledger.db"}
-	}
-	return path, nil
-}
-
-// ownLedger is per user and never per working directory, so that a budget cannot
-// be reset by changing directory.
-func ownLedger() (string, error) {
-	base := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", &usageError{"no home directory for the ledger: " + err.Error(), "name a ledger with --ledger sqlite:PATH"}
-		}
-		base = filepath.Join(home, ".local", "share")
-	}
-	return filepath.Join(base, "pawl", "ledger.db"), nil
-}
 
 // source is where rows come from: a file with its schema, or a built-in data set.
 type source struct {
@@ -168,18 +121,18 @@ func scopeKey(ctx context.Context, l *ledger.Ledger, s *source, seed *uint64) ([
 // effectivePublic asks the ledger whether the data set is public: the schema's
 // flag counts only when the data set is new to it.
 func effectivePublic(ctx context.Context, l *ledger.Ledger, s *source) error {
-	view, err := l.Show(ctx, s.name)
+	public, err := l.Public(ctx, s.name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		return nil
 	case err != nil:
 		return err
 	}
-	if s.schema.Public && !view.Public {
+	if s.schema.Public && !public {
 		s.schema.Warnings = append(s.schema.Warnings,
 			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")
 	}
-	s.schema.Public = view.Public
+	s.schema.Public = public
 	return nil
 }
 

@@ -87,7 +87,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
-	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH (default: PAWL_LEDGER, else the user's own)")
+	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else the user's own)")
 	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -129,11 +129,11 @@ func status(err error) int {
 		unknown  unknownEventError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.As(err, &unknown):
+	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown):
 		return exitFailed
 	case errors.Is(err, ledger.ErrRefused):
 		return exitRefused
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, ledger.ErrUnavailable):
 		return exitOther
 	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
 		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),

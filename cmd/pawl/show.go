@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +51,7 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 }
 
 func (a *app) listLedger(ctx context.Context) error {
-	path, err := a.ledgerPath()
+	where, err := a.ledgerAddress()
 	if err != nil {
 		return err
 	}
@@ -68,13 +67,13 @@ func (a *app) listLedger(ctx context.Context) error {
 	out := struct {
 		Ledger   string `json:"ledger"`
 		Datasets []line `json:"datasets"`
-	}{path, []line{}}
-	// An empty list is an answer; it needs no new file.
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		l, store, err := a.openLedger(ctx)
-		if err != nil {
-			return err
-		}
+	}{where.String(), []line{}}
+	l, store, err := a.openExisting(ctx)
+	var none *usageError
+	if err != nil && !errors.As(err, &none) {
+		return err
+	}
+	if err == nil { // an empty list is an answer; it needs no new ledger
 		defer store.Close()
 		names, err := l.Names(ctx)
 		if err != nil {
@@ -117,7 +116,14 @@ func standing(s *ledger.Statement) string {
 	if math.IsInf(float64(s.Total.Epsilon), 1) {
 		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon))
 	}
-	return fmt.Sprintf("%s, budget epsilon %s at delta %s, left %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), amount(s.Left.Epsilon))
+	text := fmt.Sprintf("%s, budget epsilon %s at delta %s, left %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), amount(s.Left.Epsilon))
+	if s.Exceeded {
+		text += ", EXCEEDED"
+	}
+	if s.Frozen != nil {
+		text += ", frozen"
+	}
+	return text
 }
 
 // printStatement writes what the ledger says about one data set. All of it is
@@ -126,8 +132,14 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
 		fmt.Fprintln(w, "NOT PRIVATE: entries marked so used a seed; no figure here bounds what their outputs give away")
 	}
+	if s.Exceeded {
+		fmt.Fprintln(w, "EXCEEDED: more was spent than was granted, by a run that was booked after the fact; every new job is refused")
+	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
+	if f := s.Frozen; f != nil {
+		fmt.Fprintf(t, "FROZEN\tby %s at %s: %s\n", f.By, when(f.At), f.Reason)
+	}
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
 	for _, part := range []struct{ name, epsilon string }{
@@ -144,6 +156,9 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n", odometer(s))
+	if err := printAnalysts(w, s.Analysts); err != nil {
+		return err
+	}
 	if len(s.Entries) == 0 {
 		return nil
 	}
@@ -152,6 +167,30 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	fmt.Fprintln(t, "entry\ttime\tby\tstate\tepsilon alone\tstages")
 	for _, e := range s.Entries {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, when(e.At), e.By, state(&e), amount(e.Epsilon), strings.Join(e.Stages, ", "))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if s.Entries[0].Method == "filter" {
+		fmt.Fprintln(w, "\nThere are many different entries: \"epsilon alone\" and \"at once\" are filters' bounds, a little larger than the smallest.")
+	}
+	return nil
+}
+
+func printAnalysts(w io.Writer, shares []ledger.Analyst) error {
+	if len(shares) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "analyst\tepsilon\tspent\treserved\tleft\tdelta\tgranted")
+	for _, a := range shares {
+		left := amount(a.Left.Epsilon)
+		if a.Exceeded {
+			left += " (EXCEEDED)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\tby %s at %s: %s\n", a.Name, amount(a.Total.Epsilon), amount(a.Spent.Epsilon),
+			amount(a.Reserved.Epsilon), left, deltaText(a.Total.Delta), a.Granted.By, when(a.Granted.At), a.Granted.Reason)
 	}
 	return t.Flush()
 }
@@ -163,6 +202,12 @@ func state(e *ledger.Entry) string {
 	}
 	if e.NotPrivate {
 		s += ", NOT PRIVATE"
+	}
+	if f := e.Foreign; f != nil {
+		s += fmt.Sprintf(", booked by %s: %s", f.BookedBy, f.Reason)
+	}
+	for _, a := range e.Approvals {
+		s += fmt.Sprintf(", approved by %s at %s: %s", a.By, when(a.At), a.Reason)
 	}
 	return s
 }

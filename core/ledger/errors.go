@@ -30,6 +30,9 @@ var (
 	ErrNewer = errors.New("ledger was written by a newer version of pawl")
 	// ErrStore: the store is locked, read-only, corrupt or not there.
 	ErrStore = errors.New("ledger store")
+	// ErrUnavailable: a store that may answer later: it is locked, full or not
+	// reached. It comes with ErrStore.
+	ErrUnavailable = errors.New("ledger store is not available now")
 )
 
 // RefusedError is a refusal by policy.

@@ -77,6 +77,12 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 	return out, nil
 }
 
+// CheckExport reads an export and returns what Import would say about its contents.
+func CheckExport(r io.Reader) error {
+	_, _, err := readExport(r)
+	return err
+}
+
 // importedLog is one verified log of an export.
 type importedLog struct {
 	*state

@@ -34,10 +34,11 @@ func (s *Store) explain(err error) error {
 	if err == nil || errors.Is(err, ledger.ErrStore) {
 		return err
 	}
-	return fmt.Errorf("%w: %s: %w", ledger.ErrStore, s.name, said{s.reason(err), err})
+	what, kind := reason(err)
+	return fmt.Errorf("%w: %s: %w", ledger.ErrStore, s.name, said{what, errors.Join(kind, err)})
 }
 
-// said prints a line of its own for an error that it keeps for errors.Is and As.
+// said prints a line of its own for errors that it keeps for errors.Is and As.
 type said struct {
 	text string
 	error
@@ -46,7 +47,8 @@ type said struct {
 func (e said) Error() string { return e.text }
 func (e said) Unwrap() error { return e.error }
 
-func (s *Store) reason(err error) string {
+// reason says what went wrong, and which of the ledger's errors it is, if any.
+func reason(err error) (string, error) {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		return answer(refused)
@@ -56,42 +58,42 @@ func (s *Store) reason(err error) string {
 	var connecting *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "interrupted"
+		return "interrupted", nil
 	case errors.As(err, &unknown):
-		return "there is no such host"
+		return "there is no such host", nil
 	case pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
-		return "the server does not answer in time"
+		return "the server does not answer in time", ledger.ErrUnavailable
 	case errors.As(err, &network):
-		return "no server answers there: " + oneLine(network.Err.Error())
+		return "no server answers there: " + oneLine(network.Err.Error()), ledger.ErrUnavailable
 	case errors.As(err, &connecting):
-		return "no connection: " + oneLine(connecting.Unwrap().Error())
+		return "no connection: " + oneLine(connecting.Unwrap().Error()), ledger.ErrUnavailable
 	}
-	return oneLine(err.Error())
+	return oneLine(err.Error()), nil
 }
 
 // answer reads the SQLSTATE of what the server says.
-func answer(e *pgconn.PgError) string {
+func answer(e *pgconn.PgError) (string, error) {
 	switch e.Code {
 	case "55P03": // lock_not_available
-		return fmt.Sprintf("another program has locked it for more than %v; try again", LockTimeout)
+		return fmt.Sprintf("another program has locked it for more than %v; try again", LockTimeout), ledger.ErrUnavailable
 	case "25006": // read_only_sql_transaction
-		return "it is read-only (a standby?), and a charge cannot be booked there"
+		return "it is read-only (a standby?), and a charge cannot be booked there", nil
 	case "42501": // insufficient_privilege
-		return "this role has no right to it; ask the steward (" + oneLine(e.Message) + ")"
+		return "this role has no right to it; ask the steward (" + oneLine(e.Message) + ")", nil
 	case "28P01", "28000": // invalid_password, invalid_authorization_specification
-		return "the server refuses this user: wrong name or password"
+		return "the server refuses this user: wrong name or password", nil
 	case "3D000": // invalid_catalog_name
-		return "there is no such database"
+		return "there is no such database", nil
 	case "53100": // disk_full
-		return "the server's disk is full"
+		return "the server's disk is full", ledger.ErrUnavailable
 	case "53300": // too_many_connections
-		return "the server has no connection left; try again"
+		return "the server has no connection left; try again", ledger.ErrUnavailable
 	case "57P01", "57P03": // admin_shutdown, cannot_connect_now
-		return "the server is starting up or shutting down; try again"
+		return "the server is starting up or shutting down; try again", ledger.ErrUnavailable
 	case "42P01", "42703": // undefined_table, undefined_column
-		return "its tables are damaged; restore them from a backup"
+		return "its tables are damaged; restore them from a backup", ledger.ErrBroken
 	}
-	return oneLine(e.Message)
+	return oneLine(e.Message), nil
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

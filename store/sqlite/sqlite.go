@@ -254,31 +254,33 @@ func (s *Store) explain(err error) error {
 	if err == nil || errors.Is(err, ledger.ErrStore) {
 		return err
 	}
-	what := ""
+	what, kind := oneLine(err.Error()), error(nil)
 	if e := (*driver.Error)(nil); errors.As(err, &e) {
 		switch e.Code() & 0xff {
 		case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
-			what = fmt.Sprintf("another program has locked it for more than %v; try again", BusyTimeout)
+			what, kind = fmt.Sprintf("another program has locked it for more than %v; try again", BusyTimeout), ledger.ErrUnavailable
 		case codes.SQLITE_READONLY, codes.SQLITE_PERM, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
 			what = "it or its directory cannot be written by this user"
 		case codes.SQLITE_NOTADB:
 			what = "it is not a ledger file"
 		case codes.SQLITE_CORRUPT:
-			what = "the file is damaged; restore it from a backup"
+			what, kind = "the file is damaged or was cut short; restore it from a backup", ledger.ErrBroken
 		case codes.SQLITE_FULL:
-			what = "the disk is full"
+			what, kind = "the disk is full", ledger.ErrUnavailable
 		case codes.SQLITE_IOERR:
-			what = "the disk reports an error"
+			what, kind = "the disk reports an error", ledger.ErrUnavailable
 		}
 	}
-	if what != "" {
-		return fmt.Errorf("%w: %s: %s", ledger.ErrStore, s.path, what)
-	}
-	return fmt.Errorf("%w: %s: %w", ledger.ErrStore, s.path, oneLine{err})
+	return fmt.Errorf("%w: %s: %w", ledger.ErrStore, s.path, said{what, errors.Join(kind, err)})
 }
 
-// oneLine keeps the chain of an error and prints it without line breaks.
-type oneLine struct{ error }
+// said prints a line of its own for errors that it keeps for errors.Is and As.
+type said struct {
+	text string
+	error
+}
 
-func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
-func (e oneLine) Unwrap() error { return e.error }
+func (e said) Error() string { return e.text }
+func (e said) Unwrap() error { return e.error }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
