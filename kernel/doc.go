@@ -23,5 +23,6 @@
 package kernel
 
 //go:generate go -C ../tools/gen run . -part gemm -out ../../kernel/gemm_amd64.s -stubs ../../kernel/gemm_amd64.go -pkg kernel
+//go:generate go -C ../tools/gen run . -part copy -out ../../kernel/copy_amd64.s -stubs ../../kernel/copy_amd64.go -pkg kernel
 //go:generate go -C ../tools/gen run . -part vector -out ../../kernel/vector_amd64.s -stubs ../../kernel/vector_amd64.go -pkg kernel
 //go:generate go -C ../tools/gen run . -part cipher -out ../../kernel/cipher_amd64.s -stubs ../../kernel/cipher_amd64.go -pkg kernel

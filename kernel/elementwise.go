@@ -13,7 +13,7 @@ func Exp(dst, src []float32) {
 	active.exp(dst, src)
 }
 
-// Sigmoid sets dst[i] = 1/(1+e^−src[i]); dst may be src. The error is below 2.0
+// Sigmoid sets dst[i] = 1/(1+e^−src[i]); dst may be src. The error is below 2.5
 // ulp; ±Inf give 1 and 0, NaN gives NaN. It panics when the lengths differ.
 func Sigmoid(dst, src []float32) {
 	sameLength(len(dst), len(src))

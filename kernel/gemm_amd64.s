@@ -22,13 +22,13 @@ DATA lane<>+56(SB)/4, $0x0000000e
 DATA lane<>+60(SB)/4, $0x0000000f
 GLOBL lane<>(SB), RODATA|NOPTR, $64
 
-// func tile14x32AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-80
+// func tile14x32AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+24(FP), CX
 	MOVQ colStride+32(FP), DX
-	MOVQ c+48(FP), BX
+	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
 	MOVQ count+0(FP), R9
@@ -68,12 +68,15 @@ tile:
 	VPXORQ Z25, Z25, Z25
 	VPXORQ Z26, Z26, Z26
 	VPXORQ Z27, Z27, Z27
+	MOVQ   ldb+48(FP), R13
 	SUBQ   $0x04, R12
 	JL     rest
 
 k:
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -118,8 +121,11 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R11), Z28
-	VMOVUPS      192(R11), Z29
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z28
+	VMOVUPS      64(R11), Z29
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -164,8 +170,11 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R11), Z28
-	VMOVUPS      320(R11), Z29
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z28
+	VMOVUPS      64(R11), Z29
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -210,8 +219,11 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R11), Z28
-	VMOVUPS      448(R11), Z29
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z28
+	VMOVUPS      64(R11), Z29
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -256,7 +268,7 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R11
+	ADDQ         R13, R11
 	SUBQ         $0x04, R12
 	JGE          k
 
@@ -267,6 +279,8 @@ rest:
 k1:
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -311,14 +325,14 @@ k1:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R11
+	ADDQ         R13, R11
 	DECQ         R12
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), R8
-	MOVQ    add+72(FP), R11
+	MOVQ    ldc+64(FP), AX
+	MOVQ    n+72(FP), R8
+	MOVQ    add+80(FP), R11
 	CMPQ    R8, $0x00000020
 	JL      edge
 	TESTQ   R11, R11
@@ -579,48 +593,56 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-72
+// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), CX
 	MOVQ   b+32(FP), CX
 	MOVQ   k+0(FP), SI
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
+	MOVQ   ldb+40(FP), DI
 	SUBQ   $0x04, SI
 	JL     rest
 
 k:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	VMOVUPS      128(CX), Z2
-	VMOVUPS      192(CX), Z3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z2
+	VMOVUPS      64(CX), Z3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	VMOVUPS      256(CX), Z2
-	VMOVUPS      320(CX), Z3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z2
+	VMOVUPS      64(CX), Z3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	VMOVUPS      384(CX), Z2
-	VMOVUPS      448(CX), Z3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z2
+	VMOVUPS      64(CX), Z3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         $+512, CX
+	ADDQ         DI, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -631,18 +653,19 @@ rest:
 k1:
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         $+128, CX
+	ADDQ         DI, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -686,13 +709,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-72
+// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -701,12 +724,14 @@ TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -714,8 +739,10 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	VMOVUPS      128(SI), Z4
-	VMOVUPS      192(SI), Z5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -723,8 +750,10 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	VMOVUPS      256(SI), Z4
-	VMOVUPS      320(SI), Z5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -732,8 +761,10 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	VMOVUPS      384(SI), Z4
-	VMOVUPS      448(SI), Z5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z4
+	VMOVUPS      64(SI), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -741,7 +772,7 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         $+512, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -752,6 +783,7 @@ rest:
 k1:
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -759,14 +791,14 @@ k1:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         $+128, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -826,13 +858,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-72
+// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -843,12 +875,14 @@ TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -859,8 +893,10 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	VMOVUPS      128(SI), Z6
-	VMOVUPS      192(SI), Z7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -871,8 +907,10 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	VMOVUPS      256(SI), Z6
-	VMOVUPS      320(SI), Z7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -883,8 +921,10 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	VMOVUPS      384(SI), Z6
-	VMOVUPS      448(SI), Z7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -895,7 +935,7 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         $+512, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -906,6 +946,7 @@ rest:
 k1:
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -916,14 +957,14 @@ k1:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         $+128, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -999,13 +1040,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-72
+// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -1018,12 +1059,14 @@ TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -1037,8 +1080,10 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	VMOVUPS      128(DI), Z8
-	VMOVUPS      192(DI), Z9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -1052,8 +1097,10 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	VMOVUPS      256(DI), Z8
-	VMOVUPS      320(DI), Z9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -1067,8 +1114,10 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	VMOVUPS      384(DI), Z8
-	VMOVUPS      448(DI), Z9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z8
+	VMOVUPS      64(DI), Z9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -1082,7 +1131,7 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         $+512, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -1093,6 +1142,7 @@ rest:
 k1:
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -1106,14 +1156,14 @@ k1:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         $+128, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -1205,13 +1255,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-72
+// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -1226,12 +1276,14 @@ TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS      (DI), Z10
 	VMOVUPS      64(DI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -1248,8 +1300,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	VMOVUPS      128(DI), Z10
-	VMOVUPS      192(DI), Z11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z10
+	VMOVUPS      64(DI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -1266,8 +1320,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	VMOVUPS      256(DI), Z10
-	VMOVUPS      320(DI), Z11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z10
+	VMOVUPS      64(DI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -1284,8 +1340,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	VMOVUPS      384(DI), Z10
-	VMOVUPS      448(DI), Z11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z10
+	VMOVUPS      64(DI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -1302,7 +1360,7 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         $+512, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -1313,6 +1371,7 @@ rest:
 k1:
 	VMOVUPS      (DI), Z10
 	VMOVUPS      64(DI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -1329,14 +1388,14 @@ k1:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         $+128, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -1444,13 +1503,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-72
+// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -1467,12 +1526,14 @@ TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
 k:
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -1492,8 +1553,10 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	VMOVUPS      128(R8), Z12
-	VMOVUPS      192(R8), Z13
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(R8), Z13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -1513,8 +1576,10 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	VMOVUPS      256(R8), Z12
-	VMOVUPS      320(R8), Z13
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(R8), Z13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -1534,8 +1599,10 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	VMOVUPS      384(R8), Z12
-	VMOVUPS      448(R8), Z13
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z12
+	VMOVUPS      64(R8), Z13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -1555,7 +1622,7 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         $+512, R8
+	ADDQ         R10, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -1566,6 +1633,7 @@ rest:
 k1:
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -1585,14 +1653,14 @@ k1:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         $+128, R8
+	ADDQ         R10, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -1716,13 +1784,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-72
+// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -1741,12 +1809,14 @@ TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z11, Z11, Z11
 	VPXORQ Z12, Z12, Z12
 	VPXORQ Z13, Z13, Z13
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
 k:
 	VMOVUPS      (R8), Z14
 	VMOVUPS      64(R8), Z15
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1769,8 +1839,10 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	VMOVUPS      128(R8), Z14
-	VMOVUPS      192(R8), Z15
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z14
+	VMOVUPS      64(R8), Z15
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1793,8 +1865,10 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	VMOVUPS      256(R8), Z14
-	VMOVUPS      320(R8), Z15
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z14
+	VMOVUPS      64(R8), Z15
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1817,8 +1891,10 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	VMOVUPS      384(R8), Z14
-	VMOVUPS      448(R8), Z15
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z14
+	VMOVUPS      64(R8), Z15
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1841,7 +1917,7 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         $+512, R8
+	ADDQ         R10, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -1852,6 +1928,7 @@ rest:
 k1:
 	VMOVUPS      (R8), Z14
 	VMOVUPS      64(R8), Z15
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1874,14 +1951,14 @@ k1:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         $+128, R8
+	ADDQ         R10, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -2021,13 +2098,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-72
+// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -2050,12 +2127,15 @@ TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z13, Z13, Z13
 	VPXORQ Z14, Z14, Z14
 	VPXORQ Z15, Z15, Z15
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z16
 	VMOVUPS      64(R9), Z17
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2082,8 +2162,11 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z16
-	VMOVUPS      192(R9), Z17
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2110,8 +2193,11 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z16
-	VMOVUPS      320(R9), Z17
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2138,8 +2224,11 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z16
-	VMOVUPS      448(R9), Z17
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z16
+	VMOVUPS      64(R9), Z17
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2166,7 +2255,7 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -2177,6 +2266,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z16
 	VMOVUPS      64(R9), Z17
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2203,14 +2294,14 @@ k1:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -2366,13 +2457,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-72
+// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -2397,12 +2488,15 @@ TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z15, Z15, Z15
 	VPXORQ Z16, Z16, Z16
 	VPXORQ Z17, Z17, Z17
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z18
 	VMOVUPS      64(R9), Z19
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2432,8 +2526,11 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z18
-	VMOVUPS      192(R9), Z19
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2463,8 +2560,11 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z18
-	VMOVUPS      320(R9), Z19
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2494,8 +2594,11 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z18
-	VMOVUPS      448(R9), Z19
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2525,7 +2628,7 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -2536,6 +2639,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z18
 	VMOVUPS      64(R9), Z19
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2565,14 +2670,14 @@ k1:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -2744,13 +2849,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-72
+// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -2777,12 +2882,15 @@ TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z17, Z17, Z17
 	VPXORQ Z18, Z18, Z18
 	VPXORQ Z19, Z19, Z19
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z20
 	VMOVUPS      64(R9), Z21
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2815,8 +2923,11 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z20
-	VMOVUPS      192(R9), Z21
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z20
+	VMOVUPS      64(R9), Z21
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2849,8 +2960,11 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z20
-	VMOVUPS      320(R9), Z21
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z20
+	VMOVUPS      64(R9), Z21
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2883,8 +2997,11 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z20
-	VMOVUPS      448(R9), Z21
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z20
+	VMOVUPS      64(R9), Z21
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2917,7 +3034,7 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -2928,6 +3045,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z20
 	VMOVUPS      64(R9), Z21
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2960,14 +3079,14 @@ k1:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -3155,13 +3274,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-72
+// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -3190,12 +3309,15 @@ TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z19, Z19, Z19
 	VPXORQ Z20, Z20, Z20
 	VPXORQ Z21, Z21, Z21
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z22
 	VMOVUPS      64(R9), Z23
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -3231,8 +3353,11 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z22
-	VMOVUPS      192(R9), Z23
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z22
+	VMOVUPS      64(R9), Z23
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -3268,8 +3393,11 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z22
-	VMOVUPS      320(R9), Z23
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z22
+	VMOVUPS      64(R9), Z23
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -3305,8 +3433,11 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z22
-	VMOVUPS      448(R9), Z23
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z22
+	VMOVUPS      64(R9), Z23
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -3342,7 +3473,7 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -3353,6 +3484,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z22
 	VMOVUPS      64(R9), Z23
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -3388,14 +3521,14 @@ k1:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -3599,13 +3732,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-72
+// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -3636,12 +3769,15 @@ TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z21, Z21, Z21
 	VPXORQ Z22, Z22, Z22
 	VPXORQ Z23, Z23, Z23
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z24
 	VMOVUPS      64(R9), Z25
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3680,8 +3816,11 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z24
-	VMOVUPS      192(R9), Z25
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3720,8 +3859,11 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z24
-	VMOVUPS      320(R9), Z25
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3760,8 +3902,11 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z24
-	VMOVUPS      448(R9), Z25
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z24
+	VMOVUPS      64(R9), Z25
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3800,7 +3945,7 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -3811,6 +3956,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z24
 	VMOVUPS      64(R9), Z25
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3849,14 +3996,14 @@ k1:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -4076,13 +4223,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-72
+// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -4115,12 +4262,15 @@ TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z23, Z23, Z23
 	VPXORQ Z24, Z24, Z24
 	VPXORQ Z25, Z25, Z25
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS      (R9), Z26
 	VMOVUPS      64(R9), Z27
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -4162,8 +4312,11 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      128(R9), Z26
-	VMOVUPS      192(R9), Z27
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z26
+	VMOVUPS      64(R9), Z27
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -4205,8 +4358,11 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      256(R9), Z26
-	VMOVUPS      320(R9), Z27
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z26
+	VMOVUPS      64(R9), Z27
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -4248,8 +4404,11 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R9), Z26
-	VMOVUPS      448(R9), Z27
+	ADDQ         R11, R9
+	VMOVUPS      (R9), Z26
+	VMOVUPS      64(R9), Z27
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -4291,7 +4450,7 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+512, R9
+	ADDQ         R11, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -4302,6 +4461,8 @@ rest:
 k1:
 	VMOVUPS      (R9), Z26
 	VMOVUPS      64(R9), Z27
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -4343,14 +4504,14 @@ k1:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+128, R9
+	ADDQ         R11, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000020
 	JL      edge
 	TESTQ   DX, DX
@@ -4586,13 +4747,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-80
+// func tile14x16AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+24(FP), CX
 	MOVQ colStride+32(FP), DX
-	MOVQ c+48(FP), BX
+	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
 	MOVQ count+0(FP), R9
@@ -4618,11 +4779,14 @@ tile:
 	VPXORQ Z11, Z11, Z11
 	VPXORQ Z12, Z12, Z12
 	VPXORQ Z13, Z13, Z13
+	MOVQ   ldb+48(FP), R13
 	SUBQ   $0x04, R12
 	JL     rest
 
 k:
 	VMOVUPS          (R11), Z14
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z14, Z2
@@ -4639,7 +4803,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R11), Z14
+	ADDQ             R13, R11
+	VMOVUPS          (R11), Z14
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z14, Z2
@@ -4656,7 +4823,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R11), Z14
+	ADDQ             R13, R11
+	VMOVUPS          (R11), Z14
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z14, Z2
@@ -4673,7 +4843,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R11), Z14
+	ADDQ             R13, R11
+	VMOVUPS          (R11), Z14
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z14, Z2
@@ -4690,7 +4863,7 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R11
+	ADDQ             R13, R11
 	SUBQ             $0x04, R12
 	JGE              k
 
@@ -4700,6 +4873,8 @@ rest:
 
 k1:
 	VMOVUPS          (R11), Z14
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z14, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z14, Z2
@@ -4716,14 +4891,14 @@ k1:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R11
+	ADDQ             R13, R11
 	DECQ             R12
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), R8
-	MOVQ    add+72(FP), R11
+	MOVQ    ldc+64(FP), AX
+	MOVQ    n+72(FP), R8
+	MOVQ    add+80(FP), R11
 	CMPQ    R8, $0x00000010
 	JL      edge
 	TESTQ   R11, R11
@@ -4898,35 +5073,43 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-72
+// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), CX
 	MOVQ   b+32(FP), CX
 	MOVQ   k+0(FP), SI
 	VPXORQ Z0, Z0, Z0
+	MOVQ   ldb+40(FP), DI
 	SUBQ   $0x04, SI
 	JL     rest
 
 k:
 	VMOVUPS          (CX), Z1
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	VMOVUPS          64(CX), Z1
+	ADDQ             DI, CX
+	VMOVUPS          (CX), Z1
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	VMOVUPS          128(CX), Z1
+	ADDQ             DI, CX
+	VMOVUPS          (CX), Z1
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	VMOVUPS          192(CX), Z1
+	ADDQ             DI, CX
+	VMOVUPS          (CX), Z1
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             $+256, CX
+	ADDQ             DI, CX
 	SUBQ             $0x04, SI
 	JGE              k
 
@@ -4936,16 +5119,17 @@ rest:
 
 k1:
 	VMOVUPS          (CX), Z1
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             $+64, CX
+	ADDQ             DI, CX
 	DECQ             SI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -4981,40 +5165,48 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-72
+// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
 	MOVQ   k+0(FP), DI
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS          (SI), Z2
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	VMOVUPS          64(SI), Z2
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z2
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	VMOVUPS          128(SI), Z2
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z2
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	VMOVUPS          192(SI), Z2
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z2
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             $+256, SI
+	ADDQ             R8, SI
 	SUBQ             $0x04, DI
 	JGE              k
 
@@ -5024,17 +5216,18 @@ rest:
 
 k1:
 	VMOVUPS          (SI), Z2
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             $+64, SI
+	ADDQ             R8, SI
 	DECQ             DI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5080,13 +5273,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-72
+// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -5094,31 +5287,39 @@ TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS          (SI), Z3
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	VMOVUPS          64(SI), Z3
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z3
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	VMOVUPS          128(SI), Z3
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z3
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	VMOVUPS          192(SI), Z3
+	ADDQ             R8, SI
+	VMOVUPS          (SI), Z3
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             $+256, SI
+	ADDQ             R8, SI
 	SUBQ             $0x04, DI
 	JGE              k
 
@@ -5128,18 +5329,19 @@ rest:
 
 k1:
 	VMOVUPS          (SI), Z3
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             $+64, SI
+	ADDQ             R8, SI
 	DECQ             DI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5195,13 +5397,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-72
+// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -5210,35 +5412,43 @@ TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS          (DI), Z4
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	VMOVUPS          64(DI), Z4
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z4
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	VMOVUPS          128(DI), Z4
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z4
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	VMOVUPS          192(DI), Z4
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z4
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             $+256, DI
+	ADDQ             R9, DI
 	SUBQ             $0x04, R8
 	JGE              k
 
@@ -5248,19 +5458,20 @@ rest:
 
 k1:
 	VMOVUPS          (DI), Z4
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             $+64, DI
+	ADDQ             R9, DI
 	DECQ             R8
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5326,13 +5537,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-72
+// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -5342,39 +5553,47 @@ TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS          (DI), Z5
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z5, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	VMOVUPS          64(DI), Z5
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z5
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z5, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	VMOVUPS          128(DI), Z5
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z5
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z5, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	VMOVUPS          192(DI), Z5
+	ADDQ             R9, DI
+	VMOVUPS          (DI), Z5
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z5, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             $+256, DI
+	ADDQ             R9, DI
 	SUBQ             $0x04, R8
 	JGE              k
 
@@ -5384,20 +5603,21 @@ rest:
 
 k1:
 	VMOVUPS          (DI), Z5
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z5, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             $+64, DI
+	ADDQ             R9, DI
 	DECQ             R8
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5473,13 +5693,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-72
+// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -5490,11 +5710,13 @@ TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
 k:
 	VMOVUPS          (R8), Z6
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z6, Z2
@@ -5502,7 +5724,9 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	VMOVUPS          64(R8), Z6
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z6
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z6, Z2
@@ -5510,7 +5734,9 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	VMOVUPS          128(R8), Z6
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z6
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z6, Z2
@@ -5518,7 +5744,9 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	VMOVUPS          192(R8), Z6
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z6
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z6, Z2
@@ -5526,7 +5754,7 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             $+256, R8
+	ADDQ             R10, R8
 	SUBQ             $0x04, R9
 	JGE              k
 
@@ -5536,6 +5764,7 @@ rest:
 
 k1:
 	VMOVUPS          (R8), Z6
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z6, Z2
@@ -5543,14 +5772,14 @@ k1:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             $+64, R8
+	ADDQ             R10, R8
 	DECQ             R9
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5636,13 +5865,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-72
+// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -5654,11 +5883,13 @@ TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
 k:
 	VMOVUPS          (R8), Z7
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z7, Z2
@@ -5667,7 +5898,9 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	VMOVUPS          64(R8), Z7
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z7
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z7, Z2
@@ -5676,7 +5909,9 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	VMOVUPS          128(R8), Z7
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z7
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z7, Z2
@@ -5685,7 +5920,9 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	VMOVUPS          192(R8), Z7
+	ADDQ             R10, R8
+	VMOVUPS          (R8), Z7
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z7, Z2
@@ -5694,7 +5931,7 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             $+256, R8
+	ADDQ             R10, R8
 	SUBQ             $0x04, R9
 	JGE              k
 
@@ -5704,6 +5941,7 @@ rest:
 
 k1:
 	VMOVUPS          (R8), Z7
+	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z7, Z2
@@ -5712,14 +5950,14 @@ k1:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             $+64, R8
+	ADDQ             R10, R8
 	DECQ             R9
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -5815,13 +6053,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-72
+// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -5836,11 +6074,14 @@ TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z8
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z8, Z2
@@ -5851,7 +6092,10 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z8
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z8
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z8, Z2
@@ -5862,7 +6106,10 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z8
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z8
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z8, Z2
@@ -5873,7 +6120,10 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z8
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z8
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z8, Z2
@@ -5884,7 +6134,7 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -5894,6 +6144,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z8
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z8, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z8, Z2
@@ -5904,14 +6156,14 @@ k1:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -6017,13 +6269,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-72
+// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -6039,11 +6291,14 @@ TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z9
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z9, Z2
@@ -6055,7 +6310,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z9
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z9
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z9, Z2
@@ -6067,7 +6325,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z9
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z9
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z9, Z2
@@ -6079,7 +6340,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z9
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z9
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z9, Z2
@@ -6091,7 +6355,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6101,6 +6365,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z9
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z9, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z9, Z2
@@ -6112,14 +6378,14 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -6235,13 +6501,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-72
+// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -6258,11 +6524,14 @@ TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z10
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z10, Z2
@@ -6275,7 +6544,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z10
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z10
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z10, Z2
@@ -6288,7 +6560,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z10
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z10
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z10, Z2
@@ -6301,7 +6576,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z10
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z10
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z10, Z2
@@ -6314,7 +6592,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6324,6 +6602,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z10
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z10, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z10, Z2
@@ -6336,14 +6616,14 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -6469,13 +6749,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-72
+// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -6493,11 +6773,14 @@ TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z11
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z11, Z2
@@ -6511,7 +6794,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z11
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z11
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z11, Z2
@@ -6525,7 +6811,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z11
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z11
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z11, Z2
@@ -6539,7 +6828,10 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z11
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z11
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z11, Z2
@@ -6553,7 +6845,7 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6563,6 +6855,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z11
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z11, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z11, Z2
@@ -6576,14 +6870,14 @@ k1:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -6719,13 +7013,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-72
+// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -6744,11 +7038,14 @@ TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z12
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z12, Z2
@@ -6763,7 +7060,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z12
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z12
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z12, Z2
@@ -6778,7 +7078,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z12
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z12
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z12, Z2
@@ -6793,7 +7096,10 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z12
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z12
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z12, Z2
@@ -6808,7 +7114,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6818,6 +7124,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z12
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z12, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z12, Z2
@@ -6832,14 +7140,14 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -6985,13 +7293,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-72
+// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	LEAQ   (AX)(SI*2), R8
@@ -7011,11 +7319,14 @@ TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
 	VPXORQ Z12, Z12, Z12
+	MOVQ   ldb+40(FP), R11
 	SUBQ   $0x04, R10
 	JL     rest
 
 k:
 	VMOVUPS          (R9), Z13
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z13, Z2
@@ -7031,7 +7342,10 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          64(R9), Z13
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z13
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z13, Z2
@@ -7047,7 +7361,10 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          128(R9), Z13
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z13
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z13, Z2
@@ -7063,7 +7380,10 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	VMOVUPS          192(R9), Z13
+	ADDQ             R11, R9
+	VMOVUPS          (R9), Z13
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z13, Z2
@@ -7079,7 +7399,7 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+256, R9
+	ADDQ             R11, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -7089,6 +7409,8 @@ rest:
 
 k1:
 	VMOVUPS          (R9), Z13
+	PREFETCHT0       (AX)(DX*8)
+	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z13, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z13, Z2
@@ -7104,14 +7426,14 @@ k1:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             $+64, R9
+	ADDQ             R11, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -7267,13 +7589,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile8x48AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile8x48AVX512Loop(SB), NOSPLIT, $0-80
+// func tile8x48AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile8x48AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+24(FP), CX
 	MOVQ colStride+32(FP), DX
-	MOVQ c+48(FP), BX
+	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
 	MOVQ count+0(FP), R9
@@ -7309,6 +7631,7 @@ tile:
 	VPXORQ Z21, Z21, Z21
 	VPXORQ Z22, Z22, Z22
 	VPXORQ Z23, Z23, Z23
+	MOVQ   ldb+48(FP), R13
 	SUBQ   $0x04, R12
 	JL     rest
 
@@ -7316,6 +7639,8 @@ k:
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VMOVUPS      128(R11), Z26
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
 	VFMADD231PS  Z24, Z27, Z0
 	VFMADD231PS  Z25, Z27, Z1
@@ -7350,9 +7675,12 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      192(R11), Z24
-	VMOVUPS      256(R11), Z25
-	VMOVUPS      320(R11), Z26
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z24
+	VMOVUPS      64(R11), Z25
+	VMOVUPS      128(R11), Z26
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
 	VFMADD231PS  Z24, Z27, Z0
 	VFMADD231PS  Z25, Z27, Z1
@@ -7387,9 +7715,12 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      384(R11), Z24
-	VMOVUPS      448(R11), Z25
-	VMOVUPS      512(R11), Z26
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z24
+	VMOVUPS      64(R11), Z25
+	VMOVUPS      128(R11), Z26
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
 	VFMADD231PS  Z24, Z27, Z0
 	VFMADD231PS  Z25, Z27, Z1
@@ -7424,9 +7755,12 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	VMOVUPS      576(R11), Z24
-	VMOVUPS      640(R11), Z25
-	VMOVUPS      704(R11), Z26
+	ADDQ         R13, R11
+	VMOVUPS      (R11), Z24
+	VMOVUPS      64(R11), Z25
+	VMOVUPS      128(R11), Z26
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
 	VFMADD231PS  Z24, Z27, Z0
 	VFMADD231PS  Z25, Z27, Z1
@@ -7461,7 +7795,7 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+768, R11
+	ADDQ         R13, R11
 	SUBQ         $0x04, R12
 	JGE          k
 
@@ -7473,6 +7807,8 @@ k1:
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VMOVUPS      128(R11), Z26
+	PREFETCHT0   (AX)(DX*8)
+	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
 	VFMADD231PS  Z24, Z27, Z0
 	VFMADD231PS  Z25, Z27, Z1
@@ -7507,14 +7843,14 @@ k1:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         $+192, R11
+	ADDQ         R13, R11
 	DECQ         R12
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), R8
-	MOVQ    add+72(FP), R11
+	MOVQ    ldc+64(FP), AX
+	MOVQ    n+72(FP), R8
+	MOVQ    add+80(FP), R11
 	CMPQ    R8, $0x00000030
 	JL      edge
 	TESTQ   R11, R11
@@ -7726,13 +8062,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile1x48AVX512(SB), NOSPLIT, $0-72
+// func tile1x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile1x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), CX
 	MOVQ   b+32(FP), CX
@@ -7740,6 +8076,7 @@ TEXT ·tile1x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
+	MOVQ   ldb+40(FP), DI
 	SUBQ   $0x04, SI
 	JL     rest
 
@@ -7747,36 +8084,43 @@ k:
 	VMOVUPS      (CX), Z3
 	VMOVUPS      64(CX), Z4
 	VMOVUPS      128(CX), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	VMOVUPS      192(CX), Z3
-	VMOVUPS      256(CX), Z4
-	VMOVUPS      320(CX), Z5
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z3
+	VMOVUPS      64(CX), Z4
+	VMOVUPS      128(CX), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	VMOVUPS      384(CX), Z3
-	VMOVUPS      448(CX), Z4
-	VMOVUPS      512(CX), Z5
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z3
+	VMOVUPS      64(CX), Z4
+	VMOVUPS      128(CX), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	VMOVUPS      576(CX), Z3
-	VMOVUPS      640(CX), Z4
-	VMOVUPS      704(CX), Z5
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Z3
+	VMOVUPS      64(CX), Z4
+	VMOVUPS      128(CX), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         $+768, CX
+	ADDQ         DI, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -7788,19 +8132,20 @@ k1:
 	VMOVUPS      (CX), Z3
 	VMOVUPS      64(CX), Z4
 	VMOVUPS      128(CX), Z5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         $+192, CX
+	ADDQ         DI, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -7852,13 +8197,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile2x48AVX512(SB), NOSPLIT, $0-72
+// func tile2x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile2x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -7869,6 +8214,7 @@ TEXT ·tile2x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
@@ -7876,6 +8222,7 @@ k:
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	VMOVUPS      128(SI), Z8
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
 	VFMADD231PS  Z7, Z9, Z1
@@ -7885,9 +8232,11 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	VMOVUPS      192(SI), Z6
-	VMOVUPS      256(SI), Z7
-	VMOVUPS      320(SI), Z8
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	VMOVUPS      128(SI), Z8
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
 	VFMADD231PS  Z7, Z9, Z1
@@ -7897,9 +8246,11 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	VMOVUPS      384(SI), Z6
-	VMOVUPS      448(SI), Z7
-	VMOVUPS      512(SI), Z8
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	VMOVUPS      128(SI), Z8
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
 	VFMADD231PS  Z7, Z9, Z1
@@ -7909,9 +8260,11 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	VMOVUPS      576(SI), Z6
-	VMOVUPS      640(SI), Z7
-	VMOVUPS      704(SI), Z8
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z6
+	VMOVUPS      64(SI), Z7
+	VMOVUPS      128(SI), Z8
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
 	VFMADD231PS  Z7, Z9, Z1
@@ -7921,7 +8274,7 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         $+768, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -7933,6 +8286,7 @@ k1:
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	VMOVUPS      128(SI), Z8
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
 	VFMADD231PS  Z7, Z9, Z1
@@ -7942,14 +8296,14 @@ k1:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         $+192, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -8023,13 +8377,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile3x48AVX512(SB), NOSPLIT, $0-72
+// func tile3x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile3x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -8043,6 +8397,7 @@ TEXT ·tile3x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
@@ -8050,6 +8405,7 @@ k:
 	VMOVUPS      (SI), Z9
 	VMOVUPS      64(SI), Z10
 	VMOVUPS      128(SI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
 	VFMADD231PS  Z10, Z12, Z1
@@ -8063,9 +8419,11 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	VMOVUPS      192(SI), Z9
-	VMOVUPS      256(SI), Z10
-	VMOVUPS      320(SI), Z11
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z9
+	VMOVUPS      64(SI), Z10
+	VMOVUPS      128(SI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
 	VFMADD231PS  Z10, Z12, Z1
@@ -8079,9 +8437,11 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	VMOVUPS      384(SI), Z9
-	VMOVUPS      448(SI), Z10
-	VMOVUPS      512(SI), Z11
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z9
+	VMOVUPS      64(SI), Z10
+	VMOVUPS      128(SI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
 	VFMADD231PS  Z10, Z12, Z1
@@ -8095,9 +8455,11 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	VMOVUPS      576(SI), Z9
-	VMOVUPS      640(SI), Z10
-	VMOVUPS      704(SI), Z11
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Z9
+	VMOVUPS      64(SI), Z10
+	VMOVUPS      128(SI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
 	VFMADD231PS  Z10, Z12, Z1
@@ -8111,7 +8473,7 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         $+768, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -8123,6 +8485,7 @@ k1:
 	VMOVUPS      (SI), Z9
 	VMOVUPS      64(SI), Z10
 	VMOVUPS      128(SI), Z11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
 	VFMADD231PS  Z10, Z12, Z1
@@ -8136,14 +8499,14 @@ k1:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         $+192, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -8239,13 +8602,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile4x48AVX512(SB), NOSPLIT, $0-72
+// func tile4x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile4x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -8262,6 +8625,7 @@ TEXT ·tile4x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z9, Z9, Z9
 	VPXORQ Z10, Z10, Z10
 	VPXORQ Z11, Z11, Z11
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
@@ -8269,6 +8633,7 @@ k:
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VMOVUPS      128(DI), Z14
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -8286,9 +8651,11 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	VMOVUPS      192(DI), Z12
-	VMOVUPS      256(DI), Z13
-	VMOVUPS      320(DI), Z14
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VMOVUPS      128(DI), Z14
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -8306,9 +8673,11 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	VMOVUPS      384(DI), Z12
-	VMOVUPS      448(DI), Z13
-	VMOVUPS      512(DI), Z14
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VMOVUPS      128(DI), Z14
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -8326,9 +8695,11 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	VMOVUPS      576(DI), Z12
-	VMOVUPS      640(DI), Z13
-	VMOVUPS      704(DI), Z14
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z12
+	VMOVUPS      64(DI), Z13
+	VMOVUPS      128(DI), Z14
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -8346,7 +8717,7 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         $+768, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -8358,6 +8729,7 @@ k1:
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VMOVUPS      128(DI), Z14
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
 	VFMADD231PS  Z13, Z15, Z1
@@ -8375,14 +8747,14 @@ k1:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         $+192, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -8500,13 +8872,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile5x48AVX512(SB), NOSPLIT, $0-72
+// func tile5x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile5x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -8526,6 +8898,7 @@ TEXT ·tile5x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z12, Z12, Z12
 	VPXORQ Z13, Z13, Z13
 	VPXORQ Z14, Z14, Z14
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
@@ -8533,6 +8906,7 @@ k:
 	VMOVUPS      (DI), Z15
 	VMOVUPS      64(DI), Z16
 	VMOVUPS      128(DI), Z17
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -8554,9 +8928,11 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	VMOVUPS      192(DI), Z15
-	VMOVUPS      256(DI), Z16
-	VMOVUPS      320(DI), Z17
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z15
+	VMOVUPS      64(DI), Z16
+	VMOVUPS      128(DI), Z17
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -8578,9 +8954,11 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	VMOVUPS      384(DI), Z15
-	VMOVUPS      448(DI), Z16
-	VMOVUPS      512(DI), Z17
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z15
+	VMOVUPS      64(DI), Z16
+	VMOVUPS      128(DI), Z17
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -8602,9 +8980,11 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	VMOVUPS      576(DI), Z15
-	VMOVUPS      640(DI), Z16
-	VMOVUPS      704(DI), Z17
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Z15
+	VMOVUPS      64(DI), Z16
+	VMOVUPS      128(DI), Z17
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -8626,7 +9006,7 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         $+768, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -8638,6 +9018,7 @@ k1:
 	VMOVUPS      (DI), Z15
 	VMOVUPS      64(DI), Z16
 	VMOVUPS      128(DI), Z17
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
 	VFMADD231PS  Z16, Z18, Z1
@@ -8659,14 +9040,14 @@ k1:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         $+192, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -8806,13 +9187,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile6x48AVX512(SB), NOSPLIT, $0-72
+// func tile6x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile6x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -8835,6 +9216,7 @@ TEXT ·tile6x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z15, Z15, Z15
 	VPXORQ Z16, Z16, Z16
 	VPXORQ Z17, Z17, Z17
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
@@ -8842,6 +9224,7 @@ k:
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
 	VMOVUPS      128(R8), Z20
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
 	VFMADD231PS  Z19, Z21, Z1
@@ -8867,9 +9250,11 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	VMOVUPS      192(R8), Z18
-	VMOVUPS      256(R8), Z19
-	VMOVUPS      320(R8), Z20
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z18
+	VMOVUPS      64(R8), Z19
+	VMOVUPS      128(R8), Z20
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
 	VFMADD231PS  Z19, Z21, Z1
@@ -8895,9 +9280,11 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	VMOVUPS      384(R8), Z18
-	VMOVUPS      448(R8), Z19
-	VMOVUPS      512(R8), Z20
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z18
+	VMOVUPS      64(R8), Z19
+	VMOVUPS      128(R8), Z20
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
 	VFMADD231PS  Z19, Z21, Z1
@@ -8923,9 +9310,11 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	VMOVUPS      576(R8), Z18
-	VMOVUPS      640(R8), Z19
-	VMOVUPS      704(R8), Z20
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z18
+	VMOVUPS      64(R8), Z19
+	VMOVUPS      128(R8), Z20
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
 	VFMADD231PS  Z19, Z21, Z1
@@ -8951,7 +9340,7 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         $+768, R8
+	ADDQ         R10, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -8963,6 +9352,7 @@ k1:
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
 	VMOVUPS      128(R8), Z20
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
 	VFMADD231PS  Z19, Z21, Z1
@@ -8988,14 +9378,14 @@ k1:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         $+192, R8
+	ADDQ         R10, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -9157,13 +9547,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile7x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·tile7x48AVX512(SB), NOSPLIT, $0-72
+// func tile7x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·tile7x48AVX512(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), R8
@@ -9189,6 +9579,7 @@ TEXT ·tile7x48AVX512(SB), NOSPLIT, $0-72
 	VPXORQ Z18, Z18, Z18
 	VPXORQ Z19, Z19, Z19
 	VPXORQ Z20, Z20, Z20
+	MOVQ   ldb+40(FP), R10
 	SUBQ   $0x04, R9
 	JL     rest
 
@@ -9196,6 +9587,7 @@ k:
 	VMOVUPS      (R8), Z21
 	VMOVUPS      64(R8), Z22
 	VMOVUPS      128(R8), Z23
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
 	VFMADD231PS  Z22, Z24, Z1
@@ -9225,9 +9617,11 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	VMOVUPS      192(R8), Z21
-	VMOVUPS      256(R8), Z22
-	VMOVUPS      320(R8), Z23
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z21
+	VMOVUPS      64(R8), Z22
+	VMOVUPS      128(R8), Z23
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
 	VFMADD231PS  Z22, Z24, Z1
@@ -9257,9 +9651,11 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	VMOVUPS      384(R8), Z21
-	VMOVUPS      448(R8), Z22
-	VMOVUPS      512(R8), Z23
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z21
+	VMOVUPS      64(R8), Z22
+	VMOVUPS      128(R8), Z23
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
 	VFMADD231PS  Z22, Z24, Z1
@@ -9289,9 +9685,11 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	VMOVUPS      576(R8), Z21
-	VMOVUPS      640(R8), Z22
-	VMOVUPS      704(R8), Z23
+	ADDQ         R10, R8
+	VMOVUPS      (R8), Z21
+	VMOVUPS      64(R8), Z22
+	VMOVUPS      128(R8), Z23
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
 	VFMADD231PS  Z22, Z24, Z1
@@ -9321,7 +9719,7 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         $+768, R8
+	ADDQ         R10, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -9333,6 +9731,7 @@ k1:
 	VMOVUPS      (R8), Z21
 	VMOVUPS      64(R8), Z22
 	VMOVUPS      128(R8), Z23
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
 	VFMADD231PS  Z22, Z24, Z1
@@ -9362,14 +9761,14 @@ k1:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         $+192, R8
+	ADDQ         R10, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000030
 	JL      edge
 	TESTQ   DX, DX
@@ -9553,13 +9952,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-80
+// func tile6x16AVX2Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ rowStride+24(FP), CX
 	MOVQ colStride+32(FP), DX
-	MOVQ c+48(FP), BX
+	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
 	MOVQ count+0(FP), R8
@@ -9581,12 +9980,14 @@ tile:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
+	MOVQ   ldb+48(FP), R12
 	SUBQ   $0x04, R11
 	JL     rest
 
 k:
 	VMOVUPS      (R10), Y12
 	VMOVUPS      32(R10), Y13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9606,8 +10007,10 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	VMOVUPS      64(R10), Y12
-	VMOVUPS      96(R10), Y13
+	ADDQ         R12, R10
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9627,8 +10030,10 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	VMOVUPS      128(R10), Y12
-	VMOVUPS      160(R10), Y13
+	ADDQ         R12, R10
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9648,8 +10053,10 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	VMOVUPS      192(R10), Y12
-	VMOVUPS      224(R10), Y13
+	ADDQ         R12, R10
+	VMOVUPS      (R10), Y12
+	VMOVUPS      32(R10), Y13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9669,7 +10076,7 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         $+256, R10
+	ADDQ         R12, R10
 	SUBQ         $0x04, R11
 	JGE          k
 
@@ -9680,6 +10087,7 @@ rest:
 k1:
 	VMOVUPS      (R10), Y12
 	VMOVUPS      32(R10), Y13
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -9699,14 +10107,14 @@ k1:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         $+64, R10
+	ADDQ         R12, R10
 	DECQ         R11
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), R10
-	MOVQ    add+72(FP), R11
+	MOVQ    ldc+64(FP), AX
+	MOVQ    n+72(FP), R10
+	MOVQ    add+80(FP), R11
 	CMPQ    R10, $0x00000010
 	JL      edge
 	TESTQ   R11, R11
@@ -9848,48 +10256,56 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-72
+// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), CX
 	MOVQ   b+32(FP), CX
 	MOVQ   k+0(FP), SI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
+	MOVQ   ldb+40(FP), DI
 	SUBQ   $0x04, SI
 	JL     rest
 
 k:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	VMOVUPS      64(CX), Y2
-	VMOVUPS      96(CX), Y3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	VMOVUPS      128(CX), Y2
-	VMOVUPS      160(CX), Y3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	VMOVUPS      192(CX), Y2
-	VMOVUPS      224(CX), Y3
+	ADDQ         DI, CX
+	VMOVUPS      (CX), Y2
+	VMOVUPS      32(CX), Y3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         $+256, CX
+	ADDQ         DI, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -9900,18 +10316,19 @@ rest:
 k1:
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         $+64, CX
+	ADDQ         DI, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -9958,13 +10375,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-72
+// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -9973,12 +10390,14 @@ TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-72
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS      (SI), Y4
 	VMOVUPS      32(SI), Y5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -9986,8 +10405,10 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	VMOVUPS      64(SI), Y4
-	VMOVUPS      96(SI), Y5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y4
+	VMOVUPS      32(SI), Y5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -9995,8 +10416,10 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	VMOVUPS      128(SI), Y4
-	VMOVUPS      160(SI), Y5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y4
+	VMOVUPS      32(SI), Y5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -10004,8 +10427,10 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	VMOVUPS      192(SI), Y4
-	VMOVUPS      224(SI), Y5
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y4
+	VMOVUPS      32(SI), Y5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -10013,7 +10438,7 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         $+256, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -10024,6 +10449,7 @@ rest:
 k1:
 	VMOVUPS      (SI), Y4
 	VMOVUPS      32(SI), Y5
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -10031,14 +10457,14 @@ k1:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         $+64, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -10103,13 +10529,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-72
+// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), SI
 	MOVQ   b+32(FP), SI
@@ -10120,12 +10546,14 @@ TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-72
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   ldb+40(FP), R8
 	SUBQ   $0x04, DI
 	JL     rest
 
 k:
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10136,8 +10564,10 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	VMOVUPS      64(SI), Y6
-	VMOVUPS      96(SI), Y7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y6
+	VMOVUPS      32(SI), Y7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10148,8 +10578,10 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	VMOVUPS      128(SI), Y6
-	VMOVUPS      160(SI), Y7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y6
+	VMOVUPS      32(SI), Y7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10160,8 +10592,10 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	VMOVUPS      192(SI), Y6
-	VMOVUPS      224(SI), Y7
+	ADDQ         R8, SI
+	VMOVUPS      (SI), Y6
+	VMOVUPS      32(SI), Y7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10172,7 +10606,7 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         $+256, SI
+	ADDQ         R8, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -10183,6 +10617,7 @@ rest:
 k1:
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -10193,14 +10628,14 @@ k1:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         $+64, SI
+	ADDQ         R8, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -10283,13 +10718,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-72
+// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -10302,12 +10737,14 @@ TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-72
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10321,8 +10758,10 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	VMOVUPS      64(DI), Y8
-	VMOVUPS      96(DI), Y9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10336,8 +10775,10 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	VMOVUPS      128(DI), Y8
-	VMOVUPS      160(DI), Y9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10351,8 +10792,10 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	VMOVUPS      192(DI), Y8
-	VMOVUPS      224(DI), Y9
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10366,7 +10809,7 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         $+256, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -10377,6 +10820,7 @@ rest:
 k1:
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -10390,14 +10834,14 @@ k1:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         $+64, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX
@@ -10498,13 +10942,13 @@ stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-72
+// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-80
 	MOVQ   a+8(FP), AX
 	MOVQ   rowStride+16(FP), CX
 	MOVQ   colStride+24(FP), DX
-	MOVQ   c+40(FP), BX
+	MOVQ   c+48(FP), BX
 	LEAQ   (CX)(CX*2), SI
 	LEAQ   (CX)(CX*4), DI
 	MOVQ   b+32(FP), DI
@@ -10519,12 +10963,14 @@ TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-72
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   ldb+40(FP), R9
 	SUBQ   $0x04, R8
 	JL     rest
 
 k:
 	VMOVUPS      (DI), Y10
 	VMOVUPS      32(DI), Y11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -10541,8 +10987,10 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	VMOVUPS      64(DI), Y10
-	VMOVUPS      96(DI), Y11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y10
+	VMOVUPS      32(DI), Y11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -10559,8 +11007,10 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	VMOVUPS      128(DI), Y10
-	VMOVUPS      160(DI), Y11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y10
+	VMOVUPS      32(DI), Y11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -10577,8 +11027,10 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	VMOVUPS      192(DI), Y10
-	VMOVUPS      224(DI), Y11
+	ADDQ         R9, DI
+	VMOVUPS      (DI), Y10
+	VMOVUPS      32(DI), Y11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -10595,7 +11047,7 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         $+256, DI
+	ADDQ         R9, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -10606,6 +11058,7 @@ rest:
 k1:
 	VMOVUPS      (DI), Y10
 	VMOVUPS      32(DI), Y11
+	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -10622,14 +11075,14 @@ k1:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         $+64, DI
+	ADDQ         R9, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+48(FP), AX
-	MOVQ    n+56(FP), CX
-	MOVQ    add+64(FP), DX
+	MOVQ    ldc+56(FP), AX
+	MOVQ    n+64(FP), CX
+	MOVQ    add+72(FP), DX
 	CMPQ    CX, $0x00000010
 	JL      edge
 	TESTQ   DX, DX

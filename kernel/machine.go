@@ -11,7 +11,9 @@ type machine struct {
 	name string
 	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
 	narrow, usual, broad tile
-	transpose8           func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
+	// copyRows copies rows of a tile's width; nil copies in Go, as transpose8.
+	copyRows   map[int]func(dst, src *float32, srcStride, rows int)
+	transpose8 func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)

@@ -9,16 +9,17 @@ func machines() []*machine {
 	if !x86.HasAVX2 || !x86.HasFMA || !x86.HasBMI2 {
 		return list
 	}
+	rowCopies := map[int]func(dst, src *float32, srcStride, rows int){16: copyRows16, 32: copyRows32, 48: copyRows48}
 	vaes := x86.HasAES && leaf7ECX()>>9&1 == 1
 	usual := assembled(6, 16, tile6x16AVX2Loop, []tileFunc{tile1x16AVX2, tile2x16AVX2, tile3x16AVX2, tile4x16AVX2, tile5x16AVX2})
 	list = append([]*machine{{
 		name:   "avx2",
 		narrow: usual, usual: usual, broad: usual,
-		transpose8: transpose8AVX2,
-		exp:        vectors(8, expAVX2, expOne),
-		sigmoid:    vectors(8, sigmoidAVX2, sigmoidOne),
-		tanh:       vectors(8, tanhAVX2, tanhOne),
-		addScaled:  scaled(8, addScaledAVX2),
+		copyRows: rowCopies, transpose8: transpose8AVX2,
+		exp:       vectors(8, expAVX2, expOne),
+		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
+		tanh:      vectors(8, tanhAVX2, tanhOne),
+		addScaled: scaled(8, addScaledAVX2),
 		normals: func(dst []float32, words []byte, scale float32) {
 			normalsAVX2(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
@@ -37,11 +38,11 @@ func machines() []*machine {
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
 		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
 			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
-		transpose8: transpose8AVX2,
-		exp:        vectors(16, expAVX512, expOne),
-		sigmoid:    vectors(16, sigmoidAVX512, sigmoidOne),
-		tanh:       vectors(16, tanhAVX512, tanhOne),
-		addScaled:  scaled(16, addScaledAVX512),
+		copyRows: rowCopies, transpose8: transpose8AVX2,
+		exp:       vectors(16, expAVX512, expOne),
+		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
+		tanh:      vectors(16, tanhAVX512, tanhOne),
+		addScaled: scaled(16, addScaledAVX512),
 		normals: func(dst []float32, words []byte, scale float32) {
 			normalsAVX512(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
@@ -50,23 +51,23 @@ func machines() []*machine {
 }
 
 type (
-	loopFunc func(count, k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
-	tileFunc func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
+	loopFunc func(count, k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
+	tileFunc func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
 )
 
 // assembled makes a tile of a looping micro-kernel and those for the last rows.
 func assembled(rows, cols int, loop loopFunc, edge []tileFunc) tile {
-	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
+	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, n int, add bool) {
 		adds := 0
 		if add {
 			adds = 1
 		}
 		whole := m / rows
 		if whole > 0 {
-			loop(whole, k, &a[0], rowStride*4, colStride*4, &b[0], &c[0], ldc*4, n, adds)
+			loop(whole, k, &a[0], rowStride*4, colStride*4, &b[0], ldb*4, &c[0], ldc*4, n, adds)
 		}
 		if done := whole * rows; done < m {
-			edge[m-done-1](k, &a[done*rowStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, adds)
+			edge[m-done-1](k, &a[done*rowStride], rowStride*4, colStride*4, &b[0], ldb*4, &c[done*ldc], ldc*4, n, adds)
 		}
 	}}
 }

@@ -88,9 +88,9 @@ func done(c Matrix, k int, accumulate bool) bool {
 // A tile computes rows × cols elements of C at a time, in registers.
 type tile struct {
 	rows, cols int
-	// run adds (or sets) the product of m rows of A with one panel of B; n ≤ cols
-	// columns of C are valid and adjacent.
-	run func(m, k int, a []float32, rowStride, colStride int, b, c []float32, ldc, n int, add bool)
+	// run adds (or sets) the product of m rows of A with cols columns of B, whose
+	// rows are ldb apart; the first n columns, ldc apart, go to C.
+	run func(m, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, n int, add bool)
 }
 
 // width is n rounded up to whole panels.
@@ -114,7 +114,7 @@ func (t *tile) block(c, a Matrix, panels []float32, add bool) {
 			part = gather(*copied, part)
 		}
 		for j := 0; j < c.Cols; j += t.cols {
-			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
+			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], t.cols, c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func (t *tile) scatter(c, a Matrix, panels []float32, add bool) {
 		part := a.block(i, 0, m, k)
 		for j := 0; j < c.Cols; j += t.cols {
 			n := min(t.cols, c.Cols-j)
-			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], *buffer, t.cols, n, false)
+			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], t.cols, *buffer, t.cols, n, false)
 			to := c.block(i, j, m, n)
 			for r := range m {
 				for s, v := range (*buffer)[r*t.cols : r*t.cols+n] {

@@ -43,59 +43,53 @@ func (x *machine) packInto(p *Packed, b Matrix) {
 }
 
 // pack lays out b (kc×n) as panels of t.cols columns: element (k, j) of a panel
-// is dst[k·cols + j]; columns past n are zero.
+// is dst[k·cols + j]. Columns past n hold anything, since they are never stored.
 func (x *machine) pack(dst []float32, b Matrix, t *tile) {
+	if b.ColStride == 1 {
+		x.packRows(dst, b, t.cols)
+		return
+	}
 	kc, nr := b.Rows, t.cols
 	for j := 0; j < b.Cols; j += nr {
 		w := min(nr, b.Cols-j)
 		panel := dst[j*kc : (j+nr)*kc]
 		from := b.block(0, j, kc, w)
-		if w < nr {
-			for k := range kc {
-				clear(panel[k*nr+w : (k+1)*nr])
-			}
-		}
-		switch {
-		case b.ColStride == 1:
-			packRows(panel, from, nr)
-		case b.RowStride == 1 || kc == 1:
+		if b.RowStride == 1 {
 			x.packColumns(panel, from, nr)
-		default:
-			for k := range kc {
-				for i := range w {
-					panel[k*nr+i] = from.Data[k*from.RowStride+i*from.ColStride]
-				}
+			continue
+		}
+		for k := range kc {
+			for i := range w {
+				panel[k*nr+i] = from.Data[k*from.RowStride+i*from.ColStride]
 			}
 		}
 	}
 }
 
-// packRows copies rows of adjacent values; arrays of 16 become vector moves,
-// without the call that copy is for so few values.
-func packRows(panel []float32, from Matrix, nr int) {
-	w := from.Cols
-	for k := range from.Rows {
-		copyShort(panel[k*nr:k*nr+w], from.Data[k*from.RowStride:])
-	}
-}
-
-// copyShort fills dst from the beginning of src.
-func copyShort(dst, src []float32) {
-	src = src[:len(dst)]
-	for len(dst) >= 16 {
-		*(*[16]float32)(dst) = *(*[16]float32)(src)
-		dst, src = dst[16:], src[16:]
-	}
-	if len(dst) >= 8 {
-		*(*[8]float32)(dst) = *(*[8]float32)(src)
-		dst, src = dst[8:], src[8:]
-	}
-	if len(dst) >= 4 {
-		*(*[4]float32)(dst) = *(*[4]float32)(src)
-		dst, src = dst[4:], src[4:]
-	}
-	for i, v := range src {
-		dst[i] = v
+// packRows copies rows of adjacent values, a few at a time through all panels:
+// one row at a time would jump between panels, one panel at a time between rows.
+func (x *machine) packRows(dst []float32, b Matrix, nr int) {
+	const few = 8
+	kc := b.Rows
+	copyRows := x.copyRows[nr]
+	for k0 := 0; k0 < kc; k0 += few {
+		k1 := min(k0+few, kc)
+		for j := 0; j < b.Cols; j += nr {
+			to, from := dst[j*kc+k0*nr:j*kc+k1*nr], b.Data[k0*b.RowStride+j:]
+			// Whole rows are read past column n where there is something to read.
+			whole := 0
+			if copyRows != nil && len(from) >= nr {
+				whole = k1 - k0
+				if b.RowStride > 0 {
+					whole = min(whole, (len(from)-nr)/b.RowStride+1)
+				}
+				copyRows(&to[0], &from[0], b.RowStride*4, whole)
+			}
+			w := min(nr, b.Cols-j)
+			for k := whole; k < k1-k0; k++ {
+				copy(to[k*nr:k*nr+w], from[k*b.RowStride:])
+			}
+		}
 	}
 }
 
@@ -129,7 +123,7 @@ func copyA(a Matrix, n int, t *tile) *[]float32 {
 	if a.ColStride != 1 {
 		far = a.ColStride
 	}
-	if n <= 2*t.cols || a.Rows <= t.rows || far*4%2048 != 0 {
+	if n < 2*t.cols || a.Rows <= t.rows || far*4%2048 != 0 {
 		return nil
 	}
 	return borrow((blockM + 16) * (a.Cols + 16))

@@ -55,8 +55,3 @@ func addScaledAVX512(dst *float32, src *float32, scale float32, count int)
 //
 //go:noescape
 func normalsAVX512(dst *float32, words *byte, blocks int, scale float32)
-
-// transpose8AVX2 sets dst[k][i] = src[i][k] for i < 8 and k < 8·blocks; strides are in bytes.
-//
-//go:noescape
-func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)

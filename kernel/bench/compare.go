@@ -8,11 +8,11 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"golang.org/x/sys/unix"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"golang.org/x/sys/unix"
 
 	"pawl/kernel"
 )

@@ -1,0 +1,181 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// grid has every 1009th float32, of both signs, with NaN, Inf and subnormals.
+func grid() []float32 {
+	var all []float32
+	for bits := uint64(0); bits < 1<<32; bits += 1009 {
+		all = append(all, math.Float32frombits(uint32(bits)))
+	}
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 88.72283, 88.72284, -103.97, -103.98, -87.33655, 0.625, -0.625, 9.01} {
+		all = append(all, float32(x), math.Nextafter32(float32(x), 1000), math.Nextafter32(float32(x), -1000))
+	}
+	return all
+}
+
+// ulps is how far got is from want, in spacings of float32 at want.
+func ulps(got float32, want float64) float64 {
+	if math.IsNaN(want) {
+		if got != got {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	return math.Abs(float64(got)-want) / spacing(want)
+}
+
+func spacing(x float64) float64 {
+	if math.Abs(x) > math.MaxFloat32 {
+		return 0x1p104
+	}
+	_, e := math.Frexp(x)
+	return math.Ldexp(1, max(e-24, -149))
+}
+
+func TestElementwiseErrorsAreWithinTheStatedBounds(t *testing.T) {
+	x := grid()
+	got := make([]float32, len(x))
+	for _, f := range []struct {
+		name  string
+		apply func(dst, src []float32)
+		exact func(float64) float64
+		bound float64
+	}{
+		{"exp", portable.exp, math.Exp, 1.0},
+		{"sigmoid", portable.sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, 2.5},
+		{"tanh", portable.tanh, math.Tanh, 1.5},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			f.apply(got, x)
+			var worst float64
+			var at float32
+			for i, v := range x {
+				want := f.exact(float64(v))
+				if math.IsInf(float64(float32(want)), 0) {
+					if !math.IsInf(float64(got[i]), 1) {
+						t.Fatalf("%v: got %v, want +Inf", v, got[i])
+					}
+					continue
+				}
+				if e := ulps(got[i], want); e > worst {
+					worst, at = e, v
+				}
+			}
+			t.Logf("largest error %.3f ulp, at %v", worst, at)
+			if !(worst <= f.bound) {
+				t.Errorf("%.3f ulp at %v, above %v", worst, at, f.bound)
+			}
+		})
+	}
+	if z := tanhOne(float32(math.Copysign(0, -1))); z != 0 || !math.Signbit(float64(z)) {
+		t.Errorf("tanh(−0) = %v", z)
+	}
+}
+
+// Same bits on every kernel, for every length and in place.
+func TestElementwiseBitsAreTheSameOnEveryKernel(t *testing.T) {
+	x := grid()
+	onEach(t, func(t *testing.T, m *machine) {
+		got, want := make([]float32, len(x)), make([]float32, len(x))
+		for name, f := range map[string][2]func(dst, src []float32){
+			"exp":     {m.exp, portable.exp},
+			"sigmoid": {m.sigmoid, portable.sigmoid},
+			"tanh":    {m.tanh, portable.tanh},
+			"add": {
+				func(dst, src []float32) { clear(dst); m.addScaled(dst, src, 0.3); m.addScaled(dst, src, -2) },
+				func(dst, src []float32) {
+					clear(dst)
+					portable.addScaled(dst, src, 0.3)
+					portable.addScaled(dst, src, -2)
+				},
+			},
+		} {
+			f[0](got, x)
+			f[1](want, x)
+			for i, v := range x {
+				if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
+					t.Fatalf("%s(%v) is %v, portable %v", name, v, got[i], want[i])
+				}
+			}
+			if name == "add" {
+				continue
+			}
+			for n := range 40 {
+				part := append([]float32(nil), x[1e6:1e6+41]...)
+				f[0](part[:n], part[:n])
+				for i := range part {
+					w := x[1e6+i]
+					if i < n {
+						w = want[1e6+i]
+					}
+					if math.Float32bits(part[i]) != math.Float32bits(w) {
+						t.Fatalf("%s of %d values in place: place %d is %v, want %v", name, n, i, part[i], w)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestSoftmax(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, c := range []struct {
+		name string
+		in   []float32
+		want []float64
+	}{
+		{"one", []float32{-7}, []float64{1}},
+		{"equal", []float32{3, 3}, []float64{0.5, 0.5}},
+		{"far apart", []float32{1e30, -1e30}, []float64{1, 0}},
+		{"one impossible", []float32{-inf, 0, 0}, []float64{0, 0.5, 0.5}},
+		{"all impossible", []float32{-inf, -inf}, []float64{math.NaN(), math.NaN()}},
+		{"infinite", []float32{inf, 0}, []float64{math.NaN(), math.NaN()}},
+		{"NaN", []float32{0, float32(math.NaN())}, []float64{math.NaN(), math.NaN()}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := append([]float32(nil), c.in...)
+			Softmax(got, len(got))
+			for i, w := range c.want {
+				if g := float64(got[i]); g != w && !(math.IsNaN(g) && math.IsNaN(w)) {
+					t.Errorf("softmax(%v) = %v, want %v", c.in, got, c.want)
+				}
+			}
+		})
+	}
+	Softmax(nil, 5)
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	const width = 10
+	x := make([]float32, 500*width)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64() * 10)
+	}
+	got := append([]float32(nil), x...)
+	Softmax(got, width)
+	for at := 0; at < len(x); at += width {
+		var sum, greatest, total float64
+		greatest = math.Inf(-1)
+		for _, v := range x[at : at+width] {
+			greatest = max(greatest, float64(v))
+		}
+		for _, v := range x[at : at+width] {
+			sum += math.Exp(float64(v) - greatest)
+		}
+		for i, v := range x[at : at+width] {
+			want := math.Exp(float64(v)-greatest) / sum
+			bound := (width + 6 + greatest - float64(v)) * 0x1p-24
+			if e := math.Abs(float64(got[at+i])/want - 1); e > bound {
+				t.Fatalf("softmax of %v: place %d is off by %g, above %g", x[at:at+width], i, e, bound)
+			}
+			total += float64(got[at+i])
+		}
+		if math.Abs(total-1) > (width+3)*0x1p-24 {
+			t.Fatalf("row sums to 1%+g", total-1)
+		}
+	}
+}
