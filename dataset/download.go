@@ -130,17 +130,19 @@ func (f Fetcher) fromPublisher(ctx context.Context, s *ImageSet, missing []int) 
 	}
 	for _, n := range missing {
 		file := s.Files[n]
-		err := f.try(ctx, s, path.Base(file.Path), file, func(body io.Reader, address string) error {
-			raw, err := io.ReadAll(body)
-			if err != nil {
+		var raw []byte
+		err := f.try(ctx, s, path.Base(file.Path), file, func(body io.Reader, address string) (err error) {
+			if raw, err = io.ReadAll(body); err != nil {
 				return err
 			}
-			if _, err := s.checked(file, raw, address); err != nil {
-				return err
-			}
-			return writeWhole(f.place(file), raw)
+			_, err = s.checked(file, raw, address)
+			return err
 		})
 		if err != nil {
+			return err
+		}
+		// Not inside of try: a full disk is no fault of an address.
+		if err := writeWhole(f.place(file), raw); err != nil {
 			return err
 		}
 	}
@@ -148,9 +150,9 @@ func (f Fetcher) fromPublisher(ctx context.Context, s *ImageSet, missing []int) 
 }
 
 func (f Fetcher) fromArchive(ctx context.Context, s *ImageSet, missing []int) error {
-	return f.try(ctx, s, s.origin.archive, s.Files[missing[0]], func(body io.Reader, address string) error {
-		contents, err := s.origin.unpack(body)
-		if err != nil {
+	var contents [][]byte
+	err := f.try(ctx, s, s.origin.archive, s.Files[missing[0]], func(body io.Reader, address string) (err error) {
+		if contents, err = s.origin.unpack(body); err != nil {
 			return err
 		}
 		for n, file := range s.Files { // all of them before the first is written
@@ -158,13 +160,17 @@ func (f Fetcher) fromArchive(ctx context.Context, s *ImageSet, missing []int) er
 				return err
 			}
 		}
-		for _, n := range missing {
-			if err := writeWhole(f.place(s.Files[n]), zipFor(s.Files[n].Path, contents[n])); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, n := range missing {
+		if err := writeWhole(f.place(s.Files[n]), zipFor(s.Files[n].Path, contents[n])); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func zipFor(name string, content []byte) []byte {
