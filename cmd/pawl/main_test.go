@@ -53,12 +53,15 @@ func TestScripts(t *testing.T) {
 			return writeClinic(e.WorkDir, clinicRows)
 		},
 		Condition: func(c string) (bool, error) {
-			if c == "root" {
+			switch c {
+			case "root":
 				return os.Getuid() == 0, nil
+			case "postgres":
+				return postgresURL() != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", c)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "between": between},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between},
 	})
 }
 
