@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -55,10 +56,11 @@ type Fetched struct {
 	Already  bool // it was there, and right
 }
 
-// Get makes sure that the folder has all files of a data set, each with its SHA-256;
-// a file appears whole or not at all. MNIST falls back to a Go module where there is
-// a go command. Nothing is got of a data set that is part of the program. Errors are *DownloadError, *FileError for content that is not the
-// publisher's, the context's, or of the file system.
+// Get asks the publisher, or a mirror of its files, for what the folder lacks of a
+// data set. Each file is compared with its SHA-256 and appears whole or not at all.
+// MNIST falls back to a Go module where there is a go command. Nothing is got of a
+// data set that is part of the program. Errors are *DownloadError, *FileError for
+// content that is not the publisher's, the context's, or of the file system.
 func (f Fetcher) Get(ctx context.Context, name string) ([]Fetched, error) {
 	if f.Dir == "" {
 		dir, err := UserDataDir()
@@ -66,6 +68,10 @@ func (f Fetcher) Get(ctx context.Context, name string) ([]Fetched, error) {
 			return nil, err
 		}
 		f.Dir = dir
+	}
+	// Known before megabytes are on their way.
+	if info, err := os.Stat(f.Dir); err == nil && !info.IsDir() {
+		return nil, &FileError{Dataset: name, Msg: f.Dir + " is a file and not a folder", hint: "name a folder with --data-dir"}
 	}
 	if s, ok := Images(name); ok {
 		return f.images(ctx, s)

