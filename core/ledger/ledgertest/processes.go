@@ -99,8 +99,11 @@ func Sized(address string) Processes {
 func (p Processes) Run(t *testing.T, open func(ctx context.Context, address string) (ledger.Store, error)) {
 	t.Helper()
 	began := time.Now()
-	lines := p.spend(t)
-	t.Logf("%d processes × %d reservations: %v", p.Count, p.Reservations, time.Since(began).Round(time.Millisecond))
+	lines, killed := p.spend(t)
+	t.Logf("%d processes × %d reservations, %d killed: %v", p.Count, p.Reservations, killed, time.Since(began).Round(time.Millisecond))
+	if p.Kill && killed < p.Count/2 {
+		t.Errorf("only %d of %d processes were killed in their midst", killed, p.Count)
+	}
 
 	s, err := open(context.Background(), p.Address)
 	if err != nil {
@@ -137,11 +140,16 @@ func (p Processes) Run(t *testing.T, open func(ctx context.Context, address stri
 	}
 }
 
-// spend runs the processes to their end and returns every line that they wrote.
-func (p Processes) spend(t *testing.T) []string {
+// spend runs the processes to their end and returns every line that they wrote, and
+// how many were killed.
+func (p Processes) spend(t *testing.T) (lines []string, kills int) {
 	t.Helper()
 	var mu sync.Mutex
-	var lines []string
+	said := func(line string) {
+		mu.Lock()
+		lines = append(lines, line)
+		mu.Unlock()
+	}
 	var group sync.WaitGroup
 	random := rand.New(rand.NewPCG(p.Seed, 2))
 	for i := range p.Count {
@@ -150,17 +158,12 @@ func (p Processes) spend(t *testing.T) []string {
 			at = 1 + random.IntN(p.Reservations)
 		}
 		group.Go(func() {
-			answered, killed, err := p.start(p.Reservations, at, delay, func(line string) {
-				mu.Lock()
-				lines = append(lines, line)
-				mu.Unlock()
-			})
+			answered, killed, err := p.start(p.Reservations, at, delay, said)
 			if killed && err == nil {
-				_, _, err = p.start(p.Reservations-answered, 0, 0, func(line string) {
-					mu.Lock()
-					lines = append(lines, line)
-					mu.Unlock()
-				})
+				mu.Lock()
+				kills++
+				mu.Unlock()
+				_, _, err = p.start(p.Reservations-answered, 0, 0, said)
 			}
 			if err != nil {
 				t.Errorf("process %d: %v", i, err)
@@ -168,7 +171,7 @@ func (p Processes) spend(t *testing.T) []string {
 		})
 	}
 	group.Wait()
-	return lines
+	return lines, kills
 }
 
 // start runs one process and, with at > 0, kills it the delay after that line. It
