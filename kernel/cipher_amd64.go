@@ -10,7 +10,12 @@ func leaf7ECX() uint32
 // subWord applies the AES S-box to each byte of w, without a table in memory.
 func subWord(w uint32) uint32
 
-// keyStreamVAES writes 16·count AES-256 blocks of the big-endian counters from counter on.
+// keyStreamAES writes count times 8 AES-256 blocks of the big-endian counters from counter on.
+//
+//go:noescape
+func keyStreamAES(dst *byte, schedule *uint32, counter uint64, count int)
+
+// keyStreamVAES writes count times 16 AES-256 blocks of the big-endian counters from counter on.
 //
 //go:noescape
 func keyStreamVAES(dst *byte, schedule *uint32, counter uint64, count int)

@@ -24,23 +24,212 @@ TEXT ·subWord(SB), NOSPLIT, $0-12
 	MOVL             AX, ret+8(FP)
 	RET
 
-DATA bigEndian<>+0(SB)/8, $0x8080808080808080
-DATA bigEndian<>+8(SB)/8, $0x0001020304050607
-DATA bigEndian<>+16(SB)/8, $0x8080808080808080
-DATA bigEndian<>+24(SB)/8, $0x0001020304050607
-GLOBL bigEndian<>(SB), RODATA|NOPTR, $32
+DATA bigEndiankeyStreamAES<>+0(SB)/8, $0x8080808080808080
+DATA bigEndiankeyStreamAES<>+8(SB)/8, $0x0001020304050607
+GLOBL bigEndiankeyStreamAES<>(SB), RODATA|NOPTR, $16
 
-DATA blockPair<>+0(SB)/8, $0x0000000000000000
-DATA blockPair<>+8(SB)/8, $0x0000000000000000
-DATA blockPair<>+16(SB)/8, $0x0000000000000001
-DATA blockPair<>+24(SB)/8, $0x0000000000000000
-GLOBL blockPair<>(SB), RODATA|NOPTR, $32
+DATA offsetkeyStreamAES<>+0(SB)/8, $0x0000000000000000
+DATA offsetkeyStreamAES<>+8(SB)/8, $0x0000000000000000
+GLOBL offsetkeyStreamAES<>(SB), RODATA|NOPTR, $16
 
-DATA two<>+0(SB)/8, $0x0000000000000002
-DATA two<>+8(SB)/8, $0x0000000000000000
-DATA two<>+16(SB)/8, $0x0000000000000002
-DATA two<>+24(SB)/8, $0x0000000000000000
-GLOBL two<>(SB), RODATA|NOPTR, $32
+DATA stepkeyStreamAES<>+0(SB)/8, $0x0000000000000001
+DATA stepkeyStreamAES<>+8(SB)/8, $0x0000000000000000
+GLOBL stepkeyStreamAES<>(SB), RODATA|NOPTR, $16
+
+// func keyStreamAES(dst *byte, schedule *uint32, counter uint64, count int)
+// Requires: AVX, AVX2, VAES
+TEXT ·keyStreamAES(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         schedule+8(FP), CX
+	MOVQ         counter+16(FP), DX
+	MOVQ         count+24(FP), BX
+	VMOVQ        DX, X0
+	VPBROADCASTQ X0, X0
+	VPADDQ       offsetkeyStreamAES<>+0(SB), X0, X0
+
+next:
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X1
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X2
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X3
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X4
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X5
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X6
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X7
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VPSHUFB     bigEndiankeyStreamAES<>+0(SB), X0, X8
+	VPADDQ      stepkeyStreamAES<>+0(SB), X0, X0
+	VMOVDQU     (CX), X9
+	VPXOR       X9, X1, X1
+	VPXOR       X9, X2, X2
+	VPXOR       X9, X3, X3
+	VPXOR       X9, X4, X4
+	VPXOR       X9, X5, X5
+	VPXOR       X9, X6, X6
+	VPXOR       X9, X7, X7
+	VPXOR       X9, X8, X8
+	VMOVDQU     16(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     32(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     48(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     64(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     80(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     96(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     112(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     128(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     144(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     160(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     176(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     192(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     208(CX), X9
+	VAESENC     X9, X1, X1
+	VAESENC     X9, X2, X2
+	VAESENC     X9, X3, X3
+	VAESENC     X9, X4, X4
+	VAESENC     X9, X5, X5
+	VAESENC     X9, X6, X6
+	VAESENC     X9, X7, X7
+	VAESENC     X9, X8, X8
+	VMOVDQU     224(CX), X9
+	VAESENCLAST X9, X1, X1
+	VAESENCLAST X9, X2, X2
+	VAESENCLAST X9, X3, X3
+	VAESENCLAST X9, X4, X4
+	VAESENCLAST X9, X5, X5
+	VAESENCLAST X9, X6, X6
+	VAESENCLAST X9, X7, X7
+	VAESENCLAST X9, X8, X8
+	VMOVDQU     X1, (AX)
+	VMOVDQU     X2, 16(AX)
+	VMOVDQU     X3, 32(AX)
+	VMOVDQU     X4, 48(AX)
+	VMOVDQU     X5, 64(AX)
+	VMOVDQU     X6, 80(AX)
+	VMOVDQU     X7, 96(AX)
+	VMOVDQU     X8, 112(AX)
+	ADDQ        $+128, AX
+	DECQ        BX
+	JNZ         next
+	VZEROUPPER
+	RET
+
+DATA bigEndiankeyStreamVAES<>+0(SB)/8, $0x8080808080808080
+DATA bigEndiankeyStreamVAES<>+8(SB)/8, $0x0001020304050607
+DATA bigEndiankeyStreamVAES<>+16(SB)/8, $0x8080808080808080
+DATA bigEndiankeyStreamVAES<>+24(SB)/8, $0x0001020304050607
+GLOBL bigEndiankeyStreamVAES<>(SB), RODATA|NOPTR, $32
+
+DATA offsetkeyStreamVAES<>+0(SB)/8, $0x0000000000000000
+DATA offsetkeyStreamVAES<>+8(SB)/8, $0x0000000000000000
+DATA offsetkeyStreamVAES<>+16(SB)/8, $0x0000000000000001
+DATA offsetkeyStreamVAES<>+24(SB)/8, $0x0000000000000000
+GLOBL offsetkeyStreamVAES<>(SB), RODATA|NOPTR, $32
+
+DATA stepkeyStreamVAES<>+0(SB)/8, $0x0000000000000002
+DATA stepkeyStreamVAES<>+8(SB)/8, $0x0000000000000000
+DATA stepkeyStreamVAES<>+16(SB)/8, $0x0000000000000002
+DATA stepkeyStreamVAES<>+24(SB)/8, $0x0000000000000000
+GLOBL stepkeyStreamVAES<>(SB), RODATA|NOPTR, $32
 
 // func keyStreamVAES(dst *byte, schedule *uint32, counter uint64, count int)
 // Requires: AVX, AVX2, VAES
@@ -51,25 +240,25 @@ TEXT ·keyStreamVAES(SB), NOSPLIT, $0-32
 	MOVQ         count+24(FP), BX
 	VMOVQ        DX, X0
 	VPBROADCASTQ X0, Y0
-	VPADDQ       blockPair<>+0(SB), Y0, Y0
+	VPADDQ       offsetkeyStreamVAES<>+0(SB), Y0, Y0
 
 next:
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y1
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y2
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y3
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y4
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y5
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y6
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y7
-	VPADDQ         two<>+0(SB), Y0, Y0
-	VPSHUFB        bigEndian<>+0(SB), Y0, Y8
-	VPADDQ         two<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y1
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y2
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y3
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y4
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y5
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y6
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y7
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
+	VPSHUFB        bigEndiankeyStreamVAES<>+0(SB), Y0, Y8
+	VPADDQ         stepkeyStreamVAES<>+0(SB), Y0, Y0
 	VBROADCASTI128 (CX), Y9
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y9, Y2, Y2

@@ -36,8 +36,8 @@ func AddScaled(dst, src []float32, scale float32) {
 }
 
 // Softmax replaces each row x of width values by e^x/Σe^x, after subtracting the
-// row's greatest value. A row sums to 1 within (width+3)·2⁻²⁴; each value has a
-// relative error below (width+6)·2⁻²⁴ plus 2⁻²⁴ times its distance from the
+// row's greatest value. A row sums to 1 within (width+5)·2⁻²⁴; each value has a
+// relative error below (width+8)·2⁻²⁴ plus 2⁻²⁴ times its distance from the
 // greatest. A row that holds NaN or +Inf, or only −Inf, becomes NaN; other −Inf
 // give 0. It panics unless width > 0 divides the length.
 func Softmax(rows []float32, width int) {
@@ -48,7 +48,9 @@ func Softmax(rows []float32, width int) {
 		row := rows[at : at+width]
 		greatest := row[0]
 		for _, v := range row[1:] {
-			greatest = max(greatest, v)
+			if v > greatest {
+				greatest = v
+			}
 		}
 		for i, v := range row {
 			row[i] = v - greatest
@@ -61,8 +63,9 @@ func Softmax(rows []float32, width int) {
 		for _, v := range row {
 			sum += v
 		}
+		share := 1 / sum
 		for i, v := range row {
-			row[i] = v / sum
+			row[i] = v * share
 		}
 	}
 }
@@ -96,13 +99,29 @@ var (
 	cosPolynomial  = [...]float32{-0.3084251284599304, 0.015854327008128166, -0.0003259400837123394, 3.530338062773808e-06}                                                                                // (cos(¼π√z)−1)/z, z ≤ 1 [6.4e-11]
 )
 
-// polynomial returns Σ c[i]·x^i by Horner's rule, each step rounded.
+// polynomial returns Σ c[i]·x^i, at most 8 terms, by Estrin's scheme: pairs, then
+// pairs of pairs, each product and each sum rounded. The assembly goes the same
+// way, which halves the latency of Horner's rule.
 func polynomial(c []float32, x float32) float32 {
-	p := c[len(c)-1]
-	for i := len(c) - 2; i >= 0; i-- {
-		p = float32(p*x) + c[i]
+	var terms [4]float32
+	n := (len(c) + 1) / 2
+	for i := range n {
+		terms[i] = c[2*i]
+		if 2*i+1 < len(c) {
+			terms[i] = float32(c[2*i+1]*x) + c[2*i]
+		}
 	}
-	return p
+	for power := float32(x * x); n > 1; power = float32(power * power) {
+		for i := range (n + 1) / 2 {
+			t := terms[2*i]
+			if 2*i+1 < n {
+				t += float32(terms[2*i+1] * power)
+			}
+			terms[i] = t
+		}
+		n = (n + 1) / 2
+	}
+	return terms[0]
 }
 
 // expOne reduces x = n·ln2 + r with |r| ≤ ½ln2 and returns 2ⁿ·e^r.

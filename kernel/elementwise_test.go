@@ -168,13 +168,13 @@ func TestSoftmax(t *testing.T) {
 		}
 		for i, v := range x[at : at+width] {
 			want := math.Exp(float64(v)-greatest) / sum
-			bound := (width + 6 + greatest - float64(v)) * 0x1p-24
+			bound := (width + 8 + greatest - float64(v)) * 0x1p-24
 			if e := math.Abs(float64(got[at+i])/want - 1); e > bound {
 				t.Fatalf("softmax of %v: place %d is off by %g, above %g", x[at:at+width], i, e, bound)
 			}
 			total += float64(got[at+i])
 		}
-		if math.Abs(total-1) > (width+3)*0x1p-24 {
+		if math.Abs(total-1) > (width+5)*0x1p-24 {
 			t.Fatalf("row sums to 1%+g", total-1)
 		}
 	}

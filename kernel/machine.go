@@ -18,7 +18,9 @@ type machine struct {
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
 	normals            func(dst []float32, words []byte, scale float32)
-	vaes               bool
+	// keyStream writes whole KiB of AES-256 counter blocks; nil asks the standard
+	// library.
+	keyStream func(dst []byte, schedule *[60]uint32, counter uint64)
 }
 
 // tileFor picks the tile for n columns. It decides speed only: each element of

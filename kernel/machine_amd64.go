@@ -10,7 +10,15 @@ func machines() []*machine {
 		return list
 	}
 	rowCopies := map[int]func(dst, src *float32, srcStride, rows int){16: copyRows16, 32: copyRows32, 48: copyRows48}
-	vaes := x86.HasAES && leaf7ECX()>>9&1 == 1
+	var stream func(dst []byte, schedule *[60]uint32, counter uint64)
+	switch {
+	case x86.HasAES && leaf7ECX()>>9&1 == 1:
+		stream = func(dst []byte, schedule *[60]uint32, counter uint64) {
+			keyStreamVAES(&dst[0], &schedule[0], counter, len(dst)/256)
+		}
+	case x86.HasAES:
+		stream = keyStreamNarrow
+	}
 	usual := assembled(6, 16, tile6x16AVX2Loop, []tileFunc{tile1x16AVX2, tile2x16AVX2, tile3x16AVX2, tile4x16AVX2, tile5x16AVX2})
 	list = append([]*machine{{
 		name:   "avx2",
@@ -23,7 +31,7 @@ func machines() []*machine {
 		normals: func(dst []float32, words []byte, scale float32) {
 			normalsAVX2(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
-		vaes: vaes,
+		keyStream: stream,
 	}}, list...)
 	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
 		return list
@@ -46,7 +54,7 @@ func machines() []*machine {
 		normals: func(dst []float32, words []byte, scale float32) {
 			normalsAVX512(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
-		vaes: vaes,
+		keyStream: stream,
 	}}, list...)
 }
 
@@ -93,7 +101,6 @@ func scaled(lanes int, assembly func(dst, src *float32, scale float32, count int
 	}
 }
 
-// keyStreamWide fills dst, a multiple of 256 bytes, from block counter on.
-func keyStreamWide(dst []byte, schedule *[60]uint32, counter uint64) {
-	keyStreamVAES(&dst[0], &schedule[0], counter, len(dst)/256)
+func keyStreamNarrow(dst []byte, schedule *[60]uint32, counter uint64) {
+	keyStreamAES(&dst[0], &schedule[0], counter, len(dst)/128)
 }

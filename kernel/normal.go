@@ -30,7 +30,7 @@ import (
 // A Normal is never written to: many goroutines may fill from it at once.
 type Normal struct {
 	block    cipher.Block
-	schedule [60]uint32 // where the processor has wide AES
+	schedule [60]uint32 // expanded only where the processor has AES
 }
 
 // normalBlock is how many values come from normalBytes of key stream.
@@ -48,7 +48,7 @@ func NewNormal(key [32]byte) *Normal {
 		panic("kernel: AES-256 refuses a key of 32 bytes: " + err.Error())
 	}
 	s := &Normal{block: block}
-	if active.vaes {
+	if active.keyStream != nil {
 		expandKey(&s.schedule, key)
 	}
 	return s
@@ -108,8 +108,8 @@ func roundUp(x float64) float32 {
 
 // keyStream fills dst, whole blocks, from the block with that counter on.
 func (s *Normal) keyStream(x *machine, dst []byte, counter uint64) {
-	if x.vaes && s.schedule != [60]uint32{} {
-		keyStreamWide(dst, &s.schedule, counter)
+	if x.keyStream != nil {
+		x.keyStream(dst, &s.schedule, counter)
 		return
 	}
 	var iv [aes.BlockSize]byte

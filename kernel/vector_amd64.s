@@ -100,86 +100,86 @@ DATA constant<>+368(SB)/4, $0xb95e8083
 DATA constant<>+372(SB)/4, $0xb95e8083
 DATA constant<>+376(SB)/4, $0xb95e8083
 DATA constant<>+380(SB)/4, $0xb95e8083
-DATA constant<>+384(SB)/4, $0x3ab511a9
-DATA constant<>+388(SB)/4, $0x3ab511a9
-DATA constant<>+392(SB)/4, $0x3ab511a9
-DATA constant<>+396(SB)/4, $0x3ab511a9
-DATA constant<>+400(SB)/4, $0x3ab511a9
-DATA constant<>+404(SB)/4, $0x3ab511a9
-DATA constant<>+408(SB)/4, $0x3ab511a9
-DATA constant<>+412(SB)/4, $0x3ab511a9
-DATA constant<>+416(SB)/4, $0x3ab511a9
-DATA constant<>+420(SB)/4, $0x3ab511a9
-DATA constant<>+424(SB)/4, $0x3ab511a9
-DATA constant<>+428(SB)/4, $0x3ab511a9
-DATA constant<>+432(SB)/4, $0x3ab511a9
-DATA constant<>+436(SB)/4, $0x3ab511a9
-DATA constant<>+440(SB)/4, $0x3ab511a9
-DATA constant<>+444(SB)/4, $0x3ab511a9
-DATA constant<>+448(SB)/4, $0x3c091d36
-DATA constant<>+452(SB)/4, $0x3c091d36
-DATA constant<>+456(SB)/4, $0x3c091d36
-DATA constant<>+460(SB)/4, $0x3c091d36
-DATA constant<>+464(SB)/4, $0x3c091d36
-DATA constant<>+468(SB)/4, $0x3c091d36
-DATA constant<>+472(SB)/4, $0x3c091d36
-DATA constant<>+476(SB)/4, $0x3c091d36
-DATA constant<>+480(SB)/4, $0x3c091d36
-DATA constant<>+484(SB)/4, $0x3c091d36
-DATA constant<>+488(SB)/4, $0x3c091d36
-DATA constant<>+492(SB)/4, $0x3c091d36
-DATA constant<>+496(SB)/4, $0x3c091d36
-DATA constant<>+500(SB)/4, $0x3c091d36
-DATA constant<>+504(SB)/4, $0x3c091d36
-DATA constant<>+508(SB)/4, $0x3c091d36
-DATA constant<>+512(SB)/4, $0x3d2aac7a
-DATA constant<>+516(SB)/4, $0x3d2aac7a
-DATA constant<>+520(SB)/4, $0x3d2aac7a
-DATA constant<>+524(SB)/4, $0x3d2aac7a
-DATA constant<>+528(SB)/4, $0x3d2aac7a
-DATA constant<>+532(SB)/4, $0x3d2aac7a
-DATA constant<>+536(SB)/4, $0x3d2aac7a
-DATA constant<>+540(SB)/4, $0x3d2aac7a
-DATA constant<>+544(SB)/4, $0x3d2aac7a
-DATA constant<>+548(SB)/4, $0x3d2aac7a
-DATA constant<>+552(SB)/4, $0x3d2aac7a
-DATA constant<>+556(SB)/4, $0x3d2aac7a
-DATA constant<>+560(SB)/4, $0x3d2aac7a
-DATA constant<>+564(SB)/4, $0x3d2aac7a
-DATA constant<>+568(SB)/4, $0x3d2aac7a
-DATA constant<>+572(SB)/4, $0x3d2aac7a
-DATA constant<>+576(SB)/4, $0x3e2aaa48
-DATA constant<>+580(SB)/4, $0x3e2aaa48
-DATA constant<>+584(SB)/4, $0x3e2aaa48
-DATA constant<>+588(SB)/4, $0x3e2aaa48
-DATA constant<>+592(SB)/4, $0x3e2aaa48
-DATA constant<>+596(SB)/4, $0x3e2aaa48
-DATA constant<>+600(SB)/4, $0x3e2aaa48
-DATA constant<>+604(SB)/4, $0x3e2aaa48
-DATA constant<>+608(SB)/4, $0x3e2aaa48
-DATA constant<>+612(SB)/4, $0x3e2aaa48
-DATA constant<>+616(SB)/4, $0x3e2aaa48
-DATA constant<>+620(SB)/4, $0x3e2aaa48
-DATA constant<>+624(SB)/4, $0x3e2aaa48
-DATA constant<>+628(SB)/4, $0x3e2aaa48
-DATA constant<>+632(SB)/4, $0x3e2aaa48
-DATA constant<>+636(SB)/4, $0x3e2aaa48
-DATA constant<>+640(SB)/4, $0x3efffffe
-DATA constant<>+644(SB)/4, $0x3efffffe
-DATA constant<>+648(SB)/4, $0x3efffffe
-DATA constant<>+652(SB)/4, $0x3efffffe
-DATA constant<>+656(SB)/4, $0x3efffffe
-DATA constant<>+660(SB)/4, $0x3efffffe
-DATA constant<>+664(SB)/4, $0x3efffffe
-DATA constant<>+668(SB)/4, $0x3efffffe
-DATA constant<>+672(SB)/4, $0x3efffffe
-DATA constant<>+676(SB)/4, $0x3efffffe
-DATA constant<>+680(SB)/4, $0x3efffffe
-DATA constant<>+684(SB)/4, $0x3efffffe
-DATA constant<>+688(SB)/4, $0x3efffffe
-DATA constant<>+692(SB)/4, $0x3efffffe
-DATA constant<>+696(SB)/4, $0x3efffffe
-DATA constant<>+700(SB)/4, $0x3efffffe
+DATA constant<>+384(SB)/4, $0x3e2aaa48
+DATA constant<>+388(SB)/4, $0x3e2aaa48
+DATA constant<>+392(SB)/4, $0x3e2aaa48
+DATA constant<>+396(SB)/4, $0x3e2aaa48
+DATA constant<>+400(SB)/4, $0x3e2aaa48
+DATA constant<>+404(SB)/4, $0x3e2aaa48
+DATA constant<>+408(SB)/4, $0x3e2aaa48
+DATA constant<>+412(SB)/4, $0x3e2aaa48
+DATA constant<>+416(SB)/4, $0x3e2aaa48
+DATA constant<>+420(SB)/4, $0x3e2aaa48
+DATA constant<>+424(SB)/4, $0x3e2aaa48
+DATA constant<>+428(SB)/4, $0x3e2aaa48
+DATA constant<>+432(SB)/4, $0x3e2aaa48
+DATA constant<>+436(SB)/4, $0x3e2aaa48
+DATA constant<>+440(SB)/4, $0x3e2aaa48
+DATA constant<>+444(SB)/4, $0x3e2aaa48
+DATA constant<>+448(SB)/4, $0x3efffffe
+DATA constant<>+452(SB)/4, $0x3efffffe
+DATA constant<>+456(SB)/4, $0x3efffffe
+DATA constant<>+460(SB)/4, $0x3efffffe
+DATA constant<>+464(SB)/4, $0x3efffffe
+DATA constant<>+468(SB)/4, $0x3efffffe
+DATA constant<>+472(SB)/4, $0x3efffffe
+DATA constant<>+476(SB)/4, $0x3efffffe
+DATA constant<>+480(SB)/4, $0x3efffffe
+DATA constant<>+484(SB)/4, $0x3efffffe
+DATA constant<>+488(SB)/4, $0x3efffffe
+DATA constant<>+492(SB)/4, $0x3efffffe
+DATA constant<>+496(SB)/4, $0x3efffffe
+DATA constant<>+500(SB)/4, $0x3efffffe
+DATA constant<>+504(SB)/4, $0x3efffffe
+DATA constant<>+508(SB)/4, $0x3efffffe
+DATA constant<>+512(SB)/4, $0x3c091d36
+DATA constant<>+516(SB)/4, $0x3c091d36
+DATA constant<>+520(SB)/4, $0x3c091d36
+DATA constant<>+524(SB)/4, $0x3c091d36
+DATA constant<>+528(SB)/4, $0x3c091d36
+DATA constant<>+532(SB)/4, $0x3c091d36
+DATA constant<>+536(SB)/4, $0x3c091d36
+DATA constant<>+540(SB)/4, $0x3c091d36
+DATA constant<>+544(SB)/4, $0x3c091d36
+DATA constant<>+548(SB)/4, $0x3c091d36
+DATA constant<>+552(SB)/4, $0x3c091d36
+DATA constant<>+556(SB)/4, $0x3c091d36
+DATA constant<>+560(SB)/4, $0x3c091d36
+DATA constant<>+564(SB)/4, $0x3c091d36
+DATA constant<>+568(SB)/4, $0x3c091d36
+DATA constant<>+572(SB)/4, $0x3c091d36
+DATA constant<>+576(SB)/4, $0x3d2aac7a
+DATA constant<>+580(SB)/4, $0x3d2aac7a
+DATA constant<>+584(SB)/4, $0x3d2aac7a
+DATA constant<>+588(SB)/4, $0x3d2aac7a
+DATA constant<>+592(SB)/4, $0x3d2aac7a
+DATA constant<>+596(SB)/4, $0x3d2aac7a
+DATA constant<>+600(SB)/4, $0x3d2aac7a
+DATA constant<>+604(SB)/4, $0x3d2aac7a
+DATA constant<>+608(SB)/4, $0x3d2aac7a
+DATA constant<>+612(SB)/4, $0x3d2aac7a
+DATA constant<>+616(SB)/4, $0x3d2aac7a
+DATA constant<>+620(SB)/4, $0x3d2aac7a
+DATA constant<>+624(SB)/4, $0x3d2aac7a
+DATA constant<>+628(SB)/4, $0x3d2aac7a
+DATA constant<>+632(SB)/4, $0x3d2aac7a
+DATA constant<>+636(SB)/4, $0x3d2aac7a
+DATA constant<>+640(SB)/4, $0x3ab511a9
+DATA constant<>+644(SB)/4, $0x3ab511a9
+DATA constant<>+648(SB)/4, $0x3ab511a9
+DATA constant<>+652(SB)/4, $0x3ab511a9
+DATA constant<>+656(SB)/4, $0x3ab511a9
+DATA constant<>+660(SB)/4, $0x3ab511a9
+DATA constant<>+664(SB)/4, $0x3ab511a9
+DATA constant<>+668(SB)/4, $0x3ab511a9
+DATA constant<>+672(SB)/4, $0x3ab511a9
+DATA constant<>+676(SB)/4, $0x3ab511a9
+DATA constant<>+680(SB)/4, $0x3ab511a9
+DATA constant<>+684(SB)/4, $0x3ab511a9
+DATA constant<>+688(SB)/4, $0x3ab511a9
+DATA constant<>+692(SB)/4, $0x3ab511a9
+DATA constant<>+696(SB)/4, $0x3ab511a9
+DATA constant<>+700(SB)/4, $0x3ab511a9
 DATA constant<>+704(SB)/4, $0x3f800000
 DATA constant<>+708(SB)/4, $0x3f800000
 DATA constant<>+712(SB)/4, $0x3f800000
@@ -244,86 +244,86 @@ DATA constant<>+944(SB)/4, $0x40000000
 DATA constant<>+948(SB)/4, $0x40000000
 DATA constant<>+952(SB)/4, $0x40000000
 DATA constant<>+956(SB)/4, $0x40000000
-DATA constant<>+960(SB)/4, $0xbbbaf0e6
-DATA constant<>+964(SB)/4, $0xbbbaf0e6
-DATA constant<>+968(SB)/4, $0xbbbaf0e6
-DATA constant<>+972(SB)/4, $0xbbbaf0e6
-DATA constant<>+976(SB)/4, $0xbbbaf0e6
-DATA constant<>+980(SB)/4, $0xbbbaf0e6
-DATA constant<>+984(SB)/4, $0xbbbaf0e6
-DATA constant<>+988(SB)/4, $0xbbbaf0e6
-DATA constant<>+992(SB)/4, $0xbbbaf0e6
-DATA constant<>+996(SB)/4, $0xbbbaf0e6
-DATA constant<>+1000(SB)/4, $0xbbbaf0e6
-DATA constant<>+1004(SB)/4, $0xbbbaf0e6
-DATA constant<>+1008(SB)/4, $0xbbbaf0e6
-DATA constant<>+1012(SB)/4, $0xbbbaf0e6
-DATA constant<>+1016(SB)/4, $0xbbbaf0e6
-DATA constant<>+1020(SB)/4, $0xbbbaf0e6
-DATA constant<>+1024(SB)/4, $0x3ca9134e
-DATA constant<>+1028(SB)/4, $0x3ca9134e
-DATA constant<>+1032(SB)/4, $0x3ca9134e
-DATA constant<>+1036(SB)/4, $0x3ca9134e
-DATA constant<>+1040(SB)/4, $0x3ca9134e
-DATA constant<>+1044(SB)/4, $0x3ca9134e
-DATA constant<>+1048(SB)/4, $0x3ca9134e
-DATA constant<>+1052(SB)/4, $0x3ca9134e
-DATA constant<>+1056(SB)/4, $0x3ca9134e
-DATA constant<>+1060(SB)/4, $0x3ca9134e
-DATA constant<>+1064(SB)/4, $0x3ca9134e
-DATA constant<>+1068(SB)/4, $0x3ca9134e
-DATA constant<>+1072(SB)/4, $0x3ca9134e
-DATA constant<>+1076(SB)/4, $0x3ca9134e
-DATA constant<>+1080(SB)/4, $0x3ca9134e
-DATA constant<>+1084(SB)/4, $0x3ca9134e
-DATA constant<>+1088(SB)/4, $0xbd5c1e2d
-DATA constant<>+1092(SB)/4, $0xbd5c1e2d
-DATA constant<>+1096(SB)/4, $0xbd5c1e2d
-DATA constant<>+1100(SB)/4, $0xbd5c1e2d
-DATA constant<>+1104(SB)/4, $0xbd5c1e2d
-DATA constant<>+1108(SB)/4, $0xbd5c1e2d
-DATA constant<>+1112(SB)/4, $0xbd5c1e2d
-DATA constant<>+1116(SB)/4, $0xbd5c1e2d
-DATA constant<>+1120(SB)/4, $0xbd5c1e2d
-DATA constant<>+1124(SB)/4, $0xbd5c1e2d
-DATA constant<>+1128(SB)/4, $0xbd5c1e2d
-DATA constant<>+1132(SB)/4, $0xbd5c1e2d
-DATA constant<>+1136(SB)/4, $0xbd5c1e2d
-DATA constant<>+1140(SB)/4, $0xbd5c1e2d
-DATA constant<>+1144(SB)/4, $0xbd5c1e2d
-DATA constant<>+1148(SB)/4, $0xbd5c1e2d
-DATA constant<>+1152(SB)/4, $0x3e088393
-DATA constant<>+1156(SB)/4, $0x3e088393
-DATA constant<>+1160(SB)/4, $0x3e088393
-DATA constant<>+1164(SB)/4, $0x3e088393
-DATA constant<>+1168(SB)/4, $0x3e088393
-DATA constant<>+1172(SB)/4, $0x3e088393
-DATA constant<>+1176(SB)/4, $0x3e088393
-DATA constant<>+1180(SB)/4, $0x3e088393
-DATA constant<>+1184(SB)/4, $0x3e088393
-DATA constant<>+1188(SB)/4, $0x3e088393
-DATA constant<>+1192(SB)/4, $0x3e088393
-DATA constant<>+1196(SB)/4, $0x3e088393
-DATA constant<>+1200(SB)/4, $0x3e088393
-DATA constant<>+1204(SB)/4, $0x3e088393
-DATA constant<>+1208(SB)/4, $0x3e088393
-DATA constant<>+1212(SB)/4, $0x3e088393
-DATA constant<>+1216(SB)/4, $0xbeaaaa99
-DATA constant<>+1220(SB)/4, $0xbeaaaa99
-DATA constant<>+1224(SB)/4, $0xbeaaaa99
-DATA constant<>+1228(SB)/4, $0xbeaaaa99
-DATA constant<>+1232(SB)/4, $0xbeaaaa99
-DATA constant<>+1236(SB)/4, $0xbeaaaa99
-DATA constant<>+1240(SB)/4, $0xbeaaaa99
-DATA constant<>+1244(SB)/4, $0xbeaaaa99
-DATA constant<>+1248(SB)/4, $0xbeaaaa99
-DATA constant<>+1252(SB)/4, $0xbeaaaa99
-DATA constant<>+1256(SB)/4, $0xbeaaaa99
-DATA constant<>+1260(SB)/4, $0xbeaaaa99
-DATA constant<>+1264(SB)/4, $0xbeaaaa99
-DATA constant<>+1268(SB)/4, $0xbeaaaa99
-DATA constant<>+1272(SB)/4, $0xbeaaaa99
-DATA constant<>+1276(SB)/4, $0xbeaaaa99
+DATA constant<>+960(SB)/4, $0x3e088393
+DATA constant<>+964(SB)/4, $0x3e088393
+DATA constant<>+968(SB)/4, $0x3e088393
+DATA constant<>+972(SB)/4, $0x3e088393
+DATA constant<>+976(SB)/4, $0x3e088393
+DATA constant<>+980(SB)/4, $0x3e088393
+DATA constant<>+984(SB)/4, $0x3e088393
+DATA constant<>+988(SB)/4, $0x3e088393
+DATA constant<>+992(SB)/4, $0x3e088393
+DATA constant<>+996(SB)/4, $0x3e088393
+DATA constant<>+1000(SB)/4, $0x3e088393
+DATA constant<>+1004(SB)/4, $0x3e088393
+DATA constant<>+1008(SB)/4, $0x3e088393
+DATA constant<>+1012(SB)/4, $0x3e088393
+DATA constant<>+1016(SB)/4, $0x3e088393
+DATA constant<>+1020(SB)/4, $0x3e088393
+DATA constant<>+1024(SB)/4, $0xbeaaaa99
+DATA constant<>+1028(SB)/4, $0xbeaaaa99
+DATA constant<>+1032(SB)/4, $0xbeaaaa99
+DATA constant<>+1036(SB)/4, $0xbeaaaa99
+DATA constant<>+1040(SB)/4, $0xbeaaaa99
+DATA constant<>+1044(SB)/4, $0xbeaaaa99
+DATA constant<>+1048(SB)/4, $0xbeaaaa99
+DATA constant<>+1052(SB)/4, $0xbeaaaa99
+DATA constant<>+1056(SB)/4, $0xbeaaaa99
+DATA constant<>+1060(SB)/4, $0xbeaaaa99
+DATA constant<>+1064(SB)/4, $0xbeaaaa99
+DATA constant<>+1068(SB)/4, $0xbeaaaa99
+DATA constant<>+1072(SB)/4, $0xbeaaaa99
+DATA constant<>+1076(SB)/4, $0xbeaaaa99
+DATA constant<>+1080(SB)/4, $0xbeaaaa99
+DATA constant<>+1084(SB)/4, $0xbeaaaa99
+DATA constant<>+1088(SB)/4, $0x3ca9134e
+DATA constant<>+1092(SB)/4, $0x3ca9134e
+DATA constant<>+1096(SB)/4, $0x3ca9134e
+DATA constant<>+1100(SB)/4, $0x3ca9134e
+DATA constant<>+1104(SB)/4, $0x3ca9134e
+DATA constant<>+1108(SB)/4, $0x3ca9134e
+DATA constant<>+1112(SB)/4, $0x3ca9134e
+DATA constant<>+1116(SB)/4, $0x3ca9134e
+DATA constant<>+1120(SB)/4, $0x3ca9134e
+DATA constant<>+1124(SB)/4, $0x3ca9134e
+DATA constant<>+1128(SB)/4, $0x3ca9134e
+DATA constant<>+1132(SB)/4, $0x3ca9134e
+DATA constant<>+1136(SB)/4, $0x3ca9134e
+DATA constant<>+1140(SB)/4, $0x3ca9134e
+DATA constant<>+1144(SB)/4, $0x3ca9134e
+DATA constant<>+1148(SB)/4, $0x3ca9134e
+DATA constant<>+1152(SB)/4, $0xbd5c1e2d
+DATA constant<>+1156(SB)/4, $0xbd5c1e2d
+DATA constant<>+1160(SB)/4, $0xbd5c1e2d
+DATA constant<>+1164(SB)/4, $0xbd5c1e2d
+DATA constant<>+1168(SB)/4, $0xbd5c1e2d
+DATA constant<>+1172(SB)/4, $0xbd5c1e2d
+DATA constant<>+1176(SB)/4, $0xbd5c1e2d
+DATA constant<>+1180(SB)/4, $0xbd5c1e2d
+DATA constant<>+1184(SB)/4, $0xbd5c1e2d
+DATA constant<>+1188(SB)/4, $0xbd5c1e2d
+DATA constant<>+1192(SB)/4, $0xbd5c1e2d
+DATA constant<>+1196(SB)/4, $0xbd5c1e2d
+DATA constant<>+1200(SB)/4, $0xbd5c1e2d
+DATA constant<>+1204(SB)/4, $0xbd5c1e2d
+DATA constant<>+1208(SB)/4, $0xbd5c1e2d
+DATA constant<>+1212(SB)/4, $0xbd5c1e2d
+DATA constant<>+1216(SB)/4, $0xbbbaf0e6
+DATA constant<>+1220(SB)/4, $0xbbbaf0e6
+DATA constant<>+1224(SB)/4, $0xbbbaf0e6
+DATA constant<>+1228(SB)/4, $0xbbbaf0e6
+DATA constant<>+1232(SB)/4, $0xbbbaf0e6
+DATA constant<>+1236(SB)/4, $0xbbbaf0e6
+DATA constant<>+1240(SB)/4, $0xbbbaf0e6
+DATA constant<>+1244(SB)/4, $0xbbbaf0e6
+DATA constant<>+1248(SB)/4, $0xbbbaf0e6
+DATA constant<>+1252(SB)/4, $0xbbbaf0e6
+DATA constant<>+1256(SB)/4, $0xbbbaf0e6
+DATA constant<>+1260(SB)/4, $0xbbbaf0e6
+DATA constant<>+1264(SB)/4, $0xbbbaf0e6
+DATA constant<>+1268(SB)/4, $0xbbbaf0e6
+DATA constant<>+1272(SB)/4, $0xbbbaf0e6
+DATA constant<>+1276(SB)/4, $0xbbbaf0e6
 DATA constant<>+1280(SB)/4, $0x3f200000
 DATA constant<>+1284(SB)/4, $0x3f200000
 DATA constant<>+1288(SB)/4, $0x3f200000
@@ -340,38 +340,38 @@ DATA constant<>+1328(SB)/4, $0x3f200000
 DATA constant<>+1332(SB)/4, $0x3f200000
 DATA constant<>+1336(SB)/4, $0x3f200000
 DATA constant<>+1340(SB)/4, $0x3f200000
-DATA constant<>+1344(SB)/4, $0x5a827998
-DATA constant<>+1348(SB)/4, $0x5a827998
-DATA constant<>+1352(SB)/4, $0x5a827998
-DATA constant<>+1356(SB)/4, $0x5a827998
-DATA constant<>+1360(SB)/4, $0x5a827998
-DATA constant<>+1364(SB)/4, $0x5a827998
-DATA constant<>+1368(SB)/4, $0x5a827998
-DATA constant<>+1372(SB)/4, $0x5a827998
-DATA constant<>+1376(SB)/4, $0x5a827998
-DATA constant<>+1380(SB)/4, $0x5a827998
-DATA constant<>+1384(SB)/4, $0x5a827998
-DATA constant<>+1388(SB)/4, $0x5a827998
-DATA constant<>+1392(SB)/4, $0x5a827998
-DATA constant<>+1396(SB)/4, $0x5a827998
-DATA constant<>+1400(SB)/4, $0x5a827998
-DATA constant<>+1404(SB)/4, $0x5a827998
-DATA constant<>+1408(SB)/4, $0x7fffffff
-DATA constant<>+1412(SB)/4, $0x7fffffff
-DATA constant<>+1416(SB)/4, $0x7fffffff
-DATA constant<>+1420(SB)/4, $0x7fffffff
-DATA constant<>+1424(SB)/4, $0x7fffffff
-DATA constant<>+1428(SB)/4, $0x7fffffff
-DATA constant<>+1432(SB)/4, $0x7fffffff
-DATA constant<>+1436(SB)/4, $0x7fffffff
-DATA constant<>+1440(SB)/4, $0x7fffffff
-DATA constant<>+1444(SB)/4, $0x7fffffff
-DATA constant<>+1448(SB)/4, $0x7fffffff
-DATA constant<>+1452(SB)/4, $0x7fffffff
-DATA constant<>+1456(SB)/4, $0x7fffffff
-DATA constant<>+1460(SB)/4, $0x7fffffff
-DATA constant<>+1464(SB)/4, $0x7fffffff
-DATA constant<>+1468(SB)/4, $0x7fffffff
+DATA constant<>+1344(SB)/4, $0x1fffffff
+DATA constant<>+1348(SB)/4, $0x1fffffff
+DATA constant<>+1352(SB)/4, $0x1fffffff
+DATA constant<>+1356(SB)/4, $0x1fffffff
+DATA constant<>+1360(SB)/4, $0x1fffffff
+DATA constant<>+1364(SB)/4, $0x1fffffff
+DATA constant<>+1368(SB)/4, $0x1fffffff
+DATA constant<>+1372(SB)/4, $0x1fffffff
+DATA constant<>+1376(SB)/4, $0x1fffffff
+DATA constant<>+1380(SB)/4, $0x1fffffff
+DATA constant<>+1384(SB)/4, $0x1fffffff
+DATA constant<>+1388(SB)/4, $0x1fffffff
+DATA constant<>+1392(SB)/4, $0x1fffffff
+DATA constant<>+1396(SB)/4, $0x1fffffff
+DATA constant<>+1400(SB)/4, $0x1fffffff
+DATA constant<>+1404(SB)/4, $0x1fffffff
+DATA constant<>+1408(SB)/4, $0x5a827998
+DATA constant<>+1412(SB)/4, $0x5a827998
+DATA constant<>+1416(SB)/4, $0x5a827998
+DATA constant<>+1420(SB)/4, $0x5a827998
+DATA constant<>+1424(SB)/4, $0x5a827998
+DATA constant<>+1428(SB)/4, $0x5a827998
+DATA constant<>+1432(SB)/4, $0x5a827998
+DATA constant<>+1436(SB)/4, $0x5a827998
+DATA constant<>+1440(SB)/4, $0x5a827998
+DATA constant<>+1444(SB)/4, $0x5a827998
+DATA constant<>+1448(SB)/4, $0x5a827998
+DATA constant<>+1452(SB)/4, $0x5a827998
+DATA constant<>+1456(SB)/4, $0x5a827998
+DATA constant<>+1460(SB)/4, $0x5a827998
+DATA constant<>+1464(SB)/4, $0x5a827998
+DATA constant<>+1468(SB)/4, $0x5a827998
 DATA constant<>+1472(SB)/4, $0x3f000000
 DATA constant<>+1476(SB)/4, $0x3f000000
 DATA constant<>+1480(SB)/4, $0x3f000000
@@ -388,374 +388,374 @@ DATA constant<>+1520(SB)/4, $0x3f000000
 DATA constant<>+1524(SB)/4, $0x3f000000
 DATA constant<>+1528(SB)/4, $0x3f000000
 DATA constant<>+1532(SB)/4, $0x3f000000
-DATA constant<>+1536(SB)/4, $0x30000000
-DATA constant<>+1540(SB)/4, $0x30000000
-DATA constant<>+1544(SB)/4, $0x30000000
-DATA constant<>+1548(SB)/4, $0x30000000
-DATA constant<>+1552(SB)/4, $0x30000000
-DATA constant<>+1556(SB)/4, $0x30000000
-DATA constant<>+1560(SB)/4, $0x30000000
-DATA constant<>+1564(SB)/4, $0x30000000
-DATA constant<>+1568(SB)/4, $0x30000000
-DATA constant<>+1572(SB)/4, $0x30000000
-DATA constant<>+1576(SB)/4, $0x30000000
-DATA constant<>+1580(SB)/4, $0x30000000
-DATA constant<>+1584(SB)/4, $0x30000000
-DATA constant<>+1588(SB)/4, $0x30000000
-DATA constant<>+1592(SB)/4, $0x30000000
-DATA constant<>+1596(SB)/4, $0x30000000
-DATA constant<>+1600(SB)/4, $0x004afb0d
-DATA constant<>+1604(SB)/4, $0x004afb0d
-DATA constant<>+1608(SB)/4, $0x004afb0d
-DATA constant<>+1612(SB)/4, $0x004afb0d
-DATA constant<>+1616(SB)/4, $0x004afb0d
-DATA constant<>+1620(SB)/4, $0x004afb0d
-DATA constant<>+1624(SB)/4, $0x004afb0d
-DATA constant<>+1628(SB)/4, $0x004afb0d
-DATA constant<>+1632(SB)/4, $0x004afb0d
-DATA constant<>+1636(SB)/4, $0x004afb0d
-DATA constant<>+1640(SB)/4, $0x004afb0d
-DATA constant<>+1644(SB)/4, $0x004afb0d
-DATA constant<>+1648(SB)/4, $0x004afb0d
-DATA constant<>+1652(SB)/4, $0x004afb0d
-DATA constant<>+1656(SB)/4, $0x004afb0d
-DATA constant<>+1660(SB)/4, $0x004afb0d
-DATA constant<>+1664(SB)/4, $0x007fffff
-DATA constant<>+1668(SB)/4, $0x007fffff
-DATA constant<>+1672(SB)/4, $0x007fffff
-DATA constant<>+1676(SB)/4, $0x007fffff
-DATA constant<>+1680(SB)/4, $0x007fffff
-DATA constant<>+1684(SB)/4, $0x007fffff
-DATA constant<>+1688(SB)/4, $0x007fffff
-DATA constant<>+1692(SB)/4, $0x007fffff
-DATA constant<>+1696(SB)/4, $0x007fffff
-DATA constant<>+1700(SB)/4, $0x007fffff
-DATA constant<>+1704(SB)/4, $0x007fffff
-DATA constant<>+1708(SB)/4, $0x007fffff
-DATA constant<>+1712(SB)/4, $0x007fffff
-DATA constant<>+1716(SB)/4, $0x007fffff
-DATA constant<>+1720(SB)/4, $0x007fffff
-DATA constant<>+1724(SB)/4, $0x007fffff
-DATA constant<>+1728(SB)/4, $0x3f3504f3
-DATA constant<>+1732(SB)/4, $0x3f3504f3
-DATA constant<>+1736(SB)/4, $0x3f3504f3
-DATA constant<>+1740(SB)/4, $0x3f3504f3
-DATA constant<>+1744(SB)/4, $0x3f3504f3
-DATA constant<>+1748(SB)/4, $0x3f3504f3
-DATA constant<>+1752(SB)/4, $0x3f3504f3
-DATA constant<>+1756(SB)/4, $0x3f3504f3
-DATA constant<>+1760(SB)/4, $0x3f3504f3
-DATA constant<>+1764(SB)/4, $0x3f3504f3
-DATA constant<>+1768(SB)/4, $0x3f3504f3
-DATA constant<>+1772(SB)/4, $0x3f3504f3
-DATA constant<>+1776(SB)/4, $0x3f3504f3
-DATA constant<>+1780(SB)/4, $0x3f3504f3
-DATA constant<>+1784(SB)/4, $0x3f3504f3
-DATA constant<>+1788(SB)/4, $0x3f3504f3
-DATA constant<>+1792(SB)/4, $0xbd9c60db
-DATA constant<>+1796(SB)/4, $0xbd9c60db
-DATA constant<>+1800(SB)/4, $0xbd9c60db
-DATA constant<>+1804(SB)/4, $0xbd9c60db
-DATA constant<>+1808(SB)/4, $0xbd9c60db
-DATA constant<>+1812(SB)/4, $0xbd9c60db
-DATA constant<>+1816(SB)/4, $0xbd9c60db
-DATA constant<>+1820(SB)/4, $0xbd9c60db
-DATA constant<>+1824(SB)/4, $0xbd9c60db
-DATA constant<>+1828(SB)/4, $0xbd9c60db
-DATA constant<>+1832(SB)/4, $0xbd9c60db
-DATA constant<>+1836(SB)/4, $0xbd9c60db
-DATA constant<>+1840(SB)/4, $0xbd9c60db
-DATA constant<>+1844(SB)/4, $0xbd9c60db
-DATA constant<>+1848(SB)/4, $0xbd9c60db
-DATA constant<>+1852(SB)/4, $0xbd9c60db
-DATA constant<>+1856(SB)/4, $0x3e02b24c
-DATA constant<>+1860(SB)/4, $0x3e02b24c
-DATA constant<>+1864(SB)/4, $0x3e02b24c
-DATA constant<>+1868(SB)/4, $0x3e02b24c
-DATA constant<>+1872(SB)/4, $0x3e02b24c
-DATA constant<>+1876(SB)/4, $0x3e02b24c
-DATA constant<>+1880(SB)/4, $0x3e02b24c
-DATA constant<>+1884(SB)/4, $0x3e02b24c
-DATA constant<>+1888(SB)/4, $0x3e02b24c
-DATA constant<>+1892(SB)/4, $0x3e02b24c
-DATA constant<>+1896(SB)/4, $0x3e02b24c
-DATA constant<>+1900(SB)/4, $0x3e02b24c
-DATA constant<>+1904(SB)/4, $0x3e02b24c
-DATA constant<>+1908(SB)/4, $0x3e02b24c
-DATA constant<>+1912(SB)/4, $0x3e02b24c
-DATA constant<>+1916(SB)/4, $0x3e02b24c
-DATA constant<>+1920(SB)/4, $0xbe06c3ac
-DATA constant<>+1924(SB)/4, $0xbe06c3ac
-DATA constant<>+1928(SB)/4, $0xbe06c3ac
-DATA constant<>+1932(SB)/4, $0xbe06c3ac
-DATA constant<>+1936(SB)/4, $0xbe06c3ac
-DATA constant<>+1940(SB)/4, $0xbe06c3ac
-DATA constant<>+1944(SB)/4, $0xbe06c3ac
-DATA constant<>+1948(SB)/4, $0xbe06c3ac
-DATA constant<>+1952(SB)/4, $0xbe06c3ac
-DATA constant<>+1956(SB)/4, $0xbe06c3ac
-DATA constant<>+1960(SB)/4, $0xbe06c3ac
-DATA constant<>+1964(SB)/4, $0xbe06c3ac
-DATA constant<>+1968(SB)/4, $0xbe06c3ac
-DATA constant<>+1972(SB)/4, $0xbe06c3ac
-DATA constant<>+1976(SB)/4, $0xbe06c3ac
-DATA constant<>+1980(SB)/4, $0xbe06c3ac
-DATA constant<>+1984(SB)/4, $0x3e116c85
-DATA constant<>+1988(SB)/4, $0x3e116c85
-DATA constant<>+1992(SB)/4, $0x3e116c85
-DATA constant<>+1996(SB)/4, $0x3e116c85
-DATA constant<>+2000(SB)/4, $0x3e116c85
-DATA constant<>+2004(SB)/4, $0x3e116c85
-DATA constant<>+2008(SB)/4, $0x3e116c85
-DATA constant<>+2012(SB)/4, $0x3e116c85
-DATA constant<>+2016(SB)/4, $0x3e116c85
-DATA constant<>+2020(SB)/4, $0x3e116c85
-DATA constant<>+2024(SB)/4, $0x3e116c85
-DATA constant<>+2028(SB)/4, $0x3e116c85
-DATA constant<>+2032(SB)/4, $0x3e116c85
-DATA constant<>+2036(SB)/4, $0x3e116c85
-DATA constant<>+2040(SB)/4, $0x3e116c85
-DATA constant<>+2044(SB)/4, $0x3e116c85
-DATA constant<>+2048(SB)/4, $0xbe2a38fb
-DATA constant<>+2052(SB)/4, $0xbe2a38fb
-DATA constant<>+2056(SB)/4, $0xbe2a38fb
-DATA constant<>+2060(SB)/4, $0xbe2a38fb
-DATA constant<>+2064(SB)/4, $0xbe2a38fb
-DATA constant<>+2068(SB)/4, $0xbe2a38fb
-DATA constant<>+2072(SB)/4, $0xbe2a38fb
-DATA constant<>+2076(SB)/4, $0xbe2a38fb
-DATA constant<>+2080(SB)/4, $0xbe2a38fb
-DATA constant<>+2084(SB)/4, $0xbe2a38fb
-DATA constant<>+2088(SB)/4, $0xbe2a38fb
-DATA constant<>+2092(SB)/4, $0xbe2a38fb
-DATA constant<>+2096(SB)/4, $0xbe2a38fb
-DATA constant<>+2100(SB)/4, $0xbe2a38fb
-DATA constant<>+2104(SB)/4, $0xbe2a38fb
-DATA constant<>+2108(SB)/4, $0xbe2a38fb
-DATA constant<>+2112(SB)/4, $0x3e4cd009
-DATA constant<>+2116(SB)/4, $0x3e4cd009
-DATA constant<>+2120(SB)/4, $0x3e4cd009
-DATA constant<>+2124(SB)/4, $0x3e4cd009
-DATA constant<>+2128(SB)/4, $0x3e4cd009
-DATA constant<>+2132(SB)/4, $0x3e4cd009
-DATA constant<>+2136(SB)/4, $0x3e4cd009
-DATA constant<>+2140(SB)/4, $0x3e4cd009
-DATA constant<>+2144(SB)/4, $0x3e4cd009
-DATA constant<>+2148(SB)/4, $0x3e4cd009
-DATA constant<>+2152(SB)/4, $0x3e4cd009
-DATA constant<>+2156(SB)/4, $0x3e4cd009
-DATA constant<>+2160(SB)/4, $0x3e4cd009
-DATA constant<>+2164(SB)/4, $0x3e4cd009
-DATA constant<>+2168(SB)/4, $0x3e4cd009
-DATA constant<>+2172(SB)/4, $0x3e4cd009
-DATA constant<>+2176(SB)/4, $0xbe800114
-DATA constant<>+2180(SB)/4, $0xbe800114
-DATA constant<>+2184(SB)/4, $0xbe800114
-DATA constant<>+2188(SB)/4, $0xbe800114
-DATA constant<>+2192(SB)/4, $0xbe800114
-DATA constant<>+2196(SB)/4, $0xbe800114
-DATA constant<>+2200(SB)/4, $0xbe800114
-DATA constant<>+2204(SB)/4, $0xbe800114
-DATA constant<>+2208(SB)/4, $0xbe800114
-DATA constant<>+2212(SB)/4, $0xbe800114
-DATA constant<>+2216(SB)/4, $0xbe800114
-DATA constant<>+2220(SB)/4, $0xbe800114
-DATA constant<>+2224(SB)/4, $0xbe800114
-DATA constant<>+2228(SB)/4, $0xbe800114
-DATA constant<>+2232(SB)/4, $0xbe800114
-DATA constant<>+2236(SB)/4, $0xbe800114
-DATA constant<>+2240(SB)/4, $0x3eaaaaaa
-DATA constant<>+2244(SB)/4, $0x3eaaaaaa
-DATA constant<>+2248(SB)/4, $0x3eaaaaaa
-DATA constant<>+2252(SB)/4, $0x3eaaaaaa
-DATA constant<>+2256(SB)/4, $0x3eaaaaaa
-DATA constant<>+2260(SB)/4, $0x3eaaaaaa
-DATA constant<>+2264(SB)/4, $0x3eaaaaaa
-DATA constant<>+2268(SB)/4, $0x3eaaaaaa
-DATA constant<>+2272(SB)/4, $0x3eaaaaaa
-DATA constant<>+2276(SB)/4, $0x3eaaaaaa
-DATA constant<>+2280(SB)/4, $0x3eaaaaaa
-DATA constant<>+2284(SB)/4, $0x3eaaaaaa
-DATA constant<>+2288(SB)/4, $0x3eaaaaaa
-DATA constant<>+2292(SB)/4, $0x3eaaaaaa
-DATA constant<>+2296(SB)/4, $0x3eaaaaaa
-DATA constant<>+2300(SB)/4, $0x3eaaaaaa
-DATA constant<>+2304(SB)/4, $0xc0000000
-DATA constant<>+2308(SB)/4, $0xc0000000
-DATA constant<>+2312(SB)/4, $0xc0000000
-DATA constant<>+2316(SB)/4, $0xc0000000
-DATA constant<>+2320(SB)/4, $0xc0000000
-DATA constant<>+2324(SB)/4, $0xc0000000
-DATA constant<>+2328(SB)/4, $0xc0000000
-DATA constant<>+2332(SB)/4, $0xc0000000
-DATA constant<>+2336(SB)/4, $0xc0000000
-DATA constant<>+2340(SB)/4, $0xc0000000
-DATA constant<>+2344(SB)/4, $0xc0000000
-DATA constant<>+2348(SB)/4, $0xc0000000
-DATA constant<>+2352(SB)/4, $0xc0000000
-DATA constant<>+2356(SB)/4, $0xc0000000
-DATA constant<>+2360(SB)/4, $0xc0000000
-DATA constant<>+2364(SB)/4, $0xc0000000
-DATA constant<>+2368(SB)/4, $0x1fffffff
-DATA constant<>+2372(SB)/4, $0x1fffffff
-DATA constant<>+2376(SB)/4, $0x1fffffff
-DATA constant<>+2380(SB)/4, $0x1fffffff
-DATA constant<>+2384(SB)/4, $0x1fffffff
-DATA constant<>+2388(SB)/4, $0x1fffffff
-DATA constant<>+2392(SB)/4, $0x1fffffff
-DATA constant<>+2396(SB)/4, $0x1fffffff
-DATA constant<>+2400(SB)/4, $0x1fffffff
-DATA constant<>+2404(SB)/4, $0x1fffffff
-DATA constant<>+2408(SB)/4, $0x1fffffff
-DATA constant<>+2412(SB)/4, $0x1fffffff
-DATA constant<>+2416(SB)/4, $0x1fffffff
-DATA constant<>+2420(SB)/4, $0x1fffffff
-DATA constant<>+2424(SB)/4, $0x1fffffff
-DATA constant<>+2428(SB)/4, $0x1fffffff
-DATA constant<>+2432(SB)/4, $0x31000000
-DATA constant<>+2436(SB)/4, $0x31000000
-DATA constant<>+2440(SB)/4, $0x31000000
-DATA constant<>+2444(SB)/4, $0x31000000
-DATA constant<>+2448(SB)/4, $0x31000000
-DATA constant<>+2452(SB)/4, $0x31000000
-DATA constant<>+2456(SB)/4, $0x31000000
-DATA constant<>+2460(SB)/4, $0x31000000
-DATA constant<>+2464(SB)/4, $0x31000000
-DATA constant<>+2468(SB)/4, $0x31000000
-DATA constant<>+2472(SB)/4, $0x31000000
-DATA constant<>+2476(SB)/4, $0x31000000
-DATA constant<>+2480(SB)/4, $0x31000000
-DATA constant<>+2484(SB)/4, $0x31000000
-DATA constant<>+2488(SB)/4, $0x31000000
-DATA constant<>+2492(SB)/4, $0x31000000
-DATA constant<>+2496(SB)/4, $0xb816c981
-DATA constant<>+2500(SB)/4, $0xb816c981
-DATA constant<>+2504(SB)/4, $0xb816c981
-DATA constant<>+2508(SB)/4, $0xb816c981
-DATA constant<>+2512(SB)/4, $0xb816c981
-DATA constant<>+2516(SB)/4, $0xb816c981
-DATA constant<>+2520(SB)/4, $0xb816c981
-DATA constant<>+2524(SB)/4, $0xb816c981
-DATA constant<>+2528(SB)/4, $0xb816c981
-DATA constant<>+2532(SB)/4, $0xb816c981
-DATA constant<>+2536(SB)/4, $0xb816c981
-DATA constant<>+2540(SB)/4, $0xb816c981
-DATA constant<>+2544(SB)/4, $0xb816c981
-DATA constant<>+2548(SB)/4, $0xb816c981
-DATA constant<>+2552(SB)/4, $0xb816c981
-DATA constant<>+2556(SB)/4, $0xb816c981
-DATA constant<>+2560(SB)/4, $0x3b232f49
-DATA constant<>+2564(SB)/4, $0x3b232f49
-DATA constant<>+2568(SB)/4, $0x3b232f49
-DATA constant<>+2572(SB)/4, $0x3b232f49
-DATA constant<>+2576(SB)/4, $0x3b232f49
-DATA constant<>+2580(SB)/4, $0x3b232f49
-DATA constant<>+2584(SB)/4, $0x3b232f49
-DATA constant<>+2588(SB)/4, $0x3b232f49
-DATA constant<>+2592(SB)/4, $0x3b232f49
-DATA constant<>+2596(SB)/4, $0x3b232f49
-DATA constant<>+2600(SB)/4, $0x3b232f49
-DATA constant<>+2604(SB)/4, $0x3b232f49
-DATA constant<>+2608(SB)/4, $0x3b232f49
-DATA constant<>+2612(SB)/4, $0x3b232f49
-DATA constant<>+2616(SB)/4, $0x3b232f49
-DATA constant<>+2620(SB)/4, $0x3b232f49
-DATA constant<>+2624(SB)/4, $0xbda55ddd
-DATA constant<>+2628(SB)/4, $0xbda55ddd
-DATA constant<>+2632(SB)/4, $0xbda55ddd
-DATA constant<>+2636(SB)/4, $0xbda55ddd
-DATA constant<>+2640(SB)/4, $0xbda55ddd
-DATA constant<>+2644(SB)/4, $0xbda55ddd
-DATA constant<>+2648(SB)/4, $0xbda55ddd
-DATA constant<>+2652(SB)/4, $0xbda55ddd
-DATA constant<>+2656(SB)/4, $0xbda55ddd
-DATA constant<>+2660(SB)/4, $0xbda55ddd
-DATA constant<>+2664(SB)/4, $0xbda55ddd
-DATA constant<>+2668(SB)/4, $0xbda55ddd
-DATA constant<>+2672(SB)/4, $0xbda55ddd
-DATA constant<>+2676(SB)/4, $0xbda55ddd
-DATA constant<>+2680(SB)/4, $0xbda55ddd
-DATA constant<>+2684(SB)/4, $0xbda55ddd
-DATA constant<>+2688(SB)/4, $0x3f490fdb
-DATA constant<>+2692(SB)/4, $0x3f490fdb
-DATA constant<>+2696(SB)/4, $0x3f490fdb
-DATA constant<>+2700(SB)/4, $0x3f490fdb
-DATA constant<>+2704(SB)/4, $0x3f490fdb
-DATA constant<>+2708(SB)/4, $0x3f490fdb
-DATA constant<>+2712(SB)/4, $0x3f490fdb
-DATA constant<>+2716(SB)/4, $0x3f490fdb
-DATA constant<>+2720(SB)/4, $0x3f490fdb
-DATA constant<>+2724(SB)/4, $0x3f490fdb
-DATA constant<>+2728(SB)/4, $0x3f490fdb
-DATA constant<>+2732(SB)/4, $0x3f490fdb
-DATA constant<>+2736(SB)/4, $0x3f490fdb
-DATA constant<>+2740(SB)/4, $0x3f490fdb
-DATA constant<>+2744(SB)/4, $0x3f490fdb
-DATA constant<>+2748(SB)/4, $0x3f490fdb
-DATA constant<>+2752(SB)/4, $0x366ceabf
-DATA constant<>+2756(SB)/4, $0x366ceabf
-DATA constant<>+2760(SB)/4, $0x366ceabf
-DATA constant<>+2764(SB)/4, $0x366ceabf
-DATA constant<>+2768(SB)/4, $0x366ceabf
-DATA constant<>+2772(SB)/4, $0x366ceabf
-DATA constant<>+2776(SB)/4, $0x366ceabf
-DATA constant<>+2780(SB)/4, $0x366ceabf
-DATA constant<>+2784(SB)/4, $0x366ceabf
-DATA constant<>+2788(SB)/4, $0x366ceabf
-DATA constant<>+2792(SB)/4, $0x366ceabf
-DATA constant<>+2796(SB)/4, $0x366ceabf
-DATA constant<>+2800(SB)/4, $0x366ceabf
-DATA constant<>+2804(SB)/4, $0x366ceabf
-DATA constant<>+2808(SB)/4, $0x366ceabf
-DATA constant<>+2812(SB)/4, $0x366ceabf
-DATA constant<>+2816(SB)/4, $0xb9aae2f0
-DATA constant<>+2820(SB)/4, $0xb9aae2f0
-DATA constant<>+2824(SB)/4, $0xb9aae2f0
-DATA constant<>+2828(SB)/4, $0xb9aae2f0
-DATA constant<>+2832(SB)/4, $0xb9aae2f0
-DATA constant<>+2836(SB)/4, $0xb9aae2f0
-DATA constant<>+2840(SB)/4, $0xb9aae2f0
-DATA constant<>+2844(SB)/4, $0xb9aae2f0
-DATA constant<>+2848(SB)/4, $0xb9aae2f0
-DATA constant<>+2852(SB)/4, $0xb9aae2f0
-DATA constant<>+2856(SB)/4, $0xb9aae2f0
-DATA constant<>+2860(SB)/4, $0xb9aae2f0
-DATA constant<>+2864(SB)/4, $0xb9aae2f0
-DATA constant<>+2868(SB)/4, $0xb9aae2f0
-DATA constant<>+2872(SB)/4, $0xb9aae2f0
-DATA constant<>+2876(SB)/4, $0xb9aae2f0
-DATA constant<>+2880(SB)/4, $0x3c81e0ef
-DATA constant<>+2884(SB)/4, $0x3c81e0ef
-DATA constant<>+2888(SB)/4, $0x3c81e0ef
-DATA constant<>+2892(SB)/4, $0x3c81e0ef
-DATA constant<>+2896(SB)/4, $0x3c81e0ef
-DATA constant<>+2900(SB)/4, $0x3c81e0ef
-DATA constant<>+2904(SB)/4, $0x3c81e0ef
-DATA constant<>+2908(SB)/4, $0x3c81e0ef
-DATA constant<>+2912(SB)/4, $0x3c81e0ef
-DATA constant<>+2916(SB)/4, $0x3c81e0ef
-DATA constant<>+2920(SB)/4, $0x3c81e0ef
-DATA constant<>+2924(SB)/4, $0x3c81e0ef
-DATA constant<>+2928(SB)/4, $0x3c81e0ef
-DATA constant<>+2932(SB)/4, $0x3c81e0ef
-DATA constant<>+2936(SB)/4, $0x3c81e0ef
-DATA constant<>+2940(SB)/4, $0x3c81e0ef
-DATA constant<>+2944(SB)/4, $0xbe9de9e6
-DATA constant<>+2948(SB)/4, $0xbe9de9e6
-DATA constant<>+2952(SB)/4, $0xbe9de9e6
-DATA constant<>+2956(SB)/4, $0xbe9de9e6
-DATA constant<>+2960(SB)/4, $0xbe9de9e6
-DATA constant<>+2964(SB)/4, $0xbe9de9e6
-DATA constant<>+2968(SB)/4, $0xbe9de9e6
-DATA constant<>+2972(SB)/4, $0xbe9de9e6
-DATA constant<>+2976(SB)/4, $0xbe9de9e6
-DATA constant<>+2980(SB)/4, $0xbe9de9e6
-DATA constant<>+2984(SB)/4, $0xbe9de9e6
-DATA constant<>+2988(SB)/4, $0xbe9de9e6
-DATA constant<>+2992(SB)/4, $0xbe9de9e6
-DATA constant<>+2996(SB)/4, $0xbe9de9e6
-DATA constant<>+3000(SB)/4, $0xbe9de9e6
-DATA constant<>+3004(SB)/4, $0xbe9de9e6
+DATA constant<>+1536(SB)/4, $0x7fffffff
+DATA constant<>+1540(SB)/4, $0x7fffffff
+DATA constant<>+1544(SB)/4, $0x7fffffff
+DATA constant<>+1548(SB)/4, $0x7fffffff
+DATA constant<>+1552(SB)/4, $0x7fffffff
+DATA constant<>+1556(SB)/4, $0x7fffffff
+DATA constant<>+1560(SB)/4, $0x7fffffff
+DATA constant<>+1564(SB)/4, $0x7fffffff
+DATA constant<>+1568(SB)/4, $0x7fffffff
+DATA constant<>+1572(SB)/4, $0x7fffffff
+DATA constant<>+1576(SB)/4, $0x7fffffff
+DATA constant<>+1580(SB)/4, $0x7fffffff
+DATA constant<>+1584(SB)/4, $0x7fffffff
+DATA constant<>+1588(SB)/4, $0x7fffffff
+DATA constant<>+1592(SB)/4, $0x7fffffff
+DATA constant<>+1596(SB)/4, $0x7fffffff
+DATA constant<>+1600(SB)/4, $0x30000000
+DATA constant<>+1604(SB)/4, $0x30000000
+DATA constant<>+1608(SB)/4, $0x30000000
+DATA constant<>+1612(SB)/4, $0x30000000
+DATA constant<>+1616(SB)/4, $0x30000000
+DATA constant<>+1620(SB)/4, $0x30000000
+DATA constant<>+1624(SB)/4, $0x30000000
+DATA constant<>+1628(SB)/4, $0x30000000
+DATA constant<>+1632(SB)/4, $0x30000000
+DATA constant<>+1636(SB)/4, $0x30000000
+DATA constant<>+1640(SB)/4, $0x30000000
+DATA constant<>+1644(SB)/4, $0x30000000
+DATA constant<>+1648(SB)/4, $0x30000000
+DATA constant<>+1652(SB)/4, $0x30000000
+DATA constant<>+1656(SB)/4, $0x30000000
+DATA constant<>+1660(SB)/4, $0x30000000
+DATA constant<>+1664(SB)/4, $0x31000000
+DATA constant<>+1668(SB)/4, $0x31000000
+DATA constant<>+1672(SB)/4, $0x31000000
+DATA constant<>+1676(SB)/4, $0x31000000
+DATA constant<>+1680(SB)/4, $0x31000000
+DATA constant<>+1684(SB)/4, $0x31000000
+DATA constant<>+1688(SB)/4, $0x31000000
+DATA constant<>+1692(SB)/4, $0x31000000
+DATA constant<>+1696(SB)/4, $0x31000000
+DATA constant<>+1700(SB)/4, $0x31000000
+DATA constant<>+1704(SB)/4, $0x31000000
+DATA constant<>+1708(SB)/4, $0x31000000
+DATA constant<>+1712(SB)/4, $0x31000000
+DATA constant<>+1716(SB)/4, $0x31000000
+DATA constant<>+1720(SB)/4, $0x31000000
+DATA constant<>+1724(SB)/4, $0x31000000
+DATA constant<>+1728(SB)/4, $0xbda55ddd
+DATA constant<>+1732(SB)/4, $0xbda55ddd
+DATA constant<>+1736(SB)/4, $0xbda55ddd
+DATA constant<>+1740(SB)/4, $0xbda55ddd
+DATA constant<>+1744(SB)/4, $0xbda55ddd
+DATA constant<>+1748(SB)/4, $0xbda55ddd
+DATA constant<>+1752(SB)/4, $0xbda55ddd
+DATA constant<>+1756(SB)/4, $0xbda55ddd
+DATA constant<>+1760(SB)/4, $0xbda55ddd
+DATA constant<>+1764(SB)/4, $0xbda55ddd
+DATA constant<>+1768(SB)/4, $0xbda55ddd
+DATA constant<>+1772(SB)/4, $0xbda55ddd
+DATA constant<>+1776(SB)/4, $0xbda55ddd
+DATA constant<>+1780(SB)/4, $0xbda55ddd
+DATA constant<>+1784(SB)/4, $0xbda55ddd
+DATA constant<>+1788(SB)/4, $0xbda55ddd
+DATA constant<>+1792(SB)/4, $0x3f490fdb
+DATA constant<>+1796(SB)/4, $0x3f490fdb
+DATA constant<>+1800(SB)/4, $0x3f490fdb
+DATA constant<>+1804(SB)/4, $0x3f490fdb
+DATA constant<>+1808(SB)/4, $0x3f490fdb
+DATA constant<>+1812(SB)/4, $0x3f490fdb
+DATA constant<>+1816(SB)/4, $0x3f490fdb
+DATA constant<>+1820(SB)/4, $0x3f490fdb
+DATA constant<>+1824(SB)/4, $0x3f490fdb
+DATA constant<>+1828(SB)/4, $0x3f490fdb
+DATA constant<>+1832(SB)/4, $0x3f490fdb
+DATA constant<>+1836(SB)/4, $0x3f490fdb
+DATA constant<>+1840(SB)/4, $0x3f490fdb
+DATA constant<>+1844(SB)/4, $0x3f490fdb
+DATA constant<>+1848(SB)/4, $0x3f490fdb
+DATA constant<>+1852(SB)/4, $0x3f490fdb
+DATA constant<>+1856(SB)/4, $0xb816c981
+DATA constant<>+1860(SB)/4, $0xb816c981
+DATA constant<>+1864(SB)/4, $0xb816c981
+DATA constant<>+1868(SB)/4, $0xb816c981
+DATA constant<>+1872(SB)/4, $0xb816c981
+DATA constant<>+1876(SB)/4, $0xb816c981
+DATA constant<>+1880(SB)/4, $0xb816c981
+DATA constant<>+1884(SB)/4, $0xb816c981
+DATA constant<>+1888(SB)/4, $0xb816c981
+DATA constant<>+1892(SB)/4, $0xb816c981
+DATA constant<>+1896(SB)/4, $0xb816c981
+DATA constant<>+1900(SB)/4, $0xb816c981
+DATA constant<>+1904(SB)/4, $0xb816c981
+DATA constant<>+1908(SB)/4, $0xb816c981
+DATA constant<>+1912(SB)/4, $0xb816c981
+DATA constant<>+1916(SB)/4, $0xb816c981
+DATA constant<>+1920(SB)/4, $0x3b232f49
+DATA constant<>+1924(SB)/4, $0x3b232f49
+DATA constant<>+1928(SB)/4, $0x3b232f49
+DATA constant<>+1932(SB)/4, $0x3b232f49
+DATA constant<>+1936(SB)/4, $0x3b232f49
+DATA constant<>+1940(SB)/4, $0x3b232f49
+DATA constant<>+1944(SB)/4, $0x3b232f49
+DATA constant<>+1948(SB)/4, $0x3b232f49
+DATA constant<>+1952(SB)/4, $0x3b232f49
+DATA constant<>+1956(SB)/4, $0x3b232f49
+DATA constant<>+1960(SB)/4, $0x3b232f49
+DATA constant<>+1964(SB)/4, $0x3b232f49
+DATA constant<>+1968(SB)/4, $0x3b232f49
+DATA constant<>+1972(SB)/4, $0x3b232f49
+DATA constant<>+1976(SB)/4, $0x3b232f49
+DATA constant<>+1980(SB)/4, $0x3b232f49
+DATA constant<>+1984(SB)/4, $0x004afb0d
+DATA constant<>+1988(SB)/4, $0x004afb0d
+DATA constant<>+1992(SB)/4, $0x004afb0d
+DATA constant<>+1996(SB)/4, $0x004afb0d
+DATA constant<>+2000(SB)/4, $0x004afb0d
+DATA constant<>+2004(SB)/4, $0x004afb0d
+DATA constant<>+2008(SB)/4, $0x004afb0d
+DATA constant<>+2012(SB)/4, $0x004afb0d
+DATA constant<>+2016(SB)/4, $0x004afb0d
+DATA constant<>+2020(SB)/4, $0x004afb0d
+DATA constant<>+2024(SB)/4, $0x004afb0d
+DATA constant<>+2028(SB)/4, $0x004afb0d
+DATA constant<>+2032(SB)/4, $0x004afb0d
+DATA constant<>+2036(SB)/4, $0x004afb0d
+DATA constant<>+2040(SB)/4, $0x004afb0d
+DATA constant<>+2044(SB)/4, $0x004afb0d
+DATA constant<>+2048(SB)/4, $0x007fffff
+DATA constant<>+2052(SB)/4, $0x007fffff
+DATA constant<>+2056(SB)/4, $0x007fffff
+DATA constant<>+2060(SB)/4, $0x007fffff
+DATA constant<>+2064(SB)/4, $0x007fffff
+DATA constant<>+2068(SB)/4, $0x007fffff
+DATA constant<>+2072(SB)/4, $0x007fffff
+DATA constant<>+2076(SB)/4, $0x007fffff
+DATA constant<>+2080(SB)/4, $0x007fffff
+DATA constant<>+2084(SB)/4, $0x007fffff
+DATA constant<>+2088(SB)/4, $0x007fffff
+DATA constant<>+2092(SB)/4, $0x007fffff
+DATA constant<>+2096(SB)/4, $0x007fffff
+DATA constant<>+2100(SB)/4, $0x007fffff
+DATA constant<>+2104(SB)/4, $0x007fffff
+DATA constant<>+2108(SB)/4, $0x007fffff
+DATA constant<>+2112(SB)/4, $0x3f3504f3
+DATA constant<>+2116(SB)/4, $0x3f3504f3
+DATA constant<>+2120(SB)/4, $0x3f3504f3
+DATA constant<>+2124(SB)/4, $0x3f3504f3
+DATA constant<>+2128(SB)/4, $0x3f3504f3
+DATA constant<>+2132(SB)/4, $0x3f3504f3
+DATA constant<>+2136(SB)/4, $0x3f3504f3
+DATA constant<>+2140(SB)/4, $0x3f3504f3
+DATA constant<>+2144(SB)/4, $0x3f3504f3
+DATA constant<>+2148(SB)/4, $0x3f3504f3
+DATA constant<>+2152(SB)/4, $0x3f3504f3
+DATA constant<>+2156(SB)/4, $0x3f3504f3
+DATA constant<>+2160(SB)/4, $0x3f3504f3
+DATA constant<>+2164(SB)/4, $0x3f3504f3
+DATA constant<>+2168(SB)/4, $0x3f3504f3
+DATA constant<>+2172(SB)/4, $0x3f3504f3
+DATA constant<>+2176(SB)/4, $0x3c81e0ef
+DATA constant<>+2180(SB)/4, $0x3c81e0ef
+DATA constant<>+2184(SB)/4, $0x3c81e0ef
+DATA constant<>+2188(SB)/4, $0x3c81e0ef
+DATA constant<>+2192(SB)/4, $0x3c81e0ef
+DATA constant<>+2196(SB)/4, $0x3c81e0ef
+DATA constant<>+2200(SB)/4, $0x3c81e0ef
+DATA constant<>+2204(SB)/4, $0x3c81e0ef
+DATA constant<>+2208(SB)/4, $0x3c81e0ef
+DATA constant<>+2212(SB)/4, $0x3c81e0ef
+DATA constant<>+2216(SB)/4, $0x3c81e0ef
+DATA constant<>+2220(SB)/4, $0x3c81e0ef
+DATA constant<>+2224(SB)/4, $0x3c81e0ef
+DATA constant<>+2228(SB)/4, $0x3c81e0ef
+DATA constant<>+2232(SB)/4, $0x3c81e0ef
+DATA constant<>+2236(SB)/4, $0x3c81e0ef
+DATA constant<>+2240(SB)/4, $0xbe9de9e6
+DATA constant<>+2244(SB)/4, $0xbe9de9e6
+DATA constant<>+2248(SB)/4, $0xbe9de9e6
+DATA constant<>+2252(SB)/4, $0xbe9de9e6
+DATA constant<>+2256(SB)/4, $0xbe9de9e6
+DATA constant<>+2260(SB)/4, $0xbe9de9e6
+DATA constant<>+2264(SB)/4, $0xbe9de9e6
+DATA constant<>+2268(SB)/4, $0xbe9de9e6
+DATA constant<>+2272(SB)/4, $0xbe9de9e6
+DATA constant<>+2276(SB)/4, $0xbe9de9e6
+DATA constant<>+2280(SB)/4, $0xbe9de9e6
+DATA constant<>+2284(SB)/4, $0xbe9de9e6
+DATA constant<>+2288(SB)/4, $0xbe9de9e6
+DATA constant<>+2292(SB)/4, $0xbe9de9e6
+DATA constant<>+2296(SB)/4, $0xbe9de9e6
+DATA constant<>+2300(SB)/4, $0xbe9de9e6
+DATA constant<>+2304(SB)/4, $0x366ceabf
+DATA constant<>+2308(SB)/4, $0x366ceabf
+DATA constant<>+2312(SB)/4, $0x366ceabf
+DATA constant<>+2316(SB)/4, $0x366ceabf
+DATA constant<>+2320(SB)/4, $0x366ceabf
+DATA constant<>+2324(SB)/4, $0x366ceabf
+DATA constant<>+2328(SB)/4, $0x366ceabf
+DATA constant<>+2332(SB)/4, $0x366ceabf
+DATA constant<>+2336(SB)/4, $0x366ceabf
+DATA constant<>+2340(SB)/4, $0x366ceabf
+DATA constant<>+2344(SB)/4, $0x366ceabf
+DATA constant<>+2348(SB)/4, $0x366ceabf
+DATA constant<>+2352(SB)/4, $0x366ceabf
+DATA constant<>+2356(SB)/4, $0x366ceabf
+DATA constant<>+2360(SB)/4, $0x366ceabf
+DATA constant<>+2364(SB)/4, $0x366ceabf
+DATA constant<>+2368(SB)/4, $0xb9aae2f0
+DATA constant<>+2372(SB)/4, $0xb9aae2f0
+DATA constant<>+2376(SB)/4, $0xb9aae2f0
+DATA constant<>+2380(SB)/4, $0xb9aae2f0
+DATA constant<>+2384(SB)/4, $0xb9aae2f0
+DATA constant<>+2388(SB)/4, $0xb9aae2f0
+DATA constant<>+2392(SB)/4, $0xb9aae2f0
+DATA constant<>+2396(SB)/4, $0xb9aae2f0
+DATA constant<>+2400(SB)/4, $0xb9aae2f0
+DATA constant<>+2404(SB)/4, $0xb9aae2f0
+DATA constant<>+2408(SB)/4, $0xb9aae2f0
+DATA constant<>+2412(SB)/4, $0xb9aae2f0
+DATA constant<>+2416(SB)/4, $0xb9aae2f0
+DATA constant<>+2420(SB)/4, $0xb9aae2f0
+DATA constant<>+2424(SB)/4, $0xb9aae2f0
+DATA constant<>+2428(SB)/4, $0xb9aae2f0
+DATA constant<>+2432(SB)/4, $0xbe800114
+DATA constant<>+2436(SB)/4, $0xbe800114
+DATA constant<>+2440(SB)/4, $0xbe800114
+DATA constant<>+2444(SB)/4, $0xbe800114
+DATA constant<>+2448(SB)/4, $0xbe800114
+DATA constant<>+2452(SB)/4, $0xbe800114
+DATA constant<>+2456(SB)/4, $0xbe800114
+DATA constant<>+2460(SB)/4, $0xbe800114
+DATA constant<>+2464(SB)/4, $0xbe800114
+DATA constant<>+2468(SB)/4, $0xbe800114
+DATA constant<>+2472(SB)/4, $0xbe800114
+DATA constant<>+2476(SB)/4, $0xbe800114
+DATA constant<>+2480(SB)/4, $0xbe800114
+DATA constant<>+2484(SB)/4, $0xbe800114
+DATA constant<>+2488(SB)/4, $0xbe800114
+DATA constant<>+2492(SB)/4, $0xbe800114
+DATA constant<>+2496(SB)/4, $0x3eaaaaaa
+DATA constant<>+2500(SB)/4, $0x3eaaaaaa
+DATA constant<>+2504(SB)/4, $0x3eaaaaaa
+DATA constant<>+2508(SB)/4, $0x3eaaaaaa
+DATA constant<>+2512(SB)/4, $0x3eaaaaaa
+DATA constant<>+2516(SB)/4, $0x3eaaaaaa
+DATA constant<>+2520(SB)/4, $0x3eaaaaaa
+DATA constant<>+2524(SB)/4, $0x3eaaaaaa
+DATA constant<>+2528(SB)/4, $0x3eaaaaaa
+DATA constant<>+2532(SB)/4, $0x3eaaaaaa
+DATA constant<>+2536(SB)/4, $0x3eaaaaaa
+DATA constant<>+2540(SB)/4, $0x3eaaaaaa
+DATA constant<>+2544(SB)/4, $0x3eaaaaaa
+DATA constant<>+2548(SB)/4, $0x3eaaaaaa
+DATA constant<>+2552(SB)/4, $0x3eaaaaaa
+DATA constant<>+2556(SB)/4, $0x3eaaaaaa
+DATA constant<>+2560(SB)/4, $0xbe2a38fb
+DATA constant<>+2564(SB)/4, $0xbe2a38fb
+DATA constant<>+2568(SB)/4, $0xbe2a38fb
+DATA constant<>+2572(SB)/4, $0xbe2a38fb
+DATA constant<>+2576(SB)/4, $0xbe2a38fb
+DATA constant<>+2580(SB)/4, $0xbe2a38fb
+DATA constant<>+2584(SB)/4, $0xbe2a38fb
+DATA constant<>+2588(SB)/4, $0xbe2a38fb
+DATA constant<>+2592(SB)/4, $0xbe2a38fb
+DATA constant<>+2596(SB)/4, $0xbe2a38fb
+DATA constant<>+2600(SB)/4, $0xbe2a38fb
+DATA constant<>+2604(SB)/4, $0xbe2a38fb
+DATA constant<>+2608(SB)/4, $0xbe2a38fb
+DATA constant<>+2612(SB)/4, $0xbe2a38fb
+DATA constant<>+2616(SB)/4, $0xbe2a38fb
+DATA constant<>+2620(SB)/4, $0xbe2a38fb
+DATA constant<>+2624(SB)/4, $0x3e4cd009
+DATA constant<>+2628(SB)/4, $0x3e4cd009
+DATA constant<>+2632(SB)/4, $0x3e4cd009
+DATA constant<>+2636(SB)/4, $0x3e4cd009
+DATA constant<>+2640(SB)/4, $0x3e4cd009
+DATA constant<>+2644(SB)/4, $0x3e4cd009
+DATA constant<>+2648(SB)/4, $0x3e4cd009
+DATA constant<>+2652(SB)/4, $0x3e4cd009
+DATA constant<>+2656(SB)/4, $0x3e4cd009
+DATA constant<>+2660(SB)/4, $0x3e4cd009
+DATA constant<>+2664(SB)/4, $0x3e4cd009
+DATA constant<>+2668(SB)/4, $0x3e4cd009
+DATA constant<>+2672(SB)/4, $0x3e4cd009
+DATA constant<>+2676(SB)/4, $0x3e4cd009
+DATA constant<>+2680(SB)/4, $0x3e4cd009
+DATA constant<>+2684(SB)/4, $0x3e4cd009
+DATA constant<>+2688(SB)/4, $0xbe06c3ac
+DATA constant<>+2692(SB)/4, $0xbe06c3ac
+DATA constant<>+2696(SB)/4, $0xbe06c3ac
+DATA constant<>+2700(SB)/4, $0xbe06c3ac
+DATA constant<>+2704(SB)/4, $0xbe06c3ac
+DATA constant<>+2708(SB)/4, $0xbe06c3ac
+DATA constant<>+2712(SB)/4, $0xbe06c3ac
+DATA constant<>+2716(SB)/4, $0xbe06c3ac
+DATA constant<>+2720(SB)/4, $0xbe06c3ac
+DATA constant<>+2724(SB)/4, $0xbe06c3ac
+DATA constant<>+2728(SB)/4, $0xbe06c3ac
+DATA constant<>+2732(SB)/4, $0xbe06c3ac
+DATA constant<>+2736(SB)/4, $0xbe06c3ac
+DATA constant<>+2740(SB)/4, $0xbe06c3ac
+DATA constant<>+2744(SB)/4, $0xbe06c3ac
+DATA constant<>+2748(SB)/4, $0xbe06c3ac
+DATA constant<>+2752(SB)/4, $0x3e116c85
+DATA constant<>+2756(SB)/4, $0x3e116c85
+DATA constant<>+2760(SB)/4, $0x3e116c85
+DATA constant<>+2764(SB)/4, $0x3e116c85
+DATA constant<>+2768(SB)/4, $0x3e116c85
+DATA constant<>+2772(SB)/4, $0x3e116c85
+DATA constant<>+2776(SB)/4, $0x3e116c85
+DATA constant<>+2780(SB)/4, $0x3e116c85
+DATA constant<>+2784(SB)/4, $0x3e116c85
+DATA constant<>+2788(SB)/4, $0x3e116c85
+DATA constant<>+2792(SB)/4, $0x3e116c85
+DATA constant<>+2796(SB)/4, $0x3e116c85
+DATA constant<>+2800(SB)/4, $0x3e116c85
+DATA constant<>+2804(SB)/4, $0x3e116c85
+DATA constant<>+2808(SB)/4, $0x3e116c85
+DATA constant<>+2812(SB)/4, $0x3e116c85
+DATA constant<>+2816(SB)/4, $0xbd9c60db
+DATA constant<>+2820(SB)/4, $0xbd9c60db
+DATA constant<>+2824(SB)/4, $0xbd9c60db
+DATA constant<>+2828(SB)/4, $0xbd9c60db
+DATA constant<>+2832(SB)/4, $0xbd9c60db
+DATA constant<>+2836(SB)/4, $0xbd9c60db
+DATA constant<>+2840(SB)/4, $0xbd9c60db
+DATA constant<>+2844(SB)/4, $0xbd9c60db
+DATA constant<>+2848(SB)/4, $0xbd9c60db
+DATA constant<>+2852(SB)/4, $0xbd9c60db
+DATA constant<>+2856(SB)/4, $0xbd9c60db
+DATA constant<>+2860(SB)/4, $0xbd9c60db
+DATA constant<>+2864(SB)/4, $0xbd9c60db
+DATA constant<>+2868(SB)/4, $0xbd9c60db
+DATA constant<>+2872(SB)/4, $0xbd9c60db
+DATA constant<>+2876(SB)/4, $0xbd9c60db
+DATA constant<>+2880(SB)/4, $0x3e02b24c
+DATA constant<>+2884(SB)/4, $0x3e02b24c
+DATA constant<>+2888(SB)/4, $0x3e02b24c
+DATA constant<>+2892(SB)/4, $0x3e02b24c
+DATA constant<>+2896(SB)/4, $0x3e02b24c
+DATA constant<>+2900(SB)/4, $0x3e02b24c
+DATA constant<>+2904(SB)/4, $0x3e02b24c
+DATA constant<>+2908(SB)/4, $0x3e02b24c
+DATA constant<>+2912(SB)/4, $0x3e02b24c
+DATA constant<>+2916(SB)/4, $0x3e02b24c
+DATA constant<>+2920(SB)/4, $0x3e02b24c
+DATA constant<>+2924(SB)/4, $0x3e02b24c
+DATA constant<>+2928(SB)/4, $0x3e02b24c
+DATA constant<>+2932(SB)/4, $0x3e02b24c
+DATA constant<>+2936(SB)/4, $0x3e02b24c
+DATA constant<>+2940(SB)/4, $0x3e02b24c
+DATA constant<>+2944(SB)/4, $0xc0000000
+DATA constant<>+2948(SB)/4, $0xc0000000
+DATA constant<>+2952(SB)/4, $0xc0000000
+DATA constant<>+2956(SB)/4, $0xc0000000
+DATA constant<>+2960(SB)/4, $0xc0000000
+DATA constant<>+2964(SB)/4, $0xc0000000
+DATA constant<>+2968(SB)/4, $0xc0000000
+DATA constant<>+2972(SB)/4, $0xc0000000
+DATA constant<>+2976(SB)/4, $0xc0000000
+DATA constant<>+2980(SB)/4, $0xc0000000
+DATA constant<>+2984(SB)/4, $0xc0000000
+DATA constant<>+2988(SB)/4, $0xc0000000
+DATA constant<>+2992(SB)/4, $0xc0000000
+DATA constant<>+2996(SB)/4, $0xc0000000
+DATA constant<>+3000(SB)/4, $0xc0000000
+DATA constant<>+3004(SB)/4, $0xc0000000
 GLOBL constant<>(SB), RODATA|NOPTR, $3008
 
 // func expAVX2(dst *float32, src *float32, count int)
@@ -778,16 +778,17 @@ next:
 	VSUBPS  Y3, Y0, Y0
 	VMULPS  constant<>+320(SB), Y2, Y3
 	VSUBPS  Y3, Y0, Y0
-	VMOVUPS constant<>+384(SB), Y3
-	VMULPS  Y0, Y3, Y3
-	VADDPS  constant<>+448(SB), Y3, Y3
-	VMULPS  Y0, Y3, Y3
-	VADDPS  constant<>+512(SB), Y3, Y3
-	VMULPS  Y0, Y3, Y3
-	VADDPS  constant<>+576(SB), Y3, Y3
-	VMULPS  Y0, Y3, Y3
-	VADDPS  constant<>+640(SB), Y3, Y3
 	VMULPS  Y0, Y0, Y2
+	VMULPS  constant<>+384(SB), Y0, Y3
+	VADDPS  constant<>+448(SB), Y3, Y3
+	VMULPS  constant<>+512(SB), Y0, Y4
+	VADDPS  constant<>+576(SB), Y4, Y4
+	VMOVUPS constant<>+640(SB), Y5
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y4, Y3, Y3
+	VMULPS  Y2, Y2, Y4
+	VMULPS  Y4, Y5, Y5
+	VADDPS  Y5, Y3, Y3
 	VMULPS  Y2, Y3, Y3
 	VADDPS  Y0, Y3, Y3
 	VADDPS  constant<>+704(SB), Y3, Y3
@@ -829,16 +830,17 @@ next:
 	VSUBPS  Y4, Y1, Y1
 	VMULPS  constant<>+320(SB), Y3, Y4
 	VSUBPS  Y4, Y1, Y1
-	VMOVUPS constant<>+384(SB), Y4
-	VMULPS  Y1, Y4, Y4
-	VADDPS  constant<>+448(SB), Y4, Y4
-	VMULPS  Y1, Y4, Y4
-	VADDPS  constant<>+512(SB), Y4, Y4
-	VMULPS  Y1, Y4, Y4
-	VADDPS  constant<>+576(SB), Y4, Y4
-	VMULPS  Y1, Y4, Y4
-	VADDPS  constant<>+640(SB), Y4, Y4
 	VMULPS  Y1, Y1, Y3
+	VMULPS  constant<>+384(SB), Y1, Y4
+	VADDPS  constant<>+448(SB), Y4, Y4
+	VMULPS  constant<>+512(SB), Y1, Y5
+	VADDPS  constant<>+576(SB), Y5, Y5
+	VMOVUPS constant<>+640(SB), Y6
+	VMULPS  Y3, Y5, Y5
+	VADDPS  Y5, Y4, Y4
+	VMULPS  Y3, Y3, Y5
+	VMULPS  Y5, Y6, Y6
+	VADDPS  Y6, Y4, Y4
 	VMULPS  Y3, Y4, Y4
 	VADDPS  Y1, Y4, Y4
 	VADDPS  constant<>+704(SB), Y4, Y4
@@ -889,16 +891,17 @@ next:
 	VSUBPS  Y5, Y2, Y2
 	VMULPS  constant<>+320(SB), Y4, Y5
 	VSUBPS  Y5, Y2, Y2
-	VMOVUPS constant<>+384(SB), Y5
-	VMULPS  Y2, Y5, Y5
-	VADDPS  constant<>+448(SB), Y5, Y5
-	VMULPS  Y2, Y5, Y5
-	VADDPS  constant<>+512(SB), Y5, Y5
-	VMULPS  Y2, Y5, Y5
-	VADDPS  constant<>+576(SB), Y5, Y5
-	VMULPS  Y2, Y5, Y5
-	VADDPS  constant<>+640(SB), Y5, Y5
 	VMULPS  Y2, Y2, Y4
+	VMULPS  constant<>+384(SB), Y2, Y5
+	VADDPS  constant<>+448(SB), Y5, Y5
+	VMULPS  constant<>+512(SB), Y2, Y6
+	VADDPS  constant<>+576(SB), Y6, Y6
+	VMOVUPS constant<>+640(SB), Y7
+	VMULPS  Y4, Y6, Y6
+	VADDPS  Y6, Y5, Y5
+	VMULPS  Y4, Y4, Y6
+	VMULPS  Y6, Y7, Y7
+	VADDPS  Y7, Y5, Y5
 	VMULPS  Y4, Y5, Y5
 	VADDPS  Y2, Y5, Y5
 	VADDPS  constant<>+704(SB), Y5, Y5
@@ -917,25 +920,27 @@ next:
 	VMOVUPS constant<>+704(SB), Y2
 	VSUBPS  Y5, Y2, Y2
 	VMULPS  Y0, Y0, Y3
-	VMOVUPS constant<>+960(SB), Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  constant<>+1024(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  constant<>+1088(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  constant<>+1152(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  constant<>+1216(SB), Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VMULPS  Y0, Y4, Y4
-	VADDPS  Y0, Y4, Y4
+	VMULPS  Y3, Y3, Y4
+	VMULPS  constant<>+960(SB), Y3, Y5
+	VADDPS  constant<>+1024(SB), Y5, Y5
+	VMULPS  constant<>+1088(SB), Y3, Y6
+	VADDPS  constant<>+1152(SB), Y6, Y6
+	VMOVUPS constant<>+1216(SB), Y7
+	VMULPS  Y4, Y6, Y6
+	VADDPS  Y6, Y5, Y5
+	VMULPS  Y4, Y4, Y4
+	VMULPS  Y4, Y7, Y7
+	VADDPS  Y7, Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VMULPS  Y0, Y5, Y5
+	VADDPS  Y0, Y5, Y5
 	VPSUBD  constant<>+1280(SB), Y0, Y0
 	VPSRAD  $0x1f, Y0, Y0
-	VPXOR   Y4, Y2, Y3
+	VPXOR   Y5, Y2, Y3
 	VPAND   Y0, Y3, Y3
-	VPXOR   Y3, Y2, Y4
-	VPOR    Y1, Y4, Y4
-	VMOVUPS Y4, (AX)
+	VPXOR   Y3, Y2, Y5
+	VPOR    Y1, Y5, Y5
+	VMOVUPS Y5, (AX)
 	ADDQ    $0x20, CX
 	ADDQ    $0x20, AX
 	DECQ    DX
@@ -974,105 +979,104 @@ block:
 	MOVQ $+8, BX
 
 next:
-	VMOVUPS   (CX), Y1
+	VMOVUPS   (CX), Y3
+	VMOVUPS   512(CX), Y8
 	VMOVUPS   256(CX), Y2
-	VPSRLD    $0x01, Y1, Y1
+	VMOVUPS   768(CX), Y5
+	VPSRLD    $0x01, Y3, Y3
+	VPSRLD    $0x01, Y5, Y5
 	VPSRLD    $0x01, Y2, Y2
-	VMOVUPS   constant<>+1344(SB), Y3
-	VPSUBD    Y1, Y3, Y3
-	VPSRAD    $0x1f, Y3, Y3
-	VPAND     constant<>+1408(SB), Y3, Y4
-	VPXOR     Y4, Y1, Y1
+	VPAND     constant<>+1344(SB), Y8, Y10
+	VMOVUPS   constant<>+1408(SB), Y1
+	VCVTDQ2PS Y5, Y5
+	VPSUBD    Y3, Y1, Y1
+	VCVTDQ2PS Y10, Y9
+	VPSRAD    $0x1f, Y1, Y1
+	VADDPS    constant<>+1472(SB), Y5, Y5
+	VPAND     constant<>+1536(SB), Y1, Y4
+	VMULPS    constant<>+1600(SB), Y5, Y5
+	VPXOR     Y4, Y3, Y3
+	VADDPS    Y5, Y9, Y9
 	VPXOR     Y4, Y2, Y2
+	VMULPS    constant<>+1664(SB), Y9, Y9
 	VCVTDQ2PS Y2, Y2
+	VMULPS    Y9, Y9, Y4
+	VCVTDQ2PS Y3, Y7
+	VMULPS    Y4, Y4, Y11
 	VADDPS    constant<>+1472(SB), Y2, Y2
-	VMULPS    constant<>+1536(SB), Y2, Y2
-	VCVTDQ2PS Y1, Y1
-	VADDPS    Y2, Y1, Y1
-	VMULPS    constant<>+1536(SB), Y1, Y1
-	VPADDD    constant<>+1600(SB), Y1, Y2
-	VPAND     constant<>+1664(SB), Y2, Y5
-	VPADDD    constant<>+1728(SB), Y5, Y5
-	VSUBPS    constant<>+704(SB), Y5, Y5
-	VPSRLD    $0x17, Y2, Y2
-	VPSUBD    constant<>+768(SB), Y2, Y2
-	VPANDN    Y2, Y3, Y2
-	VCVTDQ2PS Y2, Y2
-	VPXOR     constant<>+832(SB), Y1, Y1
-	VPXOR     Y1, Y5, Y1
-	VPAND     Y3, Y1, Y1
-	VPXOR     Y1, Y5, Y5
-	VMOVUPS   constant<>+1792(SB), Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+1856(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+1920(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+1984(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+2048(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+2112(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+2176(SB), Y3, Y3
-	VMULPS    Y5, Y3, Y3
-	VADDPS    constant<>+2240(SB), Y3, Y3
-	VMULPS    Y5, Y5, Y1
-	VMULPS    Y5, Y3, Y3
-	VMULPS    Y1, Y3, Y3
-	VMULPS    constant<>+320(SB), Y2, Y4
-	VADDPS    Y4, Y3, Y3
-	VMULPS    constant<>+1472(SB), Y1, Y1
-	VSUBPS    Y1, Y3, Y3
-	VADDPS    Y5, Y3, Y3
-	VMULPS    constant<>+256(SB), Y2, Y4
-	VADDPS    Y4, Y3, Y3
-	VMULPS    constant<>+2304(SB), Y3, Y3
-	VSQRTPS   Y3, Y3
-	VMULPS    Y0, Y3, Y3
-	VMOVUPS   512(CX), Y5
-	VMOVUPS   768(CX), Y2
-	VPSRLD    $0x01, Y2, Y2
-	VPAND     constant<>+2368(SB), Y5, Y1
-	VCVTDQ2PS Y2, Y2
-	VADDPS    constant<>+1472(SB), Y2, Y2
-	VMULPS    constant<>+1536(SB), Y2, Y2
-	VCVTDQ2PS Y1, Y4
-	VADDPS    Y2, Y4, Y4
-	VMULPS    constant<>+2432(SB), Y4, Y4
-	VMULPS    Y4, Y4, Y1
-	VMOVUPS   constant<>+2496(SB), Y2
-	VMULPS    Y1, Y2, Y2
-	VADDPS    constant<>+2560(SB), Y2, Y2
-	VMULPS    Y1, Y2, Y2
-	VADDPS    constant<>+2624(SB), Y2, Y2
-	VMULPS    Y1, Y2, Y2
-	VADDPS    constant<>+2688(SB), Y2, Y2
+	VMULPS    constant<>+1728(SB), Y4, Y3
+	VMULPS    constant<>+1600(SB), Y2, Y2
+	VADDPS    constant<>+1792(SB), Y3, Y3
+	VADDPS    Y2, Y7, Y7
+	VMULPS    constant<>+1856(SB), Y4, Y2
+	VMULPS    constant<>+1600(SB), Y7, Y7
+	VADDPS    constant<>+1920(SB), Y2, Y2
+	VPADDD    constant<>+1984(SB), Y7, Y5
+	VMULPS    Y11, Y2, Y2
+	VPAND     constant<>+2048(SB), Y5, Y6
+	VADDPS    Y2, Y3, Y3
+	VPADDD    constant<>+2112(SB), Y6, Y6
+	VMULPS    constant<>+2176(SB), Y4, Y2
+	VSUBPS    constant<>+704(SB), Y6, Y6
+	VADDPS    constant<>+2240(SB), Y2, Y2
+	VPXOR     constant<>+832(SB), Y7, Y7
+	VMULPS    constant<>+2304(SB), Y4, Y10
+	VPXOR     Y7, Y6, Y7
+	VPAND     Y1, Y7, Y7
+	VPXOR     Y7, Y6, Y6
+	VADDPS    constant<>+2368(SB), Y10, Y10
+	VPSRLD    $0x17, Y5, Y5
+	VMULPS    Y11, Y10, Y10
+	VMULPS    Y6, Y6, Y7
+	VADDPS    Y10, Y2, Y2
+	VPSUBD    constant<>+768(SB), Y5, Y5
+	VMULPS    Y9, Y3, Y3
+	VPANDN    Y5, Y1, Y5
 	VMULPS    Y4, Y2, Y2
-	VMOVUPS   constant<>+2752(SB), Y6
-	VMULPS    Y1, Y6, Y6
-	VADDPS    constant<>+2816(SB), Y6, Y6
-	VMULPS    Y1, Y6, Y6
-	VADDPS    constant<>+2880(SB), Y6, Y6
-	VMULPS    Y1, Y6, Y6
-	VADDPS    constant<>+2944(SB), Y6, Y6
-	VMULPS    Y1, Y6, Y6
-	VADDPS    constant<>+704(SB), Y6, Y6
-	VPSLLD    $0x02, Y5, Y4
-	VPSRAD    $0x1f, Y4, Y4
-	VPXOR     Y2, Y6, Y1
-	VPAND     Y4, Y1, Y1
-	VPXOR     Y1, Y2, Y2
-	VPXOR     Y1, Y6, Y6
-	VMULPS    Y3, Y6, Y6
-	VMULPS    Y3, Y2, Y2
-	VPAND     constant<>+832(SB), Y5, Y4
-	VPXOR     Y4, Y6, Y6
-	VPSLLD    $0x01, Y5, Y5
-	VPAND     constant<>+832(SB), Y5, Y5
-	VPXOR     Y5, Y2, Y2
-	VMOVUPS   Y6, (AX)
-	VMOVUPS   Y2, 256(AX)
+	VCVTDQ2PS Y5, Y5
+	VADDPS    constant<>+704(SB), Y2, Y2
+	VMULPS    constant<>+2432(SB), Y6, Y1
+	VPSLLD    $0x02, Y8, Y10
+	VADDPS    constant<>+2496(SB), Y1, Y1
+	VPSRAD    $0x1f, Y10, Y10
+	VMULPS    constant<>+2560(SB), Y6, Y4
+	VPXOR     Y3, Y2, Y11
+	VADDPS    constant<>+2624(SB), Y4, Y4
+	VPAND     Y10, Y11, Y10
+	VMULPS    constant<>+2688(SB), Y6, Y9
+	VPXOR     Y10, Y3, Y3
+	VADDPS    constant<>+2752(SB), Y9, Y9
+	VPXOR     Y10, Y2, Y2
+	VMULPS    constant<>+2816(SB), Y6, Y10
+	VPAND     constant<>+832(SB), Y8, Y11
+	VADDPS    constant<>+2880(SB), Y10, Y10
+	VPXOR     Y11, Y2, Y2
+	VMULPS    Y7, Y4, Y4
+	VPSLLD    $0x01, Y8, Y8
+	VADDPS    Y4, Y1, Y1
+	VPAND     constant<>+832(SB), Y8, Y8
+	VMULPS    Y7, Y10, Y10
+	VPXOR     Y8, Y3, Y3
+	VADDPS    Y10, Y9, Y9
+	VMULPS    Y7, Y7, Y4
+	VMULPS    Y4, Y9, Y9
+	VADDPS    Y9, Y1, Y1
+	VMULPS    Y6, Y1, Y1
+	VMULPS    Y7, Y1, Y1
+	VMULPS    constant<>+320(SB), Y5, Y4
+	VADDPS    Y4, Y1, Y1
+	VMULPS    constant<>+1472(SB), Y7, Y7
+	VSUBPS    Y7, Y1, Y1
+	VADDPS    Y6, Y1, Y1
+	VMULPS    constant<>+256(SB), Y5, Y4
+	VADDPS    Y4, Y1, Y1
+	VMULPS    constant<>+2944(SB), Y1, Y1
+	VSQRTPS   Y1, Y1
+	VMULPS    Y0, Y1, Y1
+	VMULPS    Y1, Y2, Y2
+	VMULPS    Y1, Y3, Y3
+	VMOVUPS   Y2, (AX)
+	VMOVUPS   Y3, 256(AX)
 	ADDQ      $0x20, CX
 	ADDQ      $0x20, AX
 	DECQ      BX
@@ -1104,16 +1108,17 @@ next:
 	VSUBPS  Z3, Z0, Z0
 	VMULPS  constant<>+320(SB), Z2, Z3
 	VSUBPS  Z3, Z0, Z0
-	VMOVUPS constant<>+384(SB), Z3
-	VMULPS  Z0, Z3, Z3
-	VADDPS  constant<>+448(SB), Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VADDPS  constant<>+512(SB), Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VADDPS  constant<>+576(SB), Z3, Z3
-	VMULPS  Z0, Z3, Z3
-	VADDPS  constant<>+640(SB), Z3, Z3
 	VMULPS  Z0, Z0, Z2
+	VMULPS  constant<>+384(SB), Z0, Z3
+	VADDPS  constant<>+448(SB), Z3, Z3
+	VMULPS  constant<>+512(SB), Z0, Z4
+	VADDPS  constant<>+576(SB), Z4, Z4
+	VMOVUPS constant<>+640(SB), Z5
+	VMULPS  Z2, Z4, Z4
+	VADDPS  Z4, Z3, Z3
+	VMULPS  Z2, Z2, Z4
+	VMULPS  Z4, Z5, Z5
+	VADDPS  Z5, Z3, Z3
 	VMULPS  Z2, Z3, Z3
 	VADDPS  Z0, Z3, Z3
 	VADDPS  constant<>+704(SB), Z3, Z3
@@ -1155,16 +1160,17 @@ next:
 	VSUBPS  Z4, Z1, Z1
 	VMULPS  constant<>+320(SB), Z3, Z4
 	VSUBPS  Z4, Z1, Z1
-	VMOVUPS constant<>+384(SB), Z4
-	VMULPS  Z1, Z4, Z4
-	VADDPS  constant<>+448(SB), Z4, Z4
-	VMULPS  Z1, Z4, Z4
-	VADDPS  constant<>+512(SB), Z4, Z4
-	VMULPS  Z1, Z4, Z4
-	VADDPS  constant<>+576(SB), Z4, Z4
-	VMULPS  Z1, Z4, Z4
-	VADDPS  constant<>+640(SB), Z4, Z4
 	VMULPS  Z1, Z1, Z3
+	VMULPS  constant<>+384(SB), Z1, Z4
+	VADDPS  constant<>+448(SB), Z4, Z4
+	VMULPS  constant<>+512(SB), Z1, Z5
+	VADDPS  constant<>+576(SB), Z5, Z5
+	VMOVUPS constant<>+640(SB), Z6
+	VMULPS  Z3, Z5, Z5
+	VADDPS  Z5, Z4, Z4
+	VMULPS  Z3, Z3, Z5
+	VMULPS  Z5, Z6, Z6
+	VADDPS  Z6, Z4, Z4
 	VMULPS  Z3, Z4, Z4
 	VADDPS  Z1, Z4, Z4
 	VADDPS  constant<>+704(SB), Z4, Z4
@@ -1215,16 +1221,17 @@ next:
 	VSUBPS  Z5, Z2, Z2
 	VMULPS  constant<>+320(SB), Z4, Z5
 	VSUBPS  Z5, Z2, Z2
-	VMOVUPS constant<>+384(SB), Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  constant<>+448(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  constant<>+512(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  constant<>+576(SB), Z5, Z5
-	VMULPS  Z2, Z5, Z5
-	VADDPS  constant<>+640(SB), Z5, Z5
 	VMULPS  Z2, Z2, Z4
+	VMULPS  constant<>+384(SB), Z2, Z5
+	VADDPS  constant<>+448(SB), Z5, Z5
+	VMULPS  constant<>+512(SB), Z2, Z6
+	VADDPS  constant<>+576(SB), Z6, Z6
+	VMOVUPS constant<>+640(SB), Z7
+	VMULPS  Z4, Z6, Z6
+	VADDPS  Z6, Z5, Z5
+	VMULPS  Z4, Z4, Z6
+	VMULPS  Z6, Z7, Z7
+	VADDPS  Z7, Z5, Z5
 	VMULPS  Z4, Z5, Z5
 	VADDPS  Z2, Z5, Z5
 	VADDPS  constant<>+704(SB), Z5, Z5
@@ -1243,25 +1250,27 @@ next:
 	VMOVUPS constant<>+704(SB), Z2
 	VSUBPS  Z5, Z2, Z2
 	VMULPS  Z0, Z0, Z3
-	VMOVUPS constant<>+960(SB), Z4
-	VMULPS  Z3, Z4, Z4
-	VADDPS  constant<>+1024(SB), Z4, Z4
-	VMULPS  Z3, Z4, Z4
-	VADDPS  constant<>+1088(SB), Z4, Z4
-	VMULPS  Z3, Z4, Z4
-	VADDPS  constant<>+1152(SB), Z4, Z4
-	VMULPS  Z3, Z4, Z4
-	VADDPS  constant<>+1216(SB), Z4, Z4
-	VMULPS  Z3, Z4, Z4
-	VMULPS  Z0, Z4, Z4
-	VADDPS  Z0, Z4, Z4
+	VMULPS  Z3, Z3, Z4
+	VMULPS  constant<>+960(SB), Z3, Z5
+	VADDPS  constant<>+1024(SB), Z5, Z5
+	VMULPS  constant<>+1088(SB), Z3, Z6
+	VADDPS  constant<>+1152(SB), Z6, Z6
+	VMOVUPS constant<>+1216(SB), Z7
+	VMULPS  Z4, Z6, Z6
+	VADDPS  Z6, Z5, Z5
+	VMULPS  Z4, Z4, Z4
+	VMULPS  Z4, Z7, Z7
+	VADDPS  Z7, Z5, Z5
+	VMULPS  Z3, Z5, Z5
+	VMULPS  Z0, Z5, Z5
+	VADDPS  Z0, Z5, Z5
 	VPSUBD  constant<>+1280(SB), Z0, Z0
 	VPSRAD  $0x1f, Z0, Z0
-	VPXORD  Z4, Z2, Z3
+	VPXORD  Z5, Z2, Z3
 	VPANDD  Z0, Z3, Z3
-	VPXORD  Z3, Z2, Z4
-	VPORD   Z1, Z4, Z4
-	VMOVUPS Z4, (AX)
+	VPXORD  Z3, Z2, Z5
+	VPORD   Z1, Z5, Z5
+	VMOVUPS Z5, (AX)
 	ADDQ    $0x40, CX
 	ADDQ    $0x40, AX
 	DECQ    DX
@@ -1300,105 +1309,104 @@ block:
 	MOVQ $+4, BX
 
 next:
-	VMOVUPS   (CX), Z1
+	VMOVUPS   (CX), Z3
+	VMOVUPS   512(CX), Z8
 	VMOVUPS   256(CX), Z2
-	VPSRLD    $0x01, Z1, Z1
+	VMOVUPS   768(CX), Z5
+	VPSRLD    $0x01, Z3, Z3
+	VPSRLD    $0x01, Z5, Z5
 	VPSRLD    $0x01, Z2, Z2
-	VMOVUPS   constant<>+1344(SB), Z3
-	VPSUBD    Z1, Z3, Z3
-	VPSRAD    $0x1f, Z3, Z3
-	VPANDD    constant<>+1408(SB), Z3, Z4
-	VPXORD    Z4, Z1, Z1
+	VPANDD    constant<>+1344(SB), Z8, Z10
+	VMOVUPS   constant<>+1408(SB), Z1
+	VCVTDQ2PS Z5, Z5
+	VPSUBD    Z3, Z1, Z1
+	VCVTDQ2PS Z10, Z9
+	VPSRAD    $0x1f, Z1, Z1
+	VADDPS    constant<>+1472(SB), Z5, Z5
+	VPANDD    constant<>+1536(SB), Z1, Z4
+	VMULPS    constant<>+1600(SB), Z5, Z5
+	VPXORD    Z4, Z3, Z3
+	VADDPS    Z5, Z9, Z9
 	VPXORD    Z4, Z2, Z2
+	VMULPS    constant<>+1664(SB), Z9, Z9
 	VCVTDQ2PS Z2, Z2
+	VMULPS    Z9, Z9, Z4
+	VCVTDQ2PS Z3, Z7
+	VMULPS    Z4, Z4, Z11
 	VADDPS    constant<>+1472(SB), Z2, Z2
-	VMULPS    constant<>+1536(SB), Z2, Z2
-	VCVTDQ2PS Z1, Z1
-	VADDPS    Z2, Z1, Z1
-	VMULPS    constant<>+1536(SB), Z1, Z1
-	VPADDD    constant<>+1600(SB), Z1, Z2
-	VPANDD    constant<>+1664(SB), Z2, Z5
-	VPADDD    constant<>+1728(SB), Z5, Z5
-	VSUBPS    constant<>+704(SB), Z5, Z5
-	VPSRLD    $0x17, Z2, Z2
-	VPSUBD    constant<>+768(SB), Z2, Z2
-	VPANDND   Z2, Z3, Z2
-	VCVTDQ2PS Z2, Z2
-	VPXORD    constant<>+832(SB), Z1, Z1
-	VPXORD    Z1, Z5, Z1
-	VPANDD    Z3, Z1, Z1
-	VPXORD    Z1, Z5, Z5
-	VMOVUPS   constant<>+1792(SB), Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+1856(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+1920(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+1984(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+2048(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+2112(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+2176(SB), Z3, Z3
-	VMULPS    Z5, Z3, Z3
-	VADDPS    constant<>+2240(SB), Z3, Z3
-	VMULPS    Z5, Z5, Z1
-	VMULPS    Z5, Z3, Z3
-	VMULPS    Z1, Z3, Z3
-	VMULPS    constant<>+320(SB), Z2, Z4
-	VADDPS    Z4, Z3, Z3
-	VMULPS    constant<>+1472(SB), Z1, Z1
-	VSUBPS    Z1, Z3, Z3
-	VADDPS    Z5, Z3, Z3
-	VMULPS    constant<>+256(SB), Z2, Z4
-	VADDPS    Z4, Z3, Z3
-	VMULPS    constant<>+2304(SB), Z3, Z3
-	VSQRTPS   Z3, Z3
-	VMULPS    Z0, Z3, Z3
-	VMOVUPS   512(CX), Z5
-	VMOVUPS   768(CX), Z2
-	VPSRLD    $0x01, Z2, Z2
-	VPANDD    constant<>+2368(SB), Z5, Z1
-	VCVTDQ2PS Z2, Z2
-	VADDPS    constant<>+1472(SB), Z2, Z2
-	VMULPS    constant<>+1536(SB), Z2, Z2
-	VCVTDQ2PS Z1, Z4
-	VADDPS    Z2, Z4, Z4
-	VMULPS    constant<>+2432(SB), Z4, Z4
-	VMULPS    Z4, Z4, Z1
-	VMOVUPS   constant<>+2496(SB), Z2
-	VMULPS    Z1, Z2, Z2
-	VADDPS    constant<>+2560(SB), Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VADDPS    constant<>+2624(SB), Z2, Z2
-	VMULPS    Z1, Z2, Z2
-	VADDPS    constant<>+2688(SB), Z2, Z2
+	VMULPS    constant<>+1728(SB), Z4, Z3
+	VMULPS    constant<>+1600(SB), Z2, Z2
+	VADDPS    constant<>+1792(SB), Z3, Z3
+	VADDPS    Z2, Z7, Z7
+	VMULPS    constant<>+1856(SB), Z4, Z2
+	VMULPS    constant<>+1600(SB), Z7, Z7
+	VADDPS    constant<>+1920(SB), Z2, Z2
+	VPADDD    constant<>+1984(SB), Z7, Z5
+	VMULPS    Z11, Z2, Z2
+	VPANDD    constant<>+2048(SB), Z5, Z6
+	VADDPS    Z2, Z3, Z3
+	VPADDD    constant<>+2112(SB), Z6, Z6
+	VMULPS    constant<>+2176(SB), Z4, Z2
+	VSUBPS    constant<>+704(SB), Z6, Z6
+	VADDPS    constant<>+2240(SB), Z2, Z2
+	VPXORD    constant<>+832(SB), Z7, Z7
+	VMULPS    constant<>+2304(SB), Z4, Z10
+	VPXORD    Z7, Z6, Z7
+	VPANDD    Z1, Z7, Z7
+	VPXORD    Z7, Z6, Z6
+	VADDPS    constant<>+2368(SB), Z10, Z10
+	VPSRLD    $0x17, Z5, Z5
+	VMULPS    Z11, Z10, Z10
+	VMULPS    Z6, Z6, Z7
+	VADDPS    Z10, Z2, Z2
+	VPSUBD    constant<>+768(SB), Z5, Z5
+	VMULPS    Z9, Z3, Z3
+	VPANDND   Z5, Z1, Z5
 	VMULPS    Z4, Z2, Z2
-	VMOVUPS   constant<>+2752(SB), Z6
-	VMULPS    Z1, Z6, Z6
-	VADDPS    constant<>+2816(SB), Z6, Z6
-	VMULPS    Z1, Z6, Z6
-	VADDPS    constant<>+2880(SB), Z6, Z6
-	VMULPS    Z1, Z6, Z6
-	VADDPS    constant<>+2944(SB), Z6, Z6
-	VMULPS    Z1, Z6, Z6
-	VADDPS    constant<>+704(SB), Z6, Z6
-	VPSLLD    $0x02, Z5, Z4
-	VPSRAD    $0x1f, Z4, Z4
-	VPXORD    Z2, Z6, Z1
-	VPANDD    Z4, Z1, Z1
-	VPXORD    Z1, Z2, Z2
-	VPXORD    Z1, Z6, Z6
-	VMULPS    Z3, Z6, Z6
-	VMULPS    Z3, Z2, Z2
-	VPANDD    constant<>+832(SB), Z5, Z4
-	VPXORD    Z4, Z6, Z6
-	VPSLLD    $0x01, Z5, Z5
-	VPANDD    constant<>+832(SB), Z5, Z5
-	VPXORD    Z5, Z2, Z2
-	VMOVUPS   Z6, (AX)
-	VMOVUPS   Z2, 256(AX)
+	VCVTDQ2PS Z5, Z5
+	VADDPS    constant<>+704(SB), Z2, Z2
+	VMULPS    constant<>+2432(SB), Z6, Z1
+	VPSLLD    $0x02, Z8, Z10
+	VADDPS    constant<>+2496(SB), Z1, Z1
+	VPSRAD    $0x1f, Z10, Z10
+	VMULPS    constant<>+2560(SB), Z6, Z4
+	VPXORD    Z3, Z2, Z11
+	VADDPS    constant<>+2624(SB), Z4, Z4
+	VPANDD    Z10, Z11, Z10
+	VMULPS    constant<>+2688(SB), Z6, Z9
+	VPXORD    Z10, Z3, Z3
+	VADDPS    constant<>+2752(SB), Z9, Z9
+	VPXORD    Z10, Z2, Z2
+	VMULPS    constant<>+2816(SB), Z6, Z10
+	VPANDD    constant<>+832(SB), Z8, Z11
+	VADDPS    constant<>+2880(SB), Z10, Z10
+	VPXORD    Z11, Z2, Z2
+	VMULPS    Z7, Z4, Z4
+	VPSLLD    $0x01, Z8, Z8
+	VADDPS    Z4, Z1, Z1
+	VPANDD    constant<>+832(SB), Z8, Z8
+	VMULPS    Z7, Z10, Z10
+	VPXORD    Z8, Z3, Z3
+	VADDPS    Z10, Z9, Z9
+	VMULPS    Z7, Z7, Z4
+	VMULPS    Z4, Z9, Z9
+	VADDPS    Z9, Z1, Z1
+	VMULPS    Z6, Z1, Z1
+	VMULPS    Z7, Z1, Z1
+	VMULPS    constant<>+320(SB), Z5, Z4
+	VADDPS    Z4, Z1, Z1
+	VMULPS    constant<>+1472(SB), Z7, Z7
+	VSUBPS    Z7, Z1, Z1
+	VADDPS    Z6, Z1, Z1
+	VMULPS    constant<>+256(SB), Z5, Z4
+	VADDPS    Z4, Z1, Z1
+	VMULPS    constant<>+2944(SB), Z1, Z1
+	VSQRTPS   Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMULPS    Z1, Z2, Z2
+	VMULPS    Z1, Z3, Z3
+	VMOVUPS   Z2, (AX)
+	VMOVUPS   Z3, 256(AX)
 	ADDQ      $0x40, CX
 	ADDQ      $0x40, AX
 	DECQ      BX

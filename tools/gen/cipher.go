@@ -1,18 +1,21 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// cipher writes the AES-256 counter stream for processors with 256-bit AES
-// (VAES), two blocks an instruction, and what its detection needs.
+// cipher writes the AES-256 counter stream, one block an instruction or two
+// where the processor has 256-bit AES (VAES), and what its detection needs.
 func cipher() {
 	cpuid()
 	subWord()
-	keyStream()
+	keyStream(16)
+	keyStream(32)
 }
 
 func cpuid() {
@@ -49,55 +52,64 @@ func aes(opcode string, key, state reg.VecVirtual) {
 	})
 }
 
-func keyStream() {
-	const width = 8 // vectors in flight, 16 blocks, which hides the latency
-	swap := GLOBL("bigEndian", 8|16)
-	for half := range 2 {
-		// The counter's 8 bytes are reversed into the last 8 of the block; the
-		// other 8 are zero.
-		DATA(16*half, U64(0x8080808080808080))
-		DATA(16*half+8, U64(0x0001020304050607))
+// keyStream writes the counter stream with vectors of 1 or 2 blocks.
+func keyStream(bytes int) {
+	const width = 8 // vectors in flight, which hides the latency
+	name, blocks, vec := "keyStreamAES", 1, func() reg.VecVirtual { return XMM() }
+	if bytes == 32 {
+		name, blocks, vec = "keyStreamVAES", 2, func() reg.VecVirtual { return YMM() }
 	}
-	step := GLOBL("blockPair", 8|16)
-	DATA(0, U64(0))
-	DATA(8, U64(0))
-	DATA(16, U64(1))
-	DATA(24, U64(0))
-	two := GLOBL("two", 8|16)
-	DATA(0, U64(2))
-	DATA(8, U64(0))
-	DATA(16, U64(2))
-	DATA(24, U64(0))
+	quads := func(label string, low, high [2]uint64) Mem {
+		m := GLOBL(label+name, 8|16) // RODATA|NOPTR
+		for i, q := range append(low[:], high[:]...)[:bytes/8] {
+			DATA(8*i, U64(q))
+		}
+		return m
+	}
+	// The counter's 8 bytes are reversed into the last 8 of the block; the
+	// other 8 are zero.
+	bigEndian := [2]uint64{0x8080808080808080, 0x0001020304050607}
+	swap := quads("bigEndian", bigEndian, bigEndian)
+	offset := quads("offset", [2]uint64{0}, [2]uint64{1})
+	step := quads("step", [2]uint64{uint64(blocks)}, [2]uint64{uint64(blocks)})
 
-	TEXT("keyStreamVAES", NOSPLIT, "func(dst *byte, schedule *uint32, counter uint64, count int)")
+	TEXT(name, NOSPLIT, "func(dst *byte, schedule *uint32, counter uint64, count int)")
 	Pragma("noescape")
-	Doc("keyStreamVAES writes 16·count AES-256 blocks of the big-endian counters from counter on.")
+	Doc(fmt.Sprintf("%s writes count times %d AES-256 blocks of the big-endian counters from counter on.", name, width*blocks))
 	dst := Load(Param("dst"), GP64())
 	schedule := Load(Param("schedule"), GP64())
 	counter := Load(Param("counter"), GP64())
 	count := Load(Param("count"), GP64())
-	x, next := XMM(), YMM()
+	x, next := XMM(), vec()
 	VMOVQ(counter, x)
 	VPBROADCASTQ(x, next)
-	VPADDQ(step, next, next)
+	VPADDQ(offset, next, next)
 	state := make([]reg.VecVirtual, width)
 	for i := range state {
-		state[i] = YMM()
+		state[i] = vec()
 	}
-	key := YMM()
+	key := vec()
+	round := func(i int) {
+		m := Mem{Base: schedule, Disp: 16 * i}
+		if blocks == 1 {
+			VMOVDQU(m, key)
+		} else {
+			VBROADCASTI128(m, key)
+		}
+	}
 	Label("next")
 	for i := range state {
 		VPSHUFB(swap, next, state[i])
-		VPADDQ(two, next, next)
+		VPADDQ(step, next, next)
 	}
-	VBROADCASTI128(Mem{Base: schedule}, key)
+	round(0)
 	for i := range state {
 		VPXOR(key, state[i], state[i])
 	}
-	for round := 1; round <= 14; round++ {
-		VBROADCASTI128(Mem{Base: schedule, Disp: 16 * round}, key)
+	for r := 1; r <= 14; r++ {
+		round(r)
 		for i := range state {
-			if round < 14 {
+			if r < 14 {
 				aes("VAESENC", key, state[i])
 			} else {
 				aes("VAESENCLAST", key, state[i])
@@ -105,9 +117,9 @@ func keyStream() {
 		}
 	}
 	for i := range state {
-		VMOVDQU(state[i], Mem{Base: dst, Disp: 32 * i})
+		VMOVDQU(state[i], Mem{Base: dst, Disp: bytes * i})
 	}
-	ADDQ(I32(32*width), dst)
+	ADDQ(I32(int32(bytes*width)), dst)
 	DECQ(count)
 	JNZ(LabelRef("next"))
 	VZEROUPPER()

@@ -79,15 +79,15 @@ func gemm() {
 }
 
 func (t tile) write(index Mem) {
-	signature := "func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
+	signature := "func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
 	what := fmt.Sprintf("adds, or with add=0 stores, %d rows of A·B into C", t.rows)
 	if t.loop {
-		signature = "func(count, k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
+		signature = "func(count, k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
 		what = fmt.Sprintf("adds, or with add=0 stores, count times %d rows of A·B into C", t.rows)
 	}
 	TEXT(t.name(), NOSPLIT, signature)
 	Pragma("noescape")
-	Doc(t.name()+" "+what+".", "B is a packed panel; strides are in bytes; n columns of C are valid.")
+	Doc(t.name()+" "+what+".", "Strides, ldb and ldc are in bytes; n columns of C are valid.")
 
 	a := Load(Param("a"), GP64()).(reg.GPVirtual)
 	s := Load(Param("rowStride"), GP64())
@@ -122,7 +122,8 @@ func (t tile) write(index Mem) {
 			acc[i] = append(acc[i], r)
 		}
 	}
-	t.products(k, step, b, rows, acc)
+	ldb := Load(Param("ldb"), GP64())
+	t.products(k, step, b, ldb, rows, acc)
 
 	ldc := Load(Param("ldc"), GP64())
 	n := Load(Param("n"), GP64())
@@ -171,15 +172,20 @@ func (t tile) write(index Mem) {
 }
 
 // products runs the loop over k, unrolled twice.
-func (t tile) products(k, step, b reg.Register, rows rowAddresses, acc [][]reg.VecVirtual) {
+func (t tile) products(k, step, b, ldb reg.Register, rows rowAddresses, acc [][]reg.VecVirtual) {
 	bv := make([]reg.VecVirtual, t.vectors)
 	for j := range bv {
 		bv[j] = t.reg()
 	}
 	spread := []reg.VecVirtual{t.reg(), t.reg()}
-	one := func(offset int) {
+	one := func() {
 		for j := range bv {
-			VMOVUPS(Mem{Base: b, Disp: offset + t.bytes*j}, bv[j])
+			VMOVUPS(Mem{Base: b, Disp: t.bytes * j}, bv[j])
+		}
+		// Where A is transposed, each step of k reads another line, at a stride
+		// that the processor's own prefetching follows badly.
+		for _, p := range rows.bases {
+			PREFETCHT0(Mem{Base: p, Index: step, Scale: 8})
 		}
 		for i := range acc {
 			if t.vectors == 1 && t.wide() {
@@ -195,24 +201,22 @@ func (t tile) products(k, step, b reg.Register, rows rowAddresses, acc [][]reg.V
 		for _, p := range rows.bases {
 			ADDQ(step, p)
 		}
+		ADDQ(ldb, b)
 	}
 	const unroll = 4
-	size := t.vectors * t.bytes
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef("rest"))
 	Label("k")
-	for u := range unroll {
-		one(u * size)
+	for range unroll {
+		one()
 	}
-	ADDQ(I32(int32(unroll*size)), b)
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef("k"))
 	Label("rest")
 	ADDQ(Imm(unroll), k)
 	JZ(LabelRef("done"))
 	Label("k1")
-	one(0)
-	ADDQ(I32(int32(size)), b)
+	one()
 	DECQ(k)
 	JNZ(LabelRef("k1"))
 	Label("done")

@@ -104,13 +104,63 @@ func (c *constants) word(bits uint32) Mem {
 
 func (c *constants) float(x float32) Mem { return c.word(math.Float32bits(x)) }
 
-// polynomial leaves Σ coefficients[i]·x^i by Horner's rule, each product and
-// each sum rounded: the portable version then gives the same bits.
-func (v lanes) polynomial(c *constants, coefficients []float32, x, to Op) {
-	last := len(coefficients) - 1
-	VMOVUPS(c.float(coefficients[last]), to)
-	for i := last - 1; i >= 0; i-- {
-		VMULPS(x, to, to)
-		VADDPS(c.float(coefficients[i]), to, to)
+// steps is a program in pieces, so that two can be interleaved: a processor
+// looks ahead a hundred instructions or so, less than one turn of some loops.
+type steps []func()
+
+func (s *steps) add(f ...func()) { *s = append(*s, f...) }
+
+// interleave emits the programs in turn, one piece of each.
+func interleave(programs ...steps) {
+	for i := 0; ; i++ {
+		left := false
+		for _, p := range programs {
+			if i < len(p) {
+				p[i]()
+				left = true
+			}
+		}
+		if !left {
+			return
+		}
 	}
+}
+
+// polynomial leaves Σ coefficients[i]·x^i by Estrin's scheme, each product and
+// each sum rounded: half the latency of Horner's rule. The portable version
+// goes the same way and gives the same bits. square is x².
+func (v lanes) polynomial(c *constants, coefficients []float32, x, square, to reg.VecVirtual) (s steps) {
+	power := square
+	var terms []reg.VecVirtual
+	for i := 0; i < len(coefficients); i += 2 {
+		t := v.reg()
+		if i == 0 {
+			t = to
+		}
+		terms = append(terms, t)
+		if i+1 == len(coefficients) {
+			s.add(func() { VMOVUPS(c.float(coefficients[i]), t) })
+			continue
+		}
+		s.add(func() { VMULPS(c.float(coefficients[i+1]), x, t) }, func() { VADDPS(c.float(coefficients[i]), t, t) })
+	}
+	for len(terms) > 1 {
+		p := power
+		var next []reg.VecVirtual
+		for i := 0; i < len(terms); i += 2 {
+			a := terms[i]
+			next = append(next, a)
+			if i+1 < len(terms) {
+				b := terms[i+1]
+				s.add(func() { VMULPS(p, b, b) }, func() { VADDPS(b, a, a) })
+			}
+		}
+		terms = next
+		if len(terms) > 1 {
+			power = v.reg()
+			q := power
+			s.add(func() { VMULPS(p, p, q) })
+		}
+	}
+	return s
 }

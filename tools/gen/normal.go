@@ -3,6 +3,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // normalPairs is how many pairs of normals one block of 1,024 key stream bytes
@@ -30,84 +31,10 @@ func (v lanes) normals(c *constants) {
 	MOVQ(I32(int32(normalPairs*4/v.bytes)), inner)
 	Label("next")
 	word := func(i int) Mem { return Mem{Base: words, Disp: 4 * normalPairs * i} }
-
-	// Radius: u = (high + (low+½)/2³¹)/2³¹, its complement above √½.
-	h, l, mask, t := v.reg(), v.reg(), v.reg(), v.reg()
-	VMOVUPS(word(0), h)
-	VMOVUPS(word(1), l)
-	VPSRLD(Imm(1), h, h)
-	VPSRLD(Imm(1), l, l)
-	VMOVUPS(c.word(radiusSplit-1), mask)
-	VPSUBD(h, mask, mask)
-	VPSRAD(Imm(31), mask, mask)
-	v.and(c.word(0x7fffffff), mask, t)
-	v.xor(t, h, h)
-	v.xor(t, l, l)
-	u := v.reg()
-	v.fraction(c, h, l, u)
-	VMULPS(c.float(0x1p-31), u, u)
-
-	// u = 2ᵉ(1+f) with 1+f in [√½, √2), or f = −(1−u) and e = 0.
-	e, f := v.reg(), v.reg()
-	VPADDD(c.word(0x3f800000-sqrtHalfBits), u, e)
-	v.and(c.word(0x7fffff), e, f)
-	VPADDD(c.word(sqrtHalfBits), f, f)
-	VSUBPS(c.float(1), f, f)
-	VPSRLD(Imm(23), e, e)
-	VPSUBD(c.word(127), e, e)
-	v.andNot(mask, e, e)
-	VCVTDQ2PS(e, e)
-	v.xor(c.word(signBit), u, u)
-	v.choose(mask, u, f, f)
-
-	// −2·ln u = −2(f − f²/2 + f³P(f) + e·ln 2).
-	z, p := v.reg(), v.reg()
-	v.polynomial(c, logPolynomial, f, p)
-	VMULPS(f, f, z)
-	VMULPS(f, p, p)
-	VMULPS(z, p, p)
-	VMULPS(c.float(ln2Lo), e, t)
-	VADDPS(t, p, p)
-	VMULPS(c.float(0.5), z, z)
-	VSUBPS(z, p, p)
-	VADDPS(f, p, p)
-	VMULPS(c.float(ln2Hi), e, t)
-	VADDPS(t, p, p)
-	VMULPS(c.float(-2), p, p)
-	r := v.reg()
-	VSQRTPS(p, r)
-	VMULPS(scale, r, r)
-
-	// Angle: π/4 times a fraction of 29 + 31 bits, then the octant.
-	w, g := v.reg(), v.reg()
-	VMOVUPS(word(2), w)
-	VMOVUPS(word(3), l)
-	VPSRLD(Imm(1), l, l)
-	v.and(c.word(0x1fffffff), w, g)
-	a := v.reg()
-	v.fraction(c, g, l, a)
-	VMULPS(c.float(0x1p-29), a, a)
-	s, co := v.reg(), v.reg()
-	VMULPS(a, a, z)
-	v.polynomial(c, sinPolynomial, z, s)
-	VMULPS(a, s, s)
-	v.polynomial(c, cosPolynomial, z, co)
-	VMULPS(z, co, co)
-	VADDPS(c.float(1), co, co)
-	VPSLLD(Imm(2), w, t)
-	VPSRAD(Imm(31), t, t)
-	swap := v.reg()
-	v.xor(s, co, swap)
-	v.and(t, swap, swap)
-	v.xor(swap, s, s)
-	v.xor(swap, co, co)
+	r, co, s := v.reg(), v.reg(), v.reg()
+	interleave(v.radius(c, word(0), word(1), scale, r), v.direction(c, word(2), word(3), co, s))
 	VMULPS(r, co, co)
 	VMULPS(r, s, s)
-	v.and(c.word(signBit), w, t)
-	v.xor(t, co, co)
-	VPSLLD(Imm(1), w, w)
-	v.and(c.word(signBit), w, w)
-	v.xor(w, s, s)
 	VMOVUPS(co, Mem{Base: dst})
 	VMOVUPS(s, Mem{Base: dst, Disp: 4 * normalPairs})
 
@@ -128,13 +55,103 @@ const (
 	sqrtHalfBits = 0x3f3504f3 // √½ as a float32
 )
 
+// radius leaves scale·√(−2 ln u).
+func (v lanes) radius(c *constants, high, low Mem, scale, r reg.VecVirtual) (p steps) {
+	h, l, mask, t, u, e, f, z, y := v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg()
+	p.add(
+		func() { VMOVUPS(high, h) },
+		func() { VMOVUPS(low, l) },
+		func() { VPSRLD(Imm(1), h, h) },
+		func() { VPSRLD(Imm(1), l, l) },
+		// The complement of u from √½ on.
+		func() { VMOVUPS(c.word(radiusSplit-1), mask) },
+		func() { VPSUBD(h, mask, mask) },
+		func() { VPSRAD(Imm(31), mask, mask) },
+		func() { v.and(c.word(0x7fffffff), mask, t) },
+		func() { v.xor(t, h, h) },
+		func() { v.xor(t, l, l) },
+	)
+	p.add(v.fraction(c, h, l, u)...)
+	p.add(
+		func() { VMULPS(c.float(0x1p-31), u, u) },
+		// u = 2ᵉ(1+f) with 1+f in [√½, √2), or f = −(1−u) and e = 0.
+		func() { VPADDD(c.word(0x3f800000-sqrtHalfBits), u, e) },
+		func() { v.and(c.word(0x7fffff), e, f) },
+		func() { VPADDD(c.word(sqrtHalfBits), f, f) },
+		func() { VSUBPS(c.float(1), f, f) },
+		func() { v.xor(c.word(signBit), u, u) },
+		func() { v.choose(mask, u, f, f) },
+		func() { VPSRLD(Imm(23), e, e) },
+		func() { VMULPS(f, f, z) },
+		func() { VPSUBD(c.word(127), e, e) },
+		func() { v.andNot(mask, e, e) },
+		func() { VCVTDQ2PS(e, e) },
+	)
+	// −2·ln u = −2(f − f²/2 + f³P(f) + e·ln 2).
+	p.add(v.polynomial(c, logPolynomial, f, z, y)...)
+	p.add(
+		func() { VMULPS(f, y, y) },
+		func() { VMULPS(z, y, y) },
+		func() { VMULPS(c.float(ln2Lo), e, t) },
+		func() { VADDPS(t, y, y) },
+		func() { VMULPS(c.float(0.5), z, z) },
+		func() { VSUBPS(z, y, y) },
+		func() { VADDPS(f, y, y) },
+		func() { VMULPS(c.float(ln2Hi), e, t) },
+		func() { VADDPS(t, y, y) },
+		func() { VMULPS(c.float(-2), y, y) },
+		func() { VSQRTPS(y, r) },
+		func() { VMULPS(scale, r, r) },
+	)
+	return p
+}
+
+// direction leaves cosine and sine of the angle: π/4 times a fraction of 29 +
+// 31 bits, mirrored and signed by the three bits above.
+func (v lanes) direction(c *constants, high, low Mem, co, s reg.VecVirtual) (p steps) {
+	w, l, a, z, square, t, sign := v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg()
+	p.add(
+		func() { VMOVUPS(high, w) },
+		func() { VMOVUPS(low, l) },
+		func() { VPSRLD(Imm(1), l, l) },
+		func() { v.and(c.word(0x1fffffff), w, t) },
+	)
+	p.add(v.fraction(c, t, l, a)...)
+	p.add(
+		func() { VMULPS(c.float(0x1p-29), a, a) },
+		func() { VMULPS(a, a, z) },
+		func() { VMULPS(z, z, square) },
+	)
+	p.add(v.polynomial(c, sinPolynomial, z, square, s)...)
+	p.add(v.polynomial(c, cosPolynomial, z, square, co)...)
+	p.add(
+		func() { VMULPS(a, s, s) },
+		func() { VMULPS(z, co, co) },
+		func() { VADDPS(c.float(1), co, co) },
+		func() { VPSLLD(Imm(2), w, t) },
+		func() { VPSRAD(Imm(31), t, t) },
+		func() { v.xor(s, co, sign) },
+		func() { v.and(t, sign, t) },
+		func() { v.xor(t, s, s) },
+		func() { v.xor(t, co, co) },
+		func() { v.and(c.word(signBit), w, sign) },
+		func() { v.xor(sign, co, co) },
+		func() { VPSLLD(Imm(1), w, w) },
+		func() { v.and(c.word(signBit), w, w) },
+		func() { v.xor(w, s, s) },
+	)
+	return p
+}
+
 // fraction leaves high + (low+½)·2⁻³¹ for integers below 2³¹. As float32, each
 // part and the sum are rounded to 24 bits, relative to their size: a small
 // fraction keeps all the bits below its first.
-func (v lanes) fraction(c *constants, high, low, to Op) {
-	VCVTDQ2PS(low, low)
-	VADDPS(c.float(0.5), low, low)
-	VMULPS(c.float(0x1p-31), low, low)
-	VCVTDQ2PS(high, to)
-	VADDPS(low, to, to)
+func (v lanes) fraction(c *constants, high, low, to Op) steps {
+	return steps{
+		func() { VCVTDQ2PS(low, low) },
+		func() { VCVTDQ2PS(high, to) },
+		func() { VADDPS(c.float(0.5), low, low) },
+		func() { VMULPS(c.float(0x1p-31), low, low) },
+		func() { VADDPS(low, to, to) },
+	}
 }

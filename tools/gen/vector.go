@@ -6,8 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the elementwise functions, the normal transform and the 8×8
-// transpose. Nothing here uses a fused multiply-add: every operation rounds as
+// vector writes the elementwise functions and the normal transform. Nothing here uses a fused multiply-add: every operation rounds as
 // the portable Go version does, so all three give the same bits.
 func vector() {
 	c := newConstants("constant")
@@ -18,7 +17,6 @@ func vector() {
 		v.addScaled()
 		v.normals(c)
 	}
-	transpose8()
 }
 
 const (
@@ -83,8 +81,8 @@ func (v lanes) exp(c *constants, x reg.VecVirtual) reg.VecVirtual {
 	VSUBPS(p, r, r)
 	VMULPS(c.float(ln2Lo), n, p)
 	VSUBPS(p, r, r)
-	v.polynomial(c, expPolynomial, r, p)
 	VMULPS(r, r, q)
+	interleave(v.polynomial(c, expPolynomial, r, q, p))
 	VMULPS(q, p, p)
 	VADDPS(r, p, p)
 	VADDPS(c.float(1), p, p)
@@ -127,9 +125,10 @@ func (v lanes) tanh(c *constants, x reg.VecVirtual) reg.VecVirtual {
 	big := v.reg()
 	VMOVUPS(c.float(1), big)
 	VSUBPS(e, big, big)
-	z, p := v.reg(), v.reg()
+	z, square, p := v.reg(), v.reg(), v.reg()
 	VMULPS(a, a, z)
-	v.polynomial(c, tanhPolynomial, z, p)
+	VMULPS(z, z, square)
+	interleave(v.polynomial(c, tanhPolynomial, z, square, p))
 	VMULPS(z, p, p)
 	VMULPS(a, p, p)
 	VADDPS(a, p, p)
@@ -162,60 +161,6 @@ func (v lanes) addScaled() {
 	ADDQ(Imm(uint64(v.bytes)), src)
 	ADDQ(Imm(uint64(v.bytes)), dst)
 	DECQ(count)
-	JNZ(LabelRef("next"))
-	VZEROUPPER()
-	RET()
-}
-
-// transpose8 turns blocks of 8 columns × 8 values into 8 rows of 8.
-func transpose8() {
-	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)")
-	Pragma("noescape")
-	Doc("transpose8AVX2 sets dst[k][i] = src[i][k] for i < 8 and k < 8·blocks; strides are in bytes.")
-	dst := Load(Param("dst"), GP64())
-	ds := Load(Param("dstStride"), GP64())
-	src := Load(Param("src"), GP64()).(reg.GPVirtual)
-	ss := Load(Param("srcStride"), GP64())
-	blocks := Load(Param("blocks"), GP64())
-	in := rowAddresses{bases: []reg.GPVirtual{src, GP64()}, s: ss, s3: GP64(), s5: GP64()}
-	LEAQ(Mem{Base: ss, Index: ss, Scale: 2}, in.s3)
-	LEAQ(Mem{Base: ss, Index: ss, Scale: 4}, in.s5)
-	LEAQ(Mem{Base: src, Index: in.s3, Scale: 2}, in.bases[1])
-	ADDQ(ss, in.bases[1])
-	Label("next")
-	// Rows i and i+4 share a register, which leaves no crossing of its halves.
-	half := func(disp int) (out [4]reg.VecVirtual) {
-		var r, u [4]reg.VecVirtual
-		for i := range r {
-			r[i] = YMM()
-			low, high := in.row(i), in.row(i+4)
-			low.Disp, high.Disp = disp, disp
-			VMOVUPS(low, r[i].AsX())
-			VINSERTF128(Imm(1), high, r[i], r[i])
-		}
-		for i := range u {
-			u[i], out[i] = YMM(), YMM()
-		}
-		VUNPCKLPS(r[1], r[0], u[0])
-		VUNPCKHPS(r[1], r[0], u[1])
-		VUNPCKLPS(r[3], r[2], u[2])
-		VUNPCKHPS(r[3], r[2], u[3])
-		VUNPCKLPD(u[2], u[0], out[0])
-		VUNPCKHPD(u[2], u[0], out[1])
-		VUNPCKLPD(u[3], u[1], out[2])
-		VUNPCKHPD(u[3], u[1], out[3])
-		return out
-	}
-	for _, disp := range []int{0, 16} {
-		for _, r := range half(disp) {
-			VMOVUPS(r, Mem{Base: dst})
-			ADDQ(ds, dst)
-		}
-	}
-	for _, b := range in.bases {
-		ADDQ(Imm(32), b)
-	}
-	DECQ(blocks)
 	JNZ(LabelRef("next"))
 	VZEROUPPER()
 	RET()
