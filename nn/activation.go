@@ -1,6 +1,10 @@
 package nn
 
-import "pawl/kernel"
+import (
+	"math"
+
+	"pawl/kernel"
+)
 
 // activation applies f to each number of x (n×d), y = f(x) (n×d). Every f here has
 // a derivative that is a function of y, so x need not be kept.
@@ -31,6 +35,16 @@ func (l *activation) backward(c *call, s *state, dy []float32) []float32 {
 	return dy
 }
 
+// Derivatives of 0 and 1 are masks: whether a unit is on is a coin toss that a
+// processor cannot guess, and a wrong guess costs more than the whole loop.
+func mask(dy *float32, bits uint32) { *dy = math.Float32frombits(math.Float32bits(*dy) & bits) }
+
+// negative is all ones where the sign bit is set.
+func negative(bits uint32) uint32 { return uint32(int32(bits) >> 31) }
+
+// positive is all ones for the bits of a positive float, zero for those of +0.
+func positive(bits uint32) uint32 { return negative(-bits) }
+
 // relu is max(x, 0); its derivative at 0 is 0.
 func relu() activation {
 	return activation{
@@ -41,9 +55,7 @@ func relu() activation {
 		},
 		chain: func(dy, y []float32) {
 			for i, v := range y {
-				if v <= 0 {
-					dy[i] = 0
-				}
+				mask(&dy[i], positive(math.Float32bits(v)))
 			}
 		},
 	}
@@ -52,6 +64,8 @@ func relu() activation {
 // boundedReLU is min(max(x, 0), bound), with derivative 1 on (0, bound) and 0 at
 // both ends and beyond. Arous et al., IJCNN 2023: bounds 2 to 4.
 func boundedReLU(bound float32) activation {
+	// Among floats that are not negative, bits are in the order of values.
+	end := math.Float32bits(bound)
 	return activation{
 		apply: func(y, x []float32) {
 			for i, v := range x {
@@ -60,9 +74,8 @@ func boundedReLU(bound float32) activation {
 		},
 		chain: func(dy, y []float32) {
 			for i, v := range y {
-				if v <= 0 || v >= bound {
-					dy[i] = 0
-				}
+				bits := math.Float32bits(v)
+				mask(&dy[i], positive(bits)&negative(bits-end))
 			}
 		},
 	}

@@ -11,6 +11,9 @@ import (
 // any layer: 1 GiB of float32, far beyond what this package is made for.
 const maxNumbers = 1 << 28
 
+// maxSide bounds the images that dct takes: it keeps a table of side² cosines.
+const maxSide = 4096
+
 // Compile checks spec for examples of shape input and a number of outputs
 // (classes, or 1), and returns the net. Nothing is trained or drawn yet.
 //
@@ -242,7 +245,7 @@ func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
 	if mean {
 		return &avgPool{w}, nil
 	}
-	return &maxPool{w}, nil
+	return newMaxPool(w), nil
 }
 
 func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {
@@ -254,8 +257,8 @@ func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {
 		return nil, b.fault("coefficients", fmt.Sprintf("%d coefficients cannot be shared by %d channels", l.Coefficients, in.Channels), "give a multiple of the number of channels")
 	case l.Coefficients > in.Size():
 		return nil, b.fault("coefficients", fmt.Sprintf("%d coefficients are more than the numbers of %s", l.Coefficients, in), fmt.Sprintf("use at most %d", in.Size()))
-	case tooMany(in.Size(), l.Coefficients):
-		return nil, b.fault("coefficients", "the transform takes more than 1 GiB here", "use fewer coefficients")
+	case tooMany(in.Size(), l.Coefficients) || max(in.Height, in.Width) > maxSide:
+		return nil, b.fault("coefficients", "the transform takes more than 1 GiB here", "use fewer coefficients, or pool the image first")
 	}
 	info.Output = Vector(l.Coefficients)
 	return newDCT(in, l.Coefficients), nil

@@ -1,5 +1,7 @@
 package nn
 
+import "pawl/kernel"
+
 // conv2d maps images x (n×H×W×C) to y (n×H'×W'×F). Group g convolves the channels
 // [g·C/groups, (g+1)·C/groups) to the filters [g·F/groups, (g+1)·F/groups).
 //
@@ -89,7 +91,7 @@ func (l *conv2d) gather(rows, image []float32, g int) {
 				to := row[r*line+left*channels : r*line+right*channels]
 				from := image[((y+r-top)*l.in.Width+x)*l.in.Channels:]
 				if l.groups == 1 {
-					copy(to, from)
+					copyShort(to, from)
 					continue
 				}
 				for k := 0; k < len(to); k += channels {
@@ -115,21 +117,43 @@ func (l *conv2d) scatter(image, rows []float32, g int) {
 				from := row[r*line+left*channels : r*line+right*channels]
 				to := image[((y+r-top)*l.in.Width+x)*l.in.Channels:]
 				if l.groups == 1 {
-					add(to, from)
+					add(to[:len(from)], from)
 					continue
 				}
 				for k := 0; k < len(from); k += channels {
-					add(to[k*l.groups+g*channels:], from[k:k+channels])
+					add(to[k*l.groups+g*channels:][:channels], from[k:])
 				}
 			}
 		}
 	}
 }
 
+// add adds the first len(dst) numbers of src to dst.
 func add(dst, src []float32) {
-	dst = dst[:len(src)]
+	src = src[:len(dst)]
+	if len(dst) >= 32 { // below, the call costs more than it gains
+		kernel.AddScaled(dst, src, 1)
+		return
+	}
 	for i, v := range src {
 		dst[i] += v
+	}
+}
+
+// copyShort fills dst from the beginning of src. Lines of a window are too short
+// for the call that copy is; arrays of 8 become vector moves.
+func copyShort(dst, src []float32) {
+	src = src[:len(dst)]
+	if len(dst) > 64 {
+		copy(dst, src)
+		return
+	}
+	for len(dst) >= 8 {
+		*(*[8]float32)(dst) = *(*[8]float32)(src)
+		dst, src = dst[8:], src[8:]
+	}
+	for i, v := range src {
+		dst[i] = v
 	}
 }
 

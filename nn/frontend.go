@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"sync"
 
 	"pawl/kernel"
 )
@@ -17,28 +18,45 @@ import (
 type dct struct {
 	in Shape
 	k  int
-	// basis is (H·W·C)×k, packed.
-	basis *kernel.Packed
+	// basis returns the transform, (H·W·C)×k, built when it is first used: most
+	// nets are only looked at.
+	basis func() *kernel.Packed
 }
 
 func newDCT(in Shape, k int) *dct {
-	basis := make([]float32, in.Size()*k)
+	return &dct{in, k, sync.OnceValue(func() *kernel.Packed { return basis(in, k) })}
+}
+
+func basis(in Shape, k int) *kernel.Packed {
+	b := make([]float32, in.Size()*k)
 	each := k / in.Channels
+	rows, columns := cosines(in.Height), cosines(in.Width)
 	at := 0
 	for sum := 0; at < each; sum++ {
 		for i := max(0, sum-in.Width+1); i <= min(sum, in.Height-1) && at < each; i++ {
 			for y := range in.Height {
 				for x := range in.Width {
-					v := float32(cosine(i, y, in.Height) * cosine(sum-i, x, in.Width))
+					v := float32(rows[i*in.Height+y] * columns[(sum-i)*in.Width+x])
 					for ch := range in.Channels {
-						basis[((y*in.Width+x)*in.Channels+ch)*k+ch*each+at] = v
+						b[((y*in.Width+x)*in.Channels+ch)*k+ch*each+at] = v
 					}
 				}
 			}
 			at++
 		}
 	}
-	return &dct{in, k, kernel.Pack(kernel.Dense(basis, in.Size(), k))}
+	return kernel.Pack(kernel.Dense(b, in.Size(), k))
+}
+
+// cosines is the n×n table of c_i(y).
+func cosines(n int) []float64 {
+	table := make([]float64, n*n)
+	for i := range n {
+		for y := range n {
+			table[i*n+y] = cosine(i, y, n)
+		}
+	}
+	return table
 }
 
 // cosine is c_i(y) of a side of n pixels.
@@ -53,7 +71,7 @@ func cosine(i, y, n int) float64 {
 
 func (l *dct) forward(c *call, s *state, x []float32) []float32 {
 	y := grow(&s.y, c.n*l.k)
-	kernel.MatMulPacked(kernel.Dense(y, c.n, l.k), kernel.Dense(x, c.n, l.in.Size()), l.basis, false)
+	kernel.MatMulPacked(kernel.Dense(y, c.n, l.k), kernel.Dense(x, c.n, l.in.Size()), l.basis(), false)
 	for i := 0; i < len(y); i += l.k {
 		row := y[i : i+l.k]
 		divide(row, 0, math.Sqrt(squares(row, 0)/float64(l.k)))

@@ -1,55 +1,84 @@
 package nn
 
+import "math"
+
 // maxPool maps x (n×H×W×C) to the largest value of each window and channel, y
 // (n×H'×W'×C). Windows without padding; the first of equal values gets the whole
-// gradient. NaN in a window makes its output NaN.
-type maxPool struct{ window }
+// gradient. A NaN beside numbers may be passed over.
+type maxPool struct {
+	window
+	// offsets are the places of a window's pixels, row by row, from its corner.
+	offsets []int
+}
+
+func newMaxPool(w window) *maxPool {
+	l := &maxPool{window: w}
+	for r := range w.size {
+		for q := range w.size {
+			l.offsets = append(l.offsets, (r*w.in.Width+q)*w.in.Channels)
+		}
+	}
+	return l
+}
 
 func (l *maxPool) forward(c *call, s *state, x []float32) []float32 {
-	in, out, channels := l.in.Size(), l.out.Size(), l.in.Channels
-	y, index := grow(&s.y, c.n*out), grow(&s.index, c.n*out)
-	at := 0
-	for e := range c.n {
-		image := x[e*in : (e+1)*in]
-		for i := range l.out.Height {
-			for j := range l.out.Width {
-				corner := (i*l.in.Width + j) * l.stride * channels
-				best, from := y[at:at+channels], index[at:at+channels]
-				at += channels
-				copy(best, image[corner:corner+channels])
-				for k := range from {
-					from[k] = int32(corner + k)
-				}
-				for r := range l.size {
-					for q := range l.size {
-						start := corner + (r*l.in.Width+q)*channels
-						for k, v := range image[start : start+channels] {
-							// Written so that NaN wins: it must reach the loss.
-							if !(v <= best[k]) && !isNaN(best[k]) {
-								best[k], from[k] = v, int32(start+k)
-							}
-						}
-					}
+	channels := l.in.Channels
+	y, index := grow(&s.y, c.n*l.out.Size()), grow(&s.index, c.n*l.out.Size())
+	l.each(c.n, func(at, corner int) {
+		best, from := y[at:at+channels], index[at:at+channels]
+		if l.size == 2 {
+			below := corner + l.offsets[2]
+			largestOfFour(best, from, x[corner:], x[corner+channels:], x[below:], x[below+channels:])
+			return
+		}
+		copy(best, x[corner:])
+		clear(from)
+		for p, offset := range l.offsets {
+			for k, v := range x[corner+offset : corner+offset+channels] {
+				if v > best[k] {
+					best[k], from[k] = v, int32(p)
 				}
 			}
 		}
-	}
+	})
 	return y
+}
+
+// largestOfFour sets best to the elementwise largest of a, b, c and d, and from to
+// its number. Selecting bits instead of floats lets the compiler do without most
+// branches, which on data like this are guessed wrong every other time.
+func largestOfFour(best []float32, from []int32, a, b, c, d []float32) {
+	n := len(best)
+	from, a, b, c, d = from[:n], a[:n], b[:n], c[:n], d[:n]
+	for i := range best {
+		p, q, r, s := a[i], b[i], c[i], d[i]
+		above, at := math.Float32bits(p), int32(0)
+		if q > p {
+			above, at = math.Float32bits(q), 1
+		}
+		below, then := math.Float32bits(r), int32(2)
+		if s > r {
+			below, then = math.Float32bits(s), 3
+		}
+		if math.Float32frombits(below) > math.Float32frombits(above) {
+			above, at = below, then
+		}
+		best[i], from[i] = math.Float32frombits(above), at
+	}
 }
 
 func (l *maxPool) backward(c *call, s *state, dy []float32) []float32 {
 	if !c.wantInput {
 		return nil
 	}
-	in, out := l.in.Size(), l.out.Size()
-	dx := grow(&s.dx, c.n*in)
+	dx := grow(&s.dx, c.n*l.in.Size())
 	clear(dx)
-	for e := range c.n {
-		image, from := dx[e*in:(e+1)*in], s.index[e*out:(e+1)*out]
-		for i, v := range dy[e*out : (e+1)*out] {
-			image[from[i]] += v
+	l.each(c.n, func(at, corner int) {
+		from, to := s.index[at:at+l.in.Channels], dx[corner:]
+		for k, v := range dy[at : at+l.in.Channels] {
+			to[l.offsets[from[k]]+k] += v
 		}
-	}
+	})
 	return dx
 }
 
@@ -62,9 +91,11 @@ type avgPool struct{ window }
 func (l *avgPool) forward(c *call, s *state, x []float32) []float32 {
 	y := grow(&s.y, c.n*l.out.Size())
 	clear(y)
-	l.each(c.n, func(at, start int) {
-		for k, v := range x[start : start+l.in.Channels] {
-			y[at+k] += v
+	l.each(c.n, func(at, corner int) {
+		for r := range l.size {
+			for q := range l.size {
+				add(y[at:at+l.in.Channels], x[corner+(r*l.in.Width+q)*l.in.Channels:])
+			}
 		}
 	})
 	share := 1 / float32(l.size*l.size)
@@ -81,28 +112,28 @@ func (l *avgPool) backward(c *call, s *state, dy []float32) []float32 {
 	dx := grow(&s.dx, c.n*l.in.Size())
 	clear(dx)
 	share := 1 / float32(l.size*l.size)
-	l.each(c.n, func(at, start int) {
-		for k, v := range dy[at : at+l.in.Channels] {
-			dx[start+k] += share * v
+	l.each(c.n, func(at, corner int) {
+		for r := range l.size {
+			for q := range l.size {
+				to := dx[corner+(r*l.in.Width+q)*l.in.Channels:]
+				for k, v := range dy[at : at+l.in.Channels] {
+					to[k] += share * v
+				}
+			}
 		}
 	})
 	return dx
 }
 
-// each visits the pixels of all windows: at is the place of the window's first
-// channel in the output, start that of the pixel's in the input.
-func (l *avgPool) each(n int, visit func(at, start int)) {
-	in, channels := l.in.Size(), l.in.Channels
+// each visits the windows of n images: at is the place of the window's first
+// channel in the output, corner that of its first pixel in the input.
+func (w *window) each(n int, visit func(at, corner int)) {
 	at := 0
 	for e := range n {
-		for i := range l.out.Height {
-			for j := range l.out.Width {
-				for r := range l.size {
-					for q := range l.size {
-						visit(at, e*in+((i*l.stride+r)*l.in.Width+j*l.stride+q)*channels)
-					}
-				}
-				at += channels
+		for i := range w.out.Height {
+			for j := range w.out.Width {
+				visit(at, e*w.in.Size()+(i*w.in.Width+j)*w.stride*w.in.Channels)
+				at += w.in.Channels
 			}
 		}
 	}
