@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,17 +33,29 @@ func publisher(t *testing.T, files map[string][]byte) *httptest.Server {
 	return s
 }
 
-func filesOf(t *testing.T, s *ImageSet) map[string][]byte {
+// tiny is a data set of two training images and one test image, with its files as a
+// publisher serves them.
+func tiny(t *testing.T) (*ImageSet, map[string][]byte) {
 	t.Helper()
-	dir, out := imageDir(t, s), map[string][]byte{}
-	for _, f := range s.Files {
-		raw, err := os.ReadFile(filepath.Join(dir, f.Path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[path.Base(f.Path)] = raw
+	contents := [][]byte{
+		{0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3, 4}, {0, 0, 8, 1, 0, 0, 0, 2, 1, 0},
+		{0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 5, 6}, {0, 0, 8, 1, 0, 0, 0, 1, 1},
 	}
-	return out
+	var sums [4]string
+	for i, c := range contents {
+		sum := sha256.Sum256(c)
+		sums[i] = hex.EncodeToString(sum[:])
+	}
+	s := &ImageSet{
+		Info:   Info{Name: "tiny", Licence: "none", Source: "the test", Rows: 2, TestRows: 1, Files: idxFiles("tiny", sums), fetched: true},
+		Public: true, Shape: [3]int{1, 2, 1}, Classes: []string{"a", "b"}, train: []int{0, 1}, test: []int{2, 3}, read: readIDX, positions: -1,
+		module: module{"example.org/tiny", "v1.0.0", "data"},
+	}
+	served := map[string][]byte{}
+	for i, c := range contents {
+		served[path.Base(s.Files[i].Path)] = zipFor(s.Files[i].Path, c)
+	}
+	return s, served
 }
 
 // leftovers lists what stands in a folder and its sub-folders.
@@ -59,34 +74,39 @@ func leftovers(t *testing.T, dir string) (out []string) {
 }
 
 func TestGet(t *testing.T) {
-	mnist, _ := Images("mnist")
-	server := publisher(t, filesOf(t, mnist))
+	s, served := tiny(t)
+	server := publisher(t, served)
 	own, _ := alone(t)
-	if err := mnist.Find(""); err == nil {
+	if err := s.Find(""); err == nil {
 		t.Fatal("found before it was got")
 	}
 	asked := 0
-	f := Fetcher{From: server.URL, Progress: func(string) { asked++ }}
-	got, err := f.Get(context.Background(), "mnist")
-	if err != nil {
-		t.Fatal(err)
+	f := Fetcher{From: server.URL, Dir: own, Progress: func(string) { asked++ }}
+	get := func(want int) []Fetched {
+		t.Helper()
+		asked = 0
+		got, err := f.images(context.Background(), s)
+		if err != nil || len(got) != 4 || asked != want {
+			t.Fatalf("%d downloads, want %d; got %+v, error %v", asked, want, got, err)
+		}
+		if err := s.Verify(""); err != nil {
+			t.Error(err)
+		}
+		return got
 	}
-	if len(got) != 4 || asked != 4 || got[0].Already || got[0].Location != filepath.Join(own, "mnist", "train-images-idx3-ubyte.gz") {
-		t.Errorf("%d downloads, got %+v", asked, got)
+	if got := get(4); got[0].Already || got[0].Location != filepath.Join(own, "tiny", "train-images-idx3-ubyte.gz") {
+		t.Errorf("got %+v", got)
 	}
-	if set, err := mnist.Test(""); err != nil || set.Len() != 10000 {
+	if set, err := s.Test(""); err != nil || set.Len() != 1 {
 		t.Errorf("reading what was got: %v", err)
 	}
-	// Again: nothing is asked for. A damaged file: that one.
-	if got, err = f.Get(context.Background(), "mnist"); err != nil || asked != 4 || !got[3].Already {
-		t.Errorf("%d downloads, error %v", asked, err)
+	if got := get(0); !got[3].Already {
+		t.Errorf("got again: %+v", got)
 	}
-	if err := os.WriteFile(filepath.Join(own, mnist.Files[3].Path), []byte("cut"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(own, s.Files[3].Path), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Get(context.Background(), "mnist"); err != nil || asked != 5 || mnist.Verify("") != nil {
-		t.Errorf("%d downloads, error %v", asked, err)
-	}
+	get(1)
 }
 
 func TestGetRefuses(t *testing.T) {
@@ -147,14 +167,41 @@ func TestGetCut(t *testing.T) {
 	}
 }
 
-// What the publisher's address answers is asked for in order.
+// The next address is asked when the first does not answer, or answers other bytes.
 func TestGetNextAddress(t *testing.T) {
-	s, _ := Images("fashion-mnist")
+	for _, tt := range []struct {
+		name  string
+		first map[string][]byte
+	}{
+		{"not found", nil},
+		{"other bytes", map[string][]byte{"train-images-idx3-ubyte.gz": []byte("a page for people")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, served := tiny(t)
+			alone(t)
+			s.origin.bases = []string{publisher(t, tt.first).URL + "/", publisher(t, served).URL + "/"}
+			f := Fetcher{Dir: t.TempDir()}
+			if _, err := f.images(context.Background(), s); err != nil || s.Verify(f.Dir) != nil {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// Where no address answers, a Go module that has the files does.
+func TestGetFromModule(t *testing.T) {
+	s, served := tiny(t)
 	alone(t)
-	s.origin.bases = []string{publisher(t, nil).URL + "/", publisher(t, filesOf(t, s)).URL + "/"}
+	s.origin.bases = []string{publisher(t, nil).URL + "/"}
+	fakeGo(t, fmt.Sprintf(`echo '{"Dir": "%s"}'`, carrier(t, served)))
 	f := Fetcher{Dir: t.TempDir()}
-	if _, err := f.images(context.Background(), s); err != nil || s.Verify(f.Dir) != nil {
-		t.Errorf("error %v", err)
+	if got, err := f.images(context.Background(), s); err != nil || len(got) != 4 || s.Verify(f.Dir) != nil {
+		t.Errorf("got %v, error %v", got, err)
+	}
+	// A mirror that was named is the only one asked.
+	f = Fetcher{Dir: t.TempDir(), From: publisher(t, nil).URL}
+	if _, err := f.images(context.Background(), s); err == nil {
+		t.Error("the module was asked although an address was named")
 	}
 }
 
