@@ -23,3 +23,13 @@ func copyRows48(dst *float32, src *float32, srcStride int, rows int)
 //
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
+
+// copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.
+//
+//go:noescape
+func copyRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, vectors int)
+
+// addRunsAVX2 adds count runs of n values, one after the other, since they may overlap; strides are in bytes.
+//
+//go:noescape
+func addRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, n int)

@@ -144,3 +144,90 @@ next:
 	JNZ         next
 	VZEROUPPER
 	RET
+
+// func copyRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, vectors int)
+// Requires: AVX
+TEXT ·copyRunsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcStride+24(FP), BX
+	MOVQ count+32(FP), SI
+	MOVQ vectors+40(FP), R10
+
+run:
+	MOVQ AX, DI
+	MOVQ DX, R8
+	MOVQ R10, R9
+
+vector:
+	VMOVUPS (R8), Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, DI
+	DECQ    R9
+	JNZ     vector
+	ADDQ    CX, AX
+	ADDQ    BX, DX
+	DECQ    SI
+	JNZ     run
+	VZEROUPPER
+	RET
+
+DATA lane<>+0(SB)/4, $0x00000000
+DATA lane<>+4(SB)/4, $0x00000001
+DATA lane<>+8(SB)/4, $0x00000002
+DATA lane<>+12(SB)/4, $0x00000003
+DATA lane<>+16(SB)/4, $0x00000004
+DATA lane<>+20(SB)/4, $0x00000005
+DATA lane<>+24(SB)/4, $0x00000006
+DATA lane<>+28(SB)/4, $0x00000007
+GLOBL lane<>(SB), RODATA|NOPTR, $32
+
+// func addRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, n int)
+// Requires: AVX, AVX2
+TEXT ·addRunsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         srcStride+24(FP), BX
+	MOVQ         count+32(FP), SI
+	MOVQ         n+40(FP), R10
+	MOVQ         R10, R11
+	ANDQ         $0x07, R11
+	VMOVD        R11, X2
+	VPBROADCASTD X2, Y2
+	VPCMPGTD     lane<>+0(SB), Y2, Y2
+	SHRQ         $0x03, R10
+
+run:
+	MOVQ  AX, DI
+	MOVQ  DX, R8
+	MOVQ  R10, R9
+	TESTQ R9, R9
+	JZ    tail
+
+vector:
+	VMOVUPS (R8), Y0
+	VADDPS  (DI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $0x20, R8
+	ADDQ    $0x20, DI
+	DECQ    R9
+	JNZ     vector
+
+tail:
+	TESTQ      R11, R11
+	JZ         added
+	VMASKMOVPS (R8), Y2, Y0
+	VMASKMOVPS (DI), Y2, Y1
+	VADDPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y2, (DI)
+
+added:
+	ADDQ CX, AX
+	ADDQ BX, DX
+	DECQ SI
+	JNZ  run
+	VZEROUPPER
+	RET

@@ -11,8 +11,10 @@ type machine struct {
 	name string
 	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
 	narrow, usual, broad tile
-	// copyRows copies rows of a tile's width; nil copies in Go, as transpose8.
+	// copyRows copies rows of a tile's width; nil works in Go, as the next three.
 	copyRows   map[int]func(dst, src *float32, srcStride, rows int)
+	copyRuns   func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)
+	addRuns    func(dst *float32, dstStride int, src *float32, srcStride int, count, n int)
 	transpose8 func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 
 	exp, sigmoid, tanh func(dst, src []float32)

@@ -23,7 +23,7 @@ func machines() []*machine {
 	list = append([]*machine{{
 		name:   "avx2",
 		narrow: usual, usual: usual, broad: usual,
-		copyRows: rowCopies, transpose8: transpose8AVX2,
+		copyRows: rowCopies, copyRuns: copyRunsAVX2, addRuns: addRunsAVX2, transpose8: transpose8AVX2,
 		exp:       vectors(8, expAVX2, expOne),
 		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
 		tanh:      vectors(8, tanhAVX2, tanhOne),
@@ -46,7 +46,7 @@ func machines() []*machine {
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
 		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
 			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
-		copyRows: rowCopies, transpose8: transpose8AVX2,
+		copyRows: rowCopies, copyRuns: copyRunsAVX2, addRuns: addRunsAVX2, transpose8: transpose8AVX2,
 		exp:       vectors(16, expAVX512, expOne),
 		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
 		tanh:      vectors(16, tanhAVX512, tanhOne),

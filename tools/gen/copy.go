@@ -8,13 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// copies writes the moves of packing: rows of a panel's width, and the 8×8
-// transpose.
+// copies writes the moves of packing (rows of a panel's width, the 8×8
+// transpose) and of convolution (runs of patches).
 func copies() {
 	for _, width := range []int{16, 32, 48} {
 		copyRows(width)
 	}
 	transpose8()
+	copyRuns()
+	addRuns()
 }
 
 func copyRows(width int) {
@@ -95,4 +97,84 @@ func transpose8() {
 	JNZ(LabelRef("next"))
 	VZEROUPPER()
 	RET()
+}
+
+// runs holds what the two loops over runs have in common.
+type runs struct{ dst, dstStride, src, srcStride, count, to, from, left reg.GPVirtual }
+
+func loadRuns() runs {
+	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+	return runs{load("dst"), load("dstStride"), load("src"), load("srcStride"), load("count"), GP64(), GP64(), GP64()}
+}
+
+// each emits the loop; body sees to, from and left (n vectors or values).
+func (r runs) each(n reg.Register, body func()) {
+	Label("run")
+	MOVQ(r.dst, r.to)
+	MOVQ(r.src, r.from)
+	MOVQ(n, r.left)
+	body()
+	ADDQ(r.dstStride, r.dst)
+	ADDQ(r.srcStride, r.src)
+	DECQ(r.count)
+	JNZ(LabelRef("run"))
+	VZEROUPPER()
+	RET()
+}
+
+func copyRuns() {
+	TEXT("copyRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)")
+	Pragma("noescape")
+	Doc("copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.")
+	r := loadRuns()
+	vectors := Load(Param("vectors"), GP64())
+	x := YMM()
+	r.each(vectors, func() {
+		Label("vector")
+		VMOVUPS(Mem{Base: r.from}, x)
+		VMOVUPS(x, Mem{Base: r.to})
+		ADDQ(Imm(32), r.from)
+		ADDQ(Imm(32), r.to)
+		DECQ(r.left)
+		JNZ(LabelRef("vector"))
+	})
+}
+
+func addRuns() {
+	index := GLOBL("lane", 8|16) // RODATA|NOPTR
+	for i := range 8 {
+		DATA(4*i, U32(uint32(i)))
+	}
+	TEXT("addRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, n int)")
+	Pragma("noescape")
+	Doc("addRunsAVX2 adds count runs of n values, one after the other, since they may overlap; strides are in bytes.")
+	r := loadRuns()
+	n := Load(Param("n"), GP64())
+	rest, x, y, mask := GP64(), YMM(), YMM(), YMM()
+	MOVQ(n, rest)
+	ANDQ(Imm(7), rest)
+	VMOVD(rest.As32(), mask.AsX())
+	VPBROADCASTD(mask.AsX(), mask)
+	VPCMPGTD(index, mask, mask)
+	SHRQ(Imm(3), n)
+	r.each(n, func() {
+		TESTQ(r.left, r.left)
+		JZ(LabelRef("tail"))
+		Label("vector")
+		VMOVUPS(Mem{Base: r.from}, x)
+		VADDPS(Mem{Base: r.to}, x, x)
+		VMOVUPS(x, Mem{Base: r.to})
+		ADDQ(Imm(32), r.from)
+		ADDQ(Imm(32), r.to)
+		DECQ(r.left)
+		JNZ(LabelRef("vector"))
+		Label("tail")
+		TESTQ(rest, rest)
+		JZ(LabelRef("added"))
+		VMASKMOVPS(Mem{Base: r.from}, mask, x)
+		VMASKMOVPS(Mem{Base: r.to}, mask, y)
+		VADDPS(y, x, x)
+		VMASKMOVPS(x, mask, Mem{Base: r.to})
+		Label("added")
+	})
 }

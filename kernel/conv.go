@@ -1,0 +1,241 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// ConvShape says what a two-dimensional convolution maps to what. Images are
+// height × width × channels, row-major, one after another.
+type ConvShape struct {
+	Height, Width, Channels   int // of one input image, at least 1
+	KernelHeight, KernelWidth int // at least 1
+	Filters                   int // channels of the output, at least 1
+	Stride                    int // in both directions, at least 1
+	// Groups cuts channels and filters into as many equal parts, each mapped on its
+	// own; it must divide both. 1 is the ordinary convolution.
+	Groups int
+	// Same pads with zeros to ⌈size/stride⌉ outputs, the odd one after the image;
+	// otherwise only places where the whole kernel fits count.
+	Same bool
+}
+
+// Conv is a two-dimensional convolution (as in all networks, a correlation):
+//
+//	out[y,x,f] = Σ in[y·stride+i−top, x·stride+j−left, c] · weight[i,j,c,f]
+//
+// over kernel rows i, columns j and channels c, with zeros outside the image.
+// With patches A (Positions × PatchSize, the window of each output place) it is
+// the product out = A·weight, and the gradients are Aᵀ·dOut and dOut·weightᵀ
+// scattered back. Patches are made a few at a time on the way into the product.
+//
+// Weights are groups × KernelHeight × KernelWidth × Channels/Groups ×
+// Filters/Groups, row-major. A Conv is never written to.
+type Conv struct {
+	s                   ConvShape
+	outHeight, outWidth int
+	top, left           int
+	channels, filters   int // of one group
+}
+
+// NewConv checks a shape. The error names the first thing that does not fit.
+func NewConv(s ConvShape) (*Conv, error) {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{
+		{"height", s.Height}, {"width", s.Width}, {"channels", s.Channels},
+		{"kernel height", s.KernelHeight}, {"kernel width", s.KernelWidth},
+		{"filters", s.Filters}, {"stride", s.Stride}, {"groups", s.Groups},
+	} {
+		if f.value < 1 || f.value > math.MaxInt32 {
+			return nil, fmt.Errorf("convolution: %s is %d", f.name, f.value)
+		}
+	}
+	if s.Channels%s.Groups != 0 || s.Filters%s.Groups != 0 {
+		return nil, fmt.Errorf("convolution: %d groups of %d channels and %d filters", s.Groups, s.Channels, s.Filters)
+	}
+	c := &Conv{s: s, channels: s.Channels / s.Groups, filters: s.Filters / s.Groups}
+	if s.Same {
+		c.outHeight, c.top = same(s.Height, s.KernelHeight, s.Stride)
+		c.outWidth, c.left = same(s.Width, s.KernelWidth, s.Stride)
+		return c, nil
+	}
+	if s.KernelHeight > s.Height || s.KernelWidth > s.Width {
+		return nil, fmt.Errorf("convolution: kernel of %d×%d in an image of %d×%d", s.KernelHeight, s.KernelWidth, s.Height, s.Width)
+	}
+	c.outHeight = (s.Height-s.KernelHeight)/s.Stride + 1
+	c.outWidth = (s.Width-s.KernelWidth)/s.Stride + 1
+	return c, nil
+}
+
+func same(size, kernel, stride int) (out, before int) {
+	out = (size + stride - 1) / stride
+	return out, max(0, (out-1)*stride+kernel-size) / 2
+}
+
+// OutHeight returns the height of one output image.
+func (c *Conv) OutHeight() int { return c.outHeight }
+
+// OutWidth returns the width of one output image.
+func (c *Conv) OutWidth() int { return c.outWidth }
+
+// Positions returns how many places of an image the kernel is applied to.
+func (c *Conv) Positions() int { return c.outHeight * c.outWidth }
+
+// PatchSize returns how many values of one group a place sees.
+func (c *Conv) PatchSize() int { return c.s.KernelHeight * c.s.KernelWidth * c.channels }
+
+// InputSize returns the values of one input image.
+func (c *Conv) InputSize() int { return c.s.Height * c.s.Width * c.s.Channels }
+
+// OutputSize returns the values of one output image.
+func (c *Conv) OutputSize() int { return c.Positions() * c.s.Filters }
+
+// WeightSize returns the number of weights.
+func (c *Conv) WeightSize() int { return c.s.Groups * c.PatchSize() * c.filters }
+
+// ConvWeights are weights packed for both directions: pack once a step.
+type ConvWeights struct{ forward, backward []Packed }
+
+// Pack packs weights, in the layout of [Conv], into w and reuses its memory.
+func (c *Conv) Pack(w *ConvWeights, weights []float32) { active.packConv(c, w, weights) }
+
+func (x *machine) packConv(c *Conv, w *ConvWeights, weights []float32) {
+	sizes("weights", len(weights), c.WeightSize())
+	if len(w.forward) != c.s.Groups {
+		w.forward, w.backward = make([]Packed, c.s.Groups), make([]Packed, c.s.Groups)
+	}
+	for g := range c.s.Groups {
+		m := c.groupWeights(weights, g)
+		x.packInto(&w.forward[g], m)
+		x.packInto(&w.backward[g], m.T())
+	}
+}
+
+func (c *Conv) groupWeights(weights []float32, g int) Matrix {
+	n := c.PatchSize() * c.filters
+	return Dense(weights[g*n:(g+1)*n], c.PatchSize(), c.filters)
+}
+
+// groupOutput views places lo to hi−1, counted over the batch, of one group.
+func (c *Conv) groupOutput(out []float32, g, lo, hi int) Matrix {
+	return Matrix{Data: out[lo*c.s.Filters+g*c.filters:], Rows: hi - lo, Cols: c.filters, RowStride: c.s.Filters, ColStride: 1}
+}
+
+func sizes(name string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("kernel: convolution of %d %s, want %d", got, name, want))
+	}
+}
+
+func (c *Conv) checkBatch(in, out []float32, batch int) {
+	if batch < 0 {
+		panic(fmt.Sprintf("kernel: convolution over a batch of %d", batch))
+	}
+	sizes("inputs", len(in), batch*c.InputSize())
+	sizes("outputs", len(out), batch*c.OutputSize())
+}
+
+// patchValues bounds a block of patches to what fits the second-level cache.
+const patchValues = 1 << 16
+
+// Forward sets out (batch × output) from in (batch × input). An image's output
+// depends on that image alone. It panics when sizes do not fit.
+func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights) {
+	active.convForward(c, out, in, batch, w)
+}
+
+func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights) {
+	c.checkBatch(in, out, batch)
+	step := max(1, min(blockK, patchValues/patchStride(c.PatchSize())))
+	for g := range c.s.Groups {
+		c.blocks(batch, step, patchStride(c.PatchSize()), func(buffer []float32, lo, hi int) {
+			a := x.patches(c, buffer, in, g, lo, hi, 0, c.s.KernelHeight)
+			x.matMulPacked(c.groupOutput(out, g, lo, hi), a, &w.forward[g], false)
+		})
+	}
+}
+
+// WeightGradient sets dw, or with accumulate adds to it, the sum over the batch
+// of patchesᵀ·dOut, for in (batch × input) and dOut (batch × output). Places are
+// added in order in blocks of 256, so the bits depend on where a batch was cut.
+// It panics when sizes do not fit.
+func (c *Conv) WeightGradient(dw, in, dOut []float32, batch int, accumulate bool) {
+	active.convWeightGradient(c, dw, in, dOut, batch, accumulate)
+}
+
+func (x *machine) convWeightGradient(c *Conv, dw, in, dOut []float32, batch int, accumulate bool) {
+	c.checkBatch(in, dOut, batch)
+	sizes("weight gradients", len(dw), c.WeightSize())
+	if !accumulate {
+		clear(dw)
+	}
+	// As many kernel rows at once as fit the cache with a block of places.
+	row := c.s.KernelWidth * c.channels
+	rows := max(1, min(c.s.KernelHeight, patchValues/blockK/row))
+	var packed Packed
+	for g := range c.s.Groups {
+		to := c.groupWeights(dw, g)
+		c.blocks(batch, blockK, patchStride(rows*row), func(buffer []float32, lo, hi int) {
+			x.packInto(&packed, c.groupOutput(dOut, g, lo, hi))
+			for y := 0; y < c.s.KernelHeight; y += rows {
+				end := min(y+rows, c.s.KernelHeight)
+				a := x.patches(c, buffer, in, g, lo, hi, y, end)
+				x.matMulPacked(to.RowRange(y*row, end*row), a.T(), &packed, true)
+			}
+		})
+	}
+}
+
+// InputGradient sets dIn (batch × input) from dOut (batch × output). An image's
+// gradient depends on that image alone. It panics when sizes do not fit.
+func (c *Conv) InputGradient(dIn, dOut []float32, batch int, w *ConvWeights) {
+	active.convInputGradient(c, dIn, dOut, batch, w)
+}
+
+func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *ConvWeights) {
+	c.checkBatch(dIn, dOut, batch)
+	clear(dIn)
+	stride := patchStride(c.PatchSize())
+	step := max(1, min(blockK, patchValues/stride))
+	for g := range c.s.Groups {
+		c.blocks(batch, step, stride, func(buffer []float32, lo, hi int) {
+			patches := Matrix{Data: buffer, Rows: hi - lo, Cols: c.PatchSize(), RowStride: stride, ColStride: 1}
+			x.matMulPacked(patches, c.groupOutput(dOut, g, lo, hi), &w.backward[g], false)
+			x.addPatches(c, dIn, patches, g, lo, hi)
+		})
+	}
+}
+
+// Patches sets dst (batch·Positions × PatchSize, dense) to the patches of one
+// group: the A of which Forward is the product. It panics when sizes do not fit.
+func (c *Conv) Patches(dst, in []float32, batch, group int) {
+	active.convPatches(c, dst, in, batch, group)
+}
+
+func (x *machine) convPatches(c *Conv, dst, in []float32, batch, group int) {
+	sizes("inputs", len(in), batch*c.InputSize())
+	sizes("patches", len(dst), batch*c.Positions()*c.PatchSize())
+	if group < 0 || group >= c.s.Groups {
+		panic(fmt.Sprintf("kernel: group %d of %d", group, c.s.Groups))
+	}
+	if len(dst) > 0 {
+		x.fillPatches(c, Dense(dst, batch*c.Positions(), c.PatchSize()), in, group, 0, 0, c.s.KernelHeight)
+	}
+}
+
+// blocks calls do for each step places of the batch, with a buffer for a patch
+// of stride values each.
+func (c *Conv) blocks(batch, step, stride int, do func(buffer []float32, lo, hi int)) {
+	n := batch * c.Positions()
+	buffer := borrow(min(step, n) * stride)
+	defer giveBack(buffer)
+	for lo := 0; lo < n; lo += step {
+		do(*buffer, lo, min(lo+step, n))
+	}
+}
+
+// patchStride leaves room behind a patch, since copies end on whole vectors, and
+// is odd in cache lines, so that patches do not collide in the cache.
+func patchStride(n int) int { return oddLines(n + 8) }
