@@ -18,7 +18,8 @@
 //   - schema, reader and encode turn a file into numbers by public facts only.
 //   - learn, model, advise and workflow make a plan, run it and keep what leaves.
 //   - report writes the statement, the page and the model card.
-//   - store/sqlite keeps the ledger; dataset holds the built-in benchmarks.
+//   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in
+//     benchmarks.
 //   - cmd/pawl is the command line; pawl --help lists its verbs.
 //
 // Imports point one way: schema and encode, then core, then learn and model,

@@ -116,21 +116,27 @@ func (j *job) checks(f *fitFlags) []checked {
 	return out
 }
 
-// checkBudget compares the price with what is left. Only the ledger decides, when
-// it reserves; from the second job on its filter may count less or more.
+// checkBudget asks the ledger how it would decide on the plan now.
 func checkBudget(ctx context.Context, l *ledger.Ledger, j *job) (checked, string, error) {
 	s, err := l.Show(ctx, j.source.name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset) && j.source.schema.Public:
 		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.name)}, "", nil
+	case errors.Is(err, ledger.ErrUnknownDataset) && !l.PerUser():
+		return checked{"ledger", fmt.Sprintf("%q is new", j.source.name)},
+			fmt.Sprintf("%q has no budget, and nobody grants one to himself on a team's ledger: pawl fit will be refused until the steward runs pawl ledger create", j.source.name), nil
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.name)}, "", nil
 	case err != nil:
 		return checked{}, "", err
 	}
 	c := checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}
-	if j.plan.Epsilon > float64(s.Left.Epsilon) {
-		return c, fmt.Sprintf("the plan costs epsilon %s and %s is left: pawl fit will probably be refused", number(j.plan.Epsilon), amount(s.Left.Epsilon)), nil
+	f, err := l.WhatIf(ctx, j.source.name, "", j.plan.Event)
+	if err != nil {
+		return checked{}, "", err
+	}
+	if !f.Admitted {
+		return c, "pawl fit will be refused: " + f.Refusal, nil
 	}
 	return c, "", nil
 }

@@ -13,6 +13,15 @@
 // by its own smallest bound at the budget's delta; from the second on somebody
 // has looked at an output, so a privacy filter decides over all of them.
 //
+// A budget may be divided: a share caps what one analyst may reserve, by the same two
+// rules over his entries alone, and once there is one, who has none is refused. The
+// steward can freeze a data set, sign the release of what an entry produced, and book
+// a run that was done elsewhere, even one that did not fit.
+//
+// Logs move between stores by Export and Import with every hash as it was. The
+// ledger's secret moves only when asked for; without it an account of scopes cannot
+// go on in another ledger.
+//
 // The ledger is bookkeeping that keeps honest people honest: it detects edited,
 // cut and reordered logs, but whoever can write its files can also replace them
 // whole. The chain head printed in a report is what such a replacement cannot

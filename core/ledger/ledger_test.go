@@ -467,8 +467,15 @@ func TestFormatIsPinned(t *testing.T) {
 	l, _ := newLedger(t, ledgertest.Sum{})
 	must(t, l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1.0", Delta: "1e-6", Unit: "patient", RowsPerUnit: 2, Relation: dp.AddOrRemoveOne}))
 	must(t, l.Grant(ctx, "d", "2", "", "more"))
+	must(t, l.GrantShare(ctx, ledger.Share{Dataset: "d", Analyst: "bob", Epsilon: "1", Reason: "study"}))
+	must(t, l.Freeze(ctx, "d", "audit"))
+	must(t, l.Unfreeze(ctx, "d", "done"))
 	records, err := l.Records(ctx, "d")
 	must(t, err)
+	const steward = "090f3f6ea7875b13f0d4a941d6c6b6346fe5ba10bf890ef80e49a6de7ef16be9"
+	if got := records[4].Hash.String(); got != steward {
+		t.Errorf("head %s, want %s\n%s", got, steward, records[2].Body)
+	}
 	const want = "737083c7ad807d1779f1863d380374db9ecd98c89396765f7b9322d246093192"
 	if got := records[1].Hash.String(); got != want {
 		t.Errorf("head %s, want %s\n%s\n%s", got, want, records[0].Body, records[1].Body)

@@ -11,8 +11,12 @@ import (
 // The smallest bound of a long training takes a tenth of a second, and a statement
 // may have thousands of entries that decide nothing any more. Up to this many
 // different events it prices each and all together so; beyond, by the accounts of
-// filters, which are larger and take a millisecond. The method is named.
-const pricedExactly = 12
+// filters, which are larger and take a millisecond, and beyond pricedRoughly by that
+// of the budget's own. The method is named.
+const (
+	pricedExactly = 12
+	pricedRoughly = 300
+)
 
 // filterSizes are the budgets whose filters price roughly. Each fixes one Rényi
 // order and gives a valid bound; the orders of these lie where the best ones of
@@ -42,7 +46,7 @@ type pricer struct {
 	l       *Ledger
 	s       *state
 	delta   float64
-	rough   bool
+	sizes   []float64        // of the filters that price; nil: exactly
 	roughly map[string]price // by event
 }
 
@@ -51,12 +55,23 @@ func (l *Ledger) pricer(s *state, delta float64) *pricer {
 	for _, e := range s.entries {
 		different[string(e.Event)] = true
 	}
-	return &pricer{l: l, s: s, delta: delta, rough: len(different) > pricedExactly, roughly: map[string]price{}}
+	p := &pricer{l: l, s: s, delta: delta, roughly: map[string]price{}}
+	if len(different) > pricedExactly {
+		p.sizes = filterSizes
+		if s.limited() {
+			// With the budget's own filter among them "at once" is never above "spent".
+			p.sizes = append([]float64{s.budget.epsilon.Float64()}, filterSizes...)
+		}
+		if len(different) > pricedRoughly {
+			p.sizes = p.sizes[:1]
+		}
+	}
+	return p
 }
 
 // one prices an event; text is its stored form.
 func (p *pricer) one(e dp.Event, text []byte) price {
-	if !p.rough {
+	if p.sizes == nil {
 		return p.l.exactPrice(string(text), e, p.s.relation, p.delta)
 	}
 	x, ok := p.roughly[string(text)]
@@ -72,7 +87,7 @@ func (p *pricer) atOnce(events []dp.Event) price {
 	switch {
 	case len(events) == 0:
 		return price{}
-	case p.rough:
+	case p.sizes != nil:
 		return p.roughPrice(events...)
 	}
 	all := together(events)
@@ -85,12 +100,8 @@ func (p *pricer) atOnce(events []dp.Event) price {
 
 // roughPrice is the smallest of what the filters count for the events.
 func (p *pricer) roughPrice(events ...dp.Event) price {
-	sizes := filterSizes
-	if p.s.limited() {
-		sizes = append([]float64{p.s.budget.epsilon.Float64()}, sizes...)
-	}
 	least := math.Inf(1)
-	for _, size := range sizes {
+	for _, size := range p.sizes {
 		account, err := p.l.accountant.Account(Cap{Epsilon: size, Delta: p.delta}, p.s.relation)
 		for i := 0; err == nil && i < len(events); i++ {
 			err = account.Add(events[i])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -183,6 +184,78 @@ func TestAdmittedStaysWithinBudget(t *testing.T) {
 			t.Fatalf("at once %v, reserved %v, total %v", st.AtOnce.Epsilon, st.Reserved.Epsilon, st.Total.Epsilon)
 		}
 	})
+}
+
+// A what-if decides as the reservation after it does, and says where that leads.
+func TestWhatIfForetells(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		must := func(err error) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "2", Delta: rapid.SampledFrom([]string{"0", "1e-6"}).Draw(t, "delta"), Relation: dp.AddOrRemoveOne}))
+		if rapid.Bool().Draw(t, "shares") {
+			must(l.GrantShare(ctx, ledger.Share{Dataset: "d", Analyst: "ann", Epsilon: "1", Reason: "r"}))
+		}
+		for range rapid.IntRange(1, 5).Draw(t, "events") {
+			var e dp.Event = dp.Laplace{NoiseMultiplier: rapid.Float64Range(0.5, 20).Draw(t, "noise")}
+			if rapid.Bool().Draw(t, "gaussian") {
+				e = dp.Gaussian{NoiseMultiplier: rapid.Float64Range(1, 30).Draw(t, "noise")}
+			}
+			if rapid.Bool().Draw(t, "scoped") {
+				e = dp.Scoped{Scope: dp.Scope{Lower: 0.5, Upper: 1}, Event: e}
+			}
+			f, err := l.WhatIf(ctx, "d", "", e)
+			must(err)
+			err = reserve(l, e)
+			if f.Admitted != (err == nil) || f.Admitted != (f.Refusal == "") || err != nil && !errors.Is(err, ledger.ErrExhausted) {
+				t.Fatalf("foretold %+v, then %v", f, err)
+			}
+			if err != nil {
+				continue
+			}
+			st, err := l.Show(ctx, "d")
+			must(err)
+			if st.Standing != f.After {
+				t.Fatalf("foretold %+v, then %+v", f.After, st.Standing)
+			}
+			for _, a := range st.Analysts {
+				if a.Exceeded || a.Reserved.Epsilon > 1 {
+					t.Fatalf("share %+v", a)
+				}
+			}
+		}
+	})
+}
+
+// A long log is shown in a blink, by valid bounds that are named.
+func TestStatementOfManyDifferentRuns(t *testing.T) {
+	l := newLedger(t, "20", "1e-5")
+	for i := range 50 {
+		run := dp.Repeat{Count: 100, Event: dp.PoissonSampled{Rate: 256. / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1 + float64(i)/1000}}}
+		if err := reserve(l, run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began := time.Now()
+	st := show(t, l)
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	exact, err := accountant.Epsilon(dp.Repeat{Count: 100, Event: dp.PoissonSampled{Rate: 256. / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1}}},
+		dp.AddOrRemoveOne, 1e-5, accountant.MethodMin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := st.Entries[0]
+	if e.Method != "filter" || float64(e.Epsilon) < exact.Epsilon || float64(e.Epsilon) > 5*exact.Epsilon {
+		t.Errorf("an entry of %v is shown as %v by %q", exact.Epsilon, e.Epsilon, e.Method)
+	}
+	if st.AtOnce.Method != "filter" || st.AtOnce.Epsilon > st.Reserved.Epsilon {
+		t.Errorf("at once %+v beside %v reserved", st.AtOnce, st.Reserved.Epsilon)
+	}
 }
 
 // BenchmarkAdmit is one admission of a DP-SGD run beside n entries, in memory.
