@@ -1,5 +1,7 @@
 package nn
 
+import "pawl/kernel"
+
 // denseLayer maps x (n×in) to y = x·W + b (n×units), W in×units.
 type denseLayer struct{ affine }
 
@@ -15,7 +17,8 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	var dx []float32
 	if c.wantInput {
 		dx = grow(&s.dx, c.n*d.m)
-		d.applyTransposed(s, dx, dy, 0)
+		w, _ := d.group(c.params, c.net.frozen, 0)
+		kernel.MatMul(kernel.Dense(dx, c.n, d.m), kernel.Dense(dy, c.n, d.n), kernel.Dense(w, d.m, d.n).T(), false)
 	}
 	// Recorded last: core may scale what it was given.
 	d.trace(c, s.x, dy, 0)

@@ -94,7 +94,10 @@ func (l *avgPool) forward(c *call, s *state, x []float32) []float32 {
 	l.each(c.n, func(at, corner int) {
 		for r := range l.size {
 			for q := range l.size {
-				add(y[at:at+l.in.Channels], x[corner+(r*l.in.Width+q)*l.in.Channels:])
+				from := x[corner+(r*l.in.Width+q)*l.in.Channels:]
+				for k, v := range from[:l.in.Channels] {
+					y[at+k] += v
+				}
 			}
 		}
 	})
@@ -123,18 +126,4 @@ func (l *avgPool) backward(c *call, s *state, dy []float32) []float32 {
 		}
 	})
 	return dx
-}
-
-// each visits the windows of n images: at is the place of the window's first
-// channel in the output, corner that of its first pixel in the input.
-func (w *window) each(n int, visit func(at, corner int)) {
-	at := 0
-	for e := range n {
-		for i := range w.out.Height {
-			for j := range w.out.Width {
-				visit(at, e*w.in.Size()+(i*w.in.Width+j)*w.stride*w.in.Channels)
-				at += w.in.Channels
-			}
-		}
-	}
 }

@@ -37,7 +37,8 @@ type state struct {
 	part     []float32
 	scratch  []float32
 	index    []int32
-	w, wT    []kernel.Packed
+	w        []kernel.Packed
+	conv     kernel.ConvWeights
 }
 
 // worker is the memory of one goroutine; it grows to the largest microbatch and
