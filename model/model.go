@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"pawl/encode"
+	"pawl/nn"
 	"pawl/schema"
 )
 
@@ -27,6 +28,8 @@ const (
 	Linear Kind = "linear"
 	// Constant predicts the same for every row: the majority class or the mean.
 	Constant Kind = "constant"
+	// Network scores the dense input of a row by a neural network.
+	Network Kind = "network"
 )
 
 // TargetScale maps a numeric target to [−1, 1] by its public bounds.
@@ -81,6 +84,11 @@ type Model struct {
 	Encoding *encode.Encoding
 	Outputs  int
 	Weights  []float64
+	// Net, Layers and Parameters32 belong to Network: the compiled net, what it was
+	// compiled from and its trained parameters. Frozen ones live in Net.
+	Net          *nn.Net
+	Layers       nn.Spec
+	Parameters32 []float32
 	// Value is the prediction of Constant: a class index, or the position in
 	// [−1, 1] on Scale.
 	Value float64
@@ -98,8 +106,11 @@ func (m *Model) Classes() []string {
 
 // Parameters is the number of trained numbers.
 func (m *Model) Parameters() int {
-	if m.Kind == Constant {
+	switch m.Kind {
+	case Constant:
 		return 1
+	case Network:
+		return len(m.Parameters32)
 	}
 	return len(m.Weights)
 }
@@ -213,5 +224,5 @@ func (m *Model) Validate() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("model: unknown kind %q", m.Kind)
+	return m.validateNetwork()
 }

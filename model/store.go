@@ -1,17 +1,15 @@
 package model
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
 	"pawl/encode"
+	"pawl/nn"
 	"pawl/schema"
 )
 
@@ -39,6 +37,9 @@ type spec struct {
 	Outputs  int             `json:"outputs,omitempty"`
 	Value    *float64        `json:"value,omitempty"`
 	Scale    *TargetScale    `json:"target_scale,omitempty"`
+	// Input and Network describe a network.
+	Input   *shape   `json:"input,omitempty"`
+	Network *nn.Spec `json:"network,omitempty"`
 	// Names labels the rows of the weight matrix.
 	Names []string `json:"coordinates,omitempty"`
 	// Privacy is the claim in force when the model was written.
@@ -61,13 +62,22 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	} else {
 		s.Scale = &m.Scale
 	}
-	if m.Kind == Linear {
+	switch m.Kind {
+	case Linear:
 		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.Encoding.Names(m.Schema)
-		tensors := safetensors(m.Weights, m.Encoding.Dim, m.Outputs, metadata)
-		if err := os.WriteFile(filepath.Join(dir, weightsFile), tensors, 0o644); err != nil {
+		w := tensor{name: "weights", shape: []int{m.Encoding.Dim, m.Outputs}, float64s: m.Weights}
+		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, w), 0o644); err != nil {
 			return err
 		}
-	} else {
+	case Network:
+		in := m.Net.Input()
+		s.Input, s.Network, s.Outputs = &shape{in.Height, in.Width, in.Channels}, &m.Layers, m.Net.Outputs()
+		trained := tensor{name: "parameters", shape: []int{len(m.Parameters32)}, float32s: m.Parameters32}
+		frozen := tensor{name: "frozen", shape: []int{len(m.Net.Frozen())}, float32s: m.Net.Frozen()}
+		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, trained, frozen), 0o644); err != nil {
+			return err
+		}
+	default:
 		s.Value = &m.Value
 	}
 	declared, err := schema.Encode(m.Schema)
@@ -118,13 +128,15 @@ func Load(dir string) (*Model, error) {
 		if m.Encoding, err = encode.New(m.Schema, m.Target, *s.Encoding); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		weights := filepath.Join(dir, weightsFile)
-		b, err := os.ReadFile(weights)
+		values, err := readTensors(dir, tensor{name: "weights", shape: []int{m.Encoding.Dim, m.Outputs}, float64s: []float64{}})
 		if err != nil {
 			return nil, err
 		}
-		if m.Weights, err = parseSafetensors(b, m.Encoding.Dim, m.Outputs); err != nil {
-			return nil, fmt.Errorf("%s: %w", weights, err)
+		m.Weights = values[0].float64s
+	}
+	if m.Kind == Network {
+		if err := m.loadNetwork(dir, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if err := m.Validate(); err != nil {
@@ -133,62 +145,33 @@ func Load(dir string) (*Model, error) {
 	return m, nil
 }
 
-type tensorInfo struct {
-	Type    string `json:"dtype"`
-	Shape   []int  `json:"shape"`
-	Offsets [2]int `json:"data_offsets"`
-}
-
-// safetensors writes one float64 tensor named "weights": an 8-byte header length,
-// a JSON header padded with spaces to 8 bytes, then little-endian values.
-func safetensors(w []float64, dim, outputs int, metadata map[string]string) []byte {
-	header := map[string]any{"weights": tensorInfo{Type: "F64", Shape: []int{dim, outputs}, Offsets: [2]int{0, 8 * len(w)}}}
-	if len(metadata) > 0 {
-		header["__metadata__"] = metadata
+func (m *Model) loadNetwork(dir string, s spec) (err error) {
+	if s.Network == nil || s.Input == nil {
+		return errors.New("the network is missing")
 	}
-	head, err := json.Marshal(header)
+	m.Layers = *s.Network
+	if m.Net, err = nn.Compile(m.Layers, s.Input.nn(), s.Outputs); err != nil {
+		return err
+	}
+	values, err := readTensors(dir,
+		tensor{name: "parameters", shape: []int{m.Net.Parameters()}, float32s: []float32{}},
+		tensor{name: "frozen", shape: []int{len(m.Net.Frozen())}, float32s: []float32{}})
 	if err != nil {
-		panic(err) // strings and numbers always marshal
+		return err
 	}
-	for len(head)%8 != 0 {
-		head = append(head, ' ')
-	}
-	var out bytes.Buffer
-	_ = binary.Write(&out, binary.LittleEndian, uint64(len(head)))
-	out.Write(head)
-	for _, v := range w {
-		_ = binary.Write(&out, binary.LittleEndian, math.Float64bits(v))
-	}
-	return out.Bytes()
+	m.Parameters32 = values[0].float32s
+	return m.Net.SetFrozen(values[1].float32s)
 }
 
-func parseSafetensors(b []byte, dim, outputs int) ([]float64, error) {
-	if len(b) < 8 {
-		return nil, errors.New("cut short")
+func readTensors(dir string, want ...tensor) ([]tensor, error) {
+	path := filepath.Join(dir, weightsFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
-	size := binary.LittleEndian.Uint64(b)
-	if size > uint64(len(b)-8) {
-		return nil, errors.New("cut short within its header")
+	got, err := parseSafetensors(b, want...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	var header map[string]json.RawMessage
-	if err := json.Unmarshal(b[8:8+size], &header); err != nil {
-		return nil, errors.New("header is not JSON")
-	}
-	var info tensorInfo
-	if err := json.Unmarshal(header["weights"], &info); err != nil {
-		return nil, errors.New(`tensor "weights" is missing`)
-	}
-	data := b[8+size:]
-	want := 8 * dim * outputs
-	if info.Type != "F64" || len(info.Shape) != 2 || info.Shape[0] != dim || info.Shape[1] != outputs || info.Offsets != [2]int{0, want} {
-		return nil, fmt.Errorf("tensor \"weights\" has type %s and shape %v, the encoding needs F64 [%d %d]", info.Type, info.Shape, dim, outputs)
-	}
-	if len(data) != want {
-		return nil, errors.New("cut short within its values")
-	}
-	w := make([]float64, dim*outputs)
-	for i := range w {
-		w[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-	}
-	return w, nil
+	return got, nil
 }

@@ -30,7 +30,10 @@ type scoredRow struct {
 }
 
 func newExact(plan *Plan, m *model.Model) *exact {
-	e := &exact{plan: plan, model: m, predict: m.Predictor()}
+	e := &exact{plan: plan, model: m}
+	if m.Kind != model.Network {
+		e.predict = m.Predictor()
+	}
 	if m.Task == model.Classification {
 		e.classes = make([]float64, len(m.Classes()))
 		e.probs = make([]float64, len(m.Classes()))
@@ -43,8 +46,16 @@ func (e *exact) add(cells []float64) {
 	if truth != truth {
 		return
 	}
+	e.tally(truth, e.predict(cells))
+	if len(e.classes) == 2 {
+		e.model.Probabilities(e.probs, cells)
+		e.scores = append(e.scores, scoredRow{e.probs[1], truth == 1})
+	}
+}
+
+// tally counts one prediction.
+func (e *exact) tally(truth, p float64) {
 	e.n++
-	p := e.predict(cells)
 	if e.model.Task == model.Regression {
 		e.errors = append(e.errors, math.Abs(p-truth))
 		e.truths = append(e.truths, truth)
@@ -54,10 +65,6 @@ func (e *exact) add(cells []float64) {
 		e.right++
 	}
 	e.classes[int(truth)]++
-	if len(e.classes) == 2 {
-		e.model.Probabilities(e.probs, cells)
-		e.scores = append(e.scores, scoredRow{e.probs[1], truth == 1})
-	}
 }
 
 // value is the accuracy, or the mean absolute error.

@@ -51,6 +51,7 @@ type Plan struct {
 	countNoise     float64
 	selection      *dp.Select
 	candidates     []candidate
+	network        *network // of a plan that trains a network
 }
 
 const (
@@ -418,6 +419,11 @@ func roundUp(epsilon float64, asked *big.Rat) (float64, bool) {
 
 // Expected is the time that training is expected to take, from public numbers.
 func (plan *Plan) Expected() time.Duration {
+	if n := plan.network; n != nil {
+		// Six operations per parameter and use, at a speed that two cores exceed.
+		work := 6 * float64(n.steps) * float64(n.Batch) * float64(n.uses())
+		return time.Duration(work / 60e9 * float64(time.Second))
+	}
 	r := plan.Recipe
 	rows := plan.trainingRows(float64(max(plan.problem.Rows, 10_000)))
 	runs := 1.0

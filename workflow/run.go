@@ -14,6 +14,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/images"
 	"pawl/learn"
 	"pawl/model"
 )
@@ -32,8 +33,10 @@ func (p Progress) step(stage string, done, steps int) {
 type Env struct {
 	Ledger *ledger.Ledger
 	Rows   *intake.Rows
-	// Test holds the rows of a public test file, parsed by the schema.
-	Test [][]float64
+	// Test holds the rows of a public test file, parsed by the schema; Images those
+	// of a network's.
+	Test   [][]float64
+	Images *images.Set
 	// Digest is the ledger's keyed digest of the file; Updated says that a change
 	// of bytes is meant.
 	Digest   []byte
@@ -98,12 +101,13 @@ func (plan *Plan) digest(data []byte) string {
 	declared, err := json.Marshal(struct {
 		Dataset, Target, Epsilon, Delta, Test, Workflow, Preset, Model, Accountant string
 		Features                                                                   []string
+		Network                                                                    any
 		Rows                                                                       int64
 		Search                                                                     bool
 		Schema                                                                     any
 		Data                                                                       []byte
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, p.Rows, p.Search, p.Schema, data})
+		p.Features, plan.networkKey(), p.Rows, p.Search, p.Schema, data})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}
@@ -115,7 +119,7 @@ func (plan *Plan) digest(data []byte) string {
 // ends after rows were opened, the reservation stays charged and nothing is
 // released; before that it is cancelled.
 func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
-	if plan.problem.Test != HeldOut && len(env.Test) == 0 {
+	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
 	}
 	src, err := plan.source(env)
@@ -158,6 +162,16 @@ func (plan *Plan) source(env Env) (*entropy.Source, error) {
 func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
 	p := plan.problem
 	nominal := float64(p.Rows)
+	if plan.network != nil {
+		if err := plan.trainNetwork(ctx, env, permit, src, out); err != nil {
+			return err
+		}
+		if err := out.Model.Validate(); err != nil {
+			return fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err)
+		}
+		env.Progress.step("score", 0, 0)
+		return plan.scoreNetwork(ctx, env, permit, src.Split("score"), out)
+	}
 	if p.Rows == 0 {
 		env.Progress.step("count", 0, 0)
 		n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: plan.countNoise}.Release(ctx, permit, env.Rows, src.Split("count"))

@@ -24,7 +24,7 @@ import (
 func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, error) {
 	p := plan.problem
 	s := &report.Statement{
-		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: p.Seed != nil,
+		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: p.Seed != nil || plan.network != nil && plan.network.NonPrivate,
 		Software: report.Software{Name: "pawl", Version: version, Go: runtime.Version()},
 		Data: report.Data{
 			Name: p.Dataset, Target: p.Target, Task: string(p.task), Public: p.Public, Rows: rowsInWords(p),
@@ -40,7 +40,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		Warnings: append([]string{}, plan.Warnings...),
 		Advice:   []report.Advice{},
 	}
-	if plan.perStep > 0 {
+	if n := plan.network; plan.perStep > 0 || n != nil && n.rate < 1 {
 		s.Privacy.Sampling = "Poisson"
 	}
 	if p.task == model.Classification {
@@ -50,8 +50,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
 	for i, stage := range plan.Stages {
-		event := dp.Event(dp.Compose{Events: stage.Events})
-		alone, err := accountant.Epsilon(event, p.relation, p.delta, p.Accountant)
+		alone, err := plan.alone(stage)
 		if err != nil {
 			return nil, err
 		}
@@ -66,12 +65,19 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		if stage.Scope.Valid() {
 			scope = fmt.Sprintf("[%.4g, %.4g)", stage.Scope.Lower, stage.Scope.Upper)
 		}
-		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone.Epsilon)), Scope: scope, What: stage.What}
+		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone)), Scope: scope, What: stage.What}
 	}
 	if p.Seed != nil {
 		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
 	}
 	return s, nil
+}
+
+// alone is what a stage would cost by itself.
+func (plan *Plan) alone(s Stage) (float64, error) {
+	p := plan.problem
+	r, err := accountant.Epsilon(dp.Compose{Events: s.Events}, p.relation, p.delta, p.Accountant)
+	return r.Epsilon, err
 }
 
 // upward rounds to six decimals, up.
@@ -134,6 +140,9 @@ func (plan *Plan) notCovered() []string {
 }
 
 func (plan *Plan) choice() report.Choice {
+	if plan.network != nil {
+		return plan.networkChoice()
+	}
 	p, r := plan.problem, plan.Recipe
 	c := report.Choice{
 		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
@@ -195,14 +204,19 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	if err != nil {
 		return nil, err
 	}
-	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW
+	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || out.Model.NotPrivate
+	if plan.network != nil {
+		s.Command = "train"
+	}
 	if out.Rows != nil {
 		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)
 	}
 	if len(env.Digest) >= 8 {
 		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
 	}
-	out.fillChoice(&s.Choice)
+	if plan.network == nil {
+		out.fillChoice(&s.Choice)
+	}
 	s.Advice = nil
 	for _, r := range out.Recipe.Rules {
 		s.Advice = append(s.Advice, report.Advice(r))
@@ -211,7 +225,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	if p.Workflow == STW {
 		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
 	}
-	if !out.Recipe.Useful {
+	if !out.Recipe.Useful && plan.network == nil {
 		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
 	}
 	return s, out.fillBudget(ctx, env, s)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +12,6 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/ledger"
 	"pawl/reader"
-	"pawl/report"
 	"pawl/workflow"
 )
 
@@ -107,12 +104,8 @@ func (f *fitFlags) input() (workflow.Input, error) {
 	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
 		return in, &usageError{err.Error(), ""}
 	}
-	if f.seed != "" {
-		n, err := strconv.ParseUint(f.seed, 10, 64)
-		if err != nil {
-			return in, &usageError{"seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
-		}
-		in.Seed = &n
+	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
 	}
 	switch {
 	case f.features == "auto" || f.features == "all" || f.features == "":
@@ -190,37 +183,7 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 			}
 		}()
 	}
-	out, err := workflow.NewOutput(f.out)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	// One time, taken before the run: how long a search took is not for anybody
-	// who reads the statement.
-	now := time.Now()
-	quote, err := j.plan.Statement(version(), now)
-	if err != nil {
-		return err
-	}
-	printPlan(a.err, quote, j.plan)
-	progress := newProgress(a.err, j.plan.Expected())
-	env.Progress = progress.step
-	outcome, err := j.plan.Run(ctx, env)
-	progress.done()
-	if err != nil {
-		return err
-	}
-	s, err := outcome.Statement(ctx, env, version(), now)
-	if err != nil {
-		return err
-	}
-	if err := out.Write(outcome.Model, s); err != nil {
-		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
-	}
-	if a.json {
-		return report.WriteJSON(a.out, s)
-	}
-	return report.Text(a.out, s)
+	return a.finish(ctx, j.plan, env, f.out)
 }
 
 // environment seals the rows and digests the file.

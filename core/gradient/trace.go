@@ -18,8 +18,16 @@ type Trace struct {
 	Bias    bool
 	// A is (n·T)×M and G (n·T)×N, row-major, rows of one example together. They stay
 	// valid until the next call of Backprop on the same worker; core scales rows of
-	// G in place.
+	// G in place and clears rows of both, so no two traces share a G.
 	A, G []float32
+}
+
+// size is the number of parameters of the map.
+func (t *Trace) size() int {
+	if t.Bias {
+		return t.M*t.N + t.N
+	}
+	return t.M * t.N
 }
 
 // Network is a model whose loss is a sum over examples and whose trainable
@@ -35,7 +43,10 @@ type Network interface {
 	// Backprop runs a microbatch forward and backward: inputs is n×Inputs(),
 	// targets has n class indices or values. It calls record once for each use of a
 	// trainable map, with gradients of each example's own loss (not of a mean), in
-	// an order that is the same for every call. seeds holds one number per example
-	// for data-free randomness such as dropout masks.
+	// an order that is the same for every call. Weights that are used twice stack
+	// their rows into one trace; two traces on one parameter are refused. seeds holds
+	// one number per example for data-free randomness such as dropout masks. What
+	// a trace holds of an example must be a function of params and of its input,
+	// target and seed alone.
 	Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }

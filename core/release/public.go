@@ -17,3 +17,18 @@ func Public(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64)) erro
 	}
 	return nil
 }
+
+// PublicInputs is Public for rows with dense inputs. input is valid until visit
+// returns.
+func PublicInputs(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64, input []float32)) error {
+	view, err := sealed.OpenPublic(rows, scope)
+	if err != nil {
+		return err
+	}
+	input := make([]float32, view.InputDim())
+	for i := range view.Len() {
+		view.Input(i, input)
+		visit(view.Row(i), input)
+	}
+	return nil
+}

@@ -27,8 +27,10 @@ type Accuracy struct {
 	Pure bool
 	// Column and Levels name the target and its number of classes.
 	Column, Levels int
-	// Predict maps a row's cells to a class index.
-	Predict func(cells []float64) int
+	// Predict maps a row's cells to a class index; PredictInput, when not nil, is
+	// used in its place and maps the row's dense input.
+	Predict      func(cells []float64) int
+	PredictInput func(input []float32) int
 }
 
 // AccuracyScore is a released score; every field is post-processing of one noisy
@@ -80,21 +82,28 @@ func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *seal
 }
 
 func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) ([]float64, float64, error) {
-	if a.Levels < 2 || a.Predict == nil {
+	if a.Levels < 2 || a.Predict == nil && a.PredictInput == nil {
 		return nil, 0, fmt.Errorf("release: accuracy needs a prediction and at least 2 classes")
 	}
 	view, err := open(ctx, permit, rows, a.Scope, a.Event(), a.NoiseMultiplier)
 	if err != nil {
 		return nil, 0, err
 	}
+	predict := func(i int) int { return a.Predict(view.Row(i)) }
+	if a.PredictInput != nil {
+		input := make([]float32, view.InputDim())
+		predict = func(i int) int {
+			view.Input(i, input)
+			return a.PredictInput(input)
+		}
+	}
 	exact := make([]int64, 2+a.Levels)
 	for i := range view.Len() {
-		cells := view.Row(i)
-		truth := cells[a.Column]
+		truth := view.Row(i)[a.Column]
 		if !(truth >= 0 && truth < float64(a.Levels)) {
 			continue
 		}
-		if a.Predict(cells) == int(truth) {
+		if predict(i) == int(truth) {
 			exact[0]++
 		} else {
 			exact[1]++

@@ -137,6 +137,20 @@ func (r *Rows) view(scope dp.Scope) *View {
 		}
 		return of, len(number)
 	}
+	v.seeds = func() []uint64 {
+		seeds := make([]uint64, v.n)
+		before := map[uint64]uint64{}
+		for i := range seeds {
+			h := t.hash[index[i]/width]
+			seeds[i] = h
+			if r.maxRows > 1 {
+				// An odd factor, so that the rows of a unit stay apart.
+				seeds[i] += before[h] * 0x9e3779b97f4a7c15
+				before[h]++
+			}
+		}
+		return seeds
+	}
 	return v
 }
 
@@ -148,6 +162,7 @@ type View struct {
 	row   func(i int) []float64
 	input func(i int, dst []float32)
 	units func() ([]int32, int)
+	seeds func() []uint64
 }
 
 // Len is the number of rows in the scope: a private fact.
@@ -166,6 +181,13 @@ func (v *View) Row(i int) []float64 { return v.row(i) }
 // each row's unit. Where a unit owns one row, rows are units, equal ones too: of
 // is then nil and n the number of rows.
 func (v *View) Units() (of []int32, n int) { return v.units() }
+
+// Seeds returns a number for each row, for randomness that belongs to the row and
+// to nothing else, such as its dropout masks. It is a function of the row's unit
+// and of how many rows of the same unit come before it: adding or removing another
+// unit does not change it, as it would change the row's position. Equal rows of
+// one-row units have equal seeds.
+func (v *View) Seeds() []uint64 { return v.seeds() }
 
 // The methods below keep rows out of logs, dumps and files: %v would otherwise
 // print unexported fields.

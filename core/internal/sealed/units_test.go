@@ -32,6 +32,29 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// The seed of a row is that of its unit and its place in it: other units that come
+// or go do not move it, rows of a unit differ.
+func TestSeedsBelongToTheUnit(t *testing.T) {
+	seeds := func(maxRows int, hash ...uint64) []uint64 {
+		s := &schema.Schema{Unit: schema.Unit{Name: "person", MaxRows: maxRows}, Columns: []schema.Column{{Name: "x", Type: schema.Boolean}}}
+		return New("d", s, make([]float64, len(hash)), hash).view(dp.WholeScope).Seeds()
+	}
+	all := seeds(3, 9, 4, 9, 7, 4, 9)
+	if got, want := seeds(3, 4, 9, 9, 4, 9), []uint64{all[1], all[0], all[2], all[4], all[5]}; !slices.Equal(got, want) {
+		t.Errorf("without unit 7 the seeds are %v, want %v", got, want)
+	}
+	if got := seeds(3, 7); got[0] != all[3] {
+		t.Errorf("unit 7 alone has seed %d, among others %d", got[0], all[3])
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 6 {
+		t.Error("two rows share a seed")
+	}
+	if got := seeds(1, 5, 8, 5); !slices.Equal(got, []uint64{5, 8, 5}) {
+		t.Errorf("where rows are units the seeds are %v, want the hashes", got)
+	}
+}
+
 func TestRowsApart(t *testing.T) {
 	for rel, want := range map[dp.Relation]int{dp.AddOrRemoveOne: 3, dp.ZeroOut: 3, dp.ReplaceOne: 6} {
 		p, err := NewPermit("id", "d", rel, 3, dp.NoOp{})

@@ -1,0 +1,382 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/core/gradient"
+	"pawl/core/intake"
+	"pawl/dataset"
+	"pawl/images"
+	"pawl/nn"
+	"pawl/report"
+	"pawl/schema"
+	"pawl/workflow"
+	"pawl/zoo"
+)
+
+type trainFlags struct {
+	model, activation, epsilon, delta, accountant, preset, seed, out string
+	optimizer, clipping, memory, labels, classes, rows, target       string
+	noise, rate, epochs, learningRate, clippingNorm, average         float64
+	batch                                                            int
+	nonPrivate, published, updated, allowLargeDelta                  bool
+}
+
+func (a *app) trainCommand() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
+		Short: "Train one named network on images by DP-SGD",
+		Long: `Train one network by DP-SGD with Poisson lots, flat clipping and a data-free step rule.
+
+DATA is a built-in set of images (pawl data list), a folder with one sub-folder of
+PNG files per class, an IDX or npy file of images with --labels. --model is a name of
+pawl models list or a YAML file. Give --epsilon, and the noise follows, or
+--noise-multiplier, and the price follows.`,
+		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
+  pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
+		Args: exactArgs("DATA"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.batch == 0 && c.Flags().Changed("batch") {
+				return &usageError{"batch must be at least 1", "--batch is the expected number of examples in a step"}
+			}
+			if c.Flags().Changed("learning-rate") && !(f.learningRate > 0) {
+				return &usageError{"the learning rate must be a finite number above 0", "leave it out to follow the rule"}
+			}
+			if c.Flags().Changed("noise-multiplier") && !(f.noise > 0) {
+				return &usageError{"the noise multiplier must be a finite number above 0", "without noise: --non-private, on public data"}
+			}
+			return a.train(c.Context(), args[0], &f)
+		},
+	}
+	s := c.Flags()
+	s.StringVar(&f.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
+	s.StringVar(&f.activation, "activation", "", "put one activation in place of the model's: tanh, relu, bounded-relu, …")
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the training")
+	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise over clipping norm, in place of --epsilon")
+	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: batch and epochs, never epsilon")
+	s.IntVar(&f.batch, "batch", 0, "expected number of examples in a step")
+	s.Float64Var(&f.rate, "sampling-rate", 0, "chance of an example to join a step, in place of --batch")
+	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data")
+	s.Float64Var(&f.learningRate, "learning-rate", 0, "step size (default: the rule)")
+	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
+	s.StringVar(&f.clipping, "clipping", "flat", "flat or automatic; none with --non-private")
+	s.StringVar(&f.optimizer, "optimizer", "momentum", "sgd, momentum, adam or adam-wosm")
+	s.Float64Var(&f.average, "average", 0.25, "share of the last steps whose parameters are averaged")
+	s.StringVar(&f.memory, "memory", "256MB", "working memory of a step, without effect on the result")
+	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
+	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
+	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
+	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
+	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
+	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
+	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
+		s.Float64Var(&f.clippingNorm, alias, 0, "same as --"+name)
+		_ = s.MarkHidden(alias)
+	}
+	return c
+}
+
+// pictures is a set of images with what is public about it.
+type pictures struct {
+	name, target, licence string
+	public                bool
+	train, test           *images.Set
+	rows                  schema.RowCount
+}
+
+func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	p, err := a.openPictures(data, f)
+	if err != nil {
+		return err
+	}
+	s := p.schema()
+	if err := effectivePublic(ctx, l, &source{name: p.name, schema: s}); err != nil {
+		return err
+	}
+	in, err := f.input(p, s)
+	if err != nil {
+		return err
+	}
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return err
+	}
+	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
+	key, err := scopeKey(ctx, l, &source{name: p.name, schema: s}, in.Seed)
+	if err != nil {
+		return err
+	}
+	if env.Rows, err = p.seal(plan, s, key); err != nil {
+		return err
+	}
+	if env.Digest, err = l.Digest(ctx, p.train.Reader()); err != nil {
+		return err
+	}
+	return a.finish(ctx, plan, env, f.out)
+}
+
+// finish shows a plan, runs it and writes what it releases.
+func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
+	out, err := workflow.NewOutput(dir)
+	if err != nil {
+		return err
+	}
+	defer out.Discard()
+	now := time.Now() // before the run, for the reason given in fit
+	quote, err := plan.Statement(version(), now)
+	if err != nil {
+		return err
+	}
+	printPlan(a.err, quote, plan)
+	progress := newProgress(a.err, plan.Expected())
+	env.Progress = progress.step
+	outcome, err := plan.Run(ctx, env)
+	progress.done()
+	if err != nil {
+		return err
+	}
+	s, err := outcome.Statement(ctx, env, version(), now)
+	if err != nil {
+		return err
+	}
+	if err := out.Write(outcome.Model, s); err != nil {
+		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
+	}
+	if a.json {
+		return report.WriteJSON(a.out, s)
+	}
+	return report.Text(a.out, s)
+}
+
+func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
+	info, statErr := os.Stat(data)
+	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && f.classes == "" && f.rows == "") {
+		p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Public}
+		var err error
+		if p.train, err = b.Train(a.dataDir); err != nil {
+			return nil, err
+		}
+		if p.test, err = b.Test(a.dataDir); err != nil {
+			return nil, err
+		}
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
+		return p, nil
+	}
+	if statErr != nil {
+		var names []string
+		for _, i := range dataset.ListImages() {
+			names = append(names, i.Name)
+		}
+		return nil, &usageError{fmt.Sprintf("%s: neither images nor a built-in set of images", data), "built-in: " + strings.Join(names, ", ")}
+	}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
+	var classes []string
+	if f.classes != "" {
+		classes = strings.Split(f.classes, ",")
+	}
+	var err error
+	switch {
+	case info.IsDir():
+		p.train, err = images.OpenFolder(data, classes)
+	case f.labels == "":
+		return nil, &usageError{fmt.Sprintf("%s: which file has its labels?", data), "--labels FILE, and --classes with their names in order"}
+	case strings.HasSuffix(data, ".npy"):
+		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: f.labels}, classes)
+	default:
+		p.train, err = images.OpenIDX(images.Pair{Images: data, Labels: f.labels}, classes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, p.declareRows(f.rows)
+}
+
+func (p *pictures) declareRows(text string) error {
+	switch number, about := strings.CutPrefix(text, "about-"); {
+	case text == "":
+		return &usageError{"what is public about the number of images?", "--rows public, --rows N or --rows about-N"}
+	case text == "public":
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
+	default:
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 {
+			return &usageError{fmt.Sprintf("--rows %q: want public, N or about-N", text), "example: --rows about-5000"}
+		}
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: n}
+		if about {
+			p.rows.Kind = schema.RowsAbout
+		}
+	}
+	return nil
+}
+
+// schema declares the label; the images lie beside it.
+func (p *pictures) schema() *schema.Schema {
+	return &schema.Schema{
+		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
+		Unit:    schema.Unit{Name: "image", MaxRows: 1},
+		Columns: []schema.Column{{Name: p.target, Type: schema.Categorical, Categories: p.train.Classes, Missing: schema.MissingRefuse}},
+	}
+}
+
+// seal seals bytes as they are, or what the model's data-free front end makes of
+// them.
+func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key [32]byte) (*intake.Rows, error) {
+	b := intake.NewBuilder(p.name, s, key)
+	label := func(i int) []float64 { return []float64{float64(p.train.Labels[i])} }
+	if p.train.Bytes != nil && !plan.HasPrefix() {
+		size := p.train.Size()
+		for i := range p.train.Len() {
+			if err := b.AddBytes(label(i), p.train.Bytes[i*size:(i+1)*size]); err != nil {
+				return nil, err
+			}
+		}
+		return b.Seal(), nil
+	}
+	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(label(i), input) })
+	if err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
+
+func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+	in := workflow.TrainInput{
+		Input: workflow.Input{
+			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
+			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
+		},
+		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
+		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average,
+	}
+	if p.test != nil {
+		in.Test = workflow.Official
+	}
+	if f.target != "" && f.target != p.target {
+		return in, &usageError{fmt.Sprintf("target %q: these images have the label %q", f.target, p.target), "leave out --target"}
+	}
+	var err error
+	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
+		return in, &usageError{err.Error(), ""}
+	}
+	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
+	}
+	if in.Memory, err = parseBytes(f.memory); err != nil {
+		return in, err
+	}
+	if f.rate != 0 {
+		if !(f.rate > 0 && f.rate <= 1) || f.batch != 0 {
+			return in, &usageError{"--sampling-rate lies in (0, 1] and goes without --batch", "the expected batch is rate times rows"}
+		}
+		in.Batch = max(1, int(math.Round(f.rate*float64(p.rows.N))))
+	}
+	return in, f.network(&in, p)
+}
+
+func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
+	spec, err := findModel(f.model)
+	if err != nil {
+		return err
+	}
+	shape := nn.Shape{Height: p.train.Shape[0], Width: p.train.Shape[1], Channels: p.train.Shape[2]}
+	if spec, err = spec.For(shape, len(p.train.Classes)); err != nil {
+		return &usageError{err.Error(), "pawl models list shows the shapes"}
+	}
+	switch {
+	case f.activation != "":
+		spec, err = spec.WithActivation(strings.ReplaceAll(f.activation, "-", "_"))
+		if err != nil {
+			return &usageError{err.Error(), ""}
+		}
+		if !f.published && !spec.Defaults.Dropout {
+			spec = spec.WithoutDropout()
+		}
+	case !f.published:
+		spec = spec.Default()
+	}
+	if in.Radius, err = spec.Radius(); err != nil {
+		return err
+	}
+	in.Name, in.Layers, in.Shape, in.Outputs, in.Kappa = spec.Name, spec.Network, spec.Input, spec.Outputs, spec.Defaults.Kappa
+	if in.ClippingNorm == 0 {
+		in.ClippingNorm = spec.Defaults.ClippingNorm
+	}
+	return nil
+}
+
+// findModel looks a network up by name, else reads a YAML file.
+func findModel(name string) (zoo.Spec, error) {
+	if name == "" {
+		return zoo.Spec{}, &usageError{"no model: name a network with --model", "pawl models list"}
+	}
+	if s, ok := zoo.Lookup(name); ok {
+		return s, nil
+	}
+	if _, err := os.Stat(name); err == nil || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		return zoo.Load(name)
+	}
+	var names []string
+	for _, s := range zoo.List() {
+		names = append(names, s.Name)
+	}
+	advice := "pawl models list shows all"
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+	}
+	return zoo.Spec{}, &usageError{fmt.Sprintf("model %q: neither a network of the zoo nor a file", name), advice}
+}
+
+func parseSeed(s string) (*uint64, error) {
+	if s == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return nil, &usageError{"seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
+	}
+	return &n, nil
+}
+
+// parseBytes reads 500MB, 2GB, 65536.
+func parseBytes(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}, {"", 1}}
+	i := slices.IndexFunc(units, func(u struct {
+		suffix string
+		factor float64
+	}) bool {
+		return strings.HasSuffix(s, u.suffix)
+	})
+	n, err := strconv.ParseFloat(strings.TrimSuffix(s, units[i].suffix), 64)
+	if err != nil || !(n > 0) || n*units[i].factor > 1e15 {
+		return 0, &usageError{fmt.Sprintf("memory %q: want a size", s), "example: --memory 500MB"}
+	}
+	return int64(n * units[i].factor), nil
+}

@@ -1,0 +1,278 @@
+package gradient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+	"pawl/kernel"
+)
+
+// Clipping says how a row's gradient is brought to norm ClippingNorm at most.
+type Clipping string
+
+const (
+	// Flat scales a gradient by min(1, C/‖g‖).
+	Flat Clipping = "flat"
+	// Automatic scales by C/(‖g‖ + 0.01·C), so that every gradient has about norm C
+	// (Bu, Wang, Zha and Karypis, arXiv:2206.07136).
+	Automatic Clipping = "automatic"
+	// Unclipped does not bound anything, nor leave out a gradient that is not finite;
+	// it is refused wherever noise is added.
+	Unclipped Clipping = "none"
+)
+
+// workers is the number of accumulators, fixed so that results do not depend on
+// the number of processors: microbatch k always belongs to accumulator k mod 2.
+const workers = 2
+
+// Training is DP-SGD on a network: at every step each unit joins the lot with
+// probability SamplingRate, per-example gradients over all trainable parameters
+// together are clipped to ClippingNorm, summed and noised, and the result divided
+// by the public ExpectedRows·SamplingRate is handed to Update.
+type Training struct {
+	Privacy
+	Clipping Clipping
+	Network  Network
+	// Target maps a row's cells to its target; NaN takes the row out.
+	Target func(cells []float64) float64
+	// ExpectedRows is the nominal number of rows in Scope.
+	ExpectedRows float64
+	// Microbatch is the largest number of examples that pass through the network at
+	// once: a matter of memory, without effect on the result beyond rounding. The
+	// memory of a run is Microbatch·Multiplicity times what the network keeps of an
+	// example, besides what grows with the parameters; traces of many positions
+	// (see forms) add Microbatch times their parameters.
+	Microbatch int
+	// Augment, when not nil, fills dst with one of Multiplicity data-free variants of
+	// an example's input; it runs concurrently. Gradients of the variants are averaged
+	// before clipping, so multiplicity costs no privacy.
+	Augment      func(dst, input []float32, seed uint64)
+	Multiplicity int
+	// Update receives the noisy mean gradient of step t (from 0), a vector that it
+	// may keep until it returns, and changes params.
+	Update func(t int, params, gradient []float32)
+	// Progress, when not nil, is told the number of steps done: a public number.
+	Progress func(done, steps int)
+}
+
+// Clipping norms lie in this range: beyond it float32 has not the digits, or not the
+// range, in which the bound of a contribution was derived.
+const leastNorm, greatestNorm = 1e-12, 1e12
+
+// Validate reports the first parameter without meaning.
+func (t *Training) Validate() error {
+	lot := float32(t.SamplingRate * t.ExpectedRows)
+	switch {
+	case !t.Scope.Valid():
+		return fmt.Errorf("gradient: scope %v is not valid", t.Scope)
+	case t.Steps < 1:
+		return fmt.Errorf("gradient: steps must be at least 1, got %d", t.Steps)
+	case !(t.SamplingRate > 0 && t.SamplingRate <= 1):
+		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", t.SamplingRate)
+	case t.Network == nil || t.Target == nil || t.Update == nil:
+		return errors.New("gradient: network, target and update are required")
+	case t.Clipping != Flat && t.Clipping != Automatic && t.Clipping != Unclipped:
+		return fmt.Errorf("gradient: unknown clipping %q", t.Clipping)
+	case t.Microbatch < 1:
+		return fmt.Errorf("gradient: microbatch must be at least 1, got %d", t.Microbatch)
+	case t.Multiplicity < 1 || t.Multiplicity > 1 && t.Augment == nil:
+		return errors.New("gradient: multiplicity must be at least 1, and above 1 an augmentation is required")
+	case t.Network.Parameters() < 1:
+		return errors.New("gradient: the network has no trainable parameter")
+	case !(t.ClippingNorm >= leastNorm && t.ClippingNorm <= greatestNorm):
+		return fmt.Errorf("gradient: clipping norm must lie in [%g, %g], got %g", leastNorm, greatestNorm, t.ClippingNorm)
+	case !(t.ExpectedRows > 0) || !(lot > 0) || math.IsInf(float64(lot), 0):
+		return fmt.Errorf("gradient: expected rows must be a finite number > 0, got %g", t.ExpectedRows)
+	}
+	return nil
+}
+
+// check is Validate with the arguments of a run.
+func (t *Training) check(params []float32, src *entropy.Source) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if len(params) != t.Network.Parameters() {
+		return fmt.Errorf("gradient: %d parameters for a network of %d", len(params), t.Network.Parameters())
+	}
+	if src == nil {
+		return errors.New("gradient: a source of randomness is required")
+	}
+	return nil
+}
+
+// Train runs t on the rows of its scope and changes params (Network.Parameters()
+// numbers) in place. permit must hold t.Event() on t.Scope, unused.
+//
+// Guarantee: params is a post-processing of Steps releases of a vector of L2
+// sensitivity ClippingNorm·Permit.RowsApart(), each with noise of NoiseMultiplier
+// times that. A row's contribution, as it is computed, has norm ClippingNorm·(1+2e-6)
+// at most; the noise is enlarged by 1e-5. Contributions are added in float32, whose
+// rounding is a stated residual risk (core/README.md).
+//
+// Errors: invalid parameters or a missing permit before any row is read;
+// ctx.Err() when interrupted and sealed.ErrFault when a callback or the network
+// panics, with the charge kept and params as after the last whole step.
+func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
+	defer sealed.Contain(&err)
+	if err := t.check(params, src); err != nil {
+		return err
+	}
+	switch {
+	case !(t.NoiseMultiplier > 0) || math.IsInf(t.NoiseMultiplier, 0):
+		return fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", t.NoiseMultiplier)
+	case t.Clipping == Unclipped:
+		return errors.New("gradient: without clipping the sum has no bounded sensitivity")
+	}
+	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
+	if err != nil {
+		return err
+	}
+	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
+	return t.run(ctx, view, params, std, src)
+}
+
+// TrainPublic runs t without noise, with or without clipping. It opens public data
+// sets only; its result carries no guarantee.
+func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
+	defer sealed.Contain(&err)
+	t.NoiseMultiplier = 0
+	if err := t.check(params, src); err != nil {
+		return err
+	}
+	view, err := sealed.OpenPublic(rows, t.Scope)
+	if err != nil {
+		return err
+	}
+	return t.run(ctx, view, params, 0, src)
+}
+
+func (t *Training) run(ctx context.Context, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) error {
+	if view.InputDim() != t.Network.Inputs() {
+		return fmt.Errorf("gradient: inputs of %d numbers for a network that takes %d", view.InputDim(), t.Network.Inputs())
+	}
+	s := newStep(t, view, params, noiseStdDev, src)
+	defer s.crew.end()
+	for i := range t.Steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.next()
+		t.Update(i, params, s.total)
+		if t.Progress != nil {
+			t.Progress(i+1, t.Steps)
+		}
+	}
+	return nil
+}
+
+// step is the working memory of one run and, between calls of next, of one step.
+type step struct {
+	t       *Training
+	view    *sealed.View
+	params  []float32
+	targets []float64
+	seeds   []uint64 // per row
+	lots    lots
+	masks   *entropy.Source
+	divisor float32
+	lot     []int32
+	mask    uint64 // the step's seed of masks and variants
+	size    int    // of a microbatch of this step
+	workers [workers]worker
+	total   []float32
+	noise   []float32 // nil for none
+	normal  *kernel.Normal
+	drawn   uint64 // values taken from normal
+	stdDev  float64
+	crew    *crew
+}
+
+func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) *step {
+	s := &step{
+		t: t, view: view, params: params, seeds: view.Seeds(), targets: make([]float64, view.Len()),
+		lots: newLots(view, t.SamplingRate, src.Split("lots")), masks: src.Split("masks"),
+		divisor: float32(t.SamplingRate * t.ExpectedRows), lot: make([]int32, 0, view.Len()),
+		total: make([]float32, len(params)), stdDev: noiseStdDev,
+	}
+	for i := range s.targets {
+		s.targets[i] = t.Target(view.Row(i))
+	}
+	var jobs []func()
+	for w := range s.workers {
+		s.workers[w].init(t, w, len(params))
+		jobs = append(jobs, func() { s.work(w) })
+	}
+	if noiseStdDev > 0 {
+		var key [32]byte
+		if _, err := src.Split("noise").Read(key[:]); err != nil {
+			panic(err) // a Source never fails
+		}
+		s.normal, s.noise = kernel.NewNormal(key), make([]float32, len(params))
+		// The noise does not depend on the rows, so it is drawn beside the work on
+		// them.
+		jobs = append(jobs, s.draw)
+	}
+	s.crew = newCrew(jobs...)
+	return s
+}
+
+// next fills total with the noisy mean gradient at params.
+func (s *step) next() {
+	var include []bool
+	if s.t.SamplingRate < 1 {
+		include = s.lots.draw()
+	}
+	s.collect(include)
+	s.mask = s.masks.Uint64()
+	s.size = microbatch(len(s.lot), s.t.Microbatch)
+	s.crew.run()
+	// The noise goes on the clipped sum; dividing by a public number comes after.
+	a, b := s.workers[0].sum, s.workers[1].sum
+	if s.noise == nil {
+		for j := range s.total {
+			s.total[j] = (a[j] + b[j]) / s.divisor
+		}
+		return
+	}
+	for j, z := range s.noise {
+		s.total[j] = (a[j] + b[j] + z) / s.divisor
+	}
+}
+
+// collect lists the rows of a lot that have a target.
+func (s *step) collect(include []bool) {
+	s.lot = s.lot[:0]
+	for i, y := range s.targets {
+		if y == y && (include == nil || include[i]) {
+			s.lot = append(s.lot, int32(i))
+		}
+	}
+}
+
+// microbatch is the size that shares n rows evenly between the workers, at most
+// most.
+func microbatch(n, most int) int {
+	each := workers * most
+	pieces := max(1, (n+each-1)/each) * workers
+	return max(1, (n+pieces-1)/pieces)
+}
+
+// draw fills noise with values of the run's stream that no step had before.
+func (s *step) draw() {
+	s.normal.Fill(s.noise, s.drawn, s.stdDev)
+	s.drawn += uint64(len(s.noise))
+}
+
+// work sums the clipped gradients of worker w's share of the lot.
+func (s *step) work(w int) {
+	k := &s.workers[w]
+	clear(k.sum)
+	for lo := w * s.size; lo < len(s.lot); lo += workers * s.size {
+		k.microbatch(s, s.params, s.lot[lo:min(lo+s.size, len(s.lot))], s.mask)
+	}
+}

@@ -1,0 +1,58 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"pawl/nn"
+)
+
+func (m *Model) validateNetwork() error {
+	if m.Kind != Network {
+		return fmt.Errorf("model: unknown kind %q", m.Kind)
+	}
+	if m.Net == nil || len(m.Parameters32) != m.Net.Parameters() {
+		return errors.New("model: number of parameters does not match the network")
+	}
+	for _, w := range m.Parameters32 {
+		if w-w != 0 {
+			return errors.New("model: a parameter is not a finite number")
+		}
+	}
+	return nil
+}
+
+// InputPredictor returns a function that predicts from dense inputs one after
+// another: a class index, or a value in target units. It is not safe for
+// concurrent use.
+func (m *Model) InputPredictor() func(input []float32) float64 {
+	return func(input []float32) float64 { return m.decide(m.Net.Predict(0, m.Parameters32, input)) }
+}
+
+func (m *Model) decide(scores []float32) float64 {
+	switch {
+	case m.Task == Regression:
+		return m.Scale.Unscale(float64(scores[0]))
+	case len(scores) == 1:
+		if scores[0] > 0 {
+			return 1
+		}
+		return 0
+	}
+	best := 0
+	for k, s := range scores {
+		if s > scores[best] {
+			best = k
+		}
+	}
+	return float64(best)
+}
+
+// shape is the input of a network as model.json has it.
+type shape struct {
+	Height   int `json:"height"`
+	Width    int `json:"width"`
+	Channels int `json:"channels"`
+}
+
+func (s shape) nn() nn.Shape { return nn.Shape{Height: s.Height, Width: s.Width, Channels: s.Channels} }

@@ -1,0 +1,434 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/gradient"
+	"pawl/core/ledger"
+	"pawl/core/release"
+	"pawl/images"
+	"pawl/model"
+	"pawl/nn"
+	"pawl/optim"
+)
+
+// TrainInput asks for one network, trained by DP-SGD. Input holds what it shares
+// with fit; its Epsilon may stay empty when NoiseMultiplier or NonPrivate is set.
+type TrainInput struct {
+	Input
+	// Name, Layers, Input shape and Outputs make the network.
+	Name    string
+	Layers  nn.Spec
+	Shape   nn.Shape
+	Outputs int
+	// Radius and Kappa are those of the step rule (optim.StepRule).
+	Radius, Kappa float64
+	// NoiseMultiplier is given in place of Epsilon when it is above 0.
+	NoiseMultiplier float64
+	// NonPrivate trains without noise, on public data only.
+	NonPrivate bool
+	// Batch is the expected lot, Epochs the expected passes; 0 asks for the preset's.
+	Batch  int
+	Epochs float64
+	// ClippingNorm and Clipping ("flat", "automatic" or, for public data without
+	// noise, "none"); LearningRate 0 asks for the rule.
+	ClippingNorm float64
+	Clipping     gradient.Clipping
+	LearningRate float64
+	// Optimizer is "sgd", "momentum", "adam" or "adam-wosm".
+	Optimizer string
+	// Average is the share of the last steps whose parameters are averaged.
+	Average float64
+	// Memory bounds the working memory of a step in bytes; 0 means 256 MiB.
+	Memory int64
+}
+
+// network is the part of a plan that trains a network.
+type network struct {
+	TrainInput
+	net        *nn.Net // behind the data-free prefix
+	whole      *nn.Net
+	steps      int
+	rate       float64 // sampling rate
+	microbatch int
+}
+
+// Networks are trained with these numbers unless the operator gives others. They
+// follow from the number of rows alone: signal to noise grows with batch·√steps/σ
+// and is within a tenth of its limit here (measured on MNIST and Fashion-MNIST).
+func (n *network) defaults(rows int64, preset advise.Preset) {
+	batch, epochs := 2048, 15.0
+	switch preset {
+	case advise.Quick:
+		batch, epochs = 1024, 8
+	case advise.Thorough:
+		batch, epochs = 4096, 30
+	}
+	if n.Batch == 0 {
+		n.Batch = int(min(int64(batch), max(rows/8, 1)))
+	}
+	if n.Epochs == 0 {
+		n.Epochs = epochs
+	}
+	if n.ClippingNorm == 0 {
+		n.ClippingNorm = 0.5
+	}
+	if n.Clipping == "" {
+		n.Clipping = gradient.Flat
+	}
+	if n.Optimizer == "" {
+		n.Optimizer = "momentum"
+	}
+	if n.Kappa == 0 {
+		n.Kappa = 2.5
+	}
+	if n.Average == 0 {
+		n.Average = 0.25
+	}
+	if n.Memory == 0 {
+		n.Memory = 256 << 20
+	}
+}
+
+// NewTrainPlan validates the input and prices the training. Errors are
+// *UsageError, *nn.LayerError, or the accountant's.
+func NewTrainPlan(in TrainInput) (*Plan, error) {
+	n := &network{TrainInput: in}
+	if in.Rows < 1 {
+		return nil, usage("declare rows: about N in the schema", "a network needs a public number of rows: sampling rate and steps follow from it")
+	}
+	n.defaults(in.Rows, in.Preset)
+	if err := n.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if n.whole, err = nn.Compile(in.Layers, in.Shape, in.Outputs); err != nil {
+		return nil, err
+	}
+	n.net = n.whole.Rest()
+	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN()}
+	if in.Test == HeldOut {
+		cut := 1 - heldOutShare(in.Rows)
+		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
+	}
+	rows := plan.trainingRows(float64(in.Rows))
+	n.rate = min(1, float64(n.Batch)/rows)
+	n.steps = max(1, int(math.Ceil(n.Epochs*rows/float64(n.Batch)-1e-9)))
+	n.microbatch = n.fit()
+	if err := plan.priceGivenNoise(); err != nil {
+		return nil, err
+	}
+	if plan.problem, err = n.Input.check(); err != nil {
+		return nil, err
+	}
+	if float64(n.Batch) >= rows {
+		plan.problem.warnings = append(plan.problem.warnings, fmt.Sprintf("batch %d is not below the number of rows: every step takes all rows (sampling rate 1)", n.Batch))
+	}
+	if n.NonPrivate {
+		return plan, plan.planWithoutNoise()
+	}
+	return plan, plan.planNetwork()
+}
+
+func (n *network) check() error {
+	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+	switch {
+	case n.Batch < 1:
+		return usage("--batch is the expected number of examples in a step", "batch must be at least 1")
+	case !finite(n.Epochs) || n.Epochs > 1e6:
+		return usage("example: --epochs 15", "epochs must be a finite number above 0")
+	case n.NoiseMultiplier < 0 || math.IsNaN(n.NoiseMultiplier) || math.IsInf(n.NoiseMultiplier, 0):
+		return usage("example: --noise-multiplier 1.1", "the noise multiplier must be a finite number above 0")
+	case n.NoiseMultiplier > 0 && n.Epsilon != "":
+		return usage("one follows from the other", "give --epsilon or --noise-multiplier, not both")
+	case !n.NonPrivate && n.NoiseMultiplier == 0 && n.Epsilon == "":
+		return usage("example: --epsilon 2.11", "say what the training may cost: --epsilon, or --noise-multiplier")
+	case n.NonPrivate && !n.Public:
+		return usage("leave out --non-private", "training without noise is for public data only")
+	case n.NonPrivate && (n.NoiseMultiplier > 0 || n.Epsilon != ""):
+		return usage("leave out one of them", "--non-private goes without --epsilon and --noise-multiplier")
+	case n.LearningRate < 0 || math.IsNaN(n.LearningRate) || math.IsInf(n.LearningRate, 0):
+		return usage("leave it out to follow the rule", "the learning rate must be a finite number above 0")
+	case !finite(n.ClippingNorm):
+		return usage("example: --clipping-norm 0.5", "the clipping norm must be a finite number above 0")
+	case n.Clipping == gradient.Unclipped && !n.NonPrivate:
+		return usage("clipping: flat or automatic", "without clipping noise protects nobody")
+	case n.Clipping != gradient.Flat && n.Clipping != gradient.Automatic && n.Clipping != gradient.Unclipped:
+		return usage("clipping: flat, automatic, or none with --non-private", "unknown clipping %q", n.Clipping)
+	case n.Optimizer != "sgd" && n.Optimizer != "momentum" && n.Optimizer != "adam" && n.Optimizer != "adam-wosm":
+		return usage("optimizers: sgd, momentum, adam, adam-wosm", "unknown optimizer %q", n.Optimizer)
+	case n.Memory < 1<<20:
+		return usage("example: --memory 500MB", "a step needs at least 1 MB of memory")
+	}
+	return nil
+}
+
+// fit is the number of examples that go through the network at once: as many as
+// the memory holds for two workers, without effect on the guarantee.
+func (n *network) fit() int {
+	each := 4 * (n.net.Inputs() + 1)
+	for _, l := range n.net.Layers() {
+		// Output, its gradient, the input's gradient and im2col rows, roughly.
+		each += 4 * (3*l.Output.Size() + 2*l.Input.Size())
+		if l.Kind == "conv2d" && l.Output.Channels > 0 {
+			each += 4 * l.Output.Height * l.Output.Width * (l.Parameters / l.Output.Channels)
+		}
+	}
+	return int(min(max(n.Memory/int64(2*each), 1), 512, int64(n.Batch)))
+}
+
+// uses counts the products of one example's forward pass.
+func (n *network) uses() int {
+	total := 0
+	for _, l := range n.net.Layers() {
+		positions := 1
+		if l.Kind == "conv2d" {
+			positions = l.Output.Height * l.Output.Width
+		}
+		total += positions * l.Parameters
+	}
+	return total
+}
+
+func (n *network) privacy(scope dp.Scope, noise float64) gradient.Privacy {
+	return gradient.Privacy{Scope: scope, ClippingNorm: n.ClippingNorm, NoiseMultiplier: noise, Steps: n.steps, SamplingRate: n.rate}
+}
+
+// priceGivenNoise turns a given noise multiplier into the epsilon that it costs.
+func (plan *Plan) priceGivenNoise() error {
+	n := plan.network
+	if n.NonPrivate {
+		// Input.check wants a number; nothing is paid and nothing is claimed.
+		n.Epsilon = "1"
+		return nil
+	}
+	if n.NoiseMultiplier == 0 {
+		return nil
+	}
+	delta := n.Delta
+	if delta == "" {
+		_, delta = defaultDelta(n.Rows)
+	}
+	d, ok := decimal(delta)
+	if !ok {
+		return nil // Input.check says so
+	}
+	f, _ := d.Float64()
+	method := n.Accountant
+	if method == "" {
+		method = accountant.MethodMin
+	}
+	price, err := accountant.Epsilon(n.privacy(plan.trainScope, n.NoiseMultiplier).Event(), dp.AddOrRemoveOne, f, method)
+	if err != nil || math.IsInf(price.Epsilon, 0) {
+		return usage("raise --noise-multiplier", "noise multiplier %g has no finite epsilon at delta %s", n.NoiseMultiplier, delta)
+	}
+	n.Epsilon = accountant.RoundUp(price.Epsilon, 6)
+	return nil
+}
+
+func (plan *Plan) planNetwork() (err error) {
+	n, p := plan.network, plan.problem
+	plan.noise = n.NoiseMultiplier
+	if plan.noise == 0 {
+		plan.noise, err = plan.smallest(func(x float64) dp.Event { return n.privacy(plan.trainScope, x).Event() })
+		if err != nil {
+			return err
+		}
+	}
+	if p.delta == 0 {
+		return usage("give a delta above 0", "DP-SGD has no pure epsilon")
+	}
+	plan.add("train", plan.trainScope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(plan.trainScope, plan.noise).Event())
+	if err := plan.planScore(); err != nil {
+		return err
+	}
+	return plan.priceAll()
+}
+
+// planWithoutNoise is the control on public data. It claims nothing.
+func (plan *Plan) planWithoutNoise() error {
+	n := plan.network
+	plan.add("train", plan.trainScope, n.Name+" without noise: no protection", dp.NonPrivate{})
+	if plan.problem.Test == HeldOut {
+		return usage("use a data set with a test set", "training without noise is scored on a public test set only")
+	}
+	if err := plan.planScore(); err != nil {
+		return err
+	}
+	plan.Event = dp.NonPrivate{}
+	plan.Price = accountant.Result{Epsilon: math.Inf(1), Method: "none"}
+	plan.Epsilon = math.Inf(1)
+	plan.Warnings = append(plan.problem.warnings, "NOT PRIVATE: trained without noise")
+	return nil
+}
+
+// stepSize is the rule's learning rate, or the operator's.
+func (plan *Plan) stepSize() (rate, base float64, err error) {
+	n := plan.network
+	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: float64(n.Batch)}
+	if n.NonPrivate {
+		// Without noise the rule has no meaning; this is a common default.
+		if noise.NoiseMultiplier = 1; n.LearningRate == 0 {
+			return 0.1, 1e-3, nil
+		}
+	}
+	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps}
+	if n.LearningRate > 0 {
+		return n.LearningRate, n.LearningRate, nil
+	}
+	rate, err = rule.LearningRate()
+	return rate, rule.Base(), err
+}
+
+func (plan *Plan) optimizer() (optim.Optimizer, error) {
+	n := plan.network
+	rate, base, err := plan.stepSize()
+	if err != nil {
+		return nil, err
+	}
+	switch n.Optimizer {
+	case "sgd":
+		return &optim.SGD{LearningRate: rate}, nil
+	case "adam":
+		return &optim.Adam{LearningRate: base}, nil
+	case "adam-wosm":
+		if n.LearningRate == 0 {
+			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: float64(n.Batch)}.EffectiveStep(base)
+		}
+		return &optim.AdamWOSM{StepSize: base}, nil
+	}
+	return &optim.Momentum{LearningRate: rate, Momentum: 0.9, Dampened: true}, nil
+}
+
+// trainNetwork runs DP-SGD, or its control without noise.
+func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	n, p := plan.network, plan.problem
+	step, err := plan.optimizer()
+	if err != nil {
+		return err
+	}
+	params := n.whole.Init(rand.New(src.Split("initial parameters")))
+	average := optim.NewTail(n.steps, n.Average)
+	t := gradient.Training{
+		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
+		Target:       func(cells []float64) float64 { return cells[p.targetColumn] },
+		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: 1,
+		Update: func(_ int, params, g []float32) {
+			step.Step(params, g)
+			average.Add(params)
+		},
+		Progress: func(done, steps int) { env.Progress.step("train", done, steps) },
+	}
+	if n.NonPrivate {
+		err = gradient.TrainPublic(ctx, env.Rows, t, params, src.Split("train"))
+	} else {
+		err = gradient.Train(ctx, permit, env.Rows, t, params, src.Split("train"))
+	}
+	if err != nil {
+		return err
+	}
+	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target,
+		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate}
+	return nil
+}
+
+// prefixChunk is how many images go through the data-free prefix at once.
+const prefixChunk = 256
+
+// Inputs turns images into what the trained layers take: the data-free front end
+// and frozen layers run once per image, since their outputs never change. Image i
+// becomes Width numbers.
+func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) error) error {
+	n := plan.network
+	if set.Size() != n.whole.Inputs() {
+		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
+	}
+	buffer := make([]float32, prefixChunk*set.Size())
+	width := n.net.Inputs()
+	for lo := 0; lo < set.Len(); lo += prefixChunk {
+		hi := min(lo+prefixChunk, set.Len())
+		for i := lo; i < hi; i++ {
+			set.At(i, buffer[(i-lo)*set.Size():(i-lo+1)*set.Size()])
+		}
+		out := buffer[:(hi-lo)*set.Size()]
+		if n.whole.FrozenPrefix() > 0 {
+			out = n.whole.ForwardPrefix(0, out)
+		}
+		for i := lo; i < hi; i++ {
+			if err := visit(i, out[(i-lo)*width:(i-lo+1)*width]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// HasPrefix reports whether Inputs changes images at all; without a prefix bytes
+// can be sealed as they are.
+func (plan *Plan) HasPrefix() bool { return plan.network.whole.FrozenPrefix() > 0 }
+
+// scoreNetwork fills the score of a network.
+func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	n, p := plan.network, plan.problem
+	behind := *out.Model
+	behind.Net = n.net
+	predict := behind.InputPredictor()
+	if p.Test != HeldOut {
+		e := newExact(plan, out.Model)
+		err := plan.Inputs(env.Images, func(i int, input []float32) error {
+			e.tally(float64(env.Images.Labels[i]), predict(input))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if e.n == 0 {
+			return errors.New("the test set is empty")
+		}
+		out.Score = e.score()
+		out.Score.How = "public test file"
+		if p.Test == Official {
+			out.Score.How = "public benchmark, official test set"
+		}
+		return nil
+	}
+	s, err := release.Accuracy{
+		Scope: plan.scoreScope, NoiseMultiplier: plan.scoreNoise, Column: p.targetColumn, Levels: len(out.Model.Classes()),
+		PredictInput: func(input []float32) int { return int(predict(input)) },
+	}.Release(ctx, permit, env.Rows, src)
+	if err != nil {
+		return err
+	}
+	out.Score = Score{Value: s.Value, StdErr: s.StdErr, Interval: around(s.Value, s.StdErr, 1),
+		Baseline: s.Baseline, BaselineStdErr: s.BaselineStdErr, How: heldOutHow}
+	if !p.Public {
+		return nil
+	}
+	e := newExact(plan, out.Model)
+	err = release.PublicInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
+		e.tally(cells[p.targetColumn], predict(input))
+	})
+	if err == nil && e.n > 0 {
+		x := e.score()
+		out.Score.Exact, out.Score.ExactBaseline = x.Exact, x.ExactBaseline
+	}
+	return err
+}
+
+// networkKey is what a trained network depends on beside the plan's own input.
+func (plan *Plan) networkKey() any {
+	if plan.network == nil {
+		return nil
+	}
+	in := plan.network.TrainInput
+	in.Input = Input{}
+	return in
+}
