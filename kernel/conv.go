@@ -36,6 +36,8 @@ type Conv struct {
 	outHeight, outWidth int
 	top, left           int
 	channels, filters   int // of one group
+	// padded is the image with the zeros around it that the kernel sees.
+	paddedHeight, paddedWidth int
 }
 
 // NewConv checks a shape. The error names the first thing that does not fit.
@@ -59,13 +61,14 @@ func NewConv(s ConvShape) (*Conv, error) {
 	if s.Same {
 		c.outHeight, c.top = same(s.Height, s.KernelHeight, s.Stride)
 		c.outWidth, c.left = same(s.Width, s.KernelWidth, s.Stride)
-		return c, nil
-	}
-	if s.KernelHeight > s.Height || s.KernelWidth > s.Width {
+	} else if s.KernelHeight > s.Height || s.KernelWidth > s.Width {
 		return nil, fmt.Errorf("convolution: kernel of %d×%d in an image of %d×%d", s.KernelHeight, s.KernelWidth, s.Height, s.Width)
+	} else {
+		c.outHeight = (s.Height-s.KernelHeight)/s.Stride + 1
+		c.outWidth = (s.Width-s.KernelWidth)/s.Stride + 1
 	}
-	c.outHeight = (s.Height-s.KernelHeight)/s.Stride + 1
-	c.outWidth = (s.Width-s.KernelWidth)/s.Stride + 1
+	c.paddedHeight = max(c.top+s.Height, (c.outHeight-1)*s.Stride+s.KernelHeight)
+	c.paddedWidth = max(c.left+s.Width, (c.outWidth-1)*s.Stride+s.KernelWidth)
 	return c, nil
 }
 
@@ -148,18 +151,22 @@ func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights) {
 
 func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights) {
 	c.checkBatch(in, out, batch)
-	step := max(1, min(blockK, patchValues/patchStride(c.PatchSize())))
-	for g := range c.s.Groups {
-		c.blocks(batch, step, patchStride(c.PatchSize()), func(buffer []float32, lo, hi int) {
-			a := x.patches(c, buffer, in, g, lo, hi, 0, c.s.KernelHeight)
-			x.matMulPacked(c.groupOutput(out, g, lo, hi), a, &w.forward[g], false)
+	stride := patchStride(c.PatchSize())
+	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
+		image := c.pad(b, in)
+		b.places(func(lo, hi int) {
+			for g := range c.s.Groups {
+				a := x.patches(c, b.buffer, image, g, lo, hi, 0, c.s.KernelHeight)
+				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), a, &w.forward[g], false)
+			}
 		})
-	}
+	})
 }
 
 // WeightGradient sets dw, or with accumulate adds to it, the sum over the batch
 // of patchesᵀ·dOut, for in (batch × input) and dOut (batch × output). Places are
-// added in order in blocks of 256, so the bits depend on where a batch was cut.
+// added in order, in blocks of at most 256 within an image or of whole images, so
+// the bits depend on where a batch was cut.
 // It panics when sizes do not fit.
 func (c *Conv) WeightGradient(dw, in, dOut []float32, batch int, accumulate bool) {
 	active.convWeightGradient(c, dw, in, dOut, batch, accumulate)
@@ -175,17 +182,20 @@ func (x *machine) convWeightGradient(c *Conv, dw, in, dOut []float32, batch int,
 	row := c.s.KernelWidth * c.channels
 	rows := max(1, min(c.s.KernelHeight, patchValues/blockK/row))
 	var packed Packed
-	for g := range c.s.Groups {
-		to := c.groupWeights(dw, g)
-		c.blocks(batch, blockK, patchStride(rows*row), func(buffer []float32, lo, hi int) {
-			x.packInto(&packed, c.groupOutput(dOut, g, lo, hi))
-			for y := 0; y < c.s.KernelHeight; y += rows {
-				end := min(y+rows, c.s.KernelHeight)
-				a := x.patches(c, buffer, in, g, lo, hi, y, end)
-				x.matMulPacked(to.RowRange(y*row, end*row), a.T(), &packed, true)
+	c.blocks(batch, blockK, patchStride(rows*row), func(b block) {
+		image := c.pad(b, in)
+		b.places(func(lo, hi int) {
+			for g := range c.s.Groups {
+				x.packInto(&packed, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi))
+				to := c.groupWeights(dw, g)
+				for y := 0; y < c.s.KernelHeight; y += rows {
+					end := min(y+rows, c.s.KernelHeight)
+					a := x.patches(c, b.buffer, image, g, lo, hi, y, end)
+					x.matMulPacked(to.RowRange(y*row, end*row), a.T(), &packed, true)
+				}
 			}
 		})
-	}
+	})
 }
 
 // InputGradient sets dIn (batch × input) from dOut (batch × output). An image's
@@ -196,16 +206,18 @@ func (c *Conv) InputGradient(dIn, dOut []float32, batch int, w *ConvWeights) {
 
 func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *ConvWeights) {
 	c.checkBatch(dIn, dOut, batch)
-	clear(dIn)
 	stride := patchStride(c.PatchSize())
-	step := max(1, min(blockK, patchValues/stride))
-	for g := range c.s.Groups {
-		c.blocks(batch, step, stride, func(buffer []float32, lo, hi int) {
-			patches := Matrix{Data: buffer, Rows: hi - lo, Cols: c.PatchSize(), RowStride: stride, ColStride: 1}
-			x.matMulPacked(patches, c.groupOutput(dOut, g, lo, hi), &w.backward[g], false)
-			x.addPatches(c, dIn, patches, g, lo, hi)
+	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
+		image := c.cleared(b, dIn)
+		b.places(func(lo, hi int) {
+			patches := Matrix{Data: b.buffer, Rows: hi - lo, Cols: c.PatchSize(), RowStride: stride, ColStride: 1}
+			for g := range c.s.Groups {
+				x.matMulPacked(patches, c.groupOutput(dOut, g, b.firstPlace+lo, b.firstPlace+hi), &w.backward[g], false)
+				x.addPatches(c, image, patches, g, lo)
+			}
 		})
-	}
+		c.unpad(b, dIn, image)
+	})
 }
 
 // Patches sets dst (batch·Positions × PatchSize, dense) to the patches of one
@@ -220,22 +232,13 @@ func (x *machine) convPatches(c *Conv, dst, in []float32, batch, group int) {
 	if group < 0 || group >= c.s.Groups {
 		panic(fmt.Sprintf("kernel: group %d of %d", group, c.s.Groups))
 	}
-	if len(dst) > 0 {
-		x.fillPatches(c, Dense(dst, batch*c.Positions(), c.PatchSize()), in, group, 0, 0, c.s.KernelHeight)
-	}
-}
-
-// blocks calls do for each step places of the batch, with a buffer for a patch
-// of stride values each.
-func (c *Conv) blocks(batch, step, stride int, do func(buffer []float32, lo, hi int)) {
-	n := batch * c.Positions()
-	buffer := borrow(min(step, n) * stride)
-	defer giveBack(buffer)
-	for lo := 0; lo < n; lo += step {
-		do(*buffer, lo, min(lo+step, n))
-	}
+	c.blocks(batch, c.Positions(), 0, func(b block) {
+		n := b.images * c.Positions()
+		to := Dense(dst[b.firstPlace*c.PatchSize():], n, c.PatchSize())
+		x.fillPatches(c, to, c.pad(b, in), group, 0, 0, c.s.KernelHeight)
+	})
 }
 
 // patchStride leaves room behind a patch, since copies end on whole vectors, and
 // is odd in cache lines, so that patches do not collide in the cache.
-func patchStride(n int) int { return oddLines(n + 8) }
+func patchStride(n int) int { return oddLines(n + vectorValues) }

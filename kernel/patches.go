@@ -2,154 +2,164 @@ package kernel
 
 import "slices"
 
-// patches writes kernel rows y0 to y1−1 of the patches at places lo to hi−1,
-// counted over the batch, into buffer.
-func (x *machine) patches(c *Conv, buffer, in []float32, g, lo, hi, y0, y1 int) Matrix {
-	size := (y1 - y0) * c.s.KernelWidth * c.channels
-	m := Matrix{Data: buffer, Rows: hi - lo, Cols: size, RowStride: patchStride(size), ColStride: 1}
-	x.fillPatches(c, m, in, g, lo, y0, y1)
-	return m
+// vectorValues is how many values copyRuns moves at once.
+const vectorValues = 8
+
+// A block is as many whole images as have step places, or one image of which
+// step places are worked on at a time.
+type block struct {
+	firstImage, images int
+	firstPlace, step   int
+	positions          int       // of one image
+	buffer             []float32 // for patches
+	padding            []float32 // for padded images
+}
+
+// blocks calls do for all blocks of a batch, with a buffer for step patches of
+// stride values.
+func (c *Conv) blocks(batch, step, stride int, do func(b block)) {
+	n := min(batch, max(1, step/c.Positions()))
+	buffer, padding := borrow(min(step, n*c.Positions())*stride), borrow(n*c.paddedSize()+vectorValues)
+	defer giveBack(buffer)
+	defer giveBack(padding)
+	for i := 0; i < batch; i += n {
+		do(block{i, min(n, batch-i), i * c.Positions(), step, c.Positions(), *buffer, *padding})
+	}
+}
+
+// places calls do for the block's places, counted from its first.
+func (b block) places(do func(lo, hi int)) {
+	n := b.images * b.positions
+	for lo := 0; lo < n; lo += b.step {
+		do(lo, min(lo+b.step, n))
+	}
+}
+
+func (c *Conv) paddedSize() int { return c.paddedHeight * c.paddedWidth * c.s.Channels }
+
+func (c *Conv) unpadded() bool {
+	return c.paddedHeight == c.s.Height && c.paddedWidth == c.s.Width
+}
+
+// pad returns the images of a block with the zeros around them: no place is then
+// an edge.
+func (c *Conv) pad(b block, in []float32) []float32 {
+	if c.unpadded() {
+		return in[b.firstImage*c.InputSize() : (b.firstImage+b.images)*c.InputSize()]
+	}
+	padded := c.cleared(b, nil)
+	c.rows(b, func(at, paddedAt, n int) { copy(padded[paddedAt:paddedAt+n], in[at:]) })
+	// The room behind lets the last strip be read by whole vectors.
+	return padded[:len(padded)+vectorValues]
+}
+
+// cleared returns zeros to add the gradient of a block's padded images to: the
+// images themselves where nothing is padded.
+func (c *Conv) cleared(b block, images []float32) []float32 {
+	image := b.padding[:b.images*c.paddedSize()]
+	if c.unpadded() {
+		image = images[b.firstImage*c.InputSize() : (b.firstImage+b.images)*c.InputSize()]
+	}
+	clear(image)
+	return image
+}
+
+// unpad copies a block's images out of their padding.
+func (c *Conv) unpad(b block, images, padded []float32) {
+	if !c.unpadded() {
+		c.rows(b, func(at, paddedAt, n int) { copy(images[at:at+n], padded[paddedAt:]) })
+	}
+}
+
+// rows calls do with the places of each row of a block's images, in the batch
+// and in the padded block.
+func (c *Conv) rows(b block, do func(at, paddedAt, n int)) {
+	n := c.s.Width * c.s.Channels
+	for i := range b.images {
+		for y := range c.s.Height {
+			do(((b.firstImage+i)*c.s.Height+y)*n, ((i*c.paddedHeight+c.top+y)*c.paddedWidth+c.left)*c.s.Channels, n)
+		}
+	}
 }
 
 // A strip is the part of a patch that is adjacent both in the patch and in the
 // image: a kernel row, or with groups one place of it.
-type strip struct{ x, columns, size int }
+type strip struct{ offset, column, size int }
 
-func (c *Conv) strips() (strips []strip) {
-	if c.s.Groups == 1 {
-		return []strip{{0, c.s.KernelWidth, c.s.KernelWidth * c.channels}}
+// strips of kernel rows y0 to y1−1, in the order of the patch.
+func (c *Conv) strips(y0, y1 int) (strips []strip) {
+	columns, size := 1, c.s.KernelWidth*c.channels
+	if c.s.Groups > 1 {
+		columns, size = c.s.KernelWidth, c.channels
 	}
-	for j := range c.s.KernelWidth {
-		strips = append(strips, strip{j, 1, c.channels})
+	for y := y0; y < y1; y++ {
+		for j := range columns {
+			strips = append(strips, strip{((y-y0)*columns + j) * size, (y*c.paddedWidth + j) * c.s.Channels, size})
+		}
 	}
 	return strips
 }
 
-// A run is count places of one output row, from place at of the patches, seen
-// through one kernel row and strip. Its image row is y, its first column x;
-// inside says that all strips of the run lie within the image.
-type run struct {
-	image, at, count int
-	y, x             int
-	offset           int // of the strip in the patch
-	strip            strip
-	inside           bool
-}
-
-// runs calls do for all runs of places lo to hi−1 and kernel rows y0 to y1−1,
-// strips in the given order.
-func (c *Conv) runs(strips []strip, lo, hi, y0, y1 int, do func(r run)) {
+// runs calls do for the places from lo to hi−1, as far as they are in one output
+// row: count places from place at, whose patches begin at image.
+func (c *Conv) runs(lo, hi int, do func(at, count, image int)) {
 	for p := lo; p < hi; {
-		image, place := p/c.Positions(), p%c.Positions()
-		oy, ox := place/c.outWidth, place%c.outWidth
-		count := min(c.outWidth-ox, hi-p)
-		for ky := y0; ky < y1; ky++ {
-			for _, s := range strips {
-				r := run{image: image, y: oy*c.s.Stride + ky - c.top, strip: s}
-				r.offset = ((ky-y0)*c.s.KernelWidth + s.x) * c.channels
-				c.split(r, p-lo, ox, count, do)
-			}
-		}
+		n, place := p/c.Positions(), p%c.Positions()
+		y, x := place/c.outWidth, place%c.outWidth
+		count := min(c.outWidth-x, hi-p)
+		do(p-lo, count, ((n*c.paddedHeight+y*c.s.Stride)*c.paddedWidth+x*c.s.Stride)*c.s.Channels)
 		p += count
 	}
 }
 
-// split cuts count places from column ox into those before the image's left
-// edge, inside it, and over its right edge.
-func (c *Conv) split(r run, at, ox, count int, do func(r run)) {
-	first := 0
-	if need := c.left - r.strip.x - ox*c.s.Stride; need > 0 {
-		first = min(count, (need+c.s.Stride-1)/c.s.Stride)
-	}
-	last := first
-	if room := c.s.Width - r.strip.columns - r.strip.x + c.left; room >= 0 {
-		last = max(first, min(count, room/c.s.Stride+1-ox))
-	}
-	for _, part := range [3][2]int{{0, first}, {first, last}, {last, count}} {
-		if part[0] == part[1] {
-			continue
-		}
-		r.at, r.count = at+part[0], part[1]-part[0]
-		r.x = (ox+part[0])*c.s.Stride + r.strip.x - c.left
-		r.inside = part[0] == first && part[1] == last && r.y >= 0 && r.y < c.s.Height
-		do(r)
-	}
+// patches writes kernel rows y0 to y1−1 of the patches at a block's places lo to
+// hi−1 into buffer.
+func (x *machine) patches(c *Conv, buffer, image []float32, g, lo, hi, y0, y1 int) Matrix {
+	size := (y1 - y0) * c.s.KernelWidth * c.channels
+	m := Matrix{Data: buffer, Rows: hi - lo, Cols: size, RowStride: patchStride(size), ColStride: 1}
+	x.fillPatches(c, m, image, g, lo, y0, y1)
+	return m
 }
 
-func (x *machine) fillPatches(c *Conv, to Matrix, in []float32, g, lo, y0, y1 int) {
-	step := c.s.Stride * c.s.Channels
-	spare := to.RowStride - to.Cols
-	c.runs(c.strips(), lo, lo+to.Rows, y0, y1, func(r run) {
-		dst := to.Data[r.at*to.RowStride+r.offset:]
-		if !r.inside {
-			for i := range r.count {
-				c.copyEdge(dst[i*to.RowStride:i*to.RowStride+r.strip.size], in, g, r, r.x+i*c.s.Stride)
-			}
-			return
-		}
-		src := in[c.imageAt(r, g):]
-		// Whole vectors run over the end of a strip, into the next one, which is
-		// written later, or the spare room; they must not read past the input.
-		vectors, whole := (r.strip.size+7)/8, 0
-		if over := vectors*8 - r.strip.size; x.copyRuns != nil && (over == 0 || over <= spare) {
-			if left := len(src) - vectors*8; left >= 0 {
-				whole = min(r.count, left/step+1)
+func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo, y0, y1 int) {
+	step, strips := c.s.Stride*c.s.Channels, c.strips(y0, y1)
+	vectors := (strips[0].size + vectorValues - 1) / vectorValues
+	// Whole vectors run over the end of a strip, into the next one, which is
+	// written later, or the spare room.
+	over := vectors*vectorValues - strips[0].size
+	fast := x.copyRuns != nil && (over == 0 || to.RowStride-to.Cols >= over)
+	c.runs(lo, lo+to.Rows, func(at, count, from int) {
+		for _, s := range strips {
+			dst, src := to.Data[at*to.RowStride+s.offset:], image[from+s.column+g*c.channels:]
+			whole := 0
+			if left := len(src) - vectors*vectorValues; fast && left >= 0 {
+				whole = min(count, left/step+1)
 				x.copyRuns(&dst[0], to.RowStride*4, &src[0], step*4, whole, vectors)
 			}
-		}
-		for i := whole; i < r.count; i++ {
-			copy(dst[i*to.RowStride:i*to.RowStride+r.strip.size], src[i*step:])
+			for i := whole; i < count; i++ {
+				copy(dst[i*to.RowStride:i*to.RowStride+s.size], src[i*step:])
+			}
 		}
 	})
 }
 
-func (c *Conv) imageAt(r run, g int) int {
-	return ((r.image*c.s.Height+r.y)*c.s.Width+r.x)*c.s.Channels + g*c.channels
-}
-
-// copyEdge copies one strip that begins in column x and may leave the image.
-func (c *Conv) copyEdge(dst, in []float32, g int, r run, x int) {
-	clear(dst)
-	if r.y < 0 || r.y >= c.s.Height {
-		return
-	}
-	lo, hi := max(0, -x), min(r.strip.columns, c.s.Width-x)
-	if lo >= hi {
-		return
-	}
-	r.x = x + lo
-	n := c.channels
-	copy(dst[lo*n:hi*n], in[c.imageAt(r, g):])
-}
-
 // addPatches adds patches to the places of the image that they came from.
-func (x *machine) addPatches(c *Conv, image []float32, from Matrix, g, lo, hi int) {
-	step := c.s.Stride * c.s.Channels
+func (x *machine) addPatches(c *Conv, image []float32, from Matrix, g, lo int) {
+	step, strips := c.s.Stride*c.s.Channels, c.strips(0, c.s.KernelHeight)
 	// From the last strip back, a value of the image gets its sums in the order of
 	// places, wherever places were cut into blocks.
-	strips := c.strips()
 	slices.Reverse(strips)
-	c.runs(strips, lo, hi, 0, c.s.KernelHeight, func(r run) {
-		src := from.Data[r.at*from.RowStride+r.offset:]
-		if r.y < 0 || r.y >= c.s.Height {
-			return
-		}
-		if r.inside && x.addRuns != nil {
-			x.addRuns(&image[c.imageAt(r, g)], step*4, &src[0], from.RowStride*4, r.count, r.strip.size)
-			return
-		}
-		n := c.channels
-		for i := range r.count {
-			x := r.x + i*c.s.Stride
-			first, last := max(0, -x), min(r.strip.columns, c.s.Width-x)
-			if first >= last {
+	c.runs(lo, lo+from.Rows, func(at, count, to int) {
+		for _, s := range strips {
+			dst, src := image[to+s.column+g*c.channels:], from.Data[at*from.RowStride+s.offset:]
+			if x.addRuns != nil {
+				x.addRuns(&dst[0], step*4, &src[0], from.RowStride*4, count, s.size)
 				continue
 			}
-			inner := r
-			inner.x = x + first
-			dst := image[c.imageAt(inner, g):]
-			for j, v := range src[i*from.RowStride+first*n : i*from.RowStride+last*n] {
-				dst[j] += v
+			for i := range count {
+				for j, v := range src[i*from.RowStride : i*from.RowStride+s.size] {
+					dst[i*step+j] += v
+				}
 			}
 		}
 	})
