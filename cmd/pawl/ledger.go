@@ -24,9 +24,14 @@ func (a *app) ledgerCommand() *cobra.Command {
 
 A budget belongs to the name of a data set, never to a file or a folder. The ledger
 is bookkeeping that keeps honest people honest: it detects an edited log, and it is
-no access control.`,
+no access control.
+
+Each user has a ledger of his own in a file; --ledger or PAWL_LEDGER names another.
+A team shares one in PostgreSQL, where nobody grants a budget to himself. Its password
+comes from PGPASSWORD or ~/.pgpass, so that it stays out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
-  pawl ledger show clinic`,
+  pawl ledger show clinic
+  pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
 		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, show, what-if, book, verify, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

@@ -74,6 +74,9 @@ func connect(ctx context.Context, url string) (s *Store, ready bool, err error) 
 	}
 	c := config.ConnConfig
 	s.name = Redacted(url)
+	if err := encrypt(&c.Config, s.name); err != nil {
+		return s, false, err
+	}
 	config.MaxConns = 4 // writers wait in line anyway
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 10 * time.Second

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
 )
@@ -22,7 +24,13 @@ var ctx = context.Background()
 
 func opener(ctx context.Context, url string) (ledger.Store, error) { return Open(ctx, url) }
 
-func TestMain(m *testing.M) { ledgertest.Main(m, opener) }
+func TestMain(m *testing.M) {
+	// A durable commit takes a server longer than memory; -rapid.checks asks for more.
+	if err := flag.Set("rapid.checks", "25"); err != nil {
+		panic(err)
+	}
+	ledgertest.Main(m, opener)
+}
 
 // server is the URL of a server on which the tests may create databases.
 func server(t testing.TB) string {
@@ -89,13 +97,19 @@ func spent(t testing.TB) string {
 	s := open(t, address)
 	defer s.Close()
 	ledgertest.CreateBudget(t, s)
+	spend(t, s, "d")
+	return address
+}
+
+// spend books 3 committed entries, records 3 to 8 of a data set that was created.
+func spend(t testing.TB, s *Store, dataset string) {
+	t.Helper()
 	l := ledgertest.New(s)
 	for range 3 {
-		p, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.25))
+		p, _, err := l.Reserve(ctx, ledgertest.Spend(dataset, 0.25))
 		must(t, err)
 		must(t, l.Commit(ctx, p))
 	}
-	return address
 }
 
 // Many processes: none is lost, none is locked out, and exactly the budget is spent.
@@ -197,31 +211,36 @@ func TestRecordsAreAppendOnly(t *testing.T) {
 // Whoever takes the triggers away and edits the tables is convicted by the chain.
 func TestEditedTablesAreConvicted(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, sql string }{
+	cases := []struct{ name, sql string }{
 		{"a byte of a body", `UPDATE pawl_ledger.records SET body = set_byte(body, 20, 65) WHERE seq = 3`},
 		{"who", `UPDATE pawl_ledger.records SET "user" = 'bob' WHERE seq = 2`},
 		{"when", `UPDATE pawl_ledger.records SET time = '2020-01-01T00:00:00Z' WHERE seq = 2`},
 		{"a record removed", `DELETE FROM pawl_ledger.records WHERE seq = 4`},
-		{"the last record removed", `DELETE FROM pawl_ledger.records WHERE seq = (SELECT max(seq) FROM pawl_ledger.records)`},
-		{"all records removed", `DELETE FROM pawl_ledger.records`},
-		{"the head removed", `DELETE FROM pawl_ledger.heads`},
+		{"the last record removed", `DELETE FROM pawl_ledger.records WHERE seq = 8`},
+		{"all records removed", `DELETE FROM pawl_ledger.records WHERE true`},
+		{"the head removed", `DELETE FROM pawl_ledger.heads WHERE true`},
 		{"a short hash", `UPDATE pawl_ledger.records SET hash = substr(hash, 1, 31) WHERE seq = 3`},
-		{"a long head", `UPDATE pawl_ledger.heads SET hash = hash || '\x00'`},
-	} {
+		{"a long head", `UPDATE pawl_ledger.heads SET hash = hash || '\x00' WHERE true`},
+	}
+	address := database(t)
+	s := open(t, address)
+	defer s.Close()
+	for _, c := range cases {
+		must(t, ledgertest.New(s).Create(ctx, ledger.Budget{Dataset: c.name, Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
+		spend(t, s, c.name)
+	}
+	must(t, sql(t, address, `ALTER TABLE pawl_ledger.records DISABLE TRIGGER ALL`, `ALTER TABLE pawl_ledger.heads DISABLE TRIGGER ALL`))
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			address := spent(t)
-			must(t, sql(t, address, `ALTER TABLE pawl_ledger.records DISABLE TRIGGER ALL`, `ALTER TABLE pawl_ledger.heads DISABLE TRIGGER ALL`, c.sql))
-			s := open(t, address)
-			defer s.Close()
+			must(t, sql(t, address, c.sql+` AND dataset = '`+c.name+`'`))
 			l := ledgertest.New(s)
-			if err := l.Verify(ctx, "d"); !errors.Is(err, ledger.ErrBroken) {
+			if err := l.Verify(ctx, c.name); !errors.Is(err, ledger.ErrBroken) {
 				t.Errorf("Verify: %v", err)
 			}
-			if _, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.25)); !errors.Is(err, ledger.ErrBroken) {
+			if _, _, err := l.Reserve(ctx, ledgertest.Spend(c.name, 0.25)); !errors.Is(err, ledger.ErrBroken) {
 				t.Errorf("Reserve: %v", err)
 			}
-			if names, err := l.Names(ctx); err != nil || len(names) != 1 {
+			if names, err := l.Names(ctx); err != nil || len(names) != len(cases) {
 				t.Errorf("names: %v, %v", names, err)
 			}
 		})
@@ -238,6 +257,8 @@ func TestOpenErrorsAreOneClearLineWithoutPassword(t *testing.T) {
 	for _, c := range []struct{ name, address, want string }{
 		{"no server", "postgres://ann:S3cret@127.0.0.1:1/ledger", "no server answers there"},
 		{"no host", "postgres://ann:S3cret@no-such-host.invalid/ledger", "host"},
+		{"plain text to another machine", "postgres://ann:S3cret@db.example.org/ledger?sslmode=disable", "does not travel without TLS"},
+		{"plain text first", "postgres://ann:S3cret@192.0.2.7/ledger?sslmode=allow", "does not travel without TLS"},
 		{"no such database", missing, "there is no such database"},
 		{"newer version", later, "version 2"},
 		{"not a URL", "postgres://ann:S3cret@[::1/ledger", "want postgres://USER@HOST:PORT/DATABASE"},
@@ -279,6 +300,35 @@ func TestReadOnlyDatabaseSaysSo(t *testing.T) {
 	defer s.Close()
 	if err := s.explain(sql(t, address, `INSERT INTO pawl_ledger.heads VALUES ('e', 1, '')`)); err == nil || !strings.Contains(err.Error(), "read-only") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Without a word about TLS in the address, plain text is left to this machine.
+func TestNoFallbackToPlainText(t *testing.T) {
+	for _, c := range []struct {
+		address string
+		plain   bool
+	}{
+		{"postgres://ann@db.example.org/ledger", false},
+		{"postgres://ann@db.example.org,localhost/ledger", true},
+		{"postgres://ann@db.example.org/ledger?sslmode=prefer", false},
+		{"postgres://ann@127.0.0.1/ledger", true},
+		{"postgres://ann@[::1]/ledger", true},
+		{"postgres://ann@/ledger?host=/run/postgresql", true},
+	} {
+		config, err := pgx.ParseConfig(c.address)
+		must(t, err)
+		must(t, encrypt(&config.Config, c.address))
+		plain := config.TLSConfig == nil
+		for _, f := range config.Fallbacks {
+			if f.TLSConfig == nil && f.Host == "db.example.org" {
+				t.Errorf("%s: falls back to plain text", c.address)
+			}
+			plain = plain || f.TLSConfig == nil
+		}
+		if plain != c.plain {
+			t.Errorf("%s: plain text is possible: %v, want %v", c.address, plain, c.plain)
+		}
 	}
 }
 

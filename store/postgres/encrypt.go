@@ -1,0 +1,28 @@
+package postgres
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pawl/core/ledger"
+)
+
+// encrypt leaves only connections that are encrypted or stay on this machine. The
+// driver would fall back to plain text when a server, or somebody between, says that
+// it has no TLS, and the secret key of the ledger would travel in the clear.
+func encrypt(c *pgconn.Config, name string) error {
+	if c.TLSConfig == nil && !local(c.Host) {
+		return fmt.Errorf("%w: %s: the server is on another machine, and the ledger's secret does not travel without TLS; use sslmode=verify-full (or require)", ledger.ErrStore, name)
+	}
+	c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil && !local(f.Host) })
+	return nil
+}
+
+// local reports whether a host is this machine: a socket or a loopback address.
+func local(host string) bool {
+	return strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") || host == "localhost" || net.ParseIP(host).IsLoopback()
+}
