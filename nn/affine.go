@@ -57,14 +57,17 @@ func (f *affine) group(params, frozen []float32, g int) (w, b []float32) {
 	return w, b
 }
 
-// pack prepares the weights for the products of one pass forward.
+// pack prepares the weights for the products of one call.
 func (f *affine) pack(c *call, s *state) {
 	if s.w == nil {
-		s.w = make([]kernel.Packed, f.groups)
+		s.w, s.wT = make([]kernel.Packed, f.groups), make([]kernel.Packed, f.groups)
 	}
 	for g := range f.groups {
 		w, _ := f.group(c.params, c.net.frozen, g)
 		s.w[g].Set(kernel.Dense(w, f.m, f.n))
+		if c.record != nil && c.wantInput {
+			s.wT[g].Set(kernel.Dense(w, f.m, f.n).T())
+		}
 	}
 }
 
@@ -76,6 +79,12 @@ func (f *affine) apply(c *call, s *state, y, a []float32, g int) {
 	}
 	rows := len(y) / f.n
 	kernel.MatMulPacked(kernel.Dense(y, rows, f.n), kernel.Dense(a, rows, f.m), &s.w[g], true)
+}
+
+// applyTransposed sets da (rows×m) to dy (rows×n) times W_gᵀ, packed before.
+func (f *affine) applyTransposed(s *state, da, dy []float32, g int) {
+	rows := len(dy) / f.n
+	kernel.MatMulPacked(kernel.Dense(da, rows, f.m), kernel.Dense(dy, rows, f.n), &s.wT[g], false)
 }
 
 // trace hands group g's rows to the recorder.

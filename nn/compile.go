@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"pawl/kernel"
 )
 
 // maxNumbers bounds the parameters of a net, and the numbers of one example in
@@ -195,17 +193,13 @@ func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
 	if tooMany(l.Kernel, l.Kernel, in.Channels, l.Filters/groups) {
 		return nil, b.fault("", fmt.Sprintf("the layer has more than %d parameters", maxNumbers), "make it smaller")
 	}
-	maps, err := kernel.NewConv(kernel.ConvShape{Height: in.Height, Width: in.Width, Channels: in.Channels, KernelHeight: l.Kernel,
-		KernelWidth: l.Kernel, Filters: l.Filters, Stride: stride, Groups: groups, Same: same})
-	if err != nil {
-		return nil, b.fault("", err.Error(), "make the layer smaller")
-	}
-	info.Output = Shape{maps.OutHeight(), maps.OutWidth(), l.Filters}
-	if tooMany(maps.OutHeight(), maps.OutWidth(), l.Filters) || tooMany(maps.Positions(), m, groups) {
+	w := newWindow(in, l.Kernel, stride, l.Filters, same)
+	info.Output = w.out
+	if tooMany(w.out.Height, w.out.Width, w.out.Channels) || tooMany(w.positions(), m, groups) {
 		return nil, b.fault("filters", "one example takes more than 1 GiB here", "make the layer smaller or the stride larger")
 	}
-	f, err := b.affine(affine{t: maps.Positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, info)
-	return &conv2d{f, maps, maps.InputSize(), maps.OutputSize()}, err
+	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, info)
+	return &conv2d{f, w}, err
 }
 
 // fits refuses windows that are larger than the image.
@@ -249,7 +243,7 @@ func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
 	if err := b.fits(key, size, false); err != nil {
 		return nil, err
 	}
-	w := newWindow(b.shape, size, stride)
+	w := newWindow(b.shape, size, stride, b.shape.Channels, false)
 	info.Output = w.out
 	if mean {
 		return &avgPool{w}, nil

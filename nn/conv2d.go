@@ -10,74 +10,154 @@ import "pawl/kernel"
 // (im2col); pixels outside of the image are zeros. Those rows are its trace.
 type conv2d struct {
 	affine
-	maps *kernel.Conv
-	// in and out are the sizes of an image before and after.
-	in, out int
+	window
 }
 
 // together is how many rows are multiplied at a time: enough to fill the kernel's
 // blocks, few enough to stay in the cache from im2col to the product.
 const together = 168
 
+func (l *conv2d) chunk() int { return max(1, together/l.t) }
+
 func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
-	y := grow(&s.y, c.n*l.out)
-	size := c.n * l.t * l.m
-	a := grow(&s.a, l.groups*size)
+	in, out := l.in.Size(), l.out.Size()
+	y := grow(&s.y, c.n*out)
+	a := grow(&s.a, l.groups*c.n*l.t*l.m)
 	l.pack(c, s)
-	step := max(1, together/l.t)
 	for g := range l.groups {
-		rows := a[g*size : (g+1)*size]
-		for i := 0; i < c.n; i += step {
-			k := min(step, c.n-i)
-			part, to := rows[i*l.t*l.m:(i+k)*l.t*l.m], y[i*l.out:(i+k)*l.out]
-			l.maps.Patches(part, x[i*l.in:(i+k)*l.in], k, g)
+		rows := a[g*c.n*l.t*l.m:]
+		for i := 0; i < c.n; i += l.chunk() {
+			k := min(l.chunk(), c.n-i)
+			part := rows[i*l.t*l.m : (i+k)*l.t*l.m]
+			for j := range k {
+				l.gather(part[j*l.t*l.m:(j+1)*l.t*l.m], x[(i+j)*in:(i+j+1)*in], g)
+			}
 			if l.groups == 1 {
-				l.apply(c, s, to, part, 0)
+				l.apply(c, s, y[i*out:(i+k)*out], part, 0)
 				continue
 			}
 			own := grow(&s.scratch, k*l.t*l.n)
 			l.apply(c, s, own, part, g)
-			spread(to, own, l.biases(), g*l.n, l.n)
+			spread(y[i*out:(i+k)*out], own, l.out.Channels, g*l.n, l.n)
 		}
 	}
 	return y
 }
 
 func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
+	in := l.in.Size()
 	var dx []float32
 	if c.wantInput {
-		dx = grow(&s.dx, c.n*l.in)
-		l.maps.Pack(&s.conv, l.allWeights(c, s))
-		l.maps.InputGradient(dx, dy, c.n, &s.conv)
+		dx = grow(&s.dx, c.n*in)
+		clear(dx)
 	}
-	size := c.n * l.t
 	for g := range l.groups {
 		own := dy
-		if l.groups > 1 && l.part == TrainAll {
-			own = grow(&s.g, l.groups*size*l.n)[g*size*l.n : (g+1)*size*l.n]
-			collect(own, dy, l.biases(), g*l.n, l.n)
+		if l.groups > 1 {
+			size := c.n * l.t * l.n
+			own = grow(&s.g, l.groups*size)[g*size : (g+1)*size]
+			collect(own, dy, l.out.Channels, g*l.n, l.n)
 		}
-		l.trace(c, s.a[g*size*l.m:(g+1)*size*l.m], own, g)
+		for i := 0; c.wantInput && i < c.n; i += l.chunk() {
+			k := min(l.chunk(), c.n-i)
+			da := grow(&s.scratch, k*l.t*l.m)
+			l.applyTransposed(s, da, own[i*l.t*l.n:(i+k)*l.t*l.n], g)
+			for j := range k {
+				l.scatter(dx[(i+j)*in:(i+j+1)*in], da[j*l.t*l.m:(j+1)*l.t*l.m], g)
+			}
+		}
+		size := c.n * l.t * l.m
+		l.trace(c, s.a[g*size:(g+1)*size], own, g)
 	}
 	l.traceBias(c, s, dy)
 	return dx
 }
 
-// allWeights returns the weights of all groups, one after another.
-func (l *conv2d) allWeights(c *call, s *state) []float32 {
-	if l.groups == 1 {
-		w, _ := l.group(c.params, c.net.frozen, 0)
-		return w
+// gather fills rows (t×m) with the windows of one image.
+func (l *conv2d) gather(rows, image []float32, g int) {
+	channels := l.in.Channels / l.groups
+	line := l.size * channels
+	at := 0
+	for i := range l.out.Height {
+		top, bottom, y := l.span(i, l.in.Height, l.top)
+		for j := range l.out.Width {
+			left, right, x := l.span(j, l.in.Width, l.left)
+			row := rows[at : at+l.m]
+			at += l.m
+			if bottom-top < l.size || right-left < l.size {
+				clear(row)
+			}
+			for r := top; r < bottom; r++ {
+				to := row[r*line+left*channels : r*line+right*channels]
+				from := image[((y+r-top)*l.in.Width+x)*l.in.Channels:]
+				if l.groups == 1 {
+					copyShort(to, from)
+					continue
+				}
+				for k := 0; k < len(to); k += channels {
+					copy(to[k:k+channels], from[k*l.groups+g*channels:])
+				}
+			}
+		}
 	}
-	all := grow(&s.scratch, l.weights())
-	for g := range l.groups {
-		w, _ := l.group(c.params, c.net.frozen, g)
-		copy(all[g*l.m*l.n:], w)
-	}
-	return all
 }
 
-// spread writes own (rows×n) to the columns from lo on of all (rows×width).
+// scatter adds the gradients at the windows of one image to those at its pixels.
+func (l *conv2d) scatter(image, rows []float32, g int) {
+	channels := l.in.Channels / l.groups
+	line := l.size * channels
+	at := 0
+	for i := range l.out.Height {
+		top, bottom, y := l.span(i, l.in.Height, l.top)
+		for j := range l.out.Width {
+			left, right, x := l.span(j, l.in.Width, l.left)
+			row := rows[at : at+l.m]
+			at += l.m
+			for r := top; r < bottom; r++ {
+				from := row[r*line+left*channels : r*line+right*channels]
+				to := image[((y+r-top)*l.in.Width+x)*l.in.Channels:]
+				if l.groups == 1 {
+					add(to[:len(from)], from)
+					continue
+				}
+				for k := 0; k < len(from); k += channels {
+					add(to[k*l.groups+g*channels:][:channels], from[k:])
+				}
+			}
+		}
+	}
+}
+
+// add adds the first len(dst) numbers of src to dst.
+func add(dst, src []float32) {
+	src = src[:len(dst)]
+	if len(dst) >= 32 { // below, the call costs more than it gains
+		kernel.AddScaled(dst, src, 1)
+		return
+	}
+	for i, v := range src {
+		dst[i] += v
+	}
+}
+
+// copyShort fills dst from the beginning of src. Lines of a window are too short
+// for the call that copy is; arrays of 8 become vector moves.
+func copyShort(dst, src []float32) {
+	src = src[:len(dst)]
+	if len(dst) > 64 {
+		copy(dst, src)
+		return
+	}
+	for len(dst) >= 8 {
+		*(*[8]float32)(dst) = *(*[8]float32)(src)
+		dst, src = dst[8:], src[8:]
+	}
+	for i, v := range src {
+		dst[i] = v
+	}
+}
+
+// spread writes columns of own (rows×n) to columns lo to lo+n of all (rows×width).
 func spread(all, own []float32, width, lo, n int) {
 	for i, j := lo, 0; j < len(own); i, j = i+width, j+n {
 		copy(all[i:i+n], own[j:j+n])

@@ -1,7 +1,5 @@
 package nn
 
-import "pawl/kernel"
-
 // denseLayer maps x (n×in) to y = x·W + b (n×units), W in×units.
 type denseLayer struct{ affine }
 
@@ -17,8 +15,7 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	var dx []float32
 	if c.wantInput {
 		dx = grow(&s.dx, c.n*d.m)
-		w, _ := d.group(c.params, c.net.frozen, 0)
-		kernel.MatMul(kernel.Dense(dx, c.n, d.m), kernel.Dense(dy, c.n, d.n), kernel.Dense(w, d.m, d.n).T(), false)
+		d.applyTransposed(s, dx, dy, 0)
 	}
 	// Recorded last: core may scale what it was given.
 	d.trace(c, s.x, dy, 0)

@@ -37,8 +37,7 @@ type state struct {
 	part     []float32
 	scratch  []float32
 	index    []int32
-	w        []kernel.Packed
-	conv     kernel.ConvWeights
+	w, wT    []kernel.Packed
 }
 
 // worker is the memory of one goroutine; it grows to the largest microbatch and
