@@ -1,0 +1,464 @@
+package gradient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+)
+
+// excess is how much longer than ClippingNorm a contribution may be as it is
+// computed: rounding of the factor, of the scaled rows of G (16 times 2⁻²⁴, see
+// cancel) and of a product of few terms. Train enlarges its noise by 1e-5.
+const excess = 2e-6
+
+// shapes of a map, and how its norm is found.
+var tiny = []struct {
+	name    string
+	t, m, n int
+	formed  bool
+}{
+	{"one row", 1, 7, 4, false},
+	{"few numbers of many rows", 5, 3, 2, true},
+	{"many numbers of few rows", 2, 12, 14, false},
+}
+
+func TestShapesTakeBothWays(t *testing.T) {
+	for _, s := range tiny {
+		if got := forms(s.t, &Trace{T: s.t, M: s.m, N: s.n}); got != s.formed {
+			t.Errorf("%s: forms %v, want %v", s.name, got, s.formed)
+		}
+	}
+}
+
+// clipped is the definition of a contribution.
+func clipped(g []float64, kind Clipping, c float64) []float64 {
+	norm, f := l2(g), 1.0
+	switch {
+	case kind == Automatic:
+		f = c / (norm + 0.01*c)
+	case kind == Flat && norm > c:
+		f = c / norm
+	}
+	return scaled(g, f)
+}
+
+// The sum of a step equals the loop over examples: gradients by differences of the
+// float64 loss, averaged over variants, then clipped over all parameters together.
+// Whatever the shape, the microbatch, the lot and the number of variants: 1e-5 of
+// the sum of norms. Convicts a bias left out of the norm, traces clipped one by
+// one, averaging after clipping, and examples that leak into each other.
+func TestClippedSumMatchesOneExampleAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.SampledFrom(tiny).Draw(t, "shape")
+		net := &tinyNet{t: s.t, m: s.m, n: s.n, bias: rapid.Bool().Draw(t, "bias"), dropout: rapid.Bool().Draw(t, "dropout")}
+		n := rapid.SampledFrom([]int{0, 1, 2, 9}).Draw(t, "rows")
+		tr := training(net, nil)
+		tr.ClippingNorm = rapid.SampledFrom([]float64{0.02, 0.5, 50}).Draw(t, "clip")
+		tr.Clipping = rapid.SampledFrom([]Clipping{Flat, Automatic, Unclipped}).Draw(t, "clipping")
+		tr.Microbatch = rapid.SampledFrom([]int{1, 3, 8, 50}).Draw(t, "microbatch")
+		tr.SamplingRate = rapid.SampledFrom([]float64{0.5, 1}).Draw(t, "rate")
+		tr.ExpectedRows = 40
+		if tr.Multiplicity = rapid.SampledFrom([]int{1, 4}).Draw(t, "variants"); tr.Multiplicity > 1 {
+			tr.Augment = variant
+		}
+		var inputs [][]float32
+		var targets []float64
+		for range n {
+			inputs = append(inputs, drawFloats(t, net.Inputs(), 1))
+			targets = append(targets, rapid.Float64Range(-2, 2).Draw(t, "target"))
+			if rapid.IntRange(0, 9).Draw(t, "unknown") == 0 {
+				targets[len(targets)-1] = math.NaN()
+			}
+		}
+		params := drawFloats(t, net.Parameters(), 0.7)
+		rows := imageRows(1, true, inputs, targets, nil, net.Inputs())
+		seed := rapid.Uint64().Draw(t, "seed")
+		got := firstSum(t, tr, rows, params, entropy.Seeded(seed))
+
+		joined := entropy.Seeded(seed).Split("lots").Subset(nil, n, tr.SamplingRate)
+		if tr.SamplingRate == 1 {
+			joined = joined[:0]
+			for i := range n {
+				joined = append(joined, int32(i))
+			}
+		}
+		mask, seeds := entropy.Seeded(seed).Split("masks").Uint64(), mustOpen(t, rows).Seeds()
+		want, most := make([]float64, len(params)), 0.0
+		for _, i := range joined {
+			if targets[i] != targets[i] {
+				continue
+			}
+			own, mean := mix(mask, seeds[i]), make([]float64, len(params))
+			for c := range tr.Multiplicity {
+				x := inputs[i]
+				if tr.Augment != nil {
+					x = make([]float32, len(x))
+					tr.Augment(x, inputs[i], mix(^own, uint64(c)))
+				}
+				for j, v := range net.gradient(params, x, float64(float32(targets[i])), mix(own, uint64(c))) {
+					mean[j] += v / float64(tr.Multiplicity)
+				}
+			}
+			contribution := clipped(mean, tr.Clipping, tr.ClippingNorm)
+			most += l2(contribution)
+			for j, v := range contribution {
+				want[j] += v
+			}
+		}
+		if d := distance(got, want); !(d <= 1e-5*most) {
+			t.Fatalf("%s: the sum of norm %g is %g away from that of one example at a time", s.name, l2(want), d)
+		}
+	})
+}
+
+// variant flips the sign of some inputs.
+func variant(dst, input []float32, seed uint64) {
+	for i, v := range input {
+		if dst[i] = v; mix(seed, uint64(i))&3 == 0 {
+			dst[i] = -v
+		}
+	}
+}
+
+// Gradients of variants are averaged, then clipped: two opposite ones cancel, where
+// clipping first would leave what their lengths differ by.
+func TestVariantsAreAveragedBeforeClipping(t *testing.T) {
+	net := rawNet{t: 1, m: 1, n: 1}
+	tr := training(net, nil)
+	tr.ClippingNorm, tr.Multiplicity = 1, 4
+	calls := 0
+	tr.Augment = func(dst, _ []float32, _ uint64) { dst[0], dst[1] = 1, []float32{8, -4, 0.5, -2.5}[calls%4]; calls++ }
+	got := firstSum(t, tr, imageRows(1, true, [][]float32{{0, 0}}, []float64{1}, nil, 2), make([]float32, 1), entropy.Seeded(1))
+	if got[0] != 0.5 {
+		t.Fatalf("variants of 8, −4, 0.5 and −2.5 at C = 1 give %g, want their mean 0.5", got[0])
+	}
+}
+
+// Memory is sized by the microbatch, and results do not depend on it beyond
+// rounding.
+func TestMicrobatchIsAMatterOfMemory(t *testing.T) {
+	net := &tinyNet{t: 5, m: 3, n: 2, bias: true, dropout: true}
+	var inputs [][]float32
+	var targets []float64
+	src := entropy.Seeded(8)
+	for i := range 19 {
+		x := make([]float32, net.Inputs())
+		for j := range x {
+			x[j] = float32(src.Float64())
+		}
+		inputs, targets = append(inputs, x), append(targets, float64(i%3))
+	}
+	params := make([]float32, net.Parameters())
+	for j := range params {
+		params[j] = float32(src.Float64() - 0.5)
+	}
+	rows := imageRows(1, true, inputs, targets, nil, net.Inputs())
+	var first []float64
+	for _, size := range []int{1, 3, 8, 10, 19, 400} {
+		tr := training(net, nil)
+		tr.Microbatch, tr.Multiplicity, tr.Augment = size, 2, variant
+		net.peek = func(_ []float32, n int) {
+			if n > 2*size {
+				t.Errorf("microbatch %d: %d variants at once", size, n)
+			}
+		}
+		got := firstSum(t, tr, rows, params, entropy.Seeded(4))
+		if first == nil {
+			first = got
+		}
+		if d := distance(got, first); !(d <= 1e-5*l2(first)) {
+			t.Errorf("microbatch %d moves the sum of norm %g by %g", size, l2(first), d)
+		}
+	}
+	for n := range 40 {
+		for most := 1; most < 12; most++ {
+			if size := microbatch(n, most); size < 1 || size > most {
+				t.Fatalf("%d rows in microbatches of at most %d: %d", n, most, size)
+			}
+		}
+	}
+}
+
+// drawRaw draws rows of A and G of one example: of any size, not finite, or
+// cancelling almost.
+func drawRaw(t *rapid.T, net rawNet) []float32 {
+	power := func(name string) float64 { return math.Pow(10, float64(rapid.IntRange(-20, 20).Draw(t, name))) }
+	x := append(drawFloats(t, net.t*net.m, power("size of A")), drawFloats(t, net.t*net.n, power("size of G"))...)
+	a, g := x[:net.t*net.m], x[net.t*net.m:]
+	switch rapid.SampledFrom([]string{"", "", "rows cancel", "rows cancel almost", "special", "zero"}).Draw(t, "kind") {
+	case "rows cancel almost":
+		a[0] *= 1 + 0x1p-20
+		fallthrough
+	case "rows cancel":
+		for r := range net.t {
+			copy(a[r*net.m:(r+1)*net.m], a[:net.m])
+			copy(g[r*net.n:(r+1)*net.n], g[:net.n])
+			for j := range net.n * (r % 2) {
+				g[r*net.n+j] *= -1
+			}
+		}
+		if net.t > 1 {
+			g[len(g)-1] *= float32(1 + power("remainder")*1e-20)
+		}
+	case "special":
+		for range rapid.IntRange(1, 3).Draw(t, "places") {
+			x[rapid.IntRange(0, len(x)-1).Draw(t, "place")] = rapid.SampledFrom([]float32{float32(math.NaN()), float32(math.Inf(1)),
+				float32(math.Inf(-1)), math.MaxFloat32, -math.MaxFloat32, math.SmallestNonzeroFloat32, 0, 1e-38}).Draw(t, "special")
+		}
+	case "zero":
+		clear(rapid.SampledFrom([][]float32{a, g, x}).Draw(t, "zero"))
+	}
+	return x
+}
+
+// A row's contribution has norm at most C, whatever the network hands out: rows of
+// any size, that cancel, NaN, infinite, zero. Where the gradient is an ordinary one
+// the contribution is also the clipped gradient. Convicts clipping off, norms in
+// float32 (underflow, cancellation), factors that are rounded up and NaN that
+// passes.
+func TestNetworkContributionNormIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.SampledFrom(append(tiny, tiny[2])).Draw(t, "shape")
+		net := rawNet{t: s.t, m: s.m, n: s.n, bias: rapid.Bool().Draw(t, "bias")}
+		tr := training(net, nil)
+		tr.Clipping = rapid.SampledFrom([]Clipping{Flat, Automatic}).Draw(t, "clipping")
+		tr.ClippingNorm = rapid.SampledFrom([]float64{leastNorm, 1e-5, 0.3, 1, 100, greatestNorm}).Draw(t, "clip")
+		x := drawRaw(t, net)
+		got := firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, net.Parameters()), entropy.Seeded(1))
+		if norm := l2(got); !(norm <= tr.ClippingNorm*(1+excess)) {
+			t.Fatalf("%s: contribution of norm %g, want at most %g", s.name, norm, tr.ClippingNorm)
+		}
+		want := net.gradient(x)
+		terms := 0.0
+		for r := range net.t {
+			a, b := l2(widen(x[r*net.m:(r+1)*net.m])), 0.0
+			if net.bias {
+				b = 1
+			}
+			terms += math.Hypot(a, b) * l2(widen(x[net.t*net.m+r*net.n:net.t*net.m+(r+1)*net.n]))
+		}
+		if norm := l2(want); norm > 1e-15 && norm < 1e15 && terms < 15*norm && l2(widen(x[:net.t*net.m])) < 1e19 && tr.ClippingNorm/norm < 1e15 && tr.ClippingNorm/norm > 1e-15 {
+			if want := clipped(want, tr.Clipping, tr.ClippingNorm); !(distance(got, want) <= 1e-5*l2(want)) {
+				t.Fatalf("%s: contribution of norm %g is %g away from the clipped gradient of norm %g", s.name, l2(got), distance(got, want), l2(want))
+			}
+		}
+	})
+}
+
+// The norm of 10⁶ entries of 1e-5 is 0.01, not 0; see C14 of float16 norms. Tiny
+// rows of A and huge ones of G multiply to 1.
+func TestNormsDoNotUnderflow(t *testing.T) {
+	fill := func(n int, v float32) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = v
+		}
+		return x
+	}
+	for _, tt := range []struct {
+		name string
+		net  rawNet
+		a, g float32
+		norm float64
+	}{
+		{"a million small entries", rawNet{t: 1, m: 1000, n: 1000}, 1e-5, 1, 0.01},
+		{"squares below float32", rawNet{t: 1, m: 4, n: 4}, 1e-30, 1e29, 0.4},
+		{"two rows", rawNet{t: 2, m: 12, n: 14}, 1e-30, 1e29, 2 * math.Sqrt(12*14) * 0.1},
+		{"formed", rawNet{t: 5, m: 3, n: 2}, 1e-30, 1e29, 5 * math.Sqrt(6) * 0.1},
+	} {
+		tr := training(tt.net, nil)
+		tr.ClippingNorm = tt.norm / 10
+		x := append(fill(tt.net.t*tt.net.m, tt.a), fill(tt.net.t*tt.net.n, tt.g)...)
+		got := l2(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1)))
+		if math.Abs(got/tr.ClippingNorm-1) > excess {
+			t.Errorf("%s: contribution of norm %g, want %g", tt.name, got, tr.ClippingNorm)
+		}
+	}
+}
+
+// Rows that are not finite contribute nothing and leave the others as they are, in
+// the same microbatch too.
+func TestNonFiniteRowsContributeNothing(t *testing.T) {
+	for _, s := range tiny {
+		net := rawNet{t: s.t, m: s.m, n: s.n, bias: true}
+		src := entropy.Seeded(2)
+		fresh := func() []float32 {
+			x := make([]float32, net.Inputs())
+			for j := range x {
+				x[j] = float32(src.Float64() - 0.5)
+			}
+			return x
+		}
+		var good, all [][]float32
+		for _, special := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32} {
+			for _, place := range []int{0, net.t*net.m - 1, net.t * net.m, net.Inputs() - 1} {
+				bad := fresh()
+				for j := range bad {
+					if special == math.MaxFloat32 {
+						bad[j] = math.MaxFloat32
+					}
+				}
+				bad[place] = float32(special)
+				x := fresh()
+				good, all = append(good, x), append(all, bad, x)
+			}
+		}
+		tr := training(net, nil)
+		tr.ClippingNorm = 0.1
+		sum := func(inputs [][]float32) []float64 {
+			return firstSum(t, tr, imageRows(1, true, inputs, make([]float64, len(inputs)), nil, net.Inputs()), make([]float32, net.Parameters()), entropy.Seeded(1))
+		}
+		a, b := sum(good), sum(all)
+		if !(distance(a, b) <= 1e-6*l2(a)) {
+			t.Errorf("%s: rows that are not finite move the sum of norm %g by %g", s.name, l2(a), distance(a, b))
+		}
+	}
+}
+
+// A gradient of exactly zero stays zero under either clipping.
+func TestZeroGradients(t *testing.T) {
+	for _, s := range tiny {
+		for _, kind := range []Clipping{Flat, Automatic} {
+			net := rawNet{t: s.t, m: s.m, n: s.n, bias: true}
+			tr := training(net, nil)
+			tr.Clipping = kind
+			for _, v := range firstSum(t, tr, imageRows(1, true, [][]float32{make([]float32, net.Inputs())}, []float64{1}, nil, net.Inputs()), make([]float32, net.Parameters()), entropy.Seeded(1)) {
+				if v != 0 {
+					t.Fatalf("%s, %s: a gradient of zero contributes %g", s.name, kind, v)
+				}
+			}
+		}
+	}
+}
+
+type brokenNet struct {
+	rawNet
+	traces func(tr Trace) []Trace
+}
+
+func (w brokenNet) Parameters() int { return 2 * w.rawNet.Parameters() }
+
+func (w brokenNet) Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace)) {
+	w.rawNet.Backprop(worker, params, inputs, targets, seeds, func(tr Trace) {
+		for _, one := range w.traces(tr) {
+			record(one)
+		}
+	})
+}
+
+// Norms of two traces do not add on a shared parameter, and a G that two traces
+// share would be scaled twice: both end the run, and nothing leaves.
+func TestTracesThatOverlapAreRefused(t *testing.T) {
+	fresh := func(tr Trace) Trace { tr.G = append([]float32(nil), tr.G...); return tr }
+	for _, tt := range []struct {
+		name   string
+		traces func(tr Trace) []Trace
+		ok     bool
+	}{
+		{"apart", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size(); return []Trace{b, tr} }, true},
+		{"one weight twice", func(tr Trace) []Trace { return []Trace{tr, fresh(tr)} }, false},
+		{"bias in a weight", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size() - 1; return []Trace{tr, b} }, false},
+		{"weight in a bias", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size() - 1; return []Trace{b, tr} }, false},
+		{"one G twice", func(tr Trace) []Trace { b := tr; b.Offset = tr.size(); return []Trace{tr, b} }, false},
+		{"too few rows", func(tr Trace) []Trace { tr.G = tr.G[:len(tr.G)-1]; return []Trace{tr} }, false},
+		{"beyond the parameters", func(tr Trace) []Trace { tr.Offset = tr.size() + 1; return []Trace{tr} }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			net := brokenNet{rawNet{t: 1, m: 2, n: 3, bias: true}, tt.traces}
+			tr := training(net, nil)
+			updates := 0
+			tr.Update = func(int, []float32, []float32) { updates++ }
+			rows := imageRows(1, false, [][]float32{{1, 2, 3, 4, 5}}, []float64{1}, nil, 5)
+			err := Train(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, make([]float32, net.Parameters()), entropy.Seeded(1))
+			if (err == nil) != tt.ok || (updates == 1) != tt.ok || !tt.ok && !errors.Is(err, sealed.ErrFault) {
+				t.Fatalf("error %v after %d updates, want ok %v", err, updates, tt.ok)
+			}
+		})
+	}
+}
+
+// A unit of k rows moves the sum by k·C at most, also under replacement, with
+// dropout and variants, wherever in the file its rows stand. Convicts masks that
+// follow the position of a row: those of all rows behind would change.
+func TestNeighboursOfANetworkDifferByTheSensitivity(t *testing.T) {
+	for _, s := range tiny {
+		rapid.Check(t, func(t *rapid.T) {
+			net := &tinyNet{t: s.t, m: s.m, n: s.n, bias: true, dropout: true}
+			k := rapid.IntRange(1, 3).Draw(t, "rows of the unit")
+			maxRows := rapid.IntRange(k, 3).Draw(t, "rows per unit")
+			tr := training(net, nil)
+			tr.ClippingNorm, tr.Microbatch = 0.1, rapid.IntRange(1, 5).Draw(t, "microbatch")
+			tr.Multiplicity, tr.Augment = 2, variant
+			tr.Clipping = rapid.SampledFrom([]Clipping{Flat, Automatic}).Draw(t, "clipping")
+			params := drawFloats(t, net.Parameters(), 0.7)
+			type row struct {
+				x    []float32
+				y    float64
+				hash uint64
+			}
+			fresh := func(hash uint64) row { return row{drawFloats(t, net.Inputs(), 1), 1.5, hash} }
+			var others []row
+			for i := range rapid.IntRange(0, 8).Draw(t, "others") {
+				others = append(others, fresh(uint64(i/maxRows)+10))
+			}
+			with := func(hash uint64) []row {
+				all := append([]row(nil), others...)
+				for range k {
+					at := rapid.IntRange(0, len(all)).Draw(t, "place")
+					all = append(all[:at], append([]row{fresh(hash)}, all[at:]...)...)
+				}
+				return all
+			}
+			sum := func(all []row) []float64 {
+				var inputs [][]float32
+				var targets []float64
+				var hash []uint64
+				for _, r := range all {
+					inputs, targets, hash = append(inputs, r.x), append(targets, r.y), append(hash, r.hash)
+				}
+				return firstSum(t, tr, imageRows(maxRows, true, inputs, targets, hash, net.Inputs()), params, entropy.Seeded(6))
+			}
+			without, one, another := sum(others), sum(with(1)), sum(with(2))
+			most := float64(k) * tr.ClippingNorm
+			if d := distance(without, one); !(d <= most*(1+1e-4)) {
+				t.Fatalf("adding a unit moves the sum by %g, want at most %g", d, most)
+			}
+			if d := distance(one, another); !(d <= 2*most*(1+1e-4)) {
+				t.Fatalf("replacing a unit moves the sum by %g, want at most %g", d, 2*most)
+			}
+		})
+	}
+}
+
+// Contributions are bounded, sums of them are rounded: what float32 leaves of the
+// sum of n equal contributions, the worst kind, in units of C. README states it.
+func TestRoundingOfSums(t *testing.T) {
+	for _, n := range []int{100, 1000, 4000} {
+		net := rawNet{t: 1, m: 20, n: 20}
+		src := entropy.Seeded(3)
+		x := make([]float32, net.Inputs())
+		for j := range x {
+			x[j] = float32(src.Float64() - 0.5)
+		}
+		tr := training(net, nil)
+		tr.ClippingNorm, tr.Microbatch = 1, 500
+		var inputs [][]float32
+		for range n {
+			inputs = append(inputs, x)
+		}
+		got := firstSum(t, tr, imageRows(1, true, inputs, make([]float64, n), nil, len(x)), make([]float32, net.Parameters()), entropy.Seeded(1))
+		want := scaled(clipped(net.gradient(x), Flat, 1), float64(n))
+		t.Log(fmt.Sprintf("%d equal contributions: off by %.2g C", n, distance(got, want)))
+		if d := distance(got, want); !(d <= 3e-6*float64(n)) {
+			t.Errorf("%d equal contributions of norm 1: the sum is off by %g", n, d)
+		}
+	}
+}
