@@ -32,6 +32,50 @@ func BenchmarkNormal(b *testing.B) {
 	})
 }
 
+// One step's products of the 784-1024-512-64-10 network at batch 500, over two
+// half-batches.
+func BenchmarkHalfBatches(b *testing.B) {
+	const batch, parts = 500, 2
+	widths := []int{784, 1024, 512, 64, 10}
+	type layer struct {
+		x, g, dx Matrix
+		dw       [parts]Matrix
+		w        Matrix
+		f, t     Packed
+	}
+	layers := make([]layer, len(widths)-1)
+	for i := range layers {
+		l, in, out := &layers[i], widths[i], widths[i+1]
+		fresh := func(rows, cols int) Matrix { return Dense(draw(testKey(byte(i)), 0, rows*cols), rows, cols) }
+		l.x, l.g, l.dx, l.w = fresh(batch, in), fresh(batch, out), fresh(batch, in), fresh(in, out)
+		l.dw = [parts]Matrix{fresh(in, out), fresh(in, out)}
+	}
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			for b.Loop() {
+				for i := range layers {
+					layers[i].f.Set(layers[i].w)
+					layers[i].t.Set(layers[i].w.T())
+				}
+				Parallel(workers, parts, func(part int) {
+					lo, hi := Part(batch, parts, part)
+					for i := range layers {
+						l := &layers[i]
+						MatMulPacked(l.g.RowRange(lo, hi), l.x.RowRange(lo, hi), &l.f, false)
+						MatMul(l.dw[part], l.x.RowRange(lo, hi).T(), l.g.RowRange(lo, hi), false)
+						if i > 0 {
+							MatMulPacked(l.dx.RowRange(lo, hi), l.g.RowRange(lo, hi), &l.t, false)
+						}
+					}
+				})
+				for i := range layers {
+					AddScaled(layers[i].dw[0].Data, layers[i].dw[1].Data, 1)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkElementwise(b *testing.B) {
 	const n = 16384
 	src, dst := draw(testKey(1), 0, n), make([]float32, n)

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// grid has every 1009th float32, of both signs, with NaN, Inf and subnormals.
+// grid has every 4001st float32, of both signs, with NaN, Inf and subnormals.
 func grid() []float32 {
 	var all []float32
-	for bits := uint64(0); bits < 1<<32; bits += 1009 {
+	for bits := uint64(0); bits < 1<<32; bits += 4001 {
 		all = append(all, math.Float32frombits(uint32(bits)))
 	}
 	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(), 88.72283, 88.72284, -103.97, -103.98, -87.33655, 0.625, -0.625, 9.01} {
@@ -81,6 +81,9 @@ func TestElementwiseErrorsAreWithinTheStatedBounds(t *testing.T) {
 func TestElementwiseBitsAreTheSameOnEveryKernel(t *testing.T) {
 	x := grid()
 	onEach(t, func(t *testing.T, m *machine) {
+		if m == &portable {
+			t.Skip("the one to compare with")
+		}
 		got, want := make([]float32, len(x)), make([]float32, len(x))
 		for name, f := range map[string][2]func(dst, src []float32){
 			"exp":     {m.exp, portable.exp},
@@ -106,12 +109,12 @@ func TestElementwiseBitsAreTheSameOnEveryKernel(t *testing.T) {
 				continue
 			}
 			for n := range 40 {
-				part := append([]float32(nil), x[1e6:1e6+41]...)
+				part := append([]float32(nil), x[1e5:1e5+41]...)
 				f[0](part[:n], part[:n])
 				for i := range part {
-					w := x[1e6+i]
+					w := x[1e5+i]
 					if i < n {
-						w = want[1e6+i]
+						w = want[1e5+i]
 					}
 					if math.Float32bits(part[i]) != math.Float32bits(w) {
 						t.Fatalf("%s of %d values in place: place %d is %v, want %v", name, n, i, part[i], w)

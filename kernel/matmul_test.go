@@ -133,8 +133,8 @@ func TestMatMulIsExactAtTheEdgesOfEachTile(t *testing.T) {
 		value := func() float32 { return float32(rng.IntN(15) - 7) }
 		for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 64, 65, 1024, 1037} {
 			for m := range 30 {
-				for _, k := range []int{1, 2, 3, 4, 7} {
-					if n > 1000 && k != 3 {
+				for _, k := range []int{1, 3, 4, 7} {
+					if k%2 == 1 && m%5 != 0 || n > 1000 && m%7 > 1 {
 						continue
 					}
 					for _, transposed := range []bool{false, true} {

@@ -212,6 +212,12 @@ func TestNormalTailsBeyondTheReachOf24Bits(t *testing.T) {
 			t.Errorf("beyond %v: %v of %v, expected %.1f, z = %.2f", level, count[i], n, n*p, s)
 		}
 	}
+	// What such a test is for: cut to 24 bits, no radius word reaches further.
+	for h := range uint32(1 << 16) {
+		if r := radius(h<<7|1<<6, 0); r > 5.89 {
+			t.Fatalf("24 bits reach %v", r)
+		}
+	}
 	if got := float64(len(distinct)); got < 0.9*count[1]/2 {
 		t.Errorf("%v distinct values beyond 5.77 among some %v: lumps", got, count[1]/2)
 	}

@@ -73,14 +73,22 @@ func matrix(rows, cols int, transposed bool) kernel.Matrix {
 	return kernel.Dense(data, rows, cols)
 }
 
-func ours(s shape) float64 {
+func ours(s shape, packed bool) float64 {
 	a, b, c := matrix(s.m, s.k, s.transA), matrix(s.k, s.n, s.transB), matrix(s.m, s.n, false)
 	calls := 1 + int(4e6/(2*float64(s.m)*float64(s.n)*float64(s.k)/60))
+	var p *kernel.Packed
+	if packed && !s.transA { // the right factor is a weight matrix, packed once a step
+		p = kernel.Pack(b)
+	}
 	var took []float64
 	for r := range 10 {
 		start := processorTime()
 		for range calls {
-			kernel.MatMul(c, a, b, false)
+			if p != nil {
+				kernel.MatMulPacked(c, a, p, false)
+			} else {
+				kernel.MatMul(c, a, b, false)
+			}
 		}
 		if r > 0 {
 			took = append(took, (processorTime()-start)/float64(calls))
@@ -105,6 +113,7 @@ func main() {
 	batches := flag.String("batches", "125,250,500,1000", "batch sizes")
 	rounds := flag.Int("rounds", 3, "alternations for each shape; the median ratio counts")
 	largest := flag.Float64("largest", 2e9, "leave out products of more operations than this")
+	packed := flag.Bool("packed", false, "take weight matrices packed once, as a training step does")
 	only := flag.String("only", "", "run shapes whose name begins so")
 	flag.Parse()
 	theirs := exec.Command(flag.Arg(0))
@@ -134,7 +143,7 @@ func main() {
 				var ns float64
 				_, err := fmt.Sscan(lines.Text(), &ns)
 				fail(err)
-				mine := ours(s)
+				mine := ours(s, *packed)
 				x, y, ratio = append(x, ns), append(y, mine), append(ratio, ns/mine)
 			}
 			work := 2 * float64(s.m) * float64(s.n) * float64(s.k)
