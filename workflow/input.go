@@ -62,6 +62,8 @@ type Input struct {
 	Model      string
 	Features   []string
 	Accountant accountant.Method
+	// Dense says that rows carry a dense input beside the label, such as an image.
+	Dense bool
 	// Seed, when not nil, makes a simulation whose outputs are NOT PRIVATE.
 	Seed    *uint64
 	Licence string
@@ -195,7 +197,7 @@ func (p *problem) checkChoices() error {
 		}
 		return usage(hint, "feature %q is not a usable column of the schema", f)
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && !p.Dense {
 		p.warnings = append(p.warnings, "the schema has no column but the target: only a constant can be predicted")
 	}
 	return nil

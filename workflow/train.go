@@ -101,6 +101,7 @@ func (n *network) defaults(rows int64, preset advise.Preset) {
 // NewTrainPlan validates the input and prices the training. Errors are
 // *UsageError, *nn.LayerError, or the accountant's.
 func NewTrainPlan(in TrainInput) (*Plan, error) {
+	in.Dense = true
 	n := &network{TrainInput: in}
 	if in.Rows < 1 {
 		return nil, usage("declare rows: about N in the schema", "a network needs a public number of rows: sampling rate and steps follow from it")

@@ -15,6 +15,7 @@ import (
 // moved into place at the end, so that a failure leaves nothing half-written.
 type Output struct {
 	dir, staging string
+	made         bool // dir did not exist before
 }
 
 // Files that a run owns inside its output directory.
@@ -30,6 +31,7 @@ func NewOutput(dir string) (*Output, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, usage("name another directory with --out", "%s: is a file, not a directory", dir)
 	}
+	_, missing := os.Stat(dir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, usage("name another directory with --out", "cannot make the output directory: %v", err)
 	}
@@ -37,7 +39,7 @@ func NewOutput(dir string) (*Output, error) {
 	if err != nil {
 		return nil, usage("name another directory with --out", "cannot write into the output directory: %v", err)
 	}
-	o := &Output{dir: dir, staging: staging}
+	o := &Output{dir: dir, staging: staging, made: missing != nil}
 	if err := o.probe(); err != nil {
 		o.Discard()
 		return nil, usage("free some space, or name another directory with --out", "cannot write into the output directory: %v", err)
@@ -62,8 +64,13 @@ func (o *Output) probe() error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Discard removes what was staged.
-func (o *Output) Discard() { os.RemoveAll(o.staging) }
+// Discard removes what was staged, and the directory if it was made for nothing.
+func (o *Output) Discard() {
+	os.RemoveAll(o.staging)
+	if o.made {
+		os.Remove(o.dir) // fails, as it should, unless empty
+	}
+}
 
 // Paths are where the files will be.
 func (o *Output) Paths() report.Paths {

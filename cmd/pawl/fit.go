@@ -173,16 +173,6 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
-		return err
-	}
-	if _, absent := os.Stat(f.out); absent != nil {
-		defer func() {
-			if err != nil {
-				_ = os.Remove(f.out) // only when it is empty: a refusal leaves no trace
-			}
-		}()
-	}
 	return a.finish(ctx, j.plan, env, f.out)
 }
 

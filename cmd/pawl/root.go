@@ -13,9 +13,12 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/dataset"
+	"pawl/images"
+	"pawl/nn"
 	"pawl/reader"
 	"pawl/schema"
 	"pawl/workflow"
+	"pawl/zoo"
 )
 
 // Exit statuses, part of the command line's contract.
@@ -125,6 +128,9 @@ func status(err error) int {
 		position *reader.PositionError
 		declared *schema.Error
 		file     *dataset.FileError
+		format   *images.FormatError
+		layer    *nn.LayerError
+		net      *zoo.Error
 		path     interface{ Timeout() bool } // *fs.PathError and its kin
 		unknown  unknownEventError
 	)
@@ -137,7 +143,7 @@ func status(err error) int {
 		return exitOther
 	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
 		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
-		errors.As(err, &path), strings.HasPrefix(err.Error(), "required flag"):
+		errors.As(err, &path), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage
 	}
 	return exitOther

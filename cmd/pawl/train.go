@@ -141,6 +141,9 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 
 // finish shows a plan, runs it and writes what it releases.
 func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
+	if err := checkOut(dir); err != nil {
+		return err
+	}
 	out, err := workflow.NewOutput(dir)
 	if err != nil {
 		return err
