@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // maxNumbers bounds the parameters of a net, and the numbers of one example in
@@ -76,18 +75,8 @@ func tooMany(factors ...int) bool {
 }
 
 func (b *builder) add(l Layer) error {
-	known, ok := keys[l.Kind]
-	if !ok {
-		return unknownKind(b.layer, l.Kind)
-	}
-	for _, k := range l.given() {
-		if !slices.Contains(known, k) {
-			takes := "it takes none"
-			if len(known) > 0 {
-				takes = "it takes " + strings.Join(known, ", ")
-			}
-			return b.fault(k, fmt.Sprintf("%q has no meaning here", k), takes)
-		}
+	if err := l.validate(b.layer); err != nil {
+		return err
 	}
 	info := LayerInfo{Kind: l.Kind, Input: b.shape, Output: b.shape}
 	o, err := b.build(l, &info)
@@ -248,7 +237,7 @@ func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
 	if mean {
 		return &avgPool{w}, nil
 	}
-	return newMaxPool(w), nil
+	return &maxPool{w}, nil
 }
 
 func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {

@@ -26,8 +26,8 @@ const (
 
 // Loss is a LossKind with its threshold h, which only Huber has (default 1).
 type Loss struct {
-	Kind      LossKind
-	Threshold float64
+	Kind      LossKind `json:"kind"`
+	Threshold float64  `json:"threshold,omitempty"`
 }
 
 // LossKinds lists the losses in alphabetical order.

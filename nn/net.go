@@ -124,7 +124,8 @@ func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
 // Backprop runs a microbatch forward and backward; see gradient.Network. Inputs is
 // n×Inputs(), targets n and seeds n; n = 0 records empty traces. Traces come from
 // the last layer to the first, groups of a convolution in order. It allocates
-// nothing once the worker has seen a microbatch of the size.
+// nothing once the worker has seen a microbatch of the size. The A of a first dense
+// layer is inputs itself.
 //
 // A target that is NaN, or no class, gives its example a gradient of zero. It
 // panics when lengths do not match.

@@ -5,38 +5,27 @@ import "math"
 // maxPool maps x (n×H×W×C) to the largest value of each window and channel, y
 // (n×H'×W'×C). Windows without padding; the first of equal values gets the whole
 // gradient. A NaN beside numbers may be passed over.
-type maxPool struct {
-	window
-	// offsets are the places of a window's pixels, row by row, from its corner.
-	offsets []int
-}
-
-func newMaxPool(w window) *maxPool {
-	l := &maxPool{window: w}
-	for r := range w.size {
-		for q := range w.size {
-			l.offsets = append(l.offsets, (r*w.in.Width+q)*w.in.Channels)
-		}
-	}
-	return l
-}
+type maxPool struct{ window }
 
 func (l *maxPool) forward(c *call, s *state, x []float32) []float32 {
-	channels := l.in.Channels
+	channels, line := l.in.Channels, l.in.Width*l.in.Channels
+	// index has, for each output, how far its pixel is from the window's corner.
 	y, index := grow(&s.y, c.n*l.out.Size()), grow(&s.index, c.n*l.out.Size())
 	l.each(c.n, func(at, corner int) {
 		best, from := y[at:at+channels], index[at:at+channels]
 		if l.size == 2 {
-			below := corner + l.offsets[2]
-			largestOfFour(best, from, x[corner:], x[corner+channels:], x[below:], x[below+channels:])
+			largestOfFour(best, from, x[corner:], channels, line)
 			return
 		}
 		copy(best, x[corner:])
 		clear(from)
-		for p, offset := range l.offsets {
-			for k, v := range x[corner+offset : corner+offset+channels] {
-				if v > best[k] {
-					best[k], from[k] = v, int32(p)
+		for r := range l.size {
+			for q := range l.size {
+				offset := r*line + q*channels
+				for k, v := range x[corner+offset : corner+offset+channels] {
+					if v > best[k] {
+						best[k], from[k] = v, int32(offset)
+					}
 				}
 			}
 		}
@@ -44,21 +33,24 @@ func (l *maxPool) forward(c *call, s *state, x []float32) []float32 {
 	return y
 }
 
-// largestOfFour sets best to the elementwise largest of a, b, c and d, and from to
-// its number. Selecting bits instead of floats lets the compiler do without most
-// branches, which on data like this are guessed wrong every other time.
-func largestOfFour(best []float32, from []int32, a, b, c, d []float32) {
+// largestOfFour sets best to the largest of x at 0, right, down and down+right,
+// channel by channel, and from to the place. Selecting bits instead of floats lets
+// the compiler do without most branches, which on data like this are guessed wrong
+// every other time.
+func largestOfFour(best []float32, from []int32, x []float32, right, down int) {
 	n := len(best)
-	from, a, b, c, d = from[:n], a[:n], b[:n], c[:n], d[:n]
+	from = from[:n]
+	a, b, c, d := x[:n], x[right:][:n], x[down:][:n], x[down+right:][:n]
+	atB, atC, atD := int32(right), int32(down), int32(down+right)
 	for i := range best {
 		p, q, r, s := a[i], b[i], c[i], d[i]
 		above, at := math.Float32bits(p), int32(0)
 		if q > p {
-			above, at = math.Float32bits(q), 1
+			above, at = math.Float32bits(q), atB
 		}
-		below, then := math.Float32bits(r), int32(2)
+		below, then := math.Float32bits(r), atC
 		if s > r {
-			below, then = math.Float32bits(s), 3
+			below, then = math.Float32bits(s), atD
 		}
 		if math.Float32frombits(below) > math.Float32frombits(above) {
 			above, at = below, then
@@ -76,7 +68,7 @@ func (l *maxPool) backward(c *call, s *state, dy []float32) []float32 {
 	l.each(c.n, func(at, corner int) {
 		from, to := s.index[at:at+l.in.Channels], dx[corner:]
 		for k, v := range dy[at : at+l.in.Channels] {
-			to[l.offsets[from[k]]+k] += v
+			to[int(from[k])+k] += v
 		}
 	})
 	return dx

@@ -4,7 +4,11 @@ import "fmt"
 
 // Shape is the shape of one example: Height × Width × Channels, row-major. A
 // vector of d numbers is 1 × 1 × d.
-type Shape struct{ Height, Width, Channels int }
+type Shape struct {
+	Height   int `json:"height"`
+	Width    int `json:"width"`
+	Channels int `json:"channels"`
+}
 
 // Vector is the shape of d numbers without a place.
 func Vector(d int) Shape { return Shape{1, 1, d} }

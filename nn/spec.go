@@ -1,38 +1,48 @@
 package nn
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Spec is a network as a person writes it: its layers in order and its loss.
 type Spec struct {
-	Layers []Layer
-	Loss   Loss
+	Layers []Layer `json:"layers"`
+	Loss   Loss    `json:"loss"`
 }
 
 // Layer is one entry of a Spec. Kind decides which of the other fields have a
 // meaning; Compile refuses those that have none, so that a slip is not silently
-// ignored.
+// ignored. The names in files are those of the tags.
 type Layer struct {
-	Kind string
+	Kind string `json:"kind" yaml:"kind"`
 	// Units is the number of outputs of a dense layer.
-	Units int
-	// Filters, Kernel (side in pixels), Stride (default 1), Padding ("valid",
-	// default, or "same") and Groups (default 1) belong to conv2d.
-	Filters, Kernel, Stride, Groups int
-	Padding                         string
+	Units int `json:"units,omitempty" yaml:"units,omitempty"`
+	// Filters, Kernel (side in pixels), Stride (default 1), Groups (default 1) and
+	// Padding ("valid", default, or "same") belong to conv2d.
+	Filters int    `json:"filters,omitempty" yaml:"filters,omitempty"`
+	Kernel  int    `json:"kernel,omitempty" yaml:"kernel,omitempty"`
+	Stride  int    `json:"stride,omitempty" yaml:"stride,omitempty"`
+	Groups  int    `json:"groups,omitempty" yaml:"groups,omitempty"`
+	Padding string `json:"padding,omitempty" yaml:"padding,omitempty"`
 	// Size is the side of a pool's window; its Stride is Size unless given.
-	Size int
+	Size int `json:"size,omitempty" yaml:"size,omitempty"`
 	// Mode is what pool2x2 takes of four pixels: "max" or "mean".
-	Mode string
+	Mode string `json:"mode,omitempty" yaml:"mode,omitempty"`
 	// Rate is the chance with which dropout clears a number, in [0, 1).
-	Rate float64
+	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
 	// Bound is the largest value of bounded_relu.
-	Bound float64
+	Bound float64 `json:"bound,omitempty" yaml:"bound,omitempty"`
 	// Scale, Temperature and Offset are those of tempered_sigmoid.
-	Scale, Temperature, Offset float64
+	Scale       float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
+	Temperature float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
+	Offset      float64 `json:"offset,omitempty" yaml:"offset,omitempty"`
 	// Coefficients is the number of outputs of dct, over all channels.
-	Coefficients int
+	Coefficients int `json:"coefficients,omitempty" yaml:"coefficients,omitempty"`
 	// Trainable says which parameters are trained; the others stay as drawn.
-	Trainable Trainable
+	Trainable Trainable `json:"trainable,omitempty" yaml:"trainable,omitempty"`
 }
 
 // Trainable says which parameters of a layer are trained.
@@ -47,6 +57,59 @@ const (
 	// that is clipped nor to the noise.
 	TrainNone Trainable = "none"
 )
+
+// MarshalText writes true, false or bias.
+func (t Trainable) MarshalText() ([]byte, error) {
+	switch t {
+	case TrainAll:
+		return []byte("true"), nil
+	case TrainNone:
+		return []byte("false"), nil
+	}
+	return []byte(t), nil
+}
+
+// UnmarshalText reads true, false or bias.
+func (t *Trainable) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "true":
+		*t = TrainAll
+	case "false":
+		*t = TrainNone
+	case "bias":
+		*t = TrainBias
+	default:
+		return errors.New("trainable must be true, false or bias")
+	}
+	return nil
+}
+
+// Validate checks what needs no shapes: kinds, and keys that have no meaning.
+func (s Spec) Validate() error {
+	for i, l := range s.Layers {
+		if err := l.validate(i + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l Layer) validate(number int) error {
+	known, ok := keys[l.Kind]
+	if !ok {
+		return unknownKind(number, l.Kind)
+	}
+	for _, k := range l.given() {
+		if !slices.Contains(known, k) {
+			takes := "it takes none"
+			if len(known) > 0 {
+				takes = "it takes " + strings.Join(known, ", ")
+			}
+			return &LayerError{Layer: number, Kind: l.Kind, Key: k, Reason: fmt.Sprintf("%q has no meaning here", k), Instead: takes}
+		}
+	}
+	return nil
+}
 
 // keys lists for each kind the fields that it reads.
 var keys = map[string][]string{

@@ -41,50 +41,31 @@ func (e *Error) Hint() string { return e.hint }
 // document is a file as it is written.
 type document struct {
 	Version        int          `yaml:"version"`
-	Name           string       `yaml:"name"`
-	Title          string       `yaml:"title"`
-	Source         string       `yaml:"source"`
-	Note           string       `yaml:"note"`
-	Input          shape        `yaml:"input"`
-	Outputs        int          `yaml:"outputs"`
-	Loss           nn.LossKind  `yaml:"loss"`
-	HuberThreshold float64      `yaml:"huber_threshold"`
-	Layers         []layer      `yaml:"layers"`
-	Parameters     int          `yaml:"parameters"`
-	Trainable      int          `yaml:"trainable"`
-	Defaults       fileDefaults `yaml:"defaults"`
-}
-
-type layer struct {
-	Kind         string    `yaml:"kind"`
-	Units        int       `yaml:"units"`
-	Filters      int       `yaml:"filters"`
-	Kernel       int       `yaml:"kernel"`
-	Stride       int       `yaml:"stride"`
-	Groups       int       `yaml:"groups"`
-	Padding      string    `yaml:"padding"`
-	Size         int       `yaml:"size"`
-	Mode         string    `yaml:"mode"`
-	Rate         float64   `yaml:"rate"`
-	Bound        float64   `yaml:"bound"`
-	Scale        float64   `yaml:"scale"`
-	Temperature  float64   `yaml:"temperature"`
-	Offset       float64   `yaml:"offset"`
-	Coefficients int       `yaml:"coefficients"`
-	Trainable    trainable `yaml:"trainable"`
+	Name           string       `yaml:"name,omitempty"`
+	Title          string       `yaml:"title,omitempty"`
+	Source         string       `yaml:"source,omitempty"`
+	Note           string       `yaml:"note,omitempty"`
+	Input          shape        `yaml:"input,omitempty"`
+	Outputs        int          `yaml:"outputs,omitempty"`
+	Loss           nn.LossKind  `yaml:"loss,omitempty"`
+	HuberThreshold float64      `yaml:"huber_threshold,omitempty"`
+	Layers         []nn.Layer   `yaml:"layers"`
+	Parameters     int          `yaml:"parameters,omitempty"`
+	Trainable      int          `yaml:"trainable,omitempty"`
+	Defaults       fileDefaults `yaml:"defaults,omitempty"`
 }
 
 type fileDefaults struct {
-	Activation   string  `yaml:"activation"`
-	Bound        float64 `yaml:"bound"`
-	Dropout      bool    `yaml:"dropout"`
-	Kappa        float64 `yaml:"kappa"`
-	Radius       float64 `yaml:"radius"`
-	ClippingNorm float64 `yaml:"clipping_norm"`
+	Activation   string  `yaml:"activation,omitempty"`
+	Bound        float64 `yaml:"bound,omitempty"`
+	Dropout      bool    `yaml:"dropout,omitempty"`
+	Kappa        float64 `yaml:"kappa,omitempty"`
+	Radius       float64 `yaml:"radius,omitempty"`
+	ClippingNorm float64 `yaml:"clipping_norm,omitempty"`
 }
 
 // shape is a number of inputs, or [height, width, channels].
-type shape struct{ nn.Shape }
+type shape []int
 
 func (s *shape) UnmarshalYAML(data []byte) error {
 	var one int
@@ -98,24 +79,7 @@ func (s *shape) UnmarshalYAML(data []byte) error {
 	if slices.Min(three) < 1 {
 		return errors.New("input must be at least 1 in every direction")
 	}
-	s.Shape = nn.Shape{Height: three[0], Width: three[1], Channels: three[2]}
-	return nil
-}
-
-// trainable is true, false or bias.
-type trainable nn.Trainable
-
-func (t *trainable) UnmarshalYAML(data []byte) error {
-	switch strings.Trim(strings.TrimSpace(string(data)), `"'`) {
-	case "true":
-		*t = trainable(nn.TrainAll)
-	case "false":
-		*t = trainable(nn.TrainNone)
-	case "bias":
-		*t = trainable(nn.TrainBias)
-	default:
-		return errors.New("trainable must be true, false or bias")
-	}
+	*s = three
 	return nil
 }
 
@@ -180,11 +144,10 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 		line, col := at("$." + key)
 		return fault(line, col, msg, "")
 	}
+	full := spec
 	if spec.Input == (nn.Shape{}) || spec.Outputs == 0 {
-		return spec, nil
-	}
-	full, err := spec.For(spec.Input, spec.Outputs)
-	if err == nil {
+		err = spec.Network.Validate()
+	} else if full, err = spec.For(spec.Input, spec.Outputs); err == nil {
 		_, err = full.Compile()
 	}
 	var l *nn.LayerError
@@ -301,13 +264,22 @@ func (d *document) check() (key, msg string) {
 }
 
 func (d *document) spec() Spec {
-	s := Spec{Name: d.Name, Title: d.Title, Source: d.Source, Note: d.Note, Input: d.Input.Shape, Outputs: d.Outputs,
+	s := Spec{Name: d.Name, Title: d.Title, Source: d.Source, Note: d.Note, Outputs: d.Outputs,
+		Network:    nn.Spec{Layers: d.Layers, Loss: nn.Loss{Kind: d.Loss, Threshold: d.HuberThreshold}},
 		Parameters: d.Parameters, Trainable: d.Trainable, Defaults: Defaults(d.Defaults)}
-	s.Network.Loss = nn.Loss{Kind: d.Loss, Threshold: d.HuberThreshold}
-	for _, l := range d.Layers {
-		s.Network.Layers = append(s.Network.Layers, nn.Layer{Kind: l.Kind, Units: l.Units, Filters: l.Filters, Kernel: l.Kernel,
-			Stride: l.Stride, Groups: l.Groups, Padding: l.Padding, Size: l.Size, Mode: l.Mode, Rate: l.Rate, Bound: l.Bound,
-			Scale: l.Scale, Temperature: l.Temperature, Offset: l.Offset, Coefficients: l.Coefficients, Trainable: nn.Trainable(l.Trainable)})
+	if d.Input != nil {
+		s.Input = nn.Shape{Height: d.Input[0], Width: d.Input[1], Channels: d.Input[2]}
 	}
 	return s
+}
+
+// Encode writes s as a file that Decode reads back.
+func Encode(s Spec) ([]byte, error) {
+	d := document{Version: Version, Name: s.Name, Title: s.Title, Source: s.Source, Note: s.Note, Outputs: s.Outputs,
+		Loss: s.Network.Loss.Kind, HuberThreshold: s.Network.Loss.Threshold, Layers: s.Network.Layers,
+		Parameters: s.Parameters, Trainable: s.Trainable, Defaults: fileDefaults(s.Defaults)}
+	if s.Input != (nn.Shape{}) {
+		d.Input = shape{s.Input.Height, s.Input.Width, s.Input.Channels}
+	}
+	return yaml.Marshal(d)
 }

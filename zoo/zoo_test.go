@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"pawl/nn"
 )
 
@@ -212,6 +214,8 @@ func TestFaultsHaveAPlace(t *testing.T) {
 		{"wrong outputs", "version: 1\ninput: 4\noutputs: 3\nlayers:\n  - kind: dense\n    units: 2\n", "net.yaml:5:5: layer 1 (dense): the last layer gives a vector of 2, but 3 outputs are wanted", "end with a dense layer of 3 units"},
 		{"wrong count", "version: 1\ninput: 4\noutputs: 3\nlayers: [{kind: dense}]\nparameters: 16\n", "net.yaml:5:13: network : parameters is stated as 16, the layers have 15", ""},
 		{"loss", "version: 1\ninput: 4\noutputs: 3\nloss: hinge\nlayers: [{kind: dense}]\n", `net.yaml:4:7: no loss is called "hinge"`, "softmax"},
+		{"unknown kind without a shape", "version: 1\nlayers: [{kind: tanhh}]\n", `net.yaml:2:17: layer 1 (tanhh): no layer is called "tanhh"`, `did you mean "tanh"?`},
+		{"key without a shape", "version: 1\nlayers: [{kind: tanh, units: 3}]\n", `net.yaml:2:30: layer 1 (tanh): "units" has no meaning here`, "it takes none"},
 		{"anchor", "version: 1\nlayers: [&a {kind: dense}, *a]\n", "net.yaml:2:10: anchors and aliases have no use here", ""},
 		{"default activation", "version: 1\nlayers: [{kind: dense}]\ndefaults: {activation: swish}\n", `net.yaml:3:24: no activation is called "swish"`, ""},
 		{"two documents", "version: 1\n---\nversion: 1\n", "one YAML document", ""},
@@ -262,6 +266,26 @@ layers:
 	}
 	if net.Parameters() != 3+4 || net.AllParameters() != 2*(9*2+2)+36*3+3+4 || net.Loss() != (nn.Loss{Kind: nn.Huber, Threshold: 0.5}) {
 		t.Errorf("%d of %d parameters, loss %+v", net.Parameters(), net.AllParameters(), net.Loss())
+	}
+}
+
+func TestFilesAreReadBack(t *testing.T) {
+	all := List()
+	brelu, _ := mustLookup(t, "rwt-cnn").WithActivation("bounded_relu")
+	all = append(all, brelu.TrainLast(1), Spec{Input: nn.Vector(4), Outputs: 1, Network: nn.Spec{Loss: nn.Loss{Kind: nn.Huber, Threshold: 0.5},
+		Layers: []nn.Layer{{Kind: "dense", Units: 3, Trainable: nn.TrainBias}, {Kind: "dense", Units: 1}}}})
+	for _, s := range all {
+		text, err := Encode(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode("again", text)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if diff := cmp.Diff(s, got); diff != "" {
+			t.Errorf("%s: %s", s.Name, diff)
+		}
 	}
 }
 
