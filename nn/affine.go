@@ -34,8 +34,6 @@ func (f *affine) trained() int {
 	return 0
 }
 
-func (f *affine) untrained() int { return f.weights() + f.biases() - f.trained() }
-
 // group returns W_g and b_g.
 func (f *affine) group(params, frozen []float32, g int) (w, b []float32) {
 	w, b = frozen, frozen

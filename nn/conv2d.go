@@ -152,6 +152,7 @@ func copyShort(dst, src []float32) {
 		*(*[8]float32)(dst) = *(*[8]float32)(src)
 		dst, src = dst[8:], src[8:]
 	}
+	//lint:ignore S1001 copy is the call that this avoids
 	for i, v := range src {
 		dst[i] = v
 	}
