@@ -10,3 +10,11 @@ import (
 func TestMemoryConforms(t *testing.T) {
 	ledgertest.Run(t, func(*testing.T) ledger.Store { return ledger.NewMemory() })
 }
+
+func TestTeamMemoryConforms(t *testing.T) {
+	ledgertest.Run(t, func(*testing.T) ledger.Store {
+		m := ledger.NewMemory()
+		m.Team = true
+		return m
+	})
+}
