@@ -101,6 +101,8 @@ func stewardship(t *testing.T, s ledger.Store) {
 	p, open, err := bob.Reserve(ctx, Spend("d", 0.0625))
 	must(t, err)
 	refused(t, steward.Approve(ctx, "d", open.ID, "early"), "only what a committed entry")
+	_, err = bob.WhatIf(ctx, "d", "", dp.Pure{Epsilon: 0.0625}) // the account has seen it
+	must(t, err)
 	must(t, bob.Cancel(ctx, p))
 	refused(t, steward.Approve(ctx, "d", open.ID, "late"), "only what a committed entry")
 	// What was cancelled is back in the share, too.
