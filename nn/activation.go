@@ -9,6 +9,7 @@ import (
 // activation applies f to each number of x (n×d), y = f(x) (n×d). Every f here has
 // a derivative that is a function of y, so x need not be kept.
 type activation struct {
+	d int
 	// apply sets y = f(x), which may be the same memory.
 	apply func(y, x []float32)
 	// chain multiplies dy by f' at y.
@@ -34,6 +35,8 @@ func (l *activation) backward(c *call, s *state, dy []float32) []float32 {
 	l.chain(dy, s.x)
 	return dy
 }
+
+func (l *activation) memory(bool) int { return when(!l.inPlace, l.d) }
 
 // Derivatives of 0 and 1 are masks: whether a unit is on is a coin toss that a
 // processor cannot guess, and a wrong guess costs more than the whole loop.
@@ -134,3 +137,4 @@ type identity struct{}
 
 func (identity) forward(_ *call, _ *state, x []float32) []float32   { return x }
 func (identity) backward(_ *call, _ *state, dy []float32) []float32 { return dy }
+func (identity) memory(bool) int                                    { return 0 }

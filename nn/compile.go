@@ -277,7 +277,7 @@ func (b *builder) activation(l Layer) (op, error) {
 		}
 		a = temperedSigmoid(float32(l.Scale), float32(l.Temperature), float32(l.Offset))
 	}
-	a.inPlace = b.net.outputIsFree()
+	a.d, a.inPlace = b.shape.Size(), b.net.outputIsFree()
 	return &a, nil
 }
 

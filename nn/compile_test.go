@@ -1,7 +1,9 @@
 package nn
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -130,5 +132,29 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 				t.Errorf("%s reads %s, which no field gives", k, key)
 			}
 		}
+	}
+}
+
+// A spec survives JSON, with the words of its files.
+func TestSpecAsJSON(t *testing.T) {
+	for _, c := range append(withDropout(), frozenForms()...) {
+		text, err := json.Marshal(c.spec())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Spec
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, c.spec()) {
+			t.Errorf("%s: %s read as %+v", c.name, text, got)
+		}
+	}
+	text, _ := json.Marshal(Layer{Kind: "dense", Units: 3, Trainable: TrainNone})
+	if want := `{"kind":"dense","units":3,"trainable":"false"}`; string(text) != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+	if json.Unmarshal([]byte(`{"trainable":"maybe"}`), &Layer{}) == nil {
+		t.Error("trainable: maybe is taken")
 	}
 }

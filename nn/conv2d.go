@@ -73,6 +73,10 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
+func (l *conv2d) memory(wantInput bool) int {
+	return l.out.Size() + l.groups*l.t*l.m + when(wantInput, l.in.Size()) + when(l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
+}
+
 // gather fills rows (t×m) with the windows of one image.
 func (l *conv2d) gather(rows, image []float32, g int) {
 	channels := l.in.Channels / l.groups

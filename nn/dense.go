@@ -22,3 +22,7 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	d.traceBias(c, s, dy)
 	return dx
 }
+
+func (d *denseLayer) memory(wantInput bool) int {
+	return d.n + when(wantInput, d.m) + when(d.part == TrainBias, 1)
+}

@@ -44,6 +44,8 @@ func (l *dropout) backward(c *call, s *state, dy []float32) []float32 {
 	return dy
 }
 
+func (l *dropout) memory(wantInput bool) int { return 2 * l.d }
+
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -81,6 +81,17 @@ func (n *Net) SetFrozen(values []float32) error {
 	return nil
 }
 
+// MemoryPerExample is how many bytes a worker keeps for each example of a
+// microbatch in Backprop, the most of it in the rows of convolutions: a microbatch
+// of n takes n times that, besides what grows with the parameters.
+func (n *Net) MemoryPerExample() int {
+	numbers := n.outputs
+	for i, o := range n.ops {
+		numbers += o.memory(i > n.prefix)
+	}
+	return 4 * numbers
+}
+
 // worker returns the memory of worker i.
 func (n *Net) worker(i int) *worker {
 	if i < 0 {

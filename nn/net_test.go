@@ -352,6 +352,77 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// The stated memory is what the buffers hold.
+func TestMemoryPerExample(t *testing.T) {
+	for _, c := range append(withDropout(), frozenForms()...) {
+		net := mustCompile(t, c.spec(), c.in, c.outputs)
+		const n = 6
+		params, inputs, targets, seeds := c.batch(net, n, 1)
+		net.Backprop(0, params, inputs, targets, seeds, func(gradient.Trace) {})
+		w := net.workers[0]
+		held := len(w.loss)
+		for _, s := range w.states {
+			held += len(s.y) + len(s.dx) + len(s.a) + len(s.g) + len(s.part) + len(s.index)
+		}
+		// Dropout in a frozen part and groups that are not trained whole need less.
+		if got := net.MemoryPerExample(); got*n < 4*held || got*n > 5*held {
+			t.Errorf("%s: %d bytes an example, the buffers hold %d", c.name, got, 4*held/n)
+		}
+	}
+}
+
+// Derivatives at the ends of their pieces, and where x has no sign.
+func TestDerivativesAtTheEnds(t *testing.T) {
+	tiny, inf := float32(math.SmallestNonzeroFloat32), float32(math.Inf(1))
+	negative := float32(math.Copysign(0, -1))
+	for _, c := range []struct {
+		name             string
+		f                activation
+		x, y, derivative float32
+	}{
+		{"relu at 0", relu(), 0, 0, 0}, {"relu at -0", relu(), negative, 0, 0}, {"relu above", relu(), tiny, tiny, 1},
+		{"relu below", relu(), -tiny, 0, 0}, {"relu far", relu(), inf, inf, 1}, {"relu far below", relu(), -inf, 0, 0},
+		{"bounded at 0", boundedReLU(2), 0, 0, 0}, {"bounded above 0", boundedReLU(2), tiny, tiny, 1},
+		{"bounded below 2", boundedReLU(2), math.Nextafter32(2, 0), math.Nextafter32(2, 0), 1},
+		{"bounded at 2", boundedReLU(2), 2, 2, 0}, {"bounded above 2", boundedReLU(2), 3, 2, 0}, {"bounded far", boundedReLU(2), inf, 2, 0},
+		{"bounded below 0", boundedReLU(2), -1, 0, 0},
+		{"tanh at 0", hyperbolicTangent(), 0, 0, 1}, {"tanh far", hyperbolicTangent(), inf, 1, 0},
+		{"sigmoid at 0", sigmoid(), 0, 0.5, 0.25}, {"sigmoid far below", sigmoid(), -inf, 0, 0},
+		{"tempered at 0", temperedSigmoid(2, 2, 1), 0, 0, 1}, {"tempered far", temperedSigmoid(2, 2, 1), inf, 1, 0},
+		{"tempered far below", temperedSigmoid(2, 2, 1), -inf, -1, 0},
+	} {
+		y, dy := []float32{0}, []float32{-3}
+		c.f.apply(y, []float32{c.x})
+		c.f.chain(dy, y)
+		if y[0] != c.y || dy[0] != -3*c.derivative {
+			t.Errorf("%s: f(%g) = %g with derivative %g, want %g with %g", c.name, c.x, y[0], -dy[0]/3, c.y, c.derivative)
+		}
+	}
+}
+
+// Images without contrast have no frequencies or deviation to divide by.
+func TestFrontEndsOfFlatImages(t *testing.T) {
+	for _, l := range []Layer{{Kind: "dct", Coefficients: 8}, kind("standardize")} {
+		net := mustCompile(t, Spec{Layers: []Layer{l, units(2)}}, Shape{4, 4, 2}, 2)
+		y := net.ForwardPrefix(0, make([]float32, 32))
+		if slices.ContainsFunc(y, func(v float32) bool { return v != 0 }) {
+			t.Errorf("%s of zeros: %v", l.Kind, y)
+		}
+		x := make([]float32, 32)
+		for i := range x {
+			x[i] = 0.1
+		}
+		y = net.ForwardPrefix(0, x)
+		square := 0.0
+		for _, v := range y {
+			square += float64(v) * float64(v)
+		}
+		if want := map[string]float64{"dct": 8, "standardize": 0}[l.Kind]; math.Abs(square-want) > 1e-5 {
+			t.Errorf("%s of one grey: squared norm %g, want %g", l.Kind, square, want)
+		}
+	}
+}
+
 func TestMisuseNamesTheSizes(t *testing.T) {
 	net := mustCompile(t, Spec{Layers: []Layer{units(2)}}, Vector(3), 2)
 	p, x := make([]float32, 8), make([]float32, 6)

@@ -74,6 +74,10 @@ func (l *maxPool) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
+func (l *maxPool) memory(wantInput bool) int {
+	return 2*l.out.Size() + when(wantInput, l.in.Size())
+}
+
 func isNaN(v float32) bool { return v != v }
 
 // avgPool maps x (n×H×W×C) to the mean of each window and channel, y
@@ -118,4 +122,8 @@ func (l *avgPool) backward(c *call, s *state, dy []float32) []float32 {
 		}
 	})
 	return dx
+}
+
+func (l *avgPool) memory(wantInput bool) int {
+	return l.out.Size() + when(wantInput, l.in.Size())
 }

@@ -13,6 +13,17 @@ type op interface {
 	// returns the one at x (n×in), or nil unless c wants it. It may overwrite dy
 	// only where it is not recorded.
 	backward(c *call, s *state, dy []float32) []float32
+	// memory counts the numbers of 4 bytes that a state keeps for each example of a
+	// training pass, with or without the gradient at the input.
+	memory(wantInput bool) int
+}
+
+// when is v if yes, else 0.
+func when(yes bool, v int) int {
+	if yes {
+		return v
+	}
+	return 0
 }
 
 // call is one pass of n examples.
