@@ -87,9 +87,7 @@ func (f *affine) applyTransposed(s *state, da, dy []float32, g int) {
 
 // trace hands group g's rows to the recorder.
 func (f *affine) trace(c *call, a, dy []float32, g int) {
-	if f.part == TrainAll {
-		c.record(gradient.Trace{Offset: f.block + g*(f.m*f.n+f.n), T: f.t, M: f.m, N: f.n, Bias: true, A: a, G: dy})
-	}
+	c.record(gradient.Trace{Offset: f.block + g*(f.m*f.n+f.n), T: f.t, M: f.m, N: f.n, Bias: true, A: a, G: dy})
 }
 
 // traceBias hands out the map of a trained bias, from dy ((n·t)×(groups·n)).

@@ -22,13 +22,22 @@ func (l *conv2d) chunk() int { return max(1, together/l.t) }
 func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
 	in, out := l.in.Size(), l.out.Size()
 	y := grow(&s.y, c.n*out)
-	a := grow(&s.a, l.groups*c.n*l.t*l.m)
+	// Rows that no trace needs are forgotten at once.
+	examples := c.n
+	if c.record == nil || l.part != TrainAll {
+		examples = min(c.n, l.chunk())
+	}
+	a := grow(&s.a, l.groups*examples*l.t*l.m)
 	l.pack(c, s)
 	for g := range l.groups {
-		rows := a[g*c.n*l.t*l.m:]
+		rows := a[g*examples*l.t*l.m : (g+1)*examples*l.t*l.m]
 		for i := 0; i < c.n; i += l.chunk() {
 			k := min(l.chunk(), c.n-i)
-			part := rows[i*l.t*l.m : (i+k)*l.t*l.m]
+			part := rows
+			if examples == c.n {
+				part = rows[i*l.t*l.m:]
+			}
+			part = part[:k*l.t*l.m]
 			for j := range k {
 				l.gather(part[j*l.t*l.m:(j+1)*l.t*l.m], x[(i+j)*in:(i+j+1)*in], g)
 			}
@@ -66,15 +75,18 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 				l.scatter(dx[(i+j)*in:(i+j+1)*in], da[j*l.t*l.m:(j+1)*l.t*l.m], g)
 			}
 		}
-		size := c.n * l.t * l.m
-		l.trace(c, s.a[g*size:(g+1)*size], own, g)
+		if l.part == TrainAll {
+			size := c.n * l.t * l.m
+			l.trace(c, s.a[g*size:(g+1)*size], own, g)
+		}
 	}
 	l.traceBias(c, s, dy)
 	return dx
 }
 
 func (l *conv2d) memory(wantInput bool) int {
-	return l.out.Size() + l.groups*l.t*l.m + when(wantInput, l.in.Size()) + when(l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
+	return l.out.Size() + when(l.part == TrainAll, l.groups*l.t*l.m) + when(wantInput, l.in.Size()) +
+		when(l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
 }
 
 // gather fills rows (t×m) with the windows of one image.

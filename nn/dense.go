@@ -18,7 +18,9 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 		d.applyTransposed(s, dx, dy, 0)
 	}
 	// Recorded last: core may scale what it was given.
-	d.trace(c, s.x, dy, 0)
+	if d.part == TrainAll {
+		d.trace(c, s.x, dy, 0)
+	}
 	d.traceBias(c, s, dy)
 	return dx
 }
