@@ -36,7 +36,7 @@ func (l *activation) backward(c *call, s *state, dy []float32) []float32 {
 	return dy
 }
 
-func (l *activation) memory(bool) int { return when(!l.inPlace, l.d) }
+func (l *activation) memory(_, _ bool) int { return when(!l.inPlace, l.d) }
 
 // Derivatives of 0 and 1 are masks: whether a unit is on is a coin toss that a
 // processor cannot guess, and a wrong guess costs more than the whole loop.
@@ -137,4 +137,4 @@ type identity struct{}
 
 func (identity) forward(_ *call, _ *state, x []float32) []float32   { return x }
 func (identity) backward(_ *call, _ *state, dy []float32) []float32 { return dy }
-func (identity) memory(bool) int                                    { return 0 }
+func (identity) memory(_, _ bool) int                                    { return 0 }

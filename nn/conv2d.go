@@ -84,9 +84,9 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
-func (l *conv2d) memory(wantInput bool) int {
+func (l *conv2d) memory(trained, wantInput bool) int {
 	return l.out.Size() + when(l.part == TrainAll, l.groups*l.t*l.m) + when(wantInput, l.in.Size()) +
-		when(l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
+		when(trained && l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
 }
 
 // gather fills rows (t×m) with the windows of one image.

@@ -25,6 +25,6 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
-func (d *denseLayer) memory(wantInput bool) int {
+func (d *denseLayer) memory(_, wantInput bool) int {
 	return d.n + when(wantInput, d.m) + when(d.part == TrainBias, 1)
 }

@@ -44,7 +44,7 @@ func (l *dropout) backward(c *call, s *state, dy []float32) []float32 {
 	return dy
 }
 
-func (l *dropout) memory(wantInput bool) int { return 2 * l.d }
+func (l *dropout) memory(trained, _ bool) int { return when(trained, 2*l.d) }
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 func mix(z uint64) uint64 {

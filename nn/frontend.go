@@ -81,7 +81,7 @@ func (l *dct) forward(c *call, s *state, x []float32) []float32 {
 
 func (l *dct) backward(*call, *state, []float32) []float32 { return nil }
 
-func (l *dct) memory(bool) int { return l.k }
+func (l *dct) memory(_, _ bool) int { return l.k }
 
 // standardize maps x (n×d) to (x − mean)/deviation of the same example, y (n×d),
 // where deviation² is the mean of the squares. A constant example becomes zero.
@@ -105,7 +105,7 @@ func (l *standardize) forward(c *call, s *state, x []float32) []float32 {
 
 func (l *standardize) backward(*call, *state, []float32) []float32 { return nil }
 
-func (l *standardize) memory(bool) int { return l.d }
+func (l *standardize) memory(_, _ bool) int { return l.d }
 
 // squares is Σ (v − mean)².
 func squares(row []float32, mean float64) float64 {

@@ -87,7 +87,7 @@ func (n *Net) SetFrozen(values []float32) error {
 func (n *Net) MemoryPerExample() int {
 	numbers := n.outputs
 	for i, o := range n.ops {
-		numbers += o.memory(i > n.prefix)
+		numbers += o.memory(i >= n.prefix, i > n.prefix)
 	}
 	return 4 * numbers
 }

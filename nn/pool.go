@@ -74,7 +74,7 @@ func (l *maxPool) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
-func (l *maxPool) memory(wantInput bool) int {
+func (l *maxPool) memory(_, wantInput bool) int {
 	return 2*l.out.Size() + when(wantInput, l.in.Size())
 }
 
@@ -124,6 +124,6 @@ func (l *avgPool) backward(c *call, s *state, dy []float32) []float32 {
 	return dx
 }
 
-func (l *avgPool) memory(wantInput bool) int {
+func (l *avgPool) memory(_, wantInput bool) int {
 	return l.out.Size() + when(wantInput, l.in.Size())
 }

@@ -14,8 +14,9 @@ type op interface {
 	// only where it is not recorded.
 	backward(c *call, s *state, dy []float32) []float32
 	// memory counts the numbers of 4 bytes that a state keeps for each example of a
-	// training pass, with or without the gradient at the input.
-	memory(wantInput bool) int
+	// training pass: behind the frozen prefix or in it, with or without the gradient
+	// at the input.
+	memory(trained, wantInput bool) int
 }
 
 // when is v if yes, else 0.
