@@ -231,10 +231,11 @@ func fastLength(n int) int {
 // gainAt is e^(−K+tε) δ(ε) of the finite losses:
 // Σ p_j e^(−t(ε_j−ε)) (1 − e^(ε−ε_j)), from the sums at the point above.
 func (d tail) gainAt(epsilon float64) float64 {
-	i := int(math.Max(0, math.Floor(epsilon/d.h-d.first)+1))
-	if i >= len(d.all) {
+	above := math.Max(0, math.Floor(epsilon/d.h-d.first)+1)
+	if !(above < float64(len(d.all))) { // compared as floats: a huge epsilon is no int
 		return 0
 	}
+	i := int(above)
 	gap := math.Max(0, (d.first+float64(i))*d.h-epsilon)
 	return math.Exp(-d.t*gap) * (d.gain[i]*math.Exp(-gap) - d.all[i]*math.Expm1(-gap))
 }
