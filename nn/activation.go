@@ -137,4 +137,4 @@ type identity struct{}
 
 func (identity) forward(_ *call, _ *state, x []float32) []float32   { return x }
 func (identity) backward(_ *call, _ *state, dy []float32) []float32 { return dy }
-func (identity) memory(_, _ bool) int                                    { return 0 }
+func (identity) memory(_, _ bool) int                               { return 0 }
