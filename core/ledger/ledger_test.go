@@ -481,3 +481,19 @@ func TestFormatIsPinned(t *testing.T) {
 		t.Errorf("head %s, want %s\n%s\n%s", got, want, records[0].Body, records[1].Body)
 	}
 }
+
+// A word does not say whether a patient's rows were found: the column that tells
+// units apart is fixed at the first use.
+func TestUnitColumnIsFixedAtFirstUse(t *testing.T) {
+	l, _ := newLedger(t, ledgertest.Sum{})
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1", Delta: "1e-6", Unit: "patient", RowsPerUnit: 4, Relation: dp.AddOrRemoveOne}))
+	q := ledgertest.Spend("d", 0.1)
+	q.Unit, q.RowsPerUnit, q.UnitColumn = "patient", 4, "id"
+	_, _, err := l.Reserve(ctx, q)
+	must(t, err)
+	for _, column := range []string{"", "name"} {
+		q.UnitColumn = column
+		_, _, err := l.Reserve(ctx, q)
+		refused(t, err, `by the column "id"`, "schema of the first use")
+	}
+}

@@ -63,6 +63,8 @@ type (
 		Relation    dp.Relation `json:"relation"`
 		Public      bool        `json:"public"`
 		Digest      Hash        `json:"digest"`
+		// UnitColumn tells units apart; empty where each row is one.
+		UnitColumn string `json:"unit_column,omitempty"`
 	}
 	grantBody struct { // self_grant leaves the reason empty
 		Epsilon Amount `json:"epsilon"`

@@ -25,6 +25,10 @@ type Request struct {
 	Relation    dp.Relation
 	Unit        string
 	RowsPerUnit int
+	// UnitColumn names the column that tells units apart; empty where each row is
+	// one. It is fixed at the first use: the word "patient" alone does not say
+	// whether a patient's rows were found.
+	UnitColumn string
 	// Epsilon and Delta are what the user asked for. They become the budget when
 	// the data set has none and the store is per-user.
 	Epsilon, Delta string
@@ -169,12 +173,23 @@ func (s *state) matches(relation dp.Relation, unit string, rows int) error {
 	return nil
 }
 
+func unitsBy(column string) string {
+	if column == "" {
+		return "rows, each of which is one"
+	}
+	return fmt.Sprintf("the column %q", column)
+}
+
 // registerUse books the first use of a data set and every change of its bytes.
 func (t *txn) registerUse(s *state, q Request) error {
 	digest := Hash(q.Digest)
 	if s.known() {
 		if err := s.matches(q.Relation, q.Unit, q.RowsPerUnit); err != nil {
 			return err
+		}
+		if !s.digest.IsZero() && q.UnitColumn != s.column {
+			return &RefusedError{Dataset: s.name, Advice: "use the schema of the first use",
+				Reason: fmt.Sprintf("its first use told units apart by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
 		}
 	}
 	if digest == s.digest {
@@ -185,7 +200,7 @@ func (t *txn) registerUse(s *state, q Request) error {
 	}
 	if s.digest.IsZero() {
 		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
-			Relation: q.Relation, Public: q.Public, Digest: digest})
+			Relation: q.Relation, Public: q.Public, Digest: digest, UnitColumn: q.UnitColumn})
 	}
 	if !q.Updated {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",

@@ -45,6 +45,7 @@ type state struct {
 	created  string // time of the first record
 	unit     string // "" until somebody declares it
 	rows     int    // rows per unit, 0 until somebody declares it
+	column   string // that tells units apart, fixed at the first use
 	relation dp.Relation
 	public   bool
 	budget   *budget // nil: nothing was granted
@@ -147,6 +148,7 @@ func (s *state) register(r *Record) error {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
+	s.column = b.UnitColumn
 	s.bind(b.Digest)
 	return nil
 }

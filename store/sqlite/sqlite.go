@@ -266,7 +266,7 @@ func (s *Store) explain(err error) error {
 		case codes.SQLITE_CORRUPT:
 			what, kind = "the file is damaged or was cut short; restore it from a backup", ledger.ErrBroken
 		case codes.SQLITE_FULL:
-			what, kind = "the disk is full", ledger.ErrUnavailable
+			what = "the disk is full; free some space, or name another ledger with --ledger"
 		case codes.SQLITE_IOERR:
 			what, kind = "the disk reports an error", ledger.ErrUnavailable
 		}
