@@ -21,8 +21,10 @@ type worker struct {
 	norm2   []float64 // per example
 	factor  []float32 // per row of inputs
 	// formed holds the gradients of one example after another, for each trace of
-	// which they are formed.
-	formed []float32
+	// which they are formed; part is their clipped sum, kept apart from sum so that
+	// no chain of float32 additions is longer than a microbatch or the number of them.
+	formed, part []float32
+	one          []float32 // the number 1, a row of ones at a stride of 0
 }
 
 func (k *worker) init(t *Training, id, size int) {
@@ -30,6 +32,7 @@ func (k *worker) init(t *Training, id, size int) {
 	*k = worker{
 		t: t, id: id, sum: make([]float32, size), inputs: make([]float32, n*dim), targets: make([]float32, n),
 		seeds: make([]uint64, n), norm2: make([]float64, t.Microbatch), factor: make([]float32, n),
+		one: []float32{1},
 	}
 	if t.Augment != nil {
 		k.plain = make([]float32, dim)
@@ -119,14 +122,14 @@ func forms(rows int, tr *Trace) bool {
 // is one block of m·T rows of A and G.
 func (k *worker) norms(examples, m int) {
 	clear(k.norm2[:examples])
-	need := 0
+	need, most := 0, 0
 	for i := range k.traces {
 		if tr := &k.traces[i]; forms(m*tr.T, tr) {
-			need += examples * tr.size()
+			need, most = need+tr.size(), max(most, tr.size())
 		}
 	}
-	if len(k.formed) < need {
-		k.formed = make([]float32, need)
+	if len(k.formed) < need*examples || len(k.part) < most {
+		k.formed, k.part = make([]float32, need*k.t.Microbatch), make([]float32, most)
 	}
 	left := k.formed
 	for i := range k.traces {
@@ -136,7 +139,7 @@ func (k *worker) norms(examples, m int) {
 		for e := range examples {
 			a, g := tr.A[e*rows*tr.M:(e+1)*rows*tr.M], tr.G[e*rows*tr.N:(e+1)*rows*tr.N]
 			if form {
-				product(left[:size], a, g, tr, false)
+				k.product(left[:size], a, g, tr, false)
 				k.norm2[e] += dot(left[:size], left[:size])
 				left = left[size:]
 				continue
@@ -147,21 +150,13 @@ func (k *worker) norms(examples, m int) {
 }
 
 // product sets w, or adds to it, AᵀG of any number of rows, and behind it the
-// gradient of the bias.
-func product(w, a, g []float32, tr *Trace, add bool) {
+// gradient of the bias, 1ᵀG.
+func (k *worker) product(w, a, g []float32, tr *Trace, add bool) {
 	rows := len(g) / tr.N
-	kernel.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(a, rows, tr.M).T(), kernel.Dense(g, rows, tr.N), add)
-	if !tr.Bias {
-		return
-	}
-	b := w[tr.M*tr.N : tr.size()]
-	if !add {
-		clear(b)
-	}
-	for ; len(g) >= len(b); g = g[len(b):] {
-		for j, v := range g[:len(b)] {
-			b[j] += v
-		}
+	right := kernel.Dense(g, rows, tr.N)
+	kernel.MatMul(kernel.Dense(w, tr.M, tr.N), kernel.Dense(a, rows, tr.M).T(), right, add)
+	if tr.Bias {
+		kernel.MatMul(kernel.Dense(w[tr.M*tr.N:], 1, tr.N), kernel.Matrix{Data: k.one, Rows: 1, Cols: rows}, right, add)
 	}
 }
 
@@ -257,18 +252,21 @@ func (k *worker) accumulate(examples, m int) {
 		size := tr.size()
 		sum := k.sum[tr.Offset : tr.Offset+size]
 		if clipped && forms(m*tr.T, tr) {
+			part := k.part[:size]
+			clear(part)
 			for e := range examples {
 				if f := k.factor[e*m]; f != 0 {
-					kernel.AddScaled(sum, left[:size], f)
+					kernel.AddScaled(part, left[:size], f)
 				}
 				left = left[size:]
 			}
+			kernel.AddScaled(sum, part, 1)
 			continue
 		}
 		if clipped {
 			k.scale(tr, examples*m)
 		}
-		product(sum, tr.A, tr.G, tr, true)
+		k.product(sum, tr.A, tr.G, tr, true)
 	}
 }
 

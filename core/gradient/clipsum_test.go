@@ -284,6 +284,35 @@ func TestNormsDoNotUnderflow(t *testing.T) {
 	}
 }
 
+// Where float32 has not the digits for a factor, or for scaled rows of G beside a
+// huge A, rounding must not make a contribution longer: it is left out.
+func TestScalesBeyondFloat32ContributeNoMore(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		net  rawNet
+		a, g float64
+	}{
+		{"factor of one digit", rawNet{t: 1, m: 1, n: 1}, 1e16, 1e17},
+		{"factor of one digit, formed", rawNet{t: 5, m: 3, n: 2}, 1e16, 1e16},
+		{"rows of few digits", rawNet{t: 1, m: 1, n: 1}, 1e31, 1e-31},
+		{"two rows of few digits", rawNet{t: 2, m: 12, n: 14}, 1e31, 1e-31},
+	} {
+		for i := range 40 {
+			x := make([]float32, tt.net.Inputs())
+			for j := range x {
+				if x[j] = float32(tt.a); j >= tt.net.t*tt.net.m {
+					x[j] = float32(tt.g * (1 + float64(i)/20))
+				}
+			}
+			tr := training(tt.net, nil)
+			tr.ClippingNorm = leastNorm
+			if got := l2(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1))); !(got <= leastNorm*(1+excess)) {
+				t.Errorf("%s: contribution of norm %g, want at most %g", tt.name, got, leastNorm)
+			}
+		}
+	}
+}
+
 // Rows that are not finite contribute nothing and leave the others as they are, in
 // the same microbatch too.
 func TestNonFiniteRowsContributeNothing(t *testing.T) {

@@ -250,7 +250,8 @@ func softmaxResidual(s []float64, target, c, norm float64) {
 	}
 	length := math.Sqrt(square) * norm
 	switch {
-	case length != length || math.IsInf(length, 0):
+	// Below 1e-290 the squares have underflowed and the length says too little.
+	case length != length || math.IsInf(length, 0) || square < 1e-290:
 		clear(s)
 	case length > c:
 		for k := range s {

@@ -74,6 +74,17 @@ func TestNoiseOfTraining(t *testing.T) {
 				stattest.Accept(t, stattest.Correlation("successive runs", x[1000:], x[:len(x)-1000]))
 				stattest.Accept(t, stattest.Correlation("successive steps", x, z[(i+1)%3]))
 			}
+			// No part of the stream comes back, at any distance.
+			seen := map[[2]float64]bool{}
+			for _, x := range z {
+				for j := range 999 {
+					pair := [2]float64{x[j], x[j+1]}
+					if seen[pair] {
+						t.Fatalf("two steps share noise, first at coordinate %d", j)
+					}
+					seen[pair] = true
+				}
+			}
 			stattest.Convict(t, stattest.Variance("halved", scaled(z[0], 0.5), normal))
 			stattest.Convict(t, stattest.Variance("3 % less", scaled(z[0], 0.97), normal))
 			stattest.Convict(t, stattest.Correlation("reused", z[0], z[0]))
