@@ -22,12 +22,12 @@ DATA lane<>+56(SB)/4, $0x0000000e
 DATA lane<>+60(SB)/4, $0x0000000f
 GLOBL lane<>(SB), RODATA|NOPTR, $64
 
-// func tile14x32AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile14x32AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
-	MOVQ rowStride+24(FP), CX
-	MOVQ colStride+32(FP), DX
+	MOVQ rowStride+32(FP), CX
+	MOVQ colStride+40(FP), DX
 	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
@@ -35,44 +35,103 @@ TEXT ·tile14x32AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ AX, R10
 
 tile:
-	MOVQ   R10, AX
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+40(FP), R11
-	MOVQ   k+8(FP), R12
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	VPXORQ Z24, Z24, Z24
-	VPXORQ Z25, Z25, Z25
-	VPXORQ Z26, Z26, Z26
-	VPXORQ Z27, Z27, Z27
-	MOVQ   ldb+48(FP), R13
-	SUBQ   $0x04, R12
-	JL     rest
+	MOVQ       R10, AX
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+48(FP), R11
+	MOVQ       k+8(FP), R12
+	MOVQ       BX, R13
+	MOVQ       ldc+64(FP), R14
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R13)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R13)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R13)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R13)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R13)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R13)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R13)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R13)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R13)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R13)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 (R13)
+	VPXORQ     Z21, Z21, Z21
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z22, Z22, Z22
+	PREFETCHT0 (R13)
+	VPXORQ     Z23, Z23, Z23
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z24, Z24, Z24
+	PREFETCHT0 (R13)
+	VPXORQ     Z25, Z25, Z25
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z26, Z26, Z26
+	PREFETCHT0 (R13)
+	VPXORQ     Z27, Z27, Z27
+	PREFETCHT0 64(R13)
+	PREFETCHT0 124(R13)
+	ADDQ       R14, R13
+	IMUL3Q     $+128, R12, R13
+	SUBQ       $0x04, R12
+	JL         rest
 
 k:
+	PREFETCHT1   (R11)(R13*1)
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
 	PREFETCHT0   (AX)(DX*8)
@@ -121,9 +180,9 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z28
-	VMOVUPS      64(R11), Z29
+	PREFETCHT1   128(R11)(R13*1)
+	VMOVUPS      128(R11), Z28
+	VMOVUPS      192(R11), Z29
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
@@ -170,9 +229,9 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z28
-	VMOVUPS      64(R11), Z29
+	PREFETCHT1   256(R11)(R13*1)
+	VMOVUPS      256(R11), Z28
+	VMOVUPS      320(R11), Z29
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
@@ -219,9 +278,9 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z28
-	VMOVUPS      64(R11), Z29
+	PREFETCHT1   384(R11)(R13*1)
+	VMOVUPS      384(R11), Z28
+	VMOVUPS      448(R11), Z29
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z30
@@ -268,7 +327,7 @@ k:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
+	ADDQ         $+512, R11
 	SUBQ         $0x04, R12
 	JGE          k
 
@@ -277,6 +336,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R11)(R13*1)
 	VMOVUPS      (R11), Z28
 	VMOVUPS      64(R11), Z29
 	PREFETCHT0   (AX)(DX*8)
@@ -325,292 +385,292 @@ k1:
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
+	ADDQ         $+128, R11
 	DECQ         R12
 	JNZ          k1
 
 done:
-	MOVQ    ldc+64(FP), AX
-	MOVQ    n+72(FP), R8
-	MOVQ    add+80(FP), R11
-	CMPQ    R8, $0x00000020
+	MOVQ    n+72(FP), AX
+	MOVQ    add+80(FP), R8
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z20, Z20
 	VMOVUPS Z20, (BX)
 	VADDPS  64(BX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z22, Z22
 	VMOVUPS Z22, (BX)
 	VADDPS  64(BX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z24, Z24
 	VMOVUPS Z24, (BX)
 	VADDPS  64(BX), Z25, Z25
 	VMOVUPS Z25, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z26, Z26
 	VMOVUPS Z26, (BX)
 	VADDPS  64(BX), Z27, Z27
 	VMOVUPS Z27, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z20, (BX)
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z22, (BX)
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z24, (BX)
 	VMOVUPS Z25, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z26, (BX)
 	VMOVUPS Z27, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, R12
-	SHLXQ   R8, R12, R12
-	DECQ    R12
-	KMOVW   R12, K1
-	SHRQ    $0x10, R12
-	KMOVW   R12, K2
-	SHRQ    $0x10, R12
-	TESTQ   R11, R11
+	MOVQ    $+1, R11
+	SHLXQ   AX, R11, R11
+	DECQ    R11
+	KMOVW   R11, K1
+	SHRQ    $0x10, R11
+	KMOVW   R11, K2
+	SHRQ    $0x10, R11
+	TESTQ   R8, R8
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
 	VADDPS  64(BX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
 	VADDPS  64(BX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
 	VADDPS  64(BX), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z26, K1, Z26
 	VMOVUPS Z26, K1, (BX)
 	VADDPS  64(BX), Z27, K2, Z27
 	VMOVUPS Z27, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z20, K1, (BX)
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z22, K1, (BX)
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z24, K1, (BX)
 	VMOVUPS Z25, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z26, K1, (BX)
 	VMOVUPS Z27, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 
 stored:
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
+	ADDQ tileStride+24(FP), R10
 	DECQ R9
 	JNZ  tile
 	VZEROUPPER
 	RET
 
-// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), CX
-	MOVQ   b+32(FP), CX
-	MOVQ   k+0(FP), SI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   ldb+40(FP), DI
-	SUBQ   $0x04, SI
-	JL     rest
+TEXT ·tile1x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), CX
+	MOVQ       b+32(FP), CX
+	MOVQ       k+0(FP), SI
+	MOVQ       BX, DI
+	MOVQ       ldc+48(FP), R8
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (DI)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(DI)
+	PREFETCHT0 124(DI)
+	ADDQ       R8, DI
+	IMUL3Q     $+128, SI, DI
+	SUBQ       $0x04, SI
+	JL         rest
 
 k:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	PREFETCHT0   (AX)(DX*8)
@@ -618,31 +678,31 @@ k:
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z2
-	VMOVUPS      64(CX), Z3
+	PREFETCHT1   128(CX)(DI*1)
+	VMOVUPS      128(CX), Z2
+	VMOVUPS      192(CX), Z3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z2
-	VMOVUPS      64(CX), Z3
+	PREFETCHT1   256(CX)(DI*1)
+	VMOVUPS      256(CX), Z2
+	VMOVUPS      320(CX), Z3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z2
-	VMOVUPS      64(CX), Z3
+	PREFETCHT1   384(CX)(DI*1)
+	VMOVUPS      384(CX), Z2
+	VMOVUPS      448(CX), Z3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+512, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -651,6 +711,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Z2
 	VMOVUPS      64(CX), Z3
 	PREFETCHT0   (AX)(DX*8)
@@ -658,77 +719,87 @@ k1:
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+128, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile2x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R8)
+	PREFETCHT0 124(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R8)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R8)
+	PREFETCHT0 124(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+128, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
 	PREFETCHT0   (AX)(DX*8)
@@ -739,9 +810,9 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z4
-	VMOVUPS      64(SI), Z5
+	PREFETCHT1   128(SI)(R8*1)
+	VMOVUPS      128(SI), Z4
+	VMOVUPS      192(SI), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
@@ -750,9 +821,9 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z4
-	VMOVUPS      64(SI), Z5
+	PREFETCHT1   256(SI)(R8*1)
+	VMOVUPS      256(SI), Z4
+	VMOVUPS      320(SI), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
@@ -761,9 +832,9 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z4
-	VMOVUPS      64(SI), Z5
+	PREFETCHT1   384(SI)(R8*1)
+	VMOVUPS      384(SI), Z4
+	VMOVUPS      448(SI), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z4, Z6, Z0
@@ -772,7 +843,7 @@ k:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+512, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -781,6 +852,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z4
 	VMOVUPS      64(SI), Z5
 	PREFETCHT0   (AX)(DX*8)
@@ -791,95 +863,109 @@ k1:
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+128, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile3x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R8)
+	PREFETCHT0 124(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R8)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R8)
+	PREFETCHT0 124(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R8)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R8)
+	PREFETCHT0 124(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+128, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	PREFETCHT0   (AX)(DX*8)
@@ -893,9 +979,9 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
+	PREFETCHT1   128(SI)(R8*1)
+	VMOVUPS      128(SI), Z6
+	VMOVUPS      192(SI), Z7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
@@ -907,9 +993,9 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
+	PREFETCHT1   256(SI)(R8*1)
+	VMOVUPS      256(SI), Z6
+	VMOVUPS      320(SI), Z7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
@@ -921,9 +1007,9 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
+	PREFETCHT1   384(SI)(R8*1)
+	VMOVUPS      384(SI), Z6
+	VMOVUPS      448(SI), Z7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z8
 	VFMADD231PS  Z6, Z8, Z0
@@ -935,7 +1021,7 @@ k:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+512, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -944,6 +1030,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	PREFETCHT0   (AX)(DX*8)
@@ -957,113 +1044,131 @@ k1:
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+128, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile4x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R9)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R9)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R9)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+128, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	PREFETCHT0   (AX)(DX*8)
@@ -1080,9 +1185,9 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z8
-	VMOVUPS      64(DI), Z9
+	PREFETCHT1   128(DI)(R9*1)
+	VMOVUPS      128(DI), Z8
+	VMOVUPS      192(DI), Z9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
@@ -1097,9 +1202,9 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z8
-	VMOVUPS      64(DI), Z9
+	PREFETCHT1   256(DI)(R9*1)
+	VMOVUPS      256(DI), Z8
+	VMOVUPS      320(DI), Z9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
@@ -1114,9 +1219,9 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z8
-	VMOVUPS      64(DI), Z9
+	PREFETCHT1   384(DI)(R9*1)
+	VMOVUPS      384(DI), Z8
+	VMOVUPS      448(DI), Z9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z10
 	VFMADD231PS  Z8, Z10, Z0
@@ -1131,7 +1236,7 @@ k:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+512, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -1140,6 +1245,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z8
 	VMOVUPS      64(DI), Z9
 	PREFETCHT0   (AX)(DX*8)
@@ -1156,131 +1262,153 @@ k1:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+128, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile5x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R9)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R9)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R9)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R9)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R9)
+	PREFETCHT0 124(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+128, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z10
 	VMOVUPS      64(DI), Z11
 	PREFETCHT0   (AX)(DX*8)
@@ -1300,9 +1428,9 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z10
-	VMOVUPS      64(DI), Z11
+	PREFETCHT1   128(DI)(R9*1)
+	VMOVUPS      128(DI), Z10
+	VMOVUPS      192(DI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
@@ -1320,9 +1448,9 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z10
-	VMOVUPS      64(DI), Z11
+	PREFETCHT1   256(DI)(R9*1)
+	VMOVUPS      256(DI), Z10
+	VMOVUPS      320(DI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
@@ -1340,9 +1468,9 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z10
-	VMOVUPS      64(DI), Z11
+	PREFETCHT1   384(DI)(R9*1)
+	VMOVUPS      384(DI), Z10
+	VMOVUPS      448(DI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z10, Z12, Z0
@@ -1360,7 +1488,7 @@ k:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+512, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -1369,6 +1497,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z10
 	VMOVUPS      64(DI), Z11
 	PREFETCHT0   (AX)(DX*8)
@@ -1388,149 +1517,175 @@ k1:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+128, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile6x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R10)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R10)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R10)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R10)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R10)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+128, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	PREFETCHT0   (AX)(DX*8)
@@ -1553,9 +1708,9 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
+	PREFETCHT1   128(R8)(R10*1)
+	VMOVUPS      128(R8), Z12
+	VMOVUPS      192(R8), Z13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
@@ -1576,9 +1731,9 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
+	PREFETCHT1   256(R8)(R10*1)
+	VMOVUPS      256(R8), Z12
+	VMOVUPS      320(R8), Z13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
@@ -1599,9 +1754,9 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z12
-	VMOVUPS      64(R8), Z13
+	PREFETCHT1   384(R8)(R10*1)
+	VMOVUPS      384(R8), Z12
+	VMOVUPS      448(R8), Z13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z14
 	VFMADD231PS  Z12, Z14, Z0
@@ -1622,7 +1777,7 @@ k:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+512, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -1631,6 +1786,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z12
 	VMOVUPS      64(R8), Z13
 	PREFETCHT0   (AX)(DX*8)
@@ -1653,167 +1809,197 @@ k1:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+128, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile7x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile7x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R10)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R10)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R10)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R10)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R10)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R10)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R10)
+	PREFETCHT0 124(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+128, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z14
 	VMOVUPS      64(R8), Z15
 	PREFETCHT0   (AX)(DX*8)
@@ -1839,9 +2025,9 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z14
-	VMOVUPS      64(R8), Z15
+	PREFETCHT1   128(R8)(R10*1)
+	VMOVUPS      128(R8), Z14
+	VMOVUPS      192(R8), Z15
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
@@ -1865,9 +2051,9 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z14
-	VMOVUPS      64(R8), Z15
+	PREFETCHT1   256(R8)(R10*1)
+	VMOVUPS      256(R8), Z14
+	VMOVUPS      320(R8), Z15
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
@@ -1891,9 +2077,9 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z14
-	VMOVUPS      64(R8), Z15
+	PREFETCHT1   384(R8)(R10*1)
+	VMOVUPS      384(R8), Z14
+	VMOVUPS      448(R8), Z15
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z16
 	VFMADD231PS  Z14, Z16, Z0
@@ -1917,7 +2103,7 @@ k:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+512, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -1926,6 +2112,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z14
 	VMOVUPS      64(R8), Z15
 	PREFETCHT0   (AX)(DX*8)
@@ -1951,187 +2138,221 @@ k1:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+128, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile8x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile8x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z16
 	VMOVUPS      64(R9), Z17
 	PREFETCHT0   (AX)(DX*8)
@@ -2162,9 +2383,9 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z16
-	VMOVUPS      64(R9), Z17
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z16
+	VMOVUPS      192(R9), Z17
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
@@ -2193,9 +2414,9 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z16
-	VMOVUPS      64(R9), Z17
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z16
+	VMOVUPS      320(R9), Z17
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
@@ -2224,9 +2445,9 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z16
-	VMOVUPS      64(R9), Z17
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z16
+	VMOVUPS      448(R9), Z17
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z18
@@ -2255,7 +2476,7 @@ k:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -2264,6 +2485,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z16
 	VMOVUPS      64(R9), Z17
 	PREFETCHT0   (AX)(DX*8)
@@ -2294,205 +2516,243 @@ k1:
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile9x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile9x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R11)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z18
 	VMOVUPS      64(R9), Z19
 	PREFETCHT0   (AX)(DX*8)
@@ -2526,9 +2786,9 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z18
-	VMOVUPS      64(R9), Z19
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z18
+	VMOVUPS      192(R9), Z19
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
@@ -2560,9 +2820,9 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z18
-	VMOVUPS      64(R9), Z19
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z18
+	VMOVUPS      320(R9), Z19
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
@@ -2594,9 +2854,9 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z18
-	VMOVUPS      64(R9), Z19
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z18
+	VMOVUPS      448(R9), Z19
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z20
@@ -2628,7 +2888,7 @@ k:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -2637,6 +2897,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z18
 	VMOVUPS      64(R9), Z19
 	PREFETCHT0   (AX)(DX*8)
@@ -2670,223 +2931,265 @@ k1:
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile10x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile10x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R11)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R11)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z20
 	VMOVUPS      64(R9), Z21
 	PREFETCHT0   (AX)(DX*8)
@@ -2923,9 +3226,9 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z20
-	VMOVUPS      64(R9), Z21
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z20
+	VMOVUPS      192(R9), Z21
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
@@ -2960,9 +3263,9 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z20
-	VMOVUPS      64(R9), Z21
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z20
+	VMOVUPS      320(R9), Z21
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
@@ -2997,9 +3300,9 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z20
-	VMOVUPS      64(R9), Z21
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z20
+	VMOVUPS      448(R9), Z21
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z22
@@ -3034,7 +3337,7 @@ k:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -3043,6 +3346,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z20
 	VMOVUPS      64(R9), Z21
 	PREFETCHT0   (AX)(DX*8)
@@ -3079,241 +3383,287 @@ k1:
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile11x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile11x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R11)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R11)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 (R11)
+	VPXORQ     Z21, Z21, Z21
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z22
 	VMOVUPS      64(R9), Z23
 	PREFETCHT0   (AX)(DX*8)
@@ -3353,9 +3703,9 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z22
-	VMOVUPS      64(R9), Z23
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z22
+	VMOVUPS      192(R9), Z23
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
@@ -3393,9 +3743,9 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z22
-	VMOVUPS      64(R9), Z23
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z22
+	VMOVUPS      320(R9), Z23
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
@@ -3433,9 +3783,9 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z22
-	VMOVUPS      64(R9), Z23
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z22
+	VMOVUPS      448(R9), Z23
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z24
@@ -3473,7 +3823,7 @@ k:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -3482,6 +3832,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z22
 	VMOVUPS      64(R9), Z23
 	PREFETCHT0   (AX)(DX*8)
@@ -3521,259 +3872,309 @@ k1:
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, Z20
 	VMOVUPS Z20, (BX)
 	VADDPS  64(BX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, (BX)
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
 	VADDPS  64(BX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, K1, (BX)
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile12x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile12x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R11)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R11)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 (R11)
+	VPXORQ     Z21, Z21, Z21
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z22, Z22, Z22
+	PREFETCHT0 (R11)
+	VPXORQ     Z23, Z23, Z23
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z24
 	VMOVUPS      64(R9), Z25
 	PREFETCHT0   (AX)(DX*8)
@@ -3816,9 +4217,9 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z24
+	VMOVUPS      192(R9), Z25
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
@@ -3859,9 +4260,9 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z24
+	VMOVUPS      320(R9), Z25
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
@@ -3902,9 +4303,9 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z24
-	VMOVUPS      64(R9), Z25
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z24
+	VMOVUPS      448(R9), Z25
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z26
@@ -3945,7 +4346,7 @@ k:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -3954,6 +4355,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z24
 	VMOVUPS      64(R9), Z25
 	PREFETCHT0   (AX)(DX*8)
@@ -3996,277 +4398,331 @@ k1:
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, Z20
 	VMOVUPS Z20, (BX)
 	VADDPS  64(BX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z22, Z22
 	VMOVUPS Z22, (BX)
 	VADDPS  64(BX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, (BX)
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z22, (BX)
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
 	VADDPS  64(BX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
 	VADDPS  64(BX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, K1, (BX)
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z22, K1, (BX)
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile13x32AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	VPXORQ Z24, Z24, Z24
-	VPXORQ Z25, Z25, Z25
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile13x32AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 (R11)
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 (R11)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R11)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 (R11)
+	VPXORQ     Z21, Z21, Z21
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z22, Z22, Z22
+	PREFETCHT0 (R11)
+	VPXORQ     Z23, Z23, Z23
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z24, Z24, Z24
+	PREFETCHT0 (R11)
+	VPXORQ     Z25, Z25, Z25
+	PREFETCHT0 64(R11)
+	PREFETCHT0 124(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+128, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z26
 	VMOVUPS      64(R9), Z27
 	PREFETCHT0   (AX)(DX*8)
@@ -4312,9 +4768,9 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z26
-	VMOVUPS      64(R9), Z27
+	PREFETCHT1   128(R9)(R11*1)
+	VMOVUPS      128(R9), Z26
+	VMOVUPS      192(R9), Z27
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
@@ -4358,9 +4814,9 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z26
-	VMOVUPS      64(R9), Z27
+	PREFETCHT1   256(R9)(R11*1)
+	VMOVUPS      256(R9), Z26
+	VMOVUPS      320(R9), Z27
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
@@ -4404,9 +4860,9 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
-	VMOVUPS      (R9), Z26
-	VMOVUPS      64(R9), Z27
+	PREFETCHT1   384(R9)(R11*1)
+	VMOVUPS      384(R9), Z26
+	VMOVUPS      448(R9), Z27
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z28
@@ -4450,7 +4906,7 @@ k:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+512, R9
 	SUBQ         $0x04, R10
 	JGE          k
 
@@ -4459,6 +4915,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R9)(R11*1)
 	VMOVUPS      (R9), Z26
 	VMOVUPS      64(R9), Z27
 	PREFETCHT0   (AX)(DX*8)
@@ -4504,255 +4961,254 @@ k1:
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R11, R9
+	ADDQ         $+128, R9
 	DECQ         R10
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000020
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000020
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
 	VADDPS  64(BX), Z1, Z1
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
 	VADDPS  64(BX), Z3, Z3
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
 	VADDPS  64(BX), Z5, Z5
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
 	VADDPS  64(BX), Z9, Z9
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
 	VADDPS  64(BX), Z11, Z11
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, Z14
 	VMOVUPS Z14, (BX)
 	VADDPS  64(BX), Z15, Z15
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, Z16
 	VMOVUPS Z16, (BX)
 	VADDPS  64(BX), Z17, Z17
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, Z20
 	VMOVUPS Z20, (BX)
 	VADDPS  64(BX), Z21, Z21
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z22, Z22
 	VMOVUPS Z22, (BX)
 	VADDPS  64(BX), Z23, Z23
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z24, Z24
 	VMOVUPS Z24, (BX)
 	VADDPS  64(BX), Z25, Z25
 	VMOVUPS Z25, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
 	VMOVUPS Z3, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
 	VMOVUPS Z5, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
 	VMOVUPS Z9, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
 	VMOVUPS Z11, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, (BX)
 	VMOVUPS Z15, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, (BX)
 	VMOVUPS Z17, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, (BX)
 	VMOVUPS Z21, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z22, (BX)
 	VMOVUPS Z23, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z24, (BX)
 	VMOVUPS Z25, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
 	VADDPS  64(BX), Z1, K2, Z1
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
 	VADDPS  64(BX), Z3, K2, Z3
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
 	VADDPS  64(BX), Z5, K2, Z5
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
 	VADDPS  64(BX), Z9, K2, Z9
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
 	VADDPS  64(BX), Z11, K2, Z11
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z14, K1, Z14
 	VMOVUPS Z14, K1, (BX)
 	VADDPS  64(BX), Z15, K2, Z15
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z16, K1, Z16
 	VMOVUPS Z16, K1, (BX)
 	VADDPS  64(BX), Z17, K2, Z17
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z20, K1, Z20
 	VMOVUPS Z20, K1, (BX)
 	VADDPS  64(BX), Z21, K2, Z21
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z22, K1, Z22
 	VMOVUPS Z22, K1, (BX)
 	VADDPS  64(BX), Z23, K2, Z23
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z24, K1, Z24
 	VMOVUPS Z24, K1, (BX)
 	VADDPS  64(BX), Z25, K2, Z25
 	VMOVUPS Z25, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
 	VMOVUPS Z3, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
 	VMOVUPS Z5, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
 	VMOVUPS Z9, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
 	VMOVUPS Z11, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z14, K1, (BX)
 	VMOVUPS Z15, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z16, K1, (BX)
 	VMOVUPS Z17, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z20, K1, (BX)
 	VMOVUPS Z21, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z22, K1, (BX)
 	VMOVUPS Z23, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z24, K1, (BX)
 	VMOVUPS Z25, K2, 64(BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile14x16AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile14x16AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
-	MOVQ rowStride+24(FP), CX
-	MOVQ colStride+32(FP), DX
+	MOVQ rowStride+32(FP), CX
+	MOVQ colStride+40(FP), DX
 	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
@@ -4760,30 +5216,75 @@ TEXT ·tile14x16AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ AX, R10
 
 tile:
-	MOVQ   R10, AX
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+40(FP), R11
-	MOVQ   k+8(FP), R12
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	MOVQ   ldb+48(FP), R13
-	SUBQ   $0x04, R12
-	JL     rest
+	MOVQ       R10, AX
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+48(FP), R11
+	MOVQ       k+8(FP), R12
+	MOVQ       BX, R13
+	MOVQ       ldc+64(FP), R14
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 (R13)
+	PREFETCHT0 60(R13)
+	ADDQ       R14, R13
+	IMUL3Q     $+64, R12, R13
+	SUBQ       $0x04, R12
+	JL         rest
 
 k:
+	PREFETCHT1       (R11)(R13*1)
 	VMOVUPS          (R11), Z14
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -4803,8 +5304,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R13, R11
-	VMOVUPS          (R11), Z14
+	PREFETCHT1       64(R11)(R13*1)
+	VMOVUPS          64(R11), Z14
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -4823,8 +5324,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R13, R11
-	VMOVUPS          (R11), Z14
+	PREFETCHT1       128(R11)(R13*1)
+	VMOVUPS          128(R11), Z14
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -4843,8 +5344,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R13, R11
-	VMOVUPS          (R11), Z14
+	PREFETCHT1       192(R11)(R13*1)
+	VMOVUPS          192(R11), Z14
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z14, Z0
@@ -4863,7 +5364,7 @@ k:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R13, R11
+	ADDQ             $+256, R11
 	SUBQ             $0x04, R12
 	JGE              k
 
@@ -4872,6 +5373,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R11)(R13*1)
 	VMOVUPS          (R11), Z14
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -4891,225 +5393,224 @@ k1:
 	VFMADD231PS.BCST (R8)(SI*2), Z14, Z13
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R13, R11
+	ADDQ             $+64, R11
 	DECQ             R12
 	JNZ              k1
 
 done:
-	MOVQ    ldc+64(FP), AX
-	MOVQ    n+72(FP), R8
-	MOVQ    add+80(FP), R11
-	CMPQ    R8, $0x00000010
+	MOVQ    n+72(FP), AX
+	MOVQ    add+80(FP), R8
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z11, Z11
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z13, Z13
 	VMOVUPS Z13, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z13, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, R12
-	SHLXQ   R8, R12, R12
-	DECQ    R12
-	KMOVW   R12, K1
-	SHRQ    $0x10, R12
-	TESTQ   R11, R11
+	MOVQ    $+1, R11
+	SHLXQ   AX, R11, R11
+	DECQ    R11
+	KMOVW   R11, K1
+	SHRQ    $0x10, R11
+	TESTQ   R8, R8
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z13, K1, Z13
 	VMOVUPS Z13, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z13, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 
 stored:
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
+	ADDQ tileStride+24(FP), R10
 	DECQ R9
 	JNZ  tile
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), CX
-	MOVQ   b+32(FP), CX
-	MOVQ   k+0(FP), SI
-	VPXORQ Z0, Z0, Z0
-	MOVQ   ldb+40(FP), DI
-	SUBQ   $0x04, SI
-	JL     rest
+TEXT ·tile1x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), CX
+	MOVQ       b+32(FP), CX
+	MOVQ       k+0(FP), SI
+	MOVQ       BX, DI
+	MOVQ       ldc+48(FP), R8
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (DI)
+	PREFETCHT0 60(DI)
+	ADDQ       R8, DI
+	IMUL3Q     $+64, SI, DI
+	SUBQ       $0x04, SI
+	JL         rest
 
 k:
+	PREFETCHT1       (CX)(DI*1)
 	VMOVUPS          (CX), Z1
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             DI, CX
-	VMOVUPS          (CX), Z1
+	PREFETCHT1       64(CX)(DI*1)
+	VMOVUPS          64(CX), Z1
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             DI, CX
-	VMOVUPS          (CX), Z1
+	PREFETCHT1       128(CX)(DI*1)
+	VMOVUPS          128(CX), Z1
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             DI, CX
-	VMOVUPS          (CX), Z1
+	PREFETCHT1       192(CX)(DI*1)
+	VMOVUPS          192(CX), Z1
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             DI, CX
+	ADDQ             $+256, CX
 	SUBQ             $0x04, SI
 	JGE              k
 
@@ -5118,95 +5619,104 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (CX)(DI*1)
 	VMOVUPS          (CX), Z1
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z1, Z0
 	ADDQ             DX, AX
-	ADDQ             DI, CX
+	ADDQ             $+64, CX
 	DECQ             SI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile2x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R8)
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+64, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1       (SI)(R8*1)
 	VMOVUPS          (SI), Z2
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z2
+	PREFETCHT1       64(SI)(R8*1)
+	VMOVUPS          64(SI), Z2
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z2
+	PREFETCHT1       128(SI)(R8*1)
+	VMOVUPS          128(SI), Z2
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z2
+	PREFETCHT1       192(SI)(R8*1)
+	VMOVUPS          192(SI), Z2
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             R8, SI
+	ADDQ             $+256, SI
 	SUBQ             $0x04, DI
 	JGE              k
 
@@ -5215,111 +5725,123 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (SI)(R8*1)
 	VMOVUPS          (SI), Z2
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z2, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z2, Z1
 	ADDQ             DX, AX
-	ADDQ             R8, SI
+	ADDQ             $+64, SI
 	DECQ             DI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile3x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R8)
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R8)
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+64, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1       (SI)(R8*1)
 	VMOVUPS          (SI), Z3
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z3
+	PREFETCHT1       64(SI)(R8*1)
+	VMOVUPS          64(SI), Z3
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z3
+	PREFETCHT1       128(SI)(R8*1)
+	VMOVUPS          128(SI), Z3
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             R8, SI
-	VMOVUPS          (SI), Z3
+	PREFETCHT1       192(SI)(R8*1)
+	VMOVUPS          192(SI), Z3
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             R8, SI
+	ADDQ             $+256, SI
 	SUBQ             $0x04, DI
 	JGE              k
 
@@ -5328,95 +5850,110 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (SI)(R8*1)
 	VMOVUPS          (SI), Z3
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z3, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z3, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z3, Z2
 	ADDQ             DX, AX
-	ADDQ             R8, SI
+	ADDQ             $+64, SI
 	DECQ             DI
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile4x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+64, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1       (DI)(R9*1)
 	VMOVUPS          (DI), Z4
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -5424,31 +5961,31 @@ k:
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z4
+	PREFETCHT1       64(DI)(R9*1)
+	VMOVUPS          64(DI), Z4
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z4
+	PREFETCHT1       128(DI)(R9*1)
+	VMOVUPS          128(DI), Z4
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z4
+	PREFETCHT1       192(DI)(R9*1)
+	VMOVUPS          192(DI), Z4
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z4, Z1
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             R9, DI
+	ADDQ             $+256, DI
 	SUBQ             $0x04, R8
 	JGE              k
 
@@ -5457,6 +5994,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (DI)(R9*1)
 	VMOVUPS          (DI), Z4
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z4, Z0
@@ -5464,100 +6002,117 @@ k1:
 	VFMADD231PS.BCST (AX)(CX*2), Z4, Z2
 	VFMADD231PS.BCST (AX)(SI*1), Z4, Z3
 	ADDQ             DX, AX
-	ADDQ             R9, DI
+	ADDQ             $+64, DI
 	DECQ             R8
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile5x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R9)
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+64, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1       (DI)(R9*1)
 	VMOVUPS          (DI), Z5
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
@@ -5566,8 +6121,8 @@ k:
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z5
+	PREFETCHT1       64(DI)(R9*1)
+	VMOVUPS          64(DI), Z5
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
@@ -5575,8 +6130,8 @@ k:
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z5
+	PREFETCHT1       128(DI)(R9*1)
+	VMOVUPS          128(DI), Z5
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
@@ -5584,8 +6139,8 @@ k:
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             R9, DI
-	VMOVUPS          (DI), Z5
+	PREFETCHT1       192(DI)(R9*1)
+	VMOVUPS          192(DI), Z5
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z5, Z1
@@ -5593,7 +6148,7 @@ k:
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             R9, DI
+	ADDQ             $+256, DI
 	SUBQ             $0x04, R8
 	JGE              k
 
@@ -5602,6 +6157,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (DI)(R9*1)
 	VMOVUPS          (DI), Z5
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z5, Z0
@@ -5610,111 +6166,131 @@ k1:
 	VFMADD231PS.BCST (AX)(SI*1), Z5, Z3
 	VFMADD231PS.BCST (AX)(CX*4), Z5, Z4
 	ADDQ             DX, AX
-	ADDQ             R9, DI
+	ADDQ             $+64, DI
 	DECQ             R8
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile6x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+64, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1       (R8)(R10*1)
 	VMOVUPS          (R8), Z6
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -5724,8 +6300,8 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z6
+	PREFETCHT1       64(R8)(R10*1)
+	VMOVUPS          64(R8), Z6
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
@@ -5734,8 +6310,8 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z6
+	PREFETCHT1       128(R8)(R10*1)
+	VMOVUPS          128(R8), Z6
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
@@ -5744,8 +6320,8 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z6
+	PREFETCHT1       192(R8)(R10*1)
+	VMOVUPS          192(R8), Z6
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z6, Z1
@@ -5754,7 +6330,7 @@ k:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             R10, R8
+	ADDQ             $+256, R8
 	SUBQ             $0x04, R9
 	JGE              k
 
@@ -5763,6 +6339,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R8)(R10*1)
 	VMOVUPS          (R8), Z6
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z6, Z0
@@ -5772,122 +6349,145 @@ k1:
 	VFMADD231PS.BCST (AX)(CX*4), Z6, Z4
 	VFMADD231PS.BCST (AX)(DI*1), Z6, Z5
 	ADDQ             DX, AX
-	ADDQ             R10, R8
+	ADDQ             $+64, R8
 	DECQ             R9
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile7x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile7x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R10)
+	PREFETCHT0 60(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+64, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1       (R8)(R10*1)
 	VMOVUPS          (R8), Z7
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
@@ -5898,8 +6498,8 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z7
+	PREFETCHT1       64(R8)(R10*1)
+	VMOVUPS          64(R8), Z7
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
@@ -5909,8 +6509,8 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z7
+	PREFETCHT1       128(R8)(R10*1)
+	VMOVUPS          128(R8), Z7
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
@@ -5920,8 +6520,8 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             R10, R8
-	VMOVUPS          (R8), Z7
+	PREFETCHT1       192(R8)(R10*1)
+	VMOVUPS          192(R8), Z7
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
 	VFMADD231PS.BCST (AX)(CX*1), Z7, Z1
@@ -5931,7 +6531,7 @@ k:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             R10, R8
+	ADDQ             $+256, R8
 	SUBQ             $0x04, R9
 	JGE              k
 
@@ -5940,6 +6540,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R8)(R10*1)
 	VMOVUPS          (R8), Z7
 	PREFETCHT0       (AX)(DX*8)
 	VFMADD231PS.BCST (AX), Z7, Z0
@@ -5950,135 +6551,161 @@ k1:
 	VFMADD231PS.BCST (AX)(DI*1), Z7, Z5
 	VFMADD231PS.BCST (AX)(SI*2), Z7, Z6
 	ADDQ             DX, AX
-	ADDQ             R10, R8
+	ADDQ             $+64, R8
 	DECQ             R9
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile8x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile8x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z8
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6092,8 +6719,8 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z8
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z8
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -6106,8 +6733,8 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z8
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z8
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -6120,8 +6747,8 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z8
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z8
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z8, Z0
@@ -6134,7 +6761,7 @@ k:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6143,6 +6770,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z8
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6156,146 +6784,175 @@ k1:
 	VFMADD231PS.BCST (R8), Z8, Z7
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile9x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile9x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z9
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6310,8 +6967,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z9
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z9
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
@@ -6325,8 +6982,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z9
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z9
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
@@ -6340,8 +6997,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z9
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z9
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z9, Z0
@@ -6355,7 +7012,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6364,6 +7021,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z9
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6378,157 +7036,189 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*1), Z9, Z8
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile10x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile10x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z10
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6544,8 +7234,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z10
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z10
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -6560,8 +7250,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z10
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z10
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -6576,8 +7266,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z10
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z10
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z10, Z0
@@ -6592,7 +7282,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6601,6 +7291,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z10
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6616,168 +7307,203 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*2), Z10, Z9
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile11x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile11x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z11
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6794,8 +7520,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z11
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z11
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
@@ -6811,8 +7537,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z11
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z11
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
@@ -6828,8 +7554,8 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z11
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z11
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z11, Z0
@@ -6845,7 +7571,7 @@ k:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -6854,6 +7580,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z11
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -6870,179 +7597,217 @@ k1:
 	VFMADD231PS.BCST (R8)(SI*1), Z11, Z10
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile12x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile12x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z12
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -7060,8 +7825,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z12
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z12
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -7078,8 +7843,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z12
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z12
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -7096,8 +7861,8 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z12
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z12
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z12, Z0
@@ -7114,7 +7879,7 @@ k:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -7123,6 +7888,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z12
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -7140,190 +7906,231 @@ k1:
 	VFMADD231PS.BCST (R8)(CX*4), Z12, Z11
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z11, Z11
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile13x16AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+32(FP), R9
-	MOVQ   k+0(FP), R10
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	MOVQ   ldb+40(FP), R11
-	SUBQ   $0x04, R10
-	JL     rest
+TEXT ·tile13x16AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+32(FP), R9
+	MOVQ       k+0(FP), R10
+	MOVQ       BX, R11
+	MOVQ       ldc+48(FP), R12
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R11)
+	PREFETCHT0 60(R11)
+	ADDQ       R12, R11
+	IMUL3Q     $+64, R10, R11
+	SUBQ       $0x04, R10
+	JL         rest
 
 k:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z13
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -7342,8 +8149,8 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z13
+	PREFETCHT1       64(R9)(R11*1)
+	VMOVUPS          64(R9), Z13
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
@@ -7361,8 +8168,8 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z13
+	PREFETCHT1       128(R9)(R11*1)
+	VMOVUPS          128(R9), Z13
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
@@ -7380,8 +8187,8 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
-	VMOVUPS          (R9), Z13
+	PREFETCHT1       192(R9)(R11*1)
+	VMOVUPS          192(R9), Z13
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
 	VFMADD231PS.BCST (AX), Z13, Z0
@@ -7399,7 +8206,7 @@ k:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+256, R9
 	SUBQ             $0x04, R10
 	JGE              k
 
@@ -7408,6 +8215,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1       (R9)(R11*1)
 	VMOVUPS          (R9), Z13
 	PREFETCHT0       (AX)(DX*8)
 	PREFETCHT0       (R8)(DX*8)
@@ -7426,175 +8234,174 @@ k1:
 	VFMADD231PS.BCST (R8)(DI*1), Z13, Z12
 	ADDQ             DX, AX
 	ADDQ             DX, R8
-	ADDQ             R11, R9
+	ADDQ             $+64, R9
 	DECQ             R10
 	JNZ              k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, Z1
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, Z2
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, Z4
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, Z5
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, Z7
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, Z8
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, Z10
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z11, Z11
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z11, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z1, K1, Z1
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z2, K1, Z2
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z4, K1, Z4
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z5, K1, Z5
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z7, K1, Z7
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z8, K1, Z8
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z10, K1, Z10
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z11, K1, Z11
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z1, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z2, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z3, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z4, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z5, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z6, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z7, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z8, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z9, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z10, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z11, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 	VMOVUPS Z12, K1, (BX)
-	ADDQ    AX, BX
+	ADDQ    R12, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile8x48AVX512Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile8x48AVX512Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·tile8x48AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
-	MOVQ rowStride+24(FP), CX
-	MOVQ colStride+32(FP), DX
+	MOVQ rowStride+32(FP), CX
+	MOVQ colStride+40(FP), DX
 	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
@@ -7602,40 +8409,83 @@ TEXT ·tile8x48AVX512Loop(SB), NOSPLIT, $0-88
 	MOVQ AX, R10
 
 tile:
-	MOVQ   R10, AX
-	LEAQ   (AX)(SI*2), R8
-	ADDQ   CX, R8
-	MOVQ   b+40(FP), R11
-	MOVQ   k+8(FP), R12
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	VPXORQ Z21, Z21, Z21
-	VPXORQ Z22, Z22, Z22
-	VPXORQ Z23, Z23, Z23
-	MOVQ   ldb+48(FP), R13
-	SUBQ   $0x04, R12
-	JL     rest
+	MOVQ       R10, AX
+	LEAQ       (AX)(SI*2), R8
+	ADDQ       CX, R8
+	MOVQ       b+48(FP), R11
+	MOVQ       k+8(FP), R12
+	MOVQ       BX, R13
+	MOVQ       ldc+64(FP), R14
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R13)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R13)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R13)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R13)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R13)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R13)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R13)
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 64(R13)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R13)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R13)
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 (R13)
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 64(R13)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R13)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R13)
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	VPXORQ     Z21, Z21, Z21
+	PREFETCHT0 (R13)
+	VPXORQ     Z22, Z22, Z22
+	PREFETCHT0 64(R13)
+	VPXORQ     Z23, Z23, Z23
+	PREFETCHT0 128(R13)
+	PREFETCHT0 188(R13)
+	ADDQ       R14, R13
+	IMUL3Q     $+192, R12, R13
+	SUBQ       $0x04, R12
+	JL         rest
 
 k:
+	PREFETCHT1   (R11)(R13*1)
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VMOVUPS      128(R11), Z26
@@ -7675,10 +8525,10 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z24
-	VMOVUPS      64(R11), Z25
-	VMOVUPS      128(R11), Z26
+	PREFETCHT1   192(R11)(R13*1)
+	VMOVUPS      192(R11), Z24
+	VMOVUPS      256(R11), Z25
+	VMOVUPS      320(R11), Z26
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
@@ -7715,10 +8565,10 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z24
-	VMOVUPS      64(R11), Z25
-	VMOVUPS      128(R11), Z26
+	PREFETCHT1   384(R11)(R13*1)
+	VMOVUPS      384(R11), Z24
+	VMOVUPS      448(R11), Z25
+	VMOVUPS      512(R11), Z26
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
@@ -7755,10 +8605,10 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
-	VMOVUPS      (R11), Z24
-	VMOVUPS      64(R11), Z25
-	VMOVUPS      128(R11), Z26
+	PREFETCHT1   576(R11)(R13*1)
+	VMOVUPS      576(R11), Z24
+	VMOVUPS      640(R11), Z25
+	VMOVUPS      704(R11), Z26
 	PREFETCHT0   (AX)(DX*8)
 	PREFETCHT0   (R8)(DX*8)
 	VBROADCASTSS (AX), Z27
@@ -7795,7 +8645,7 @@ k:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
+	ADDQ         $+768, R11
 	SUBQ         $0x04, R12
 	JGE          k
 
@@ -7804,6 +8654,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R11)(R13*1)
 	VMOVUPS      (R11), Z24
 	VMOVUPS      64(R11), Z25
 	VMOVUPS      128(R11), Z26
@@ -7843,17 +8694,16 @@ k1:
 	VFMADD231PS  Z26, Z27, Z23
 	ADDQ         DX, AX
 	ADDQ         DX, R8
-	ADDQ         R13, R11
+	ADDQ         $+192, R11
 	DECQ         R12
 	JNZ          k1
 
 done:
-	MOVQ    ldc+64(FP), AX
-	MOVQ    n+72(FP), R8
-	MOVQ    add+80(FP), R11
-	CMPQ    R8, $0x00000030
+	MOVQ    n+72(FP), AX
+	MOVQ    add+80(FP), R8
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   R11, R11
+	TESTQ   R8, R8
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -7861,104 +8711,104 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	VADDPS  64(BX), Z10, Z10
 	VMOVUPS Z10, 64(BX)
 	VADDPS  128(BX), Z11, Z11
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	VADDPS  128(BX), Z14, Z14
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z15, Z15
 	VMOVUPS Z15, (BX)
 	VADDPS  64(BX), Z16, Z16
 	VMOVUPS Z16, 64(BX)
 	VADDPS  128(BX), Z17, Z17
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	VADDPS  128(BX), Z20, Z20
 	VMOVUPS Z20, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z21, Z21
 	VMOVUPS Z21, (BX)
 	VADDPS  64(BX), Z22, Z22
 	VMOVUPS Z22, 64(BX)
 	VADDPS  128(BX), Z23, Z23
 	VMOVUPS Z23, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, 64(BX)
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z15, (BX)
 	VMOVUPS Z16, 64(BX)
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
 	VMOVUPS Z20, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z21, (BX)
 	VMOVUPS Z22, 64(BX)
 	VMOVUPS Z23, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, R12
-	SHLXQ   R8, R12, R12
-	DECQ    R12
-	KMOVW   R12, K1
-	SHRQ    $0x10, R12
-	KMOVW   R12, K2
-	SHRQ    $0x10, R12
-	KMOVW   R12, K3
-	SHRQ    $0x10, R12
-	TESTQ   R11, R11
+	MOVQ    $+1, R11
+	SHLXQ   AX, R11, R11
+	DECQ    R11
+	KMOVW   R11, K1
+	SHRQ    $0x10, R11
+	KMOVW   R11, K2
+	SHRQ    $0x10, R11
+	KMOVW   R11, K3
+	SHRQ    $0x10, R11
+	TESTQ   R8, R8
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -7966,121 +8816,126 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	VADDPS  64(BX), Z10, K2, Z10
 	VMOVUPS Z10, K2, 64(BX)
 	VADDPS  128(BX), Z11, K3, Z11
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	VADDPS  128(BX), Z14, K3, Z14
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z15, K1, Z15
 	VMOVUPS Z15, K1, (BX)
 	VADDPS  64(BX), Z16, K2, Z16
 	VMOVUPS Z16, K2, 64(BX)
 	VADDPS  128(BX), Z17, K3, Z17
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	VADDPS  128(BX), Z20, K3, Z20
 	VMOVUPS Z20, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VADDPS  (BX), Z21, K1, Z21
 	VMOVUPS Z21, K1, (BX)
 	VADDPS  64(BX), Z22, K2, Z22
 	VMOVUPS Z22, K2, 64(BX)
 	VADDPS  128(BX), Z23, K3, Z23
 	VMOVUPS Z23, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K2, 64(BX)
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z15, K1, (BX)
 	VMOVUPS Z16, K2, 64(BX)
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
 	VMOVUPS Z20, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 	VMOVUPS Z21, K1, (BX)
 	VMOVUPS Z22, K2, 64(BX)
 	VMOVUPS Z23, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R14, BX
 
 stored:
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
-	LEAQ (R10)(CX*2), R10
+	ADDQ tileStride+24(FP), R10
 	DECQ R9
 	JNZ  tile
 	VZEROUPPER
 	RET
 
-// func tile1x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), CX
-	MOVQ   b+32(FP), CX
-	MOVQ   k+0(FP), SI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	MOVQ   ldb+40(FP), DI
-	SUBQ   $0x04, SI
-	JL     rest
+TEXT ·tile1x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), CX
+	MOVQ       b+32(FP), CX
+	MOVQ       k+0(FP), SI
+	MOVQ       BX, DI
+	MOVQ       ldc+48(FP), R8
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (DI)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(DI)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(DI)
+	PREFETCHT0 188(DI)
+	ADDQ       R8, DI
+	IMUL3Q     $+192, SI, DI
+	SUBQ       $0x04, SI
+	JL         rest
 
 k:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Z3
 	VMOVUPS      64(CX), Z4
 	VMOVUPS      128(CX), Z5
@@ -8090,37 +8945,37 @@ k:
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z3
-	VMOVUPS      64(CX), Z4
-	VMOVUPS      128(CX), Z5
+	PREFETCHT1   192(CX)(DI*1)
+	VMOVUPS      192(CX), Z3
+	VMOVUPS      256(CX), Z4
+	VMOVUPS      320(CX), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z3
-	VMOVUPS      64(CX), Z4
-	VMOVUPS      128(CX), Z5
+	PREFETCHT1   384(CX)(DI*1)
+	VMOVUPS      384(CX), Z3
+	VMOVUPS      448(CX), Z4
+	VMOVUPS      512(CX), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Z3
-	VMOVUPS      64(CX), Z4
-	VMOVUPS      128(CX), Z5
+	PREFETCHT1   576(CX)(DI*1)
+	VMOVUPS      576(CX), Z3
+	VMOVUPS      640(CX), Z4
+	VMOVUPS      704(CX), Z5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z6
 	VFMADD231PS  Z3, Z6, Z0
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+768, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -8129,6 +8984,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Z3
 	VMOVUPS      64(CX), Z4
 	VMOVUPS      128(CX), Z5
@@ -8138,17 +8994,16 @@ k1:
 	VFMADD231PS  Z4, Z6, Z1
 	VFMADD231PS  Z5, Z6, Z2
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+192, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -8156,27 +9011,27 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -8184,41 +9039,54 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile2x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile2x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R8)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R8)
+	PREFETCHT0 188(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R8)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R8)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R8)
+	PREFETCHT0 188(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+192, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	VMOVUPS      128(SI), Z8
@@ -8232,10 +9100,10 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
-	VMOVUPS      128(SI), Z8
+	PREFETCHT1   192(SI)(R8*1)
+	VMOVUPS      192(SI), Z6
+	VMOVUPS      256(SI), Z7
+	VMOVUPS      320(SI), Z8
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
@@ -8246,10 +9114,10 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
-	VMOVUPS      128(SI), Z8
+	PREFETCHT1   384(SI)(R8*1)
+	VMOVUPS      384(SI), Z6
+	VMOVUPS      448(SI), Z7
+	VMOVUPS      512(SI), Z8
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
@@ -8260,10 +9128,10 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z6
-	VMOVUPS      64(SI), Z7
-	VMOVUPS      128(SI), Z8
+	PREFETCHT1   576(SI)(R8*1)
+	VMOVUPS      576(SI), Z6
+	VMOVUPS      640(SI), Z7
+	VMOVUPS      704(SI), Z8
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z9
 	VFMADD231PS  Z6, Z9, Z0
@@ -8274,7 +9142,7 @@ k:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+768, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -8283,6 +9151,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z6
 	VMOVUPS      64(SI), Z7
 	VMOVUPS      128(SI), Z8
@@ -8296,17 +9165,16 @@ k1:
 	VFMADD231PS  Z7, Z9, Z4
 	VFMADD231PS  Z8, Z9, Z5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+192, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -8314,38 +9182,38 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -8353,55 +9221,73 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile3x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile3x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R8)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R8)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R8)
+	PREFETCHT0 188(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R8)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R8)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R8)
+	PREFETCHT0 188(R8)
+	ADDQ       R9, R8
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R8)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R8)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R8)
+	PREFETCHT0 188(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+192, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z9
 	VMOVUPS      64(SI), Z10
 	VMOVUPS      128(SI), Z11
@@ -8419,10 +9305,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z9
-	VMOVUPS      64(SI), Z10
-	VMOVUPS      128(SI), Z11
+	PREFETCHT1   192(SI)(R8*1)
+	VMOVUPS      192(SI), Z9
+	VMOVUPS      256(SI), Z10
+	VMOVUPS      320(SI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
@@ -8437,10 +9323,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z9
-	VMOVUPS      64(SI), Z10
-	VMOVUPS      128(SI), Z11
+	PREFETCHT1   384(SI)(R8*1)
+	VMOVUPS      384(SI), Z9
+	VMOVUPS      448(SI), Z10
+	VMOVUPS      512(SI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
@@ -8455,10 +9341,10 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Z9
-	VMOVUPS      64(SI), Z10
-	VMOVUPS      128(SI), Z11
+	PREFETCHT1   576(SI)(R8*1)
+	VMOVUPS      576(SI), Z9
+	VMOVUPS      640(SI), Z10
+	VMOVUPS      704(SI), Z11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z12
 	VFMADD231PS  Z9, Z12, Z0
@@ -8473,7 +9359,7 @@ k:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+768, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -8482,6 +9368,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Z9
 	VMOVUPS      64(SI), Z10
 	VMOVUPS      128(SI), Z11
@@ -8499,17 +9386,16 @@ k1:
 	VFMADD231PS  Z10, Z12, Z7
 	VFMADD231PS  Z11, Z12, Z8
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+192, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -8517,49 +9403,49 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -8567,69 +9453,92 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile4x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile4x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R9)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R9)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R9)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R9)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R9)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R9)
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 64(R9)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+192, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VMOVUPS      128(DI), Z14
@@ -8651,10 +9560,10 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z12
-	VMOVUPS      64(DI), Z13
-	VMOVUPS      128(DI), Z14
+	PREFETCHT1   192(DI)(R9*1)
+	VMOVUPS      192(DI), Z12
+	VMOVUPS      256(DI), Z13
+	VMOVUPS      320(DI), Z14
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
@@ -8673,10 +9582,10 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z12
-	VMOVUPS      64(DI), Z13
-	VMOVUPS      128(DI), Z14
+	PREFETCHT1   384(DI)(R9*1)
+	VMOVUPS      384(DI), Z12
+	VMOVUPS      448(DI), Z13
+	VMOVUPS      512(DI), Z14
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
@@ -8695,10 +9604,10 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z12
-	VMOVUPS      64(DI), Z13
-	VMOVUPS      128(DI), Z14
+	PREFETCHT1   576(DI)(R9*1)
+	VMOVUPS      576(DI), Z12
+	VMOVUPS      640(DI), Z13
+	VMOVUPS      704(DI), Z14
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z15
 	VFMADD231PS  Z12, Z15, Z0
@@ -8717,7 +9626,7 @@ k:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+768, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -8726,6 +9635,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z12
 	VMOVUPS      64(DI), Z13
 	VMOVUPS      128(DI), Z14
@@ -8747,17 +9657,16 @@ k1:
 	VFMADD231PS  Z13, Z15, Z10
 	VFMADD231PS  Z14, Z15, Z11
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+192, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -8765,60 +9674,60 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	VADDPS  64(BX), Z10, Z10
 	VMOVUPS Z10, 64(BX)
 	VADDPS  128(BX), Z11, Z11
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, 64(BX)
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -8826,83 +9735,111 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	VADDPS  64(BX), Z10, K2, Z10
 	VMOVUPS Z10, K2, 64(BX)
 	VADDPS  128(BX), Z11, K3, Z11
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K2, 64(BX)
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile5x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile5x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R9)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R9)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R9)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R9)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R9)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R9)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R9)
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 64(R9)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R9)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R9)
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 128(R9)
+	PREFETCHT0 188(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+192, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z15
 	VMOVUPS      64(DI), Z16
 	VMOVUPS      128(DI), Z17
@@ -8928,10 +9865,10 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z15
-	VMOVUPS      64(DI), Z16
-	VMOVUPS      128(DI), Z17
+	PREFETCHT1   192(DI)(R9*1)
+	VMOVUPS      192(DI), Z15
+	VMOVUPS      256(DI), Z16
+	VMOVUPS      320(DI), Z17
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
@@ -8954,10 +9891,10 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z15
-	VMOVUPS      64(DI), Z16
-	VMOVUPS      128(DI), Z17
+	PREFETCHT1   384(DI)(R9*1)
+	VMOVUPS      384(DI), Z15
+	VMOVUPS      448(DI), Z16
+	VMOVUPS      512(DI), Z17
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
@@ -8980,10 +9917,10 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Z15
-	VMOVUPS      64(DI), Z16
-	VMOVUPS      128(DI), Z17
+	PREFETCHT1   576(DI)(R9*1)
+	VMOVUPS      576(DI), Z15
+	VMOVUPS      640(DI), Z16
+	VMOVUPS      704(DI), Z17
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z18
 	VFMADD231PS  Z15, Z18, Z0
@@ -9006,7 +9943,7 @@ k:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+768, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -9015,6 +9952,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Z15
 	VMOVUPS      64(DI), Z16
 	VMOVUPS      128(DI), Z17
@@ -9040,17 +9978,16 @@ k1:
 	VFMADD231PS  Z16, Z18, Z13
 	VFMADD231PS  Z17, Z18, Z14
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+192, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -9058,71 +9995,71 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	VADDPS  64(BX), Z10, Z10
 	VMOVUPS Z10, 64(BX)
 	VADDPS  128(BX), Z11, Z11
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	VADDPS  128(BX), Z14, Z14
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, 64(BX)
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -9130,97 +10067,130 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	VADDPS  64(BX), Z10, K2, Z10
 	VMOVUPS Z10, K2, 64(BX)
 	VADDPS  128(BX), Z11, K3, Z11
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	VADDPS  128(BX), Z14, K3, Z14
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K2, 64(BX)
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile6x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile6x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R10)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R10)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R10)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R10)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R10)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R10)
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 64(R10)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R10)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R10)
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 (R10)
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 64(R10)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+192, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
 	VMOVUPS      128(R8), Z20
@@ -9250,10 +10220,10 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z18
-	VMOVUPS      64(R8), Z19
-	VMOVUPS      128(R8), Z20
+	PREFETCHT1   192(R8)(R10*1)
+	VMOVUPS      192(R8), Z18
+	VMOVUPS      256(R8), Z19
+	VMOVUPS      320(R8), Z20
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
@@ -9280,10 +10250,10 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z18
-	VMOVUPS      64(R8), Z19
-	VMOVUPS      128(R8), Z20
+	PREFETCHT1   384(R8)(R10*1)
+	VMOVUPS      384(R8), Z18
+	VMOVUPS      448(R8), Z19
+	VMOVUPS      512(R8), Z20
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
@@ -9310,10 +10280,10 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z18
-	VMOVUPS      64(R8), Z19
-	VMOVUPS      128(R8), Z20
+	PREFETCHT1   576(R8)(R10*1)
+	VMOVUPS      576(R8), Z18
+	VMOVUPS      640(R8), Z19
+	VMOVUPS      704(R8), Z20
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z21
 	VFMADD231PS  Z18, Z21, Z0
@@ -9340,7 +10310,7 @@ k:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+768, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -9349,6 +10319,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z18
 	VMOVUPS      64(R8), Z19
 	VMOVUPS      128(R8), Z20
@@ -9378,17 +10349,16 @@ k1:
 	VFMADD231PS  Z19, Z21, Z16
 	VFMADD231PS  Z20, Z21, Z17
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+192, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -9396,82 +10366,82 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	VADDPS  64(BX), Z10, Z10
 	VMOVUPS Z10, 64(BX)
 	VADDPS  128(BX), Z11, Z11
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	VADDPS  128(BX), Z14, Z14
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z15, Z15
 	VMOVUPS Z15, (BX)
 	VADDPS  64(BX), Z16, Z16
 	VMOVUPS Z16, 64(BX)
 	VADDPS  128(BX), Z17, Z17
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, 64(BX)
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z15, (BX)
 	VMOVUPS Z16, 64(BX)
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -9479,111 +10449,149 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	VADDPS  64(BX), Z10, K2, Z10
 	VMOVUPS Z10, K2, 64(BX)
 	VADDPS  128(BX), Z11, K3, Z11
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	VADDPS  128(BX), Z14, K3, Z14
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z15, K1, Z15
 	VMOVUPS Z15, K1, (BX)
 	VADDPS  64(BX), Z16, K2, Z16
 	VMOVUPS Z16, K2, 64(BX)
 	VADDPS  128(BX), Z17, K3, Z17
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K2, 64(BX)
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z15, K1, (BX)
 	VMOVUPS Z16, K2, 64(BX)
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile7x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile7x48AVX512(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x48AVX512(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   k+0(FP), R9
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
-	VPXORQ Z12, Z12, Z12
-	VPXORQ Z13, Z13, Z13
-	VPXORQ Z14, Z14, Z14
-	VPXORQ Z15, Z15, Z15
-	VPXORQ Z16, Z16, Z16
-	VPXORQ Z17, Z17, Z17
-	VPXORQ Z18, Z18, Z18
-	VPXORQ Z19, Z19, Z19
-	VPXORQ Z20, Z20, Z20
-	MOVQ   ldb+40(FP), R10
-	SUBQ   $0x04, R9
-	JL     rest
+TEXT ·tile7x48AVX512(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), R8
+	MOVQ       k+0(FP), R9
+	MOVQ       BX, R10
+	MOVQ       ldc+48(FP), R11
+	VPXORQ     Z0, Z0, Z0
+	PREFETCHT0 (R10)
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 64(R10)
+	VPXORQ     Z2, Z2, Z2
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 (R10)
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 64(R10)
+	VPXORQ     Z5, Z5, Z5
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 (R10)
+	VPXORQ     Z7, Z7, Z7
+	PREFETCHT0 64(R10)
+	VPXORQ     Z8, Z8, Z8
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z9, Z9, Z9
+	PREFETCHT0 (R10)
+	VPXORQ     Z10, Z10, Z10
+	PREFETCHT0 64(R10)
+	VPXORQ     Z11, Z11, Z11
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z12, Z12, Z12
+	PREFETCHT0 (R10)
+	VPXORQ     Z13, Z13, Z13
+	PREFETCHT0 64(R10)
+	VPXORQ     Z14, Z14, Z14
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z15, Z15, Z15
+	PREFETCHT0 (R10)
+	VPXORQ     Z16, Z16, Z16
+	PREFETCHT0 64(R10)
+	VPXORQ     Z17, Z17, Z17
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	VPXORQ     Z18, Z18, Z18
+	PREFETCHT0 (R10)
+	VPXORQ     Z19, Z19, Z19
+	PREFETCHT0 64(R10)
+	VPXORQ     Z20, Z20, Z20
+	PREFETCHT0 128(R10)
+	PREFETCHT0 188(R10)
+	ADDQ       R11, R10
+	IMUL3Q     $+192, R9, R10
+	SUBQ       $0x04, R9
+	JL         rest
 
 k:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z21
 	VMOVUPS      64(R8), Z22
 	VMOVUPS      128(R8), Z23
@@ -9617,10 +10625,10 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z21
-	VMOVUPS      64(R8), Z22
-	VMOVUPS      128(R8), Z23
+	PREFETCHT1   192(R8)(R10*1)
+	VMOVUPS      192(R8), Z21
+	VMOVUPS      256(R8), Z22
+	VMOVUPS      320(R8), Z23
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
@@ -9651,10 +10659,10 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z21
-	VMOVUPS      64(R8), Z22
-	VMOVUPS      128(R8), Z23
+	PREFETCHT1   384(R8)(R10*1)
+	VMOVUPS      384(R8), Z21
+	VMOVUPS      448(R8), Z22
+	VMOVUPS      512(R8), Z23
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
@@ -9685,10 +10693,10 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         R10, R8
-	VMOVUPS      (R8), Z21
-	VMOVUPS      64(R8), Z22
-	VMOVUPS      128(R8), Z23
+	PREFETCHT1   576(R8)(R10*1)
+	VMOVUPS      576(R8), Z21
+	VMOVUPS      640(R8), Z22
+	VMOVUPS      704(R8), Z23
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Z24
 	VFMADD231PS  Z21, Z24, Z0
@@ -9719,7 +10727,7 @@ k:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+768, R8
 	SUBQ         $0x04, R9
 	JGE          k
 
@@ -9728,6 +10736,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R8)(R10*1)
 	VMOVUPS      (R8), Z21
 	VMOVUPS      64(R8), Z22
 	VMOVUPS      128(R8), Z23
@@ -9761,17 +10770,16 @@ k1:
 	VFMADD231PS  Z22, Z24, Z19
 	VFMADD231PS  Z23, Z24, Z20
 	ADDQ         DX, AX
-	ADDQ         R10, R8
+	ADDQ         $+192, R8
 	DECQ         R9
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000030
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000030
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Z0, Z0
 	VMOVUPS Z0, (BX)
@@ -9779,93 +10787,93 @@ done:
 	VMOVUPS Z1, 64(BX)
 	VADDPS  128(BX), Z2, Z2
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, Z3
 	VMOVUPS Z3, (BX)
 	VADDPS  64(BX), Z4, Z4
 	VMOVUPS Z4, 64(BX)
 	VADDPS  128(BX), Z5, Z5
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, Z6
 	VMOVUPS Z6, (BX)
 	VADDPS  64(BX), Z7, Z7
 	VMOVUPS Z7, 64(BX)
 	VADDPS  128(BX), Z8, Z8
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z9, Z9
 	VMOVUPS Z9, (BX)
 	VADDPS  64(BX), Z10, Z10
 	VMOVUPS Z10, 64(BX)
 	VADDPS  128(BX), Z11, Z11
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, Z12
 	VMOVUPS Z12, (BX)
 	VADDPS  64(BX), Z13, Z13
 	VMOVUPS Z13, 64(BX)
 	VADDPS  128(BX), Z14, Z14
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z15, Z15
 	VMOVUPS Z15, (BX)
 	VADDPS  64(BX), Z16, Z16
 	VMOVUPS Z16, 64(BX)
 	VADDPS  128(BX), Z17, Z17
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z18, Z18
 	VMOVUPS Z18, (BX)
 	VADDPS  64(BX), Z19, Z19
 	VMOVUPS Z19, 64(BX)
 	VADDPS  128(BX), Z20, Z20
 	VMOVUPS Z20, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Z0, (BX)
 	VMOVUPS Z1, 64(BX)
 	VMOVUPS Z2, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, (BX)
 	VMOVUPS Z4, 64(BX)
 	VMOVUPS Z5, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, (BX)
 	VMOVUPS Z7, 64(BX)
 	VMOVUPS Z8, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z9, (BX)
 	VMOVUPS Z10, 64(BX)
 	VMOVUPS Z11, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, (BX)
 	VMOVUPS Z13, 64(BX)
 	VMOVUPS Z14, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z15, (BX)
 	VMOVUPS Z16, 64(BX)
 	VMOVUPS Z17, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z18, (BX)
 	VMOVUPS Z19, 64(BX)
 	VMOVUPS Z20, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edge:
-	MOVQ    $+1, SI
-	SHLXQ   CX, SI, SI
-	DECQ    SI
-	KMOVW   SI, K1
-	SHRQ    $0x10, SI
-	KMOVW   SI, K2
-	SHRQ    $0x10, SI
-	KMOVW   SI, K3
-	SHRQ    $0x10, SI
-	TESTQ   DX, DX
+	MOVQ    $+1, DX
+	SHLXQ   AX, DX, DX
+	DECQ    DX
+	KMOVW   DX, K1
+	SHRQ    $0x10, DX
+	KMOVW   DX, K2
+	SHRQ    $0x10, DX
+	KMOVW   DX, K3
+	SHRQ    $0x10, DX
+	TESTQ   CX, CX
 	JZ      edgestore
 	VADDPS  (BX), Z0, K1, Z0
 	VMOVUPS Z0, K1, (BX)
@@ -9873,91 +10881,91 @@ edge:
 	VMOVUPS Z1, K2, 64(BX)
 	VADDPS  128(BX), Z2, K3, Z2
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z3, K1, Z3
 	VMOVUPS Z3, K1, (BX)
 	VADDPS  64(BX), Z4, K2, Z4
 	VMOVUPS Z4, K2, 64(BX)
 	VADDPS  128(BX), Z5, K3, Z5
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z6, K1, Z6
 	VMOVUPS Z6, K1, (BX)
 	VADDPS  64(BX), Z7, K2, Z7
 	VMOVUPS Z7, K2, 64(BX)
 	VADDPS  128(BX), Z8, K3, Z8
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z9, K1, Z9
 	VMOVUPS Z9, K1, (BX)
 	VADDPS  64(BX), Z10, K2, Z10
 	VMOVUPS Z10, K2, 64(BX)
 	VADDPS  128(BX), Z11, K3, Z11
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z12, K1, Z12
 	VMOVUPS Z12, K1, (BX)
 	VADDPS  64(BX), Z13, K2, Z13
 	VMOVUPS Z13, K2, 64(BX)
 	VADDPS  128(BX), Z14, K3, Z14
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z15, K1, Z15
 	VMOVUPS Z15, K1, (BX)
 	VADDPS  64(BX), Z16, K2, Z16
 	VMOVUPS Z16, K2, 64(BX)
 	VADDPS  128(BX), Z17, K3, Z17
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VADDPS  (BX), Z18, K1, Z18
 	VMOVUPS Z18, K1, (BX)
 	VADDPS  64(BX), Z19, K2, Z19
 	VMOVUPS Z19, K2, 64(BX)
 	VADDPS  128(BX), Z20, K3, Z20
 	VMOVUPS Z20, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	JMP     stored
 
 edgestore:
 	VMOVUPS Z0, K1, (BX)
 	VMOVUPS Z1, K2, 64(BX)
 	VMOVUPS Z2, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z3, K1, (BX)
 	VMOVUPS Z4, K2, 64(BX)
 	VMOVUPS Z5, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z6, K1, (BX)
 	VMOVUPS Z7, K2, 64(BX)
 	VMOVUPS Z8, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z9, K1, (BX)
 	VMOVUPS Z10, K2, 64(BX)
 	VMOVUPS Z11, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z12, K1, (BX)
 	VMOVUPS Z13, K2, 64(BX)
 	VMOVUPS Z14, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z15, K1, (BX)
 	VMOVUPS Z16, K2, 64(BX)
 	VMOVUPS Z17, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 	VMOVUPS Z18, K1, (BX)
 	VMOVUPS Z19, K2, 64(BX)
 	VMOVUPS Z20, K3, 128(BX)
-	ADDQ    AX, BX
+	ADDQ    R11, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile6x16AVX2Loop(count int, k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile6x16AVX2Loop(count int, k int, a *float32, tileStride int, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
-	MOVQ rowStride+24(FP), CX
-	MOVQ colStride+32(FP), DX
+	MOVQ rowStride+32(FP), CX
+	MOVQ colStride+40(FP), DX
 	MOVQ c+56(FP), BX
 	LEAQ (CX)(CX*2), SI
 	LEAQ (CX)(CX*4), DI
@@ -9965,26 +10973,47 @@ TEXT ·tile6x16AVX2Loop(SB), NOSPLIT, $0-88
 	MOVQ AX, R9
 
 tile:
-	MOVQ   R9, AX
-	MOVQ   b+40(FP), R10
-	MOVQ   k+8(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   ldb+48(FP), R12
-	SUBQ   $0x04, R11
-	JL     rest
+	MOVQ       R9, AX
+	MOVQ       b+48(FP), R10
+	MOVQ       k+8(FP), R11
+	MOVQ       BX, R12
+	MOVQ       ldc+64(FP), R13
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (R12)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (R12)
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (R12)
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	VXORPS     Y6, Y6, Y6
+	PREFETCHT0 (R12)
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	VXORPS     Y8, Y8, Y8
+	PREFETCHT0 (R12)
+	VXORPS     Y9, Y9, Y9
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	VXORPS     Y10, Y10, Y10
+	PREFETCHT0 (R12)
+	VXORPS     Y11, Y11, Y11
+	PREFETCHT0 60(R12)
+	ADDQ       R13, R12
+	IMUL3Q     $+64, R11, R12
+	SUBQ       $0x04, R11
+	JL         rest
 
 k:
+	PREFETCHT1   (R10)(R12*1)
 	VMOVUPS      (R10), Y12
 	VMOVUPS      32(R10), Y13
 	PREFETCHT0   (AX)(DX*8)
@@ -10007,9 +11036,9 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         R12, R10
-	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
+	PREFETCHT1   64(R10)(R12*1)
+	VMOVUPS      64(R10), Y12
+	VMOVUPS      96(R10), Y13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
@@ -10030,9 +11059,9 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         R12, R10
-	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
+	PREFETCHT1   128(R10)(R12*1)
+	VMOVUPS      128(R10), Y12
+	VMOVUPS      160(R10), Y13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
@@ -10053,9 +11082,9 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         R12, R10
-	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
+	PREFETCHT1   192(R10)(R12*1)
+	VMOVUPS      192(R10), Y12
+	VMOVUPS      224(R10), Y13
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y14
 	VFMADD231PS  Y12, Y14, Y0
@@ -10076,7 +11105,7 @@ k:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         R12, R10
+	ADDQ         $+256, R10
 	SUBQ         $0x04, R11
 	JGE          k
 
@@ -10085,6 +11114,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (R10)(R12*1)
 	VMOVUPS      (R10), Y12
 	VMOVUPS      32(R10), Y13
 	PREFETCHT0   (AX)(DX*8)
@@ -10107,81 +11137,80 @@ k1:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         DX, AX
-	ADDQ         R12, R10
+	ADDQ         $+64, R10
 	DECQ         R11
 	JNZ          k1
 
 done:
-	MOVQ    ldc+64(FP), AX
-	MOVQ    n+72(FP), R10
-	MOVQ    add+80(FP), R11
-	CMPQ    R10, $0x00000010
+	MOVQ    n+72(FP), AX
+	MOVQ    add+80(FP), R10
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   R11, R11
+	TESTQ   R10, R10
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VADDPS  (BX), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VADDPS  32(BX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VADDPS  (BX), Y4, Y4
 	VMOVUPS Y4, (BX)
 	VADDPS  32(BX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VADDPS  (BX), Y6, Y6
 	VMOVUPS Y6, (BX)
 	VADDPS  32(BX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VADDPS  (BX), Y8, Y8
 	VMOVUPS Y8, (BX)
 	VADDPS  32(BX), Y9, Y9
 	VMOVUPS Y9, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VADDPS  (BX), Y10, Y10
 	VMOVUPS Y10, (BX)
 	VADDPS  32(BX), Y11, Y11
 	VMOVUPS Y11, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VMOVUPS Y4, (BX)
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VMOVUPS Y6, (BX)
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VMOVUPS Y8, (BX)
 	VMOVUPS Y9, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	VMOVUPS Y10, (BX)
 	VMOVUPS Y11, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R13, BX
 	JMP     stored
 
 edge:
-	VMOVD        R10, X12
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y13
 	VPCMPGTD     lane<>+0(SB), Y13, Y13
-	SUBQ         $0x08, R10
-	VMOVD        R10, X12
+	SUBQ         $0x08, AX
+	VMOVD        AX, X12
 	VPBROADCASTD X12, Y12
 	VPCMPGTD     lane<>+0(SB), Y12, Y12
-	SUBQ         $0x08, R10
-	TESTQ        R11, R11
+	SUBQ         $0x08, AX
+	TESTQ        R10, R10
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y0, Y0
@@ -10189,91 +11218,95 @@ edge:
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y1, Y1
 	VMASKMOVPS   Y1, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y2, Y2
 	VMASKMOVPS   Y2, Y13, (BX)
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y3, Y3
 	VMASKMOVPS   Y3, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y4, Y4
 	VMASKMOVPS   Y4, Y13, (BX)
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y5, Y5
 	VMASKMOVPS   Y5, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y6, Y6
 	VMASKMOVPS   Y6, Y13, (BX)
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y7, Y7
 	VMASKMOVPS   Y7, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y8, Y8
 	VMASKMOVPS   Y8, Y13, (BX)
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y9, Y9
 	VMASKMOVPS   Y9, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	VMASKMOVPS   (BX), Y13, Y14
 	VADDPS       Y14, Y10, Y10
 	VMASKMOVPS   Y10, Y13, (BX)
 	VMASKMOVPS   32(BX), Y12, Y14
 	VADDPS       Y14, Y11, Y11
 	VMASKMOVPS   Y11, Y12, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R13, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y13, (BX)
 	VMASKMOVPS Y1, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 	VMASKMOVPS Y2, Y13, (BX)
 	VMASKMOVPS Y3, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 	VMASKMOVPS Y4, Y13, (BX)
 	VMASKMOVPS Y5, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 	VMASKMOVPS Y6, Y13, (BX)
 	VMASKMOVPS Y7, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 	VMASKMOVPS Y8, Y13, (BX)
 	VMASKMOVPS Y9, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 	VMASKMOVPS Y10, Y13, (BX)
 	VMASKMOVPS Y11, Y12, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R13, BX
 
 stored:
-	LEAQ (R9)(CX*2), R9
-	LEAQ (R9)(CX*2), R9
-	LEAQ (R9)(CX*2), R9
+	ADDQ tileStride+24(FP), R9
 	DECQ R8
 	JNZ  tile
 	VZEROUPPER
 	RET
 
-// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile1x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), CX
-	MOVQ   b+32(FP), CX
-	MOVQ   k+0(FP), SI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   ldb+40(FP), DI
-	SUBQ   $0x04, SI
-	JL     rest
+TEXT ·tile1x16AVX2(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), CX
+	MOVQ       b+32(FP), CX
+	MOVQ       k+0(FP), SI
+	MOVQ       BX, DI
+	MOVQ       ldc+48(FP), R8
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (DI)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(DI)
+	ADDQ       R8, DI
+	IMUL3Q     $+64, SI, DI
+	SUBQ       $0x04, SI
+	JL         rest
 
 k:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	PREFETCHT0   (AX)(DX*8)
@@ -10281,31 +11314,31 @@ k:
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y3
+	PREFETCHT1   64(CX)(DI*1)
+	VMOVUPS      64(CX), Y2
+	VMOVUPS      96(CX), Y3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y3
+	PREFETCHT1   128(CX)(DI*1)
+	VMOVUPS      128(CX), Y2
+	VMOVUPS      160(CX), Y3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
-	VMOVUPS      (CX), Y2
-	VMOVUPS      32(CX), Y3
+	PREFETCHT1   192(CX)(DI*1)
+	VMOVUPS      192(CX), Y2
+	VMOVUPS      224(CX), Y3
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+256, CX
 	SUBQ         $0x04, SI
 	JGE          k
 
@@ -10314,6 +11347,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (CX)(DI*1)
 	VMOVUPS      (CX), Y2
 	VMOVUPS      32(CX), Y3
 	PREFETCHT0   (AX)(DX*8)
@@ -10321,41 +11355,40 @@ k1:
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
 	ADDQ         DX, AX
-	ADDQ         DI, CX
+	ADDQ         $+64, CX
 	DECQ         SI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R8, BX
 	JMP     stored
 
 edge:
-	VMOVD        CX, X2
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y3
 	VPCMPGTD     lane<>+0(SB), Y3, Y3
-	SUBQ         $0x08, CX
-	VMOVD        CX, X2
+	SUBQ         $0x08, AX
+	VMOVD        AX, X2
 	VPBROADCASTD X2, Y2
 	VPCMPGTD     lane<>+0(SB), Y2, Y2
-	SUBQ         $0x08, CX
-	TESTQ        DX, DX
+	SUBQ         $0x08, AX
+	TESTQ        CX, CX
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y3, Y4
 	VADDPS       Y4, Y0, Y0
@@ -10363,38 +11396,47 @@ edge:
 	VMASKMOVPS   32(BX), Y2, Y4
 	VADDPS       Y4, Y1, Y1
 	VMASKMOVPS   Y1, Y2, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R8, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y3, (BX)
 	VMASKMOVPS Y1, Y2, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R8, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile2x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile2x16AVX2(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (R8)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (R8)
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+64, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Y4
 	VMOVUPS      32(SI), Y5
 	PREFETCHT0   (AX)(DX*8)
@@ -10405,9 +11447,9 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y4
-	VMOVUPS      32(SI), Y5
+	PREFETCHT1   64(SI)(R8*1)
+	VMOVUPS      64(SI), Y4
+	VMOVUPS      96(SI), Y5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
@@ -10416,9 +11458,9 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y4
-	VMOVUPS      32(SI), Y5
+	PREFETCHT1   128(SI)(R8*1)
+	VMOVUPS      128(SI), Y4
+	VMOVUPS      160(SI), Y5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
@@ -10427,9 +11469,9 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y4
-	VMOVUPS      32(SI), Y5
+	PREFETCHT1   192(SI)(R8*1)
+	VMOVUPS      192(SI), Y4
+	VMOVUPS      224(SI), Y5
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y6
 	VFMADD231PS  Y4, Y6, Y0
@@ -10438,7 +11480,7 @@ k:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+256, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -10447,6 +11489,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Y4
 	VMOVUPS      32(SI), Y5
 	PREFETCHT0   (AX)(DX*8)
@@ -10457,49 +11500,48 @@ k1:
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+64, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VADDPS  32(BX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	VMOVD        CX, X4
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y5
 	VPCMPGTD     lane<>+0(SB), Y5, Y5
-	SUBQ         $0x08, CX
-	VMOVD        CX, X4
+	SUBQ         $0x08, AX
+	VMOVD        AX, X4
 	VPBROADCASTD X4, Y4
 	VPCMPGTD     lane<>+0(SB), Y4, Y4
-	SUBQ         $0x08, CX
-	TESTQ        DX, DX
+	SUBQ         $0x08, AX
+	TESTQ        CX, CX
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y5, Y6
 	VADDPS       Y6, Y0, Y0
@@ -10507,50 +11549,62 @@ edge:
 	VMASKMOVPS   32(BX), Y4, Y6
 	VADDPS       Y6, Y1, Y1
 	VMASKMOVPS   Y1, Y4, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R9, BX
 	VMASKMOVPS   (BX), Y5, Y6
 	VADDPS       Y6, Y2, Y2
 	VMASKMOVPS   Y2, Y5, (BX)
 	VMASKMOVPS   32(BX), Y4, Y6
 	VADDPS       Y6, Y3, Y3
 	VMASKMOVPS   Y3, Y4, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R9, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y5, (BX)
 	VMASKMOVPS Y1, Y4, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R9, BX
 	VMASKMOVPS Y2, Y5, (BX)
 	VMASKMOVPS Y3, Y4, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile3x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), SI
-	MOVQ   b+32(FP), SI
-	MOVQ   k+0(FP), DI
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   ldb+40(FP), R8
-	SUBQ   $0x04, DI
-	JL     rest
+TEXT ·tile3x16AVX2(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), SI
+	MOVQ       b+32(FP), SI
+	MOVQ       k+0(FP), DI
+	MOVQ       BX, R8
+	MOVQ       ldc+48(FP), R9
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (R8)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (R8)
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (R8)
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 60(R8)
+	ADDQ       R9, R8
+	IMUL3Q     $+64, DI, R8
+	SUBQ       $0x04, DI
+	JL         rest
 
 k:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
 	PREFETCHT0   (AX)(DX*8)
@@ -10564,9 +11618,9 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y6
-	VMOVUPS      32(SI), Y7
+	PREFETCHT1   64(SI)(R8*1)
+	VMOVUPS      64(SI), Y6
+	VMOVUPS      96(SI), Y7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
@@ -10578,9 +11632,9 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y6
-	VMOVUPS      32(SI), Y7
+	PREFETCHT1   128(SI)(R8*1)
+	VMOVUPS      128(SI), Y6
+	VMOVUPS      160(SI), Y7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
@@ -10592,9 +11646,9 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
-	VMOVUPS      (SI), Y6
-	VMOVUPS      32(SI), Y7
+	PREFETCHT1   192(SI)(R8*1)
+	VMOVUPS      192(SI), Y6
+	VMOVUPS      224(SI), Y7
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y8
 	VFMADD231PS  Y6, Y8, Y0
@@ -10606,7 +11660,7 @@ k:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+256, SI
 	SUBQ         $0x04, DI
 	JGE          k
 
@@ -10615,6 +11669,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (SI)(R8*1)
 	VMOVUPS      (SI), Y6
 	VMOVUPS      32(SI), Y7
 	PREFETCHT0   (AX)(DX*8)
@@ -10628,57 +11683,56 @@ k1:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         DX, AX
-	ADDQ         R8, SI
+	ADDQ         $+64, SI
 	DECQ         DI
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VADDPS  32(BX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VADDPS  (BX), Y4, Y4
 	VMOVUPS Y4, (BX)
 	VADDPS  32(BX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	VMOVUPS Y4, (BX)
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R9, BX
 	JMP     stored
 
 edge:
-	VMOVD        CX, X6
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y7
 	VPCMPGTD     lane<>+0(SB), Y7, Y7
-	SUBQ         $0x08, CX
-	VMOVD        CX, X6
+	SUBQ         $0x08, AX
+	VMOVD        AX, X6
 	VPBROADCASTD X6, Y6
 	VPCMPGTD     lane<>+0(SB), Y6, Y6
-	SUBQ         $0x08, CX
-	TESTQ        DX, DX
+	SUBQ         $0x08, AX
+	TESTQ        CX, CX
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y7, Y8
 	VADDPS       Y8, Y0, Y0
@@ -10686,62 +11740,77 @@ edge:
 	VMASKMOVPS   32(BX), Y6, Y8
 	VADDPS       Y8, Y1, Y1
 	VMASKMOVPS   Y1, Y6, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R9, BX
 	VMASKMOVPS   (BX), Y7, Y8
 	VADDPS       Y8, Y2, Y2
 	VMASKMOVPS   Y2, Y7, (BX)
 	VMASKMOVPS   32(BX), Y6, Y8
 	VADDPS       Y8, Y3, Y3
 	VMASKMOVPS   Y3, Y6, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R9, BX
 	VMASKMOVPS   (BX), Y7, Y8
 	VADDPS       Y8, Y4, Y4
 	VMASKMOVPS   Y4, Y7, (BX)
 	VMASKMOVPS   32(BX), Y6, Y8
 	VADDPS       Y8, Y5, Y5
 	VMASKMOVPS   Y5, Y6, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R9, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y7, (BX)
 	VMASKMOVPS Y1, Y6, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R9, BX
 	VMASKMOVPS Y2, Y7, (BX)
 	VMASKMOVPS Y3, Y6, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R9, BX
 	VMASKMOVPS Y4, Y7, (BX)
 	VMASKMOVPS Y5, Y6, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R9, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile4x16AVX2(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (R9)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (R9)
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (R9)
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y6, Y6, Y6
+	PREFETCHT0 (R9)
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+64, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	PREFETCHT0   (AX)(DX*8)
@@ -10758,9 +11827,9 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y8
-	VMOVUPS      32(DI), Y9
+	PREFETCHT1   64(DI)(R9*1)
+	VMOVUPS      64(DI), Y8
+	VMOVUPS      96(DI), Y9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
@@ -10775,9 +11844,9 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y8
-	VMOVUPS      32(DI), Y9
+	PREFETCHT1   128(DI)(R9*1)
+	VMOVUPS      128(DI), Y8
+	VMOVUPS      160(DI), Y9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
@@ -10792,9 +11861,9 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y8
-	VMOVUPS      32(DI), Y9
+	PREFETCHT1   192(DI)(R9*1)
+	VMOVUPS      192(DI), Y8
+	VMOVUPS      224(DI), Y9
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y10
 	VFMADD231PS  Y8, Y10, Y0
@@ -10809,7 +11878,7 @@ k:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+256, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -10818,6 +11887,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Y8
 	VMOVUPS      32(DI), Y9
 	PREFETCHT0   (AX)(DX*8)
@@ -10834,65 +11904,64 @@ k1:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+64, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VADDPS  32(BX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y4, Y4
 	VMOVUPS Y4, (BX)
 	VADDPS  32(BX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y6, Y6
 	VMOVUPS Y6, (BX)
 	VADDPS  32(BX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y4, (BX)
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y6, (BX)
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	VMOVD        CX, X8
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y9
 	VPCMPGTD     lane<>+0(SB), Y9, Y9
-	SUBQ         $0x08, CX
-	VMOVD        CX, X8
+	SUBQ         $0x08, AX
+	VMOVD        AX, X8
 	VPBROADCASTD X8, Y8
 	VPCMPGTD     lane<>+0(SB), Y8, Y8
-	SUBQ         $0x08, CX
-	TESTQ        DX, DX
+	SUBQ         $0x08, AX
+	TESTQ        CX, CX
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y9, Y10
 	VADDPS       Y10, Y0, Y0
@@ -10900,74 +11969,92 @@ edge:
 	VMASKMOVPS   32(BX), Y8, Y10
 	VADDPS       Y10, Y1, Y1
 	VMASKMOVPS   Y1, Y8, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y9, Y10
 	VADDPS       Y10, Y2, Y2
 	VMASKMOVPS   Y2, Y9, (BX)
 	VMASKMOVPS   32(BX), Y8, Y10
 	VADDPS       Y10, Y3, Y3
 	VMASKMOVPS   Y3, Y8, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y9, Y10
 	VADDPS       Y10, Y4, Y4
 	VMASKMOVPS   Y4, Y9, (BX)
 	VMASKMOVPS   32(BX), Y8, Y10
 	VADDPS       Y10, Y5, Y5
 	VMASKMOVPS   Y5, Y8, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y9, Y10
 	VADDPS       Y10, Y6, Y6
 	VMASKMOVPS   Y6, Y9, (BX)
 	VMASKMOVPS   32(BX), Y8, Y10
 	VADDPS       Y10, Y7, Y7
 	VMASKMOVPS   Y7, Y8, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y9, (BX)
 	VMASKMOVPS Y1, Y8, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y2, Y9, (BX)
 	VMASKMOVPS Y3, Y8, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y4, Y9, (BX)
 	VMASKMOVPS Y5, Y8, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y6, Y9, (BX)
 	VMASKMOVPS Y7, Y8, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 
 stored:
 	VZEROUPPER
 	RET
 
-// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+// func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-80
-	MOVQ   a+8(FP), AX
-	MOVQ   rowStride+16(FP), CX
-	MOVQ   colStride+24(FP), DX
-	MOVQ   c+48(FP), BX
-	LEAQ   (CX)(CX*2), SI
-	LEAQ   (CX)(CX*4), DI
-	MOVQ   b+32(FP), DI
-	MOVQ   k+0(FP), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   ldb+40(FP), R9
-	SUBQ   $0x04, R8
-	JL     rest
+TEXT ·tile5x16AVX2(SB), NOSPLIT, $0-72
+	MOVQ       a+8(FP), AX
+	MOVQ       rowStride+16(FP), CX
+	MOVQ       colStride+24(FP), DX
+	MOVQ       c+40(FP), BX
+	LEAQ       (CX)(CX*2), SI
+	LEAQ       (CX)(CX*4), DI
+	MOVQ       b+32(FP), DI
+	MOVQ       k+0(FP), R8
+	MOVQ       BX, R9
+	MOVQ       ldc+48(FP), R10
+	VXORPS     Y0, Y0, Y0
+	PREFETCHT0 (R9)
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (R9)
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (R9)
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y6, Y6, Y6
+	PREFETCHT0 (R9)
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	VXORPS     Y8, Y8, Y8
+	PREFETCHT0 (R9)
+	VXORPS     Y9, Y9, Y9
+	PREFETCHT0 60(R9)
+	ADDQ       R10, R9
+	IMUL3Q     $+64, R8, R9
+	SUBQ       $0x04, R8
+	JL         rest
 
 k:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Y10
 	VMOVUPS      32(DI), Y11
 	PREFETCHT0   (AX)(DX*8)
@@ -10987,9 +12074,9 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y10
-	VMOVUPS      32(DI), Y11
+	PREFETCHT1   64(DI)(R9*1)
+	VMOVUPS      64(DI), Y10
+	VMOVUPS      96(DI), Y11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
@@ -11007,9 +12094,9 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y10
-	VMOVUPS      32(DI), Y11
+	PREFETCHT1   128(DI)(R9*1)
+	VMOVUPS      128(DI), Y10
+	VMOVUPS      160(DI), Y11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
@@ -11027,9 +12114,9 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
-	VMOVUPS      (DI), Y10
-	VMOVUPS      32(DI), Y11
+	PREFETCHT1   192(DI)(R9*1)
+	VMOVUPS      192(DI), Y10
+	VMOVUPS      224(DI), Y11
 	PREFETCHT0   (AX)(DX*8)
 	VBROADCASTSS (AX), Y12
 	VFMADD231PS  Y10, Y12, Y0
@@ -11047,7 +12134,7 @@ k:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+256, DI
 	SUBQ         $0x04, R8
 	JGE          k
 
@@ -11056,6 +12143,7 @@ rest:
 	JZ   done
 
 k1:
+	PREFETCHT1   (DI)(R9*1)
 	VMOVUPS      (DI), Y10
 	VMOVUPS      32(DI), Y11
 	PREFETCHT0   (AX)(DX*8)
@@ -11075,73 +12163,72 @@ k1:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         DX, AX
-	ADDQ         R9, DI
+	ADDQ         $+64, DI
 	DECQ         R8
 	JNZ          k1
 
 done:
-	MOVQ    ldc+56(FP), AX
-	MOVQ    n+64(FP), CX
-	MOVQ    add+72(FP), DX
-	CMPQ    CX, $0x00000010
+	MOVQ    n+56(FP), AX
+	MOVQ    add+64(FP), CX
+	CMPQ    AX, $0x00000010
 	JL      edge
-	TESTQ   DX, DX
+	TESTQ   CX, CX
 	JZ      fullstore
 	VADDPS  (BX), Y0, Y0
 	VMOVUPS Y0, (BX)
 	VADDPS  32(BX), Y1, Y1
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y2, Y2
 	VMOVUPS Y2, (BX)
 	VADDPS  32(BX), Y3, Y3
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y4, Y4
 	VMOVUPS Y4, (BX)
 	VADDPS  32(BX), Y5, Y5
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y6, Y6
 	VMOVUPS Y6, (BX)
 	VADDPS  32(BX), Y7, Y7
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VADDPS  (BX), Y8, Y8
 	VMOVUPS Y8, (BX)
 	VADDPS  32(BX), Y9, Y9
 	VMOVUPS Y9, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 fullstore:
 	VMOVUPS Y0, (BX)
 	VMOVUPS Y1, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y2, (BX)
 	VMOVUPS Y3, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y4, (BX)
 	VMOVUPS Y5, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y6, (BX)
 	VMOVUPS Y7, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	VMOVUPS Y8, (BX)
 	VMOVUPS Y9, 32(BX)
-	ADDQ    AX, BX
+	ADDQ    R10, BX
 	JMP     stored
 
 edge:
-	VMOVD        CX, X10
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y11
 	VPCMPGTD     lane<>+0(SB), Y11, Y11
-	SUBQ         $0x08, CX
-	VMOVD        CX, X10
+	SUBQ         $0x08, AX
+	VMOVD        AX, X10
 	VPBROADCASTD X10, Y10
 	VPCMPGTD     lane<>+0(SB), Y10, Y10
-	SUBQ         $0x08, CX
-	TESTQ        DX, DX
+	SUBQ         $0x08, AX
+	TESTQ        CX, CX
 	JZ           edgestore
 	VMASKMOVPS   (BX), Y11, Y12
 	VADDPS       Y12, Y0, Y0
@@ -11149,53 +12236,53 @@ edge:
 	VMASKMOVPS   32(BX), Y10, Y12
 	VADDPS       Y12, Y1, Y1
 	VMASKMOVPS   Y1, Y10, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y11, Y12
 	VADDPS       Y12, Y2, Y2
 	VMASKMOVPS   Y2, Y11, (BX)
 	VMASKMOVPS   32(BX), Y10, Y12
 	VADDPS       Y12, Y3, Y3
 	VMASKMOVPS   Y3, Y10, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y11, Y12
 	VADDPS       Y12, Y4, Y4
 	VMASKMOVPS   Y4, Y11, (BX)
 	VMASKMOVPS   32(BX), Y10, Y12
 	VADDPS       Y12, Y5, Y5
 	VMASKMOVPS   Y5, Y10, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y11, Y12
 	VADDPS       Y12, Y6, Y6
 	VMASKMOVPS   Y6, Y11, (BX)
 	VMASKMOVPS   32(BX), Y10, Y12
 	VADDPS       Y12, Y7, Y7
 	VMASKMOVPS   Y7, Y10, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	VMASKMOVPS   (BX), Y11, Y12
 	VADDPS       Y12, Y8, Y8
 	VMASKMOVPS   Y8, Y11, (BX)
 	VMASKMOVPS   32(BX), Y10, Y12
 	VADDPS       Y12, Y9, Y9
 	VMASKMOVPS   Y9, Y10, 32(BX)
-	ADDQ         AX, BX
+	ADDQ         R10, BX
 	JMP          stored
 
 edgestore:
 	VMASKMOVPS Y0, Y11, (BX)
 	VMASKMOVPS Y1, Y10, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y2, Y11, (BX)
 	VMASKMOVPS Y3, Y10, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y4, Y11, (BX)
 	VMASKMOVPS Y5, Y10, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y6, Y11, (BX)
 	VMASKMOVPS Y7, Y10, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 	VMASKMOVPS Y8, Y11, (BX)
 	VMASKMOVPS Y9, Y10, 32(BX)
-	ADDQ       AX, BX
+	ADDQ       R10, BX
 
 stored:
 	VZEROUPPER

@@ -59,23 +59,23 @@ func machines() []*machine {
 }
 
 type (
-	loopFunc func(count, k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
-	tileFunc func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
+	loopFunc func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n, add int)
+	tileFunc func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)
 )
 
 // assembled makes a tile of a looping micro-kernel and those for the last rows.
 func assembled(rows, cols int, loop loopFunc, edge []tileFunc) tile {
-	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, n int, add bool) {
+	return tile{rows: rows, cols: cols, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
 		adds := 0
 		if add {
 			adds = 1
 		}
 		whole := m / rows
 		if whole > 0 {
-			loop(whole, k, &a[0], rowStride*4, colStride*4, &b[0], ldb*4, &c[0], ldc*4, n, adds)
+			loop(whole, k, &a[0], tileStride*4, rowStride*4, colStride*4, &b[0], &c[0], ldc*4, n, adds)
 		}
 		if done := whole * rows; done < m {
-			edge[m-done-1](k, &a[done*rowStride], rowStride*4, colStride*4, &b[0], ldb*4, &c[done*ldc], ldc*4, n, adds)
+			edge[m-done-1](k, &a[whole*tileStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, adds)
 		}
 	}}
 }

@@ -49,7 +49,7 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 	for k := 0; k < b.Rows; k += blockK {
 		kc := min(blockK, b.Rows-k)
 		x.pack(*buffer, b.block(k, 0, kc, b.Cols), t)
-		t.block(c, a.block(0, k, a.Rows, kc), *buffer, accumulate || k > 0)
+		x.block(t, c, a.block(0, k, a.Rows, kc), *buffer, accumulate || k > 0)
 	}
 }
 
@@ -63,7 +63,7 @@ func (x *machine) matMulPacked(c, a Matrix, b *Packed, accumulate bool) {
 	}
 	for k := 0; k < b.rows; k += blockK {
 		kc := min(blockK, b.rows-k)
-		b.tile.block(c, a.block(0, k, a.Rows, kc), b.data[k*b.tile.width(b.cols):], accumulate || k > 0)
+		x.block(b.tile, c, a.block(0, k, a.Rows, kc), b.data[k*b.tile.width(b.cols):], accumulate || k > 0)
 	}
 }
 
@@ -88,33 +88,35 @@ func done(c Matrix, k int, accumulate bool) bool {
 // A tile computes rows × cols elements of C at a time, in registers.
 type tile struct {
 	rows, cols int
-	// run adds (or sets) the product of m rows of A with cols columns of B, whose
-	// rows are ldb apart; the first n columns, ldc apart, go to C.
-	run func(m, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, n int, add bool)
+	// run adds (or sets) the product of m rows of A with one panel of B; tiles of
+	// rows are tileStride apart in A, and the first n columns are adjacent in C.
+	run func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool)
 }
 
 // width is n rounded up to whole panels.
 func (t *tile) width(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
 
 // block multiplies A (m × at most blockK) with packed panels.
-func (t *tile) block(c, a Matrix, panels []float32, add bool) {
+func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 	k := a.Cols
 	if c.ColStride != 1 && c.Cols > 1 {
 		t.scatter(c, a, panels, add)
 		return
 	}
-	copied := copyA(a, c.Cols, t)
-	if copied != nil {
-		defer giveBack(copied)
+	copying := x.copyingA(t, a, c.Cols)
+	var buffer *[]float32
+	if copying != nil {
+		buffer = borrow(blockM*(k+32) + 64)
+		defer giveBack(buffer)
 	}
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)
-		part := a.block(i, 0, m, k)
-		if copied != nil {
-			part = gather(*copied, part)
+		part, tileStride := a.block(i, 0, m, k), t.rows*a.RowStride
+		if copying != nil {
+			part, tileStride = copying(*buffer, part)
 		}
 		for j := 0; j < c.Cols; j += t.cols {
-			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], t.cols, c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
+			t.run(m, k, part.Data, tileStride, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
 		}
 	}
 }
@@ -129,7 +131,7 @@ func (t *tile) scatter(c, a Matrix, panels []float32, add bool) {
 		part := a.block(i, 0, m, k)
 		for j := 0; j < c.Cols; j += t.cols {
 			n := min(t.cols, c.Cols-j)
-			t.run(m, k, part.Data, part.RowStride, part.ColStride, panels[j*k:], t.cols, *buffer, t.cols, n, false)
+			t.run(m, k, part.Data, t.rows*part.RowStride, part.RowStride, part.ColStride, panels[j*k:], *buffer, t.cols, n, false)
 			to := c.block(i, j, m, n)
 			for r := range m {
 				for s, v := range (*buffer)[r*t.cols : r*t.cols+n] {

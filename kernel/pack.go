@@ -115,39 +115,50 @@ func (x *machine) packColumns(panel []float32, from Matrix, nr int) {
 	}
 }
 
-// copyA borrows memory for a block of A where reading it in place would be
-// slow: rows a multiple of 2 KiB apart fall into the same few sets of the
-// first-level cache, and columns of a wide A touch a page each.
-func copyA(a Matrix, n int, t *tile) *[]float32 {
-	far := a.RowStride
-	if a.ColStride != 1 {
-		far = a.ColStride
-	}
-	if n < 2*t.cols || a.Rows <= t.rows || far*4%2048 != 0 {
+// copyingA returns how to copy a block of A, or nil where it is read in place.
+// Rows a multiple of 2 KiB apart fall into the same few sets of the first-level
+// cache; columns of a transposed A are a line each, which pays for a copy in the
+// order of the tiles as soon as a few panels use it.
+func (x *machine) copyingA(t *tile, a Matrix, n int) func(buffer []float32, a Matrix) (Matrix, int) {
+	switch {
+	case a.Rows <= t.rows || n < 2*t.cols:
 		return nil
+	case a.ColStride == 1 && a.RowStride*4%2048 == 0:
+		return func(buffer []float32, a Matrix) (Matrix, int) { return copyApart(t, buffer, a) }
+	case a.RowStride == 1 && a.ColStride > 1 && x.copyRuns != nil:
+		return func(buffer []float32, a Matrix) (Matrix, int) { return x.copyTiles(t, buffer, a) }
 	}
-	return borrow((blockM + 16) * (a.Cols + 16))
+	return nil
 }
 
-// gather copies A into buffer in its own order, at a stride that is an odd
-// number of cache lines.
-func gather(buffer []float32, a Matrix) Matrix {
-	copied := Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols}
-	switch {
-	case a.ColStride == 1:
-		copied.RowStride, copied.ColStride = oddLines(a.Cols), 1
-		for i := range a.Rows {
-			copy(buffer[i*copied.RowStride:], a.Data[i*a.RowStride:i*a.RowStride+a.Cols])
-		}
-	case a.RowStride == 1:
-		copied.RowStride, copied.ColStride = 1, oddLines(a.Rows)
-		for k := range a.Cols {
-			copy(buffer[k*copied.ColStride:], a.Data[k*a.ColStride:k*a.ColStride+a.Rows])
-		}
-	default:
-		return a
+// copyApart copies rows to a stride that is an odd number of cache lines.
+func copyApart(t *tile, buffer []float32, a Matrix) (Matrix, int) {
+	to := Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols, RowStride: oddLines(a.Cols), ColStride: 1}
+	for i := range a.Rows {
+		copy(buffer[i*to.RowStride:], a.Data[i*a.RowStride:i*a.RowStride+a.Cols])
 	}
-	return copied
+	return to, t.rows * to.RowStride
+}
+
+// copyTiles copies a transposed A so that each tile is one stream: the t.rows
+// values of a step of k are adjacent, and so are the steps.
+func (x *machine) copyTiles(t *tile, buffer []float32, a Matrix) (Matrix, int) {
+	tileStride := t.rows * a.Cols
+	vectors := (t.rows + vectorValues - 1) / vectorValues
+	for i := 0; i < a.Rows; i += t.rows {
+		dst, src := buffer[i/t.rows*tileStride:], a.Data[i:]
+		// Whole vectors run over into the next step or tile, which is written later.
+		whole := 0
+		if left := len(src) - vectors*vectorValues; left >= 0 {
+			whole = min(a.Cols, left/a.ColStride+1)
+			x.copyRuns(&dst[0], t.rows*4, &src[0], a.ColStride*4, whole, vectors)
+		}
+		m := min(t.rows, a.Rows-i)
+		for k := whole; k < a.Cols; k++ {
+			copy(dst[k*t.rows:k*t.rows+m], src[k*a.ColStride:])
+		}
+	}
+	return Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols, RowStride: 1, ColStride: t.rows}, tileStride
 }
 
 // oddLines rounds n up to an odd number of 64-byte lines, in values.

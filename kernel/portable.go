@@ -1,13 +1,14 @@
 package kernel
 
 // portableTile keeps two rows and four columns of C in registers.
-var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, n int, add bool) {
+var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, tileStride, rowStride, colStride int, b, c []float32, ldc, n int, add bool) {
 	for i := 0; i < m; i += 2 {
-		second := i + 1
-		if second == m {
-			second = i // computed twice rather than in a loop of its own
+		first := i / 2 * tileStride
+		second := first + rowStride
+		if i+1 == m {
+			second = first // computed twice rather than in a loop of its own
 		}
-		top, bottom := productRows(k, a[i*rowStride:], a[second*rowStride:], colStride, b, ldb)
+		top, bottom := productRows(k, a[first:], a[second:], colStride, b)
 		for r, sums := range [2][4]float32{top, bottom} {
 			if i+r == m {
 				break
@@ -24,11 +25,12 @@ var portableTile = tile{rows: 2, cols: 4, run: func(m, k int, a []float32, rowSt
 	}
 }}
 
-func productRows(k int, a0, a1 []float32, step int, b []float32, ldb int) (top, bottom [4]float32) {
+func productRows(k int, a0, a1 []float32, step int, b []float32) (top, bottom [4]float32) {
 	var s00, s01, s02, s03, s10, s11, s12, s13 float32
-	at, from := 0, 0
+	at := 0
 	for range k {
-		p := (*[4]float32)(b[from:])
+		p := (*[4]float32)(b)
+		b = b[4:]
 		x, y := a0[at], a1[at]
 		// The conversions keep compilers of other processors from fusing.
 		s00 += float32(x * p[0])
@@ -40,7 +42,6 @@ func productRows(k int, a0, a1 []float32, step int, b []float32, ldb int) (top, 
 		s12 += float32(y * p[2])
 		s13 += float32(y * p[3])
 		at += step
-		from += ldb
 	}
 	return [4]float32{s00, s01, s02, s03}, [4]float32{s10, s11, s12, s13}
 }

@@ -79,15 +79,15 @@ func gemm() {
 }
 
 func (t tile) write(index Mem) {
-	signature := "func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
+	signature := "func(k int, a *float32, rowStride, colStride int, b, c *float32, ldc, n, add int)"
 	what := fmt.Sprintf("adds, or with add=0 stores, %d rows of A·B into C", t.rows)
 	if t.loop {
-		signature = "func(count, k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
+		signature = "func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n, add int)"
 		what = fmt.Sprintf("adds, or with add=0 stores, count times %d rows of A·B into C", t.rows)
 	}
 	TEXT(t.name(), NOSPLIT, signature)
 	Pragma("noescape")
-	Doc(t.name()+" "+what+".", "Strides, ldb and ldc are in bytes; n columns of C are valid.")
+	Doc(t.name()+" "+what+".", "B is a packed panel; strides are in bytes; n columns of C are valid.")
 
 	a := Load(Param("a"), GP64()).(reg.GPVirtual)
 	s := Load(Param("rowStride"), GP64())
@@ -114,18 +114,27 @@ func (t tile) write(index Mem) {
 	b := Load(Param("b"), GP64())
 	k := Load(Param("k"), GP64())
 
+	// C is needed only at the end of the tile: time enough to fetch it.
+	ahead := GP64()
+	MOVQ(c, ahead)
+	ldc := Load(Param("ldc"), GP64())
 	acc := make([][]reg.VecVirtual, t.rows)
 	for i := range acc {
-		for range t.vectors {
+		for j := range t.vectors {
 			r := t.reg()
 			t.zero(r)
 			acc[i] = append(acc[i], r)
+			if t.bytes == 64 || j == 0 {
+				PREFETCHT0(Mem{Base: ahead, Disp: t.bytes * j})
+			}
 		}
+		PREFETCHT0(Mem{Base: ahead, Disp: t.vectors*t.bytes - 4})
+		ADDQ(ldc, ahead)
 	}
-	ldb := Load(Param("ldb"), GP64())
-	t.products(k, step, b, ldb, rows, acc)
+	next := GP64() // from a row of this panel to the same row of the next
+	IMUL3Q(I32(int32(t.vectors*t.bytes)), k, next)
+	t.products(k, step, b, next, rows, acc)
 
-	ldc := Load(Param("ldc"), GP64())
 	n := Load(Param("n"), GP64())
 	add := Load(Param("add"), GP64())
 	width := t.vectors * t.bytes / 4
@@ -160,10 +169,11 @@ func (t tile) write(index Mem) {
 	store("edge", t.masked(n, index))
 	Label("stored")
 	if t.loop {
-		// The next tile of A starts rows·s further; s·7 and s·14 have no scale.
-		for range t.rows / 2 {
-			LEAQ(Mem{Base: top, Index: s, Scale: 2}, top)
+		skip, err := Param("tileStride").Resolve()
+		if err != nil {
+			panic(err)
 		}
+		ADDQ(skip.Addr, top)
 		DECQ(count)
 		JNZ(LabelRef("tile"))
 	}
@@ -172,15 +182,17 @@ func (t tile) write(index Mem) {
 }
 
 // products runs the loop over k, unrolled twice.
-func (t tile) products(k, step, b, ldb reg.Register, rows rowAddresses, acc [][]reg.VecVirtual) {
+func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][]reg.VecVirtual) {
 	bv := make([]reg.VecVirtual, t.vectors)
 	for j := range bv {
 		bv[j] = t.reg()
 	}
 	spread := []reg.VecVirtual{t.reg(), t.reg()}
-	one := func() {
+	one := func(offset int) {
+		// The panels stream by from the third-level cache or memory.
+		PREFETCHT1(Mem{Base: b, Index: next, Scale: 1, Disp: offset})
 		for j := range bv {
-			VMOVUPS(Mem{Base: b, Disp: t.bytes * j}, bv[j])
+			VMOVUPS(Mem{Base: b, Disp: offset + t.bytes*j}, bv[j])
 		}
 		// Where A is transposed, each step of k reads another line, at a stride
 		// that the processor's own prefetching follows badly.
@@ -201,22 +213,24 @@ func (t tile) products(k, step, b, ldb reg.Register, rows rowAddresses, acc [][]
 		for _, p := range rows.bases {
 			ADDQ(step, p)
 		}
-		ADDQ(ldb, b)
 	}
 	const unroll = 4
+	size := t.vectors * t.bytes
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef("rest"))
 	Label("k")
-	for range unroll {
-		one()
+	for u := range unroll {
+		one(u * size)
 	}
+	ADDQ(I32(int32(unroll*size)), b)
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef("k"))
 	Label("rest")
 	ADDQ(Imm(unroll), k)
 	JZ(LabelRef("done"))
 	Label("k1")
-	one()
+	one(0)
+	ADDQ(I32(int32(size)), b)
 	DECQ(k)
 	JNZ(LabelRef("k1"))
 	Label("done")
