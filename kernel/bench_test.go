@@ -5,6 +5,61 @@ import (
 	"testing"
 )
 
+func BenchmarkMatMul(b *testing.B) {
+	for _, s := range [][3]int{{125, 64, 10}, {250, 300, 64}, {500, 1024, 512}} {
+		m, k, n := s[0], s[1], s[2]
+		x, w := Dense(draw(testKey(1), 0, m*k), m, k), Dense(draw(testKey(2), 0, k*n), k, n)
+		y, dw := Dense(make([]float32, m*n), m, n), Dense(make([]float32, k*n), k, n)
+		packed := Pack(w)
+		for name, f := range map[string]func(){
+			"forward":         func() { MatMul(y, x, w, false) },
+			"forward packed":  func() { MatMulPacked(y, x, packed, false) },
+			"weight gradient": func() { MatMul(dw, x.T(), y, false) },
+			"input gradient":  func() { MatMul(x, y, w.T(), false) },
+		} {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", m, k, n, name), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					f()
+				}
+				b.ReportMetric(2*float64(m*k*n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}
+
+func BenchmarkConv(b *testing.B) {
+	const batch = 125
+	for name, s := range map[string]ConvShape{
+		"16@8x8": {Height: 28, Width: 28, Channels: 1, KernelHeight: 8, KernelWidth: 8, Filters: 16, Stride: 2, Groups: 1, Same: true},
+		"32@4x4": {Height: 13, Width: 13, Channels: 16, KernelHeight: 4, KernelWidth: 4, Filters: 32, Stride: 2, Groups: 1},
+		"64@3x3": {Height: 16, Width: 16, Channels: 32, KernelHeight: 3, KernelWidth: 3, Filters: 64, Stride: 1, Groups: 1, Same: true},
+	} {
+		c, err := NewConv(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		in, out := draw(testKey(1), 0, batch*c.InputSize()), draw(testKey(2), 0, batch*c.OutputSize())
+		weights := draw(testKey(3), 0, c.WeightSize())
+		var w ConvWeights
+		c.Pack(&w, weights)
+		for step, f := range map[string]func(){
+			"forward":         func() { c.Forward(out, in, batch, &w) },
+			"weight gradient": func() { c.WeightGradient(weights, in, out, batch, false) },
+			"input gradient":  func() { c.InputGradient(in, out, batch, &w) },
+		} {
+			b.Run(name+"/"+step, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					f()
+				}
+				work := 2 * float64(batch*c.Positions()*c.PatchSize()*s.Filters)
+				b.ReportMetric(work*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}
+
 func BenchmarkNormal(b *testing.B) {
 	for _, n := range []int{650, 19850, 1 << 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

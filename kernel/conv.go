@@ -132,6 +132,12 @@ func sizes(name string, got, want int) {
 	}
 }
 
+func (c *Conv) checkWeights(packed []Packed) {
+	if len(packed) != c.s.Groups {
+		panic(fmt.Sprintf("kernel: convolution of %d groups with weights packed for %d", c.s.Groups, len(packed)))
+	}
+}
+
 func (c *Conv) checkBatch(in, out []float32, batch int) {
 	if batch < 0 {
 		panic(fmt.Sprintf("kernel: convolution over a batch of %d", batch))
@@ -151,6 +157,7 @@ func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights) {
 
 func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights) {
 	c.checkBatch(in, out, batch)
+	c.checkWeights(w.forward)
 	stride := patchStride(c.PatchSize())
 	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
 		image := c.pad(b, in)
@@ -206,6 +213,7 @@ func (c *Conv) InputGradient(dIn, dOut []float32, batch int, w *ConvWeights) {
 
 func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *ConvWeights) {
 	c.checkBatch(dIn, dOut, batch)
+	c.checkWeights(w.backward)
 	stride := patchStride(c.PatchSize())
 	c.blocks(batch, max(1, min(blockK, patchValues/stride)), stride, func(b block) {
 		image := c.cleared(b, dIn)

@@ -56,7 +56,7 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 func (x *machine) matMulPacked(c, a Matrix, b *Packed, accumulate bool) {
 	checkShapes(c, a, b.rows, b.cols)
 	if b.from != x {
-		panic(fmt.Sprintf("kernel: factor packed for %s used with %s", b.from.name, x.name))
+		panic("kernel: the right factor was never packed")
 	}
 	if done(c, b.rows, accumulate) {
 		return

@@ -270,6 +270,14 @@ func TestMisfitsPanic(t *testing.T) {
 		{"short right", func() { MatMul(d(2, 3), d(2, 2), short, false) }},
 		{"short result", func() { MatMul(short, d(2, 2), d(2, 3), false) }},
 		{"packed", func() { MatMulPacked(d(2, 2), d(2, 3), Pack(d(4, 2)), false) }},
+		{"never packed", func() { MatMulPacked(d(2, 2), d(2, 3), new(Packed), false) }},
+		{"weights never packed", func() {
+			c, err := NewConv(ConvShape{Height: 1, Width: 1, Channels: 1, KernelHeight: 1, KernelWidth: 1, Filters: 1, Stride: 1, Groups: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Forward(make([]float32, 1), make([]float32, 1), 1, new(ConvWeights))
+		}},
 		{"shared places", func() {
 			MatMul(Matrix{Data: make([]float32, 4), Rows: 2, Cols: 2, ColStride: 1}, d(2, 2), d(2, 2), false)
 		}},
