@@ -206,7 +206,7 @@ func (p *problem) checkChoices() error {
 func (p *problem) checkEpsilon() error {
 	e, ok := decimal(p.Epsilon)
 	if !ok || e.Sign() <= 0 {
-		return usage("write a decimal such as --epsilon 1 or --epsilon 0.5", "epsilon must be a number above 0")
+		return usage("write a decimal without sign or spaces, such as --epsilon 1 or --epsilon 0.5", "epsilon must be a number above 0")
 	}
 	if f, _ := e.Float64(); math.IsInf(f, 0) || f > 1e6 {
 		return usage("epsilon above 10 protects nobody", "epsilon is too large to mean anything")
@@ -230,12 +230,12 @@ func (p *problem) checkDelta() error {
 	}
 	d, ok := decimal(p.Delta)
 	if !ok || d.Sign() < 0 || d.Cmp(big.NewRat(1, 1)) >= 0 {
-		return usage("write a decimal such as --delta 1e-6; 0 asks for pure epsilon", "delta must be a number from 0 to below 1")
+		return usage("write a decimal without sign or spaces, such as --delta 1e-6; 0 asks for pure epsilon", "delta must be a number from 0 to below 1")
 	}
 	p.delta, _ = d.Float64()
 	p.deltaText = p.Delta
-	if d.Sign() > 0 && p.delta < 1e-300 {
-		return usage("use --delta 0 for pure epsilon, or at least 1e-300", "delta is too small for a 64-bit float")
+	if d.Sign() > 0 && p.delta < 1e-99 { // the ledger's decimals have two digits of exponent
+		return usage("use --delta 0 for pure epsilon, or at least 1e-99", "delta is too small to be booked")
 	}
 	if rows < 1 || d.Sign() == 0 {
 		return nil
@@ -267,6 +267,9 @@ func defaultDelta(rows int64) (float64, string) {
 func decimal(s string) (*big.Rat, bool) {
 	if s == "" || len(s) > 60 {
 		return nil, false
+	}
+	if s[0] == '+' {
+		return nil, false // nor does the ledger read it
 	}
 	for _, c := range s {
 		if !strings.ContainsRune("0123456789.eE+-", c) {

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,12 +121,17 @@ func (f *fitFlags) input() (workflow.Input, error) {
 
 func (a *app) openTest(s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
 	if path != "" {
-		f, err := os.Open(path)
+		content, err := readFile(path)
 		if err != nil {
 			return "", nil, err
 		}
-		defer f.Close()
-		rows, err := readTest(path, f, s.schema, bad)
+		// The score on a test file is exact and costs nothing, because its rows are
+		// declared public; those of DATA are not.
+		if sameTable(content, s.content) {
+			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
+				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+		}
+		rows, err := readTest(path, bytes.NewReader(content), s.schema, bad)
 		return workflow.TestFile, rows, err
 	}
 	if s.builtin == nil || !s.builtin.HasTest() {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -51,18 +53,17 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 		}
 		return nil, statErr
 	}
-	if info.IsDir() {
-		return nil, &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", data), ""}
-	}
 	if schemaPath == "" {
 		return nil, &usageError{fmt.Sprintf("%s: a schema is needed: bounds and categories are never read from rows", data),
 			fmt.Sprintf("pawl init %s writes a template; then pass --schema", data)}
 	}
 	s, err := schema.Load(schemaPath)
-	if err != nil {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &usageError{fmt.Sprintf("%s: there is no such schema", schemaPath), fmt.Sprintf("pawl init %s writes a template", data)}
+	} else if err != nil {
 		return nil, err
 	}
-	content, err := os.ReadFile(data)
+	content, err := readFile(data)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +77,53 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 			"give the data set a name of its own in the schema: dataset: NAME"}
 	}
 	return &source{name: name, schema: s, content: content, path: data}, nil
+}
+
+// readFile reads a CSV file or a pipe whole. A device never ends and would fill the
+// memory.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		advice := ""
+		if path == "-" {
+			advice = "to read what is piped in: /dev/stdin"
+		}
+		return nil, &usageError{fmt.Sprintf("%s: there is no such file", path), advice}
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", path), "name one file; several have to be joined first"}
+	case info.Mode()&os.ModeDevice != 0:
+		return nil, &usageError{fmt.Sprintf("%s: is a device, not a CSV file", path), "name a file, or pipe one into /dev/stdin"}
+	}
+	return os.ReadFile(path)
+}
+
+// sameTable reports whether two CSV files hold the same bytes, compressed or not.
+func sameTable(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := tableSum(a)
+	y, errY := tableSum(b)
+	return errX == nil && errY == nil && x == y
+}
+
+// tableSum hashes what a file holds once it is unpacked; unpacked bytes are not kept.
+func tableSum(content []byte) (sum [sha256.Size]byte, err error) {
+	if !bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
+		return sha256.Sum256(content), nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return sum, err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, z); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
 // rows returns the number of rows when it is public, declared or nominal, and 0

@@ -57,13 +57,16 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
 	if err := a.readForPrediction(file, m, bad, p.add); err != nil {
 		return err
 	}
+	if m.NotPrivate {
+		fmt.Fprintln(a.err, "NOT PRIVATE: the model comes from a run without a claim; what it predicts may give away the rows that it was trained on")
+	}
 	switch {
 	case out != "":
 		if err := writeFile(out, true, p.writeCSV); err != nil {
 			return err
 		}
 		if a.json {
-			return writeJSON(a.out, map[string]any{"output": out})
+			return writeJSON(a.out, map[string]any{"output": out, "not_private": m.NotPrivate})
 		}
 		return nil
 	case a.json:
@@ -124,10 +127,10 @@ func forFile(m *model.Model, name string, header []string) (*schema.Schema, erro
 }
 
 func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, row reader.Row) error {
-	content, err := os.ReadFile(file)
+	content, err := readFile(file)
 	if err != nil {
 		b, ok := dataset.Lookup(file)
-		if !ok || !errors.Is(err, os.ErrNotExist) {
+		if _, there := os.Stat(file); !ok || !errors.Is(there, os.ErrNotExist) {
 			return err
 		}
 		rows, err := b.TrainCSV(a.dataDir)
@@ -228,5 +231,5 @@ func (p *prediction) writeJSON(w io.Writer) error {
 			lines[i].Probabilities[p.classes[k]] = q
 		}
 	}
-	return writeJSON(w, map[string]any{"target": p.model.Target, "predictions": lines})
+	return writeJSON(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -57,6 +58,8 @@ func TestKillKeepsReservation(t *testing.T) {
 			}
 			fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough"}
 			c := process(dir, fit...)
+			var stderr strings.Builder
+			c.Stderr = &stderr
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -67,6 +70,9 @@ func TestKillKeepsReservation(t *testing.T) {
 			_ = c.Process.Signal(tt.signal)
 			if err := c.Wait(); err == nil {
 				t.Skip("the run ended before the signal came")
+			}
+			if said := tt.status < 0 || strings.Contains(stderr.String(), "error: interrupted (the rows were opened"); !said {
+				t.Errorf("the interrupted run said %q", stderr.String())
 			}
 			if got := c.ProcessState.ExitCode(); got != tt.status {
 				t.Errorf("exit status %d, want %d", got, tt.status)

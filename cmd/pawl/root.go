@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(s.err, "error: %s\n", oneLine(err.Error()))
+	fmt.Fprintf(s.err, "error: %s\n", message(err))
 	if h := hint(err); h != "" {
 		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
 	}
@@ -155,6 +155,18 @@ func hint(err error) string {
 		return h.Hint()
 	}
 	return ""
+}
+
+// message is an error in one line and in the words of a person at a terminal.
+func message(err error) string {
+	m := err.Error()
+	if errors.Is(err, context.Canceled) {
+		m = strings.Replace(m, context.Canceled.Error(), "interrupted", 1)
+	}
+	if errors.Is(err, ledger.ErrInvalid) {
+		m = strings.Replace(m, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
+	}
+	return oneLine(m)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
