@@ -175,15 +175,7 @@ func (n *network) check() error {
 // fit is the number of examples that go through the network at once: as many as
 // the memory holds for two workers, without effect on the guarantee.
 func (n *network) fit() int {
-	each := 4 * (n.net.Inputs() + 1)
-	for _, l := range n.net.Layers() {
-		// Output, its gradient, the input's gradient and im2col rows, roughly.
-		each += 4 * (3*l.Output.Size() + 2*l.Input.Size())
-		if l.Kind == "conv2d" && l.Output.Channels > 0 {
-			each += 4 * l.Output.Height * l.Output.Width * (l.Parameters / l.Output.Channels)
-		}
-	}
-	return int(min(max(n.Memory/int64(2*each), 1), 512, int64(n.Batch)))
+	return int(min(max(n.Memory/int64(2*n.net.MemoryPerExample()), 1), 512, int64(n.Batch)))
 }
 
 // uses counts the products of one example's forward pass.

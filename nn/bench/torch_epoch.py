@@ -1,0 +1,55 @@
+"""Seconds of one plain PyTorch epoch of 60,000 random examples, two threads."""
+import json
+import sys
+import time
+
+import torch
+from torch import nn
+
+torch.set_num_threads(2)
+
+
+def cnn(*layers):
+    return nn.Sequential(*layers)
+
+
+def same_pad(k):
+    return nn.ZeroPad2d(((k - 1) // 2, k // 2, (k - 1) // 2, k // 2))
+
+
+NETS = {
+    "fcn-300-64-10": ((300,), lambda: nn.Sequential(nn.Linear(300, 64), nn.Tanh(), nn.Linear(64, 10))),
+    "fcn-784-1024-512-64-10": ((784,), lambda: nn.Sequential(
+        nn.Linear(784, 1024), nn.Tanh(), nn.Linear(1024, 512), nn.Tanh(), nn.Linear(512, 64), nn.Tanh(), nn.Linear(64, 10))),
+    "arous-cnn": ((1, 28, 28), lambda: cnn(
+        nn.ZeroPad2d((3, 3, 3, 3)), nn.Conv2d(1, 16, 8, 2), nn.Tanh(), nn.MaxPool2d(2, 1),
+        nn.Conv2d(16, 32, 4, 2), nn.Tanh(), nn.MaxPool2d(2, 1), nn.Flatten(), nn.Linear(512, 32), nn.Tanh(), nn.Linear(32, 10))),
+    "mnist-paw-cnn": ((1, 28, 28), lambda: cnn(
+        nn.MaxPool2d(2), nn.Conv2d(1, 16, 5), nn.MaxPool2d(2), nn.Tanh(), nn.Conv2d(16, 32, 3, padding=1), nn.Tanh(),
+        nn.Flatten(), nn.Linear(800, 64), nn.Tanh(), nn.Linear(64, 10))),
+    "cifar-cnn-32-64-128-256": ((3, 32, 32), lambda: cnn(
+        nn.Conv2d(3, 32, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2),
+        nn.Conv2d(64, 128, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2), nn.Conv2d(128, 256, 3, padding=1), nn.Tanh(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(1024, 32), nn.Tanh(), nn.Linear(32, 10))),
+}
+
+name, batch, rows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+shape, make = NETS[name]
+torch.manual_seed(1)
+net = make()
+x, y = torch.rand(rows, *shape), torch.arange(rows) % 10
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+
+
+def step(lo):
+    opt.zero_grad()
+    nn.functional.cross_entropy(net(x[lo:lo + batch]), y[lo:lo + batch]).backward()
+    opt.step()
+
+
+step(0)
+start = time.perf_counter()
+for lo in range(0, rows - batch + 1, batch):
+    step(lo)
+seconds = (time.perf_counter() - start) * 60000 / (rows // batch * batch)
+print(json.dumps({"net": name, "batch": batch, "parameters": sum(p.numel() for p in net.parameters()), "torch": seconds}))
