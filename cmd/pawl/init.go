@@ -91,11 +91,16 @@ func baseName(file string) string {
 }
 
 func template(file, name string, guess bool) (header []string, text []byte, err error) {
-	c, err := reader.Open(file)
-	if err != nil {
-		if _, ok := dataset.Lookup(file); ok && errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		if _, ok := dataset.Lookup(file); ok {
 			return nil, nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", file), "pawl data describe " + file}
 		}
+	}
+	if err := checkFile(file); err != nil {
+		return nil, nil, err
+	}
+	c, err := reader.Open(file)
+	if err != nil {
 		return nil, nil, err
 	}
 	defer c.Close()

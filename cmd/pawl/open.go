@@ -49,6 +49,10 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	}
 	if statErr != nil {
 		if errors.Is(statErr, os.ErrNotExist) {
+			if _, ok := dataset.Images(data); ok {
+				return nil, &usageError{fmt.Sprintf("%s: a built-in set of images, and pawl fit takes tables", data),
+					fmt.Sprintf("pawl train %s --model NAME --epsilon E; pawl models list shows the names", data)}
+			}
 			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), builtinAdvice(data)}
 		}
 		return nil, statErr
@@ -79,9 +83,17 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	return &source{name: name, schema: s, content: content, path: data}, nil
 }
 
-// readFile reads a CSV file or a pipe whole. A device never ends and would fill the
-// memory.
+// readFile reads a CSV file or a pipe whole.
 func readFile(path string) ([]byte, error) {
+	if err := checkFile(path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+}
+
+// checkFile says why a path cannot be a CSV file. A device never ends and would
+// fill the memory.
+func checkFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -89,15 +101,15 @@ func readFile(path string) ([]byte, error) {
 		if path == "-" {
 			advice = "to read what is piped in: /dev/stdin"
 		}
-		return nil, &usageError{fmt.Sprintf("%s: there is no such file", path), advice}
+		return &usageError{fmt.Sprintf("%s: there is no such file", path), advice}
 	case err != nil:
-		return nil, err
+		return err
 	case info.IsDir():
-		return nil, &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", path), "name one file; several have to be joined first"}
+		return &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", path), "name one file; several have to be joined first"}
 	case info.Mode()&os.ModeDevice != 0:
-		return nil, &usageError{fmt.Sprintf("%s: is a device, not a CSV file", path), "name a file, or pipe one into /dev/stdin"}
+		return &usageError{fmt.Sprintf("%s: is a device, not a CSV file", path), "name a file, or pipe one into /dev/stdin"}
 	}
-	return os.ReadFile(path)
+	return nil
 }
 
 // sameTable reports whether two CSV files hold the same bytes, compressed or not.
