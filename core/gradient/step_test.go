@@ -1,6 +1,8 @@
 package gradient
 
 import (
+	"runtime/debug"
+	"slices"
 	"testing"
 
 	"pawl/core/entropy"
@@ -55,10 +57,16 @@ func TestStepAllocatesNothing(t *testing.T) {
 		for range 20 {
 			s.next()
 		}
-		if got := testing.AllocsPerRun(50, s.next); got != 0 {
+		// Pools lose buffers by design under the race detector.
+		if got := testing.AllocsPerRun(50, s.next); got != 0 && !underRaceDetector() {
 			t.Errorf("%T: %g allocations in a step", net, got)
 		}
 	}
+}
+
+func underRaceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // reusedNet is rawNet with memory of its own.
