@@ -87,6 +87,7 @@ type problem struct {
 	task         model.Task
 	scale        model.TargetScale
 	epsilon      *big.Rat
+	margin       float64 // share of epsilon kept for what an accountant adds to steps
 	delta        float64
 	deltaText    string
 	relation     dp.Relation
@@ -236,6 +237,9 @@ func (p *problem) checkDelta() error {
 	p.deltaText = p.Delta
 	if d.Sign() > 0 && p.delta < 1e-99 { // the ledger's decimals have two digits of exponent
 		return usage("use --delta 0 for pure epsilon, or at least 1e-99", "delta is too small to be booked")
+	}
+	if d.Sign() == 0 && p.Accountant != accountant.MethodMin {
+		return usage("leave out --accountant, or give a --delta above 0", "accountant %s knows no finite epsilon at delta 0", p.Accountant)
 	}
 	if rows < 1 || d.Sign() == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -84,6 +85,23 @@ func NewPlan(in Input) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	// An accountant may price steps a little above the one release that they amount
+	// to and that calibration looked at: a grid's rounding adds up over the steps.
+	// The target then moves down by that much.
+	for range 4 {
+		var plan *Plan
+		var above *tooDearError
+		if plan, err = p.plan(); !errors.As(err, &above) {
+			return plan, err
+		}
+		e, _ := p.epsilon.Float64()
+		p.margin = 1 - (1-p.margin)*e/above.epsilon*(1-1e-9)
+	}
+	return nil, err
+}
+
+// plan chooses and prices the stages of a valid problem.
+func (p *problem) plan() (*Plan, error) {
 	plan := &Plan{problem: p, trainScope: dp.WholeScope}
 	if p.Test == HeldOut {
 		cut := 1 - heldOutShare(p.Rows)
@@ -109,7 +127,17 @@ func NewPlan(in Input) (*Plan, error) {
 // in calibration can never pass it.
 func (p *problem) target() float64 {
 	e, _ := p.epsilon.Float64()
-	return e * (1 - 1e-12)
+	return e * (1 - 1e-12) * (1 - p.margin)
+}
+
+// tooDearError is a plan whose price is above what was asked.
+type tooDearError struct {
+	epsilon float64
+	asked   string
+}
+
+func (e *tooDearError) Error() string {
+	return fmt.Sprintf("pricing the plan: its epsilon %.9g is above the %s that was asked", e.epsilon, e.asked)
 }
 
 func (plan *Plan) countEvent() dp.Event {
@@ -389,7 +417,7 @@ func (plan *Plan) priceAll() error {
 	}
 	shown, ok := roundUp(price.Epsilon, p.epsilon)
 	if !ok {
-		return fmt.Errorf("pricing the plan: its epsilon %.9g is above the %s that was asked", price.Epsilon, p.Epsilon)
+		return &tooDearError{price.Epsilon, p.Epsilon}
 	}
 	plan.Price, plan.Epsilon, plan.Warnings = price, shown, p.warnings
 	return nil

@@ -55,6 +55,7 @@ func TestPlanNeverExceedsWhatWasAsked(t *testing.T) {
 			{"test file", nil, func(in *Input) { in.Test = TestFile }},
 			{"rows are paid for", private, func(in *Input) { in.Rows = 0 }},
 			{"rdp", nil, func(in *Input) { in.Accountant = accountant.MethodRDP }},
+			{"pld", nil, func(in *Input) { in.Accountant = accountant.MethodPLD }},
 			{"pure", nil, func(in *Input) { in.Delta = "0" }},
 			{"search", nil, func(in *Input) { in.Search = true }},
 			{"search with paid rows", private, func(in *Input) { in.Search, in.Rows = true, 0 }},
