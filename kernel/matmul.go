@@ -106,7 +106,7 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 	copying := x.copyingA(t, a, c.Cols)
 	var buffer *[]float32
 	if copying != nil {
-		buffer = borrow(blockM*(k+32) + 64)
+		buffer = borrow((blockM+32)*(k+32) + 64)
 		defer giveBack(buffer)
 	}
 	for i := 0; i < c.Rows; i += blockM {

@@ -116,28 +116,40 @@ func (x *machine) packColumns(panel []float32, from Matrix, nr int) {
 }
 
 // copyingA returns how to copy a block of A, or nil where it is read in place.
-// Rows a multiple of 2 KiB apart fall into the same few sets of the first-level
-// cache; columns of a transposed A are a line each, which pays for a copy in the
-// order of the tiles as soon as a few panels use it.
+// Rows or columns a multiple of 2 KiB apart fall into the same few sets of the
+// first-level cache; and steps of a transposed A are a line each, of which a tile
+// uses little. A copy pays only when enough panels use it: the limits were
+// measured.
 func (x *machine) copyingA(t *tile, a Matrix, n int) func(buffer []float32, a Matrix) (Matrix, int) {
+	transposed := a.RowStride == 1 && a.ColStride > 1
+	collides := a.RowStride*a.ColStride*4%2048 == 0 // one of the two is 1
+	panels := n / t.cols
 	switch {
-	case a.Rows <= t.rows || n < 2*t.cols:
+	case a.Rows <= t.rows || panels < 2:
 		return nil
-	case a.ColStride == 1 && a.RowStride*4%2048 == 0:
-		return func(buffer []float32, a Matrix) (Matrix, int) { return copyApart(t, buffer, a) }
-	case a.RowStride == 1 && a.ColStride > 1 && x.copyRuns != nil:
+	case transposed && (panels >= 8 || collides && panels >= 4) && x.copyRuns != nil:
 		return func(buffer []float32, a Matrix) (Matrix, int) { return x.copyTiles(t, buffer, a) }
+	case transposed && collides:
+		return func(buffer []float32, a Matrix) (Matrix, int) {
+			to := copyApart(buffer, a.T()).T()
+			return to, t.rows
+		}
+	case a.ColStride == 1 && collides && panels > 2:
+		return func(buffer []float32, a Matrix) (Matrix, int) {
+			to := copyApart(buffer, a)
+			return to, t.rows * to.RowStride
+		}
 	}
 	return nil
 }
 
 // copyApart copies rows to a stride that is an odd number of cache lines.
-func copyApart(t *tile, buffer []float32, a Matrix) (Matrix, int) {
+func copyApart(buffer []float32, a Matrix) Matrix {
 	to := Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols, RowStride: oddLines(a.Cols), ColStride: 1}
 	for i := range a.Rows {
 		copy(buffer[i*to.RowStride:], a.Data[i*a.RowStride:i*a.RowStride+a.Cols])
 	}
-	return to, t.rows * to.RowStride
+	return to
 }
 
 // copyTiles copies a transposed A so that each tile is one stream: the t.rows
