@@ -182,6 +182,11 @@ func (m *Model) Probabilities(p, cells []float64) {
 		return
 	}
 	m.Scores(p, cells, nil)
+	softmax(p)
+}
+
+// softmax turns scores into probabilities in place.
+func softmax(p []float64) {
 	top, total := math.Inf(-1), 0.0
 	for _, s := range p {
 		top = max(top, s)

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"pawl/nn"
 )
@@ -27,6 +28,21 @@ func (m *Model) validateNetwork() error {
 // concurrent use.
 func (m *Model) InputPredictor() func(input []float32) float64 {
 	return func(input []float32) float64 { return m.decide(m.Net.Predict(0, m.Parameters32, input)) }
+}
+
+// InputProbabilities fills p (one per class) with the network's own probabilities
+// of one input. They order inputs; noise and clipping leave them uncalibrated.
+func (m *Model) InputProbabilities(p []float64, input []float32) {
+	scores := m.Net.Predict(0, m.Parameters32, input)
+	if len(scores) == 1 {
+		p[1] = 1 / (1 + math.Exp(-float64(scores[0])))
+		p[0] = 1 - p[1]
+		return
+	}
+	for k, s := range scores {
+		p[k] = float64(s)
+	}
+	softmax(p)
 }
 
 func (m *Model) decide(scores []float32) float64 {

@@ -23,13 +23,15 @@ func (a *app) predictCommand() *cobra.Command {
 	var out, badRows string
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
-		Short: "Predict the target of every row of a CSV file",
+		Short: "Predict the target of every row of a CSV file, or of every image",
 		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
 folder in it. FILE needs the columns that the model uses; others, the target included,
 may be there and are not read.
 
 The answer is CSV with one line per row of FILE, in its order: prediction, and for a
 classifier the model's probability of the second class (two classes) or of each.
+For a network FILE is what pawl train reads: a built-in set of images (its test set), a
+folder of PNG files with sub-folders, an IDX or npy file.
 Probabilities order rows; noise leaves them uncalibrated. Nothing is charged: a private
 model may be used any number of times.`,
 		Example: "  pawl predict pawl-out new-patients.csv > predictions.csv",
@@ -54,7 +56,12 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
 	// All rows are predicted before the first line is written: a bad row at the end
 	// must not leave half an answer that looks whole.
 	p := newPrediction(m)
-	if err := a.readForPrediction(file, m, bad, p.add); err != nil {
+	if m.Kind == model.Network {
+		err = a.predictImages(file, m, p)
+	} else {
+		err = a.readForPrediction(file, m, bad, p.add)
+	}
+	if err != nil {
 		return err
 	}
 	if m.NotPrivate {
@@ -163,7 +170,10 @@ type prediction struct {
 }
 
 func newPrediction(m *model.Model) *prediction {
-	p := &prediction{model: m, predict: m.Predictor()}
+	p := &prediction{model: m}
+	if m.Kind != model.Network {
+		p.predict = m.Predictor()
+	}
 	if m.Task == model.Classification {
 		p.classes = m.Classes()
 	}

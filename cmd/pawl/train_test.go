@@ -113,6 +113,24 @@ func TestTrainOwnImages(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// The model predicts images, in order; nothing is charged.
+	status, predicted, errs := call(t, "predict", filepath.Join(dir, "out"), x)
+	lines := strings.Split(strings.TrimSpace(predicted), "\n")
+	if status != 0 || len(lines) != 601 || lines[0] != "prediction,probability_down" {
+		t.Fatalf("predict: status %d, %d lines, first %q, stderr %q", status, len(lines), lines[0], errs)
+	}
+	right := 0
+	for i, line := range lines[1:] {
+		if strings.HasPrefix(line, []string{"up,", "down,"}[i%2]) {
+			right++
+		}
+	}
+	if right < 420 {
+		t.Errorf("%d of 600 predictions are right", right)
+	}
+	if status, _, errs := call(t, "predict", filepath.Join(dir, "out"), y); status != exitUsage || !strings.Contains(errs, "labels.npy") {
+		t.Errorf("labels as images: status %d, %q", status, errs)
+	}
 	// The budget is used up: a second run is refused and leaves nothing.
 	status, out, _ = call(t, append(base, "--epsilon", "3", "--delta", "1e-4", "--out", filepath.Join(dir, "again"))...)
 	if _, err := os.Stat(filepath.Join(dir, "again")); status != exitRefused || out != "" || err == nil {
