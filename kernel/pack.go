@@ -129,7 +129,7 @@ func (x *machine) copyingA(t *tile, a Matrix, n int) func(buffer []float32, a Ma
 		return nil
 	case transposed && (panels >= 8 || collides && panels >= 4) && x.copyRuns != nil:
 		return func(buffer []float32, a Matrix) (Matrix, int) { return x.copyTiles(t, buffer, a) }
-	case transposed && collides:
+	case transposed && collides && (panels > 2 || a.ColStride*4%4096 == 0):
 		return func(buffer []float32, a Matrix) (Matrix, int) {
 			to := copyApart(buffer, a.T()).T()
 			return to, t.rows
