@@ -100,28 +100,47 @@ var (
 )
 
 // polynomial returns Σ c[i]·x^i, at most 8 terms, by Estrin's scheme: pairs, then
-// pairs of pairs, each product and each sum rounded. The assembly goes the same
-// way, which halves the latency of Horner's rule.
+// pairs of pairs, with fused sums. The assembly goes the same way, which halves
+// the latency of Horner's rule.
 func polynomial(c []float32, x float32) float32 {
 	var terms [4]float32
 	n := (len(c) + 1) / 2
 	for i := range n {
 		terms[i] = c[2*i]
 		if 2*i+1 < len(c) {
-			terms[i] = float32(c[2*i+1]*x) + c[2*i]
+			terms[i] = fused(c[2*i+1], x, c[2*i])
 		}
 	}
 	for power := float32(x * x); n > 1; power = float32(power * power) {
 		for i := range (n + 1) / 2 {
 			t := terms[2*i]
 			if 2*i+1 < n {
-				t += float32(terms[2*i+1] * power)
+				t = fused(terms[2*i+1], power, t)
 			}
 			terms[i] = t
 		}
 		n = (n + 1) / 2
 	}
 	return terms[0]
+}
+
+// fused returns x·y + z rounded once, as the instruction does. The product is
+// exact in float64; the sum is rounded to odd there, after which rounding to
+// float32 cannot be led astray (Boldo and Melquiond 2008).
+func fused(x, y, z float32) float32 {
+	p := float64(float64(x) * float64(y))
+	s := p + float64(z)
+	back := s - p
+	lost := (p - (s - back)) + (float64(z) - back)
+	if bits := math.Float64bits(s); lost != 0 && bits&1 == 0 && lost == lost {
+		if (lost > 0) == (s > 0) {
+			bits++
+		} else {
+			bits--
+		}
+		s = math.Float64frombits(bits)
+	}
+	return float32(s)
 }
 
 // expOne reduces x = n·ln2 + r with |r| ≤ ½ln2 and returns 2ⁿ·e^r.

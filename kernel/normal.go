@@ -17,9 +17,9 @@ import (
 // Values 128b to 128b+127 come from 64 blocks of AES-256 in counter mode, from
 // counter 64b on, by the Box–Muller transform (Box and Muller 1958) in float32:
 // √(−2 ln u)·cos 2πv and √(−2 ln u)·sin 2πv, with u uniform on the odd multiples
-// of 2⁻⁶³ and v on those of 2⁻⁶⁴ of a turn. Both keep their leading 24 bits, u
+// of 2⁻⁶² and v on those of 2⁻⁶³ of a turn. Both keep their leading 24 bits, u
 // as distance from the nearer of 0 and 1, so that neither tail nor centre is
-// coarse: |value| reaches 9.34, its law is that of a normal up to there within
+// coarse: |value| reaches 9.27, its law is that of a normal up to there within
 // a relative error of 1e-6 of the value, and zero has no atom. Uniforms of 24
 // bits would stop at 5.77.
 //
@@ -58,15 +58,15 @@ func NewNormal(key [32]byte) *Normal {
 // rounded up to float32. It panics when stdDev is negative or NaN: noise that
 // is not there must not go unseen.
 func (s *Normal) Fill(dst []float32, first uint64, stdDev float64) {
-	s.each(active, dst, first, stdDev, func(to, z []float32) { copy(to, z) })
+	s.each(active, dst, first, stdDev, false)
 }
 
 // Add sets dst[i] += stdDev·z, as Fill.
 func (s *Normal) Add(dst []float32, first uint64, stdDev float64) {
-	s.each(active, dst, first, stdDev, func(to, z []float32) { active.addScaled(to, z, 1) })
+	s.each(active, dst, first, stdDev, true)
 }
 
-func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, put func(to, z []float32)) {
+func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, add bool) {
 	if !(stdDev >= 0) {
 		panic(fmt.Sprintf("kernel: standard deviation %v", stdDev))
 	}
@@ -82,9 +82,15 @@ func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, p
 		blocks := (skip + n + normalBlock - 1) / normalBlock
 		stream := w.stream[:blocks*normalBytes]
 		s.keyStream(x, stream, first/normalBlock*(normalBytes/aes.BlockSize))
-		z := w.values[:blocks*normalBlock]
-		x.normals(z, stream, scale)
-		put(dst[:n], z[skip:skip+n])
+		if z := w.values[:blocks*normalBlock]; add {
+			x.normals(z, stream, scale)
+			x.addScaled(dst[:n], z[skip:skip+n], 1)
+		} else if n == len(z) {
+			x.normals(dst[:n], stream, scale)
+		} else {
+			x.normals(z, stream, scale)
+			copy(dst[:n], z[skip:])
+		}
 		dst, first = dst[n:], first+uint64(n)
 	}
 }
@@ -160,29 +166,37 @@ const (
 	sqrtHalfBits = 0x3f3504f3 // √½ as a float32
 )
 
-// radius returns √(−2 ln u) for u = (high + (low+½)/2³¹)/2³¹ and 31-bit words.
-// u = 2ᵉ(1+f) with 1+f in [√½, √2); from √½ on, e = 0 and f = −(1−u), of which
-// 1−u is taken from the bits before they are rounded.
+// radius returns √(−2 ln u) for u = (high + (low|1)/2³¹)/2³¹ and 31-bit words.
+// u·2³¹ = 2ᵉ(1+f) with 1+f in [√½, √2); from √½ on, e = 0 and f = −(1−u), of
+// which 1−u is taken from the bits before they are rounded.
 func radius(high, low uint32) float32 {
 	near := high >= radiusSplit
 	if near {
 		high, low = high^0x7fffffff, low^0x7fffffff
 	}
-	u := fraction(high, low) * 0x1p-31
+	u := fraction(high, low)
 	bits := math.Float32bits(u) + (0x3f800000 - sqrtHalfBits)
-	e := float32(int32(bits>>23) - 127)
+	e := float32(int32(bits>>23) - 127 - 31)
 	f := math.Float32frombits(bits&0x7fffff+sqrtHalfBits) - 1
 	if near {
-		e, f = 0, -u
+		e, f = 0, u*-0x1p-31
 	}
 	z := float32(f * f)
-	p := float32(float32(polynomial(logPolynomial[:], f)*f) * z)
-	p += float32(e * ln2Lo)
-	p -= float32(z * 0.5)
-	p += f
-	p += float32(e * ln2Hi)
-	return float32(math.Sqrt(float64(float32(p * -2))))
+	y := float32(polynomial(logPolynomialTwice[:], f) * float32(f*z))
+	y = fused(e, -2*ln2Lo, y)
+	y += z
+	y = fused(f, -2, y)
+	y = fused(e, -2*ln2Hi, y)
+	return float32(math.Sqrt(float64(y)))
 }
+
+// logPolynomialTwice is −2 times logPolynomial.
+var logPolynomialTwice = func() (c [len(logPolynomial)]float32) {
+	for i, v := range logPolynomial {
+		c[i] = -2 * v
+	}
+	return c
+}()
 
 // direction returns cosine and sine of an angle in the first quadrant: 29 bits
 // of high and 31 of low below π/4, mirrored when bit 29 of high is set.
@@ -190,18 +204,18 @@ func direction(high, low uint32) (c, s float32) {
 	a := fraction(high&0x1fffffff, low) * 0x1p-29
 	z := float32(a * a)
 	s = float32(polynomial(sinPolynomial[:], z) * a)
-	c = float32(polynomial(cosPolynomial[:], z)*z) + 1
+	c = fused(polynomial(cosPolynomial[:], z), z, 1)
 	if high>>29&1 == 1 {
 		c, s = s, c
 	}
 	return c, s
 }
 
-// fraction returns high + (low+½)·2⁻³¹ for integers below 2³¹: each part and
-// the sum are rounded to 24 bits, relative to their size, so a small fraction
-// keeps all the bits below its first.
+// fraction returns high + (low|1)·2⁻³¹ for integers below 2³¹; each part and the
+// sum are rounded to 24 bits, relative to their size, so a small fraction keeps
+// all the bits below its first.
 func fraction(high, low uint32) float32 {
-	return float32(int32(high)) + float32((float32(int32(low))+0.5)*0x1p-31)
+	return fused(float32(int32(low|1)), 0x1p-31, float32(int32(high)))
 }
 
 // withSign flips x when bit 31 of word is set.

@@ -372,22 +372,22 @@ DATA constant<>+1456(SB)/4, $0x5a827998
 DATA constant<>+1460(SB)/4, $0x5a827998
 DATA constant<>+1464(SB)/4, $0x5a827998
 DATA constant<>+1468(SB)/4, $0x5a827998
-DATA constant<>+1472(SB)/4, $0x3f000000
-DATA constant<>+1476(SB)/4, $0x3f000000
-DATA constant<>+1480(SB)/4, $0x3f000000
-DATA constant<>+1484(SB)/4, $0x3f000000
-DATA constant<>+1488(SB)/4, $0x3f000000
-DATA constant<>+1492(SB)/4, $0x3f000000
-DATA constant<>+1496(SB)/4, $0x3f000000
-DATA constant<>+1500(SB)/4, $0x3f000000
-DATA constant<>+1504(SB)/4, $0x3f000000
-DATA constant<>+1508(SB)/4, $0x3f000000
-DATA constant<>+1512(SB)/4, $0x3f000000
-DATA constant<>+1516(SB)/4, $0x3f000000
-DATA constant<>+1520(SB)/4, $0x3f000000
-DATA constant<>+1524(SB)/4, $0x3f000000
-DATA constant<>+1528(SB)/4, $0x3f000000
-DATA constant<>+1532(SB)/4, $0x3f000000
+DATA constant<>+1472(SB)/4, $0x00000001
+DATA constant<>+1476(SB)/4, $0x00000001
+DATA constant<>+1480(SB)/4, $0x00000001
+DATA constant<>+1484(SB)/4, $0x00000001
+DATA constant<>+1488(SB)/4, $0x00000001
+DATA constant<>+1492(SB)/4, $0x00000001
+DATA constant<>+1496(SB)/4, $0x00000001
+DATA constant<>+1500(SB)/4, $0x00000001
+DATA constant<>+1504(SB)/4, $0x00000001
+DATA constant<>+1508(SB)/4, $0x00000001
+DATA constant<>+1512(SB)/4, $0x00000001
+DATA constant<>+1516(SB)/4, $0x00000001
+DATA constant<>+1520(SB)/4, $0x00000001
+DATA constant<>+1524(SB)/4, $0x00000001
+DATA constant<>+1528(SB)/4, $0x00000001
+DATA constant<>+1532(SB)/4, $0x00000001
 DATA constant<>+1536(SB)/4, $0x7fffffff
 DATA constant<>+1540(SB)/4, $0x7fffffff
 DATA constant<>+1544(SB)/4, $0x7fffffff
@@ -484,38 +484,38 @@ DATA constant<>+1904(SB)/4, $0xb816c981
 DATA constant<>+1908(SB)/4, $0xb816c981
 DATA constant<>+1912(SB)/4, $0xb816c981
 DATA constant<>+1916(SB)/4, $0xb816c981
-DATA constant<>+1920(SB)/4, $0x3b232f49
-DATA constant<>+1924(SB)/4, $0x3b232f49
-DATA constant<>+1928(SB)/4, $0x3b232f49
-DATA constant<>+1932(SB)/4, $0x3b232f49
-DATA constant<>+1936(SB)/4, $0x3b232f49
-DATA constant<>+1940(SB)/4, $0x3b232f49
-DATA constant<>+1944(SB)/4, $0x3b232f49
-DATA constant<>+1948(SB)/4, $0x3b232f49
-DATA constant<>+1952(SB)/4, $0x3b232f49
-DATA constant<>+1956(SB)/4, $0x3b232f49
-DATA constant<>+1960(SB)/4, $0x3b232f49
-DATA constant<>+1964(SB)/4, $0x3b232f49
-DATA constant<>+1968(SB)/4, $0x3b232f49
-DATA constant<>+1972(SB)/4, $0x3b232f49
-DATA constant<>+1976(SB)/4, $0x3b232f49
-DATA constant<>+1980(SB)/4, $0x3b232f49
-DATA constant<>+1984(SB)/4, $0x004afb0d
-DATA constant<>+1988(SB)/4, $0x004afb0d
-DATA constant<>+1992(SB)/4, $0x004afb0d
-DATA constant<>+1996(SB)/4, $0x004afb0d
-DATA constant<>+2000(SB)/4, $0x004afb0d
-DATA constant<>+2004(SB)/4, $0x004afb0d
-DATA constant<>+2008(SB)/4, $0x004afb0d
-DATA constant<>+2012(SB)/4, $0x004afb0d
-DATA constant<>+2016(SB)/4, $0x004afb0d
-DATA constant<>+2020(SB)/4, $0x004afb0d
-DATA constant<>+2024(SB)/4, $0x004afb0d
-DATA constant<>+2028(SB)/4, $0x004afb0d
-DATA constant<>+2032(SB)/4, $0x004afb0d
-DATA constant<>+2036(SB)/4, $0x004afb0d
-DATA constant<>+2040(SB)/4, $0x004afb0d
-DATA constant<>+2044(SB)/4, $0x004afb0d
+DATA constant<>+1920(SB)/4, $0x004afb0d
+DATA constant<>+1924(SB)/4, $0x004afb0d
+DATA constant<>+1928(SB)/4, $0x004afb0d
+DATA constant<>+1932(SB)/4, $0x004afb0d
+DATA constant<>+1936(SB)/4, $0x004afb0d
+DATA constant<>+1940(SB)/4, $0x004afb0d
+DATA constant<>+1944(SB)/4, $0x004afb0d
+DATA constant<>+1948(SB)/4, $0x004afb0d
+DATA constant<>+1952(SB)/4, $0x004afb0d
+DATA constant<>+1956(SB)/4, $0x004afb0d
+DATA constant<>+1960(SB)/4, $0x004afb0d
+DATA constant<>+1964(SB)/4, $0x004afb0d
+DATA constant<>+1968(SB)/4, $0x004afb0d
+DATA constant<>+1972(SB)/4, $0x004afb0d
+DATA constant<>+1976(SB)/4, $0x004afb0d
+DATA constant<>+1980(SB)/4, $0x004afb0d
+DATA constant<>+1984(SB)/4, $0x3b232f49
+DATA constant<>+1988(SB)/4, $0x3b232f49
+DATA constant<>+1992(SB)/4, $0x3b232f49
+DATA constant<>+1996(SB)/4, $0x3b232f49
+DATA constant<>+2000(SB)/4, $0x3b232f49
+DATA constant<>+2004(SB)/4, $0x3b232f49
+DATA constant<>+2008(SB)/4, $0x3b232f49
+DATA constant<>+2012(SB)/4, $0x3b232f49
+DATA constant<>+2016(SB)/4, $0x3b232f49
+DATA constant<>+2020(SB)/4, $0x3b232f49
+DATA constant<>+2024(SB)/4, $0x3b232f49
+DATA constant<>+2028(SB)/4, $0x3b232f49
+DATA constant<>+2032(SB)/4, $0x3b232f49
+DATA constant<>+2036(SB)/4, $0x3b232f49
+DATA constant<>+2040(SB)/4, $0x3b232f49
+DATA constant<>+2044(SB)/4, $0x3b232f49
 DATA constant<>+2048(SB)/4, $0x007fffff
 DATA constant<>+2052(SB)/4, $0x007fffff
 DATA constant<>+2056(SB)/4, $0x007fffff
@@ -580,371 +580,427 @@ DATA constant<>+2288(SB)/4, $0xbe9de9e6
 DATA constant<>+2292(SB)/4, $0xbe9de9e6
 DATA constant<>+2296(SB)/4, $0xbe9de9e6
 DATA constant<>+2300(SB)/4, $0xbe9de9e6
-DATA constant<>+2304(SB)/4, $0x366ceabf
-DATA constant<>+2308(SB)/4, $0x366ceabf
-DATA constant<>+2312(SB)/4, $0x366ceabf
-DATA constant<>+2316(SB)/4, $0x366ceabf
-DATA constant<>+2320(SB)/4, $0x366ceabf
-DATA constant<>+2324(SB)/4, $0x366ceabf
-DATA constant<>+2328(SB)/4, $0x366ceabf
-DATA constant<>+2332(SB)/4, $0x366ceabf
-DATA constant<>+2336(SB)/4, $0x366ceabf
-DATA constant<>+2340(SB)/4, $0x366ceabf
-DATA constant<>+2344(SB)/4, $0x366ceabf
-DATA constant<>+2348(SB)/4, $0x366ceabf
-DATA constant<>+2352(SB)/4, $0x366ceabf
-DATA constant<>+2356(SB)/4, $0x366ceabf
-DATA constant<>+2360(SB)/4, $0x366ceabf
-DATA constant<>+2364(SB)/4, $0x366ceabf
-DATA constant<>+2368(SB)/4, $0xb9aae2f0
-DATA constant<>+2372(SB)/4, $0xb9aae2f0
-DATA constant<>+2376(SB)/4, $0xb9aae2f0
-DATA constant<>+2380(SB)/4, $0xb9aae2f0
-DATA constant<>+2384(SB)/4, $0xb9aae2f0
-DATA constant<>+2388(SB)/4, $0xb9aae2f0
-DATA constant<>+2392(SB)/4, $0xb9aae2f0
-DATA constant<>+2396(SB)/4, $0xb9aae2f0
-DATA constant<>+2400(SB)/4, $0xb9aae2f0
-DATA constant<>+2404(SB)/4, $0xb9aae2f0
-DATA constant<>+2408(SB)/4, $0xb9aae2f0
-DATA constant<>+2412(SB)/4, $0xb9aae2f0
-DATA constant<>+2416(SB)/4, $0xb9aae2f0
-DATA constant<>+2420(SB)/4, $0xb9aae2f0
-DATA constant<>+2424(SB)/4, $0xb9aae2f0
-DATA constant<>+2428(SB)/4, $0xb9aae2f0
-DATA constant<>+2432(SB)/4, $0xbe800114
-DATA constant<>+2436(SB)/4, $0xbe800114
-DATA constant<>+2440(SB)/4, $0xbe800114
-DATA constant<>+2444(SB)/4, $0xbe800114
-DATA constant<>+2448(SB)/4, $0xbe800114
-DATA constant<>+2452(SB)/4, $0xbe800114
-DATA constant<>+2456(SB)/4, $0xbe800114
-DATA constant<>+2460(SB)/4, $0xbe800114
-DATA constant<>+2464(SB)/4, $0xbe800114
-DATA constant<>+2468(SB)/4, $0xbe800114
-DATA constant<>+2472(SB)/4, $0xbe800114
-DATA constant<>+2476(SB)/4, $0xbe800114
-DATA constant<>+2480(SB)/4, $0xbe800114
-DATA constant<>+2484(SB)/4, $0xbe800114
-DATA constant<>+2488(SB)/4, $0xbe800114
-DATA constant<>+2492(SB)/4, $0xbe800114
-DATA constant<>+2496(SB)/4, $0x3eaaaaaa
-DATA constant<>+2500(SB)/4, $0x3eaaaaaa
-DATA constant<>+2504(SB)/4, $0x3eaaaaaa
-DATA constant<>+2508(SB)/4, $0x3eaaaaaa
-DATA constant<>+2512(SB)/4, $0x3eaaaaaa
-DATA constant<>+2516(SB)/4, $0x3eaaaaaa
-DATA constant<>+2520(SB)/4, $0x3eaaaaaa
-DATA constant<>+2524(SB)/4, $0x3eaaaaaa
-DATA constant<>+2528(SB)/4, $0x3eaaaaaa
-DATA constant<>+2532(SB)/4, $0x3eaaaaaa
-DATA constant<>+2536(SB)/4, $0x3eaaaaaa
-DATA constant<>+2540(SB)/4, $0x3eaaaaaa
-DATA constant<>+2544(SB)/4, $0x3eaaaaaa
-DATA constant<>+2548(SB)/4, $0x3eaaaaaa
-DATA constant<>+2552(SB)/4, $0x3eaaaaaa
-DATA constant<>+2556(SB)/4, $0x3eaaaaaa
-DATA constant<>+2560(SB)/4, $0xbe2a38fb
-DATA constant<>+2564(SB)/4, $0xbe2a38fb
-DATA constant<>+2568(SB)/4, $0xbe2a38fb
-DATA constant<>+2572(SB)/4, $0xbe2a38fb
-DATA constant<>+2576(SB)/4, $0xbe2a38fb
-DATA constant<>+2580(SB)/4, $0xbe2a38fb
-DATA constant<>+2584(SB)/4, $0xbe2a38fb
-DATA constant<>+2588(SB)/4, $0xbe2a38fb
-DATA constant<>+2592(SB)/4, $0xbe2a38fb
-DATA constant<>+2596(SB)/4, $0xbe2a38fb
-DATA constant<>+2600(SB)/4, $0xbe2a38fb
-DATA constant<>+2604(SB)/4, $0xbe2a38fb
-DATA constant<>+2608(SB)/4, $0xbe2a38fb
-DATA constant<>+2612(SB)/4, $0xbe2a38fb
-DATA constant<>+2616(SB)/4, $0xbe2a38fb
-DATA constant<>+2620(SB)/4, $0xbe2a38fb
-DATA constant<>+2624(SB)/4, $0x3e4cd009
-DATA constant<>+2628(SB)/4, $0x3e4cd009
-DATA constant<>+2632(SB)/4, $0x3e4cd009
-DATA constant<>+2636(SB)/4, $0x3e4cd009
-DATA constant<>+2640(SB)/4, $0x3e4cd009
-DATA constant<>+2644(SB)/4, $0x3e4cd009
-DATA constant<>+2648(SB)/4, $0x3e4cd009
-DATA constant<>+2652(SB)/4, $0x3e4cd009
-DATA constant<>+2656(SB)/4, $0x3e4cd009
-DATA constant<>+2660(SB)/4, $0x3e4cd009
-DATA constant<>+2664(SB)/4, $0x3e4cd009
-DATA constant<>+2668(SB)/4, $0x3e4cd009
-DATA constant<>+2672(SB)/4, $0x3e4cd009
-DATA constant<>+2676(SB)/4, $0x3e4cd009
-DATA constant<>+2680(SB)/4, $0x3e4cd009
-DATA constant<>+2684(SB)/4, $0x3e4cd009
-DATA constant<>+2688(SB)/4, $0xbe06c3ac
-DATA constant<>+2692(SB)/4, $0xbe06c3ac
-DATA constant<>+2696(SB)/4, $0xbe06c3ac
-DATA constant<>+2700(SB)/4, $0xbe06c3ac
-DATA constant<>+2704(SB)/4, $0xbe06c3ac
-DATA constant<>+2708(SB)/4, $0xbe06c3ac
-DATA constant<>+2712(SB)/4, $0xbe06c3ac
-DATA constant<>+2716(SB)/4, $0xbe06c3ac
-DATA constant<>+2720(SB)/4, $0xbe06c3ac
-DATA constant<>+2724(SB)/4, $0xbe06c3ac
-DATA constant<>+2728(SB)/4, $0xbe06c3ac
-DATA constant<>+2732(SB)/4, $0xbe06c3ac
-DATA constant<>+2736(SB)/4, $0xbe06c3ac
-DATA constant<>+2740(SB)/4, $0xbe06c3ac
-DATA constant<>+2744(SB)/4, $0xbe06c3ac
-DATA constant<>+2748(SB)/4, $0xbe06c3ac
-DATA constant<>+2752(SB)/4, $0x3e116c85
-DATA constant<>+2756(SB)/4, $0x3e116c85
-DATA constant<>+2760(SB)/4, $0x3e116c85
-DATA constant<>+2764(SB)/4, $0x3e116c85
-DATA constant<>+2768(SB)/4, $0x3e116c85
-DATA constant<>+2772(SB)/4, $0x3e116c85
-DATA constant<>+2776(SB)/4, $0x3e116c85
-DATA constant<>+2780(SB)/4, $0x3e116c85
-DATA constant<>+2784(SB)/4, $0x3e116c85
-DATA constant<>+2788(SB)/4, $0x3e116c85
-DATA constant<>+2792(SB)/4, $0x3e116c85
-DATA constant<>+2796(SB)/4, $0x3e116c85
-DATA constant<>+2800(SB)/4, $0x3e116c85
-DATA constant<>+2804(SB)/4, $0x3e116c85
-DATA constant<>+2808(SB)/4, $0x3e116c85
-DATA constant<>+2812(SB)/4, $0x3e116c85
-DATA constant<>+2816(SB)/4, $0xbd9c60db
-DATA constant<>+2820(SB)/4, $0xbd9c60db
-DATA constant<>+2824(SB)/4, $0xbd9c60db
-DATA constant<>+2828(SB)/4, $0xbd9c60db
-DATA constant<>+2832(SB)/4, $0xbd9c60db
-DATA constant<>+2836(SB)/4, $0xbd9c60db
-DATA constant<>+2840(SB)/4, $0xbd9c60db
-DATA constant<>+2844(SB)/4, $0xbd9c60db
-DATA constant<>+2848(SB)/4, $0xbd9c60db
-DATA constant<>+2852(SB)/4, $0xbd9c60db
-DATA constant<>+2856(SB)/4, $0xbd9c60db
-DATA constant<>+2860(SB)/4, $0xbd9c60db
-DATA constant<>+2864(SB)/4, $0xbd9c60db
-DATA constant<>+2868(SB)/4, $0xbd9c60db
-DATA constant<>+2872(SB)/4, $0xbd9c60db
-DATA constant<>+2876(SB)/4, $0xbd9c60db
-DATA constant<>+2880(SB)/4, $0x3e02b24c
-DATA constant<>+2884(SB)/4, $0x3e02b24c
-DATA constant<>+2888(SB)/4, $0x3e02b24c
-DATA constant<>+2892(SB)/4, $0x3e02b24c
-DATA constant<>+2896(SB)/4, $0x3e02b24c
-DATA constant<>+2900(SB)/4, $0x3e02b24c
-DATA constant<>+2904(SB)/4, $0x3e02b24c
-DATA constant<>+2908(SB)/4, $0x3e02b24c
-DATA constant<>+2912(SB)/4, $0x3e02b24c
-DATA constant<>+2916(SB)/4, $0x3e02b24c
-DATA constant<>+2920(SB)/4, $0x3e02b24c
-DATA constant<>+2924(SB)/4, $0x3e02b24c
-DATA constant<>+2928(SB)/4, $0x3e02b24c
-DATA constant<>+2932(SB)/4, $0x3e02b24c
-DATA constant<>+2936(SB)/4, $0x3e02b24c
-DATA constant<>+2940(SB)/4, $0x3e02b24c
-DATA constant<>+2944(SB)/4, $0xc0000000
-DATA constant<>+2948(SB)/4, $0xc0000000
-DATA constant<>+2952(SB)/4, $0xc0000000
-DATA constant<>+2956(SB)/4, $0xc0000000
-DATA constant<>+2960(SB)/4, $0xc0000000
-DATA constant<>+2964(SB)/4, $0xc0000000
-DATA constant<>+2968(SB)/4, $0xc0000000
-DATA constant<>+2972(SB)/4, $0xc0000000
-DATA constant<>+2976(SB)/4, $0xc0000000
-DATA constant<>+2980(SB)/4, $0xc0000000
-DATA constant<>+2984(SB)/4, $0xc0000000
-DATA constant<>+2988(SB)/4, $0xc0000000
-DATA constant<>+2992(SB)/4, $0xc0000000
-DATA constant<>+2996(SB)/4, $0xc0000000
-DATA constant<>+3000(SB)/4, $0xc0000000
-DATA constant<>+3004(SB)/4, $0xc0000000
-GLOBL constant<>(SB), RODATA|NOPTR, $3008
+DATA constant<>+2304(SB)/4, $0xb0000000
+DATA constant<>+2308(SB)/4, $0xb0000000
+DATA constant<>+2312(SB)/4, $0xb0000000
+DATA constant<>+2316(SB)/4, $0xb0000000
+DATA constant<>+2320(SB)/4, $0xb0000000
+DATA constant<>+2324(SB)/4, $0xb0000000
+DATA constant<>+2328(SB)/4, $0xb0000000
+DATA constant<>+2332(SB)/4, $0xb0000000
+DATA constant<>+2336(SB)/4, $0xb0000000
+DATA constant<>+2340(SB)/4, $0xb0000000
+DATA constant<>+2344(SB)/4, $0xb0000000
+DATA constant<>+2348(SB)/4, $0xb0000000
+DATA constant<>+2352(SB)/4, $0xb0000000
+DATA constant<>+2356(SB)/4, $0xb0000000
+DATA constant<>+2360(SB)/4, $0xb0000000
+DATA constant<>+2364(SB)/4, $0xb0000000
+DATA constant<>+2368(SB)/4, $0x366ceabf
+DATA constant<>+2372(SB)/4, $0x366ceabf
+DATA constant<>+2376(SB)/4, $0x366ceabf
+DATA constant<>+2380(SB)/4, $0x366ceabf
+DATA constant<>+2384(SB)/4, $0x366ceabf
+DATA constant<>+2388(SB)/4, $0x366ceabf
+DATA constant<>+2392(SB)/4, $0x366ceabf
+DATA constant<>+2396(SB)/4, $0x366ceabf
+DATA constant<>+2400(SB)/4, $0x366ceabf
+DATA constant<>+2404(SB)/4, $0x366ceabf
+DATA constant<>+2408(SB)/4, $0x366ceabf
+DATA constant<>+2412(SB)/4, $0x366ceabf
+DATA constant<>+2416(SB)/4, $0x366ceabf
+DATA constant<>+2420(SB)/4, $0x366ceabf
+DATA constant<>+2424(SB)/4, $0x366ceabf
+DATA constant<>+2428(SB)/4, $0x366ceabf
+DATA constant<>+2432(SB)/4, $0xb9aae2f0
+DATA constant<>+2436(SB)/4, $0xb9aae2f0
+DATA constant<>+2440(SB)/4, $0xb9aae2f0
+DATA constant<>+2444(SB)/4, $0xb9aae2f0
+DATA constant<>+2448(SB)/4, $0xb9aae2f0
+DATA constant<>+2452(SB)/4, $0xb9aae2f0
+DATA constant<>+2456(SB)/4, $0xb9aae2f0
+DATA constant<>+2460(SB)/4, $0xb9aae2f0
+DATA constant<>+2464(SB)/4, $0xb9aae2f0
+DATA constant<>+2468(SB)/4, $0xb9aae2f0
+DATA constant<>+2472(SB)/4, $0xb9aae2f0
+DATA constant<>+2476(SB)/4, $0xb9aae2f0
+DATA constant<>+2480(SB)/4, $0xb9aae2f0
+DATA constant<>+2484(SB)/4, $0xb9aae2f0
+DATA constant<>+2488(SB)/4, $0xb9aae2f0
+DATA constant<>+2492(SB)/4, $0xb9aae2f0
+DATA constant<>+2496(SB)/4, $0x0000009e
+DATA constant<>+2500(SB)/4, $0x0000009e
+DATA constant<>+2504(SB)/4, $0x0000009e
+DATA constant<>+2508(SB)/4, $0x0000009e
+DATA constant<>+2512(SB)/4, $0x0000009e
+DATA constant<>+2516(SB)/4, $0x0000009e
+DATA constant<>+2520(SB)/4, $0x0000009e
+DATA constant<>+2524(SB)/4, $0x0000009e
+DATA constant<>+2528(SB)/4, $0x0000009e
+DATA constant<>+2532(SB)/4, $0x0000009e
+DATA constant<>+2536(SB)/4, $0x0000009e
+DATA constant<>+2540(SB)/4, $0x0000009e
+DATA constant<>+2544(SB)/4, $0x0000009e
+DATA constant<>+2548(SB)/4, $0x0000009e
+DATA constant<>+2552(SB)/4, $0x0000009e
+DATA constant<>+2556(SB)/4, $0x0000009e
+DATA constant<>+2560(SB)/4, $0x3f000114
+DATA constant<>+2564(SB)/4, $0x3f000114
+DATA constant<>+2568(SB)/4, $0x3f000114
+DATA constant<>+2572(SB)/4, $0x3f000114
+DATA constant<>+2576(SB)/4, $0x3f000114
+DATA constant<>+2580(SB)/4, $0x3f000114
+DATA constant<>+2584(SB)/4, $0x3f000114
+DATA constant<>+2588(SB)/4, $0x3f000114
+DATA constant<>+2592(SB)/4, $0x3f000114
+DATA constant<>+2596(SB)/4, $0x3f000114
+DATA constant<>+2600(SB)/4, $0x3f000114
+DATA constant<>+2604(SB)/4, $0x3f000114
+DATA constant<>+2608(SB)/4, $0x3f000114
+DATA constant<>+2612(SB)/4, $0x3f000114
+DATA constant<>+2616(SB)/4, $0x3f000114
+DATA constant<>+2620(SB)/4, $0x3f000114
+DATA constant<>+2624(SB)/4, $0xbf2aaaaa
+DATA constant<>+2628(SB)/4, $0xbf2aaaaa
+DATA constant<>+2632(SB)/4, $0xbf2aaaaa
+DATA constant<>+2636(SB)/4, $0xbf2aaaaa
+DATA constant<>+2640(SB)/4, $0xbf2aaaaa
+DATA constant<>+2644(SB)/4, $0xbf2aaaaa
+DATA constant<>+2648(SB)/4, $0xbf2aaaaa
+DATA constant<>+2652(SB)/4, $0xbf2aaaaa
+DATA constant<>+2656(SB)/4, $0xbf2aaaaa
+DATA constant<>+2660(SB)/4, $0xbf2aaaaa
+DATA constant<>+2664(SB)/4, $0xbf2aaaaa
+DATA constant<>+2668(SB)/4, $0xbf2aaaaa
+DATA constant<>+2672(SB)/4, $0xbf2aaaaa
+DATA constant<>+2676(SB)/4, $0xbf2aaaaa
+DATA constant<>+2680(SB)/4, $0xbf2aaaaa
+DATA constant<>+2684(SB)/4, $0xbf2aaaaa
+DATA constant<>+2688(SB)/4, $0x3eaa38fb
+DATA constant<>+2692(SB)/4, $0x3eaa38fb
+DATA constant<>+2696(SB)/4, $0x3eaa38fb
+DATA constant<>+2700(SB)/4, $0x3eaa38fb
+DATA constant<>+2704(SB)/4, $0x3eaa38fb
+DATA constant<>+2708(SB)/4, $0x3eaa38fb
+DATA constant<>+2712(SB)/4, $0x3eaa38fb
+DATA constant<>+2716(SB)/4, $0x3eaa38fb
+DATA constant<>+2720(SB)/4, $0x3eaa38fb
+DATA constant<>+2724(SB)/4, $0x3eaa38fb
+DATA constant<>+2728(SB)/4, $0x3eaa38fb
+DATA constant<>+2732(SB)/4, $0x3eaa38fb
+DATA constant<>+2736(SB)/4, $0x3eaa38fb
+DATA constant<>+2740(SB)/4, $0x3eaa38fb
+DATA constant<>+2744(SB)/4, $0x3eaa38fb
+DATA constant<>+2748(SB)/4, $0x3eaa38fb
+DATA constant<>+2752(SB)/4, $0xbeccd009
+DATA constant<>+2756(SB)/4, $0xbeccd009
+DATA constant<>+2760(SB)/4, $0xbeccd009
+DATA constant<>+2764(SB)/4, $0xbeccd009
+DATA constant<>+2768(SB)/4, $0xbeccd009
+DATA constant<>+2772(SB)/4, $0xbeccd009
+DATA constant<>+2776(SB)/4, $0xbeccd009
+DATA constant<>+2780(SB)/4, $0xbeccd009
+DATA constant<>+2784(SB)/4, $0xbeccd009
+DATA constant<>+2788(SB)/4, $0xbeccd009
+DATA constant<>+2792(SB)/4, $0xbeccd009
+DATA constant<>+2796(SB)/4, $0xbeccd009
+DATA constant<>+2800(SB)/4, $0xbeccd009
+DATA constant<>+2804(SB)/4, $0xbeccd009
+DATA constant<>+2808(SB)/4, $0xbeccd009
+DATA constant<>+2812(SB)/4, $0xbeccd009
+DATA constant<>+2816(SB)/4, $0x3e86c3ac
+DATA constant<>+2820(SB)/4, $0x3e86c3ac
+DATA constant<>+2824(SB)/4, $0x3e86c3ac
+DATA constant<>+2828(SB)/4, $0x3e86c3ac
+DATA constant<>+2832(SB)/4, $0x3e86c3ac
+DATA constant<>+2836(SB)/4, $0x3e86c3ac
+DATA constant<>+2840(SB)/4, $0x3e86c3ac
+DATA constant<>+2844(SB)/4, $0x3e86c3ac
+DATA constant<>+2848(SB)/4, $0x3e86c3ac
+DATA constant<>+2852(SB)/4, $0x3e86c3ac
+DATA constant<>+2856(SB)/4, $0x3e86c3ac
+DATA constant<>+2860(SB)/4, $0x3e86c3ac
+DATA constant<>+2864(SB)/4, $0x3e86c3ac
+DATA constant<>+2868(SB)/4, $0x3e86c3ac
+DATA constant<>+2872(SB)/4, $0x3e86c3ac
+DATA constant<>+2876(SB)/4, $0x3e86c3ac
+DATA constant<>+2880(SB)/4, $0xbe916c85
+DATA constant<>+2884(SB)/4, $0xbe916c85
+DATA constant<>+2888(SB)/4, $0xbe916c85
+DATA constant<>+2892(SB)/4, $0xbe916c85
+DATA constant<>+2896(SB)/4, $0xbe916c85
+DATA constant<>+2900(SB)/4, $0xbe916c85
+DATA constant<>+2904(SB)/4, $0xbe916c85
+DATA constant<>+2908(SB)/4, $0xbe916c85
+DATA constant<>+2912(SB)/4, $0xbe916c85
+DATA constant<>+2916(SB)/4, $0xbe916c85
+DATA constant<>+2920(SB)/4, $0xbe916c85
+DATA constant<>+2924(SB)/4, $0xbe916c85
+DATA constant<>+2928(SB)/4, $0xbe916c85
+DATA constant<>+2932(SB)/4, $0xbe916c85
+DATA constant<>+2936(SB)/4, $0xbe916c85
+DATA constant<>+2940(SB)/4, $0xbe916c85
+DATA constant<>+2944(SB)/4, $0x3e1c60db
+DATA constant<>+2948(SB)/4, $0x3e1c60db
+DATA constant<>+2952(SB)/4, $0x3e1c60db
+DATA constant<>+2956(SB)/4, $0x3e1c60db
+DATA constant<>+2960(SB)/4, $0x3e1c60db
+DATA constant<>+2964(SB)/4, $0x3e1c60db
+DATA constant<>+2968(SB)/4, $0x3e1c60db
+DATA constant<>+2972(SB)/4, $0x3e1c60db
+DATA constant<>+2976(SB)/4, $0x3e1c60db
+DATA constant<>+2980(SB)/4, $0x3e1c60db
+DATA constant<>+2984(SB)/4, $0x3e1c60db
+DATA constant<>+2988(SB)/4, $0x3e1c60db
+DATA constant<>+2992(SB)/4, $0x3e1c60db
+DATA constant<>+2996(SB)/4, $0x3e1c60db
+DATA constant<>+3000(SB)/4, $0x3e1c60db
+DATA constant<>+3004(SB)/4, $0x3e1c60db
+DATA constant<>+3008(SB)/4, $0xbe82b24c
+DATA constant<>+3012(SB)/4, $0xbe82b24c
+DATA constant<>+3016(SB)/4, $0xbe82b24c
+DATA constant<>+3020(SB)/4, $0xbe82b24c
+DATA constant<>+3024(SB)/4, $0xbe82b24c
+DATA constant<>+3028(SB)/4, $0xbe82b24c
+DATA constant<>+3032(SB)/4, $0xbe82b24c
+DATA constant<>+3036(SB)/4, $0xbe82b24c
+DATA constant<>+3040(SB)/4, $0xbe82b24c
+DATA constant<>+3044(SB)/4, $0xbe82b24c
+DATA constant<>+3048(SB)/4, $0xbe82b24c
+DATA constant<>+3052(SB)/4, $0xbe82b24c
+DATA constant<>+3056(SB)/4, $0xbe82b24c
+DATA constant<>+3060(SB)/4, $0xbe82b24c
+DATA constant<>+3064(SB)/4, $0xbe82b24c
+DATA constant<>+3068(SB)/4, $0xbe82b24c
+DATA constant<>+3072(SB)/4, $0x39de8083
+DATA constant<>+3076(SB)/4, $0x39de8083
+DATA constant<>+3080(SB)/4, $0x39de8083
+DATA constant<>+3084(SB)/4, $0x39de8083
+DATA constant<>+3088(SB)/4, $0x39de8083
+DATA constant<>+3092(SB)/4, $0x39de8083
+DATA constant<>+3096(SB)/4, $0x39de8083
+DATA constant<>+3100(SB)/4, $0x39de8083
+DATA constant<>+3104(SB)/4, $0x39de8083
+DATA constant<>+3108(SB)/4, $0x39de8083
+DATA constant<>+3112(SB)/4, $0x39de8083
+DATA constant<>+3116(SB)/4, $0x39de8083
+DATA constant<>+3120(SB)/4, $0x39de8083
+DATA constant<>+3124(SB)/4, $0x39de8083
+DATA constant<>+3128(SB)/4, $0x39de8083
+DATA constant<>+3132(SB)/4, $0x39de8083
+DATA constant<>+3136(SB)/4, $0xc0000000
+DATA constant<>+3140(SB)/4, $0xc0000000
+DATA constant<>+3144(SB)/4, $0xc0000000
+DATA constant<>+3148(SB)/4, $0xc0000000
+DATA constant<>+3152(SB)/4, $0xc0000000
+DATA constant<>+3156(SB)/4, $0xc0000000
+DATA constant<>+3160(SB)/4, $0xc0000000
+DATA constant<>+3164(SB)/4, $0xc0000000
+DATA constant<>+3168(SB)/4, $0xc0000000
+DATA constant<>+3172(SB)/4, $0xc0000000
+DATA constant<>+3176(SB)/4, $0xc0000000
+DATA constant<>+3180(SB)/4, $0xc0000000
+DATA constant<>+3184(SB)/4, $0xc0000000
+DATA constant<>+3188(SB)/4, $0xc0000000
+DATA constant<>+3192(SB)/4, $0xc0000000
+DATA constant<>+3196(SB)/4, $0xc0000000
+DATA constant<>+3200(SB)/4, $0xbfb18000
+DATA constant<>+3204(SB)/4, $0xbfb18000
+DATA constant<>+3208(SB)/4, $0xbfb18000
+DATA constant<>+3212(SB)/4, $0xbfb18000
+DATA constant<>+3216(SB)/4, $0xbfb18000
+DATA constant<>+3220(SB)/4, $0xbfb18000
+DATA constant<>+3224(SB)/4, $0xbfb18000
+DATA constant<>+3228(SB)/4, $0xbfb18000
+DATA constant<>+3232(SB)/4, $0xbfb18000
+DATA constant<>+3236(SB)/4, $0xbfb18000
+DATA constant<>+3240(SB)/4, $0xbfb18000
+DATA constant<>+3244(SB)/4, $0xbfb18000
+DATA constant<>+3248(SB)/4, $0xbfb18000
+DATA constant<>+3252(SB)/4, $0xbfb18000
+DATA constant<>+3256(SB)/4, $0xbfb18000
+DATA constant<>+3260(SB)/4, $0xbfb18000
+GLOBL constant<>(SB), RODATA|NOPTR, $3264
 
 // func expAVX2(dst *float32, src *float32, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·expAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Y0
-	VMOVUPS constant<>+0(SB), Y1
-	VMAXPS  Y0, Y1, Y0
-	VMOVUPS constant<>+64(SB), Y1
-	VMINPS  Y0, Y1, Y0
-	VMULPS  constant<>+128(SB), Y0, Y1
-	VADDPS  constant<>+192(SB), Y1, Y1
-	VSUBPS  constant<>+192(SB), Y1, Y2
-	VMULPS  constant<>+256(SB), Y2, Y3
-	VSUBPS  Y3, Y0, Y0
-	VMULPS  constant<>+320(SB), Y2, Y3
-	VSUBPS  Y3, Y0, Y0
-	VMULPS  Y0, Y0, Y2
-	VMULPS  constant<>+384(SB), Y0, Y3
-	VADDPS  constant<>+448(SB), Y3, Y3
-	VMULPS  constant<>+512(SB), Y0, Y4
-	VADDPS  constant<>+576(SB), Y4, Y4
-	VMOVUPS constant<>+640(SB), Y5
-	VMULPS  Y2, Y4, Y4
-	VADDPS  Y4, Y3, Y3
-	VMULPS  Y2, Y2, Y4
-	VMULPS  Y4, Y5, Y5
-	VADDPS  Y5, Y3, Y3
-	VMULPS  Y2, Y3, Y3
-	VADDPS  Y0, Y3, Y3
-	VADDPS  constant<>+704(SB), Y3, Y3
-	VPSUBD  constant<>+192(SB), Y1, Y1
-	VPSRAD  $0x01, Y1, Y2
-	VPSUBD  Y2, Y1, Y1
-	VPADDD  constant<>+768(SB), Y2, Y2
-	VPSLLD  $0x17, Y2, Y2
-	VMULPS  Y2, Y3, Y3
-	VPADDD  constant<>+768(SB), Y1, Y1
-	VPSLLD  $0x17, Y1, Y1
-	VMULPS  Y1, Y3, Y3
-	VMOVUPS Y3, (AX)
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Y0
+	VMOVUPS     constant<>+0(SB), Y1
+	VMAXPS      Y0, Y1, Y0
+	VMOVUPS     constant<>+64(SB), Y1
+	VMINPS      Y0, Y1, Y0
+	VMULPS      constant<>+128(SB), Y0, Y1
+	VADDPS      constant<>+192(SB), Y1, Y1
+	VSUBPS      constant<>+192(SB), Y1, Y2
+	VMULPS      constant<>+256(SB), Y2, Y3
+	VSUBPS      Y3, Y0, Y0
+	VMULPS      constant<>+320(SB), Y2, Y3
+	VSUBPS      Y3, Y0, Y0
+	VMULPS      Y0, Y0, Y2
+	VMOVUPS     constant<>+384(SB), Y3
+	VFMADD213PS constant<>+448(SB), Y0, Y3
+	VMOVUPS     constant<>+512(SB), Y4
+	VFMADD213PS constant<>+576(SB), Y0, Y4
+	VMOVUPS     constant<>+640(SB), Y5
+	VFMADD231PS Y2, Y4, Y3
+	VMULPS      Y2, Y2, Y4
+	VFMADD231PS Y4, Y5, Y3
+	VMULPS      Y2, Y3, Y3
+	VADDPS      Y0, Y3, Y3
+	VADDPS      constant<>+704(SB), Y3, Y3
+	VPSUBD      constant<>+192(SB), Y1, Y1
+	VPSRAD      $0x01, Y1, Y2
+	VPSUBD      Y2, Y1, Y1
+	VPADDD      constant<>+768(SB), Y2, Y2
+	VPSLLD      $0x17, Y2, Y2
+	VMULPS      Y2, Y3, Y3
+	VPADDD      constant<>+768(SB), Y1, Y1
+	VPSLLD      $0x17, Y1, Y1
+	VMULPS      Y1, Y3, Y3
+	VMOVUPS     Y3, (AX)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
 // func sigmoidAVX2(dst *float32, src *float32, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Y0
-	VPOR    constant<>+832(SB), Y0, Y1
-	VMOVUPS constant<>+0(SB), Y2
-	VMAXPS  Y1, Y2, Y1
-	VMOVUPS constant<>+64(SB), Y2
-	VMINPS  Y1, Y2, Y1
-	VMULPS  constant<>+128(SB), Y1, Y2
-	VADDPS  constant<>+192(SB), Y2, Y2
-	VSUBPS  constant<>+192(SB), Y2, Y3
-	VMULPS  constant<>+256(SB), Y3, Y4
-	VSUBPS  Y4, Y1, Y1
-	VMULPS  constant<>+320(SB), Y3, Y4
-	VSUBPS  Y4, Y1, Y1
-	VMULPS  Y1, Y1, Y3
-	VMULPS  constant<>+384(SB), Y1, Y4
-	VADDPS  constant<>+448(SB), Y4, Y4
-	VMULPS  constant<>+512(SB), Y1, Y5
-	VADDPS  constant<>+576(SB), Y5, Y5
-	VMOVUPS constant<>+640(SB), Y6
-	VMULPS  Y3, Y5, Y5
-	VADDPS  Y5, Y4, Y4
-	VMULPS  Y3, Y3, Y5
-	VMULPS  Y5, Y6, Y6
-	VADDPS  Y6, Y4, Y4
-	VMULPS  Y3, Y4, Y4
-	VADDPS  Y1, Y4, Y4
-	VADDPS  constant<>+704(SB), Y4, Y4
-	VPSUBD  constant<>+192(SB), Y2, Y2
-	VPSRAD  $0x01, Y2, Y3
-	VPSUBD  Y3, Y2, Y2
-	VPADDD  constant<>+768(SB), Y3, Y3
-	VPSLLD  $0x17, Y3, Y3
-	VMULPS  Y3, Y4, Y4
-	VPADDD  constant<>+768(SB), Y2, Y2
-	VPSLLD  $0x17, Y2, Y2
-	VMULPS  Y2, Y4, Y4
-	VMOVUPS constant<>+704(SB), Y1
-	VPSRAD  $0x1f, Y0, Y0
-	VPXOR   Y4, Y1, Y2
-	VPAND   Y0, Y2, Y2
-	VPXOR   Y2, Y1, Y0
-	VADDPS  Y1, Y4, Y4
-	VDIVPS  Y4, Y0, Y4
-	VMOVUPS Y4, (AX)
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Y0
+	VPOR        constant<>+832(SB), Y0, Y1
+	VMOVUPS     constant<>+0(SB), Y2
+	VMAXPS      Y1, Y2, Y1
+	VMOVUPS     constant<>+64(SB), Y2
+	VMINPS      Y1, Y2, Y1
+	VMULPS      constant<>+128(SB), Y1, Y2
+	VADDPS      constant<>+192(SB), Y2, Y2
+	VSUBPS      constant<>+192(SB), Y2, Y3
+	VMULPS      constant<>+256(SB), Y3, Y4
+	VSUBPS      Y4, Y1, Y1
+	VMULPS      constant<>+320(SB), Y3, Y4
+	VSUBPS      Y4, Y1, Y1
+	VMULPS      Y1, Y1, Y3
+	VMOVUPS     constant<>+384(SB), Y4
+	VFMADD213PS constant<>+448(SB), Y1, Y4
+	VMOVUPS     constant<>+512(SB), Y5
+	VFMADD213PS constant<>+576(SB), Y1, Y5
+	VMOVUPS     constant<>+640(SB), Y6
+	VFMADD231PS Y3, Y5, Y4
+	VMULPS      Y3, Y3, Y5
+	VFMADD231PS Y5, Y6, Y4
+	VMULPS      Y3, Y4, Y4
+	VADDPS      Y1, Y4, Y4
+	VADDPS      constant<>+704(SB), Y4, Y4
+	VPSUBD      constant<>+192(SB), Y2, Y2
+	VPSRAD      $0x01, Y2, Y3
+	VPSUBD      Y3, Y2, Y2
+	VPADDD      constant<>+768(SB), Y3, Y3
+	VPSLLD      $0x17, Y3, Y3
+	VMULPS      Y3, Y4, Y4
+	VPADDD      constant<>+768(SB), Y2, Y2
+	VPSLLD      $0x17, Y2, Y2
+	VMULPS      Y2, Y4, Y4
+	VMOVUPS     constant<>+704(SB), Y1
+	VPSRAD      $0x1f, Y0, Y0
+	VPXOR       Y4, Y1, Y2
+	VPAND       Y0, Y2, Y2
+	VPXOR       Y2, Y1, Y0
+	VADDPS      Y1, Y4, Y4
+	VDIVPS      Y4, Y0, Y4
+	VMOVUPS     Y4, (AX)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
 // func tanhAVX2(dst *float32, src *float32, count int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Y0
-	VPAND   constant<>+832(SB), Y0, Y1
-	VPXOR   Y1, Y0, Y0
-	VADDPS  Y0, Y0, Y2
-	VMOVUPS constant<>+0(SB), Y3
-	VMAXPS  Y2, Y3, Y2
-	VMOVUPS constant<>+64(SB), Y3
-	VMINPS  Y2, Y3, Y2
-	VMULPS  constant<>+128(SB), Y2, Y3
-	VADDPS  constant<>+192(SB), Y3, Y3
-	VSUBPS  constant<>+192(SB), Y3, Y4
-	VMULPS  constant<>+256(SB), Y4, Y5
-	VSUBPS  Y5, Y2, Y2
-	VMULPS  constant<>+320(SB), Y4, Y5
-	VSUBPS  Y5, Y2, Y2
-	VMULPS  Y2, Y2, Y4
-	VMULPS  constant<>+384(SB), Y2, Y5
-	VADDPS  constant<>+448(SB), Y5, Y5
-	VMULPS  constant<>+512(SB), Y2, Y6
-	VADDPS  constant<>+576(SB), Y6, Y6
-	VMOVUPS constant<>+640(SB), Y7
-	VMULPS  Y4, Y6, Y6
-	VADDPS  Y6, Y5, Y5
-	VMULPS  Y4, Y4, Y6
-	VMULPS  Y6, Y7, Y7
-	VADDPS  Y7, Y5, Y5
-	VMULPS  Y4, Y5, Y5
-	VADDPS  Y2, Y5, Y5
-	VADDPS  constant<>+704(SB), Y5, Y5
-	VPSUBD  constant<>+192(SB), Y3, Y3
-	VPSRAD  $0x01, Y3, Y4
-	VPSUBD  Y4, Y3, Y3
-	VPADDD  constant<>+768(SB), Y4, Y4
-	VPSLLD  $0x17, Y4, Y4
-	VMULPS  Y4, Y5, Y5
-	VPADDD  constant<>+768(SB), Y3, Y3
-	VPSLLD  $0x17, Y3, Y3
-	VMULPS  Y3, Y5, Y5
-	VADDPS  constant<>+704(SB), Y5, Y5
-	VMOVUPS constant<>+896(SB), Y2
-	VDIVPS  Y5, Y2, Y5
-	VMOVUPS constant<>+704(SB), Y2
-	VSUBPS  Y5, Y2, Y2
-	VMULPS  Y0, Y0, Y3
-	VMULPS  Y3, Y3, Y4
-	VMULPS  constant<>+960(SB), Y3, Y5
-	VADDPS  constant<>+1024(SB), Y5, Y5
-	VMULPS  constant<>+1088(SB), Y3, Y6
-	VADDPS  constant<>+1152(SB), Y6, Y6
-	VMOVUPS constant<>+1216(SB), Y7
-	VMULPS  Y4, Y6, Y6
-	VADDPS  Y6, Y5, Y5
-	VMULPS  Y4, Y4, Y4
-	VMULPS  Y4, Y7, Y7
-	VADDPS  Y7, Y5, Y5
-	VMULPS  Y3, Y5, Y5
-	VMULPS  Y0, Y5, Y5
-	VADDPS  Y0, Y5, Y5
-	VPSUBD  constant<>+1280(SB), Y0, Y0
-	VPSRAD  $0x1f, Y0, Y0
-	VPXOR   Y5, Y2, Y3
-	VPAND   Y0, Y3, Y3
-	VPXOR   Y3, Y2, Y5
-	VPOR    Y1, Y5, Y5
-	VMOVUPS Y5, (AX)
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Y0
+	VPAND       constant<>+832(SB), Y0, Y1
+	VPXOR       Y1, Y0, Y0
+	VADDPS      Y0, Y0, Y2
+	VMOVUPS     constant<>+0(SB), Y3
+	VMAXPS      Y2, Y3, Y2
+	VMOVUPS     constant<>+64(SB), Y3
+	VMINPS      Y2, Y3, Y2
+	VMULPS      constant<>+128(SB), Y2, Y3
+	VADDPS      constant<>+192(SB), Y3, Y3
+	VSUBPS      constant<>+192(SB), Y3, Y4
+	VMULPS      constant<>+256(SB), Y4, Y5
+	VSUBPS      Y5, Y2, Y2
+	VMULPS      constant<>+320(SB), Y4, Y5
+	VSUBPS      Y5, Y2, Y2
+	VMULPS      Y2, Y2, Y4
+	VMOVUPS     constant<>+384(SB), Y5
+	VFMADD213PS constant<>+448(SB), Y2, Y5
+	VMOVUPS     constant<>+512(SB), Y6
+	VFMADD213PS constant<>+576(SB), Y2, Y6
+	VMOVUPS     constant<>+640(SB), Y7
+	VFMADD231PS Y4, Y6, Y5
+	VMULPS      Y4, Y4, Y6
+	VFMADD231PS Y6, Y7, Y5
+	VMULPS      Y4, Y5, Y5
+	VADDPS      Y2, Y5, Y5
+	VADDPS      constant<>+704(SB), Y5, Y5
+	VPSUBD      constant<>+192(SB), Y3, Y3
+	VPSRAD      $0x01, Y3, Y4
+	VPSUBD      Y4, Y3, Y3
+	VPADDD      constant<>+768(SB), Y4, Y4
+	VPSLLD      $0x17, Y4, Y4
+	VMULPS      Y4, Y5, Y5
+	VPADDD      constant<>+768(SB), Y3, Y3
+	VPSLLD      $0x17, Y3, Y3
+	VMULPS      Y3, Y5, Y5
+	VADDPS      constant<>+704(SB), Y5, Y5
+	VMOVUPS     constant<>+896(SB), Y2
+	VDIVPS      Y5, Y2, Y5
+	VMOVUPS     constant<>+704(SB), Y2
+	VSUBPS      Y5, Y2, Y2
+	VMULPS      Y0, Y0, Y3
+	VMULPS      Y3, Y3, Y4
+	VMOVUPS     constant<>+960(SB), Y5
+	VFMADD213PS constant<>+1024(SB), Y3, Y5
+	VMOVUPS     constant<>+1088(SB), Y6
+	VFMADD213PS constant<>+1152(SB), Y3, Y6
+	VMOVUPS     constant<>+1216(SB), Y7
+	VFMADD231PS Y4, Y6, Y5
+	VMULPS      Y4, Y4, Y4
+	VFMADD231PS Y4, Y7, Y5
+	VMULPS      Y3, Y5, Y5
+	VMULPS      Y0, Y5, Y5
+	VADDPS      Y0, Y5, Y5
+	VPSUBD      constant<>+1280(SB), Y0, Y0
+	VPSRAD      $0x1f, Y0, Y0
+	VPXOR       Y5, Y2, Y3
+	VPAND       Y0, Y3, Y3
+	VPXOR       Y3, Y2, Y5
+	VPOR        Y1, Y5, Y5
+	VMOVUPS     Y5, (AX)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
@@ -968,7 +1024,7 @@ next:
 	RET
 
 // func normalsAVX2(dst *float32, words *byte, blocks int, scale float32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·normalsAVX2(SB), NOSPLIT, $0-28
 	MOVQ         dst+0(FP), AX
 	MOVQ         words+8(FP), CX
@@ -979,112 +1035,99 @@ block:
 	MOVQ $+8, BX
 
 next:
-	VMOVUPS   (CX), Y3
-	VMOVUPS   512(CX), Y8
-	VMOVUPS   256(CX), Y2
-	VMOVUPS   768(CX), Y5
-	VPSRLD    $0x01, Y3, Y3
-	VPSRLD    $0x01, Y5, Y5
-	VPSRLD    $0x01, Y2, Y2
-	VPAND     constant<>+1344(SB), Y8, Y10
-	VMOVUPS   constant<>+1408(SB), Y1
-	VCVTDQ2PS Y5, Y5
-	VPSUBD    Y3, Y1, Y1
-	VCVTDQ2PS Y10, Y9
-	VPSRAD    $0x1f, Y1, Y1
-	VADDPS    constant<>+1472(SB), Y5, Y5
-	VPAND     constant<>+1536(SB), Y1, Y4
-	VMULPS    constant<>+1600(SB), Y5, Y5
-	VPXOR     Y4, Y3, Y3
-	VADDPS    Y5, Y9, Y9
-	VPXOR     Y4, Y2, Y2
-	VMULPS    constant<>+1664(SB), Y9, Y9
-	VCVTDQ2PS Y2, Y2
-	VMULPS    Y9, Y9, Y4
-	VCVTDQ2PS Y3, Y7
-	VMULPS    Y4, Y4, Y11
-	VADDPS    constant<>+1472(SB), Y2, Y2
-	VMULPS    constant<>+1728(SB), Y4, Y3
-	VMULPS    constant<>+1600(SB), Y2, Y2
-	VADDPS    constant<>+1792(SB), Y3, Y3
-	VADDPS    Y2, Y7, Y7
-	VMULPS    constant<>+1856(SB), Y4, Y2
-	VMULPS    constant<>+1600(SB), Y7, Y7
-	VADDPS    constant<>+1920(SB), Y2, Y2
-	VPADDD    constant<>+1984(SB), Y7, Y5
-	VMULPS    Y11, Y2, Y2
-	VPAND     constant<>+2048(SB), Y5, Y6
-	VADDPS    Y2, Y3, Y3
-	VPADDD    constant<>+2112(SB), Y6, Y6
-	VMULPS    constant<>+2176(SB), Y4, Y2
-	VSUBPS    constant<>+704(SB), Y6, Y6
-	VADDPS    constant<>+2240(SB), Y2, Y2
-	VPXOR     constant<>+832(SB), Y7, Y7
-	VMULPS    constant<>+2304(SB), Y4, Y10
-	VPXOR     Y7, Y6, Y7
-	VPAND     Y1, Y7, Y7
-	VPXOR     Y7, Y6, Y6
-	VADDPS    constant<>+2368(SB), Y10, Y10
-	VPSRLD    $0x17, Y5, Y5
-	VMULPS    Y11, Y10, Y10
-	VMULPS    Y6, Y6, Y7
-	VADDPS    Y10, Y2, Y2
-	VPSUBD    constant<>+768(SB), Y5, Y5
-	VMULPS    Y9, Y3, Y3
-	VPANDN    Y5, Y1, Y5
-	VMULPS    Y4, Y2, Y2
-	VCVTDQ2PS Y5, Y5
-	VADDPS    constant<>+704(SB), Y2, Y2
-	VMULPS    constant<>+2432(SB), Y6, Y1
-	VPSLLD    $0x02, Y8, Y10
-	VADDPS    constant<>+2496(SB), Y1, Y1
-	VPSRAD    $0x1f, Y10, Y10
-	VMULPS    constant<>+2560(SB), Y6, Y4
-	VPXOR     Y3, Y2, Y11
-	VADDPS    constant<>+2624(SB), Y4, Y4
-	VPAND     Y10, Y11, Y10
-	VMULPS    constant<>+2688(SB), Y6, Y9
-	VPXOR     Y10, Y3, Y3
-	VADDPS    constant<>+2752(SB), Y9, Y9
-	VPXOR     Y10, Y2, Y2
-	VMULPS    constant<>+2816(SB), Y6, Y10
-	VPAND     constant<>+832(SB), Y8, Y11
-	VADDPS    constant<>+2880(SB), Y10, Y10
-	VPXOR     Y11, Y2, Y2
-	VMULPS    Y7, Y4, Y4
-	VPSLLD    $0x01, Y8, Y8
-	VADDPS    Y4, Y1, Y1
-	VPAND     constant<>+832(SB), Y8, Y8
-	VMULPS    Y7, Y10, Y10
-	VPXOR     Y8, Y3, Y3
-	VADDPS    Y10, Y9, Y9
-	VMULPS    Y7, Y7, Y4
-	VMULPS    Y4, Y9, Y9
-	VADDPS    Y9, Y1, Y1
-	VMULPS    Y6, Y1, Y1
-	VMULPS    Y7, Y1, Y1
-	VMULPS    constant<>+320(SB), Y5, Y4
-	VADDPS    Y4, Y1, Y1
-	VMULPS    constant<>+1472(SB), Y7, Y7
-	VSUBPS    Y7, Y1, Y1
-	VADDPS    Y6, Y1, Y1
-	VMULPS    constant<>+256(SB), Y5, Y4
-	VADDPS    Y4, Y1, Y1
-	VMULPS    constant<>+2944(SB), Y1, Y1
-	VSQRTPS   Y1, Y1
-	VMULPS    Y0, Y1, Y1
-	VMULPS    Y1, Y2, Y2
-	VMULPS    Y1, Y3, Y3
-	VMOVUPS   Y2, (AX)
-	VMOVUPS   Y3, 256(AX)
-	ADDQ      $0x20, CX
-	ADDQ      $0x20, AX
-	DECQ      BX
-	JNZ       next
-	ADDQ      $+768, CX
-	ADDQ      $+256, AX
-	DECQ      DX
-	JNZ       block
+	VMOVUPS     (CX), Y3
+	VMOVUPS     512(CX), Y8
+	VMOVUPS     256(CX), Y2
+	VMOVUPS     768(CX), Y5
+	VPSRLD      $0x01, Y3, Y3
+	VPSRLD      $0x01, Y5, Y5
+	VPSRLD      $0x01, Y2, Y2
+	VPAND       constant<>+1344(SB), Y8, Y9
+	VMOVUPS     constant<>+1408(SB), Y1
+	VPOR        constant<>+1472(SB), Y5, Y5
+	VPSUBD      Y3, Y1, Y1
+	VCVTDQ2PS   Y9, Y9
+	VPSRAD      $0x1f, Y1, Y1
+	VCVTDQ2PS   Y5, Y5
+	VPAND       constant<>+1536(SB), Y1, Y4
+	VFMADD231PS constant<>+1600(SB), Y5, Y9
+	VPXOR       Y4, Y3, Y3
+	VMULPS      constant<>+1664(SB), Y9, Y9
+	VPXOR       Y4, Y2, Y2
+	VMULPS      Y9, Y9, Y4
+	VPOR        constant<>+1472(SB), Y2, Y2
+	VMULPS      Y4, Y4, Y10
+	VCVTDQ2PS   Y3, Y7
+	VMOVUPS     constant<>+1728(SB), Y3
+	VCVTDQ2PS   Y2, Y2
+	VFMADD213PS constant<>+1792(SB), Y4, Y3
+	VFMADD231PS constant<>+1600(SB), Y2, Y7
+	VMOVUPS     constant<>+1856(SB), Y2
+	VPADDD      constant<>+1920(SB), Y7, Y5
+	VFMADD213PS constant<>+1984(SB), Y4, Y2
+	VPAND       constant<>+2048(SB), Y5, Y6
+	VFMADD231PS Y10, Y2, Y3
+	VPADDD      constant<>+2112(SB), Y6, Y6
+	VMOVUPS     constant<>+2176(SB), Y2
+	VSUBPS      constant<>+704(SB), Y6, Y6
+	VFMADD213PS constant<>+2240(SB), Y4, Y2
+	VMULPS      constant<>+2304(SB), Y7, Y7
+	VMOVUPS     constant<>+2368(SB), Y11
+	VPXOR       Y7, Y6, Y7
+	VPAND       Y1, Y7, Y7
+	VPXOR       Y7, Y6, Y6
+	VFMADD213PS constant<>+2432(SB), Y4, Y11
+	VPSRLD      $0x17, Y5, Y5
+	VFMADD231PS Y10, Y11, Y2
+	VMULPS      Y6, Y6, Y7
+	VMULPS      Y9, Y3, Y3
+	VPSUBD      constant<>+2496(SB), Y5, Y5
+	VFMADD213PS constant<>+704(SB), Y4, Y2
+	VPANDN      Y5, Y1, Y5
+	VPSLLD      $0x02, Y8, Y9
+	VCVTDQ2PS   Y5, Y5
+	VPSRAD      $0x1f, Y9, Y9
+	VMOVUPS     constant<>+2560(SB), Y1
+	VPXOR       Y3, Y2, Y10
+	VFMADD213PS constant<>+2624(SB), Y6, Y1
+	VPAND       Y9, Y10, Y9
+	VMOVUPS     constant<>+2688(SB), Y4
+	VPXOR       Y9, Y3, Y3
+	VFMADD213PS constant<>+2752(SB), Y6, Y4
+	VPXOR       Y9, Y2, Y2
+	VMOVUPS     constant<>+2816(SB), Y9
+	VPAND       constant<>+832(SB), Y8, Y10
+	VFMADD213PS constant<>+2880(SB), Y6, Y9
+	VPXOR       Y10, Y2, Y2
+	VMOVUPS     constant<>+2944(SB), Y10
+	VPSLLD      $0x01, Y8, Y8
+	VFMADD213PS constant<>+3008(SB), Y6, Y10
+	VPAND       constant<>+832(SB), Y8, Y8
+	VFMADD231PS Y7, Y4, Y1
+	VPXOR       Y8, Y3, Y3
+	VFMADD231PS Y7, Y10, Y9
+	VMULPS      Y7, Y7, Y4
+	VFMADD231PS Y4, Y9, Y1
+	VMULPS      Y6, Y7, Y4
+	VMULPS      Y4, Y1, Y1
+	VFMADD231PS constant<>+3072(SB), Y5, Y1
+	VADDPS      Y7, Y1, Y1
+	VFMADD231PS constant<>+3136(SB), Y6, Y1
+	VFMADD231PS constant<>+3200(SB), Y5, Y1
+	VSQRTPS     Y1, Y1
+	VMULPS      Y0, Y1, Y1
+	VMULPS      Y1, Y2, Y2
+	VMULPS      Y1, Y3, Y3
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     Y3, 256(AX)
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, AX
+	DECQ        BX
+	JNZ         next
+	ADDQ        $+768, CX
+	ADDQ        $+256, AX
+	DECQ        DX
+	JNZ         block
 	VZEROUPPER
 	RET
 
@@ -1096,46 +1139,44 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Z0
-	VMOVUPS constant<>+0(SB), Z1
-	VMAXPS  Z0, Z1, Z0
-	VMOVUPS constant<>+64(SB), Z1
-	VMINPS  Z0, Z1, Z0
-	VMULPS  constant<>+128(SB), Z0, Z1
-	VADDPS  constant<>+192(SB), Z1, Z1
-	VSUBPS  constant<>+192(SB), Z1, Z2
-	VMULPS  constant<>+256(SB), Z2, Z3
-	VSUBPS  Z3, Z0, Z0
-	VMULPS  constant<>+320(SB), Z2, Z3
-	VSUBPS  Z3, Z0, Z0
-	VMULPS  Z0, Z0, Z2
-	VMULPS  constant<>+384(SB), Z0, Z3
-	VADDPS  constant<>+448(SB), Z3, Z3
-	VMULPS  constant<>+512(SB), Z0, Z4
-	VADDPS  constant<>+576(SB), Z4, Z4
-	VMOVUPS constant<>+640(SB), Z5
-	VMULPS  Z2, Z4, Z4
-	VADDPS  Z4, Z3, Z3
-	VMULPS  Z2, Z2, Z4
-	VMULPS  Z4, Z5, Z5
-	VADDPS  Z5, Z3, Z3
-	VMULPS  Z2, Z3, Z3
-	VADDPS  Z0, Z3, Z3
-	VADDPS  constant<>+704(SB), Z3, Z3
-	VPSUBD  constant<>+192(SB), Z1, Z1
-	VPSRAD  $0x01, Z1, Z2
-	VPSUBD  Z2, Z1, Z1
-	VPADDD  constant<>+768(SB), Z2, Z2
-	VPSLLD  $0x17, Z2, Z2
-	VMULPS  Z2, Z3, Z3
-	VPADDD  constant<>+768(SB), Z1, Z1
-	VPSLLD  $0x17, Z1, Z1
-	VMULPS  Z1, Z3, Z3
-	VMOVUPS Z3, (AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Z0
+	VMOVUPS     constant<>+0(SB), Z1
+	VMAXPS      Z0, Z1, Z0
+	VMOVUPS     constant<>+64(SB), Z1
+	VMINPS      Z0, Z1, Z0
+	VMULPS      constant<>+128(SB), Z0, Z1
+	VADDPS      constant<>+192(SB), Z1, Z1
+	VSUBPS      constant<>+192(SB), Z1, Z2
+	VMULPS      constant<>+256(SB), Z2, Z3
+	VSUBPS      Z3, Z0, Z0
+	VMULPS      constant<>+320(SB), Z2, Z3
+	VSUBPS      Z3, Z0, Z0
+	VMULPS      Z0, Z0, Z2
+	VMOVUPS     constant<>+384(SB), Z3
+	VFMADD213PS constant<>+448(SB), Z0, Z3
+	VMOVUPS     constant<>+512(SB), Z4
+	VFMADD213PS constant<>+576(SB), Z0, Z4
+	VMOVUPS     constant<>+640(SB), Z5
+	VFMADD231PS Z2, Z4, Z3
+	VMULPS      Z2, Z2, Z4
+	VFMADD231PS Z4, Z5, Z3
+	VMULPS      Z2, Z3, Z3
+	VADDPS      Z0, Z3, Z3
+	VADDPS      constant<>+704(SB), Z3, Z3
+	VPSUBD      constant<>+192(SB), Z1, Z1
+	VPSRAD      $0x01, Z1, Z2
+	VPSUBD      Z2, Z1, Z1
+	VPADDD      constant<>+768(SB), Z2, Z2
+	VPSLLD      $0x17, Z2, Z2
+	VMULPS      Z2, Z3, Z3
+	VPADDD      constant<>+768(SB), Z1, Z1
+	VPSLLD      $0x17, Z1, Z1
+	VMULPS      Z1, Z3, Z3
+	VMOVUPS     Z3, (AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
@@ -1147,54 +1188,52 @@ TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Z0
-	VPORD   constant<>+832(SB), Z0, Z1
-	VMOVUPS constant<>+0(SB), Z2
-	VMAXPS  Z1, Z2, Z1
-	VMOVUPS constant<>+64(SB), Z2
-	VMINPS  Z1, Z2, Z1
-	VMULPS  constant<>+128(SB), Z1, Z2
-	VADDPS  constant<>+192(SB), Z2, Z2
-	VSUBPS  constant<>+192(SB), Z2, Z3
-	VMULPS  constant<>+256(SB), Z3, Z4
-	VSUBPS  Z4, Z1, Z1
-	VMULPS  constant<>+320(SB), Z3, Z4
-	VSUBPS  Z4, Z1, Z1
-	VMULPS  Z1, Z1, Z3
-	VMULPS  constant<>+384(SB), Z1, Z4
-	VADDPS  constant<>+448(SB), Z4, Z4
-	VMULPS  constant<>+512(SB), Z1, Z5
-	VADDPS  constant<>+576(SB), Z5, Z5
-	VMOVUPS constant<>+640(SB), Z6
-	VMULPS  Z3, Z5, Z5
-	VADDPS  Z5, Z4, Z4
-	VMULPS  Z3, Z3, Z5
-	VMULPS  Z5, Z6, Z6
-	VADDPS  Z6, Z4, Z4
-	VMULPS  Z3, Z4, Z4
-	VADDPS  Z1, Z4, Z4
-	VADDPS  constant<>+704(SB), Z4, Z4
-	VPSUBD  constant<>+192(SB), Z2, Z2
-	VPSRAD  $0x01, Z2, Z3
-	VPSUBD  Z3, Z2, Z2
-	VPADDD  constant<>+768(SB), Z3, Z3
-	VPSLLD  $0x17, Z3, Z3
-	VMULPS  Z3, Z4, Z4
-	VPADDD  constant<>+768(SB), Z2, Z2
-	VPSLLD  $0x17, Z2, Z2
-	VMULPS  Z2, Z4, Z4
-	VMOVUPS constant<>+704(SB), Z1
-	VPSRAD  $0x1f, Z0, Z0
-	VPXORD  Z4, Z1, Z2
-	VPANDD  Z0, Z2, Z2
-	VPXORD  Z2, Z1, Z0
-	VADDPS  Z1, Z4, Z4
-	VDIVPS  Z4, Z0, Z4
-	VMOVUPS Z4, (AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Z0
+	VPORD       constant<>+832(SB), Z0, Z1
+	VMOVUPS     constant<>+0(SB), Z2
+	VMAXPS      Z1, Z2, Z1
+	VMOVUPS     constant<>+64(SB), Z2
+	VMINPS      Z1, Z2, Z1
+	VMULPS      constant<>+128(SB), Z1, Z2
+	VADDPS      constant<>+192(SB), Z2, Z2
+	VSUBPS      constant<>+192(SB), Z2, Z3
+	VMULPS      constant<>+256(SB), Z3, Z4
+	VSUBPS      Z4, Z1, Z1
+	VMULPS      constant<>+320(SB), Z3, Z4
+	VSUBPS      Z4, Z1, Z1
+	VMULPS      Z1, Z1, Z3
+	VMOVUPS     constant<>+384(SB), Z4
+	VFMADD213PS constant<>+448(SB), Z1, Z4
+	VMOVUPS     constant<>+512(SB), Z5
+	VFMADD213PS constant<>+576(SB), Z1, Z5
+	VMOVUPS     constant<>+640(SB), Z6
+	VFMADD231PS Z3, Z5, Z4
+	VMULPS      Z3, Z3, Z5
+	VFMADD231PS Z5, Z6, Z4
+	VMULPS      Z3, Z4, Z4
+	VADDPS      Z1, Z4, Z4
+	VADDPS      constant<>+704(SB), Z4, Z4
+	VPSUBD      constant<>+192(SB), Z2, Z2
+	VPSRAD      $0x01, Z2, Z3
+	VPSUBD      Z3, Z2, Z2
+	VPADDD      constant<>+768(SB), Z3, Z3
+	VPSLLD      $0x17, Z3, Z3
+	VMULPS      Z3, Z4, Z4
+	VPADDD      constant<>+768(SB), Z2, Z2
+	VPSLLD      $0x17, Z2, Z2
+	VMULPS      Z2, Z4, Z4
+	VMOVUPS     constant<>+704(SB), Z1
+	VPSRAD      $0x1f, Z0, Z0
+	VPXORD      Z4, Z1, Z2
+	VPANDD      Z0, Z2, Z2
+	VPXORD      Z2, Z1, Z0
+	VADDPS      Z1, Z4, Z4
+	VDIVPS      Z4, Z0, Z4
+	VMOVUPS     Z4, (AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
@@ -1206,75 +1245,71 @@ TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
 	MOVQ count+16(FP), DX
 
 next:
-	VMOVUPS (CX), Z0
-	VPANDD  constant<>+832(SB), Z0, Z1
-	VPXORD  Z1, Z0, Z0
-	VADDPS  Z0, Z0, Z2
-	VMOVUPS constant<>+0(SB), Z3
-	VMAXPS  Z2, Z3, Z2
-	VMOVUPS constant<>+64(SB), Z3
-	VMINPS  Z2, Z3, Z2
-	VMULPS  constant<>+128(SB), Z2, Z3
-	VADDPS  constant<>+192(SB), Z3, Z3
-	VSUBPS  constant<>+192(SB), Z3, Z4
-	VMULPS  constant<>+256(SB), Z4, Z5
-	VSUBPS  Z5, Z2, Z2
-	VMULPS  constant<>+320(SB), Z4, Z5
-	VSUBPS  Z5, Z2, Z2
-	VMULPS  Z2, Z2, Z4
-	VMULPS  constant<>+384(SB), Z2, Z5
-	VADDPS  constant<>+448(SB), Z5, Z5
-	VMULPS  constant<>+512(SB), Z2, Z6
-	VADDPS  constant<>+576(SB), Z6, Z6
-	VMOVUPS constant<>+640(SB), Z7
-	VMULPS  Z4, Z6, Z6
-	VADDPS  Z6, Z5, Z5
-	VMULPS  Z4, Z4, Z6
-	VMULPS  Z6, Z7, Z7
-	VADDPS  Z7, Z5, Z5
-	VMULPS  Z4, Z5, Z5
-	VADDPS  Z2, Z5, Z5
-	VADDPS  constant<>+704(SB), Z5, Z5
-	VPSUBD  constant<>+192(SB), Z3, Z3
-	VPSRAD  $0x01, Z3, Z4
-	VPSUBD  Z4, Z3, Z3
-	VPADDD  constant<>+768(SB), Z4, Z4
-	VPSLLD  $0x17, Z4, Z4
-	VMULPS  Z4, Z5, Z5
-	VPADDD  constant<>+768(SB), Z3, Z3
-	VPSLLD  $0x17, Z3, Z3
-	VMULPS  Z3, Z5, Z5
-	VADDPS  constant<>+704(SB), Z5, Z5
-	VMOVUPS constant<>+896(SB), Z2
-	VDIVPS  Z5, Z2, Z5
-	VMOVUPS constant<>+704(SB), Z2
-	VSUBPS  Z5, Z2, Z2
-	VMULPS  Z0, Z0, Z3
-	VMULPS  Z3, Z3, Z4
-	VMULPS  constant<>+960(SB), Z3, Z5
-	VADDPS  constant<>+1024(SB), Z5, Z5
-	VMULPS  constant<>+1088(SB), Z3, Z6
-	VADDPS  constant<>+1152(SB), Z6, Z6
-	VMOVUPS constant<>+1216(SB), Z7
-	VMULPS  Z4, Z6, Z6
-	VADDPS  Z6, Z5, Z5
-	VMULPS  Z4, Z4, Z4
-	VMULPS  Z4, Z7, Z7
-	VADDPS  Z7, Z5, Z5
-	VMULPS  Z3, Z5, Z5
-	VMULPS  Z0, Z5, Z5
-	VADDPS  Z0, Z5, Z5
-	VPSUBD  constant<>+1280(SB), Z0, Z0
-	VPSRAD  $0x1f, Z0, Z0
-	VPXORD  Z5, Z2, Z3
-	VPANDD  Z0, Z3, Z3
-	VPXORD  Z3, Z2, Z5
-	VPORD   Z1, Z5, Z5
-	VMOVUPS Z5, (AX)
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, AX
-	DECQ    DX
-	JNZ     next
+	VMOVUPS     (CX), Z0
+	VPANDD      constant<>+832(SB), Z0, Z1
+	VPXORD      Z1, Z0, Z0
+	VADDPS      Z0, Z0, Z2
+	VMOVUPS     constant<>+0(SB), Z3
+	VMAXPS      Z2, Z3, Z2
+	VMOVUPS     constant<>+64(SB), Z3
+	VMINPS      Z2, Z3, Z2
+	VMULPS      constant<>+128(SB), Z2, Z3
+	VADDPS      constant<>+192(SB), Z3, Z3
+	VSUBPS      constant<>+192(SB), Z3, Z4
+	VMULPS      constant<>+256(SB), Z4, Z5
+	VSUBPS      Z5, Z2, Z2
+	VMULPS      constant<>+320(SB), Z4, Z5
+	VSUBPS      Z5, Z2, Z2
+	VMULPS      Z2, Z2, Z4
+	VMOVUPS     constant<>+384(SB), Z5
+	VFMADD213PS constant<>+448(SB), Z2, Z5
+	VMOVUPS     constant<>+512(SB), Z6
+	VFMADD213PS constant<>+576(SB), Z2, Z6
+	VMOVUPS     constant<>+640(SB), Z7
+	VFMADD231PS Z4, Z6, Z5
+	VMULPS      Z4, Z4, Z6
+	VFMADD231PS Z6, Z7, Z5
+	VMULPS      Z4, Z5, Z5
+	VADDPS      Z2, Z5, Z5
+	VADDPS      constant<>+704(SB), Z5, Z5
+	VPSUBD      constant<>+192(SB), Z3, Z3
+	VPSRAD      $0x01, Z3, Z4
+	VPSUBD      Z4, Z3, Z3
+	VPADDD      constant<>+768(SB), Z4, Z4
+	VPSLLD      $0x17, Z4, Z4
+	VMULPS      Z4, Z5, Z5
+	VPADDD      constant<>+768(SB), Z3, Z3
+	VPSLLD      $0x17, Z3, Z3
+	VMULPS      Z3, Z5, Z5
+	VADDPS      constant<>+704(SB), Z5, Z5
+	VMOVUPS     constant<>+896(SB), Z2
+	VDIVPS      Z5, Z2, Z5
+	VMOVUPS     constant<>+704(SB), Z2
+	VSUBPS      Z5, Z2, Z2
+	VMULPS      Z0, Z0, Z3
+	VMULPS      Z3, Z3, Z4
+	VMOVUPS     constant<>+960(SB), Z5
+	VFMADD213PS constant<>+1024(SB), Z3, Z5
+	VMOVUPS     constant<>+1088(SB), Z6
+	VFMADD213PS constant<>+1152(SB), Z3, Z6
+	VMOVUPS     constant<>+1216(SB), Z7
+	VFMADD231PS Z4, Z6, Z5
+	VMULPS      Z4, Z4, Z4
+	VFMADD231PS Z4, Z7, Z5
+	VMULPS      Z3, Z5, Z5
+	VMULPS      Z0, Z5, Z5
+	VADDPS      Z0, Z5, Z5
+	VPSUBD      constant<>+1280(SB), Z0, Z0
+	VPSRAD      $0x1f, Z0, Z0
+	VPXORD      Z5, Z2, Z3
+	VPANDD      Z0, Z3, Z3
+	VPXORD      Z3, Z2, Z5
+	VPORD       Z1, Z5, Z5
+	VMOVUPS     Z5, (AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, AX
+	DECQ        DX
+	JNZ         next
 	VZEROUPPER
 	RET
 
@@ -1309,111 +1344,98 @@ block:
 	MOVQ $+4, BX
 
 next:
-	VMOVUPS   (CX), Z3
-	VMOVUPS   512(CX), Z8
-	VMOVUPS   256(CX), Z2
-	VMOVUPS   768(CX), Z5
-	VPSRLD    $0x01, Z3, Z3
-	VPSRLD    $0x01, Z5, Z5
-	VPSRLD    $0x01, Z2, Z2
-	VPANDD    constant<>+1344(SB), Z8, Z10
-	VMOVUPS   constant<>+1408(SB), Z1
-	VCVTDQ2PS Z5, Z5
-	VPSUBD    Z3, Z1, Z1
-	VCVTDQ2PS Z10, Z9
-	VPSRAD    $0x1f, Z1, Z1
-	VADDPS    constant<>+1472(SB), Z5, Z5
-	VPANDD    constant<>+1536(SB), Z1, Z4
-	VMULPS    constant<>+1600(SB), Z5, Z5
-	VPXORD    Z4, Z3, Z3
-	VADDPS    Z5, Z9, Z9
-	VPXORD    Z4, Z2, Z2
-	VMULPS    constant<>+1664(SB), Z9, Z9
-	VCVTDQ2PS Z2, Z2
-	VMULPS    Z9, Z9, Z4
-	VCVTDQ2PS Z3, Z7
-	VMULPS    Z4, Z4, Z11
-	VADDPS    constant<>+1472(SB), Z2, Z2
-	VMULPS    constant<>+1728(SB), Z4, Z3
-	VMULPS    constant<>+1600(SB), Z2, Z2
-	VADDPS    constant<>+1792(SB), Z3, Z3
-	VADDPS    Z2, Z7, Z7
-	VMULPS    constant<>+1856(SB), Z4, Z2
-	VMULPS    constant<>+1600(SB), Z7, Z7
-	VADDPS    constant<>+1920(SB), Z2, Z2
-	VPADDD    constant<>+1984(SB), Z7, Z5
-	VMULPS    Z11, Z2, Z2
-	VPANDD    constant<>+2048(SB), Z5, Z6
-	VADDPS    Z2, Z3, Z3
-	VPADDD    constant<>+2112(SB), Z6, Z6
-	VMULPS    constant<>+2176(SB), Z4, Z2
-	VSUBPS    constant<>+704(SB), Z6, Z6
-	VADDPS    constant<>+2240(SB), Z2, Z2
-	VPXORD    constant<>+832(SB), Z7, Z7
-	VMULPS    constant<>+2304(SB), Z4, Z10
-	VPXORD    Z7, Z6, Z7
-	VPANDD    Z1, Z7, Z7
-	VPXORD    Z7, Z6, Z6
-	VADDPS    constant<>+2368(SB), Z10, Z10
-	VPSRLD    $0x17, Z5, Z5
-	VMULPS    Z11, Z10, Z10
-	VMULPS    Z6, Z6, Z7
-	VADDPS    Z10, Z2, Z2
-	VPSUBD    constant<>+768(SB), Z5, Z5
-	VMULPS    Z9, Z3, Z3
-	VPANDND   Z5, Z1, Z5
-	VMULPS    Z4, Z2, Z2
-	VCVTDQ2PS Z5, Z5
-	VADDPS    constant<>+704(SB), Z2, Z2
-	VMULPS    constant<>+2432(SB), Z6, Z1
-	VPSLLD    $0x02, Z8, Z10
-	VADDPS    constant<>+2496(SB), Z1, Z1
-	VPSRAD    $0x1f, Z10, Z10
-	VMULPS    constant<>+2560(SB), Z6, Z4
-	VPXORD    Z3, Z2, Z11
-	VADDPS    constant<>+2624(SB), Z4, Z4
-	VPANDD    Z10, Z11, Z10
-	VMULPS    constant<>+2688(SB), Z6, Z9
-	VPXORD    Z10, Z3, Z3
-	VADDPS    constant<>+2752(SB), Z9, Z9
-	VPXORD    Z10, Z2, Z2
-	VMULPS    constant<>+2816(SB), Z6, Z10
-	VPANDD    constant<>+832(SB), Z8, Z11
-	VADDPS    constant<>+2880(SB), Z10, Z10
-	VPXORD    Z11, Z2, Z2
-	VMULPS    Z7, Z4, Z4
-	VPSLLD    $0x01, Z8, Z8
-	VADDPS    Z4, Z1, Z1
-	VPANDD    constant<>+832(SB), Z8, Z8
-	VMULPS    Z7, Z10, Z10
-	VPXORD    Z8, Z3, Z3
-	VADDPS    Z10, Z9, Z9
-	VMULPS    Z7, Z7, Z4
-	VMULPS    Z4, Z9, Z9
-	VADDPS    Z9, Z1, Z1
-	VMULPS    Z6, Z1, Z1
-	VMULPS    Z7, Z1, Z1
-	VMULPS    constant<>+320(SB), Z5, Z4
-	VADDPS    Z4, Z1, Z1
-	VMULPS    constant<>+1472(SB), Z7, Z7
-	VSUBPS    Z7, Z1, Z1
-	VADDPS    Z6, Z1, Z1
-	VMULPS    constant<>+256(SB), Z5, Z4
-	VADDPS    Z4, Z1, Z1
-	VMULPS    constant<>+2944(SB), Z1, Z1
-	VSQRTPS   Z1, Z1
-	VMULPS    Z0, Z1, Z1
-	VMULPS    Z1, Z2, Z2
-	VMULPS    Z1, Z3, Z3
-	VMOVUPS   Z2, (AX)
-	VMOVUPS   Z3, 256(AX)
-	ADDQ      $0x40, CX
-	ADDQ      $0x40, AX
-	DECQ      BX
-	JNZ       next
-	ADDQ      $+768, CX
-	ADDQ      $+256, AX
-	DECQ      DX
-	JNZ       block
+	VMOVUPS     (CX), Z3
+	VMOVUPS     512(CX), Z8
+	VMOVUPS     256(CX), Z2
+	VMOVUPS     768(CX), Z5
+	VPSRLD      $0x01, Z3, Z3
+	VPSRLD      $0x01, Z5, Z5
+	VPSRLD      $0x01, Z2, Z2
+	VPANDD      constant<>+1344(SB), Z8, Z9
+	VMOVUPS     constant<>+1408(SB), Z1
+	VPORD       constant<>+1472(SB), Z5, Z5
+	VPSUBD      Z3, Z1, Z1
+	VCVTDQ2PS   Z9, Z9
+	VPSRAD      $0x1f, Z1, Z1
+	VCVTDQ2PS   Z5, Z5
+	VPANDD      constant<>+1536(SB), Z1, Z4
+	VFMADD231PS constant<>+1600(SB), Z5, Z9
+	VPXORD      Z4, Z3, Z3
+	VMULPS      constant<>+1664(SB), Z9, Z9
+	VPXORD      Z4, Z2, Z2
+	VMULPS      Z9, Z9, Z4
+	VPORD       constant<>+1472(SB), Z2, Z2
+	VMULPS      Z4, Z4, Z10
+	VCVTDQ2PS   Z3, Z7
+	VMOVUPS     constant<>+1728(SB), Z3
+	VCVTDQ2PS   Z2, Z2
+	VFMADD213PS constant<>+1792(SB), Z4, Z3
+	VFMADD231PS constant<>+1600(SB), Z2, Z7
+	VMOVUPS     constant<>+1856(SB), Z2
+	VPADDD      constant<>+1920(SB), Z7, Z5
+	VFMADD213PS constant<>+1984(SB), Z4, Z2
+	VPANDD      constant<>+2048(SB), Z5, Z6
+	VFMADD231PS Z10, Z2, Z3
+	VPADDD      constant<>+2112(SB), Z6, Z6
+	VMOVUPS     constant<>+2176(SB), Z2
+	VSUBPS      constant<>+704(SB), Z6, Z6
+	VFMADD213PS constant<>+2240(SB), Z4, Z2
+	VMULPS      constant<>+2304(SB), Z7, Z7
+	VMOVUPS     constant<>+2368(SB), Z11
+	VPXORD      Z7, Z6, Z7
+	VPANDD      Z1, Z7, Z7
+	VPXORD      Z7, Z6, Z6
+	VFMADD213PS constant<>+2432(SB), Z4, Z11
+	VPSRLD      $0x17, Z5, Z5
+	VFMADD231PS Z10, Z11, Z2
+	VMULPS      Z6, Z6, Z7
+	VMULPS      Z9, Z3, Z3
+	VPSUBD      constant<>+2496(SB), Z5, Z5
+	VFMADD213PS constant<>+704(SB), Z4, Z2
+	VPANDND     Z5, Z1, Z5
+	VPSLLD      $0x02, Z8, Z9
+	VCVTDQ2PS   Z5, Z5
+	VPSRAD      $0x1f, Z9, Z9
+	VMOVUPS     constant<>+2560(SB), Z1
+	VPXORD      Z3, Z2, Z10
+	VFMADD213PS constant<>+2624(SB), Z6, Z1
+	VPANDD      Z9, Z10, Z9
+	VMOVUPS     constant<>+2688(SB), Z4
+	VPXORD      Z9, Z3, Z3
+	VFMADD213PS constant<>+2752(SB), Z6, Z4
+	VPXORD      Z9, Z2, Z2
+	VMOVUPS     constant<>+2816(SB), Z9
+	VPANDD      constant<>+832(SB), Z8, Z10
+	VFMADD213PS constant<>+2880(SB), Z6, Z9
+	VPXORD      Z10, Z2, Z2
+	VMOVUPS     constant<>+2944(SB), Z10
+	VPSLLD      $0x01, Z8, Z8
+	VFMADD213PS constant<>+3008(SB), Z6, Z10
+	VPANDD      constant<>+832(SB), Z8, Z8
+	VFMADD231PS Z7, Z4, Z1
+	VPXORD      Z8, Z3, Z3
+	VFMADD231PS Z7, Z10, Z9
+	VMULPS      Z7, Z7, Z4
+	VFMADD231PS Z4, Z9, Z1
+	VMULPS      Z6, Z7, Z4
+	VMULPS      Z4, Z1, Z1
+	VFMADD231PS constant<>+3072(SB), Z5, Z1
+	VADDPS      Z7, Z1, Z1
+	VFMADD231PS constant<>+3136(SB), Z6, Z1
+	VFMADD231PS constant<>+3200(SB), Z5, Z1
+	VSQRTPS     Z1, Z1
+	VMULPS      Z0, Z1, Z1
+	VMULPS      Z1, Z2, Z2
+	VMULPS      Z1, Z3, Z3
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     Z3, 256(AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, AX
+	DECQ        BX
+	JNZ         next
+	ADDQ        $+768, CX
+	ADDQ        $+256, AX
+	DECQ        DX
+	JNZ         block
 	VZEROUPPER
 	RET

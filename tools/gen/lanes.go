@@ -126,9 +126,9 @@ func interleave(programs ...steps) {
 	}
 }
 
-// polynomial leaves Σ coefficients[i]·x^i by Estrin's scheme, each product and
-// each sum rounded: half the latency of Horner's rule. The portable version
-// goes the same way and gives the same bits. square is x².
+// polynomial leaves Σ coefficients[i]·x^i by Estrin's scheme with fused sums:
+// half the latency of Horner's rule. The portable version goes the same way and
+// gives the same bits. square is x².
 func (v lanes) polynomial(c *constants, coefficients []float32, x, square, to reg.VecVirtual) (s steps) {
 	power := square
 	var terms []reg.VecVirtual
@@ -142,7 +142,7 @@ func (v lanes) polynomial(c *constants, coefficients []float32, x, square, to re
 			s.add(func() { VMOVUPS(c.float(coefficients[i]), t) })
 			continue
 		}
-		s.add(func() { VMULPS(c.float(coefficients[i+1]), x, t) }, func() { VADDPS(c.float(coefficients[i]), t, t) })
+		s.add(func() { VMOVUPS(c.float(coefficients[i+1]), t) }, func() { VFMADD213PS(c.float(coefficients[i]), x, t) })
 	}
 	for len(terms) > 1 {
 		p := power
@@ -152,7 +152,7 @@ func (v lanes) polynomial(c *constants, coefficients []float32, x, square, to re
 			next = append(next, a)
 			if i+1 < len(terms) {
 				b := terms[i+1]
-				s.add(func() { VMULPS(p, b, b) }, func() { VADDPS(b, a, a) })
+				s.add(func() { VFMADD231PS(p, b, a) })
 			}
 		}
 		terms = next

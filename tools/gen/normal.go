@@ -58,6 +58,10 @@ const (
 // radius leaves scale·√(−2 ln u).
 func (v lanes) radius(c *constants, high, low Mem, scale, r reg.VecVirtual) (p steps) {
 	h, l, mask, t, u, e, f, z, y := v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg(), v.reg()
+	twice := make([]float32, len(logPolynomial))
+	for i, x := range logPolynomial {
+		twice[i] = -2 * x
+	}
 	p.add(
 		func() { VMOVUPS(high, h) },
 		func() { VMOVUPS(low, l) },
@@ -73,33 +77,28 @@ func (v lanes) radius(c *constants, high, low Mem, scale, r reg.VecVirtual) (p s
 	)
 	p.add(v.fraction(c, h, l, u)...)
 	p.add(
-		func() { VMULPS(c.float(0x1p-31), u, u) },
-		// u = 2ᵉ(1+f) with 1+f in [√½, √2), or f = −(1−u) and e = 0.
+		// u·2³¹ = 2ᵉ(1+f) with 1+f in [√½, √2), or f = −(1−u) and e = 0.
 		func() { VPADDD(c.word(0x3f800000-sqrtHalfBits), u, e) },
 		func() { v.and(c.word(0x7fffff), e, f) },
 		func() { VPADDD(c.word(sqrtHalfBits), f, f) },
 		func() { VSUBPS(c.float(1), f, f) },
-		func() { v.xor(c.word(signBit), u, u) },
+		func() { VMULPS(c.float(-0x1p-31), u, u) },
 		func() { v.choose(mask, u, f, f) },
 		func() { VPSRLD(Imm(23), e, e) },
 		func() { VMULPS(f, f, z) },
-		func() { VPSUBD(c.word(127), e, e) },
+		func() { VPSUBD(c.word(127+31), e, e) },
 		func() { v.andNot(mask, e, e) },
 		func() { VCVTDQ2PS(e, e) },
 	)
-	// −2·ln u = −2(f − f²/2 + f³P(f) + e·ln 2).
-	p.add(v.polynomial(c, logPolynomial, f, z, y)...)
+	// −2·ln u = −2f³P(f) − 2e·ln 2 + f² − 2f.
+	p.add(v.polynomial(c, twice, f, z, y)...)
 	p.add(
-		func() { VMULPS(f, y, y) },
-		func() { VMULPS(z, y, y) },
-		func() { VMULPS(c.float(ln2Lo), e, t) },
-		func() { VADDPS(t, y, y) },
-		func() { VMULPS(c.float(0.5), z, z) },
-		func() { VSUBPS(z, y, y) },
-		func() { VADDPS(f, y, y) },
-		func() { VMULPS(c.float(ln2Hi), e, t) },
-		func() { VADDPS(t, y, y) },
-		func() { VMULPS(c.float(-2), y, y) },
+		func() { VMULPS(f, z, t) },
+		func() { VMULPS(t, y, y) },
+		func() { VFMADD231PS(c.float(-2*ln2Lo), e, y) },
+		func() { VADDPS(z, y, y) },
+		func() { VFMADD231PS(c.float(-2), f, y) },
+		func() { VFMADD231PS(c.float(-2*ln2Hi), e, y) },
 		func() { VSQRTPS(y, r) },
 		func() { VMULPS(scale, r, r) },
 	)
@@ -126,8 +125,7 @@ func (v lanes) direction(c *constants, high, low Mem, co, s reg.VecVirtual) (p s
 	p.add(v.polynomial(c, cosPolynomial, z, square, co)...)
 	p.add(
 		func() { VMULPS(a, s, s) },
-		func() { VMULPS(z, co, co) },
-		func() { VADDPS(c.float(1), co, co) },
+		func() { VFMADD213PS(c.float(1), z, co) },
 		func() { VPSLLD(Imm(2), w, t) },
 		func() { VPSRAD(Imm(31), t, t) },
 		func() { v.xor(s, co, sign) },
@@ -143,15 +141,14 @@ func (v lanes) direction(c *constants, high, low Mem, co, s reg.VecVirtual) (p s
 	return p
 }
 
-// fraction leaves high + (low+½)·2⁻³¹ for integers below 2³¹. As float32, each
-// part and the sum are rounded to 24 bits, relative to their size: a small
-// fraction keeps all the bits below its first.
+// fraction leaves high + (low|1)·2⁻³¹ for integers below 2³¹, with one rounding
+// of low and two of the sum, each relative: a small fraction keeps all the bits
+// below its first.
 func (v lanes) fraction(c *constants, high, low, to Op) steps {
 	return steps{
-		func() { VCVTDQ2PS(low, low) },
+		func() { v.or(c.word(1), low, low) },
 		func() { VCVTDQ2PS(high, to) },
-		func() { VADDPS(c.float(0.5), low, low) },
-		func() { VMULPS(c.float(0x1p-31), low, low) },
-		func() { VADDPS(low, to, to) },
+		func() { VCVTDQ2PS(low, low) },
+		func() { VFMADD231PS(c.float(0x1p-31), low, to) },
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the elementwise functions and the normal transform. Nothing here uses a fused multiply-add: every operation rounds as
-// the portable Go version does, so all three give the same bits.
 func vector() {
 	c := newConstants("constant")
 	for _, v := range []lanes{avx2, avx512} {
