@@ -11,11 +11,11 @@
 // [Parallel].
 //
 // The kernel is chosen once, when the program starts: "avx512" (F, BW, DQ, VL),
-// "avx2" (with FMA) or "portable". [Name] tells which. Bits are equal across
+// "avx2" (with FMA) or "portable"; [Name] tells which. Bits are equal across
 // machines for one name. Elementwise functions, Softmax, AddScaled and Normal
-// have the same bits for every name; products have not, since the
-// portable ones round products before they add them. PAWL_KERNEL=avx512|avx2|portable forces a
-// choice; a value that is unknown, or that the processor cannot run, panics at
+// have the same bits for every name; products have not, since the portable ones
+// round each product before they add it. PAWL_KERNEL=avx512|avx2|portable forces
+// a choice; a value that is unknown, or that the processor cannot run, panics at
 // start.
 //
 // Every function may be called from many goroutines at once. Views and
