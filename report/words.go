@@ -122,12 +122,14 @@ func accountantWords(p Privacy) string {
 		name = "privacy loss distribution (PLD)"
 	case "rdp":
 		name = "Rényi divergence (RDP)"
+	case "best_per_scope":
+		name = "smallest valid bound of each scope"
 	case "analytic_gaussian":
 		name = "analytic Gaussian"
 	case "":
 		name = "not named"
 	}
-	if n := len(p.EpsilonBounds); n > 1 {
+	if n := len(p.EpsilonBounds); n > 1 && p.Accountant != "best_per_scope" {
 		name += fmt.Sprintf(", smallest of %d valid bounds", n)
 	}
 	return name

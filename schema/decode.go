@@ -37,12 +37,39 @@ func Load(path string) (*Schema, error) {
 	return Decode(path, data)
 }
 
+// maxDepth is far beyond what a schema needs; the parser's memory grows with the
+// square of it.
+const maxDepth = 50
+
+// tooDeep finds the first bracket that opens deeper than maxDepth. Brackets in
+// quoted text count too: a schema has no use for so many.
+func tooDeep(data []byte) (line, col int, found bool) {
+	line, depth := 1, 0
+	for _, c := range data {
+		col++
+		switch c {
+		case '\n':
+			line, col = line+1, 0
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return line, col, true
+			}
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return 0, 0, false
+}
+
 // Decode reads a schema from YAML text; name stands for the file in errors.
 // Unknown keys, duplicate keys and blanks are refused: a slip in a privacy
 // declaration must not pass as a default.
 func Decode(name string, data []byte) (*Schema, error) {
 	if len(data) > maxBytes {
 		return nil, &Error{File: name, Line: 1, Col: 1, Msg: "the schema is larger than 16 MiB"}
+	}
+	if line, col, ok := tooDeep(data); ok {
+		return nil, &Error{File: name, Line: line, Col: col, Msg: fmt.Sprintf("brackets are nested more than %d deep", maxDepth)}
 	}
 	body, err := parseYAML(name, data)
 	if err != nil {

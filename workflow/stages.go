@@ -93,7 +93,7 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 			return fmt.Errorf("no test row has a known target")
 		}
 		out.Score = e.score()
-		out.Score.How = "public test file"
+		out.Score.How = "test file, public by the operator's word"
 		if p.Test == Official {
 			out.Score.How = "public benchmark, official test set"
 		}

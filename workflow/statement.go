@@ -40,6 +40,10 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		Warnings: append([]string{}, plan.Warnings...),
 		Advice:   []report.Advice{},
 	}
+	if _, ok := s.Privacy.EpsilonBounds["best_per_scope"]; ok {
+		// No single bound gives this epsilon: each scope is bounded best by its own.
+		s.Privacy.Accountant = "best_per_scope"
+	}
 	if n := plan.network; plan.perStep > 0 || n != nil && n.rate < 1 {
 		s.Privacy.Sampling = "Poisson"
 	}
@@ -80,12 +84,21 @@ func (plan *Plan) alone(s Stage) (float64, error) {
 	return r.Epsilon, err
 }
 
-// upward rounds to six decimals, up.
+// upward rounds to six decimals, or to six significant digits where that is more,
+// up.
 func upward(x float64) float64 {
 	if x <= 0 || math.IsInf(x, 0) || x != x || x > 1e9 {
 		return max(x, 0)
 	}
-	return math.Ceil(x*1e6-1e-9) / 1e6
+	scale := 1e6
+	if x < 1 {
+		scale = math.Pow(10, 6-math.Floor(math.Log10(x)))
+	}
+	up := math.Ceil(x*scale) / scale
+	if up < x { // the division may round down
+		up = math.Nextafter(up, math.Inf(1))
+	}
+	return up
 }
 
 func (plan *Plan) bounds() map[string]report.Number {

@@ -387,7 +387,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 			return errors.New("the test set is empty")
 		}
 		out.Score = e.score()
-		out.Score.How = "public test file"
+		out.Score.How = "test file, public by the operator's word"
 		if p.Test == Official {
 			out.Score.How = "public benchmark, official test set"
 		}

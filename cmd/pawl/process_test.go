@@ -65,7 +65,7 @@ func TestKillKeepsReservation(t *testing.T) {
 			}
 			if !waitForReservation(filepath.Join(dir, "pawl", "ledger.db"), 30*time.Second) {
 				_ = c.Process.Kill()
-				t.Fatalf("no reservation was booked: %v", c.Wait())
+				t.Fatalf("no reservation was booked: %v: %s", c.Wait(), stderr.String())
 			}
 			_ = c.Process.Signal(tt.signal)
 			if err := c.Wait(); err == nil {

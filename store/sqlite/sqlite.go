@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -106,11 +107,33 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	db.SetMaxOpenConns(1)
 	s := &Store{path: path, db: db}
-	if err := s.migrate(ctx); err != nil {
+	if err := s.patiently(ctx, s.migrate); err != nil {
 		db.Close()
 		return nil, s.explain(err)
 	}
 	return s, nil
+}
+
+// patiently repeats what makes a ledger while others make it too. SQLite answers
+// "busy" at once, without the wait that it was asked for, where waiting could be a
+// deadlock: when a journal changes its mode, and when the last to leave clears up.
+func (s *Store) patiently(ctx context.Context, f func(context.Context) error) error {
+	for end := time.Now().Add(BusyTimeout); ; {
+		err := f(ctx)
+		var e *driver.Error
+		if !errors.As(err, &e) || time.Now().After(end) {
+			return err
+		}
+		if code := e.Code() & 0xff; code != codes.SQLITE_BUSY && code != codes.SQLITE_LOCKED {
+			return err
+		}
+		// Unequal waits, so that two of them do not meet again and again.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(1+mathrand.IntN(20)) * time.Millisecond):
+		}
+	}
 }
 
 // prepare creates what is missing with private modes. SQLite gives its -wal and
@@ -238,8 +261,12 @@ func (s *Store) View(ctx context.Context, fn func(ledger.Tx) error) error {
 }
 
 func (s *Store) run(ctx context.Context, o *sql.TxOptions, fn func(ledger.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, o)
-	if err != nil {
+	var tx *sql.Tx
+	begin := func(ctx context.Context) (err error) {
+		tx, err = s.db.BeginTx(ctx, o)
+		return err
+	}
+	if err := s.patiently(ctx, begin); err != nil {
 		return s.explain(err)
 	}
 	defer tx.Rollback() // also when fn panics; after Commit it does nothing
@@ -264,7 +291,7 @@ func (s *Store) explain(err error) error {
 		case codes.SQLITE_NOTADB:
 			what = "it is not a ledger file"
 		case codes.SQLITE_CORRUPT:
-			what, kind = "the file is damaged or was cut short; restore it from a backup", ledger.ErrBroken
+			what, kind = "the file is damaged or was cut short; restore it from a backup, then pawl ledger book what ran since", ledger.ErrBroken
 		case codes.SQLITE_FULL:
 			what = "the disk is full; free some space, or name another ledger with --ledger"
 		case codes.SQLITE_IOERR:
