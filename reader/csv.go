@@ -60,7 +60,7 @@ func New(name string, r io.Reader) (*CSV, error) {
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return nil, c.fault(0, "", "damaged gzip file", "")
+			return nil, c.fault(0, "", "damaged gzip file", "compress it again, or give the plain CSV")
 		}
 		c.close = append(c.close, z)
 		in = bufio.NewReader(z)
@@ -81,7 +81,7 @@ func New(name string, r io.Reader) (*CSV, error) {
 	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
 		return nil, c.fault(0, "", "the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
 	case bytes.HasPrefix(start, []byte("PAR1")):
-		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "")
+		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "write it as CSV in UTF-8 first")
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		return nil, c.fault(0, "", "this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
 	}
@@ -124,7 +124,7 @@ func (c *CSV) readHeader() error {
 		case h.text == "":
 			return c.fault(h.line, "", fmt.Sprintf("name %d of the header is empty", i+1), "give every column a name")
 		case seen[h.text]:
-			return c.fault(h.line, h.text, "the header names this column twice", "")
+			return c.fault(h.line, h.text, "the header names this column twice", "rename or remove one of the two columns")
 		}
 		seen[h.text] = true
 		c.header = append(c.header, h.text)
@@ -178,13 +178,13 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 func (c *CSV) check(cells []cell) error {
 	for i, x := range cells {
 		if x.bad != "" {
-			return c.fault(x.line, c.name(i), x.bad, "")
+			return c.fault(x.line, c.name(i), x.bad, "correct the cell in UTF-8; quotes inside a quoted cell are doubled")
 		}
 	}
 	if len(cells) == len(c.header) {
 		return nil
 	}
-	hint := ""
+	hint := "an empty cell still needs its comma"
 	if len(cells) > len(c.header) {
 		hint = "a cell that holds a comma must be quoted"
 	}
@@ -206,9 +206,9 @@ func (c *CSV) readFault(err error) error {
 	var f *fileFault
 	switch {
 	case errors.As(err, &f):
-		return c.fault(f.line, "", f.msg, "")
+		return c.fault(f.line, "", f.msg, "close the quote, or double the quotes inside of the cell")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
-		return c.fault(0, "", "damaged gzip file", "")
+		return c.fault(0, "", "damaged gzip file", "compress it again, or give the plain CSV")
 	}
 	return fmt.Errorf("%s: %w", c.file, err)
 }

@@ -99,7 +99,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 		}
 	}
 	if !rows {
-		return c.fault(0, "", "the file has a header and no rows", "")
+		return c.fault(0, "", "the file has a header and no rows", "append the rows below the header")
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			if !strict {
 				return nil, "", false, nil
 			}
-			return nil, "", false, t.csv.fault(cells[0].line, s.Unit.Column, "the identifier of the unit is missing", "")
+			return nil, "", false, t.csv.fault(cells[0].line, s.Unit.Column, "the identifier of the unit is missing", "every row needs one; with --bad-rows default such rows are left out")
 		}
 	}
 	values = make([]float64, len(s.Columns))

@@ -65,12 +65,12 @@ type network struct {
 // follow from the number of rows alone: signal to noise grows with batch·√steps/σ
 // and is within a tenth of its limit here (measured on MNIST and Fashion-MNIST).
 func (n *network) defaults(rows int64, preset advise.Preset) {
-	batch, epochs := 2048, 15.0
+	batch, epochs := 4096, 30.0
 	switch preset {
 	case advise.Quick:
-		batch, epochs = 1024, 8
+		batch, epochs = 2048, 10
 	case advise.Thorough:
-		batch, epochs = 4096, 30
+		batch, epochs = 8192, 60
 	}
 	if n.Batch == 0 {
 		n.Batch = int(min(int64(batch), max(rows/8, 1)))
