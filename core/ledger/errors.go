@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -71,10 +72,13 @@ func (e *ExhaustedError) Error() string {
 
 // Hint says how to go on.
 func (e *ExhaustedError) Hint() string {
+	if math.IsInf(float64(e.Need), 1) && e.Delta.Float64() == 0 {
+		return "a budget of delta 0 admits pure epsilon only: ask with --delta 0"
+	}
 	if e.Analyst != "" {
 		return fmt.Sprintf("ask for less, or let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
 	}
-	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY", quote(e.Dataset))
+	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
 }
 
 // Unwrap makes both errors.Is(err, ErrExhausted) and ErrRefused true.
