@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -83,7 +84,7 @@ func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fit
 	if in.Target == "" {
 		in.Target = s.target
 	}
-	if in.Test, j.test, err = a.openTest(s, f.test, j.bad); err != nil {
+	if in.Test, j.test, err = a.openTest(ctx, l, s, f.test, j.bad); err != nil {
 		return nil, err
 	}
 	if j.plan, err = workflow.NewPlan(in); err != nil {
@@ -119,7 +120,7 @@ func (f *fitFlags) input() (workflow.Input, error) {
 	return in, nil
 }
 
-func (a *app) openTest(s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
+func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
 	if path != "" {
 		content, err := readFile(path)
 		if err != nil {
@@ -130,6 +131,14 @@ func (a *app) openTest(s *source, path string, bad reader.BadRows) (workflow.Tes
 		if sameTable(content, s.content) {
 			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
 				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+		}
+		digest, err := l.Digest(ctx, bytes.NewReader(content))
+		if err != nil {
+			return "", nil, err
+		}
+		if owner, err := l.SensitiveUnder(ctx, digest); err != nil || owner != "" {
+			return "", nil, errors.Join(err, &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
+				"leave out --test, or use a file whose rows are public"})
 		}
 		rows, err := readTest(path, bytes.NewReader(content), s.schema, bad)
 		return workflow.TestFile, rows, err
