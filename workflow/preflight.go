@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"pawl/core/dp"
+	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/learn"
 	"pawl/model"
@@ -20,6 +22,9 @@ const preflightRows = 200
 // schema, and predicts with the result. It touches no data and spends nothing; it
 // finds what would otherwise fail after the budget was charged.
 func (plan *Plan) Preflight(ctx context.Context) error {
+	if plan.network != nil {
+		return plan.network.preflight()
+	}
 	p := plan.problem
 	if plan.Recipe.Learner != "linear" || p.Rows == 0 {
 		return nil
@@ -75,4 +80,30 @@ func syntheticRow(s *schema.Schema, rng *rand.Rand) []float64 {
 		}
 	}
 	return cells
+}
+
+// preflight sends a few synthetic images forward and backward: traces must come and
+// scores be finite numbers.
+func (n *network) preflight() error {
+	rng := rand.New(rand.NewPCG(1, 2))
+	params := n.whole.Init(rng)
+	const examples = 4
+	inputs, targets, seeds := make([]float32, examples*n.whole.Inputs()), make([]float32, examples), make([]uint64, examples)
+	for i := range inputs {
+		inputs[i] = rng.Float32()
+	}
+	if n.whole.FrozenPrefix() > 0 {
+		inputs = slices.Clone(n.whole.ForwardPrefix(0, inputs))
+	}
+	traces := 0
+	n.net.Backprop(0, params, inputs, targets, seeds, func(gradient.Trace) { traces++ })
+	for _, s := range n.net.Predict(0, params, inputs) {
+		if s-s != 0 {
+			return fmt.Errorf("preflight on synthetic images: %s gives scores that are not finite numbers", n.Name)
+		}
+	}
+	if traces == 0 {
+		return fmt.Errorf("preflight on synthetic images: %s hands out no gradient", n.Name)
+	}
+	return nil
 }

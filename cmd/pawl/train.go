@@ -125,6 +125,9 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := plan.Preflight(ctx); err != nil {
+		return err
+	}
 	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
 	key, err := scopeKey(ctx, l, &source{name: p.name, schema: s}, in.Seed)
 	if err != nil {
