@@ -86,7 +86,7 @@ func syntheticRow(s *schema.Schema, rng *rand.Rand) []float64 {
 // scores be finite numbers.
 func (n *network) preflight() error {
 	rng := rand.New(rand.NewPCG(1, 2))
-	params := n.whole.Init(rng)
+	params := n.initial
 	const examples = 4
 	inputs, targets, seeds := make([]float32, examples*n.whole.Inputs()), make([]float32, examples), make([]uint64, examples)
 	for i := range inputs {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"pawl/advise"
 	"pawl/core/accountant"
@@ -54,8 +55,12 @@ type TrainInput struct {
 // network is the part of a plan that trains a network.
 type network struct {
 	TrainInput
-	net        *nn.Net // behind the data-free prefix
-	whole      *nn.Net
+	net   *nn.Net // behind the data-free prefix
+	whole *nn.Net
+	// initial are the trained parameters' first values. They and the frozen ones are
+	// drawn when the plan is made: images pass through frozen layers before they are
+	// sealed.
+	initial    []float32
 	steps      int
 	rate       float64 // sampling rate
 	microbatch int
@@ -115,6 +120,11 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 		return nil, err
 	}
 	n.net = n.whole.Rest()
+	first := rand.Uint64() // data-free; protects nobody
+	if in.Seed != nil {
+		first = *in.Seed
+	}
+	n.initial = n.whole.Init(rand.New(rand.NewPCG(first, 0)))
 	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN()}
 	if in.Test == HeldOut {
 		cut := 1 - heldOutShare(in.Rows)
@@ -308,7 +318,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	if err != nil {
 		return err
 	}
-	params := n.whole.Init(rand.New(src.Split("initial parameters")))
+	params := slices.Clone(n.initial)
 	average := optim.NewTail(n.steps, n.Average)
 	t := gradient.Training{
 		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,

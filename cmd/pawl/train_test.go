@@ -138,6 +138,33 @@ func TestTrainOwnImages(t *testing.T) {
 	}
 }
 
+// Random weights training: images pass through frozen layers once, with the same
+// weights that the model keeps and predicts with.
+func TestTrainFrozenLayers(t *testing.T) {
+	dir := atHome(t)
+	x, y := squares(t, dir, 600)
+	net := filepath.Join(dir, "rwt.yaml")
+	text := strings.Replace(tinyNet, "{kind: dense, units: 8}", "{kind: dense, units: 40, trainable: false}", 1)
+	if err := os.WriteFile(net, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := call(t, "train", x, "--labels", y, "--classes", "up,down", "--rows", "public", "--model", net, "--batch", "100",
+		"--epochs", "20", "--epsilon", "3", "--delta", "1e-4", "--out", filepath.Join(dir, "out"), "--json")
+	if status != 0 || !strings.Contains(out, `"parameters": 82`) {
+		t.Fatalf("status %d, stdout %q, stderr %q", status, out, errs)
+	}
+	_, predicted, _ := call(t, "predict", filepath.Join(dir, "out"), x)
+	right := 0
+	for i, line := range strings.Split(strings.TrimSpace(predicted), "\n")[1:] {
+		if strings.HasPrefix(line, []string{"up,", "down,"}[i%2]) {
+			right++
+		}
+	}
+	if right < 420 {
+		t.Errorf("%d of 600 predictions of a net with frozen layers are right", right)
+	}
+}
+
 // Equal seeds give equal weights, in small microbatches too up to rounding.
 func TestTrainSeeded(t *testing.T) {
 	dir := atHome(t)
