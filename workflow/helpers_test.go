@@ -17,11 +17,11 @@ import (
 
 // table is a parsed data set that tests run plans on.
 type table struct {
-	name         string
-	target       string
-	schema       *schema.Schema
-	rows, test   [][]float64
-	units, tests []string
+	name       string
+	target     string
+	schema     *schema.Schema
+	rows, test [][]float64
+	units      []string
 }
 
 func builtin(t testing.TB, name string) table {
