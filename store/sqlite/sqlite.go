@@ -78,8 +78,10 @@ const BusyTimeout = 30 * time.Second
 
 // Store is a ledger.Store in one file.
 type Store struct {
-	path string
-	db   *sql.DB // one connection: writers queue here and not as "locked" errors
+	// patience is BusyTimeout, and less in a test.
+	patience time.Duration
+	path     string
+	db       *sql.DB // one connection: writers queue here and not as "locked" errors
 }
 
 // Open opens the ledger file at path. A file that is not there is created, with
@@ -106,7 +108,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{path: path, db: db}
+	s := &Store{path: path, db: db, patience: BusyTimeout}
 	if err := s.patiently(ctx, s.migrate); err != nil {
 		db.Close()
 		return nil, s.explain(err)
@@ -118,7 +120,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 // "busy" at once, without the wait that it was asked for, where waiting could be a
 // deadlock: when a journal changes its mode, and when the last to leave clears up.
 func (s *Store) patiently(ctx context.Context, f func(context.Context) error) error {
-	for end := time.Now().Add(BusyTimeout); ; {
+	for end := time.Now().Add(s.patience); ; {
 		err := f(ctx)
 		var e *driver.Error
 		if !errors.As(err, &e) || time.Now().After(end) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
@@ -236,6 +237,7 @@ func TestLockedStoreSaysSo(t *testing.T) {
 	if _, err := s.db.Exec(`PRAGMA busy_timeout = 50`); err != nil {
 		t.Fatal(err)
 	}
+	s.patience = 50 * time.Millisecond
 	err := holder.Update(ctx, func(ledger.Tx) error {
 		_, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25))
 		if !errors.Is(err, ledger.ErrStore) || !strings.Contains(err.Error(), "locked") {
