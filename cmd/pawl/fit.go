@@ -74,7 +74,7 @@ func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fit
 		return nil, err
 	}
 	s := j.source
-	if err := effectivePublic(ctx, l, s); err != nil {
+	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
 		return nil, err
 	}
 	if in.Rows, err = s.rows(); err != nil {
@@ -193,13 +193,13 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 // environment seals the rows and digests the file.
 func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitFlags) (workflow.Env, error) {
 	env := workflow.Env{Ledger: l, Test: j.test, Updated: f.updated}
-	key, err := scopeKey(ctx, l, j.source, j.seed)
+	key, err := scopeKey(ctx, l, j.source.name, j.source.schema, j.seed)
 	if err != nil {
 		return env, err
 	}
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
 		return env, err
 	}
-	env.Digest, err = l.Digest(ctx, strings.NewReader(string(j.source.content)))
+	env.Digest, err = l.Digest(ctx, bytes.NewReader(j.source.content))
 	return env, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
-	"pawl/dataset"
 	"pawl/schema"
 )
 
@@ -74,9 +73,8 @@ the first job's schema fixes it.`,
 				return &usageError{"rows per unit must be at least 1", ""}
 			}
 			b.Dataset = args[0]
-			if builtin, ok := dataset.Lookup(args[0]); ok {
-				b.Public = builtin.Schema().Public
-			}
+			_, unknown := lookupData(args[0])
+			b.Public = unknown == nil // every built-in is a public benchmark
 			return a.changeLedger(c.Context(), a.openLedger, args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
 		},
 	}

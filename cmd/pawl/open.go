@@ -75,10 +75,10 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	if name == "" {
 		name = baseName(data)
 	}
-	// Under a built-in's name the ledger may hold the data set as public already.
-	if b, ok := dataset.Lookup(name); ok && !s.Public {
-		return nil, &usageError{fmt.Sprintf("%s: the name %q belongs to the built-in public data set %q", data, name, b.Name),
-			"give the data set a name of its own in the schema: dataset: NAME"}
+	if !s.Public {
+		if err := ownName(data, name, "give the data set a name of its own in the schema: dataset: NAME"); err != nil {
+			return nil, err
+		}
 	}
 	return &source{name: name, schema: s, content: content, path: data}, nil
 }
@@ -138,6 +138,16 @@ func tableSum(content []byte) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
+// ownName refuses a built-in's name for sensitive data: under it the ledger may
+// hold the data set as public already.
+func ownName(data, name, advice string) error {
+	b, err := lookupData(name)
+	if err != nil {
+		return nil
+	}
+	return &usageError{fmt.Sprintf("%s: the name %q belongs to the built-in public data set %q", data, name, b.Name), advice}
+}
+
 // rows returns the number of rows when it is public, declared or nominal, and 0
 // when it has to be paid for.
 func (s *source) rows() (int64, error) {
@@ -169,30 +179,30 @@ func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
 // scopeKey is the ledger's for the data set, so that a unit never changes its
 // scope. On public data a seed makes its own, so that a seeded run is the same
 // anywhere and every seed is another split.
-func scopeKey(ctx context.Context, l *ledger.Ledger, s *source, seed *uint64) ([32]byte, error) {
-	if seed != nil && s.schema.Public {
+func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) ([32]byte, error) {
+	if seed != nil && s.Public {
 		var key [32]byte
 		_, err := entropy.Seeded(*seed).Split("scopes").Read(key[:])
 		return key, err
 	}
-	return l.ScopeKey(ctx, s.name)
+	return l.ScopeKey(ctx, name)
 }
 
 // effectivePublic asks the ledger whether the data set is public: the schema's
 // flag counts only when the data set is new to it.
-func effectivePublic(ctx context.Context, l *ledger.Ledger, s *source) error {
-	public, err := l.Public(ctx, s.name)
+func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema) error {
+	public, err := l.Public(ctx, name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		return nil
 	case err != nil:
 		return err
 	}
-	if s.schema.Public && !public {
-		s.schema.Warnings = append(s.schema.Warnings,
+	if s.Public && !public {
+		s.Warnings = append(s.Warnings,
 			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")
 	}
-	s.schema.Public = public
+	s.Public = public
 	return nil
 }
 

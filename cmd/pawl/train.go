@@ -114,7 +114,7 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 		return err
 	}
 	s := p.schema()
-	if err := effectivePublic(ctx, l, &source{name: p.name, schema: s}); err != nil {
+	if err := effectivePublic(ctx, l, p.name, s); err != nil {
 		return err
 	}
 	in, err := f.input(p, s)
@@ -129,7 +129,7 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 		return err
 	}
 	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
-	key, err := scopeKey(ctx, l, &source{name: p.name, schema: s}, in.Seed)
+	key, err := scopeKey(ctx, l, p.name, s, in.Seed)
 	if err != nil {
 		return err
 	}
@@ -200,6 +200,9 @@ func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
 		return nil, &usageError{fmt.Sprintf("%s: neither images nor a built-in set of images", data), "built-in: " + strings.Join(names, ", ")}
 	}
 	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
+	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
+		return nil, err
+	}
 	var classes []string
 	if f.classes != "" {
 		classes = strings.Split(f.classes, ",")

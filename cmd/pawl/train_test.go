@@ -223,6 +223,15 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		}
 		f.Close()
 	}
+	// Under that name the ledger may say public: sensitive images must not take it.
+	named := filepath.Join(dir, "mnist.npy")
+	content, err := os.ReadFile(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(named, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	own := []string{"train", x, "--labels", y, "--classes", "up,down", "--rows", "public", "--delta", "1e-3"}
 	for _, c := range []struct {
 		name string
@@ -255,6 +264,7 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		{"mixed sizes", []string{"train", mixed, "--rows", "public", "--epsilon", "1", "--model", tiny}, "a.png"},
 		{"cut short", []string{"train", file("cut.npy", "\x93NUMPY\x01\x00"), "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, "cut.npy"},
 		{"truncated IDX", []string{"train", file("cut.idx", "\x00\x00\x08\x03\x00\x00"), "--labels", file("l.idx", "\x00\x00\x08\x01\x00\x00\x00\x01\x00"), "--classes", "a,b", "--rows", "public", "--epsilon", "1", "--model", tiny}, "cut.idx"},
+		{"a built-in's name", []string{"train", named, "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, `belongs to the built-in public data set "mnist"`},
 		{"nothing there", []string{"train", filepath.Join(dir, "none"), "--epsilon", "1", "--model", tiny}, "neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
