@@ -317,7 +317,7 @@ func multiclass(f Facts, r float64, classes int) Recipe {
 
 func regression(f Facts, r float64) Recipe {
 	c := Recipe{Learner: Descent, Useful: true, ClippingNorm: 0.01}
-	c.Encoding, c.LogTarget = encode.Options{Bins: 8, Attributes: f.Attributes, Crosses: true}, false
+	c.Encoding = encode.Options{Bins: 8, Attributes: f.Attributes, Crosses: true}
 	rule := Rule{
 		Rule:     "numeric columns as thermometers of 7 thresholds, and their products with two-level columns",
 		Because:  fmt.Sprintf("r = %.4g is at least 100", r),

@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 
 	"pawl/advise"
@@ -89,21 +89,13 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 		for _, cells := range env.Test {
 			e.add(cells)
 		}
-		if e.n == 0 {
-			return fmt.Errorf("no test row has a known target")
-		}
-		out.Score = e.score()
-		out.Score.How = "test file, public by the operator's word"
-		if p.Test == Official {
-			out.Score.How = "public benchmark, official test set"
-		}
-		return nil
+		return e.publish(out)
 	}
 	var err error
 	if p.task == model.Regression {
 		err = plan.releaseError(ctx, env, permit, src, out)
 	} else {
-		err = plan.releaseAccuracy(ctx, env, permit, src, out)
+		err = plan.releaseAccuracy(ctx, env, permit, src, out, release.Accuracy{Predict: classPredictor(out.Model)})
 	}
 	if err != nil || !p.Public {
 		return err
@@ -112,11 +104,30 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 	if err := release.Public(env.Rows, plan.scoreScope, e.add); err != nil {
 		return err
 	}
-	if e.n > 0 {
-		s := e.score()
-		out.Score.Exact, out.Score.ExactBaseline, out.Score.AUROC = s.Exact, s.ExactBaseline, s.AUROC
+	e.accompany(out)
+	return nil
+}
+
+// publish makes the exact score of a public test set the score of the run.
+func (e *exact) publish(out *Outcome) error {
+	if e.n == 0 {
+		return errors.New("no test row has a known target")
+	}
+	out.Score = e.score()
+	out.Score.How = "test file, public by the operator's word"
+	if e.plan.problem.Test == Official {
+		out.Score.How = "public benchmark, official test set"
 	}
 	return nil
+}
+
+// accompany puts the exact numbers of a public data set beside the released ones.
+func (e *exact) accompany(out *Outcome) {
+	if e.n == 0 {
+		return
+	}
+	s := e.score()
+	out.Score.Exact, out.Score.ExactBaseline, out.Score.AUROC = s.Exact, s.ExactBaseline, s.AUROC
 }
 
 func (e *exact) score() Score {
@@ -130,11 +141,11 @@ func (e *exact) score() Score {
 
 const heldOutHow = "released on rows that chose nothing"
 
-func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
-	s, err := release.Accuracy{
-		Scope: plan.scoreScope, NoiseMultiplier: plan.scoreNoise, Pure: plan.problem.delta == 0,
-		Column: plan.problem.targetColumn, Levels: len(out.Model.Classes()), Predict: classPredictor(out.Model),
-	}.Release(ctx, permit, env.Rows, src)
+// releaseAccuracy scores by a, which says how to predict.
+func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome, a release.Accuracy) error {
+	a.Scope, a.NoiseMultiplier, a.Pure = plan.scoreScope, plan.scoreNoise, plan.problem.delta == 0
+	a.Column, a.Levels = plan.problem.targetColumn, len(out.Model.Classes())
+	s, err := a.Release(ctx, permit, env.Rows, src)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -393,35 +392,19 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		if err != nil {
 			return err
 		}
-		if e.n == 0 {
-			return errors.New("the test set is empty")
-		}
-		out.Score = e.score()
-		out.Score.How = "test file, public by the operator's word"
-		if p.Test == Official {
-			out.Score.How = "public benchmark, official test set"
-		}
-		return nil
+		return e.publish(out)
 	}
-	s, err := release.Accuracy{
-		Scope: plan.scoreScope, NoiseMultiplier: plan.scoreNoise, Column: p.targetColumn, Levels: len(out.Model.Classes()),
-		PredictInput: func(input []float32) int { return int(predict(input)) },
-	}.Release(ctx, permit, env.Rows, src)
-	if err != nil {
+	err := plan.releaseAccuracy(ctx, env, permit, src, out,
+		release.Accuracy{PredictInput: func(input []float32) int { return int(predict(input)) }})
+	if err != nil || !p.Public {
 		return err
-	}
-	out.Score = Score{Value: s.Value, StdErr: s.StdErr, Interval: around(s.Value, s.StdErr, 1),
-		Baseline: s.Baseline, BaselineStdErr: s.BaselineStdErr, How: heldOutHow}
-	if !p.Public {
-		return nil
 	}
 	e := newExact(plan, out.Model)
 	err = release.PublicInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
 		e.tally(cells[p.targetColumn], predict(input))
 	})
-	if err == nil && e.n > 0 {
-		x := e.score()
-		out.Score.Exact, out.Score.ExactBaseline = x.Exact, x.ExactBaseline
+	if err == nil {
+		e.accompany(out)
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // Package dp holds the vocabulary of differential privacy that every other
-// package shares: the neighbouring relation, the algebra of Events, scopes of
-// the unit hash, guarantees and public facts. It imports nothing of pawl, draws
+// package shares: the neighbouring relation, the algebra of Events and scopes of
+// the unit hash. It imports nothing of pawl, draws
 // no randomness and computes no epsilon: that is the work of core/accountant.
 //
 // An Event says what a mechanism does to sensitive data in the terms that are
