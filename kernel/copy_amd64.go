@@ -29,7 +29,13 @@ func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, bl
 //go:noescape
 func copyRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, vectors int)
 
-// addRunsAVX2 adds count runs of n values, one after the other, since they may overlap; strides are in bytes.
+// copyStripsAVX2 copies count patches of rows strips of size bytes, vectors·32 at a time: what runs over the end of a strip is written again.
 //
 //go:noescape
-func addRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, n int)
+func copyStripsAVX2(patch *float32, size int, gap int, image *float32, step int, rowStride int, count int, rows int, vectors int)
+
+// addStripsAVX2 adds count patches of rows strips of size bytes to the image, in order, since they overlap.
+// vectors is how many whole ones are in a strip; if there is a rest, zeros are added to what follows it in the image.
+//
+//go:noescape
+func addStripsAVX2(patch *float32, size int, gap int, image *float32, step int, rowStride int, count int, rows int, vectors int)

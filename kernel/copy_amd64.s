@@ -153,24 +153,64 @@ TEXT ·copyRunsAVX2(SB), NOSPLIT, $0-48
 	MOVQ src+16(FP), DX
 	MOVQ srcStride+24(FP), BX
 	MOVQ count+32(FP), SI
-	MOVQ vectors+40(FP), R10
+	MOVQ vectors+40(FP), DI
 
 run:
-	MOVQ AX, DI
-	MOVQ DX, R8
-	MOVQ R10, R9
+	MOVQ AX, R8
+	MOVQ DX, R9
+	MOVQ DI, R10
 
 vector:
-	VMOVUPS (R8), Y0
-	VMOVUPS Y0, (DI)
+	VMOVUPS (R9), Y0
+	VMOVUPS Y0, (R8)
+	ADDQ    $0x20, R9
 	ADDQ    $0x20, R8
-	ADDQ    $0x20, DI
-	DECQ    R9
+	DECQ    R10
 	JNZ     vector
 	ADDQ    CX, AX
 	ADDQ    BX, DX
 	DECQ    SI
 	JNZ     run
+	VZEROUPPER
+	RET
+
+// func copyStripsAVX2(patch *float32, size int, gap int, image *float32, step int, rowStride int, count int, rows int, vectors int)
+// Requires: AVX
+TEXT ·copyStripsAVX2(SB), NOSPLIT, $0-72
+	MOVQ patch+0(FP), AX
+	MOVQ size+8(FP), CX
+	MOVQ gap+16(FP), DX
+	MOVQ image+24(FP), BX
+	MOVQ step+32(FP), SI
+	MOVQ rowStride+40(FP), DI
+	MOVQ count+48(FP), R8
+	MOVQ rows+56(FP), R9
+	MOVQ vectors+64(FP), R14
+
+place:
+	MOVQ BX, R10
+	MOVQ R9, R13
+
+strip:
+	MOVQ R10, R11
+	MOVQ AX, R15
+	MOVQ R14, R12
+
+vector:
+	VMOVUPS (R11), Y0
+	VMOVUPS Y0, (R15)
+	ADDQ    $0x20, R11
+	ADDQ    $0x20, R15
+	DECQ    R12
+	JNZ     vector
+	ADDQ    CX, AX
+	ADDQ    DI, R10
+	DECQ    R13
+	JNZ     strip
+	ADDQ    SI, BX
+	ADDQ    DX, AX
+	DECQ    R8
+	JNZ     place
 	VZEROUPPER
 	RET
 
@@ -184,50 +224,60 @@ DATA lane<>+24(SB)/4, $0x00000006
 DATA lane<>+28(SB)/4, $0x00000007
 GLOBL lane<>(SB), RODATA|NOPTR, $32
 
-// func addRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, n int)
+// func addStripsAVX2(patch *float32, size int, gap int, image *float32, step int, rowStride int, count int, rows int, vectors int)
 // Requires: AVX, AVX2
-TEXT ·addRunsAVX2(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	MOVQ         src+16(FP), DX
-	MOVQ         srcStride+24(FP), BX
-	MOVQ         count+32(FP), SI
-	MOVQ         n+40(FP), R10
-	MOVQ         R10, R11
-	ANDQ         $0x07, R11
-	VMOVD        R11, X2
-	VPBROADCASTD X2, Y2
-	VPCMPGTD     lane<>+0(SB), Y2, Y2
-	SHRQ         $0x03, R10
+TEXT ·addStripsAVX2(SB), NOSPLIT, $0-72
+	MOVQ         patch+0(FP), AX
+	MOVQ         size+8(FP), CX
+	MOVQ         gap+16(FP), DX
+	MOVQ         image+24(FP), BX
+	MOVQ         step+32(FP), SI
+	MOVQ         rowStride+40(FP), DI
+	MOVQ         count+48(FP), R8
+	MOVQ         rows+56(FP), R9
+	MOVQ         CX, R12
+	SHRQ         $0x02, R12
+	ANDQ         $0x07, R12
+	VMOVD        R12, X1
+	VPBROADCASTD X1, Y1
+	VPCMPGTD     lane<>+0(SB), Y1, Y1
+	MOVQ         vectors+64(FP), R14
 
-run:
-	MOVQ  AX, DI
-	MOVQ  DX, R8
-	MOVQ  R10, R9
-	TESTQ R9, R9
-	JZ    tail
+place:
+	MOVQ BX, R10
+	MOVQ R9, R13
+
+strip:
+	MOVQ  R10, R11
+	MOVQ  AX, R15
+	MOVQ  R14, R12
+	TESTQ R12, R12
+	JZ    rest
 
 vector:
-	VMOVUPS (R8), Y0
-	VADDPS  (DI), Y0, Y0
-	VMOVUPS Y0, (DI)
-	ADDQ    $0x20, R8
-	ADDQ    $0x20, DI
-	DECQ    R9
+	VMOVUPS (R15), Y0
+	VADDPS  (R11), Y0, Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    $0x20, R11
+	ADDQ    $0x20, R15
+	DECQ    R12
 	JNZ     vector
 
-tail:
-	TESTQ      R11, R11
+rest:
+	TESTQ      $0x0000001f, CX
 	JZ         added
-	VMASKMOVPS (R8), Y2, Y0
-	VMASKMOVPS (DI), Y2, Y1
-	VADDPS     Y1, Y0, Y0
-	VMASKMOVPS Y0, Y2, (DI)
+	VMASKMOVPS (R15), Y1, Y0
+	VADDPS     (R11), Y0, Y0
+	VMOVUPS    Y0, (R11)
 
 added:
 	ADDQ CX, AX
-	ADDQ BX, DX
-	DECQ SI
-	JNZ  run
+	ADDQ DI, R10
+	DECQ R13
+	JNZ  strip
+	ADDQ SI, BX
+	ADDQ DX, AX
+	DECQ R8
+	JNZ  place
 	VZEROUPPER
 	RET

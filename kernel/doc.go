@@ -1,5 +1,5 @@
 // Package kernel is the arithmetic of training: products of float32 matrices,
-// convolution, elementwise functions and keyed normal noise, in plain Go and
+// convolution, pooling, elementwise functions and keyed normal noise, in plain Go and
 // in assembly that tools/gen writes.
 //
 // # What is promised
@@ -25,4 +25,5 @@ package kernel
 //go:generate go -C ../tools/gen run . -part gemm -out ../../kernel/gemm_amd64.s -stubs ../../kernel/gemm_amd64.go -pkg kernel
 //go:generate go -C ../tools/gen run . -part copy -out ../../kernel/copy_amd64.s -stubs ../../kernel/copy_amd64.go -pkg kernel
 //go:generate go -C ../tools/gen run . -part vector -out ../../kernel/vector_amd64.s -stubs ../../kernel/vector_amd64.go -pkg kernel
+//go:generate go -C ../tools/gen run . -part layer -out ../../kernel/layer_amd64.s -stubs ../../kernel/layer_amd64.go -pkg kernel
 //go:generate go -C ../tools/gen run . -part cipher -out ../../kernel/cipher_amd64.s -stubs ../../kernel/cipher_amd64.go -pkg kernel

@@ -11,11 +11,18 @@ type machine struct {
 	name string
 	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
 	narrow, usual, broad tile
-	// copyRows copies rows of a tile's width; nil works in Go, as the next three.
+	// copyRows copies rows of a tile's width; nil works in Go, as the next two.
 	copyRows   map[int]func(dst, src *float32, srcStride, rows int)
 	copyRuns   func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)
-	addRuns    func(dst *float32, dstStride int, src *float32, srcStride int, count, n int)
 	transpose8 func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
+	// patches of convolution and windows of a pool; nil works in Go.
+	copyStrips, addStrips func(patch *float32, size, gap int, image *float32, step, rowStride, count, rows, vectors int)
+	maxPool2              func(y *float32, from *int32, run int, x *float32, step, right, down, count, vectors int)
+	disjoint              func(dx *float32, step, right, down int, dy *float32, from *int32, run, count, vectors int)
+	addWhere              func(dst, src *float32, from *int32, which, count int)
+
+	rectify, rectifyChain   func(dst, src []float32, bound float32)
+	tanhChain, sigmoidChain func(dy, y []float32)
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
@@ -68,6 +75,8 @@ var portable = machine{
 	tanh:      func(dst, src []float32) { each(dst, src, tanhOne) },
 	addScaled: addScaledPortable,
 	normals:   normalsPortable,
+	rectify:   rectifyPortable, rectifyChain: rectifyChainPortable,
+	tanhChain: tanhChainPortable, sigmoidChain: sigmoidChainPortable,
 }
 
 func each(dst, src []float32, f func(float32) float32) {

@@ -20,10 +20,10 @@ func machines() []*machine {
 		stream = keyStreamNarrow
 	}
 	usual := assembled(6, 16, tile6x16AVX2Loop, []tileFunc{tile1x16AVX2, tile2x16AVX2, tile3x16AVX2, tile4x16AVX2, tile5x16AVX2})
-	list = append([]*machine{{
+	list = append([]*machine{withLayers(machine{
 		name:   "avx2",
 		narrow: usual, usual: usual, broad: usual,
-		copyRows: rowCopies, copyRuns: copyRunsAVX2, addRuns: addRunsAVX2, transpose8: transpose8AVX2,
+		copyRows: rowCopies, copyRuns: copyRunsAVX2, transpose8: transpose8AVX2,
 		exp:       vectors(8, expAVX2, expOne),
 		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
 		tanh:      vectors(8, tanhAVX2, tanhOne),
@@ -32,11 +32,11 @@ func machines() []*machine {
 			normalsAVX2(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
 		keyStream: stream,
-	}}, list...)
+	})}, list...)
 	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
 		return list
 	}
-	return append([]*machine{{
+	return append([]*machine{withLayers(machine{
 		name: "avx512",
 		narrow: assembled(14, 16, tile14x16AVX512Loop, []tileFunc{
 			tile1x16AVX512, tile2x16AVX512, tile3x16AVX512, tile4x16AVX512, tile5x16AVX512, tile6x16AVX512, tile7x16AVX512,
@@ -46,7 +46,7 @@ func machines() []*machine {
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
 		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
 			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
-		copyRows: rowCopies, copyRuns: copyRunsAVX2, addRuns: addRunsAVX2, transpose8: transpose8AVX2,
+		copyRows: rowCopies, copyRuns: copyRunsAVX2, transpose8: transpose8AVX2,
 		exp:       vectors(16, expAVX512, expOne),
 		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
 		tanh:      vectors(16, tanhAVX512, tanhOne),
@@ -55,7 +55,18 @@ func machines() []*machine {
 			normalsAVX512(&dst[0], &words[0], len(dst)/normalBlock, scale)
 		},
 		keyStream: stream,
-	}}, list...)
+	})}, list...)
+}
+
+// withLayers adds what moves more than it computes, in one width for all machines.
+func withLayers(x machine) *machine {
+	x.copyStrips, x.addStrips = copyStripsAVX2, addStripsAVX2
+	x.maxPool2, x.disjoint, x.addWhere = maxPool2AVX2, disjointAVX2, addWhereAVX2
+	x.rectify = bounded(rectifyAVX2, rectifyPortable)
+	x.rectifyChain = bounded(rectifyChainAVX2, rectifyChainPortable)
+	x.tanhChain = chained(tanhChainAVX2, tanhChainPortable)
+	x.sigmoidChain = chained(sigmoidChainAVX2, sigmoidChainPortable)
+	return &x
 }
 
 type (
@@ -98,6 +109,26 @@ func scaled(lanes int, assembly func(dst, src *float32, scale float32, count int
 			dst, src = dst[count*lanes:], src[count*lanes:]
 		}
 		addScaledPortable(dst, src, scale)
+	}
+}
+
+func bounded(assembly func(dst, src *float32, bound float32, count int), rest func(dst, src []float32, bound float32)) func(dst, src []float32, bound float32) {
+	return func(dst, src []float32, bound float32) {
+		if count := len(src) / vectorValues; count > 0 {
+			assembly(&dst[0], &src[0], bound, count)
+			dst, src = dst[count*vectorValues:], src[count*vectorValues:]
+		}
+		rest(dst, src, bound)
+	}
+}
+
+func chained(assembly func(dy, y *float32, count int), rest func(dy, y []float32)) func(dy, y []float32) {
+	return func(dy, y []float32) {
+		if count := len(y) / vectorValues; count > 0 {
+			assembly(&dy[0], &y[0], count)
+			dy, y = dy[count*vectorValues:], y[count*vectorValues:]
+		}
+		rest(dy, y)
 	}
 }
 

@@ -103,18 +103,16 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 		t.scatter(c, a, panels, add)
 		return
 	}
-	copying := x.copyingA(t, a, c.Cols)
-	var buffer *[]float32
-	if copying != nil {
-		buffer = borrow((blockM+32)*(k+32) + 64)
-		defer giveBack(buffer)
+	how := x.copyingA(t, a, c.Cols)
+	var buffer []float32
+	if how != inPlace {
+		b := borrow((blockM+32)*(k+32) + 64)
+		defer giveBack(b)
+		buffer = *b
 	}
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)
-		part, tileStride := a.block(i, 0, m, k), t.rows*a.RowStride
-		if copying != nil {
-			part, tileStride = copying(*buffer, part)
-		}
+		part, tileStride := x.copyA(how, t, buffer, a.block(i, 0, m, k))
 		for j := 0; j < c.Cols; j += t.cols {
 			t.run(m, k, part.Data, tileStride, part.RowStride, part.ColStride, panels[j*k:], c.Data[i*c.RowStride+j:], c.RowStride, min(t.cols, c.Cols-j), add)
 		}

@@ -115,32 +115,50 @@ func (x *machine) packColumns(panel []float32, from Matrix, nr int) {
 	}
 }
 
-// copyingA returns how to copy a block of A, or nil where it is read in place.
-// Rows or columns a multiple of 2 KiB apart fall into the same few sets of the
-// first-level cache; and steps of a transposed A are a line each, of which a tile
-// uses little. A copy pays only when enough panels use it: the limits were
-// measured.
-func (x *machine) copyingA(t *tile, a Matrix, n int) func(buffer []float32, a Matrix) (Matrix, int) {
+// copying says how a block of A reaches the micro-kernel.
+type copying int
+
+const (
+	inPlace     copying = iota
+	tiled               // copyTiles
+	apart               // copyApart
+	apartTurned         // copyApart of the transpose
+)
+
+// copyingA says how to read A, a left factor for n columns. Rows or columns a
+// multiple of 2 KiB apart fall into the same few sets of the first-level cache;
+// and steps of a transposed A are a line each, of which a tile uses little. A copy
+// pays only when enough panels use it: the limits were measured.
+func (x *machine) copyingA(t *tile, a Matrix, n int) copying {
 	transposed := a.RowStride == 1 && a.ColStride > 1
 	collides := a.RowStride*a.ColStride*4%2048 == 0 // one of the two is 1
 	panels := n / t.cols
 	switch {
 	case a.Rows <= t.rows || panels < 2:
-		return nil
+		return inPlace
 	case transposed && (panels >= 8 || collides && panels >= 4) && x.copyRuns != nil:
-		return func(buffer []float32, a Matrix) (Matrix, int) { return x.copyTiles(t, buffer, a) }
+		return tiled
 	case transposed && collides && (panels > 2 || a.ColStride*4%4096 == 0):
-		return func(buffer []float32, a Matrix) (Matrix, int) {
-			to := copyApart(buffer, a.T()).T()
-			return to, t.rows
-		}
+		return apartTurned
 	case a.ColStride == 1 && collides && panels > 2:
-		return func(buffer []float32, a Matrix) (Matrix, int) {
-			to := copyApart(buffer, a)
-			return to, t.rows * to.RowStride
-		}
+		return apart
 	}
-	return nil
+	return inPlace
+}
+
+// copyA copies a block of A into buffer, and returns it with the distance between
+// its tiles of rows.
+func (x *machine) copyA(how copying, t *tile, buffer []float32, a Matrix) (Matrix, int) {
+	switch how {
+	case tiled:
+		return x.copyTiles(t, buffer, a)
+	case apartTurned:
+		return copyApart(buffer, a.T()).T(), t.rows
+	case apart:
+		to := copyApart(buffer, a)
+		return to, t.rows * to.RowStride
+	}
+	return a, t.rows * a.RowStride
 }
 
 // copyApart copies rows to a stride that is an odd number of cache lines.

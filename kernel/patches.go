@@ -1,8 +1,6 @@
 package kernel
 
-import "slices"
-
-// vectorValues is how many values copyRuns moves at once.
+// vectorValues is how many values the copies move at once.
 const vectorValues = 8
 
 // A block is as many whole images as have step places, or one image of which
@@ -82,22 +80,40 @@ func (c *Conv) rows(b block, do func(at, paddedAt, n int)) {
 	}
 }
 
-// A strip is the part of a patch that is adjacent both in the patch and in the
-// image: a kernel row, or with groups one place of it.
-type strip struct{ offset, column, size int }
+// strips are the parts of a patch that are adjacent both in the patch and in the
+// image, all of one size and one after another in the patch: its kernel rows, or
+// with groups the places of each kernel row, which then is a set of them.
+type strips struct {
+	sets, count, size        int
+	first, setStride, stride int // in the image, seen from the patch's first pixel
+}
 
-// strips of kernel rows y0 to y1−1, in the order of the patch.
-func (c *Conv) strips(y0, y1 int) (strips []strip) {
-	columns, size := 1, c.s.KernelWidth*c.channels
+func (c *Conv) strips(y0, y1 int) strips {
+	line := c.paddedWidth * c.s.Channels
 	if c.s.Groups > 1 {
-		columns, size = c.s.KernelWidth, c.channels
+		return strips{y1 - y0, c.s.KernelWidth, c.channels, y0 * line, line, c.s.Channels}
 	}
-	for y := y0; y < y1; y++ {
-		for j := range columns {
-			strips = append(strips, strip{((y-y0)*columns + j) * size, (y*c.paddedWidth + j) * c.s.Channels, size})
+	return strips{1, y1 - y0, c.s.KernelWidth * c.channels, y0 * line, 0, line}
+}
+
+// each calls do for all strips with their places in the patch and in the image.
+func (s strips) each(do func(at, image int)) {
+	for i := range s.sets {
+		for j := range s.count {
+			do((i*s.count+j)*s.size, s.first+i*s.setStride+j*s.stride)
 		}
 	}
-	return strips
+}
+
+// within is how many of count patches, step apart in an image and stride apart in
+// memory, have room behind for strips of width values in both.
+func (s strips) within(count, image, step, memory, stride, width int) int {
+	image -= s.first + (s.sets-1)*s.setStride + (s.count-1)*s.stride + width
+	memory -= (s.sets*s.count-1)*s.size + width
+	if image < 0 || memory < 0 {
+		return 0
+	}
+	return min(count, image/step+1, memory/stride+1)
 }
 
 // runs calls do for the places from lo to hi−1, as far as they are in one output
@@ -122,45 +138,60 @@ func (x *machine) patches(c *Conv, buffer, image []float32, g, lo, hi, y0, y1 in
 }
 
 func (x *machine) fillPatches(c *Conv, to Matrix, image []float32, g, lo, y0, y1 int) {
-	step, strips := c.s.Stride*c.s.Channels, c.strips(y0, y1)
-	vectors := (strips[0].size + vectorValues - 1) / vectorValues
-	// Whole vectors run over the end of a strip, into the next one, which is
-	// written later, or the spare room.
-	over := vectors*vectorValues - strips[0].size
-	fast := x.copyRuns != nil && (over == 0 || to.RowStride-to.Cols >= over)
+	step := c.s.Stride * c.s.Channels
+	strips := c.strips(y0, y1)
+	vectors := (strips.size + vectorValues - 1) / vectorValues
+	over := vectors*vectorValues - strips.size
+	// Whole vectors run over the end of a strip, into what is written after it: the
+	// next strip or patch, of this run or the next one, or the spare room.
+	fast := x.copyStrips != nil && (strips.sets == 1 || over == 0 || to.RowStride-to.Cols >= over)
 	c.runs(lo, lo+to.Rows, func(at, count, from int) {
-		for _, s := range strips {
-			dst, src := to.Data[at*to.RowStride+s.offset:], image[from+s.column+g*c.channels:]
-			whole := 0
-			if left := len(src) - vectors*vectorValues; fast && left >= 0 {
-				whole = min(count, left/step+1)
-				x.copyRuns(&dst[0], to.RowStride*4, &src[0], step*4, whole, vectors)
+		dst, src := to.Data[at*to.RowStride:], image[from+g*c.channels:]
+		whole := 0
+		if fast {
+			whole = strips.within(count, len(src), step, len(dst), to.RowStride, vectors*vectorValues)
+		}
+		if whole > 0 {
+			gap := to.RowStride - strips.count*strips.size
+			for i := range strips.sets {
+				x.copyStrips(&dst[i*strips.count*strips.size], strips.size*4, gap*4, &src[strips.first+i*strips.setStride], step*4, strips.stride*4, whole, strips.count, vectors)
 			}
-			for i := whole; i < count; i++ {
-				copy(dst[i*to.RowStride:i*to.RowStride+s.size], src[i*step:])
-			}
+		}
+		for i := whole; i < count; i++ {
+			patch, from := dst[i*to.RowStride:], src[i*step:]
+			strips.each(func(at, image int) { copy(patch[at:at+strips.size], from[image:]) })
 		}
 	})
 }
 
-// addPatches adds patches to the places of the image that they came from.
+// addPatches adds patches to the places of the image that they came from. A value
+// of the image gets its sums in the order of places, wherever places were cut into
+// blocks.
 func (x *machine) addPatches(c *Conv, image []float32, from Matrix, g, lo int) {
-	step, strips := c.s.Stride*c.s.Channels, c.strips(0, c.s.KernelHeight)
-	// From the last strip back, a value of the image gets its sums in the order of
-	// places, wherever places were cut into blocks.
-	slices.Reverse(strips)
+	step := c.s.Stride * c.s.Channels
+	strips := c.strips(0, c.s.KernelHeight)
+	vectors := (strips.size + vectorValues - 1) / vectorValues
 	c.runs(lo, lo+from.Rows, func(at, count, to int) {
-		for _, s := range strips {
-			dst, src := image[to+s.column+g*c.channels:], from.Data[at*from.RowStride+s.offset:]
-			if x.addRuns != nil {
-				x.addRuns(&dst[0], step*4, &src[0], from.RowStride*4, count, s.size)
-				continue
+		src, dst := from.Data[at*from.RowStride:], image[to+g*c.channels:]
+		whole := 0
+		if x.addStrips != nil {
+			whole = strips.within(count, len(dst), step, len(src), from.RowStride, vectors*vectorValues)
+		}
+		if whole > 0 {
+			gap := from.RowStride - strips.count*strips.size
+			// Places of a run lie in one row, so each row of the image meets one kernel row.
+			for i := range strips.sets {
+				x.addStrips(&src[i*strips.count*strips.size], strips.size*4, gap*4, &dst[strips.first+i*strips.setStride], step*4, strips.stride*4, whole, strips.count, strips.size/vectorValues)
 			}
-			for i := range count {
-				for j, v := range src[i*from.RowStride : i*from.RowStride+s.size] {
-					dst[i*step+j] += v
+		}
+		for i := whole; i < count; i++ {
+			patch, to := src[i*from.RowStride:], dst[i*step:]
+			strips.each(func(at, image int) {
+				to := to[image:][:strips.size]
+				for j, v := range patch[at : at+strips.size] {
+					to[j] += v
 				}
-			}
+			})
 		}
 	})
 }

@@ -16,7 +16,8 @@ func copies() {
 	}
 	transpose8()
 	copyRuns()
-	addRuns()
+	copyStrips()
+	addStrips()
 }
 
 func copyRows(width int) {
@@ -99,82 +100,119 @@ func transpose8() {
 	RET()
 }
 
-// runs holds what the two loops over runs have in common.
-type runs struct{ dst, dstStride, src, srcStride, count, to, from, left reg.GPVirtual }
-
-func loadRuns() runs {
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	return runs{load("dst"), load("dstStride"), load("src"), load("srcStride"), load("count"), GP64(), GP64(), GP64()}
-}
-
-// each emits the loop; body sees to, from and left (n vectors or values).
-func (r runs) each(n reg.Register, body func()) {
+func copyRuns() {
+	TEXT("copyRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)")
+	Pragma("noescape")
+	Doc("copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.")
+	dst, dstStride, src, srcStride, count, vectors := load("dst"), load("dstStride"), load("src"), load("srcStride"), load("count"), load("vectors")
+	to, from, left, x := GP64(), GP64(), GP64(), YMM()
 	Label("run")
-	MOVQ(r.dst, r.to)
-	MOVQ(r.src, r.from)
-	MOVQ(n, r.left)
-	body()
-	ADDQ(r.dstStride, r.dst)
-	ADDQ(r.srcStride, r.src)
-	DECQ(r.count)
+	MOVQ(dst, to)
+	MOVQ(src, from)
+	MOVQ(vectors, left)
+	Label("vector")
+	VMOVUPS(Mem{Base: from}, x)
+	VMOVUPS(x, Mem{Base: to})
+	ADDQ(Imm(32), from)
+	ADDQ(Imm(32), to)
+	DECQ(left)
+	JNZ(LabelRef("vector"))
+	ADDQ(dstStride, dst)
+	ADDQ(srcStride, src)
+	DECQ(count)
 	JNZ(LabelRef("run"))
 	VZEROUPPER()
 	RET()
 }
 
-func copyRuns() {
-	TEXT("copyRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)")
+// patches holds what the two loops over the strips of patches have in common: a
+// patch is rows strips, rowStride bytes apart in the image, and adjacent in the
+// patch; step bytes of the image lie between the beginnings of two patches and gap
+// bytes between the end of one patch and the next.
+type patches struct{ patch, size, gap, image, step, rowStride, count, rows, strip, from, left, row reg.GPVirtual }
+
+func loadPatches() patches {
+	return patches{load("patch"), load("size"), load("gap"), load("image"), load("step"), load("rowStride"), load("count"), load("rows"), GP64(), GP64(), GP64(), GP64()}
+}
+
+// each emits the loops; body handles the strip at image address from, of which n
+// vectors are to be counted down in left, and the patch's address to.
+func (p patches) each(n reg.Register, body func(to reg.GPVirtual)) {
+	to := GP64()
+	Label("place")
+	MOVQ(p.image, p.strip)
+	MOVQ(p.rows, p.row)
+	Label("strip")
+	MOVQ(p.strip, p.from)
+	MOVQ(p.patch, to)
+	MOVQ(n, p.left)
+	body(to)
+	ADDQ(p.size, p.patch)
+	ADDQ(p.rowStride, p.strip)
+	DECQ(p.row)
+	JNZ(LabelRef("strip"))
+	ADDQ(p.step, p.image)
+	ADDQ(p.gap, p.patch)
+	DECQ(p.count)
+	JNZ(LabelRef("place"))
+	VZEROUPPER()
+	RET()
+}
+
+func copyStrips() {
+	TEXT("copyStripsAVX2", NOSPLIT, "func(patch *float32, size, gap int, image *float32, step, rowStride, count, rows, vectors int)")
 	Pragma("noescape")
-	Doc("copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.")
-	r := loadRuns()
-	vectors := Load(Param("vectors"), GP64())
+	Doc("copyStripsAVX2 copies count patches of rows strips of size bytes, vectors·32 at a time: what runs over the end of a strip is written again.")
+	p := loadPatches()
+	vectors := load("vectors")
 	x := YMM()
-	r.each(vectors, func() {
+	p.each(vectors, func(to reg.GPVirtual) {
 		Label("vector")
-		VMOVUPS(Mem{Base: r.from}, x)
-		VMOVUPS(x, Mem{Base: r.to})
-		ADDQ(Imm(32), r.from)
-		ADDQ(Imm(32), r.to)
-		DECQ(r.left)
+		VMOVUPS(Mem{Base: p.from}, x)
+		VMOVUPS(x, Mem{Base: to})
+		ADDQ(Imm(32), p.from)
+		ADDQ(Imm(32), to)
+		DECQ(p.left)
 		JNZ(LabelRef("vector"))
 	})
 }
 
-func addRuns() {
+func addStrips() {
 	index := GLOBL("lane", 8|16) // RODATA|NOPTR
 	for i := range 8 {
 		DATA(4*i, U32(uint32(i)))
 	}
-	TEXT("addRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, n int)")
+	TEXT("addStripsAVX2", NOSPLIT, "func(patch *float32, size, gap int, image *float32, step, rowStride, count, rows, vectors int)")
 	Pragma("noescape")
-	Doc("addRunsAVX2 adds count runs of n values, one after the other, since they may overlap; strides are in bytes.")
-	r := loadRuns()
-	n := Load(Param("n"), GP64())
-	rest, x, y, mask := GP64(), YMM(), YMM(), YMM()
-	MOVQ(n, rest)
-	ANDQ(Imm(7), rest)
-	VMOVD(rest.As32(), mask.AsX())
+	Doc("addStripsAVX2 adds count patches of rows strips of size bytes to the image, in order, since they overlap.",
+		"vectors is how many whole ones are in a strip; if there is a rest, zeros are added to what follows it in the image.")
+	p := loadPatches()
+	x, mask := YMM(), YMM()
+	// Stores under a mask are slow on some processors; loads are not.
+	MOVQ(p.size, p.left)
+	SHRQ(Imm(2), p.left)
+	ANDQ(Imm(7), p.left)
+	VMOVD(p.left.As32(), mask.AsX())
 	VPBROADCASTD(mask.AsX(), mask)
 	VPCMPGTD(index, mask, mask)
-	SHRQ(Imm(3), n)
-	r.each(n, func() {
-		TESTQ(r.left, r.left)
-		JZ(LabelRef("tail"))
+	vectors := load("vectors")
+	p.each(vectors, func(to reg.GPVirtual) {
+		TESTQ(p.left, p.left)
+		JZ(LabelRef("rest"))
 		Label("vector")
-		VMOVUPS(Mem{Base: r.from}, x)
-		VADDPS(Mem{Base: r.to}, x, x)
-		VMOVUPS(x, Mem{Base: r.to})
-		ADDQ(Imm(32), r.from)
-		ADDQ(Imm(32), r.to)
-		DECQ(r.left)
+		VMOVUPS(Mem{Base: to}, x)
+		VADDPS(Mem{Base: p.from}, x, x)
+		VMOVUPS(x, Mem{Base: p.from})
+		ADDQ(Imm(32), p.from)
+		ADDQ(Imm(32), to)
+		DECQ(p.left)
 		JNZ(LabelRef("vector"))
-		Label("tail")
-		TESTQ(rest, rest)
+		Label("rest")
+		TESTQ(U32(31), p.size)
 		JZ(LabelRef("added"))
-		VMASKMOVPS(Mem{Base: r.from}, mask, x)
-		VMASKMOVPS(Mem{Base: r.to}, mask, y)
-		VADDPS(y, x, x)
-		VMASKMOVPS(x, mask, Mem{Base: r.to})
+		VMASKMOVPS(Mem{Base: to}, mask, x)
+		VADDPS(Mem{Base: p.from}, x, x)
+		VMOVUPS(x, Mem{Base: p.from})
 		Label("added")
 	})
 }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Predicates of a comparison: a > b, false for NaN; not a ≤ b and not a ≥ b, true
+// for NaN.
+const (
+	greater    = 30
+	notAtMost  = 6
+	notAtLeast = 9
+)
+
+// layer writes what stands between the products of a network: pools and the
+// rectifiers. These move more than they compute, so one width serves all machines.
+func layer() {
+	maxPool2()
+	disjoint()
+	addWhere()
+	rectify()
+	rectifyChain()
+	chain("tanhChainAVX2", "1 − y²", func(one, y, to reg.VecVirtual) {
+		VMULPS(y, y, to)
+		VSUBPS(to, one, to)
+	})
+	chain("sigmoidChainAVX2", "y·(1 − y)", func(one, y, to reg.VecVirtual) {
+		VSUBPS(y, one, to)
+		VMULPS(to, y, to)
+	})
+}
+
+func load(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+
+// everywhere fills a vector with the low word of x.
+func everywhere(x reg.GPVirtual) reg.VecVirtual {
+	v := YMM()
+	VMOVD(x.As32(), v.AsX())
+	VPBROADCASTD(v.AsX(), v)
+	return v
+}
+
+// one is a vector of the number 1.
+func one() reg.VecVirtual {
+	bits := GP64()
+	MOVQ(I32(0x3f800000), bits)
+	return everywhere(bits)
+}
+
+// corners are the addresses of a window's other three pixels.
+func corners(x, right, down, below reg.GPVirtual) [4]Mem {
+	return [4]Mem{{Base: x}, {Base: x, Index: right, Scale: 4}, {Base: below}, {Base: below, Index: right, Scale: 4}}
+}
+
+// windows emits the loops over count windows of vectors·8 channels. advance moves
+// the pointers that a vector moves; those in rewound then go on to the next window
+// by the number of bytes beside them.
+func windows(count, vectors reg.GPVirtual, pointers []reg.GPVirtual, skip []reg.GPVirtual, body func()) {
+	left, size := GP64(), GP64()
+	MOVQ(vectors, size)
+	SHLQ(Imm(5), size)
+	// A window is left at its end, so the way to the next is shorter by that.
+	for i, s := range skip {
+		seen := false
+		for _, other := range skip[:i] {
+			seen = seen || other == s
+		}
+		if !seen {
+			SUBQ(size, s)
+		}
+	}
+	Label("window")
+	MOVQ(vectors, left)
+	Label("vector")
+	body()
+	for _, p := range pointers {
+		ADDQ(Imm(32), p)
+	}
+	DECQ(left)
+	JNZ(LabelRef("vector"))
+	for i, p := range pointers {
+		ADDQ(skip[i], p)
+	}
+	DECQ(count)
+	JNZ(LabelRef("window"))
+	VZEROUPPER()
+	RET()
+}
+
+func maxPool2() {
+	TEXT("maxPool2AVX2", NOSPLIT, "func(y *float32, from *int32, run int, x *float32, step, right, down, count, vectors int)")
+	Pragma("noescape")
+	Doc("maxPool2AVX2 sets y to the largest of x at 0, right, down and down+right, and from to that place, for count windows of vectors·8 channels.",
+		"Windows are run bytes apart in y and from and step bytes in x; right and down are in values. The first of equal values is taken.")
+	y, from, run, x, step, right, down := load("y"), load("from"), load("run"), load("x"), load("step"), load("right"), load("down")
+	r, d := everywhere(right), everywhere(down)
+	below := GP64()
+	LEAQ(Mem{Base: x, Index: down, Scale: 4}, below)
+	at := corners(x, right, down, below)
+	count, vectors := load("count"), load("vectors")
+	windows(count, vectors, []reg.GPVirtual{y, from, x, below}, []reg.GPVirtual{run, run, step, step}, func() {
+		// Of equal values, and beside a NaN, the maximum takes its second operand, the
+		// first one here: the earlier place.
+		larger := func(first, second Mem) (value, right reg.VecVirtual) {
+			a, b, mask := YMM(), YMM(), YMM()
+			VMOVUPS(first, a)
+			VMOVUPS(second, b)
+			VCMPPS(Imm(greater), a, b, mask)
+			VMAXPS(a, b, b)
+			VPAND(r, mask, mask)
+			return b, mask
+		}
+		above, place := larger(at[0], at[1])
+		under, then := larger(at[2], at[3])
+		VPADDD(d, then, then)
+		mask := YMM()
+		VCMPPS(Imm(greater), above, under, mask)
+		VMAXPS(above, under, under)
+		VBLENDVPS(mask, then, place, place)
+		VMOVUPS(under, Mem{Base: y})
+		VMOVUPS(place, Mem{Base: from})
+	})
+}
+
+func disjoint() {
+	TEXT("disjointAVX2", NOSPLIT, "func(dx *float32, step, right, down int, dy *float32, from *int32, run, count, vectors int)")
+	Pragma("noescape")
+	Doc("disjointAVX2 sets dx at 0, right, down and down+right to dy where from is that place and to 0 elsewhere; see maxPool2AVX2.")
+	dx, step, right, down, dy, from, run := load("dx"), load("step"), load("right"), load("down"), load("dy"), load("from"), load("run")
+	r, d, both, zero := everywhere(right), everywhere(down), YMM(), YMM()
+	VPADDD(r, d, both)
+	VXORPS(zero, zero, zero)
+	below := GP64()
+	LEAQ(Mem{Base: dx, Index: down, Scale: 4}, below)
+	at := corners(dx, right, down, below)
+	count, vectors := load("count"), load("vectors")
+	windows(count, vectors, []reg.GPVirtual{dy, from, dx, below}, []reg.GPVirtual{run, run, step, step}, func() {
+		v, place := YMM(), YMM()
+		VMOVUPS(Mem{Base: dy}, v)
+		VMOVUPS(Mem{Base: from}, place)
+		for i, which := range []reg.VecVirtual{zero, r, d, both} {
+			mask := YMM()
+			VPCMPEQD(which, place, mask)
+			VANDPS(v, mask, mask)
+			VMOVUPS(mask, at[i])
+		}
+	})
+}
+
+func addWhere() {
+	TEXT("addWhereAVX2", NOSPLIT, "func(dst, src *float32, from *int32, which, count int)")
+	Pragma("noescape")
+	Doc("addWhereAVX2 adds src where from is which, else 0, to dst, for count whole vectors.")
+	dst, src, from := load("dst"), load("src"), load("from")
+	which := everywhere(load("which"))
+	count := load("count")
+	Label("next")
+	mask := YMM()
+	VPCMPEQD(Mem{Base: from}, which, mask)
+	VANDPS(Mem{Base: src}, mask, mask)
+	VADDPS(Mem{Base: dst}, mask, mask)
+	VMOVUPS(mask, Mem{Base: dst})
+	for _, p := range []reg.GPVirtual{dst, src, from} {
+		ADDQ(Imm(32), p)
+	}
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	VZEROUPPER()
+	RET()
+}
+
+// overVectors emits the loop over count vectors of two arrays.
+func overVectors(a, b, count reg.GPVirtual, body func()) {
+	Label("next")
+	body()
+	ADDQ(Imm(32), a)
+	ADDQ(Imm(32), b)
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	VZEROUPPER()
+	RET()
+}
+
+func bound() reg.VecVirtual {
+	at, err := Param("bound").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	b := YMM()
+	VBROADCASTSS(at.Addr, b)
+	return b
+}
+
+func rectify() {
+	TEXT("rectifyAVX2", NOSPLIT, "func(dst, src *float32, bound float32, count int)")
+	Pragma("noescape")
+	Doc("rectifyAVX2 sets dst = min(max(src, 0), bound) for count whole vectors; NaN stays and zeros are +0.")
+	dst, src, most, count, zero := load("dst"), load("src"), bound(), load("count"), YMM()
+	VXORPS(zero, zero, zero)
+	overVectors(dst, src, count, func() {
+		x, mask := YMM(), YMM()
+		VMOVUPS(Mem{Base: src}, x)
+		VCMPPS(Imm(notAtMost), zero, x, mask)
+		VANDPS(x, mask, x)
+		VMINPS(x, most, x) // the second source, x, where it is NaN
+		VMOVUPS(x, Mem{Base: dst})
+	})
+}
+
+func rectifyChain() {
+	TEXT("rectifyChainAVX2", NOSPLIT, "func(dy, y *float32, bound float32, count int)")
+	Pragma("noescape")
+	Doc("rectifyChainAVX2 clears dy where y ≤ 0 or y ≥ bound, for count whole vectors; a bound of NaN is none.")
+	dy, y, most, count, zero := load("dy"), load("y"), bound(), load("count"), YMM()
+	VXORPS(zero, zero, zero)
+	overVectors(dy, y, count, func() {
+		v, low, high := YMM(), YMM(), YMM()
+		VMOVUPS(Mem{Base: y}, v)
+		VCMPPS(Imm(notAtMost), zero, v, low)
+		VCMPPS(Imm(notAtLeast), most, v, high)
+		VANDPS(low, high, high)
+		VANDPS(Mem{Base: dy}, high, high)
+		VMOVUPS(high, Mem{Base: dy})
+	})
+}
+
+// chain multiplies by a derivative that is a function of y.
+func chain(name, what string, derivative func(one, y, to reg.VecVirtual)) {
+	TEXT(name, NOSPLIT, "func(dy, y *float32, count int)")
+	Pragma("noescape")
+	Doc(name + " multiplies dy by " + what + " for count whole vectors.")
+	dy, y, count, unit := load("dy"), load("y"), load("count"), one()
+	overVectors(dy, y, count, func() {
+		v, d := YMM(), YMM()
+		VMOVUPS(Mem{Base: y}, v)
+		derivative(unit, v, d)
+		VMULPS(Mem{Base: dy}, d, d)
+		VMOVUPS(d, Mem{Base: dy})
+	})
+}
