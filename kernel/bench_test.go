@@ -44,7 +44,7 @@ func BenchmarkConv(b *testing.B) {
 		var w ConvWeights
 		c.Pack(&w, weights)
 		for step, f := range map[string]func(){
-			"forward":         func() { c.Forward(out, in, batch, &w) },
+			"forward":         func() { c.Forward(out, in, batch, &w, false) },
 			"weight gradient": func() { c.WeightGradient(weights, in, out, batch, false) },
 			"input gradient":  func() { c.InputGradient(in, out, batch, &w) },
 		} {

@@ -106,12 +106,29 @@ func (c *Conv) Pack(w *ConvWeights, weights []float32) { active.packConv(c, w, w
 
 func (x *machine) packConv(c *Conv, w *ConvWeights, weights []float32) {
 	sizes("weights", len(weights), c.WeightSize())
+	n := c.PatchSize() * c.filters
+	for g := range c.s.Groups {
+		x.packGroup(c, w, g, weights[g*n:(g+1)*n], true)
+	}
+}
+
+// PackGroup packs the weights of one group, for those that do not lie behind one
+// another, and those for InputGradient only if it is wanted.
+func (c *Conv) PackGroup(w *ConvWeights, group int, weights []float32, inputGradient bool) {
+	active.packGroup(c, w, group, weights, inputGradient)
+}
+
+func (x *machine) packGroup(c *Conv, w *ConvWeights, g int, weights []float32, inputGradient bool) {
+	if g < 0 || g >= c.s.Groups {
+		panic(fmt.Sprintf("kernel: group %d of %d", g, c.s.Groups))
+	}
+	sizes("weights of a group", len(weights), c.PatchSize()*c.filters)
 	if len(w.forward) != c.s.Groups {
 		w.forward, w.backward = make([]Packed, c.s.Groups), make([]Packed, c.s.Groups)
 	}
-	for g := range c.s.Groups {
-		m := c.groupWeights(weights, g)
-		x.packInto(&w.forward[g], m)
+	m := Dense(weights, c.PatchSize(), c.filters)
+	x.packInto(&w.forward[g], m)
+	if inputGradient {
 		x.packInto(&w.backward[g], m.T())
 	}
 }
@@ -149,13 +166,14 @@ func (c *Conv) checkBatch(in, out []float32, batch int) {
 // patchValues bounds a block of patches to what fits the second-level cache.
 const patchValues = 1 << 16
 
-// Forward sets out (batch × output) from in (batch × input). An image's output
-// depends on that image alone. It panics when sizes do not fit.
-func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights) {
-	active.convForward(c, out, in, batch, w)
+// Forward sets out (batch × output) from in (batch × input), or with accumulate
+// adds to it. An image's output depends on that image alone. It panics when sizes
+// do not fit.
+func (c *Conv) Forward(out, in []float32, batch int, w *ConvWeights, accumulate bool) {
+	active.convForward(c, out, in, batch, w, accumulate)
 }
 
-func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights) {
+func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeights, accumulate bool) {
 	c.checkBatch(in, out, batch)
 	c.checkWeights(w.forward)
 	stride := patchStride(c.PatchSize())
@@ -164,7 +182,7 @@ func (x *machine) convForward(c *Conv, out, in []float32, batch int, w *ConvWeig
 		b.places(func(lo, hi int) {
 			for g := range c.s.Groups {
 				a := x.patches(c, b.buffer, image, g, lo, hi, 0, c.s.KernelHeight)
-				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), a, &w.forward[g], false)
+				x.matMulPacked(c.groupOutput(out, g, b.firstPlace+lo, b.firstPlace+hi), a, &w.forward[g], accumulate)
 			}
 		})
 	})
@@ -226,6 +244,20 @@ func (x *machine) convInputGradient(c *Conv, dIn, dOut []float32, batch int, w *
 		})
 		c.unpad(b, dIn, image)
 	})
+}
+
+// Multiply sets the filters of one group in out (batch × output) from the patches
+// that Patches gives, or with accumulate adds to them: Forward in two steps. It
+// panics when sizes do not fit.
+func (c *Conv) Multiply(out, patches []float32, batch, group int, w *ConvWeights, accumulate bool) {
+	sizes("outputs", len(out), batch*c.OutputSize())
+	sizes("patches", len(patches), batch*c.Positions()*c.PatchSize())
+	c.checkWeights(w.forward)
+	if batch == 0 {
+		return
+	}
+	n := batch * c.Positions()
+	active.matMulPacked(c.groupOutput(out, group, 0, n), Dense(patches, n, c.PatchSize()), &w.forward[group], accumulate)
 }
 
 // Patches sets dst (batch·Positions × PatchSize, dense) to the patches of one

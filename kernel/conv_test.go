@@ -85,8 +85,13 @@ func checkConv(t failer, x *machine, s ConvShape, batch int, seed uint64) {
 		}
 	}
 	compare("product of patches", product, wantOut)
-	x.convForward(c, out, in, batch, &w)
+	x.convForward(c, out, in, batch, &w, false)
 	compare("output", out, wantOut)
+	x.convForward(c, out, in, batch, &w, true)
+	for i := range wantOut {
+		wantOut[i] *= 2
+	}
+	compare("output added to itself", out, wantOut)
 }
 
 func TestConvIsExactOnIntegersForAllShapes(t *testing.T) {
@@ -138,12 +143,12 @@ func TestConvBitsDoNotDependOnTheSplit(t *testing.T) {
 		var w ConvWeights
 		x.packConv(c, &w, weights)
 		out, dIn := make([]float32, batch*c.OutputSize()), make([]float32, len(in))
-		x.convForward(c, out, in, batch, &w)
+		x.convForward(c, out, in, batch, &w, false)
 		x.convInputGradient(c, dIn, out, batch, &w)
 		outParts, inParts := make([]float32, len(out)), make([]float32, len(in))
 		for _, cut := range [][2]int{{0, 1}, {1, 9}, {9, 9}, {9, 23}} {
 			n, i, o := cut[1]-cut[0], c.InputSize(), c.OutputSize()
-			x.convForward(c, outParts[cut[0]*o:cut[1]*o], in[cut[0]*i:cut[1]*i], n, &w)
+			x.convForward(c, outParts[cut[0]*o:cut[1]*o], in[cut[0]*i:cut[1]*i], n, &w, false)
 			x.convInputGradient(c, inParts[cut[0]*i:cut[1]*i], outParts[cut[0]*o:cut[1]*o], n, &w)
 		}
 		if !slices.Equal(out, outParts) || !slices.Equal(dIn, inParts) {

@@ -276,7 +276,7 @@ func TestMisfitsPanic(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Forward(make([]float32, 1), make([]float32, 1), 1, new(ConvWeights))
+			c.Forward(make([]float32, 1), make([]float32, 1), 1, new(ConvWeights), false)
 		}},
 		{"shared places", func() {
 			MatMul(Matrix{Data: make([]float32, 4), Rows: 2, Cols: 2, ColStride: 1}, d(2, 2), d(2, 2), false)

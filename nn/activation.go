@@ -38,74 +38,26 @@ func (l *activation) backward(c *call, s *state, dy []float32) []float32 {
 
 func (l *activation) memory(_, _ bool) int { return when(!l.inPlace, l.d) }
 
-// Derivatives of 0 and 1 are masks: whether a unit is on is a coin toss that a
-// processor cannot guess, and a wrong guess costs more than the whole loop.
-func mask(dy *float32, bits uint32) { *dy = math.Float32frombits(math.Float32bits(*dy) & bits) }
-
-// negative is all ones where the sign bit is set.
-func negative(bits uint32) uint32 { return uint32(int32(bits) >> 31) }
-
-// positive is all ones for the bits of a positive float, zero for those of +0.
-func positive(bits uint32) uint32 { return negative(-bits) }
-
 // relu is max(x, 0); its derivative at 0 is 0.
-func relu() activation {
-	return activation{
-		apply: func(y, x []float32) {
-			for i, v := range x {
-				y[i] = max(v, 0)
-			}
-		},
-		chain: func(dy, y []float32) {
-			for i, v := range y {
-				mask(&dy[i], positive(math.Float32bits(v)))
-			}
-		},
-	}
-}
+func relu() activation { return boundedReLU(float32(math.Inf(1))) }
 
 // boundedReLU is min(max(x, 0), bound), with derivative 1 on (0, bound) and 0 at
 // both ends and beyond. Arous et al., IJCNN 2023: bounds 2 to 4.
 func boundedReLU(bound float32) activation {
-	// Among floats that are not negative, bits are in the order of values.
-	end := math.Float32bits(bound)
 	return activation{
-		apply: func(y, x []float32) {
-			for i, v := range x {
-				y[i] = min(max(v, 0), bound)
-			}
-		},
-		chain: func(dy, y []float32) {
-			for i, v := range y {
-				bits := math.Float32bits(v)
-				mask(&dy[i], positive(bits)&negative(bits-end))
-			}
-		},
+		apply: func(y, x []float32) { kernel.Rectify(y, x, bound) },
+		chain: func(dy, y []float32) { kernel.RectifyChain(dy, y, bound) },
 	}
 }
 
 // hyperbolicTangent is tanh(x), derivative 1 − y².
 func hyperbolicTangent() activation {
-	return activation{
-		apply: kernel.Tanh,
-		chain: func(dy, y []float32) {
-			for i, v := range y {
-				dy[i] *= 1 - v*v
-			}
-		},
-	}
+	return activation{apply: kernel.Tanh, chain: kernel.TanhChain}
 }
 
 // sigmoid is 1/(1+e^−x), derivative y(1−y).
 func sigmoid() activation {
-	return activation{
-		apply: kernel.Sigmoid,
-		chain: func(dy, y []float32) {
-			for i, v := range y {
-				dy[i] *= v * (1 - v)
-			}
-		},
-	}
+	return activation{apply: kernel.Sigmoid, chain: kernel.SigmoidChain}
 }
 
 // temperedSigmoid is scale/(1+e^(−temperature·x)) − offset; (2, 2, 1) is tanh.

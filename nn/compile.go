@@ -188,7 +188,10 @@ func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
 		return nil, b.fault("filters", "one example takes more than 1 GiB here", "make the layer smaller or the stride larger")
 	}
 	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, info)
-	return &conv2d{f, w}, err
+	if err != nil {
+		return nil, err
+	}
+	return newConv2d(f, w)
 }
 
 // fits refuses windows that are larger than the image.

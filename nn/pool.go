@@ -1,22 +1,27 @@
 package nn
 
-import "math"
+import "pawl/kernel"
 
 // maxPool maps x (n×H×W×C) to the largest value of each window and channel, y
 // (n×H'×W'×C). Windows without padding; the first of equal values gets the whole
 // gradient. A NaN beside numbers may be passed over.
 type maxPool struct{ window }
 
+// pool2 is the kernel's pool, for windows of 2×2.
+func (l *maxPool) pool2() kernel.Pool2 {
+	return kernel.Pool2{Height: l.in.Height, Width: l.in.Width, Channels: l.in.Channels, Stride: l.stride}
+}
+
 func (l *maxPool) forward(c *call, s *state, x []float32) []float32 {
 	channels, line := l.in.Channels, l.in.Width*l.in.Channels
 	// index has, for each output, how far its pixel is from the window's corner.
 	y, index := grow(&s.y, c.n*l.out.Size()), grow(&s.index, c.n*l.out.Size())
+	if l.size == 2 {
+		l.pool2().Forward(y, index, x, c.n)
+		return y
+	}
 	l.each(c.n, func(at, corner int) {
 		best, from := y[at:at+channels], index[at:at+channels]
-		if l.size == 2 {
-			largestOfFour(best, from, x[corner:], channels, line)
-			return
-		}
 		copy(best, x[corner:])
 		clear(from)
 		for r := range l.size {
@@ -33,37 +38,15 @@ func (l *maxPool) forward(c *call, s *state, x []float32) []float32 {
 	return y
 }
 
-// largestOfFour sets best to the largest of x at 0, right, down and down+right,
-// channel by channel, and from to the place. Selecting bits instead of floats lets
-// the compiler do without most branches, which on data like this are guessed wrong
-// every other time.
-func largestOfFour(best []float32, from []int32, x []float32, right, down int) {
-	n := len(best)
-	from = from[:n]
-	a, b, c, d := x[:n], x[right:][:n], x[down:][:n], x[down+right:][:n]
-	atB, atC, atD := int32(right), int32(down), int32(down+right)
-	for i := range best {
-		p, q, r, s := a[i], b[i], c[i], d[i]
-		above, at := math.Float32bits(p), int32(0)
-		if q > p {
-			above, at = math.Float32bits(q), atB
-		}
-		below, then := math.Float32bits(r), atC
-		if s > r {
-			below, then = math.Float32bits(s), atD
-		}
-		if math.Float32frombits(below) > math.Float32frombits(above) {
-			above, at = below, then
-		}
-		best[i], from[i] = math.Float32frombits(above), at
-	}
-}
-
 func (l *maxPool) backward(c *call, s *state, dy []float32) []float32 {
 	if !c.wantInput {
 		return nil
 	}
 	dx := grow(&s.dx, c.n*l.in.Size())
+	if l.size == 2 {
+		l.pool2().Backward(dx, dy, s.index, c.n)
+		return dx
+	}
 	clear(dx)
 	l.each(c.n, func(at, corner int) {
 		from, to := s.index[at:at+l.in.Channels], dx[corner:]

@@ -50,6 +50,7 @@ type state struct {
 	scratch  []float32
 	index    []int32
 	w, wT    []kernel.Packed
+	conv     kernel.ConvWeights
 }
 
 // worker is the memory of one goroutine; it grows to the largest microbatch and
