@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"nn", "optim"},
 	{"zoo"},
 	{"model"},
-	{"learn", "advise", "report"},
+	{"learn", "advise", "report", "theory"},
 	{"workflow"},
 	{"cmd/pawl"},
 }
