@@ -1,0 +1,300 @@
+package theory
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// AccuracyRuns are the accuracies of a simple model h1 and a complex model h2,
+// trained several times at one ε. Any score will do of which more is better.
+type AccuracyRuns struct {
+	Epsilon         float64
+	Simple, Complex []float64
+}
+
+// CrossoverConfig holds the choices of EstimateCrossover.
+type CrossoverConfig struct {
+	Bootstrap
+	// Paired says that Simple[i] and Complex[i] share seeds or splits: they are then
+	// drawn together, which keeps what they have in common out of the interval.
+	Paired bool
+}
+
+// CrossoverVerdict is what the interval of a crossover says.
+type CrossoverVerdict string
+
+const (
+	SimpleEverywhere  CrossoverVerdict = "simple model at every epsilon tested"
+	ComplexEverywhere CrossoverVerdict = "complex model at every epsilon tested"
+	CrossingWithin    CrossoverVerdict = "the curves cross within the interval"
+	SeveralCrossings  CrossoverVerdict = "the curves cross more than once"
+	Undecided         CrossoverVerdict = "undecided"
+)
+
+// Crossing is a sign change of the mean difference before smoothing.
+type Crossing struct {
+	Epsilon float64 // linear in ln ε between the two points
+	// ToComplex is true where the complex model wins above it.
+	ToComplex bool
+}
+
+// CrossoverPoint is one ε of the estimate.
+type CrossoverPoint struct {
+	Epsilon    float64
+	Difference Interval // simple − complex, Student's interval at the configured confidence
+	Smoothed   float64  // after isotonic regression
+	// SimpleBetter is the share of bootstrap replicates whose mean difference here is
+	// positive; ties count half.
+	SimpleBetter float64
+}
+
+// Crossover is an estimate of the crossover epsilon
+//
+//	ε×(h1, h2) = sup{ε : err_ε(h1) < err_ε(h2)},
+//
+// 0 if there is no such ε, +Inf if the simple model still wins at the largest ε
+// tested. The rule is: h1 for ε <= ε×, else h2. ([B] Definition 2, where our copy has
+// max for sup, and ∞ for the empty set: the rule would then choose h1 exactly when it
+// never wins.) 0 and +Inf are statements about the tested range only.
+type Crossover struct {
+	Epsilon Interval // bootstrap percentile interval; its ends may be 0 or +Inf
+	Points  []CrossoverPoint
+	// Crossings are all sign changes of the unsmoothed means; noise makes some near a
+	// true crossing. Proven counts those between points whose own intervals exclude 0.
+	Crossings []Crossing
+	Proven    int
+	Verdict   CrossoverVerdict
+}
+
+// EstimateCrossover estimates ε× from runs at two or more ε > 0, each with two or
+// more runs of both models. The order of the grid does not matter.
+//
+//  1. D_g = mean accuracy of simple − of complex, with variance v_g.
+//  2. D is made non-increasing in ln ε by isotonic regression with weights 1/v_g; a
+//     variance below a tenth of their mean is raised to that, since a few runs can
+//     agree by chance. Without any spread all weights are equal.
+//  3. ε× is where the smoothed D falls to 0, linear in ln ε between two points.
+//  4. The interval is the percentile interval over bootstrap replicates that draw runs
+//     within each cell, with deviations from the cell's mean stretched by √(R/(R−1)),
+//     because R draws from R values have a variance that is too small by (R−1)/R. A
+//     replicate without a crossing counts as 0 or +Inf. Weights stay those of step 2.
+//
+// Verdict: SeveralCrossings when two sign changes are proven, or one from complex to
+// simple: a monotone D does not describe such curves, and Epsilon should not be used.
+// Otherwise SimpleEverywhere for an interval that is {+Inf}, ComplexEverywhere for {0},
+// CrossingWithin for one inside (0, +Inf), else Undecided.
+//
+// The interval covers the randomness of training, not that of the test rows.
+func EstimateCrossover(runs []AccuracyRuns, c CrossoverConfig) (*Crossover, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	grid := slices.Clone(runs)
+	slices.SortFunc(grid, func(a, b AccuracyRuns) int { return compareFloats(a.Epsilon, b.Epsilon) })
+	if err := checkGrid(grid, c.Paired); err != nil {
+		return nil, err
+	}
+	e := newCrossoverEstimator(grid, c.Paired)
+	result := &Crossover{}
+	for i, g := range grid {
+		difference, err := e.interval(i, c.Confidence)
+		if err != nil {
+			return nil, err
+		}
+		result.Points = append(result.Points, CrossoverPoint{Epsilon: g.Epsilon, Difference: difference})
+	}
+	smoothed := slices.Clone(e.means)
+	estimate := e.crossing(smoothed)
+	wins := make([]float64, len(grid))
+	values := make([]float64, c.Replicates)
+	rng := rand.New(rand.NewPCG(c.Seed, 0))
+	drawn := make([]float64, len(grid))
+	for b := range values {
+		for i := range grid {
+			drawn[i] = e.draw(i, rng)
+			wins[i] += winShare(drawn[i])
+		}
+		values[b] = e.crossing(drawn)
+	}
+	slices.Sort(values)
+	result.Epsilon = percentileInterval(estimate, values, c.Confidence)
+	for i := range grid {
+		result.Points[i].Smoothed = smoothed[i]
+		result.Points[i].SimpleBetter = wins[i] / float64(c.Replicates)
+	}
+	result.signs()
+	return result, nil
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func winShare(difference float64) float64 {
+	switch {
+	case difference > 0:
+		return 1
+	case difference == 0:
+		return .5
+	}
+	return 0
+}
+
+func checkGrid(grid []AccuracyRuns, paired bool) error {
+	if len(grid) < 2 {
+		return fmt.Errorf("%w: %d epsilons, need 2", ErrInput, len(grid))
+	}
+	for i, g := range grid {
+		if !positive(g.Epsilon) {
+			return fmt.Errorf("%w: epsilons must be positive and finite", ErrInput)
+		}
+		if i > 0 && g.Epsilon == grid[i-1].Epsilon {
+			return fmt.Errorf("%w: epsilon %g occurs twice", ErrInput, g.Epsilon)
+		}
+		for _, sample := range [][]float64{g.Simple, g.Complex} {
+			if err := checkSample(sample, 2); err != nil {
+				return fmt.Errorf("epsilon %g: %w", g.Epsilon, err)
+			}
+		}
+		if paired && len(g.Simple) != len(g.Complex) {
+			return fmt.Errorf("%w: epsilon %g: %d and %d paired runs", ErrInput, g.Epsilon, len(g.Simple), len(g.Complex))
+		}
+	}
+	return nil
+}
+
+// crossoverEstimator holds what is computed once for all replicates.
+type crossoverEstimator struct {
+	grid    []AccuracyRuns
+	paired  bool
+	logs    []float64
+	means   []float64 // D_g
+	weights []float64
+	// difference holds Simple[i] − Complex[i] of paired runs.
+	difference [][]float64
+	blocks     []block
+}
+
+func newCrossoverEstimator(grid []AccuracyRuns, paired bool) *crossoverEstimator {
+	n := len(grid)
+	e := &crossoverEstimator{grid: grid, paired: paired, blocks: make([]block, 0, n)}
+	e.logs, e.means, e.weights = make([]float64, n), make([]float64, n), make([]float64, n)
+	e.difference = make([][]float64, n)
+	variances := make([]float64, n)
+	for i, g := range grid {
+		e.logs[i] = math.Log(g.Epsilon)
+		e.means[i] = stat.Mean(g.Simple, nil) - stat.Mean(g.Complex, nil)
+		if paired {
+			e.difference[i] = make([]float64, len(g.Simple))
+			for j := range g.Simple {
+				e.difference[i][j] = g.Simple[j] - g.Complex[j]
+			}
+			variances[i] = stat.Variance(e.difference[i], nil) / float64(len(g.Simple))
+		} else {
+			variances[i] = stat.Variance(g.Simple, nil)/float64(len(g.Simple)) + stat.Variance(g.Complex, nil)/float64(len(g.Complex))
+		}
+	}
+	floor := stat.Mean(variances, nil) / 10
+	for i, v := range variances {
+		e.weights[i] = 1
+		if floor > 0 {
+			e.weights[i] = floor / max(v, floor)
+		}
+	}
+	return e
+}
+
+func (e *crossoverEstimator) interval(i int, confidence float64) (Interval, error) {
+	if e.paired {
+		return MeanInterval(e.difference[i], confidence)
+	}
+	return UnpairedInterval(e.grid[i].Simple, e.grid[i].Complex, confidence)
+}
+
+// draw returns one bootstrap difference at point i.
+func (e *crossoverEstimator) draw(i int, rng *rand.Rand) float64 {
+	if e.paired {
+		return stretchedMean(e.difference[i], rng)
+	}
+	return stretchedMean(e.grid[i].Simple, rng) - stretchedMean(e.grid[i].Complex, rng)
+}
+
+func stretchedMean(sample []float64, rng *rand.Rand) float64 {
+	mean, drawn := 0.0, 0.0
+	for range sample {
+		drawn += sample[rng.IntN(len(sample))]
+	}
+	for _, x := range sample {
+		mean += x
+	}
+	n := float64(len(sample))
+	mean, drawn = mean/n, drawn/n
+	return mean + bootstrapStretch(len(sample))*(drawn-mean)
+}
+
+// crossing smooths differences in place and returns the ε at which they fall to 0.
+func (e *crossoverEstimator) crossing(differences []float64) float64 {
+	e.blocks = nonIncreasing(differences, e.weights, e.blocks)
+	n := len(differences)
+	last := n - 1
+	for last >= 0 && !(differences[last] > 0) {
+		last--
+	}
+	switch last {
+	case -1:
+		return 0
+	case n - 1:
+		return math.Inf(1)
+	}
+	return between(e.logs[last], e.logs[last+1], differences[last], differences[last+1])
+}
+
+// between is the ε at which the line through two points in (ln ε, D) is 0.
+func between(logA, logB, a, b float64) float64 {
+	return math.Exp(logA + (logB-logA)*a/(a-b))
+}
+
+// signs fills in crossings and the verdict.
+func (c *Crossover) signs() {
+	var last, lastProven *CrossoverPoint
+	upwards := false
+	for i := range c.Points {
+		p := &c.Points[i]
+		if d := p.Difference.Estimate; d != 0 {
+			if last != nil && (last.Difference.Estimate > 0) != (d > 0) {
+				at := between(math.Log(last.Epsilon), math.Log(p.Epsilon), last.Difference.Estimate, d)
+				c.Crossings = append(c.Crossings, Crossing{Epsilon: at, ToComplex: d < 0})
+			}
+			last = p
+		}
+		if p.Difference.Lower > 0 || p.Difference.Upper < 0 {
+			if lastProven != nil && (lastProven.Difference.Lower > 0) != (p.Difference.Lower > 0) {
+				c.Proven++
+				upwards = upwards || p.Difference.Lower > 0
+			}
+			lastProven = p
+		}
+	}
+	switch low, high := c.Epsilon.Lower, c.Epsilon.Upper; {
+	case c.Proven > 1 || upwards:
+		c.Verdict = SeveralCrossings
+	case math.IsInf(low, 1):
+		c.Verdict = SimpleEverywhere
+	case high == 0:
+		c.Verdict = ComplexEverywhere
+	case low > 0 && !math.IsInf(high, 1):
+		c.Verdict = CrossingWithin
+	default:
+		c.Verdict = Undecided
+	}
+}
