@@ -44,12 +44,12 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		return
 	}
 	t := x.tileFor(b.Cols)
-	buffer := borrow(min(b.Rows, blockK) * t.width(b.Cols))
-	defer giveBack(buffer)
+	buffer := buffers.borrow(min(b.Rows, blockK) * t.width(b.Cols))
+	defer buffers.giveBack(buffer)
 	for k := 0; k < b.Rows; k += blockK {
 		kc := min(blockK, b.Rows-k)
-		x.pack(*buffer, b.block(k, 0, kc, b.Cols), t)
-		x.block(t, c, a.block(0, k, a.Rows, kc), *buffer, accumulate || k > 0)
+		x.pack(buffer, b.block(k, 0, kc, b.Cols), t)
+		x.block(t, c, a.block(0, k, a.Rows, kc), buffer, accumulate || k > 0)
 	}
 }
 
@@ -106,9 +106,8 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 	how := x.copyingA(t, a, c.Cols)
 	var buffer []float32
 	if how != inPlace {
-		b := borrow((blockM+32)*(k+32) + 64)
-		defer giveBack(b)
-		buffer = *b
+		buffer = buffers.borrow((blockM+32)*(k+32) + 64)
+		defer buffers.giveBack(buffer)
 	}
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)
@@ -121,18 +120,18 @@ func (x *machine) block(t *tile, c, a Matrix, panels []float32, add bool) {
 
 // scatter is block for a result whose columns are not adjacent.
 func (t *tile) scatter(c, a Matrix, panels []float32, add bool) {
-	buffer := borrow(blockM * t.cols)
-	defer giveBack(buffer)
+	buffer := buffers.borrow(blockM * t.cols)
+	defer buffers.giveBack(buffer)
 	k := a.Cols
 	for i := 0; i < c.Rows; i += blockM {
 		m := min(blockM, c.Rows-i)
 		part := a.block(i, 0, m, k)
 		for j := 0; j < c.Cols; j += t.cols {
 			n := min(t.cols, c.Cols-j)
-			t.run(m, k, part.Data, t.rows*part.RowStride, part.RowStride, part.ColStride, panels[j*k:], *buffer, t.cols, n, false)
+			t.run(m, k, part.Data, t.rows*part.RowStride, part.RowStride, part.ColStride, panels[j*k:], buffer, t.cols, n, false)
 			to := c.block(i, j, m, n)
 			for r := range m {
-				for s, v := range (*buffer)[r*t.cols : r*t.cols+n] {
+				for s, v := range buffer[r*t.cols : r*t.cols+n] {
 					at := r*to.RowStride + s*to.ColStride
 					if add {
 						v += to.Data[at]

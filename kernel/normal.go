@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"sync"
 )
 
 // Normal is a stream of standard normals, all fixed by its key: value i is a
@@ -74,15 +73,17 @@ func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, a
 		panic("kernel: normal stream ends before the last value asked for")
 	}
 	scale := roundUp(stdDev)
-	w := workspaces.Get().(*workspace)
-	defer workspaces.Put(w)
+	// Key stream and values stay in the first-level cache.
+	bytes, values := streams.borrow(chunkBlocks*normalBytes), buffers.borrow(chunkBlocks*normalBlock)
+	defer streams.giveBack(bytes)
+	defer buffers.giveBack(values)
 	for len(dst) > 0 {
 		skip := int(first % normalBlock)
 		n := min(len(dst), chunkBlocks*normalBlock-skip)
 		blocks := (skip + n + normalBlock - 1) / normalBlock
-		stream := w.stream[:blocks*normalBytes]
+		stream := bytes[:blocks*normalBytes]
 		s.keyStream(x, stream, first/normalBlock*(normalBytes/aes.BlockSize))
-		if z := w.values[:blocks*normalBlock]; add {
+		if z := values[:blocks*normalBlock]; add {
 			x.normals(z, stream, scale)
 			x.addScaled(dst[:n], z[skip:skip+n], 1)
 		} else if n == len(z) {
@@ -94,14 +95,6 @@ func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, a
 		dst, first = dst[n:], first+uint64(n)
 	}
 }
-
-// workspace keeps key stream and values in the first-level cache.
-type workspace struct {
-	stream [chunkBlocks * normalBytes]byte
-	values [chunkBlocks * normalBlock]float32
-}
-
-var workspaces = sync.Pool{New: func() any { return new(workspace) }}
 
 // roundUp returns the least float32 that is not below x.
 func roundUp(x float64) float32 {

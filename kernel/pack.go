@@ -1,7 +1,5 @@
 package kernel
 
-import "sync"
-
 // Packed is a right factor in the order in which the kernel reads it. Pack each
 // weight matrix once a step and use it for every part of the batch. It may be
 // read by many goroutines at once.
@@ -193,16 +191,3 @@ func (x *machine) copyTiles(t *tile, buffer []float32, a Matrix) (Matrix, int) {
 
 // oddLines rounds n up to an odd number of 64-byte lines, in values.
 func oddLines(n int) int { return ((n+15)/16 | 1) * 16 }
-
-var buffers = sync.Pool{New: func() any { return new([]float32) }}
-
-func borrow(n int) *[]float32 {
-	p := buffers.Get().(*[]float32)
-	if cap(*p) < n {
-		*p = make([]float32, n)
-	}
-	*p = (*p)[:cap(*p)]
-	return p
-}
-
-func giveBack(p *[]float32) { buffers.Put(p) }

@@ -17,11 +17,11 @@ type block struct {
 // stride values.
 func (c *Conv) blocks(batch, step, stride int, do func(b block)) {
 	n := min(batch, max(1, step/c.Positions()))
-	buffer, padding := borrow(min(step, n*c.Positions())*stride), borrow(n*c.paddedSize()+vectorValues)
-	defer giveBack(buffer)
-	defer giveBack(padding)
+	buffer, padding := buffers.borrow(min(step, n*c.Positions())*stride), buffers.borrow(n*c.paddedSize()+vectorValues)
+	defer buffers.giveBack(buffer)
+	defer buffers.giveBack(padding)
 	for i := 0; i < batch; i += n {
-		do(block{i, min(n, batch-i), i * c.Positions(), step, c.Positions(), *buffer, *padding})
+		do(block{i, min(n, batch-i), i * c.Positions(), step, c.Positions(), buffer, padding})
 	}
 }
 

@@ -83,7 +83,8 @@ func (n *Net) SetFrozen(values []float32) error {
 
 // MemoryPerExample is how many bytes a worker keeps for each example of a
 // microbatch in Backprop, the most of it in the rows of convolutions: a microbatch
-// of n takes n times that, besides what grows with the parameters.
+// of n takes n times that and up to an eighth more, besides what grows with the
+// parameters.
 func (n *Net) MemoryPerExample() int {
 	numbers := n.outputs
 	for i, o := range n.ops {

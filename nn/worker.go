@@ -61,10 +61,12 @@ type worker struct {
 	loss   []float32
 }
 
-// grow returns *b with length n, its contents unspecified.
+// grow returns *b with length n, its contents unspecified. The eighth of spare room
+// is for lots, whose sizes are random: without it each largest lot so far would
+// take all buffers anew.
 func grow[T any](b *[]T, n int) []T {
 	if cap(*b) < n {
-		*b = make([]T, n)
+		*b = make([]T, n, n+n/8)
 	}
 	*b = (*b)[:n]
 	return *b

@@ -1,0 +1,47 @@
+package kernel
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// A shelf keeps working memory between calls, by size. Unlike a sync.Pool it loses
+// nothing to the collector or to another processor, so that a training step
+// allocates nothing. Of each size it holds as many slices as were ever in use at
+// once: a few for each worker.
+type shelf[T any] struct {
+	mu   sync.Mutex
+	free [bits.UintSize][][]T // of 2ⁱ values
+}
+
+// borrow returns a slice of at least n values.
+func (s *shelf[T]) borrow(n int) []T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	class := max(10, bits.Len(uint(max(n, 1)-1)))
+	free := &s.free[class]
+	if *free == nil {
+		// Work comes in halves: another worker is about to ask for the same.
+		*free = append(*free, make([]T, 1<<class), make([]T, 1<<class))
+	}
+	if len(*free) == 0 {
+		return make([]T, 1<<class)
+	}
+	last := len(*free) - 1
+	b := (*free)[last]
+	*free = (*free)[:last]
+	return b
+}
+
+func (s *shelf[T]) giveBack(b []T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := &s.free[bits.Len(uint(len(b)-1))]
+	*free = append(*free, b)
+}
+
+// Values of float32, and bytes of key streams.
+var (
+	buffers shelf[float32]
+	streams shelf[byte]
+)
