@@ -23,6 +23,9 @@ var layers = [][]string{
 	{"model"},
 	{"learn", "advise", "report", "theory"},
 	{"workflow"},
+	{"experiments"},
+	{"experiments/lab"},
+	{"experiments/registry"},
 	{"cmd/pawl"},
 }
 

@@ -1,0 +1,127 @@
+package experiments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestOf(t *testing.T) {
+	// t quantile 0.975 with 4 degrees of freedom is 2.7764; sd of 1…5 is √2.5.
+	e := Of([]float64{1, 2, 3, 4, 5})
+	if half := 2.7764451 * math.Sqrt(2.5/5); e.Mean != 3 || math.Abs(e.High-3-half) > 1e-6 || math.Abs(3-e.Low-half) > 1e-6 {
+		t.Errorf("Of(1…5) = %+v, want 3 ± %g", e, half)
+	}
+	if e := Of(nil); e != nil {
+		t.Errorf("Of() = %+v, want nil", e)
+	}
+	b, err := json.Marshal(Of([]float64{7}))
+	if err != nil || string(b) != `{"mean":7,"interval":null,"runs":1}` {
+		t.Errorf("one run: %s, %v", b, err)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		row       Row
+		tolerance float64
+		want      Verdict
+	}{
+		{"within the tolerance", Row{Published: Value(80), AsPublished: Of([]float64{82})}, 3, Reproduced},
+		{"in the interval", Row{Published: Value(80), AsPublished: Of([]float64{78, 86})}, 1, Reproduced},
+		{"a single run has no interval", Row{Published: Value(80), AsPublished: Of([]float64{90})}, 1, Not},
+		{"far", Row{Published: Value(80), AsPublished: Of([]float64{90, 90.1, 90.2})}, 1, Not},
+		{"nothing published", Row{Honest: Of([]float64{90})}, 1, Unpublished},
+		{"honest only", Row{Published: Value(80), Honest: Of([]float64{80.5})}, 1, Reproduced},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.row.Judge(c.tolerance, "why"); c.row.Verdict != c.want {
+				t.Errorf("got %q, want %q", c.row.Verdict, c.want)
+			}
+			if (c.row.Why != "") != (c.want == Not) {
+				t.Errorf("reason %q with verdict %q", c.row.Why, c.row.Verdict)
+			}
+		})
+	}
+}
+
+func TestNamesInOrder(t *testing.T) {
+	r := NewRegistry(Experiment{Name: "table-10"}, Experiment{Name: "figure-8"}, Experiment{Name: "table-2"}, Experiment{Name: "figure-12"})
+	var got []string
+	for _, e := range r.List() {
+		got = append(got, e.Name)
+	}
+	if want := "figure-8 figure-12 table-2 table-10"; strings.Join(got, " ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// An interrupted replay measures only what is left.
+func TestCellsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	measured := 0
+	stop := errors.New("stop")
+	replay := func(version string, fail bool) error {
+		r, err := NewRun("x", Smoke, version, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cell := range []string{"a", "b", "c"} {
+			_, err := r.Cell(context.Background(), cell, func() ([]float64, error) {
+				if fail && cell == "c" {
+					return nil, stop
+				}
+				measured++
+				return []float64{1, 2}, nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := replay("1", true); !errors.Is(err, stop) {
+		t.Fatalf("got %v, want the cell's error", err)
+	}
+	if err := replay("1", false); err != nil || measured != 3 {
+		t.Fatalf("after an interruption %d cells were measured, want 3 in all (%v)", measured, err)
+	}
+	if err := replay("2", false); err != nil || measured != 6 {
+		t.Fatalf("another version measured %d cells, want all 3 again (%v)", measured-3, err)
+	}
+	// A file that is cut costs time only.
+	if err := os.WriteFile(dir+"/x-smoke.cells.json", []byte(`{"cells":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := replay("2", false); err != nil || measured != 9 {
+		t.Fatalf("a damaged file: %d cells, want 3 more (%v)", measured-6, err)
+	}
+}
+
+func TestTextSaysWhatItIs(t *testing.T) {
+	e := Experiment{Name: "table-0", Title: "nothing", Source: "nowhere", Run: func(context.Context, *Run) (*Table, error) {
+		return &Table{Unit: "%", Rows: []Row{{Name: "a", Published: Value(1), AsPublished: Of([]float64{1, 2})}}}, nil
+	}}
+	r, err := NewRun(e.Name, Smoke, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Replay(context.Background(), e, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := Text(&b, table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"NOT a privacy guarantee", "reproduced", "1.5 ± 6.353 (2)"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("text lacks %q:\n%s", want, b.String())
+		}
+	}
+}

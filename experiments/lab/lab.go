@@ -1,0 +1,104 @@
+// Package lab opens data sets for replays and runs plans on them: the same plans
+// that the command line runs, on a ledger in memory.
+package lab
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/dataset"
+	"pawl/reader"
+	"pawl/schema"
+	"pawl/workflow"
+)
+
+// Table is a public data set in memory.
+type Table struct {
+	Name   string
+	Target string
+	Schema *schema.Schema
+	Rows   [][]float64
+	// Test is the official test set, nil for none.
+	Test [][]float64
+}
+
+// Open reads a built-in table.
+func Open(name, dataDir string) (*Table, error) {
+	b, ok := dataset.Lookup(name)
+	if !ok {
+		return nil, fmt.Errorf("no built-in table %q", name)
+	}
+	t := &Table{Name: name, Target: b.Target, Schema: b.Schema()}
+	keep := func(to *[][]float64) reader.Row {
+		return func(cells []float64, _ string) error {
+			*to = append(*to, cells)
+			return nil
+		}
+	}
+	if err := b.Train(dataDir, reader.Options{}, keep(&t.Rows)); err != nil {
+		return nil, err
+	}
+	if b.HasTest() {
+		if err := b.Test(dataDir, reader.Options{}, keep(&t.Test)); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Split shuffles the rows and keeps n to train; the others test.
+func (t *Table) Split(n int, seed uint64) *Table {
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(t.Rows))
+	s := &Table{Name: t.Name, Target: t.Target, Schema: t.Schema}
+	for i, at := range order {
+		if i < n {
+			s.Rows = append(s.Rows, t.Rows[at])
+		} else {
+			s.Test = append(s.Test, t.Rows[at])
+		}
+	}
+	return s
+}
+
+// Seal seals the rows as a public data set.
+func (t *Table) Seal(seed uint64) (*intake.Rows, error) {
+	var key [32]byte
+	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
+		return nil, err
+	}
+	b := intake.NewBuilder(t.Name, t.Schema, key)
+	for i, cells := range t.Rows {
+		if err := b.Add(cells, fmt.Sprint(i)); err != nil {
+			return nil, err
+		}
+	}
+	return b.Seal(), nil
+}
+
+// Fit runs the honest workflow at a total (epsilon, delta) on the rows and returns
+// the exact score on the test rows. change may set what differs from the defaults.
+func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, change func(*workflow.Input)) (*workflow.Outcome, error) {
+	in := workflow.Input{
+		Dataset: t.Name, Schema: t.Schema, Public: true, Target: t.Target, Epsilon: epsilon, Delta: delta,
+		Rows: int64(len(t.Rows)), Test: workflow.Official, Seed: &seed,
+	}
+	if change != nil {
+		change(&in)
+	}
+	plan, err := workflow.NewPlan(in)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := t.Seal(seed)
+	if err != nil {
+		return nil, err
+	}
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+}

@@ -1,0 +1,134 @@
+package experiments
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Run is one replay at one scale. Its cells are kept in a file, so that a replay
+// that was interrupted goes on with the next cell.
+type Run struct {
+	Scale Scale
+	// DataDir is a folder with data sets that are not embedded; may be empty.
+	DataDir string
+	// Progress is told the name of each cell that begins; may be nil.
+	Progress func(cell string)
+
+	name    string
+	version string
+	path    string // of the file of cells; empty keeps nothing
+	cells   map[string][]float64
+}
+
+// kept is the file of cells.
+type kept struct {
+	Experiment string               `json:"experiment"`
+	Scale      Scale                `json:"scale"`
+	Version    string               `json:"version"`
+	Cells      map[string][]float64 `json:"cells"`
+}
+
+// NewRun prepares a replay of the named experiment. dir keeps cells between calls;
+// cells of another version of the program are measured again.
+func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
+	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}}
+	if dir == "" {
+		return r, nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	r.path = filepath.Join(dir, fmt.Sprintf("%s-%s.cells.json", name, scale))
+	b, err := os.ReadFile(r.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var k kept
+	// A file that cannot be read, or is of another version, costs time and nothing
+	// else: its cells are measured again.
+	if json.Unmarshal(b, &k) == nil && k.Experiment == name && k.Scale == scale && k.Version == version && k.Cells != nil {
+		r.cells = k.Cells
+	}
+	return r, nil
+}
+
+// Kept is the number of cells that need not be measured again.
+func (r *Run) Kept() int { return len(r.cells) }
+
+// Cell returns the values of the named cell, measured now or by an earlier run.
+// The name must say everything that they depend on.
+func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, error)) ([]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if v, ok := r.cells[name]; ok {
+		return v, nil
+	}
+	if r.Progress != nil {
+		r.Progress(name)
+	}
+	v, err := measure()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", r.name, name, err)
+	}
+	r.cells[name] = v
+	return v, r.save()
+}
+
+func (r *Run) save() error {
+	if r.path == "" {
+		return nil
+	}
+	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells})
+	if err != nil {
+		return fmt.Errorf("%s: a cell is not a number: %w", r.name, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(r.path), ".cells-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), r.path)
+}
+
+// Replay runs e and completes its table.
+func Replay(ctx context.Context, e Experiment, r *Run) (*Table, error) {
+	start := time.Now()
+	t, err := e.Run(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	t.Name, t.Title, t.Source, t.Scale = e.Name, e.Title, e.Source, r.Scale
+	t.Seconds = time.Since(start).Seconds()
+	if t.Guarantee == "" {
+		t.Guarantee = NoGuarantee
+	}
+	if t.Rows == nil {
+		t.Rows = []Row{}
+	}
+	if t.Claims == nil {
+		t.Claims = []Claim{}
+	}
+	if t.Notes == nil {
+		t.Notes = []string{}
+	}
+	for i := range t.Rows {
+		if t.Rows[i].Verdict == "" {
+			t.Rows[i].Judge(0, "")
+		}
+	}
+	return t, nil
+}
