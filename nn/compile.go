@@ -57,6 +57,9 @@ type builder struct {
 	frozen int
 	layer  int
 	kind   string
+	// centred says that a centre layer has been seen: it and what follows wait for
+	// a mean that is released when the inputs are there.
+	centred bool
 }
 
 func (b *builder) fault(key, reason, instead string) error {
@@ -86,7 +89,7 @@ func (b *builder) add(l Layer) error {
 	n := b.net
 	n.ops, n.layers = append(n.ops, o), append(n.layers, info)
 	b.shape = info.Output
-	if n.trainable == 0 {
+	if n.trainable == 0 && !b.centred {
 		n.prefix = len(n.ops)
 	}
 	n.trainable += info.Trainable
@@ -115,6 +118,17 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 			return nil, b.lateFrontEnd()
 		}
 		return &standardize{b.shape.Size()}, nil
+	case "centre":
+		if b.net.trainable > 0 {
+			return nil, b.lateFrontEnd()
+		}
+		if b.centred {
+			return nil, b.fault("", "it is the second one", "one mean is released: leave one layer out")
+		}
+		b.centred = true
+		l := &centre{d: b.shape.Size(), frozen: b.frozen}
+		info.Parameters = l.d
+		return l, nil
 	case "flatten":
 		info.Output = Vector(b.shape.Size())
 		return identity{}, nil

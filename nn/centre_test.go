@@ -1,0 +1,62 @@
+package nn
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func TestCentre(t *testing.T) {
+	spec := Spec{Layers: []Layer{{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}}}
+	net, err := Compile(spec, Vector(3), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if net.Centred() != 3 || net.FrozenPrefix() != 1 || net.Rest().Centred() != 3 {
+		t.Fatalf("centres %d behind a prefix of %d, want 3 behind 1", net.Centred(), net.FrozenPrefix())
+	}
+	rest := net.Rest()
+	params := net.Init(rand.New(rand.NewPCG(1, 2)))
+	mean := []float32{0.5, -1, 2}
+	if err := rest.SetCentre(mean); err != nil {
+		t.Fatal(err)
+	}
+	if net.Frozen()[1] != -1 {
+		t.Error("a net and its rest do not share the mean")
+	}
+	x := []float32{1, 2, 3}
+	got := rest.Predict(0, params, x)
+	var norm float64
+	for j, v := range x {
+		norm += float64((v - mean[j]) * (v - mean[j]))
+	}
+	norm = math.Sqrt(norm)
+	for k := range 2 {
+		want := float64(params[3*2+k])
+		for j, v := range x {
+			want += float64(v-mean[j]) / norm * float64(params[j*2+k])
+		}
+		if math.Abs(float64(got[k])-want) > 1e-6 {
+			t.Errorf("score %d is %g, want %g", k, got[k], want)
+		}
+	}
+	// An example at the mean has no direction: it becomes zero.
+	if got := rest.Predict(0, params, mean); got[0] != params[6] || got[1] != params[7] {
+		t.Errorf("at the mean: scores %v, want the biases", got)
+	}
+	if err := net.SetCentre([]float32{1}); err == nil {
+		t.Error("a mean of another length is taken")
+	}
+}
+
+func TestCentreIsRefused(t *testing.T) {
+	for name, layers := range map[string][]Layer{
+		"behind a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},
+		"second one":               {{Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+	} {
+		if _, err := Compile(Spec{Layers: layers}, Vector(2), 2); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
