@@ -24,10 +24,15 @@ func copyRows48(dst *float32, src *float32, srcStride int, rows int)
 //go:noescape
 func transpose8AVX2(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 
-// copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.
+// copyTiles1AVX2 copies 8 rows of src, step bytes of each to every tile, whole vectors (1) at a time: what runs over is written again.
 //
 //go:noescape
-func copyRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, vectors int)
+func copyTiles1AVX2(dst *float32, step int, tileStride int, src *float32, srcStride int, tiles int)
+
+// copyTiles2AVX2 copies 8 rows of src, step bytes of each to every tile, whole vectors (2) at a time: what runs over is written again.
+//
+//go:noescape
+func copyTiles2AVX2(dst *float32, step int, tileStride int, src *float32, srcStride int, tiles int)
 
 // copyStripsAVX2 copies count patches of rows strips of size bytes, vectors·32 at a time: what runs over the end of a strip is written again.
 //

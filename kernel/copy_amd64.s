@@ -145,32 +145,113 @@ next:
 	VZEROUPPER
 	RET
 
-// func copyRunsAVX2(dst *float32, dstStride int, src *float32, srcStride int, count int, vectors int)
+// func copyTiles1AVX2(dst *float32, step int, tileStride int, src *float32, srcStride int, tiles int)
 // Requires: AVX
-TEXT ·copyRunsAVX2(SB), NOSPLIT, $0-48
+TEXT ·copyTiles1AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	MOVQ src+16(FP), DX
-	MOVQ srcStride+24(FP), BX
-	MOVQ count+32(FP), SI
-	MOVQ vectors+40(FP), DI
+	MOVQ step+8(FP), CX
+	MOVQ tileStride+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ srcStride+32(FP), SI
+	MOVQ tiles+40(FP), DI
+	LEAQ (SI)(SI*2), R9
+	LEAQ (SI)(SI*4), R10
+	LEAQ (BX)(R9*2), R8
+	ADDQ SI, R8
 
-run:
-	MOVQ AX, R8
-	MOVQ DX, R9
-	MOVQ DI, R10
+tile:
+	MOVQ    AX, R11
+	VMOVUPS (BX), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*1), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*2), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R9*1), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*4), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R10*1), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R9*2), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, R11
+	VMOVUPS (R8), Y0
+	VMOVUPS Y0, (R11)
+	ADDQ    CX, BX
+	ADDQ    CX, R8
+	ADDQ    DX, AX
+	DECQ    DI
+	JNZ     tile
+	VZEROUPPER
+	RET
 
-vector:
-	VMOVUPS (R9), Y0
-	VMOVUPS Y0, (R8)
-	ADDQ    $0x20, R9
-	ADDQ    $0x20, R8
-	DECQ    R10
-	JNZ     vector
-	ADDQ    CX, AX
-	ADDQ    BX, DX
-	DECQ    SI
-	JNZ     run
+// func copyTiles2AVX2(dst *float32, step int, tileStride int, src *float32, srcStride int, tiles int)
+// Requires: AVX
+TEXT ·copyTiles2AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ tileStride+16(FP), DX
+	MOVQ src+24(FP), BX
+	MOVQ srcStride+32(FP), SI
+	MOVQ tiles+40(FP), DI
+	LEAQ (SI)(SI*2), R9
+	LEAQ (SI)(SI*4), R10
+	LEAQ (BX)(R9*2), R8
+	ADDQ SI, R8
+
+tile:
+	MOVQ    AX, R11
+	VMOVUPS (BX), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*1), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(SI*1), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*2), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(SI*2), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R9*1), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(R9*1), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(SI*4), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(SI*4), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R10*1), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(R10*1), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (BX)(R9*2), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(BX)(R9*2), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, R11
+	VMOVUPS (R8), Y0
+	VMOVUPS Y0, (R11)
+	VMOVUPS 32(R8), Y0
+	VMOVUPS Y0, 32(R11)
+	ADDQ    CX, BX
+	ADDQ    CX, R8
+	ADDQ    DX, AX
+	DECQ    DI
+	JNZ     tile
 	VZEROUPPER
 	RET
 

@@ -13,7 +13,7 @@ type machine struct {
 	narrow, usual, broad tile
 	// copyRows copies rows of a tile's width; nil works in Go, as the next two.
 	copyRows   map[int]func(dst, src *float32, srcStride, rows int)
-	copyRuns   func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)
+	copyTiles8 [2]func(dst *float32, step, tileStride int, src *float32, srcStride, tiles int)
 	transpose8 func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)
 	// patches of convolution and windows of a pool; nil works in Go.
 	copyStrips, addStrips func(patch *float32, size, gap int, image *float32, step, rowStride, count, rows, vectors int)

@@ -23,7 +23,7 @@ func machines() []*machine {
 	list = append([]*machine{withLayers(machine{
 		name:   "avx2",
 		narrow: usual, usual: usual, broad: usual,
-		copyRows: rowCopies, copyRuns: copyRunsAVX2, transpose8: transpose8AVX2,
+		copyRows: rowCopies, transpose8: transpose8AVX2,
 		exp:       vectors(8, expAVX2, expOne),
 		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
 		tanh:      vectors(8, tanhAVX2, tanhOne),
@@ -46,7 +46,7 @@ func machines() []*machine {
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
 		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
 			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
-		copyRows: rowCopies, copyRuns: copyRunsAVX2, transpose8: transpose8AVX2,
+		copyRows: rowCopies, transpose8: transpose8AVX2,
 		exp:       vectors(16, expAVX512, expOne),
 		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
 		tanh:      vectors(16, tanhAVX512, tanhOne),
@@ -60,6 +60,7 @@ func machines() []*machine {
 
 // withLayers adds what moves more than it computes, in one width for all machines.
 func withLayers(x machine) *machine {
+	x.copyTiles8 = [2]func(dst *float32, step, tileStride int, src *float32, srcStride, tiles int){copyTiles1AVX2, copyTiles2AVX2}
 	x.copyStrips, x.addStrips = copyStripsAVX2, addStripsAVX2
 	x.maxPool2, x.disjoint, x.addWhere = maxPool2AVX2, disjointAVX2, addWhereAVX2
 	x.rectify = bounded(rectifyAVX2, rectifyPortable)

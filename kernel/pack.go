@@ -125,8 +125,9 @@ const (
 
 // copyingA says how to read A, a left factor for n columns. Rows or columns a
 // multiple of 2 KiB apart fall into the same few sets of the first-level cache;
-// and steps of a transposed A are a line each, of which a tile uses little. A copy
-// pays only when enough panels use it: the limits were measured.
+// and steps of a transposed A are a line each, of which a tile uses little: many of
+// them crowd the panel of B out. A copy pays only when enough panels use it: the
+// limits were measured.
 func (x *machine) copyingA(t *tile, a Matrix, n int) copying {
 	transposed := a.RowStride == 1 && a.ColStride > 1
 	collides := a.RowStride*a.ColStride*4%2048 == 0 // one of the two is 1
@@ -134,9 +135,9 @@ func (x *machine) copyingA(t *tile, a Matrix, n int) copying {
 	switch {
 	case a.Rows <= t.rows || panels < 2:
 		return inPlace
-	case transposed && (panels >= 8 || collides && panels >= 4) && x.copyRuns != nil:
+	case transposed && (panels >= 8 || panels >= 4 && a.Cols > blockK/2 || collides) && x.copyTiles8[0] != nil:
 		return tiled
-	case transposed && collides && (panels > 2 || a.ColStride*4%4096 == 0):
+	case transposed && collides:
 		return apartTurned
 	case a.ColStride == 1 && collides && panels > 2:
 		return apart
@@ -171,19 +172,23 @@ func copyApart(buffer []float32, a Matrix) Matrix {
 // copyTiles copies a transposed A so that each tile is one stream: the t.rows
 // values of a step of k are adjacent, and so are the steps.
 func (x *machine) copyTiles(t *tile, buffer []float32, a Matrix) (Matrix, int) {
-	tileStride := t.rows * a.Cols
 	vectors := (t.rows + vectorValues - 1) / vectorValues
-	for i := 0; i < a.Rows; i += t.rows {
-		dst, src := buffer[i/t.rows*tileStride:], a.Data[i:]
-		// Whole vectors run over into the next step or tile, which is written later.
-		whole := 0
-		if left := len(src) - vectors*vectorValues; left >= 0 {
-			whole = min(a.Cols, left/a.ColStride+1)
-			x.copyRuns(&dst[0], t.rows*4, &src[0], a.ColStride*4, whole, vectors)
+	tiles := (a.Rows + t.rows - 1) / t.rows
+	// Whole vectors run over into the next step, which is written later, or behind
+	// the tile. Streams an odd number of lines apart fall into different sets.
+	tileStride := oddLines(t.rows*(a.Cols-1) + vectors*vectorValues)
+	for k := 0; k < a.Cols; k += 8 {
+		dst, src := buffer[k*t.rows:], a.Data[k*a.ColStride:]
+		steps, whole := min(8, a.Cols-k), 0
+		if left := len(src) - 7*a.ColStride - vectors*vectorValues; steps == 8 && left >= 0 {
+			whole = min(tiles, left/t.rows+1)
+			x.copyTiles8[vectors-1](&dst[0], t.rows*4, tileStride*4, &src[0], a.ColStride*4, whole)
 		}
-		m := min(t.rows, a.Rows-i)
-		for k := whole; k < a.Cols; k++ {
-			copy(dst[k*t.rows:k*t.rows+m], src[k*a.ColStride:])
+		for i := whole; i < tiles; i++ {
+			m := min(t.rows, a.Rows-i*t.rows)
+			for s := range steps {
+				copy(dst[i*tileStride+s*t.rows:][:m], src[s*a.ColStride+i*t.rows:])
+			}
 		}
 	}
 	return Matrix{Data: buffer, Rows: a.Rows, Cols: a.Cols, RowStride: 1, ColStride: t.rows}, tileStride

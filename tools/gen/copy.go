@@ -15,7 +15,8 @@ func copies() {
 		copyRows(width)
 	}
 	transpose8()
-	copyRuns()
+	copyTiles(1)
+	copyTiles(2)
 	copyStrips()
 	addStrips()
 }
@@ -46,6 +47,16 @@ func copyRows(width int) {
 	RET()
 }
 
+// eightRows makes the addresses of eight rows, stride bytes apart.
+func eightRows(src, stride reg.GPVirtual) rowAddresses {
+	in := rowAddresses{bases: []reg.GPVirtual{src, GP64()}, s: stride, s3: GP64(), s5: GP64()}
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, in.s3)
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 4}, in.s5)
+	LEAQ(Mem{Base: src, Index: in.s3, Scale: 2}, in.bases[1])
+	ADDQ(stride, in.bases[1])
+	return in
+}
+
 // transpose8 turns blocks of 8 columns × 8 values into 8 rows of 8.
 func transpose8() {
 	TEXT("transpose8AVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, blocks int)")
@@ -53,14 +64,9 @@ func transpose8() {
 	Doc("transpose8AVX2 sets dst[k][i] = src[i][k] for i < 8 and k < 8·blocks; strides are in bytes.")
 	dst := Load(Param("dst"), GP64())
 	ds := Load(Param("dstStride"), GP64())
-	src := Load(Param("src"), GP64()).(reg.GPVirtual)
-	ss := Load(Param("srcStride"), GP64())
+	src, ss := load("src"), load("srcStride")
 	blocks := Load(Param("blocks"), GP64())
-	in := rowAddresses{bases: []reg.GPVirtual{src, GP64()}, s: ss, s3: GP64(), s5: GP64()}
-	LEAQ(Mem{Base: ss, Index: ss, Scale: 2}, in.s3)
-	LEAQ(Mem{Base: ss, Index: ss, Scale: 4}, in.s5)
-	LEAQ(Mem{Base: src, Index: in.s3, Scale: 2}, in.bases[1])
-	ADDQ(ss, in.bases[1])
+	in := eightRows(src, ss)
 	Label("next")
 	// Rows i and i+4 share a register, which leaves no crossing of its halves.
 	half := func(disp int) (out [4]reg.VecVirtual) {
@@ -100,27 +106,35 @@ func transpose8() {
 	RET()
 }
 
-func copyRuns() {
-	TEXT("copyRunsAVX2", NOSPLIT, "func(dst *float32, dstStride int, src *float32, srcStride int, count, vectors int)")
+// copyTiles turns eight rows of a transposed A into steps of tiles: row after row is
+// read onwards, which the processor foresees.
+func copyTiles(vectors int) {
+	name := fmt.Sprintf("copyTiles%dAVX2", vectors)
+	TEXT(name, NOSPLIT, "func(dst *float32, step, tileStride int, src *float32, srcStride, tiles int)")
 	Pragma("noescape")
-	Doc("copyRunsAVX2 copies count runs of vectors·8 values; strides are in bytes.")
-	dst, dstStride, src, srcStride, count, vectors := load("dst"), load("dstStride"), load("src"), load("srcStride"), load("count"), load("vectors")
-	to, from, left, x := GP64(), GP64(), GP64(), YMM()
-	Label("run")
+	Doc(fmt.Sprintf("%s copies 8 rows of src, step bytes of each to every tile, whole vectors (%d) at a time: what runs over is written again.", name, vectors))
+	dst, step, tileStride, src, ss, tiles := load("dst"), load("step"), load("tileStride"), load("src"), load("srcStride"), load("tiles")
+	in := eightRows(src, ss)
+	to, x := GP64(), []reg.VecVirtual{YMM(), YMM()}
+	Label("tile")
 	MOVQ(dst, to)
-	MOVQ(src, from)
-	MOVQ(vectors, left)
-	Label("vector")
-	VMOVUPS(Mem{Base: from}, x)
-	VMOVUPS(x, Mem{Base: to})
-	ADDQ(Imm(32), from)
-	ADDQ(Imm(32), to)
-	DECQ(left)
-	JNZ(LabelRef("vector"))
-	ADDQ(dstStride, dst)
-	ADDQ(srcStride, src)
-	DECQ(count)
-	JNZ(LabelRef("run"))
+	for i := range 8 {
+		for v := range vectors {
+			from := in.row(i)
+			from.Disp = 32 * v
+			VMOVUPS(from, x[v])
+			VMOVUPS(x[v], Mem{Base: to, Disp: 32 * v})
+		}
+		if i < 7 {
+			ADDQ(step, to)
+		}
+	}
+	for _, b := range in.bases {
+		ADDQ(step, b)
+	}
+	ADDQ(tileStride, dst)
+	DECQ(tiles)
+	JNZ(LabelRef("tile"))
 	VZEROUPPER()
 	RET()
 }
