@@ -18,7 +18,7 @@ func (e Errors) Cost() float64 { return e.Private - e.Plain }
 //
 // The plain errors cancel, so it says err_ε(h1) < err_ε(h2) and is computed as
 // that: the difference form can turn an equality by rounding. Ties and NaN go to h2.
-func SimplerWins(simple, complex Errors) bool { return simple.Private < complex.Private }
+func SimplerWins(h1, h2 Errors) bool { return h1.Private < h2.Private }
 
 // CostOfPrivacy estimates the cost from errors measured over runs, with Welch's
 // interval: private and plain runs are not paired, and may differ in number.

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -228,7 +229,7 @@ func TestNonIncreasing(t *testing.T) {
 			}
 		}
 		other := rapid.SliceOfN(rapid.Float64Range(-1, 1), n, n).Draw(t, "other")
-		slices.SortFunc(other, func(a, b float64) int { return compareFloats(b, a) })
+		slices.SortFunc(other, func(a, b float64) int { return cmp.Compare(b, a) })
 		if distance(other) < distance(fitted)-1e-9 {
 			t.Errorf("%v is closer to %v than %v", other, values, fitted)
 		}

@@ -28,9 +28,9 @@ func ExampleLinearModel_AtPoint() {
 // privacy and worse with it.
 func ExampleSimplerWins() {
 	simple := theory.Errors{Private: .0506, Plain: .0366}
-	complex := theory.Errors{Private: .0690, Plain: .0246}
-	fmt.Printf("cost %.4f and %.4f\n", simple.Cost(), complex.Cost())
-	fmt.Println("simple wins:", theory.SimplerWins(simple, complex))
+	larger := theory.Errors{Private: .0690, Plain: .0246}
+	fmt.Printf("cost %.4f and %.4f\n", simple.Cost(), larger.Cost())
+	fmt.Println("simple wins:", theory.SimplerWins(simple, larger))
 	// Output:
 	// cost 0.0140 and 0.0444
 	// simple wins: true
