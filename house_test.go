@@ -13,9 +13,9 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"schema", "core/dp", "images", "kernel"},
+	{"schema", "core/dp", "images", "kernel", "evolve"},
 	{"encode", "reader", "core/entropy", "core/internal/sealed"},
-	{"core/noise", "core/accountant", "core/internal/design", "dataset"},
+	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
 	{"nn", "optim"},
