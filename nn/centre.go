@@ -5,11 +5,31 @@ import (
 	"math"
 )
 
+// normalize maps x (n×d) to x/‖x‖ of each example, y (n×d), rows of norm 1. An
+// example of zeros stays zero. It stands before the first trainable layer, so it has
+// no backward pass.
+type normalize struct{ d int }
+
+func (l *normalize) forward(c *call, s *state, x []float32) []float32 {
+	y := grow(&s.y, len(x))
+	copy(y, x)
+	for i := 0; i < len(y); i += l.d {
+		row := y[i : i+l.d]
+		divide(row, 0, math.Sqrt(squares(row, 0)))
+	}
+	return y
+}
+
+func (l *normalize) backward(*call, *state, []float32) []float32 { return nil }
+
+func (l *normalize) memory(_, _ bool) int { return l.d }
+
 // centre maps x (n×d) to (x − μ)/‖x − μ‖ of each example, y (n×d), where μ is a
 // vector that somebody has released: the mean of the training inputs at its own
 // price. It stands before the first trainable layer, so it has no backward pass, and
-// behind the frozen prefix, since μ is known only after the inputs are. An example
-// at μ becomes zero. Until SetCentre, μ is zero and rows of norm 1 stay as they are.
+// behind the frozen prefix, since μ is known only after the inputs are. Its inputs
+// have norm 1, which bounds what one of them adds to a mean. An example at μ becomes
+// zero. Until SetCentre, μ is zero and rows of norm 1 stay as they are.
 type centre struct {
 	d int
 	// frozen is the place of μ in the frozen vector.

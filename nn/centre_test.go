@@ -8,7 +8,7 @@ import (
 )
 
 func TestCentre(t *testing.T) {
-	spec := Spec{Layers: []Layer{{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}}}
+	spec := Spec{Layers: []Layer{{Kind: "normalize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}}}
 	net, err := Compile(spec, Vector(3), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -53,10 +53,26 @@ func TestCentre(t *testing.T) {
 func TestCentreIsRefused(t *testing.T) {
 	for name, layers := range map[string][]Layer{
 		"behind a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},
-		"second one":               {{Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"second one":               {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"needs a public bound":     {{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"behind a trainable":       {{Kind: "dense", Units: 2}, {Kind: "normalize"}},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(2), 2); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	net, err := Compile(Spec{Layers: []Layer{{Kind: "normalize"}, {Kind: "dense", Units: 1}}}, Vector(2), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := net.ForwardPrefix(0, []float32{3, -4, 0, 0, 1e-30, 0})
+	for i, want := range []float32{0.6, -0.8, 0, 0, 1, 0} {
+		if math.Abs(float64(got[i]-want)) > 1e-6 {
+			t.Errorf("got %v, want 0.6 -0.8 0 0 1 0", got)
+			break
 		}
 	}
 }

@@ -118,12 +118,19 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 			return nil, b.lateFrontEnd()
 		}
 		return &standardize{b.shape.Size()}, nil
-	case "centre":
+	case "normalize":
 		if b.net.trainable > 0 {
 			return nil, b.lateFrontEnd()
 		}
-		if b.centred {
+		return &normalize{b.shape.Size()}, nil
+	case "centre":
+		switch {
+		case b.net.trainable > 0:
+			return nil, b.lateFrontEnd()
+		case b.centred:
 			return nil, b.fault("", "it is the second one", "one mean is released: leave one layer out")
+		case len(b.net.layers) == 0 || !hasUnitRows(b.net.layers[len(b.net.layers)-1].Kind):
+			return nil, b.fault("", "its inputs need a public bound: rows of norm 1", "put normalize before it")
 		}
 		b.centred = true
 		l := &centre{d: b.shape.Size(), frozen: b.frozen}
@@ -142,6 +149,9 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	}
 	return b.activation(l)
 }
+
+// hasUnitRows says whether a front end's outputs have norm 1.
+func hasUnitRows(kind string) bool { return kind == "normalize" || kind == "scatter" }
 
 func (b *builder) lateFrontEnd() error {
 	return b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")

@@ -120,6 +120,7 @@ var keys = map[string][]string{
 	"pool2x2":          {"mode"},
 	"dct":              {"coefficients"},
 	"standardize":      {},
+	"normalize":        {},
 	"centre":           {},
 	"flatten":          {},
 	"dropout":          {"rate"},
