@@ -261,3 +261,22 @@ func TestCrossoverRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A point whose runs scatter ten times as much must count little in a pooled
+// block: −0.3 at the noisy point and +0.1 at the quiet one pool to +0.08 (its variance
+// is 100 times the other's), not to −0.1. The quiet variance is below the
+// floor of a tenth of the mean, which is 5.05 of the 100.
+func TestCrossoverWeighsByVariance(t *testing.T) {
+	spread := func(epsilon, mean, deviation float64) AccuracyRuns {
+		return AccuracyRuns{Epsilon: epsilon, Simple: []float64{mean - deviation, mean + deviation}, Complex: []float64{0, 0}}
+	}
+	got, err := EstimateCrossover([]AccuracyRuns{spread(1, -.3, .1), spread(2, .1, .01)}, usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, noisy := 1/5.05, 1/100.0
+	want := (.1*quiet - .3*noisy) / (quiet + noisy)
+	for _, p := range got.Points {
+		near(t, "pooled difference", p.Smoothed, want, 1e-12)
+	}
+}
