@@ -54,7 +54,7 @@ func TestCentreIsRefused(t *testing.T) {
 	for name, layers := range map[string][]Layer{
 		"behind a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},
 		"second one":               {{Kind: "normalize"}, {Kind: "centre"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
-		"needs a public bound":     {{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"need a public bound":      {{Kind: "standardize"}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
 		"behind a trainable":       {{Kind: "dense", Units: 2}, {Kind: "normalize"}},
 	} {
 		if _, err := Compile(Spec{Layers: layers}, Vector(2), 2); err == nil || !strings.Contains(err.Error(), name) {
@@ -64,7 +64,7 @@ func TestCentreIsRefused(t *testing.T) {
 }
 
 func TestNormalize(t *testing.T) {
-	net, err := Compile(Spec{Layers: []Layer{{Kind: "normalize"}, {Kind: "dense", Units: 1}}}, Vector(2), 1)
+	net, err := Compile(Spec{Layers: []Layer{{Kind: "normalize"}, {Kind: "dense", Units: 2}}}, Vector(2), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
