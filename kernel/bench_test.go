@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 )
 
 func BenchmarkMatMul(b *testing.B) {
@@ -87,9 +89,10 @@ func BenchmarkNormal(b *testing.B) {
 	})
 }
 
-// One step's products of the 784-1024-512-64-10 network at batch 500, over two
-// half-batches.
-func BenchmarkHalfBatches(b *testing.B) {
+// BenchmarkHalves runs the products of a step of the 784-1024-512-64-10 network at
+// batch 500 over two half-batches, in turn by one worker and by two, and reports
+// the median of the ratios: how much faster two are.
+func BenchmarkHalves(b *testing.B) {
 	const batch, parts = 500, 2
 	widths := []int{784, 1024, 512, 64, 10}
 	type layer struct {
@@ -105,29 +108,50 @@ func BenchmarkHalfBatches(b *testing.B) {
 		l.x, l.g, l.dx, l.w = fresh(batch, in), fresh(batch, out), fresh(batch, in), fresh(in, out)
 		l.dw = [parts]Matrix{fresh(in, out), fresh(in, out)}
 	}
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprint(workers), func(b *testing.B) {
-			for b.Loop() {
-				for i := range layers {
+	half := func(part int) {
+		lo, hi := Part(batch, parts, part)
+		for i := range layers {
+			l := &layers[i]
+			MatMulPacked(l.g.RowRange(lo, hi), l.x.RowRange(lo, hi), &l.f, false)
+			MatMul(l.dw[part], l.x.RowRange(lo, hi).T(), l.g.RowRange(lo, hi), false)
+			if i > 0 {
+				MatMulPacked(l.dx.RowRange(lo, hi), l.g.RowRange(lo, hi), &l.t, false)
+			}
+		}
+	}
+	step := func(workers int) time.Duration {
+		start := time.Now()
+		// Packing and adding up are work for two as well: one half of the layers each
+		// would be uneven, so each layer's two directions are.
+		Parallel(workers, parts, func(part int) {
+			for i := range layers {
+				if part == 0 {
 					layers[i].f.Set(layers[i].w)
+				} else {
 					layers[i].t.Set(layers[i].w.T())
-				}
-				Parallel(workers, parts, func(part int) {
-					lo, hi := Part(batch, parts, part)
-					for i := range layers {
-						l := &layers[i]
-						MatMulPacked(l.g.RowRange(lo, hi), l.x.RowRange(lo, hi), &l.f, false)
-						MatMul(l.dw[part], l.x.RowRange(lo, hi).T(), l.g.RowRange(lo, hi), false)
-						if i > 0 {
-							MatMulPacked(l.dx.RowRange(lo, hi), l.g.RowRange(lo, hi), &l.t, false)
-						}
-					}
-				})
-				for i := range layers {
-					AddScaled(layers[i].dw[0].Data, layers[i].dw[1].Data, 1)
 				}
 			}
 		})
+		Parallel(workers, parts, half)
+		Parallel(workers, parts, func(part int) {
+			for i := range layers {
+				to, from := layers[i].dw[0].Data, layers[i].dw[1].Data
+				lo, hi := Part(len(to), parts, part)
+				AddScaled(to[lo:hi], from[lo:hi], 1)
+			}
+		})
+		return time.Since(start)
+	}
+	step(1)
+	var ratios []float64
+	var one, two []float64
+	for b.Loop() {
+		x, y := step(1), step(2)
+		ratios, one, two = append(ratios, float64(x)/float64(y)), append(one, x.Seconds()*1e3), append(two, y.Seconds()*1e3)
+	}
+	for name, values := range map[string][]float64{"ratio": ratios, "ms/one": one, "ms/two": two} {
+		slices.Sort(values)
+		b.ReportMetric(values[len(values)/2], name)
 	}
 }
 

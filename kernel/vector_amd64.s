@@ -915,9 +915,7 @@ next:
 	VMULPS      Y2, Y4, Y4
 	VMOVUPS     constant<>+704(SB), Y1
 	VPSRAD      $0x1f, Y0, Y0
-	VPXOR       Y4, Y1, Y2
-	VPAND       Y0, Y2, Y2
-	VPXOR       Y2, Y1, Y0
+	VBLENDVPS   Y0, Y4, Y1, Y0
 	VADDPS      Y1, Y4, Y4
 	VDIVPS      Y4, Y0, Y4
 	VMOVUPS     Y4, (AX)
@@ -992,9 +990,7 @@ next:
 	VADDPS      Y0, Y5, Y5
 	VPSUBD      constant<>+1280(SB), Y0, Y0
 	VPSRAD      $0x1f, Y0, Y0
-	VPXOR       Y5, Y2, Y3
-	VPAND       Y0, Y3, Y3
-	VPXOR       Y3, Y2, Y5
+	VBLENDVPS   Y0, Y5, Y2, Y5
 	VPOR        Y1, Y5, Y5
 	VMOVUPS     Y5, (AX)
 	ADDQ        $0x20, CX
@@ -1042,11 +1038,11 @@ next:
 	VPSRLD      $0x01, Y3, Y3
 	VPSRLD      $0x01, Y5, Y5
 	VPSRLD      $0x01, Y2, Y2
-	VPAND       constant<>+1344(SB), Y8, Y9
+	VPAND       constant<>+1344(SB), Y8, Y4
 	VMOVUPS     constant<>+1408(SB), Y1
 	VPOR        constant<>+1472(SB), Y5, Y5
 	VPSUBD      Y3, Y1, Y1
-	VCVTDQ2PS   Y9, Y9
+	VCVTDQ2PS   Y4, Y9
 	VPSRAD      $0x1f, Y1, Y1
 	VCVTDQ2PS   Y5, Y5
 	VPAND       constant<>+1536(SB), Y1, Y4
@@ -1073,9 +1069,7 @@ next:
 	VFMADD213PS constant<>+2240(SB), Y4, Y2
 	VMULPS      constant<>+2304(SB), Y7, Y7
 	VMOVUPS     constant<>+2368(SB), Y11
-	VPXOR       Y7, Y6, Y7
-	VPAND       Y1, Y7, Y7
-	VPXOR       Y7, Y6, Y6
+	VBLENDVPS   Y1, Y7, Y6, Y6
 	VFMADD213PS constant<>+2432(SB), Y4, Y11
 	VPSRLD      $0x17, Y5, Y5
 	VFMADD231PS Y10, Y11, Y2
@@ -1084,28 +1078,25 @@ next:
 	VPSUBD      constant<>+2496(SB), Y5, Y5
 	VFMADD213PS constant<>+704(SB), Y4, Y2
 	VPANDN      Y5, Y1, Y5
-	VPSLLD      $0x02, Y8, Y9
+	VPSLLD      $0x02, Y8, Y4
 	VCVTDQ2PS   Y5, Y5
-	VPSRAD      $0x1f, Y9, Y9
+	VBLENDVPS   Y4, Y3, Y2, Y9
 	VMOVUPS     constant<>+2560(SB), Y1
-	VPXOR       Y3, Y2, Y10
+	VBLENDVPS   Y4, Y2, Y3, Y3
 	VFMADD213PS constant<>+2624(SB), Y6, Y1
-	VPAND       Y9, Y10, Y9
+	VPAND       constant<>+832(SB), Y8, Y2
 	VMOVUPS     constant<>+2688(SB), Y4
-	VPXOR       Y9, Y3, Y3
+	VPXOR       Y2, Y9, Y2
 	VFMADD213PS constant<>+2752(SB), Y6, Y4
-	VPXOR       Y9, Y2, Y2
-	VMOVUPS     constant<>+2816(SB), Y9
-	VPAND       constant<>+832(SB), Y8, Y10
-	VFMADD213PS constant<>+2880(SB), Y6, Y9
-	VPXOR       Y10, Y2, Y2
-	VMOVUPS     constant<>+2944(SB), Y10
 	VPSLLD      $0x01, Y8, Y8
-	VFMADD213PS constant<>+3008(SB), Y6, Y10
+	VMOVUPS     constant<>+2816(SB), Y9
 	VPAND       constant<>+832(SB), Y8, Y8
-	VFMADD231PS Y7, Y4, Y1
+	VFMADD213PS constant<>+2880(SB), Y6, Y9
 	VPXOR       Y8, Y3, Y3
-	VFMADD231PS Y7, Y10, Y9
+	VMOVUPS     constant<>+2944(SB), Y8
+	VFMADD213PS constant<>+3008(SB), Y6, Y8
+	VFMADD231PS Y7, Y4, Y1
+	VFMADD231PS Y7, Y8, Y9
 	VMULPS      Y7, Y7, Y4
 	VFMADD231PS Y4, Y9, Y1
 	VMULPS      Y6, Y7, Y4
@@ -1181,7 +1172,7 @@ next:
 	RET
 
 // func sigmoidAVX512(dst *float32, src *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -1196,40 +1187,39 @@ next:
 	VMINPS      Z1, Z2, Z1
 	VMULPS      constant<>+128(SB), Z1, Z2
 	VADDPS      constant<>+192(SB), Z2, Z2
-	VSUBPS      constant<>+192(SB), Z2, Z3
-	VMULPS      constant<>+256(SB), Z3, Z4
-	VSUBPS      Z4, Z1, Z1
-	VMULPS      constant<>+320(SB), Z3, Z4
-	VSUBPS      Z4, Z1, Z1
-	VMULPS      Z1, Z1, Z3
-	VMOVUPS     constant<>+384(SB), Z4
-	VFMADD213PS constant<>+448(SB), Z1, Z4
-	VMOVUPS     constant<>+512(SB), Z5
-	VFMADD213PS constant<>+576(SB), Z1, Z5
-	VMOVUPS     constant<>+640(SB), Z6
-	VFMADD231PS Z3, Z5, Z4
-	VMULPS      Z3, Z3, Z5
-	VFMADD231PS Z5, Z6, Z4
-	VMULPS      Z3, Z4, Z4
-	VADDPS      Z1, Z4, Z4
-	VADDPS      constant<>+704(SB), Z4, Z4
+	VSUBPS      constant<>+192(SB), Z2, Z4
+	VMULPS      constant<>+256(SB), Z4, Z5
+	VSUBPS      Z5, Z1, Z1
+	VMULPS      constant<>+320(SB), Z4, Z5
+	VSUBPS      Z5, Z1, Z1
+	VMULPS      Z1, Z1, Z4
+	VMOVUPS     constant<>+384(SB), Z5
+	VFMADD213PS constant<>+448(SB), Z1, Z5
+	VMOVUPS     constant<>+512(SB), Z6
+	VFMADD213PS constant<>+576(SB), Z1, Z6
+	VMOVUPS     constant<>+640(SB), Z7
+	VFMADD231PS Z4, Z6, Z5
+	VMULPS      Z4, Z4, Z6
+	VFMADD231PS Z6, Z7, Z5
+	VMULPS      Z4, Z5, Z5
+	VADDPS      Z1, Z5, Z5
+	VADDPS      constant<>+704(SB), Z5, Z5
 	VPSUBD      constant<>+192(SB), Z2, Z2
-	VPSRAD      $0x01, Z2, Z3
-	VPSUBD      Z3, Z2, Z2
-	VPADDD      constant<>+768(SB), Z3, Z3
-	VPSLLD      $0x17, Z3, Z3
-	VMULPS      Z3, Z4, Z4
+	VPSRAD      $0x01, Z2, Z4
+	VPSUBD      Z4, Z2, Z2
+	VPADDD      constant<>+768(SB), Z4, Z4
+	VPSLLD      $0x17, Z4, Z4
+	VMULPS      Z4, Z5, Z5
 	VPADDD      constant<>+768(SB), Z2, Z2
 	VPSLLD      $0x17, Z2, Z2
-	VMULPS      Z2, Z4, Z4
+	VMULPS      Z2, Z5, Z5
 	VMOVUPS     constant<>+704(SB), Z1
 	VPSRAD      $0x1f, Z0, Z0
-	VPXORD      Z4, Z1, Z2
-	VPANDD      Z0, Z2, Z2
-	VPXORD      Z2, Z1, Z0
-	VADDPS      Z1, Z4, Z4
-	VDIVPS      Z4, Z0, Z4
-	VMOVUPS     Z4, (AX)
+	VPMOVD2M    Z0, K1
+	VBLENDMPS   Z5, Z1, K1, Z3
+	VADDPS      Z1, Z5, Z5
+	VDIVPS      Z5, Z3, Z5
+	VMOVUPS     Z5, (AX)
 	ADDQ        $0x40, CX
 	ADDQ        $0x40, AX
 	DECQ        DX
@@ -1238,7 +1228,7 @@ next:
 	RET
 
 // func tanhAVX512(dst *float32, src *float32, count int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -1301,9 +1291,8 @@ next:
 	VADDPS      Z0, Z5, Z5
 	VPSUBD      constant<>+1280(SB), Z0, Z0
 	VPSRAD      $0x1f, Z0, Z0
-	VPXORD      Z5, Z2, Z3
-	VPANDD      Z0, Z3, Z3
-	VPXORD      Z3, Z2, Z5
+	VPMOVD2M    Z0, K1
+	VBLENDMPS   Z5, Z2, K1, Z5
 	VPORD       Z1, Z5, Z5
 	VMOVUPS     Z5, (AX)
 	ADDQ        $0x40, CX
@@ -1333,7 +1322,7 @@ next:
 	RET
 
 // func normalsAVX512(dst *float32, words *byte, blocks int, scale float32)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·normalsAVX512(SB), NOSPLIT, $0-28
 	MOVQ         dst+0(FP), AX
 	MOVQ         words+8(FP), CX
@@ -1351,11 +1340,11 @@ next:
 	VPSRLD      $0x01, Z3, Z3
 	VPSRLD      $0x01, Z5, Z5
 	VPSRLD      $0x01, Z2, Z2
-	VPANDD      constant<>+1344(SB), Z8, Z9
+	VPANDD      constant<>+1344(SB), Z8, Z4
 	VMOVUPS     constant<>+1408(SB), Z1
 	VPORD       constant<>+1472(SB), Z5, Z5
 	VPSUBD      Z3, Z1, Z1
-	VCVTDQ2PS   Z9, Z9
+	VCVTDQ2PS   Z4, Z9
 	VPSRAD      $0x1f, Z1, Z1
 	VCVTDQ2PS   Z5, Z5
 	VPANDD      constant<>+1536(SB), Z1, Z4
@@ -1382,9 +1371,8 @@ next:
 	VFMADD213PS constant<>+2240(SB), Z4, Z2
 	VMULPS      constant<>+2304(SB), Z7, Z7
 	VMOVUPS     constant<>+2368(SB), Z11
-	VPXORD      Z7, Z6, Z7
-	VPANDD      Z1, Z7, Z7
-	VPXORD      Z7, Z6, Z6
+	VPMOVD2M    Z1, K1
+	VBLENDMPS   Z7, Z6, K1, Z6
 	VFMADD213PS constant<>+2432(SB), Z4, Z11
 	VPSRLD      $0x17, Z5, Z5
 	VFMADD231PS Z10, Z11, Z2
@@ -1393,28 +1381,27 @@ next:
 	VPSUBD      constant<>+2496(SB), Z5, Z5
 	VFMADD213PS constant<>+704(SB), Z4, Z2
 	VPANDND     Z5, Z1, Z5
-	VPSLLD      $0x02, Z8, Z9
+	VPSLLD      $0x02, Z8, Z4
 	VCVTDQ2PS   Z5, Z5
-	VPSRAD      $0x1f, Z9, Z9
+	VPMOVD2M    Z4, K1
+	VBLENDMPS   Z3, Z2, K1, Z9
 	VMOVUPS     constant<>+2560(SB), Z1
-	VPXORD      Z3, Z2, Z10
+	VPMOVD2M    Z4, K1
+	VBLENDMPS   Z2, Z3, K1, Z3
 	VFMADD213PS constant<>+2624(SB), Z6, Z1
-	VPANDD      Z9, Z10, Z9
+	VPANDD      constant<>+832(SB), Z8, Z2
 	VMOVUPS     constant<>+2688(SB), Z4
-	VPXORD      Z9, Z3, Z3
+	VPXORD      Z2, Z9, Z2
 	VFMADD213PS constant<>+2752(SB), Z6, Z4
-	VPXORD      Z9, Z2, Z2
-	VMOVUPS     constant<>+2816(SB), Z9
-	VPANDD      constant<>+832(SB), Z8, Z10
-	VFMADD213PS constant<>+2880(SB), Z6, Z9
-	VPXORD      Z10, Z2, Z2
-	VMOVUPS     constant<>+2944(SB), Z10
 	VPSLLD      $0x01, Z8, Z8
-	VFMADD213PS constant<>+3008(SB), Z6, Z10
+	VMOVUPS     constant<>+2816(SB), Z9
 	VPANDD      constant<>+832(SB), Z8, Z8
-	VFMADD231PS Z7, Z4, Z1
+	VFMADD213PS constant<>+2880(SB), Z6, Z9
 	VPXORD      Z8, Z3, Z3
-	VFMADD231PS Z7, Z10, Z9
+	VMOVUPS     constant<>+2944(SB), Z8
+	VFMADD213PS constant<>+3008(SB), Z6, Z8
+	VFMADD231PS Z7, Z4, Z1
+	VFMADD231PS Z7, Z8, Z9
 	VMULPS      Z7, Z7, Z4
 	VFMADD231PS Z4, Z9, Z1
 	VMULPS      Z6, Z7, Z4

@@ -71,12 +71,15 @@ func (v lanes) andNot(a, b, to Op) {
 	VPANDN(b, a, to)
 }
 
-// choose leaves yes where mask is all ones and no where it is zero.
+// choose leaves yes where the sign of mask is set and no elsewhere.
 func (v lanes) choose(mask, yes, no, to Op) {
-	t := v.reg()
-	v.xor(yes, no, t)
-	v.and(mask, t, t)
-	v.xor(t, no, to)
+	if !v.wide() {
+		VBLENDVPS(mask, yes, no, to)
+		return
+	}
+	k := K()
+	VPMOVD2M(mask, k)
+	VBLENDMPS(yes, no, k, to)
 }
 
 // constants collects the 32-bit words a part uses, each repeated over the
