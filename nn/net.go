@@ -199,9 +199,11 @@ func (n *Net) Rest() *Net {
 
 // gains gives each layer the variance of its weights from the activation that
 // follows it: 2 before the rectifiers, which halve it (He et al.,
-// arXiv:1502.01852), else 1 (LeCun et al., Efficient BackProp, 1998).
+// arXiv:1502.01852), else 1 (LeCun et al., Efficient BackProp, 1998). A net of one
+// layer is convex and has no symmetry to break: it starts at 0.
 func (n *Net) gains(layers []Layer) {
 	gain := 1.0
+	var weighted []int
 	for i, l := range slices.Backward(layers) {
 		switch l.Kind {
 		case "relu", "bounded_relu":
@@ -211,13 +213,17 @@ func (n *Net) gains(layers []Layer) {
 		case "dense", "conv2d":
 			n.layers[i].gain = gain
 			gain = 1
+			weighted = append(weighted, i)
 		}
+	}
+	if len(weighted) == 1 {
+		n.layers[weighted[0]].gain = 0
 	}
 }
 
 // Init draws all weights from normal distributions of mean 0 and variance
-// gain/inputs, with gain 2 before relu and bounded_relu and 1 otherwise; biases
-// are 0. It returns the trainable ones and keeps the frozen ones in the net. Both
+// gain/inputs, with gain 2 before relu and bounded_relu, 0 in a net of one layer and
+// 1 otherwise; biases are 0. It returns the trainable ones and keeps the frozen ones in the net. Both
 // are drawn in the order of the layers, so that a net starts from the same weights
 // whatever is frozen in it.
 func (n *Net) Init(rng *rand.Rand) []float32 {

@@ -47,7 +47,6 @@ type state struct {
 	x, y, dx []float32
 	a, g     []float32
 	part     []float32
-	scratch  []float32
 	index    []int32
 	w, wT    []kernel.Packed
 	conv     kernel.ConvWeights
