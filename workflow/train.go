@@ -228,7 +228,7 @@ func (plan *Plan) priceGivenNoise() error {
 	if method == "" {
 		method = accountant.MethodMin
 	}
-	price, err := accountant.Epsilon(n.privacy(plan.trainScope, n.NoiseMultiplier).Event(), dp.AddOrRemoveOne, f, method)
+	price, err := accountant.Epsilon(n.event(plan.trainScope, n.NoiseMultiplier), dp.AddOrRemoveOne, f, method)
 	if err != nil || math.IsInf(price.Epsilon, 0) {
 		return usage("raise --noise-multiplier", "noise multiplier %g has no finite epsilon at delta %s", n.NoiseMultiplier, delta)
 	}
@@ -240,13 +240,16 @@ func (plan *Plan) planNetwork() (err error) {
 	n, p := plan.network, plan.problem
 	plan.noise = n.NoiseMultiplier
 	if plan.noise == 0 {
-		plan.noise, err = plan.smallest(func(x float64) dp.Event { return n.privacy(plan.trainScope, x).Event() })
+		plan.noise, err = plan.smallest(func(x float64) dp.Event { return n.event(plan.trainScope, x) })
 		if err != nil {
 			return err
 		}
 	}
 	if p.delta == 0 {
 		return usage("give a delta above 0", "DP-SGD has no pure epsilon")
+	}
+	if n.net.Centred() > 0 {
+		plan.add("centre", plan.trainScope, fmt.Sprintf("mean of %d features", n.net.Centred()), dp.Gaussian{NoiseMultiplier: n.centreNoise(plan.noise)})
 	}
 	plan.add("train", plan.trainScope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(plan.trainScope, plan.noise).Event())
 	if err := plan.planScore(); err != nil {
@@ -328,6 +331,14 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 			average.Add(params)
 		},
 		Progress: func(done, steps int) { env.Progress.step("train", done, steps) },
+	}
+	if n.NonPrivate {
+		err = plan.centrePublic(env)
+	} else {
+		err = plan.centre(ctx, env, permit, src)
+	}
+	if err != nil {
+		return err
 	}
 	if n.NonPrivate {
 		err = gradient.TrainPublic(ctx, env.Rows, t, params, src.Split("train"))

@@ -1,0 +1,72 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/ledger"
+	"pawl/core/release"
+)
+
+// A net with a centre layer takes off the mean of its inputs. The mean is one
+// Gaussian release on the training rows, beside the training and paid for with it.
+
+// centreShare is how much more noise the mean has than the training as a whole, which
+// amounts to one release of multiplier σ/(q√T): at 5 the mean costs a twenty-fifth of
+// the training's Rényi divergence. Fashion-MNIST gains 0.6 points by it, CIFAR-10 five.
+const centreShare = 5
+
+// centreNoise is the mean's multiplier beside steps of multiplier x.
+func (n *network) centreNoise(x float64) float64 {
+	return centreShare * x / (n.rate * math.Sqrt(float64(n.steps)))
+}
+
+// event is what the training costs on its scope, with noise x at each step.
+func (n *network) event(scope dp.Scope, x float64) dp.Event {
+	steps := n.privacy(scope, x).Event()
+	if n.net.Centred() == 0 {
+		return steps
+	}
+	return dp.Compose{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: n.centreNoise(x)}, steps}}
+}
+
+// centre releases the mean of the inputs and puts it into the net. Its inputs are
+// rows of norm 1: a centre layer stands behind nothing else.
+func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source) error {
+	n := plan.network
+	if n.net.Centred() == 0 {
+		return nil
+	}
+	m := release.InputMean{Scope: plan.trainScope, NoiseMultiplier: n.centreNoise(plan.noise), Norm: 1,
+		ExpectedRows: plan.trainingRows(float64(plan.problem.Rows))}
+	mean, err := m.Release(ctx, permit, env.Rows, src.Split("centre"))
+	if err != nil {
+		return fmt.Errorf("centring: %w", err)
+	}
+	single := make([]float32, len(mean))
+	for j, v := range mean {
+		single[j] = float32(v)
+	}
+	return n.net.SetCentre(single)
+}
+
+// centrePublic is centre without noise, for a training that claims nothing.
+func (plan *Plan) centrePublic(env Env) error {
+	n := plan.network
+	if n.net.Centred() == 0 {
+		return nil
+	}
+	mean, rows := make([]float32, n.net.Centred()), float32(plan.trainingRows(float64(plan.problem.Rows)))
+	err := release.PublicInputs(env.Rows, plan.trainScope, func(_ []float64, input []float32) {
+		for j, v := range input {
+			mean[j] += v / rows
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return n.net.SetCentre(mean)
+}
