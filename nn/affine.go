@@ -1,9 +1,6 @@
 package nn
 
-import (
-	"pawl/core/gradient"
-	"pawl/kernel"
-)
+import "pawl/core/gradient"
 
 // affine is a linear map with bias, used at t positions of each example by each
 // of its groups: rows A_g ((n·t)×m) times W_g (m×n) plus b_g.
@@ -53,36 +50,6 @@ func (f *affine) group(params, frozen []float32, g int) (w, b []float32) {
 	w = w[at+g*each:][: f.m*f.n : f.m*f.n]
 	b = b[biasAt+g*eachBias:][:f.n:f.n]
 	return w, b
-}
-
-// pack prepares the weights for the products of one call.
-func (f *affine) pack(c *call, s *state) {
-	if s.w == nil {
-		s.w, s.wT = make([]kernel.Packed, f.groups), make([]kernel.Packed, f.groups)
-	}
-	for g := range f.groups {
-		w, _ := f.group(c.params, c.net.frozen, g)
-		s.w[g].Set(kernel.Dense(w, f.m, f.n))
-		if c.record != nil && c.wantInput {
-			s.wT[g].Set(kernel.Dense(w, f.m, f.n).T())
-		}
-	}
-}
-
-// apply sets y (rows×n) to a (rows×m) times W_g plus b_g.
-func (f *affine) apply(c *call, s *state, y, a []float32, g int) {
-	_, b := f.group(c.params, c.net.frozen, g)
-	for i := 0; i < len(y); i += f.n {
-		copy(y[i:i+f.n], b)
-	}
-	rows := len(y) / f.n
-	kernel.MatMulPacked(kernel.Dense(y, rows, f.n), kernel.Dense(a, rows, f.m), &s.w[g], true)
-}
-
-// applyTransposed sets da (rows×m) to dy (rows×n) times W_gᵀ, packed before.
-func (f *affine) applyTransposed(s *state, da, dy []float32, g int) {
-	rows := len(dy) / f.n
-	kernel.MatMulPacked(kernel.Dense(da, rows, f.m), kernel.Dense(dy, rows, f.n), &s.wT[g], false)
 }
 
 // trace hands group g's rows to the recorder.

@@ -48,7 +48,7 @@ type state struct {
 	a, g     []float32
 	part     []float32
 	index    []int32
-	w, wT    []kernel.Packed
+	w, wT    kernel.Packed
 	conv     kernel.ConvWeights
 }
 
