@@ -30,6 +30,11 @@ func rectifyAVX2(dst *float32, src *float32, bound float32, count int)
 //go:noescape
 func rectifyChainAVX2(dy *float32, y *float32, bound float32, count int)
 
+// dotBlocksAVX2 returns the sum of the products of count·16 values in float64, by 16 interleaved sums, of which halves are added up.
+//
+//go:noescape
+func dotBlocksAVX2(x *float32, y *float32, count int) float64
+
 // tanhChainAVX2 multiplies dy by 1 − y² for count whole vectors.
 //
 //go:noescape

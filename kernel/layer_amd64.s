@@ -187,6 +187,45 @@ next:
 	VZEROUPPER
 	RET
 
+// func dotBlocksAVX2(x *float32, y *float32, count int) float64
+// Requires: AVX, FMA3, SSE2
+TEXT ·dotBlocksAVX2(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   count+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+
+next:
+	VCVTPS2PD    (AX), Y4
+	VCVTPS2PD    (CX), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VCVTPS2PD    16(AX), Y4
+	VCVTPS2PD    16(CX), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VCVTPS2PD    32(AX), Y4
+	VCVTPS2PD    32(CX), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VCVTPS2PD    48(AX), Y4
+	VCVTPS2PD    48(CX), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, CX
+	DECQ         DX
+	JNZ          next
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VPERMILPD    $0x01, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func tanhChainAVX2(dy *float32, y *float32, count int)
 // Requires: AVX, AVX2
 TEXT ·tanhChainAVX2(SB), NOSPLIT, $0-24

@@ -23,6 +23,7 @@ type machine struct {
 
 	rectify, rectifyChain   func(dst, src []float32, bound float32)
 	tanhChain, sigmoidChain func(dy, y []float32)
+	dotBlocks               func(x, y []float32) float64
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
@@ -77,6 +78,7 @@ var portable = machine{
 	normals:   normalsPortable,
 	rectify:   rectifyPortable, rectifyChain: rectifyChainPortable,
 	tanhChain: tanhChainPortable, sigmoidChain: sigmoidChainPortable,
+	dotBlocks: dotBlocksPortable,
 }
 
 func each(dst, src []float32, f func(float32) float32) {

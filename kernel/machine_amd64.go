@@ -67,6 +67,7 @@ func withLayers(x machine) *machine {
 	x.rectifyChain = bounded(rectifyChainAVX2, rectifyChainPortable)
 	x.tanhChain = chained(tanhChainAVX2, tanhChainPortable)
 	x.sigmoidChain = chained(sigmoidChainAVX2, sigmoidChainPortable)
+	x.dotBlocks = func(x, y []float32) float64 { return dotBlocksAVX2(&x[0], &y[0], len(x)/dotLanes) }
 	return &x
 }
 

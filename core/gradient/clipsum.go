@@ -202,20 +202,7 @@ func pairs(a, g []float32, rows int, tr *Trace) float64 {
 
 // dot is ⟨x, y⟩ in float64: in float32 a square of norm 0.01 over 10⁶ entries of
 // 1e-5, or one entry of 1e-23, would underflow and the example pass unclipped.
-func dot(x, y []float32) float64 {
-	var s0, s1, s2, s3 float64
-	y = y[:len(x)]
-	for ; len(x) >= 4 && len(y) >= 4; x, y = x[4:], y[4:] {
-		s0 += float64(x[0]) * float64(y[0])
-		s1 += float64(x[1]) * float64(y[1])
-		s2 += float64(x[2]) * float64(y[2])
-		s3 += float64(x[3]) * float64(y[3])
-	}
-	for i, v := range x {
-		s0 += float64(v) * float64(y[i])
-	}
-	return s0 + s1 + s2 + s3
-}
+func dot(x, y []float32) float64 { return kernel.Dot(x, y) }
 
 // factors turns norms into the scale of every row of inputs. An example whose
 // gradient is not finite contributes nothing, nor does one so long that its scale

@@ -14,14 +14,15 @@ const (
 	notAtLeast = 9
 )
 
-// layer writes what stands between the products of a network: pools and the
-// rectifiers. These move more than they compute, so one width serves all machines.
+// layer writes what stands between the products of a network: pools, rectifiers
+// and norms. These move more than they compute, so one width serves all machines.
 func layer() {
 	maxPool2()
 	disjoint()
 	addWhere()
 	rectify()
 	rectifyChain()
+	dotBlocks()
 	chain("tanhChainAVX2", "1 − y²", func(one, y, to reg.VecVirtual) {
 		VMULPS(y, y, to)
 		VSUBPS(to, one, to)
@@ -224,6 +225,40 @@ func rectifyChain() {
 		VANDPS(Mem{Base: dy}, high, high)
 		VMOVUPS(high, Mem{Base: dy})
 	})
+}
+
+func dotBlocks() {
+	TEXT("dotBlocksAVX2", NOSPLIT, "func(x, y *float32, count int) float64")
+	Pragma("noescape")
+	Doc("dotBlocksAVX2 returns the sum of the products of count·16 values in float64, by 16 interleaved sums, of which halves are added up.")
+	x, y, count := load("x"), load("y"), load("count")
+	var acc [4]reg.VecVirtual
+	for i := range acc {
+		acc[i] = YMM()
+		VXORPD(acc[i], acc[i], acc[i])
+	}
+	Label("next")
+	for i := range acc {
+		a, b := YMM(), YMM()
+		VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, a)
+		VCVTPS2PD(Mem{Base: y, Disp: 16 * i}, b)
+		VFMADD231PD(a, b, acc[i])
+	}
+	ADDQ(Imm(64), x)
+	ADDQ(Imm(64), y)
+	DECQ(count)
+	JNZ(LabelRef("next"))
+	VADDPD(acc[2], acc[0], acc[0])
+	VADDPD(acc[3], acc[1], acc[1])
+	VADDPD(acc[1], acc[0], acc[0])
+	low, high := acc[0].AsX(), XMM()
+	VEXTRACTF128(Imm(1), acc[0], high)
+	VADDPD(high, low, low)
+	VPERMILPD(Imm(1), low, high)
+	VADDSD(high, low, low)
+	Store(low, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
 }
 
 // chain multiplies by a derivative that is a function of y.
