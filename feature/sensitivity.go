@@ -1,0 +1,64 @@
+package feature
+
+import "math"
+
+// BinaryEntropy is h₂(p) = −p·log₂ p − (1−p)·log₂(1−p) in bits; 0 at p = 0 and 1, NaN
+// outside.
+func BinaryEntropy(p float64) float64 {
+	if !(p >= 0 && p <= 1) {
+		return math.NaN()
+	}
+	return max(-xlog2(p)-xlog2(1-p), 0)
+}
+
+// EntropySensitivityReplace is the largest change in bits of a plug-in entropy of n rows
+// when one is replaced: h₂(1/n) <= (log₂ n + 1/ln 2)/n, reached where one row of n equal
+// ones becomes different. n has to be public. +Inf for n < 1.
+func EntropySensitivityReplace(n int) float64 {
+	if n < 1 {
+		return math.Inf(1)
+	}
+	return BinaryEntropy(1 / float64(n))
+}
+
+// EntropySensitivityAddRemove is the same when one row joins n rows with at most
+// levels different values, n the smaller number:
+//
+//	max(h₂(1/(n+1)), log₂(min(levels, n))/(n+1)).
+//
+// The first is reached by a new value beside n equal ones, the second by one row more of
+// a value when all are equally frequent (approached, where n is no multiple). It falls
+// with n from n = 1 on, so a public lower bound of a private n will do. 0 for n = 0; +Inf for n < 0
+// or levels < 1.
+func EntropySensitivityAddRemove(n, levels int) float64 {
+	if n < 0 || levels < 1 {
+		return math.Inf(1)
+	}
+	if n == 0 || levels == 1 {
+		return 0
+	}
+	m := float64(n + 1)
+	return max(BinaryEntropy(1/m), math.Log2(float64(min(levels, n)))/m)
+}
+
+// EntropySensitivityPublished is the bound used as published by Bindschaedler, Shokri
+// and Gunter, (2 + 1/ln 2 + 2·log₂ n)/n bits: valid, and about twice the largest change.
+// +Inf for n < 1.
+func EntropySensitivityPublished(n float64) float64 {
+	if !(n >= 1) {
+		return math.Inf(1)
+	}
+	return (2 + 1/math.Ln2 + 2*math.Log2(n)) / n
+}
+
+// PublishedCompositionEpsilon is the epsilon that [B] states for selection on noisy
+// entropies: advanced composition ε√(2c·ln(1/δ)) + cε(e^ε − 1) of c = (features+1)²
+// entropies, each ε-DP. 43 features, ε = 0.01 and δ = 1e-5 give 2.306, printed 2.31.
+// +Inf for arguments out of range.
+func PublishedCompositionEpsilon(features int, entropyEpsilon, delta float64) float64 {
+	if features < 1 || !(entropyEpsilon > 0) || !(delta > 0 && delta < 1) {
+		return math.Inf(1)
+	}
+	c := float64(features+1) * float64(features+1)
+	return entropyEpsilon*math.Sqrt(2*c*math.Log(1/delta)) + c*entropyEpsilon*math.Expm1(entropyEpsilon)
+}
