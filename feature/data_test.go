@@ -70,10 +70,10 @@ func (x *table) tally(t testing.TB, need feature.Need) *feature.Statistics {
 	return s
 }
 
-// oneHot makes every attribute one-hot but binned numbers.
+// oneHot makes every attribute one-hot, with a column for unknown cells as published.
 func (x *table) oneHot() *table {
 	for i := range x.domain.Attributes {
-		x.domain.Attributes[i].OneHot = true
+		x.domain.Attributes[i].OneHot, x.domain.Attributes[i].Unknown = true, false
 	}
 	return x
 }

@@ -21,6 +21,9 @@ type Attribute struct {
 	Levels int
 	// OneHot gives every level a column of its own at ColumnLevel.
 	OneHot bool
+	// Unknown says that the last level is that of cells without information. It counts in
+	// tables and has no column of its own, as encodings have none; clear it to give it one.
+	Unknown bool
 	// LevelNames, where there is one for each level, names those columns.
 	LevelNames []string
 }
@@ -77,7 +80,11 @@ func (d *Domain) Columns(l Level) []Column {
 			out = append(out, Column{a.Name, i, -1})
 			continue
 		}
-		for v := range a.Levels {
+		levels := a.Levels
+		if a.Unknown {
+			levels--
+		}
+		for v := range levels {
 			name := strconv.Itoa(v)
 			if len(a.LevelNames) == a.Levels {
 				name = a.LevelNames[v]

@@ -56,6 +56,7 @@ func NewLayout(s *schema.Schema, target string, bins int) (*Layout, error) {
 			if c.Missing == schema.MissingUnknown {
 				unknown = uint16(a.Levels)
 				a.Levels++
+				a.Unknown = true
 				names = append(names, "(unknown)")
 			}
 			if len(names) == a.Levels {
