@@ -36,8 +36,8 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
-	s.StringVar(&f.model, "model", "auto", "auto, linear, objective-perturbation, normal-equations, majority or mean")
-	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours")
+	s.StringVar(&f.model, "model", "auto", "auto, linear, objective-perturbation, normal-equations, majority or mean; for images auto, linear, or a network")
+	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
@@ -162,6 +162,7 @@ func (a *app) fitCommand() *cobra.Command {
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
 DATA is a CSV file with a schema (--schema) or a built-in data set (pawl data list).
+Images take data-free features (scatter) under a linear model, or a network by name.
 The plan and its price are shown first; the ledger is charged before a row is used.
 Written into --out: model/, report.html, statement.json and README.md (model card).`,
 		Example: `  pawl fit adult --target income --epsilon 1
@@ -179,6 +180,13 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 		return err
 	}
 	defer store.Close()
+	if isImages(data) {
+		t, err := f.training()
+		if err != nil {
+			return err
+		}
+		return a.trainOn(ctx, l, data, t)
+	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {
 		return err

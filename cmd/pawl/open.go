@@ -50,8 +50,8 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	if statErr != nil {
 		if errors.Is(statErr, os.ErrNotExist) {
 			if _, ok := dataset.Images(data); ok {
-				return nil, &usageError{fmt.Sprintf("%s: a built-in set of images, and pawl fit takes tables", data),
-					fmt.Sprintf("pawl train %s --model NAME --epsilon E; pawl models list shows the names", data)}
+				return nil, &usageError{fmt.Sprintf("%s: a built-in set of images, and this command takes tables", data),
+					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its price; pawl train %s --model NAME for one network", data, data)}
 			}
 			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), builtinAdvice(data)}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/ledger"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -46,22 +47,39 @@ func (a *app) plan(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	j, err := a.prepare(ctx, l, data, f)
+	plan, err := a.planOf(ctx, l, data, f)
 	if err != nil {
 		return err
 	}
-	s, err := j.plan.Statement(version(), time.Now())
+	s, err := plan.Statement(version(), time.Now())
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return report.WriteJSON(a.out, s)
 	}
-	printPlan(a.out, s, j.plan)
+	printPlan(a.out, s, plan)
 	for _, r := range s.Advice {
 		fmt.Fprintf(a.out, "\n• %s\n    because %s\n    evidence: %s\n    would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
 	}
 	return nil
+}
+
+// planOf prices a fit of a table or of images.
+func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*workflow.Plan, error) {
+	if isImages(data) {
+		t, err := f.training()
+		if err != nil {
+			return nil, err
+		}
+		plan, _, err := a.planTrain(ctx, l, data, t)
+		return plan, err
+	}
+	j, err := a.prepare(ctx, l, data, f)
+	if err != nil {
+		return nil, err
+	}
+	return j.plan, nil
 }
 
 // printPlan shows the price list. Everything in it is public.

@@ -17,6 +17,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/core/intake"
+	"pawl/core/ledger"
 	"pawl/dataset"
 	"pawl/images"
 	"pawl/nn"
@@ -95,6 +96,11 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	return c
 }
 
+// trainDefaults are those of the flags that fit does not have.
+func trainDefaults(f *trainFlags) {
+	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
+}
+
 // pictures is a set of images with what is public about it.
 type pictures struct {
 	name, target, licence string
@@ -109,27 +115,24 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 		return err
 	}
 	defer store.Close()
-	p, err := a.openPictures(data, f)
+	return a.trainOn(ctx, l, data, f)
+}
+
+func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
+	plan, p, err := a.planTrain(ctx, l, data, f)
 	if err != nil {
 		return err
 	}
+	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
 	s := p.schema()
 	if err := effectivePublic(ctx, l, p.name, s); err != nil {
 		return err
 	}
-	in, err := f.input(p, s)
+	seed, err := parseSeed(f.seed)
 	if err != nil {
 		return err
 	}
-	plan, err := workflow.NewTrainPlan(in)
-	if err != nil {
-		return err
-	}
-	if err := plan.Preflight(ctx); err != nil {
-		return err
-	}
-	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
-	key, err := scopeKey(ctx, l, p.name, s, in.Seed)
+	key, err := scopeKey(ctx, l, p.name, s, seed)
 	if err != nil {
 		return err
 	}
@@ -140,6 +143,27 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 		return err
 	}
 	return a.finish(ctx, plan, env, f.out)
+}
+
+// planTrain opens the images, prices the training and rehearses it.
+func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*workflow.Plan, *pictures, error) {
+	p, err := a.openPictures(data, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := p.schema()
+	if err := effectivePublic(ctx, l, p.name, s); err != nil {
+		return nil, nil, err
+	}
+	in, err := f.input(p, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, p, plan.Preflight(ctx)
 }
 
 // finish shows a plan, runs it and writes what it releases.
