@@ -14,7 +14,7 @@ import (
 // counts are those of the papers' tables, recomputed by hand: all parameters and
 // the trained ones.
 var counts = map[string][2]int{
-	"mnist-paw-fcn": {9610, 9610}, "mnist-stw-fcn": {66762, 66762},
+	"mnist-fcn-150": {150*128 + 128 + 128*10 + 10, 20618}, "mnist-paw-fcn": {9610, 9610}, "mnist-stw-fcn": {66762, 66762},
 	"fmnist-paw-fcn": {9610, 9610}, "fmnist-stw-fcn": {38410, 38410},
 	"cifar-paw-fcn": {19914, 19914}, "cifar-stw-fcn": {636938, 636938},
 	"svhn-paw-fcn": {39818, 39818}, "svhn-stw-fcn": {221066, 221066},
