@@ -1,0 +1,264 @@
+package gradient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+)
+
+// Term is one public table of a Boost: a map from a row to one of Levels cells,
+// made from the schema alone. A row outside of 0 … Levels−1 is in no cell and gets
+// nothing from the term.
+type Term struct {
+	Name   string
+	Levels int
+	// Ordered is the number of leading cells that are neighbours in their order
+	// (bins of a number); 0 for a table of categories. It has no privacy meaning.
+	Ordered int
+	Level   func(cells []float64) int
+}
+
+// Boost trains an additive model Σ_t f_t(cell of the row in term t) by cyclic
+// boosting (the private explainable boosting machine of Nori, Caruana, Bu, Shen and
+// Kulkarni, arXiv:2106.09680, with public bins in place of private ones). All
+// fields but Progress are required.
+//
+// It releases the number of rows in every cell once, then Epochs·len(Terms) times
+// the sum of clipped residuals in each cell of one term, and moves that term's cells
+// by −LearningRate · sum / count.
+//
+// # Guarantee
+//
+// A row is in at most one cell of a term and its residual has norm at most
+// ClippingNorm =: C, so a release of residuals moves by at most C for each row in
+// which neighbours differ (k = Permit.RowsApart), and the counts of all terms
+// together by √len(Terms). With noise of multipliers
+//
+//	counts     σ_c = σ/√share                          (σ = NoiseMultiplier, share = CountShare)
+//	residuals  σ_r = σ·√(Epochs·len(Terms)/(1−share))  each
+//
+// the precisions add up: 1/σ_c² + Epochs·len(Terms)/σ_r² = 1/σ². Gaussian releases,
+// each chosen after the ones before it, are dominated by one Gaussian release of the
+// precision of all, so a run costs Event, dp.Gaussian of multiplier σ, whatever the
+// number of epochs and terms. Steps, smoothing and averaging work on what was
+// released.
+type Boost struct {
+	Scope dp.Scope
+	// NoiseMultiplier σ is that of the whole run.
+	NoiseMultiplier float64
+	// ClippingNorm bounds the L2 norm of one row's residual.
+	ClippingNorm float64
+	// CountShare in (0, 1) is the part of the precision that counts take.
+	CountShare float64
+	Epochs     int
+	Terms      []Term
+
+	Loss Loss
+	// Outputs is the number of score columns: classes for Softmax, else 1.
+	Outputs int
+	// Target maps a row's cells to its target; NaN takes the row out.
+	Target func(cells []float64) float64
+
+	LearningRate float64
+	// Floor keeps steps on nearly empty cells short: a count is taken to be at least
+	// Floor standard deviations of the noise on the sum beside it, so that a step
+	// carries noise of at most LearningRate/Floor.
+	Floor float64
+	// Tail is the number of last epochs whose tables are averaged.
+	Tail int
+	// Progress, when not nil, is told the number of epochs done: a public number.
+	Progress func(done, epochs int)
+}
+
+// Boosted is what a Boost releases, by term.
+type Boosted struct {
+	// Tables holds f_t, Levels×Outputs, row-major.
+	Tables [][]float64
+	// Counts holds the noisy number of rows in each cell; it may be negative.
+	Counts [][]float64
+}
+
+// Event is what a run costs.
+func (b *Boost) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: b.NoiseMultiplier} }
+
+// Validate reports the first parameter without meaning. It does not look at
+// NoiseMultiplier, which TrainBoostPublic has no use for.
+func (b *Boost) Validate() error {
+	if !b.Scope.Valid() {
+		return fmt.Errorf("gradient: scope %v is not valid", b.Scope)
+	}
+	if len(b.Terms) == 0 || b.Target == nil {
+		return errors.New("gradient: boosting needs terms and a target")
+	}
+	for _, t := range b.Terms {
+		if t.Level == nil || t.Levels < 1 || t.Levels >= noCell || t.Ordered < 0 || t.Ordered > t.Levels {
+			return fmt.Errorf("gradient: term %q needs a map to between 1 and %d cells, of which at most all are ordered", t.Name, noCell-1)
+		}
+	}
+	switch {
+	case b.Loss != Logistic && b.Loss != Softmax && b.Loss != Residual:
+		return fmt.Errorf("gradient: unknown loss %q", b.Loss)
+	case b.Loss == Softmax && b.Outputs < 2, b.Loss != Softmax && b.Outputs != 1:
+		return fmt.Errorf("gradient: %s loss does not go with %d outputs", b.Loss, b.Outputs)
+	case !(b.CountShare > 0 && b.CountShare < 1):
+		return fmt.Errorf("gradient: the share of counts must lie in (0, 1), got %g", b.CountShare)
+	case b.Epochs < 1 || b.Tail < 1 || b.Tail > b.Epochs:
+		return fmt.Errorf("gradient: boosting needs epochs >= tail >= 1, got %d and %d", b.Epochs, b.Tail)
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"clipping norm", b.ClippingNorm}, {"learning rate", b.LearningRate}, {"floor", b.Floor}} {
+		if !(v.value > 0) || math.IsInf(v.value, 0) {
+			return fmt.Errorf("gradient: %s must be a finite number > 0, got %g", v.name, v.value)
+		}
+	}
+	return nil
+}
+
+// boostNoise is the noise of a run: standard deviations on every count and on every
+// sum of residuals.
+type boostNoise struct{ counts, residuals float64 }
+
+func (b *Boost) noise(rowsApart int) boostNoise {
+	terms, k := float64(len(b.Terms)), float64(rowsApart)*rounding
+	return boostNoise{
+		counts:    b.NoiseMultiplier / math.Sqrt(b.CountShare) * math.Sqrt(terms) * k,
+		residuals: b.NoiseMultiplier * math.Sqrt(float64(b.Epochs)*terms/(1-b.CountShare)) * b.ClippingNorm * k,
+	}
+}
+
+// TrainBoost runs b on the rows of its scope. permit must hold b.Event() on b.Scope,
+// unused.
+//
+// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
+// when interrupted, with the charge kept.
+func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost, src *entropy.Source) (out *Boosted, err error) {
+	defer sealed.Contain(&err)
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	if !(b.NoiseMultiplier > 0) || math.IsInf(b.NoiseMultiplier, 0) {
+		return nil, fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", b.NoiseMultiplier)
+	}
+	if src == nil {
+		return nil, errors.New("gradient: a source of randomness is required")
+	}
+	view, err := sealed.Open(rows, permit, b.Scope, b.Event())
+	if err != nil {
+		return nil, err
+	}
+	n := b.noise(permit.RowsApart())
+	if math.IsInf(n.counts, 0) || math.IsInf(n.residuals, 0) {
+		return nil, errors.New("gradient: noise multiplier is out of the range of a 64-bit float")
+	}
+	return b.run(ctx, view, n, src)
+}
+
+// TrainBoostPublic runs b without noise. It opens public data sets only; its result
+// carries no guarantee. ClippingNorm still applies.
+func TrainBoostPublic(ctx context.Context, rows *sealed.Rows, b Boost) (out *Boosted, err error) {
+	defer sealed.Contain(&err)
+	if err := b.Validate(); err != nil {
+		return nil, err
+	}
+	view, err := sealed.OpenPublic(rows, b.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return b.run(ctx, view, boostNoise{}, nil)
+}
+
+func (b *Boost) run(ctx context.Context, view *sealed.View, n boostNoise, src *entropy.Source) (*Boosted, error) {
+	var countDraws, draws *entropy.Source
+	if src != nil {
+		countDraws, draws = src.Split("counts"), src.Split("residuals")
+	}
+	table := newBoostTable(view, b)
+	defer table.crew.end()
+	out := &Boosted{Tables: make([][]float64, len(b.Terms)), Counts: make([][]float64, len(b.Terms))}
+	f, sums := make([][]float64, len(b.Terms)), make([][]float64, len(b.Terms))
+	for t, term := range b.Terms {
+		f[t], sums[t] = make([]float64, term.Levels*b.Outputs), make([]float64, term.Levels*b.Outputs)
+		out.Tables[t], out.Counts[t] = make([]float64, term.Levels*b.Outputs), table.counts(t, term.Levels)
+		noise.AddGaussian(countDraws, out.Counts[t], n.counts)
+	}
+	for epoch := range b.Epochs {
+		for t := range b.Terms {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			table.residuals(sums[t], t)
+			// Noise goes on the sum of clipped residuals; all else comes after.
+			noise.AddGaussian(draws, sums[t], n.residuals)
+			move := table.move[:len(sums[t])]
+			clear(move)
+			boostStep(move, sums[t], out.Counts[t], b.Terms[t].Ordered, b.Outputs, b.Floor*n.residuals)
+			for j := range move {
+				move[j] *= -b.LearningRate
+				f[t][j] += move[j]
+			}
+			table.moved = t
+		}
+		if epoch >= b.Epochs-b.Tail {
+			for t := range f {
+				for j, v := range f[t] {
+					out.Tables[t][j] += v / float64(b.Tail)
+				}
+			}
+		}
+		if b.Progress != nil {
+			b.Progress(epoch+1, b.Epochs)
+		}
+	}
+	return out, nil
+}
+
+// boostStep adds sum/count to move (levels×outputs). Cells without order stand
+// alone. Ordered ones are also taken together in runs of 2, 4, 8, … short of all, and
+// a cell moves by twice the mean over the widths: a wide run has a large count and little noise, so
+// where single cells are too noisy to move the trend still does, and jumps appear
+// where the rows are. floor is the least denominator of a single cell; noise of a run
+// of w cells is √w times larger.
+func boostStep(move, sum, count []float64, ordered, outputs int, floor float64) {
+	for j := ordered; j < len(count); j++ {
+		d := max(count[j], floor, 1)
+		for k := range outputs {
+			move[j*outputs+k] += sum[j*outputs+k] / d
+		}
+	}
+	widths := 0
+	for w := 1; w == 1 || w < ordered; w *= 2 {
+		widths++
+	}
+	share := 2 / float64(widths)
+	if widths == 1 {
+		share = 1
+	}
+	run := make([]float64, outputs)
+	for w := 1; w == 1 || w < ordered; w *= 2 {
+		for lo := 0; lo < ordered; lo += w {
+			hi := min(lo+w, ordered)
+			clear(run)
+			d := 0.0
+			for j := lo; j < hi; j++ {
+				d += count[j]
+				for k := range run {
+					run[k] += sum[j*outputs+k]
+				}
+			}
+			d = max(d, floor*math.Sqrt(float64(hi-lo)), 1)
+			for j := lo; j < hi; j++ {
+				for k, v := range run {
+					move[j*outputs+k] += share * v / d
+				}
+			}
+		}
+	}
+}
