@@ -2,6 +2,7 @@ package feature_test
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -195,6 +196,35 @@ func TestNullCorrection(t *testing.T) {
 	}
 	if same < 0.6 {
 		t.Errorf("two equal attributes: uncertainty %v after correction", same)
+	}
+}
+
+// Two independent attributes of 2 and 12 levels, 100 rows: all 24 cells may occur, and
+// the correction is (K_xy − K_x − K_y + 1)/(2n·ln 2) of what does.
+func TestMillerMadowInMatrix(t *testing.T) {
+	x := independent([]int{2, 12}, 100)
+	s := x.tally(t, feature.NeedPairTables)
+	joint := s.PairTables[0]
+	occupied := 0
+	for _, c := range joint.Counts {
+		if c > 0 {
+			occupied++
+		}
+	}
+	var rows, cols [12]float64
+	for i, c := range joint.Counts {
+		rows[i/12] += c
+		cols[i%12] += c
+	}
+	hx, hy := feature.Entropy(rows[:2]), feature.Entropy(cols[:])
+	information := max(joint.MutualInformation()-float64(occupied-2-12+1)/(2*100*math.Ln2), 0)
+	m, err := s.Matrix(feature.AttributeLevel, feature.MatrixOptions{Correction: feature.MillerMadowCorrection})
+	if want := 2 * information / (hx + hy); err != nil || !near(m.Pair(0, 1), want, 1e-12) {
+		t.Errorf("got %v, %v; want %v", m.Pair(0, 1), err, want)
+	}
+	plain, err := s.Matrix(feature.AttributeLevel, feature.MatrixOptions{})
+	if err != nil || !(plain.Pair(0, 1) > m.Pair(0, 1)) {
+		t.Errorf("%v plain, %v corrected, %v", plain.Pair(0, 1), m.Pair(0, 1), err)
 	}
 }
 
