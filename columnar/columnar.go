@@ -223,6 +223,9 @@ func (c *Chunk) Text(i int) string {
 		return strconv.FormatUint(uint64(c.ints[i]), 10)
 	case c.ints != nil:
 		return strconv.FormatInt(c.ints[i], 10)
+	case c.floats != nil && math.Trunc(c.floats[i]) == c.floats[i] && math.Abs(c.floats[i]) < 1<<53:
+		// Without an exponent, since a column of identifiers with nulls often comes as floats.
+		return strconv.FormatFloat(c.floats[i], 'f', -1, 64)
 	case c.floats != nil && c.single:
 		return strconv.FormatFloat(c.floats[i], 'g', -1, 32)
 	case c.floats != nil:

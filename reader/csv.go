@@ -81,7 +81,7 @@ func New(name string, r io.Reader) (*CSV, error) {
 	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
 		return nil, c.fault(0, "", "the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
 	case bytes.HasPrefix(start, []byte("PAR1")):
-		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "write it as CSV in UTF-8 first")
+		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "open it as what it is, or write it as CSV in UTF-8")
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		return nil, c.fault(0, "", "this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
 	}
@@ -130,6 +130,24 @@ func (c *CSV) readHeader() error {
 		c.header = append(c.header, h.text)
 	}
 	return nil
+}
+
+// choose keeps every field: a record has to be scanned whole.
+func (c *CSV) choose([]int) error { return nil }
+
+func (c *CSV) headFault(column, msg, hint string) error { return c.fault(1, column, msg, hint) }
+
+func (c *CSV) rowFault(cells []cell, field int, column, msg, hint string) error {
+	return c.fault(cells[field].line, column, msg, hint)
+}
+
+func (c *CSV) absent(column, why string) error {
+	return c.fault(1, "", fmt.Sprintf("the header has no column %q, %s", column, why),
+		nearestHint(column, c.header, separatorHint(c.header)))
+}
+
+func (c *CSV) noRows() error {
+	return c.fault(0, "", "the file has a header and no rows", "append the rows below the header")
 }
 
 // Next returns the next record: exactly as many cells as the header has names.

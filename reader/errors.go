@@ -1,4 +1,4 @@
-// Package reader reads tables strictly: a file that does not say one thing only
+// Package reader reads tables strictly, CSV, Parquet and Arrow: a file that does not say one thing only
 // is refused with its line and column, and no message ever repeats a cell.
 package reader
 
@@ -9,6 +9,10 @@ import "fmt"
 type PositionError struct {
 	File string
 	Line int // counted from 1; 0 when the fault is the file's as a whole
+	// Row and Group stand for Line in a file that is stored by columns: the number of
+	// the row in the file and of its row group, counted from 1.
+	Row   int64
+	Group int
 	// Column is the name of the column, empty when no single one is at fault.
 	Column string
 	Msg    string
@@ -16,13 +20,22 @@ type PositionError struct {
 	hint string
 }
 
-// Error is one line: file:line: column "name": what was expected.
+// Error is one line: file:line: column "name": what was expected. In a file stored
+// by columns: file: row 7 (row group 1): column "name": what was expected.
 func (e *PositionError) Error() string {
 	s := e.File
 	if e.Line > 0 {
 		s += fmt.Sprintf(":%d", e.Line)
 	}
 	s += ": "
+	switch {
+	case e.Row > 0 && e.Group > 0:
+		s += fmt.Sprintf("row %d (row group %d): ", e.Row, e.Group)
+	case e.Row > 0:
+		s += fmt.Sprintf("row %d: ", e.Row)
+	case e.Group > 0:
+		s += fmt.Sprintf("row group %d: ", e.Group)
+	}
 	if e.Column != "" {
 		s += fmt.Sprintf("column %q: ", e.Column)
 	}

@@ -18,10 +18,11 @@ const (
 // cell is one field of a record.
 type cell struct {
 	text   string
-	line   int    // where it begins
+	line   int    // where it begins; of a typed file the number of the row
 	bad    string // why it is malformed; empty when it is not
 	quoted bool
-	end    int // of its text in the scanner's buffer, while the record is read
+	null   bool // of a typed file; CSV has none
+	end    int  // of its text in the scanner's buffer, while the record is read
 }
 
 // scanner splits RFC 4180 text into records. Beyond the RFC it accepts LF as a

@@ -37,6 +37,16 @@ type Options struct {
 	Optional map[string]bool
 }
 
+func (o Options) strict() (bool, error) {
+	switch o.BadRows {
+	case Refuse, "":
+		return true, nil
+	case Default:
+		return false, nil
+	}
+	return false, fmt.Errorf("bad rows: unknown rule %q (refuse or default)", string(o.BadRows))
+}
+
 // Row receives one row: a fresh slice that it may keep, with one number per
 // column of the schema (NaN for ignored, absent and unknown cells), and the
 // identifier of the row's unit.
@@ -47,11 +57,16 @@ type Options struct {
 // are still one unit each.
 type Row func(cells []float64, unitID string) error
 
-// Read reads a CSV file against a schema and calls row for each record.
+// Read reads a table against a schema and calls row for each record. The format,
+// CSV, Parquet or Arrow IPC, is told by content.
 //
-// The header is matched by name, in any order. A declared column that the file
+// Columns are matched by name, in any order. A declared column that the file
 // lacks is an error unless it is ignored or optional; a column that the schema
 // does not declare is an error. Faults of the file are *PositionError.
+//
+// A typed cell means what its text in CSV would mean (7.0 is a whole number, 1 is
+// true), and a null is a missing cell. A column of a type that has no such text is
+// refused, unless it is ignored.
 func Read(path string, s *schema.Schema, o Options, row Row) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,23 +78,28 @@ func Read(path string, s *schema.Schema, o Options, row Row) error {
 
 // ReadFrom is Read for an open stream; name stands for the file in errors.
 func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) error {
-	strict := o.BadRows != Default
-	if strict && o.BadRows != Refuse && o.BadRows != "" {
-		return fmt.Errorf("bad rows: unknown rule %q (refuse or default)", string(o.BadRows))
-	}
-	c, err := New(name, r)
+	strict, err := o.strict()
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	t, err := match(c, s, o)
+	in, err := openRecords(name, r)
 	if err != nil {
 		return err
 	}
+	defer in.Close()
+	t := newTable(s)
+	if err := t.match(in, o); err != nil {
+		return err
+	}
+	return t.read(strict, func(cells []float64, id string, _ []cell) error { return row(cells, id) })
+}
+
+// read calls row for each record that is not left out.
+func (t *table) read(strict bool, row func(values []float64, id string, cells []cell) error) error {
 	rows := false
 	var space []cell
 	for {
-		cells, err := c.next(space, strict)
+		cells, err := t.in.next(space, strict)
 		if err == io.EOF {
 			break
 		}
@@ -94,31 +114,38 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 		if !ok {
 			continue
 		}
-		if err := row(values, id); err != nil {
+		if err := row(values, id, cells); err != nil {
 			return err
 		}
 	}
 	if !rows {
-		return c.fault(0, "", "the file has a header and no rows", "append the rows below the header")
+		return t.in.noRows()
 	}
 	return nil
 }
 
 // table maps the columns of a schema to the fields of a file.
 type table struct {
-	csv    *CSV
+	in     records
 	schema *schema.Schema
 	field  []int // by schema column; -1 when the file lacks it
 	unit   int   // field of the unit column, or -1
+	key    int   // column whose text is asked for, or -1
 	byRow  bool  // each row is a unit
 }
 
-func match(c *CSV, s *schema.Schema, o Options) (*table, error) {
-	at := map[string]int{}
-	for i, h := range c.header {
+func newTable(s *schema.Schema) *table {
+	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1, byRow: s.Unit.Column == ""}
+}
+
+// match finds the columns of the schema in a file.
+func (t *table) match(in records, o Options) error {
+	s := t.schema
+	t.in = in
+	at, header := map[string]int{}, in.Header()
+	for i, h := range header {
 		at[h] = i
 	}
-	t := &table{csv: c, schema: s, field: make([]int, len(s.Columns)), unit: -1, byRow: s.Unit.Column == ""}
 	for i := range s.Columns {
 		col := &s.Columns[i]
 		f, ok := at[col.Name]
@@ -129,8 +156,7 @@ func match(c *CSV, s *schema.Schema, o Options) (*table, error) {
 		case o.Optional[col.Name], col.Type == schema.Ignore && !isUnit:
 			t.field[i] = -1
 		default:
-			return nil, c.fault(1, "", fmt.Sprintf("the header has no column %q, which the schema declares", col.Name),
-				nearestHint(col.Name, c.header, separatorHint(c.header)))
+			return in.absent(col.Name, "which the schema declares")
 		}
 		if isUnit {
 			t.unit = t.field[i]
@@ -140,13 +166,24 @@ func match(c *CSV, s *schema.Schema, o Options) (*table, error) {
 	for i := range s.Columns {
 		names[i] = s.Columns[i].Name
 	}
-	for _, h := range c.header {
+	for _, h := range header {
 		if s.Column(h) < 0 {
-			return nil, c.fault(1, h, "not declared in the schema",
+			return in.headFault(h, "not declared in the schema",
 				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
 		}
 	}
-	return t, nil
+	return in.choose(t.used())
+}
+
+// used lists the fields that are looked at.
+func (t *table) used() (fields []int) {
+	for i, f := range t.field {
+		c := &t.schema.Columns[i]
+		if f >= 0 && (c.Type != schema.Ignore || f == t.unit || i == t.key) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 // parse turns a record into numbers; ok is false for a record that is left out.
@@ -158,7 +195,7 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			if !strict {
 				return nil, "", false, nil
 			}
-			return nil, "", false, t.csv.fault(cells[0].line, s.Unit.Column, "the identifier of the unit is missing", "every row needs one; with --bad-rows default such rows are left out")
+			return nil, "", false, t.in.rowFault(cells, 0, s.Unit.Column, "the identifier of the unit is missing", "every row needs one; with --bad-rows default such rows are left out")
 		}
 	}
 	values = make([]float64, len(s.Columns))
@@ -172,10 +209,10 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			values[i] = s.Columns[i].Default()
 			continue
 		}
-		v, err := s.Parse(i, cells[f].text)
+		v, err := parseCell(s, i, &cells[f])
 		if err != nil {
 			if strict {
-				return nil, "", false, t.csv.fault(cells[f].line, s.Columns[i].Name, err.Error(), cellHint(err))
+				return nil, "", false, t.in.rowFault(cells, f, s.Columns[i].Name, err.Error(), cellHint(err))
 			}
 			v = s.Columns[i].Default()
 		}
@@ -187,8 +224,23 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 	return values, id, true, nil
 }
 
+// parseCell is schema.Parse and knows nulls, which are missing whatever the schema
+// lists as missing texts.
+func parseCell(s *schema.Schema, i int, c *cell) (float64, error) {
+	if !c.null {
+		return s.Parse(i, c.text)
+	}
+	switch col := &s.Columns[i]; col.Missing {
+	case schema.MissingUnknown:
+		return math.NaN(), nil
+	case schema.MissingValue:
+		return col.Default(), nil
+	}
+	return 0, schema.ErrMissing
+}
+
 func (t *table) identifier(cells []cell) (string, bool) {
-	if t.unit >= len(cells) || cells[t.unit].bad != "" {
+	if t.unit >= len(cells) || cells[t.unit].bad != "" || cells[t.unit].null {
 		return "", false
 	}
 	id := cells[t.unit].text

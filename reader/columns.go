@@ -1,0 +1,112 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"pawl/columnar"
+)
+
+// byColumns gives the rows of a file that is stored by columns as records. Every cell
+// becomes the text that it would have in CSV, and passes the same parser: a table
+// gives the same numbers in either format, and there is one set of rules to review.
+type byColumns struct {
+	name   string
+	in     *columnar.File
+	types  []columnar.Column
+	fields []int // by chunk of the batch
+	scan   *columnar.Scan
+	batch  *columnar.Batch
+	at     int // next row of the batch
+}
+
+func openColumns(name string, src columnar.Source) (*byColumns, error) {
+	c := &byColumns{name: name}
+	in, err := columnar.Open(src)
+	if err != nil {
+		return nil, columnarFault(c.name, err)
+	}
+	c.in, c.types = in, in.Columns()
+	return c, nil
+}
+
+// columnarFault names the file.
+func columnarFault(name string, err error) error {
+	var f *columnar.Fault
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f):
+		return &PositionError{File: name, Column: f.Column, Group: f.Group, Msg: f.Msg, hint: f.Hint}
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+func (c *byColumns) Header() []string {
+	names := make([]string, len(c.types))
+	for i := range c.types {
+		names[i] = c.types[i].Name
+	}
+	return names
+}
+
+// Close has nothing to release: the file belongs to who opened it.
+func (c *byColumns) Close() error { return nil }
+
+// choose refuses types that no schema can declare. Columns that are not chosen are
+// not read, so that they may hold anything.
+func (c *byColumns) choose(fields []int) error {
+	for _, f := range fields {
+		if t := c.types[f]; t.Kind == columnar.Unsupported || t.Kind == columnar.Vector {
+			refused := columnar.Refused(t)
+			return c.headFault(t.Name, refused.Msg, refused.Hint+", or declare the column type: ignore")
+		}
+	}
+	c.fields = slices.Clone(fields)
+	scan, err := c.in.Scan(fields)
+	c.scan = scan
+	return columnarFault(c.name, err)
+}
+
+func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
+	for c.batch == nil || c.at == c.batch.Rows {
+		b, err := c.scan.Next()
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, columnarFault(c.name, err)
+		}
+		c.batch, c.at = b, 0
+	}
+	if len(space) != len(c.types) {
+		space = make([]cell, len(c.types))
+	}
+	for i, f := range c.fields {
+		x := &c.batch.Chunks[i]
+		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at)}
+		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict {
+			c.at++ // rowFault speaks of the record before c.at
+			return nil, c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell")
+		}
+	}
+	c.at++
+	return space, nil
+}
+
+func (c *byColumns) headFault(column, msg, hint string) error {
+	return &PositionError{File: c.name, Column: column, Msg: msg, hint: hint}
+}
+
+func (c *byColumns) rowFault(_ []cell, _ int, column, msg, hint string) error {
+	return &PositionError{File: c.name, Row: c.batch.First + int64(c.at) - 1, Group: c.batch.Group, Column: column, Msg: msg, hint: hint}
+}
+
+func (c *byColumns) absent(column, why string) error {
+	return c.headFault("", fmt.Sprintf("the file has no column %q, %s", column, why),
+		nearestHint(column, c.Header(), "a column that the file need not have is declared type: ignore"))
+}
+
+func (c *byColumns) noRows() error { return c.headFault("", "the file has no rows", "") }

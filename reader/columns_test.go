@@ -1,0 +1,445 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	pq "github.com/apache/arrow-go/v18/parquet/schema"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"pawl/columnar"
+	"pawl/schema"
+)
+
+// typed is a column of a file that a test writes: nil stands for null.
+type typed struct {
+	name  string
+	cells []any // int64, float64, bool or string
+}
+
+func (c typed) first() any {
+	for _, x := range c.cells {
+		if x != nil {
+			return x
+		}
+	}
+	return ""
+}
+
+// asParquet writes the rows in groups of at most size.
+func asParquet(t testing.TB, size int, columns ...typed) []byte {
+	t.Helper()
+	fields := make(pq.FieldList, len(columns))
+	for i, c := range columns {
+		kind, logical := parquet.Types.ByteArray, pq.LogicalType(pq.StringLogicalType{})
+		switch c.first().(type) {
+		case int64:
+			kind, logical = parquet.Types.Int64, nil
+		case float64:
+			kind, logical = parquet.Types.Double, nil
+		case bool:
+			kind, logical = parquet.Types.Boolean, nil
+		}
+		fields[i] = pq.Must(pq.NewPrimitiveNodeLogical(c.name, parquet.Repetitions.Optional, logical, kind, 0, -1))
+	}
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)))
+	for from := 0; from < len(columns[0].cells); from += size {
+		g := w.AppendRowGroup()
+		for _, c := range columns {
+			cells := c.cells[from:min(from+size, len(c.cells))]
+			cw, err := g.NextColumn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch cw := cw.(type) {
+			case *file.Int64ColumnChunkWriter:
+				v, d := present[int64](cells)
+				_, err = cw.WriteBatch(v, d, nil)
+			case *file.Float64ColumnChunkWriter:
+				v, d := present[float64](cells)
+				_, err = cw.WriteBatch(v, d, nil)
+			case *file.BooleanColumnChunkWriter:
+				v, d := present[bool](cells)
+				_, err = cw.WriteBatch(v, d, nil)
+			case *file.ByteArrayColumnChunkWriter:
+				v, d := present[string](cells)
+				raw := make([]parquet.ByteArray, len(v))
+				for i := range v {
+					raw[i] = parquet.ByteArray(v[i])
+				}
+				_, err = cw.WriteBatch(raw, d, nil)
+			}
+			if err := errors.Join(err, cw.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func present[T any](cells []any) (values []T, levels []int16) {
+	for _, x := range cells {
+		if x == nil {
+			levels = append(levels, 0)
+			continue
+		}
+		values, levels = append(values, x.(T)), append(levels, 1)
+	}
+	return values, levels
+}
+
+// asArrow writes the same columns, texts by dictionaries.
+func asArrow(t testing.TB, columns ...typed) []byte {
+	t.Helper()
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: c.name, Nullable: true}
+		switch c.first().(type) {
+		case int64:
+			fields[i].Type = arrow.PrimitiveTypes.Int64
+		case float64:
+			fields[i].Type = arrow.PrimitiveTypes.Float64
+		case bool:
+			fields[i].Type = arrow.FixedWidthTypes.Boolean
+		default:
+			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+		}
+	}
+	s := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(memory.NewGoAllocator(), s)
+	for i, c := range columns {
+		for _, x := range c.cells {
+			switch x := x.(type) {
+			case nil:
+				b.Field(i).AppendNull()
+			case int64:
+				b.Field(i).(*array.Int64Builder).Append(x)
+			case float64:
+				b.Field(i).(*array.Float64Builder).Append(x)
+			case bool:
+				b.Field(i).(*array.BooleanBuilder).Append(x)
+			case string:
+				if err := b.Field(i).(*array.BinaryDictionaryBuilder).AppendString(x); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	var out bytes.Buffer
+	w, err := ipc.NewFileWriter(&out, ipc.WithSchema(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(b.NewRecordBatch()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// asCSV writes the cells' texts; a null is an empty cell.
+func asCSV(t testing.TB, columns ...typed) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	record := make([]string, len(columns))
+	for i, c := range columns {
+		record[i] = c.name
+	}
+	_ = w.Write(record)
+	for r := range columns[0].cells {
+		for i, c := range columns {
+			if record[i] = ""; c.cells[r] != nil {
+				record[i] = fmt.Sprint(c.cells[r])
+			}
+		}
+		_ = w.Write(record)
+	}
+	w.Flush()
+	return b.Bytes()
+}
+
+// The same table in each format gives the same numbers, identifiers and refusals.
+func TestFormatsAgree(t *testing.T) {
+	byRow, byID := must(t, ""), must(t, "unit: id\nrows_per_unit: 2")
+	cell := func(gens ...*rapid.Generator[any]) *rapid.Generator[any] {
+		return rapid.OneOf(append(gens, rapid.Just[any](nil))...)
+	}
+	texts := func(of ...string) *rapid.Generator[any] {
+		return rapid.Map(rapid.SampledFrom(of), func(s string) any { return s })
+	}
+	ints := rapid.Map(rapid.Int64Range(-9, 200), func(v int64) any { return v })
+	floats := rapid.Map(rapid.Float64Range(-1e21, 60), func(v float64) any { return v })
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 7).Draw(rt, "rows")
+		column := func(name string, kinds ...*rapid.Generator[any]) typed {
+			g := rapid.SampledFrom(kinds).Draw(rt, name+" kind")
+			return typed{name, rapid.SliceOfN(g, n, n).Draw(rt, name)}
+		}
+		columns := []typed{
+			column("id", cell(ints), cell(texts("a", "NA", "b c", "?"))),
+			column("age", cell(ints), cell(floats), cell(texts("1", "", "1.5", "x"))),
+			column("color", cell(texts("red", "blue", "green", ""))),
+			column("bmi", cell(floats), cell(ints)),
+			column("sick", cell(rapid.Map(rapid.Bool(), func(b bool) any { return b })), cell(ints), cell(texts("yes", "NA", "maybe"))),
+		}
+		s := byRow
+		if rapid.Bool().Draw(rt, "unit") {
+			s = byID
+		}
+		size := rapid.IntRange(1, n).Draw(rt, "group")
+		files := map[string][]byte{"parquet": asParquet(t, size, columns...), "arrow": asArrow(t, columns...)}
+		for _, rule := range []BadRows{Refuse, Default} {
+			want, wantIDs, wantErr := read(string(asCSV(t, columns...)), s, Options{BadRows: rule})
+			for format, data := range files {
+				var got [][]float64
+				var ids []string
+				err := ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, id string) error {
+					got, ids = append(got, c), append(ids, id)
+					return nil
+				})
+				var a, b *PositionError
+				if errors.As(wantErr, &a) != errors.As(err, &b) || a != nil && (a.Msg != b.Msg || a.Column != b.Column || int64(a.Line-1) != b.Row) {
+					rt.Fatalf("%s: error %v, and CSV gives %v", format, err, wantErr)
+				}
+				if d := cmp.Diff(want, got, cmpopts.EquateNaNs()); d != "" || !cmp.Equal(ids, wantIDs) {
+					rt.Fatalf("%s, rule %s: rows differ (-CSV +%s):\n%s", format, rule, format, d)
+				}
+			}
+		}
+	})
+}
+
+func TestColumnsRefuse(t *testing.T) {
+	s := must(t, "")
+	good := func() []typed {
+		return []typed{{"id", []any{"x", "y", "z"}}, {"age", []any{int64(1), int64(2), int64(3)}}, {"color", []any{"red", "red", "red"}},
+			{"bmi", []any{1.5, 2.5, 3.5}}, {"sick", []any{true, false, true}}}
+	}
+	with := func(i int, name string, cells ...any) []typed {
+		c := good()
+		c[i] = typed{name, cells}
+		return c
+	}
+	for _, tt := range []struct {
+		name       string
+		data       []byte
+		want, hint string
+	}{
+		{"not whole", asParquet(t, 2, with(1, "age", 1.0, 2.0, 77.25)...), `f.parquet: row 3 (row group 2): column "age": not a whole number`, ""},
+		{"text for a number", asParquet(t, 9, with(1, "age", "1", "SECRET", "3")...), `f.parquet: row 2 (row group 1): column "age": not a whole number`, ""},
+		{"null", asParquet(t, 9, with(1, "age", nil, int64(1), int64(1))...), `row 1 (row group 1): column "age": missing value`, "missing: unknown"},
+		{"boolean", asParquet(t, 9, with(4, "sick", int64(1), int64(0), int64(2))...), `row 3 (row group 1): column "sick": not a boolean`, ""},
+		{"not UTF-8", asParquet(t, 9, with(2, "color", "red", "SECRET\xff", "red")...), `row 2 (row group 1): column "color": not UTF-8`, ""},
+		{"column absent", asParquet(t, 9, good()[:4]...), `f.parquet: the file has no column "sick", which the schema declares`, ""},
+		{"column misspelt", asParquet(t, 9, with(1, "Age", int64(1), int64(1), int64(1))...), `no column "age"`, `"Age"`},
+		{"column too many", asParquet(t, 9, append(good(), typed{"more", []any{true, true, true}})...), `f.parquet: column "more": not declared`, "ignore"},
+		{"column twice", asParquet(t, 9, append(good(), good()[1])...), `column "age": two columns have this name`, ""},
+		{"no rows", asParquet(t, 9, typed{"id", nil}, typed{"age", nil}, typed{"color", nil}, typed{"bmi", nil}, typed{"sick", nil}), "f.parquet: the file has no rows", ""},
+		{"cut", asParquet(t, 9, good()...)[:200], "f.parquet: the file is damaged or was cut", "again"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := ReadFrom("f.parquet", bytes.NewReader(tt.data), s, Options{}, func([]float64, string) error { return nil })
+			var p *PositionError
+			if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(p.Hint(), tt.hint) {
+				t.Fatalf("error %v does not say %q, %q", err, tt.want, tt.hint)
+			}
+			if strings.Contains(err.Error()+p.Hint(), "SECRET") || strings.Contains(err.Error()+p.Hint(), "77") {
+				t.Errorf("error %q repeats a cell", err)
+			}
+		})
+	}
+}
+
+// A type that no schema can declare is refused by column and type, unless the column
+// is ignored: then it may hold anything.
+func TestColumnTypes(t *testing.T) {
+	date := pq.Must(pq.NewPrimitiveNodeLogical("age", parquet.Repetitions.Optional, pq.DateLogicalType{}, parquet.Types.Int32, 0, -1))
+	inner := pq.Must(pq.NewPrimitiveNode("inner", parquet.Repetitions.Optional, parquet.Types.Int32, -1, 0))
+	group := pq.MustGroup(pq.NewGroupNode("id", parquet.Repetitions.Optional, pq.FieldList{inner}, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, pq.FieldList{group, date}, -1)))
+	g := w.AppendRowGroup()
+	for range 2 {
+		cw, err := g.NextColumn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cw.(*file.Int32ColumnChunkWriter).WriteBatch([]int32{4}, []int16{cw.Descr().MaxDefinitionLevel()}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := cw.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(g.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ columns, want string }{
+		{"{name: id, type: ignore}\n  - {name: age, type: integer, lower: 0, upper: 9}", `f: column "age": the type Date cannot be read`},
+		{"{name: id, type: integer, lower: 0, upper: 9}\n  - {name: age, type: ignore}", `f: column "id": the type structure cannot be read`},
+		{"{name: id, type: ignore}\n  - {name: age, type: ignore}", ""},
+	} {
+		s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - "+tt.columns+"\n"))
+		if err != nil {
+			t.Skip("the schema wants a column that is used: ", err)
+		}
+		rows := 0
+		err = ReadFrom("f", bytes.NewReader(b.Bytes()), s, Options{}, func([]float64, string) error { rows++; return nil })
+		if tt.want == "" && (err != nil || rows != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%d rows, error %v, want %q", rows, err, tt.want)
+		}
+	}
+}
+
+func TestRecords(t *testing.T) {
+	columns := []typed{{"a", []any{int64(1), nil}}, {"b", []any{"x", "y,z"}}}
+	want := [][]string{{"1", "x"}, {"", "y,z"}}
+	for name, data := range map[string][]byte{"csv": asCSV(t, columns...), "parquet": asParquet(t, 1, columns...), "arrow": asArrow(t, columns...)} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "table")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			fromFile, err := OpenRecords(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer fromFile.Close()
+			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer piped.Close()
+			for _, r := range []*Records{fromFile, piped} {
+				var got [][]string
+				for {
+					row, err := r.Next()
+					if err == io.EOF {
+						break
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, row)
+				}
+				if d := cmp.Diff([]string{"a", "b"}, r.Header()); d != "" {
+					t.Error(d)
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Error(d)
+				}
+			}
+		})
+	}
+	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an absent file: %v", err)
+	}
+}
+
+func FuzzColumns(f *testing.F) {
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: id\nrows_per_unit: 2"+columns))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(asParquet(f, 1, typed{"id", []any{"x", "y"}}, typed{"age", []any{int64(1), nil}}, typed{"color", []any{"red", "SECRETS"}},
+		typed{"bmi", []any{1.5, nil}}, typed{"sick", []any{true, false}}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !bytes.HasPrefix(data, []byte("PAR1")) {
+			return // other formats have their own fuzz tests
+		}
+		for _, rule := range []BadRows{Refuse, Default} {
+			n := 0
+			_ = ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, id string) error {
+				if n++; len(c) != len(s.Columns) || id == "" || c[1] < 0 || c[1] > 100 {
+					t.Fatalf("row %d is not of the schema", n)
+				}
+				if n > 1<<16 {
+					return errors.New("enough")
+				}
+				return nil
+			})
+		}
+	})
+}
+
+func BenchmarkReadParquet(b *testing.B) {
+	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{1000, 100000} {
+		c := []columnar.Data{{Name: "id", Texts: make([]string, n)}, {Name: "age", Floats: make([]float64, n)}, {Name: "color", Texts: make([]string, n)},
+			{Name: "bmi", Floats: make([]float64, n)}, {Name: "sick", Floats: make([]float64, n)}}
+		for i := range n {
+			c[0].Texts[i], c[1].Floats[i], c[2].Texts[i], c[3].Floats[i] = "17", float64(i%90), "blue", 20.25+float64(i%7)
+		}
+		var file bytes.Buffer
+		if err := columnar.WriteParquet(&file, c); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := ReadFrom("f", bytes.NewReader(file.Bytes()), s, Options{}, func([]float64, string) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// asParquetLists writes texts beside lists of float32, the lengths of which are given.
+func asParquetLists(t testing.TB, keys []string, values []float32, lengths ...int) []byte {
+	t.Helper()
+	key := pq.Must(pq.NewPrimitiveNodeLogical("key", parquet.Repetitions.Required, pq.StringLogicalType{}, parquet.Types.ByteArray, 0, -1))
+	list := pq.MustGroup(pq.ListOf(pq.NewFloat32Node("embedding", parquet.Repetitions.Required, -1), parquet.Repetitions.Required, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, pq.FieldList{key, list}, -1)))
+	g := w.AppendRowGroup()
+	raw := make([]parquet.ByteArray, len(keys))
+	for i := range keys {
+		raw[i] = parquet.ByteArray(keys[i])
+	}
+	var definition, repetition []int16
+	for _, n := range lengths {
+		for k := range n {
+			definition, repetition = append(definition, 1), append(repetition, int16(min(k, 1)))
+		}
+	}
+	cw, err := g.NextColumn()
+	if err == nil {
+		_, err = cw.(*file.ByteArrayColumnChunkWriter).WriteBatch(raw, nil, nil)
+	}
+	if err := errors.Join(err, cw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if cw, err = g.NextColumn(); err == nil {
+		_, err = cw.(*file.Float32ColumnChunkWriter).WriteBatch(values, definition, repetition)
+	}
+	if err := errors.Join(err, cw.Close(), g.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,128 @@
+package reader
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+
+	"pawl/columnar"
+)
+
+// records is an open table of any format.
+type records interface {
+	Header() []string
+	Close() error
+
+	// choose names the fields that will be looked at, once, before next.
+	choose(fields []int) error
+	// next returns the next record, in the space of cells; see CSV.next.
+	next(space []cell, strict bool) ([]cell, error)
+
+	headFault(column, msg, hint string) error
+	// rowFault is a fault of a cell of the record that next returned last.
+	rowFault(cells []cell, field int, column, msg, hint string) error
+	// absent is the fault of a column that the file does not have.
+	absent(column, why string) error
+	noRows() error
+}
+
+// Records is an open table whose format, CSV, Parquet or Arrow IPC, was told by its
+// content.
+type Records struct {
+	in     records
+	file   io.Closer
+	chosen bool
+	space  []cell
+}
+
+// OpenRecords opens a file and reads the names of its columns. Close releases it.
+func OpenRecords(path string) (*Records, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewRecords(path, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.file = f
+	return r, nil
+}
+
+// NewRecords reads from r; name stands for the file in errors. A format that is
+// stored by columns is read in place if r can seek, and else kept in memory whole.
+func NewRecords(name string, r io.Reader) (*Records, error) {
+	in, err := openRecords(name, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Records{in: in}, nil
+}
+
+// Header returns the names of the columns.
+func (r *Records) Header() []string { return r.in.Header() }
+
+// Next returns the texts of the next record, one per column and fresh; a null gives
+// the empty text, as does a column of a type that cannot be read. At the end the
+// error is io.EOF; other errors are *PositionError or failures of the file system.
+func (r *Records) Next() ([]string, error) {
+	if !r.chosen {
+		var all []int
+		c, typed := r.in.(*byColumns)
+		for i := range r.in.Header() {
+			if !typed || c.types[i].Kind != columnar.Unsupported {
+				all = append(all, i)
+			}
+		}
+		if err := r.in.choose(all); err != nil {
+			return nil, err
+		}
+		r.chosen = true
+	}
+	cells, err := r.in.next(r.space, true)
+	if err != nil {
+		return nil, err
+	}
+	r.space = cells
+	row := make([]string, len(cells))
+	for i := range cells {
+		row[i] = cells[i].text
+	}
+	return row, nil
+}
+
+// Close releases the file.
+func (r *Records) Close() error {
+	err := r.in.Close()
+	if r.file != nil {
+		if e := r.file.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// openRecords tells the format by its first bytes.
+func openRecords(name string, r io.Reader) (records, error) {
+	if src, ok := r.(columnar.Source); ok {
+		var start [columnar.MagicLen]byte
+		// A pipe has the methods and does not seek: it is read like any stream.
+		if n, err := src.ReadAt(start[:], 0); err == nil || err == io.EOF {
+			if columnar.Is(start[:n]) {
+				return openColumns(name, src)
+			}
+			return New(name, r)
+		}
+	}
+	in := bufio.NewReader(r)
+	if start, _ := in.Peek(columnar.MagicLen); columnar.Is(start) {
+		content, err := io.ReadAll(in)
+		if err != nil {
+			return nil, err
+		}
+		return openColumns(name, bytes.NewReader(content))
+	}
+	return New(name, in)
+}
