@@ -1,0 +1,121 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+)
+
+// mostCells bounds what one release of tables may hold: 2³⁴ bytes would be a mistake.
+const mostCells = 1 << 26
+
+// Tables releases contingency tables of pairs of columns, all with one event.
+//
+// A row adds 1 to one cell of each of the P tables, or to none, so the vector of all
+// cells has L2 sensitivity √P under AddOrRemoveOne; with discrete Gaussian noise of
+// standard deviation k·√P·NoiseMultiplier on every cell it is zCDP with
+// rho = 1/(2·NoiseMultiplier²) (Canonne, Kamath and Steinke, arXiv:2004.00010,
+// Theorem 14: the divergence of a vector is the sum over its coordinates). Whatever
+// is computed from the noisy tables costs nothing more.
+type Tables struct {
+	Scope           dp.Scope
+	NoiseMultiplier float64
+	// Levels has the number of levels of each column.
+	Levels []int
+	// Codes fills codes, one for each column, with the levels of a row; a code that is
+	// not below its column's levels leaves the row out of that column's tables.
+	Codes func(codes []uint16, cells []float64)
+	// Pairs are the tables: {i, j} has Levels[i] rows and Levels[j] columns.
+	Pairs [][2]int
+}
+
+// Event is what Release costs.
+func (t Tables) Event() dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: t.NoiseMultiplier} }
+
+// StdDev is the standard deviation of the noise in one cell, where neighbours differ
+// in at most apart rows.
+func (t Tables) StdDev(apart int) float64 {
+	return math.Sqrt(float64(len(t.Pairs))) * t.NoiseMultiplier * float64(apart)
+}
+
+func (t Tables) validate() error {
+	if len(t.Pairs) == 0 || t.Codes == nil {
+		return fmt.Errorf("release: tables need pairs of columns and their codes")
+	}
+	cells := 0
+	for _, p := range t.Pairs {
+		for _, c := range p {
+			if c < 0 || c >= len(t.Levels) || t.Levels[c] < 1 || t.Levels[c] > math.MaxUint16 {
+				return fmt.Errorf("release: a table names column %d of %d, or one without levels", c, len(t.Levels))
+			}
+		}
+		if cells += t.Levels[p[0]] * t.Levels[p[1]]; cells > mostCells {
+			return fmt.Errorf("release: tables of more than %d cells", mostCells)
+		}
+	}
+	return nil
+}
+
+// Release returns the noisy tables in the order of Pairs, row-major. Cells may be
+// negative.
+func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (tables [][]int64, err error) {
+	defer sealed.Contain(&err)
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	view, err := open(ctx, permit, rows, t.Scope, t.Event(), t.NoiseMultiplier)
+	if err != nil {
+		return nil, err
+	}
+	tables = t.count(view)
+	std := t.StdDev(1) * stake(permit)
+	for _, table := range tables {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i := range table {
+			z, err := noise.DiscreteGaussian(src, std)
+			if err != nil {
+				return nil, err
+			}
+			table[i] = saturate(table[i], z)
+		}
+	}
+	return tables, nil
+}
+
+// Public returns the exact tables of a public data set; it fails for every other.
+func (t Tables) Public(rows *sealed.Rows) (tables [][]int64, err error) {
+	defer sealed.Contain(&err)
+	if err := t.validate(); err != nil {
+		return nil, err
+	}
+	view, err := sealed.OpenPublic(rows, t.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return t.count(view), nil
+}
+
+func (t Tables) count(view *sealed.View) [][]int64 {
+	tables := make([][]int64, len(t.Pairs))
+	for i, p := range t.Pairs {
+		tables[i] = make([]int64, t.Levels[p[0]]*t.Levels[p[1]])
+	}
+	codes := make([]uint16, len(t.Levels))
+	for i := range view.Len() {
+		t.Codes(codes, view.Row(i))
+		for k, p := range t.Pairs {
+			a, b := int(codes[p[0]]), int(codes[p[1]])
+			if a < t.Levels[p[0]] && b < t.Levels[p[1]] {
+				tables[k][a*t.Levels[p[1]]+b]++
+			}
+		}
+	}
+	return tables
+}
