@@ -40,8 +40,10 @@ func (s *shelf[T]) giveBack(b []T) {
 	*free = append(*free, b)
 }
 
-// Values of float32, and bytes of key streams.
+// Buffers of products, and, since noise is a third worker beside two halves, those
+// of the normals apart from them.
 var (
 	buffers shelf[float32]
+	normals shelf[float32]
 	streams shelf[byte]
 )

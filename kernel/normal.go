@@ -74,9 +74,9 @@ func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, a
 	}
 	scale := roundUp(stdDev)
 	// Key stream and values stay in the first-level cache.
-	bytes, values := streams.borrow(chunkBlocks*normalBytes), buffers.borrow(chunkBlocks*normalBlock)
+	bytes, values := streams.borrow(chunkBlocks*normalBytes), normals.borrow(chunkBlocks*normalBlock)
 	defer streams.giveBack(bytes)
-	defer buffers.giveBack(values)
+	defer normals.giveBack(values)
 	for len(dst) > 0 {
 		skip := int(first % normalBlock)
 		n := min(len(dst), chunkBlocks*normalBlock-skip)
