@@ -28,7 +28,8 @@ type Tables struct {
 	// Levels has the number of levels of each column.
 	Levels []int
 	// Codes fills codes, one for each column, with the levels of a row; a code that is
-	// not below its column's levels leaves the row out of that column's tables.
+	// not below its column's levels, as all are before the call, leaves the row out of
+	// that column's tables.
 	Codes func(codes []uint16, cells []float64)
 	// Pairs are the tables: {i, j} has Levels[i] rows and Levels[j] columns.
 	Pairs [][2]int
@@ -78,12 +79,8 @@ func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for i := range table {
-			z, err := noise.DiscreteGaussian(src, std)
-			if err != nil {
-				return nil, err
-			}
-			table[i] = saturate(table[i], z)
+		if err := noise.AddDiscreteGaussian(src, table, std); err != nil {
+			return nil, err
 		}
 	}
 	return tables, nil
@@ -109,6 +106,11 @@ func (t Tables) count(view *sealed.View) [][]int64 {
 	}
 	codes := make([]uint16, len(t.Levels))
 	for i := range view.Len() {
+		// A code that the function does not set must not be that of the row before: one
+		// row would then move the counts of another.
+		for c := range codes {
+			codes[c] = math.MaxUint16
+		}
 		t.Codes(codes, view.Row(i))
 		for k, p := range t.Pairs {
 			a, b := int(codes[p[0]]), int(codes[p[1]])

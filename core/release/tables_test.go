@@ -46,6 +46,21 @@ func TestTablesCount(t *testing.T) {
 	}
 }
 
+// A function that leaves a code unset leaves the row out; it does not inherit the code
+// of the row before.
+func TestTablesForgetTheRowBefore(t *testing.T) {
+	tables := someTables(1)
+	tables.Codes = func(codes []uint16, cells []float64) {
+		if cells[0] == cells[0] {
+			codes[0], codes[1] = uint16(cells[0]), 0
+		}
+	}
+	got := tables.count(view(t, rowsOf(1, [2]float64{2, 0}, [2]float64{math.NaN(), 0}, [2]float64{math.NaN(), 0})))
+	if got[0][2*2] != 1 {
+		t.Errorf("one known row counts %d times", got[0][2*2])
+	}
+}
+
 // Null: every cell has discrete Gaussian noise of deviation k·√P·σ, independent of the
 // next. Convicts noise that is off, halved, reused, or forgets the number of tables,
 // the rows per unit or the relation.
