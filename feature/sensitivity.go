@@ -21,24 +21,16 @@ func EntropySensitivityReplace(n int) float64 {
 	return BinaryEntropy(1 / float64(n))
 }
 
-// EntropySensitivityAddRemove is the same when one row joins n rows with at most
-// levels different values, n the smaller number:
-//
-//	max(h₂(1/(n+1)), log₂(min(levels, n))/(n+1)).
-//
-// The first is reached by a new value beside n equal ones, the second by one row more of
-// a value when all are equally frequent (approached, where n is no multiple). It falls
-// with n from n = 1 on, so a public lower bound of a private n will do. 0 for n = 0; +Inf for n < 0
-// or levels < 1.
-func EntropySensitivityAddRemove(n, levels int) float64 {
-	if n < 0 || levels < 1 {
+// EntropySensitivityAddRemove is the same when one row joins n rows, n the smaller
+// number: h₂(1/(n+1)), reached where a new value joins n equal ones. A row more of a value
+// among K equally frequent ones changes less, log₂(K)/(n+1) at most with K <= n, since
+// h₂(1/m) >= log₂(m)/m. It falls with n from n = 1 on, so a public lower bound of a private n
+// will do. 0 for n = 0; +Inf for n < 0.
+func EntropySensitivityAddRemove(n int) float64 {
+	if n < 0 {
 		return math.Inf(1)
 	}
-	if n == 0 || levels == 1 {
-		return 0
-	}
-	m := float64(n + 1)
-	return max(BinaryEntropy(1/m), math.Log2(float64(min(levels, n)))/m)
+	return BinaryEntropy(1 / float64(n+1))
 }
 
 // EntropySensitivityPublished is the bound used as published by Bindschaedler, Shokri
