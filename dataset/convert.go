@@ -76,5 +76,8 @@ func wdbcLayout() layout {
 	return layout{header: header, separator: ","}
 }
 
+// smsLayout has no tabs inside of messages.
+func smsLayout() layout { return layout{header: []string{"label", "text"}, separator: "\t"} }
+
 // asIs is for files that are CSV with a header already.
 func asIs(in []byte) ([]byte, error) { return in, nil }

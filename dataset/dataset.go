@@ -64,6 +64,8 @@ type Builtin struct {
 	train, test int
 	// convert turns a publisher's file into CSV with a header.
 	convert func([]byte) ([]byte, error)
+	// declare makes the schema where it is regular and long; nil: a file of schemas.
+	declare func() *schema.Schema
 }
 
 // List describes the built-in tables; ListImages those of images.
@@ -90,6 +92,13 @@ func Lookup(name string) (*Builtin, bool) {
 
 // Schema returns the data set's declaration, a fresh copy.
 func (b *Builtin) Schema() *schema.Schema {
+	if b.declare != nil {
+		s := b.declare()
+		if err := s.Validate(); err != nil {
+			panic(fmt.Sprintf("dataset: %v", err))
+		}
+		return s
+	}
 	file := "schemas/" + b.Name + ".yaml"
 	data, err := schemas.ReadFile(file)
 	if err != nil {

@@ -76,6 +76,9 @@ func TestPublishedCounts(t *testing.T) {
 		{"insurance", false, 1338, "smoker", map[string]int{"true": 274, "false": 1064}, map[string]int{"any column": 0}},
 		{"insurance", false, 1338, "sex", map[string]int{"male": 676, "female": 662}, nil},
 		{"insurance", false, 1338, "region", map[string]int{"southeast": 364, "southwest": 325, "northwest": 325, "northeast": 324}, nil},
+		{"sms-spam", false, 5574, "label", map[string]int{"ham": 4827, "spam": 747}, map[string]int{"any column": 0}},
+		{"location30", false, 5010, "class", map[string]int{"13": 141, "1": 169}, map[string]int{"any column": 0}},
+		{"enron-spam-counts", false, 5172, "spam", map[string]int{"false": 3672, "true": 1500}, map[string]int{"any column": 0}},
 	} {
 		name := tt.name + " " + tt.column
 		if tt.test {

@@ -115,6 +115,10 @@ func (f Fetcher) images(ctx context.Context, s *ImageSet) ([]Fetched, error) {
 	if len(missing) == 0 {
 		return out, nil
 	}
+	if len(s.origin.bases) == 0 && f.From == "" {
+		return nil, &FileError{Dataset: s.Name, Msg: "not downloaded: no publisher's file is known",
+			hint: s.how(s.Files[missing[0]]) + ", or into " + f.Dir}
+	}
 	err := f.fromPublisher(ctx, s, missing)
 	if err != nil && ctx.Err() == nil && f.From == "" && s.module != (module{}) {
 		if moduleErr := s.fromModule(ctx, f.Dir); moduleErr == nil {

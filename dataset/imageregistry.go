@@ -79,6 +79,31 @@ func imageSets() []ImageSet {
 			aliases: []string{"cifar-10"}, train: []int{0, 1}, test: []int{2, 3}, read: readCIFAR, positions: 1,
 			origin: origin{bases: []string{"https://www.cs.toronto.edu/~kriz/"}, archive: "cifar-10-binary.tar.gz", unpack: unpackCIFAR},
 		},
+		{
+			Info: Info{
+				Name: "cifar10-mobilenet-features", Title: "CIFAR-10 through a MobileNet trained on ImageNet (128 numbers an image)",
+				Task: Classification, Target: "class",
+				Licence: "weights Apache-2.0; images: none stated (research use)", Source: "https://www.cs.toronto.edu/~kriz/cifar.html",
+				Citation: "Krizhevsky, A. (2009). Learning Multiple Layers of Features from Tiny Images. Howard, A. et al. (2017). MobileNets. " +
+					"arXiv:1704.04861.",
+				KnownProblems: []string{
+					"derived: each image enlarged to 96x96, MobileNet v1 1.0 with 8-bit weights, pooled last layer, 128 principal directions in steps",
+					"the directions are those of test images 2,000 to 9,999, without labels: only test images 0 to 1,999 are untouched",
+					"97 rows come from JPEG copies of their images; from_jpeg.txt lists them",
+					"about 3 % of the official test images have a near duplicate in the training set (Barz and Denzler, 2020)",
+				},
+				Rows: 50000, TestRows: 10000,
+				Files: []File{
+					{"cifar10-mobilenet-features/train_50000x128.i8.gz", "9ed530884cdc26194d0d9c3d1a918eeb74bff1e2cc96941f3bd3a26e3f3e9042"},
+					{"cifar10-mobilenet-features/test_10000x128.i8.gz", "6cbeab4a2844d5e856a0248c66004cb65820a6c72cf86e34e8047773bd39e171"},
+					{"cifar10-mobilenet-features/steps_128.f32", "62ab50552b24232dfaa49afd4927f315a14143a5a1e1eb82a4cee5aab8c11ff4"},
+					{"cifar10/labels_train_50000.u8", "2b7cd2f24487317614016b72ffd53071c3062f592f0eb300c18a770d41ae1253"},
+					{"cifar10/labels_test_10000.u8", "cec8a24a1e92aa2ecaa0bbd3dbfa86bf6cd8759fbd209a832824c8cf0afca9d5"},
+				},
+			},
+			Public: true, Shape: [3]int{1, 1, 128}, Classes: images.CIFAR10Classes(),
+			aliases: []string{"cifar10-features"}, train: []int{0, 2, 3}, test: []int{1, 2, 4}, read: readSteps, positions: -1,
+		},
 	}
 }
 
