@@ -211,3 +211,36 @@ func TestGreedySurvivesNoiseOnAdult(t *testing.T) {
 		}
 	}
 }
+
+// The figures in MatrixOptions: mean absolute error of the uncertainties of pairs, three
+// simulated releases of Adult's tables.
+func TestCorrectionOnAdult(t *testing.T) {
+	s := load(t, "adult", 22750).tally(t, feature.NeedPairTables)
+	exact, err := s.Matrix(feature.AttributeLevel, feature.MatrixOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := len(exact.Columns)
+	errorOf := func(o feature.MatrixOptions) float64 {
+		sum := 0.0
+		for seed := range uint64(3) {
+			m, err := noised(s, 41, seed).Matrix(feature.AttributeLevel, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range size {
+				for j := range i {
+					sum += math.Abs(m.Pair(i, j)-exact.Pair(i, j)) / float64(3*size*(size-1)/2)
+				}
+			}
+		}
+		return sum
+	}
+	corrected := errorOf(feature.MatrixOptions{})
+	plain := errorOf(feature.MatrixOptions{Correction: feature.Plain})
+	clamped := errorOf(feature.MatrixOptions{Correction: feature.Plain, Cleaning: feature.Clamp})
+	t.Logf("error %.4f corrected, %.4f projected, %.4f clamped", corrected, plain, clamped)
+	if !(corrected < plain/3 && plain < clamped) {
+		t.Errorf("error %v corrected, %v projected, %v clamped", corrected, plain, clamped)
+	}
+}

@@ -30,8 +30,9 @@ const (
 
 // MatrixOptions say how uncertainties follow from tables. The zero value projects, and
 // corrects by NullCorrection where the tables are noisy and not at all where they are
-// exact. Mean error of the uncertainty of two attributes of Adult at a noise of 41 rows a
-// cell (epsilon 1 for all pairs): .010, against .044 uncorrected and .055 clamped.
+// exact. Mean error of the uncertainty of two attributes of Adult (22,750 rows) at a noise of
+// 41 rows a cell (epsilon 1 for all pairs): .013, against .058 uncorrected and .068 clamped
+// (TestCorrectionOnAdult).
 type MatrixOptions struct {
 	Cleaning   Cleaning
 	Correction Correction
