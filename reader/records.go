@@ -64,6 +64,9 @@ func NewRecords(name string, r io.Reader) (*Records, error) {
 // Header returns the names of the columns.
 func (r *Records) Header() []string { return r.in.Header() }
 
+// Absent is the fault of a column that the file does not have and needs.
+func (r *Records) Absent(column, why string) error { return r.in.absent(column, why) }
+
 // Next returns the texts of the next record, one per column and fresh; a null gives
 // the empty text, as does a column of a type that cannot be read. At the end the
 // error is io.EOF; other errors are *PositionError or failures of the file system.

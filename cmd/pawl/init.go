@@ -25,10 +25,10 @@ func (a *app) initCommand() *cobra.Command {
 	var f initFlags
 	c := &cobra.Command{
 		Use:   "init FILE",
-		Short: "Write a schema template for a CSV file, from its header line only",
+		Short: "Write a schema template for a table, from the names of its columns only",
 		Long: `Write a schema with the column names of FILE and blanks for a person to fill: types,
-bounds, categories, unit. Only the header line is read, because whatever is read from
-rows and then used as a public fact gives rows away.
+bounds, categories, unit. FILE is CSV, Parquet or Arrow. Only the names are read, because
+whatever is read from rows and then used as a public fact gives rows away.
 
 --guess-types reads the rows to propose types. Such a schema is marked
 "reviewed: false" and refused until a person has replaced what came from the rows.`,
@@ -99,7 +99,7 @@ func template(file, name string, guess bool) (header []string, text []byte, err 
 	if err := checkFile(file); err != nil {
 		return nil, nil, err
 	}
-	c, err := reader.Open(file)
+	c, err := reader.OpenRecords(file)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +110,7 @@ func template(file, name string, guess bool) (header []string, text []byte, err 
 	}
 	g := schema.NewGuesser(header)
 	for {
-		row, _, err := c.Next()
+		row, err := c.Next()
 		if err == io.EOF {
 			// Categories are not copied: a rare one can name a person.
 			return header, g.Schema(name, false), nil

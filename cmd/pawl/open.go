@@ -23,7 +23,7 @@ type source struct {
 	name    string // of the data set, under which it is budgeted
 	schema  *schema.Schema
 	builtin *dataset.Builtin
-	content []byte // the CSV as read, for its keyed digest
+	content []byte // the file as read, for its keyed digest
 	path    string
 	target  string // the built-in's own
 	licence string
@@ -83,7 +83,7 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	return &source{name: name, schema: s, content: content, path: data}, nil
 }
 
-// readFile reads a CSV file or a pipe whole.
+// readFile reads a table or a pipe whole.
 func readFile(path string) ([]byte, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// checkFile says why a path cannot be a CSV file. A device never ends and would
+// checkFile says why a path cannot be a table. A device never ends and would
 // fill the memory.
 func checkFile(path string) error {
 	info, err := os.Stat(path)
@@ -105,14 +105,14 @@ func checkFile(path string) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return &usageError{fmt.Sprintf("%s: is a directory, not a CSV file", path), "name one file; several have to be joined first"}
+		return &usageError{fmt.Sprintf("%s: is a directory, not a file", path), "name one file; several have to be joined first"}
 	case info.Mode()&os.ModeDevice != 0:
-		return &usageError{fmt.Sprintf("%s: is a device, not a CSV file", path), "name a file, or pipe one into /dev/stdin"}
+		return &usageError{fmt.Sprintf("%s: is a device, not a file", path), "name a file, or pipe one into /dev/stdin"}
 	}
 	return nil
 }
 
-// sameTable reports whether two CSV files hold the same bytes, compressed or not.
+// sameTable reports whether two tables hold the same bytes, compressed or not.
 func sameTable(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pawl/columnar"
 	"pawl/dataset"
 	"pawl/model"
 	"pawl/reader"
@@ -23,13 +25,14 @@ func (a *app) predictCommand() *cobra.Command {
 	var out, badRows string
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
-		Short: "Predict the target of every row of a CSV file, or of every image",
+		Short: "Predict the target of every row of a table, or of every image",
 		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
-folder in it. FILE needs the columns that the model uses; others, the target included,
-may be there and are not read.
+folder in it. FILE, CSV or Parquet or Arrow, needs the columns that the model uses;
+others, the target included, may be there and are not read.
 
-The answer is CSV with one line per row of FILE, in its order: prediction, and for a
-classifier the model's probability of the second class (two classes) or of each.
+The answer is CSV, or Parquet where --output ends in .parquet, with one line per row of
+FILE, in its order: prediction, and for a classifier the model's probability of the
+second class (two classes) or of each.
 For a network FILE is what pawl train reads: a built-in set of images (its test set), a
 folder of PNG files with sub-folders, an IDX or npy file.
 Probabilities order rows; noise leaves them uncalibrated. Nothing is charged: a private
@@ -40,7 +43,7 @@ model may be used any number of times.`,
 			return a.predict(args[0], args[1], out, reader.BadRows(badRows))
 		},
 	}
-	c.Flags().StringVar(&out, "output", "", "file to write, replaced when it is there (default: standard output)")
+	c.Flags().StringVar(&out, "output", "", "file to write, as Parquet if it ends in .parquet, replaced when it is there (default: standard output)")
 	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	return c
 }
@@ -69,7 +72,11 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
 	}
 	switch {
 	case out != "":
-		if err := writeFile(out, true, p.writeCSV); err != nil {
+		write := p.writeCSV
+		if strings.EqualFold(filepath.Ext(out), ".parquet") {
+			write = p.writeParquet
+		}
+		if err := writeFile(out, true, write); err != nil {
 			return err
 		}
 		if a.json {
@@ -103,7 +110,8 @@ func loadModel(dir string) (*model.Model, error) {
 // forFile is the model's schema for a file of this header: every column that the
 // model does not look at is ignored, declared or not, so that the file may lack it
 // or hold anything in it, the target above all.
-func forFile(m *model.Model, name string, header []string) (*schema.Schema, error) {
+func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
+	header := file.Header()
 	features := map[string]bool{}
 	if m.Encoding != nil {
 		for _, f := range m.Encoding.Features() {
@@ -122,7 +130,7 @@ func forFile(m *model.Model, name string, header []string) (*schema.Schema, erro
 			if near := schema.Nearest(c.Name, header); near != "" {
 				advice = fmt.Sprintf("did you mean its column %q?", near)
 			}
-			return nil, &usageError{fmt.Sprintf("%s:1: the header has no column %q, which the model uses", name, c.Name), advice}
+			return nil, &usageError{file.Absent(c.Name, "which the model uses").Error(), advice}
 		}
 	}
 	for _, h := range header {
@@ -148,12 +156,12 @@ func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows,
 			return err
 		}
 	}
-	c, err := reader.New(file, bytes.NewReader(content))
+	c, err := reader.NewRecords(file, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	s, err := forFile(m, file, c.Header())
+	s, err := forFile(m, c)
 	if err != nil {
 		return err
 	}
@@ -193,11 +201,36 @@ func (p *prediction) add(cells []float64, _ string) error {
 // row returns the probabilities of a row by class.
 func (p *prediction) row(i int) []float64 { return p.probs[i*len(p.classes) : (i+1)*len(p.classes)] }
 
-func (p *prediction) writeCSV(w io.Writer) error {
-	first := 0 // class of the first column of probabilities
+// firstClass is the class of the first column of probabilities.
+func (p *prediction) firstClass() int {
 	if len(p.classes) == 2 {
-		first = 1
+		return 1
 	}
+	return 0
+}
+
+// writeParquet writes the columns of writeCSV, numbers with all of their digits.
+func (p *prediction) writeParquet(w io.Writer) error {
+	if p.classes == nil {
+		return columnar.WriteParquet(w, []columnar.Data{{Name: "prediction", Floats: p.values}})
+	}
+	first := p.firstClass()
+	out := make([]columnar.Data, 1+len(p.classes)-first)
+	out[0] = columnar.Data{Name: "prediction", Texts: make([]string, len(p.values))}
+	for k, c := range p.classes[first:] {
+		out[k+1] = columnar.Data{Name: "probability_" + c, Floats: make([]float64, len(p.values))}
+	}
+	for i, v := range p.values {
+		out[0].Texts[i] = p.classes[int(v)]
+		for k, q := range p.row(i)[first:] {
+			out[k+1].Floats[i] = q
+		}
+	}
+	return columnar.WriteParquet(w, out)
+}
+
+func (p *prediction) writeCSV(w io.Writer) error {
+	first := p.firstClass()
 	record := []string{"prediction"}
 	if p.classes != nil {
 		for _, c := range p.classes[first:] {
