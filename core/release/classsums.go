@@ -8,7 +8,6 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
 )
 
 // ClassSums releases, for each class, the number of rows, the sum of their vectors x
@@ -77,12 +76,18 @@ func (c ClassSums) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	}
 	sums = c.add(view)
 	std := math.Sqrt(c.parts()) * c.NoiseMultiplier * stake(permit)
-	noise.AddGaussian(src, sums.Counts, std)
+	if err := addGaussian(src, sums.Counts, std); err != nil {
+		return nil, err
+	}
 	for a := range sums.Sums {
-		noise.AddGaussian(src, sums.Sums[a], std*c.Norm)
+		if err := addGaussian(src, sums.Sums[a], std*c.Norm); err != nil {
+			return nil, err
+		}
 	}
 	for a := range sums.Squares {
-		noise.AddGaussian(src, sums.Squares[a], std*c.Norm*c.Norm)
+		if err := addGaussian(src, sums.Squares[a], std*c.Norm*c.Norm); err != nil {
+			return nil, err
+		}
 	}
 	return sums, nil
 }
@@ -127,29 +132,4 @@ func (c ClassSums) add(view *sealed.View) *Sums {
 		}
 	}
 	return s
-}
-
-// bound scales x down to norm most where it is longer, and reports whether it is
-// finite. The largest entry is taken out first, so that no square overflows.
-func bound(x []float64, most float64) bool {
-	largest := 0.0
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-		largest = max(largest, math.Abs(v))
-	}
-	if largest == 0 {
-		return true
-	}
-	square := 0.0
-	for _, v := range x {
-		square += (v / largest) * (v / largest)
-	}
-	if root := math.Sqrt(square); largest > most/root {
-		for j := range x {
-			x[j] = x[j] / largest * (most / root)
-		}
-	}
-	return true
 }

@@ -2,13 +2,12 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
 )
 
 // InputMean releases the mean of the dense inputs of a scope's rows, each scaled
@@ -29,52 +28,71 @@ type InputMean struct {
 	Norm float64
 	// ExpectedRows is the public divisor.
 	ExpectedRows float64
+	// Row, when not nil, is used in place of the dense inputs: it fills x, Features
+	// zeros, with a vector made of a row's cells.
+	Row      func(x, cells []float64)
+	Features int
 }
 
 // Event is what Release costs.
 func (m InputMean) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: m.NoiseMultiplier} }
 
+func (m InputMean) validate() error {
+	if m.Row != nil && (m.Features < 1 || m.Features > mostCells) {
+		return fmt.Errorf("release: a mean of %d features", m.Features)
+	}
+	return errors.Join(positive("norm", m.Norm), positive("expected rows", m.ExpectedRows))
+}
+
 // Release returns the noisy mean, one number for each number of an input.
 func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (mean []float64, err error) {
 	defer sealed.Contain(&err)
-	switch {
-	case !(m.Norm > 0) || math.IsInf(m.Norm, 0):
-		return nil, fmt.Errorf("release: norm must be a finite number > 0, got %g", m.Norm)
-	case !(m.ExpectedRows > 0) || math.IsInf(m.ExpectedRows, 0):
-		return nil, fmt.Errorf("release: expected rows must be a finite number > 0, got %g", m.ExpectedRows)
+	if err := m.validate(); err != nil {
+		return nil, err
 	}
 	view, err := open(ctx, permit, rows, m.Scope, m.Event(), m.NoiseMultiplier)
 	if err != nil {
 		return nil, err
 	}
 	mean = m.sum(view)
-	noise.AddGaussian(src, mean, m.NoiseMultiplier*m.Norm*stake(permit))
+	if err := addGaussian(src, mean, m.NoiseMultiplier*m.Norm*stake(permit)); err != nil {
+		return nil, err
+	}
 	for j := range mean {
 		mean[j] /= m.ExpectedRows
 	}
 	return mean, nil
 }
 
-// sum adds what the rows contribute. The square is taken in float64, which holds
-// that of every float32, and the bound is met up to rounding of the last digit,
-// which stake covers.
+// Public returns the exact mean over a public data set, still of rows scaled to Norm
+// and by the same divisor; it fails for every other.
+func (m InputMean) Public(rows *sealed.Rows) (mean []float64, err error) {
+	defer sealed.Contain(&err)
+	if err := m.validate(); err != nil {
+		return nil, err
+	}
+	view, err := sealed.OpenPublic(rows, m.Scope)
+	if err != nil {
+		return nil, err
+	}
+	mean = m.sum(view)
+	for j := range mean {
+		mean[j] /= m.ExpectedRows
+	}
+	return mean, nil
+}
+
+// sum adds what the rows contribute.
 func (m InputMean) sum(view *sealed.View) []float64 {
-	sum, input := make([]float64, view.InputDim()), make([]float32, view.InputDim())
+	dim, at := vectors(view, m.Features, m.Row)
+	sum, x := make([]float64, dim), make([]float64, dim)
 	for i := range view.Len() {
-		view.Input(i, input)
-		square := 0.0
-		for _, v := range input {
-			square += float64(v) * float64(v)
-		}
-		if math.IsNaN(square) || math.IsInf(square, 0) {
+		at(i, x)
+		if !bound(x, m.Norm) {
 			continue
 		}
-		scale := 1.0
-		if norm := math.Sqrt(square); norm > m.Norm {
-			scale = m.Norm / norm
-		}
-		for j, v := range input {
-			sum[j] += scale * float64(v)
+		for j, v := range x {
+			sum[j] += v
 		}
 	}
 	return sum

@@ -64,7 +64,7 @@ func TestInputMeanSensitivity(t *testing.T) {
 // view opens rows as the mechanism would.
 func view(t fataler, rows *sealed.Rows) *sealed.View {
 	event := dp.Gaussian{NoiseMultiplier: 1}
-	v, err := sealed.Open(rows, permitFor(t, dp.AddOrRemoveOne, 1, event), dp.WholeScope, event)
+	v, err := sealed.Open(rows, permitFor(t, dp.AddOrRemoveOne, 9, event), dp.WholeScope, event)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,5 +102,30 @@ func TestInputMeanNeedsItsCharge(t *testing.T) {
 		if _, err := bad.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("bad", 0)); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
+	}
+}
+
+// Vectors made of cells are held to the same bound as inputs.
+func TestInputMeanOfCells(t *testing.T) {
+	m := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1e-9, Norm: 1, ExpectedRows: 4, Features: 2,
+		Row: func(x, cells []float64) {
+			if cells[0] == 1 {
+				x[0] = cells[1]
+			} else {
+				x[1] = cells[1]
+			}
+		}}
+	rows := rowsOf(1, [2]float64{1, 0.5}, [2]float64{0, 9}, [2]float64{0, -9}, [2]float64{0, 0.25}, [2]float64{1, math.NaN()})
+	got, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("mean of cells", 0))
+	if err != nil || math.Abs(got[0]-0.125) > 1e-6 || math.Abs(got[1]-0.0625) > 1e-6 {
+		t.Errorf("got %v, %v; want 0.5/4 and (1−1+0.25)/4", got, err)
+	}
+	if _, err := m.Public(rows); !errors.Is(err, sealed.ErrNotReserved) {
+		t.Errorf("exact mean of a sensitive data set: %v", err)
+	}
+	m.Features = 0
+	p := permitFor(t, dp.AddOrRemoveOne, 1, m.Event())
+	if _, err := m.Release(background, p, rows, source("mean of cells", 1)); err == nil || p.Opened() {
+		t.Errorf("no features: %v, opened %v", err, p.Opened())
 	}
 }
