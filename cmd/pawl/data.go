@@ -203,7 +203,11 @@ func (a *app) describeData(name string) error {
 	fmt.Fprintf(t, "unit\t%s\n", unit)
 	if b.images != nil {
 		s := b.images.Shape
-		fmt.Fprintf(t, "image\t%d x %d pixels, %s\n", s[0], s[1], map[int]string{1: "grey", 3: "RGB"}[s[2]])
+		if s[0] == 1 && s[1] == 1 { // features of images
+			fmt.Fprintf(t, "image\t%d numbers\n", s[2])
+		} else {
+			fmt.Fprintf(t, "image\t%d x %d pixels, %s\n", s[0], s[1], map[int]string{1: "grey", 3: "RGB"}[s[2]])
+		}
 		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.images.Classes, ", "))
 	}
 	fmt.Fprintf(t, "licence\t%s\n", b.Licence)
