@@ -14,7 +14,7 @@ import (
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
 	{"schema", "core/dp", "images", "kernel", "columnar", "text", "evolve"},
-	{"encode", "reader", "core/entropy", "core/internal/sealed"},
+	{"encode", "reader", "scatter", "core/entropy", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},

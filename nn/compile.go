@@ -118,6 +118,8 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 			return nil, b.lateFrontEnd()
 		}
 		return &standardize{b.shape.Size()}, nil
+	case "scatter":
+		return b.scatter(l, info)
 	case "normalize":
 		if b.net.trainable > 0 {
 			return nil, b.lateFrontEnd()

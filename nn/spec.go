@@ -29,7 +29,8 @@ type Layer struct {
 	Padding string `json:"padding,omitempty" yaml:"padding,omitempty"`
 	// Size is the side of a pool's window; its Stride is Size unless given.
 	Size int `json:"size,omitempty" yaml:"size,omitempty"`
-	// Mode is what pool2x2 takes of four pixels: "max" or "mean".
+	// Mode is what pool2x2 takes of four pixels: "max" or "mean"; and "full" for
+	// scatter at full resolution.
 	Mode string `json:"mode,omitempty" yaml:"mode,omitempty"`
 	// Rate is the chance with which dropout clears a number, in [0, 1).
 	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
@@ -120,6 +121,7 @@ var keys = map[string][]string{
 	"pool2x2":          {"mode"},
 	"dct":              {"coefficients"},
 	"standardize":      {},
+	"scatter":          {"mode"},
 	"normalize":        {},
 	"centre":           {},
 	"flatten":          {},

@@ -1,0 +1,32 @@
+package scatter
+
+import "math"
+
+// group is how many channels are brought to one scale together: a scale's average with
+// two orientations, and so on in the order of channels. It divides 81.
+const group = 3
+
+// Normalize brings rows of features (n×Dim) to norm 1, example by example: every group of
+// three channels over all positions to mean 0 and variance 1 (Wu and He, ECCV 2018, with
+// 1e-5 added to the variance), then all by √Dim. Rows of constant images become zero; no
+// row is longer than 1. It looks at one example at a time, so it costs no privacy.
+func (t *Transform) Normalize(rows []float32) {
+	size := group * t.outputs
+	scale := 1 / math.Sqrt(float64(t.Dim()))
+	for lo := 0; lo < len(rows); lo += size {
+		part := rows[lo : lo+size]
+		mean, square := 0.0, 0.0
+		for _, v := range part {
+			mean += float64(v)
+		}
+		mean /= float64(size)
+		for _, v := range part {
+			d := float64(v) - mean
+			square += d * d
+		}
+		by := scale / math.Sqrt(square/float64(size)+1e-5)
+		for i, v := range part {
+			part[i] = float32((float64(v) - mean) * by)
+		}
+	}
+}
