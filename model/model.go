@@ -28,6 +28,9 @@ const (
 	Linear Kind = "linear"
 	// Constant predicts the same for every row: the majority class or the mean.
 	Constant Kind = "constant"
+	// Additive scores a row by one table per attribute, or pair of attributes: the
+	// sum of shape functions of an explainable boosting machine.
+	Additive Kind = "ebm"
 	// Network scores the dense input of a row by a neural network.
 	Network Kind = "network"
 )
@@ -84,6 +87,11 @@ type Model struct {
 	Encoding *encode.Encoding
 	Outputs  int
 	Weights  []float64
+	// Terms, Intercept (Outputs) and Counts (a noisy number of rows for each cell)
+	// belong to Additive; its Weights are cells×Outputs in the order of the terms.
+	Terms     *Terms
+	Intercept []float64
+	Counts    []float64
 	// Net, Layers and Parameters32 belong to Network: the compiled net, what it was
 	// compiled from and its trained parameters. Frozen ones live in Net.
 	Net          *nn.Net
@@ -112,12 +120,16 @@ func (m *Model) Parameters() int {
 	case Network:
 		return len(m.Parameters32)
 	}
-	return len(m.Weights)
+	return len(m.Weights) + len(m.Intercept)
 }
 
-// Scores fills scores (Outputs) with the linear scores of a row. scratch holds
-// Dim numbers and may be nil.
+// Scores fills scores (Outputs) with the scores of a row, for a linear or additive
+// model. scratch holds Dim numbers and may be nil.
 func (m *Model) Scores(scores, cells, scratch []float64) {
+	if m.Kind == Additive {
+		m.additiveScores(scores, cells)
+		return
+	}
 	if len(scratch) < m.Encoding.Dim {
 		scratch = make([]float64, m.Encoding.Dim)
 	}
@@ -228,6 +240,9 @@ func (m *Model) Validate() error {
 			}
 		}
 		return nil
+	}
+	if m.Kind == Additive {
+		return m.validateAdditive()
 	}
 	return m.validateNetwork()
 }

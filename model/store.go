@@ -40,6 +40,9 @@ type spec struct {
 	// Input and Network describe a network.
 	Input   *shape   `json:"input,omitempty"`
 	Network *nn.Spec `json:"network,omitempty"`
+	// Interactions and InteractionBins describe an additive model.
+	Interactions    [][2]string `json:"interactions,omitempty"`
+	InteractionBins int         `json:"interaction_bins,omitempty"`
 	// Names labels the rows of the weight matrix.
 	Names []string `json:"coordinates,omitempty"`
 	// Privacy is the claim in force when the model was written.
@@ -47,7 +50,7 @@ type spec struct {
 }
 
 // Save writes the model into dir, which must exist: schema.yaml, model.json and,
-// for linear models, model.safetensors with metadata. privacy is a JSON object
+// for all but constant models, model.safetensors with metadata. privacy is a JSON object
 // that states the guarantee, metadata the same in short.
 func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]string) error {
 	if err := m.Validate(); err != nil {
@@ -67,6 +70,12 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.Encoding.Names(m.Schema)
 		w := tensor{name: "weights", shape: []int{m.Encoding.Dim, m.Outputs}, float64s: m.Weights}
 		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, w), 0o644); err != nil {
+			return err
+		}
+	case Additive:
+		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.cellNames()
+		s.Interactions, s.InteractionBins = m.Terms.Interactions, m.Terms.InteractionBins
+		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, m.additiveTensors()...), 0o644); err != nil {
 			return err
 		}
 	case Network:
@@ -134,6 +143,11 @@ func Load(dir string) (*Model, error) {
 		}
 		m.Weights = values[0].float64s
 	}
+	if m.Kind == Additive {
+		if err := m.loadAdditive(dir, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	if m.Kind == Network {
 		if err := m.loadNetwork(dir, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -143,6 +157,37 @@ func Load(dir string) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
+}
+
+// additiveTensors are the numbers of an additive model.
+func (m *Model) additiveTensors() []tensor {
+	return []tensor{
+		{name: "weights", shape: []int{len(m.Counts), m.Outputs}, float64s: m.Weights},
+		{name: "intercept", shape: []int{m.Outputs}, float64s: m.Intercept},
+		{name: "counts", shape: []int{len(m.Counts)}, float64s: m.Counts},
+	}
+}
+
+func (m *Model) loadAdditive(dir string, s spec) (err error) {
+	if s.Encoding == nil {
+		return errors.New("the encoding is missing")
+	}
+	if m.Encoding, err = encode.New(m.Schema, m.Target, *s.Encoding); err != nil {
+		return err
+	}
+	if m.Terms, err = NewTerms(m.Schema, m.Target, m.Encoding, s.Interactions, s.InteractionBins); err != nil {
+		return err
+	}
+	n := m.Terms.cells()
+	values, err := readTensors(dir,
+		tensor{name: "weights", shape: []int{n, m.Outputs}, float64s: []float64{}},
+		tensor{name: "intercept", shape: []int{m.Outputs}, float64s: []float64{}},
+		tensor{name: "counts", shape: []int{n}, float64s: []float64{}})
+	if err != nil {
+		return err
+	}
+	m.Weights, m.Intercept, m.Counts = values[0].float64s, values[1].float64s, values[2].float64s
+	return nil
 }
 
 func (m *Model) loadNetwork(dir string, s spec) (err error) {

@@ -1,0 +1,268 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/encode"
+	"pawl/schema"
+)
+
+// Terms are the public tables of an additive model: one for every attribute block of
+// an encoding, then one for every interaction. They follow from the schema.
+type Terms struct {
+	Encoding *encode.Encoding
+	// Interactions are pairs of columns; each gets a table on InteractionBins coarse
+	// bins of its numeric columns.
+	Interactions    [][2]string
+	InteractionBins int
+
+	list   []Term
+	coarse *encode.Encoding
+}
+
+// Term is one table: a map from a row to one of Levels cells, of which the first
+// Ordered lie in order. The last cell of an attribute, and of either side of an
+// interaction, is that of unknown values.
+type Term struct {
+	Name            string
+	Levels, Ordered int
+	Level           func(cells []float64) int
+}
+
+// NewTerms makes the terms of s. enc must come from table blocks only: not Linear,
+// without Crosses. interactionBins 0 means 8.
+func NewTerms(s *schema.Schema, target string, enc *encode.Encoding, interactions [][2]string, interactionBins int) (*Terms, error) {
+	if interactionBins == 0 {
+		interactionBins = 8
+	}
+	t := &Terms{Encoding: enc, Interactions: interactions, InteractionBins: interactionBins}
+	if enc.Options.Linear || enc.Options.Crosses || enc.Options.InterceptOnly {
+		return nil, errors.New("model: an additive model wants bins of all attributes, and interactions by name")
+	}
+	for i := range enc.Blocks {
+		if b := &enc.Blocks[i]; b.Kind != encode.Intercept {
+			t.list = append(t.list, blockTerm(b))
+		}
+	}
+	if len(interactions) == 0 {
+		return t, nil
+	}
+	o := enc.Options
+	o.Bins, o.Attributes = interactionBins, nil
+	for _, pair := range interactions {
+		if pair[0] == pair[1] {
+			return nil, fmt.Errorf("model: interaction of %q with itself", pair[0])
+		}
+		for _, name := range pair {
+			if !slices.Contains(o.Attributes, name) {
+				o.Attributes = append(o.Attributes, name)
+			}
+		}
+	}
+	var err error
+	if t.coarse, err = encode.New(s, target, o); err != nil {
+		return nil, err
+	}
+	for _, pair := range interactions {
+		a, b := blockTerm(t.coarseBlock(pair[0])), blockTerm(t.coarseBlock(pair[1]))
+		t.list = append(t.list, Term{
+			Name: pair[0] + " × " + pair[1], Levels: a.Levels * b.Levels,
+			Level: func(cells []float64) int { return a.Level(cells)*b.Levels + b.Level(cells) },
+		})
+	}
+	return t, nil
+}
+
+func (t *Terms) coarseBlock(name string) *encode.Block {
+	i := slices.IndexFunc(t.coarse.Blocks, func(b encode.Block) bool { return b.Name == name })
+	return &t.coarse.Blocks[i]
+}
+
+func blockTerm(b *encode.Block) Term {
+	t := Term{Name: b.Name, Levels: b.Levels + 1}
+	if b.Kind == encode.Thermometer {
+		t.Ordered = b.Levels
+	}
+	t.Level = func(cells []float64) int {
+		if l := b.Level(cells); l >= 0 && l < b.Levels {
+			return l
+		}
+		return b.Levels
+	}
+	return t
+}
+
+// List returns the terms in order.
+func (t *Terms) List() []Term { return t.list }
+
+// cells is the number of cells of all terms.
+func (t *Terms) cells() int {
+	n := 0
+	for _, term := range t.list {
+		n += term.Levels
+	}
+	return n
+}
+
+// SetTables fills an additive model from tables by term (Levels×outputs) and counts
+// by cell, both released. Every table is moved by its mean over the counts, so that
+// shapes show differences and Intercept holds the level.
+func (m *Model) SetTables(terms *Terms, outputs int, tables, counts [][]float64) {
+	m.Terms, m.Encoding, m.Outputs = terms, terms.Encoding, outputs
+	m.Weights, m.Counts, m.Intercept = nil, nil, make([]float64, outputs)
+	for t, table := range tables {
+		mean, total := make([]float64, outputs), 0.0
+		for l, c := range counts[t] {
+			c = max(c, 0)
+			total += c
+			for k := range mean {
+				mean[k] += c * table[l*outputs+k]
+			}
+		}
+		for k := range mean {
+			if total > 0 {
+				mean[k] /= total
+			}
+			m.Intercept[k] += mean[k]
+		}
+		for j, v := range table {
+			m.Weights = append(m.Weights, v-mean[j%outputs])
+		}
+		m.Counts = append(m.Counts, counts[t]...)
+	}
+}
+
+func (m *Model) additiveScores(scores, cells []float64) {
+	copy(scores, m.Intercept)
+	at := 0
+	for i := range m.Terms.list {
+		t := &m.Terms.list[i]
+		l := t.Level(cells)
+		for k := range scores {
+			scores[k] += m.Weights[(at+l)*m.Outputs+k]
+		}
+		at += t.Levels
+	}
+}
+
+// Shape is what an additive model adds to the score for one attribute, or for a pair
+// of them. Whatever it holds was released or is public.
+type Shape struct {
+	Attribute string
+	// With is the second attribute of an interaction, else empty.
+	With string
+	// Edges bound the bins of a number: bin j covers [Edges[j], Edges[j+1]). The
+	// first and the last bin also hold all values beyond. Nil for categories.
+	Edges []float64
+	// Labels names the bins, "unknown" last. Those of an interaction are
+	// "first, second".
+	Labels []string
+	// Values are the contributions, one row per label and one column per output.
+	Values [][]float64
+	// Counts are noisy numbers of training rows; they may be negative.
+	Counts []float64
+	// Importance is the mean of |contribution| over the counts, largest over outputs.
+	Importance float64
+}
+
+// Shapes returns the shape of every term of an additive model.
+func (m *Model) Shapes() []Shape {
+	if m.Kind != Additive {
+		return nil
+	}
+	var out []Shape
+	at, blocks := 0, len(m.Terms.Encoding.Blocks)-1
+	for i, t := range m.Terms.list {
+		s := Shape{Attribute: t.Name, Counts: m.Counts[at : at+t.Levels]}
+		if i < blocks {
+			s.Edges, s.Labels = m.bins(&m.Terms.Encoding.Blocks[i+1])
+		} else {
+			pair := m.Terms.Interactions[i-blocks]
+			s.Attribute, s.With = pair[0], pair[1]
+			_, first := m.bins(m.Terms.coarseBlock(pair[0]))
+			_, second := m.bins(m.Terms.coarseBlock(pair[1]))
+			for _, a := range first {
+				for _, b := range second {
+					s.Labels = append(s.Labels, a+", "+b)
+				}
+			}
+		}
+		sums, total := make([]float64, m.Outputs), 0.0
+		for l := range t.Levels {
+			v := m.Weights[(at+l)*m.Outputs : (at+l+1)*m.Outputs]
+			s.Values = append(s.Values, v)
+			c := max(s.Counts[l], 0)
+			total += c
+			for k := range sums {
+				sums[k] += c * math.Abs(v[k])
+			}
+		}
+		if total > 0 {
+			s.Importance = slices.Max(sums) / total
+		}
+		out = append(out, s)
+		at += t.Levels
+	}
+	return out
+}
+
+// bins describes the levels of a block, the unknown one last.
+func (m *Model) bins(b *encode.Block) (edges []float64, labels []string) {
+	c := &m.Schema.Columns[m.Schema.Column(b.Name)]
+	if levels := c.Levels(); len(levels) > 0 {
+		return nil, append(slices.Clone(levels), "unknown")
+	}
+	n := float64(b.Levels)
+	at := func(j int) float64 { return c.Lower + (c.Upper-c.Lower)*float64(j)/n }
+	switch {
+	case c.HeavyTailed:
+		lower, upper := math.Log1p(c.Lower), math.Log1p(c.Upper)
+		at = func(j int) float64 { return math.Expm1(lower + (upper-lower)*float64(j)/n) }
+	case c.Upper-c.Lower+1 == n: // one bin for each whole number
+		at = func(j int) float64 { return c.Lower + float64(j) - 0.5 }
+	}
+	for j := range b.Levels + 1 {
+		edges = append(edges, at(j))
+	}
+	for j := range b.Levels {
+		if c.Type == schema.Integer && !c.HeavyTailed && edges[j+1]-edges[j] == 1 {
+			labels = append(labels, fmt.Sprintf("%.6g", edges[j]+0.5))
+			continue
+		}
+		labels = append(labels, fmt.Sprintf("%.6g to %.6g", edges[j], edges[j+1]))
+	}
+	return edges, append(labels, "unknown")
+}
+
+// names labels the rows of the table of weights.
+func (m *Model) cellNames() []string {
+	var names []string
+	for _, s := range m.Shapes() {
+		for _, l := range s.Labels {
+			name := s.Attribute + "=" + l
+			if s.With != "" {
+				name = s.Attribute + " × " + s.With + "=" + l
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (m *Model) validateAdditive() error {
+	if m.Terms == nil || m.Outputs < 1 || len(m.Intercept) != m.Outputs ||
+		len(m.Weights) != m.Terms.cells()*m.Outputs || len(m.Counts) != m.Terms.cells() {
+		return errors.New("model: number of cells does not match the terms")
+	}
+	for _, list := range [][]float64{m.Weights, m.Intercept, m.Counts} {
+		for _, w := range list {
+			if w-w != 0 {
+				return errors.New("model: a weight is not a finite number")
+			}
+		}
+	}
+	return nil
+}
