@@ -10,6 +10,9 @@ import (
 
 // openArrow reads an Arrow IPC file, which Feather version 2 is too.
 func openArrow(src Source) (*File, error) {
+	if err := checkArrow(src); err != nil {
+		return nil, err
+	}
 	in, err := ipc.NewFileReader(struct{ Source }{src}, ipc.WithAllocator(&bounded{}))
 	if err != nil {
 		return nil, damaged("")
@@ -47,7 +50,7 @@ func arrowKind(t arrow.DataType) Kind {
 		}
 	case *arrow.DictionaryType:
 		// A dictionary is a way to store texts; the schema's categories are declared.
-		if k := arrowKind(t.ValueType); k == Text || k == Integer || k == Float || k == Boolean {
+		if k := arrowKind(t.ValueType); k != Unsupported && k != Vector && t.ValueType.ID() != arrow.NULL {
 			return Text
 		}
 	case *arrow.FixedSizeListType:
@@ -212,6 +215,9 @@ func arrowVectors(a array.ListLike, values arrow.Array, null []bool) [][]float32
 			continue
 		}
 		from, to := a.ValueOffsets(i)
+		if from < 0 || to < from || to > int64(values.Len()) { // before memory is taken for it
+			panic("columnar: a list outside of its values")
+		}
 		out[i] = make([]float32, 0, to-from)
 		for k := from; k < to; k++ {
 			out[i] = append(out[i], float32(all.Float(int(k))))

@@ -339,11 +339,9 @@ func TestDamagedFiles(t *testing.T) {
 					t.Fatalf("the first %d of %d bytes were read without an error", n, len(data))
 				}
 			}
-			for i := 0; i < len(data); i += 5 { // coprime to most strides of the format
-				if name != "parquet" {
-					break
-				}
-				for _, bit := range []byte{1, 0x80} {
+			step := 5 // coprime to most strides of the formats
+			for i := 0; i < len(data); i += step {
+				for _, bit := range []byte{1, 0x40, 0x80} {
 					damaged := bytes.Clone(data)
 					damaged[i] ^= bit
 					var f *Fault
@@ -449,7 +447,10 @@ func TestDecimal(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	f.Add(parquetOf(f, 1, everyKind()))
 	f.Add(parquetOf(f, 2, everyKind(), parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithCompression(compress.Codecs.Snappy)))
+	f.Add(arrowOf(f))
+	f.Add(arrowOf(f, ipc.WithZstd()))
 	f.Add([]byte("PAR1PAR1PAR1"))
+	f.Add([]byte("ARROW1"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rows, _, _, _ := readAll(data)
 		for _, r := range rows {
