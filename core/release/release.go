@@ -1,6 +1,8 @@
 // Package release holds the small ways out: counts, the majority class, a capped
-// mean and scores. Each draws integer noise from an exact discrete sampler on an
-// integer query, since rounding a float draw proves nothing.
+// mean, scores, tables, histograms, sums, second moments and noisy rows. Counts and
+// scores draw integer noise from an exact discrete sampler on an integer query,
+// since rounding a float draw proves nothing. Sums of vectors, moments and rows carry
+// Gaussian noise in float64, with the residual risk that core/README.md states.
 //
 // Every mechanism states its Event from public parameters, opens its scope
 // against a permit that holds that Event, and returns noisy values only. Where
