@@ -116,3 +116,33 @@ func (n *NormalEquations) Fit(ctx context.Context, permit *ledger.Permit, rows *
 	m.Encoding, m.Outputs, m.Weights = n.Encoding, 1, w
 	return m, nil
 }
+
+// AdaSSP is ridge regression from noisy second moments with a ridge that adapts to
+// how well conditioned the rows are.
+type AdaSSP struct {
+	Task
+	// NoiseMultiplier is that of the three releases together.
+	NoiseMultiplier float64
+	Encoding        *encode.Encoding
+}
+
+// Name implements Learner.
+func (a *AdaSSP) Name() string { return "adaptive ridge regression from noisy second moments" }
+
+func (a *AdaSSP) config() convex.AdaSSP {
+	return convex.AdaSSP{Scope: a.Scope, NoiseMultiplier: a.NoiseMultiplier, Encoding: a.Encoding, Target: a.value()}
+}
+
+// Event implements Learner.
+func (a *AdaSSP) Event() dp.Event { return a.config().Event() }
+
+// Fit implements Learner.
+func (a *AdaSSP) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+	w, err := convex.SolveAdaSSP(ctx, permit, rows, a.config(), src)
+	if err != nil {
+		return nil, err
+	}
+	m := a.model(model.Linear)
+	m.Encoding, m.Outputs, m.Weights = a.Encoding, 1, w
+	return m, nil
+}

@@ -110,6 +110,7 @@ func learners(t testing.TB) map[string]Learner {
 		"objective, two classes":     &Objective{Task: task("yes"), Epsilon: 1e4, Encoding: encoding(t, "yes", encode.Options{})},
 		"objective, three classes":   &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
 		"normal equations":           &NormalEquations{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
+		"adaptive ridge":             &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
 		"naive Bayes, two classes":   &NaiveBayes{Task: task("yes"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "yes", encode.Options{})},
 		"naive Bayes, three classes": &NaiveBayes{Task: task("kind"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "kind", encode.Options{})},
 		"majority (baseline itself)": &Majority{Task: task("yes"), NoiseMultiplier: tiny},
@@ -144,6 +145,8 @@ func targetOf(l Learner) string {
 	case *Majority:
 		return l.Target
 	case *NaiveBayes:
+		return l.Target
+	case *AdaSSP:
 		return l.Target
 	}
 	return l.(*Mean).Target

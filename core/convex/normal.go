@@ -147,8 +147,14 @@ func secondMoments(m *design.Matrix) (gram, cross []float64) {
 func perturbMoments(gram, cross []float64, stdDev float64, src *entropy.Source) {
 	d := len(cross)
 	noise.AddGaussian(src.Split("cross"), cross, stdDev)
+	perturbSymmetric(gram, d, stdDev, src.Split("gram"))
+}
+
+// perturbSymmetric adds noise to a symmetric d×d matrix: stdDev on the diagonal and
+// stdDev/√2 off it, which is stdDev in every direction of the Frobenius norm.
+func perturbSymmetric(gram []float64, d int, stdDev float64, src *entropy.Source) {
 	draws := make([]float64, d*(d+1)/2)
-	noise.AddGaussian(src.Split("gram"), draws, stdDev)
+	noise.AddGaussian(src, draws, stdDev)
 	for j := range d {
 		gram[j*d+j] += draws[0]
 		draws = draws[1:]
@@ -163,8 +169,13 @@ func perturbMoments(gram, cross []float64, stdDev float64, src *entropy.Source) 
 
 // ridge solves the released equations.
 func ridge(gram, cross []float64, stdDev float64) ([]float64, error) {
-	lambda := stdDev * math.Sqrt(2*float64(len(cross)))
-	for ; lambda < math.MaxFloat64; lambda *= 2 {
+	return solveRidge(gram, cross, stdDev*math.Sqrt(2*float64(len(cross))), stdDev)
+}
+
+// solveRidge solves (gram + λI)w = cross with λ the first of lambda, lambda or step
+// doubled, … that makes the matrix positive definite.
+func solveRidge(gram, cross []float64, lambda, step float64) ([]float64, error) {
+	for ; lambda < math.MaxFloat64; lambda = max(2*lambda, step) {
 		var factor blas64.Triangular
 		var ok bool
 		if factor, ok = cholesky(gram, lambda); !ok {
