@@ -3,12 +3,15 @@
 //
 //   - PerturbObjective minimises a regularised logistic loss plus a random linear
 //     term: pure ε, for budgets with δ = 0.
+//   - PerturbOutput adds Gaussian noise to the minimiser itself: one Gaussian event.
+//   - PerturbMinimum is approximate minima perturbation: (ε, δ), for units of one row.
 //   - SolveNormalEquations releases noisy second moments once and does least
-//     squares on them: one Gaussian event.
+//     squares on them: one Gaussian event. SolveAdaSSP spends a third on the least
+//     eigenvalue, for a ridge that adapts.
 //
-// Both rest on two public facts of package encode, ‖x‖₂ <= 1 for every row that
+// All rest on two public facts of package encode, ‖x‖₂ <= 1 for every row that
 // can exist and a target in a public range, and on the permit's bound k on the
-// rows of one unit. Both take the whole guarantee per unit and not per row.
+// rows of one unit. All take the whole guarantee per unit and not per row.
 package convex
 
 import (

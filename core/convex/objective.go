@@ -287,8 +287,10 @@ func (c calibration) fit(ctx context.Context, s *solver, cap float64, from strea
 
 // certify returns the smallest γ of the public schedule that covers a computed
 // gradient norm, with half of γ kept back for the rounding of that norm.
-func certify(norm float64) (float64, error) {
-	gamma := certificate
+func certify(norm float64) (float64, error) { return certifyFrom(certificate, norm) }
+
+// certifyFrom is certify for a schedule that starts at gamma.
+func certifyFrom(gamma, norm float64) (float64, error) {
 	for range certificateDoublings {
 		if norm <= gamma/2 {
 			return gamma, nil

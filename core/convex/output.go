@@ -1,0 +1,107 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/design"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+	"pawl/encode"
+)
+
+// Output is one fit of binary logistic regression by output perturbation (Chaudhuri,
+// Monteleoni and Sarwate, JMLR 12, 2011, Sec. 3.2) with Gaussian noise. Every field is
+// required.
+//
+// It minimises, with a public constant a,
+//
+//	J_D(w) = Σ_{i∈D} ℓ_i(w) + (a/2)‖w‖²
+//
+// and adds N(0, (σΔ)²) to every coordinate of the minimiser. ℓ is the loss of
+// Objective, with the same cap r on residuals. The usual statement divides J by n and
+// writes a = n·Λ.
+//
+// # Guarantee
+//
+// The gradients of all rows of a unit have norm at most k·r together, so at the
+// minimiser w of D the gradient of J_D' is at most k·r for a unit that joins or leaves,
+// and 2k·r for one that is replaced. J_D' is strongly convex with constant a, hence
+// ‖w − w'‖ <= k·r/a or 2k·r/a. The solver stops at ‖∇J‖ <= γ on either side:
+//
+//	Δ = (k·r + 2γ)/a under AddOrRemoveOne and ZeroOut, (2k·r + 2γ)/a under ReplaceOne.
+//
+// The literature states the second, 2R/(n·Λ), for a public n. The first holds as well
+// as long as a is a constant: n in a = n·Λ must be declared, not counted.
+//
+// γ is 1e-6, and doubles on the public schedule of Objective should it be missed; how
+// often it doubled is not covered.
+type Output struct {
+	Scope           dp.Scope
+	NoiseMultiplier float64
+	// Regularization is a.
+	Regularization float64
+	// ResidualCap r in (0, 1]; 1 is the logistic loss.
+	ResidualCap float64
+	Encoding    *encode.Encoding
+	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes the
+	// row out.
+	Target func(cells []float64) float64
+}
+
+// Event is what one fit costs.
+func (o Output) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: o.NoiseMultiplier} }
+
+// Validate reports the first parameter without meaning.
+func (o Output) Validate() error {
+	// Epsilon plays no part here; the other rules are those of Objective.
+	like := Objective{Scope: o.Scope, Epsilon: 1, Regularization: o.Regularization, ResidualCap: o.ResidualCap, Encoding: o.Encoding, Target: o.Target}
+	return errors.Join(positive("noise multiplier", o.NoiseMultiplier), like.Validate())
+}
+
+// sensitivity is Δ for a certificate γ.
+func (o Output) sensitivity(rowsApart int, gamma float64) float64 {
+	return (float64(rowsApart)*o.ResidualCap + 2*gamma) / o.Regularization * rounding
+}
+
+// PerturbOutput fits o on the rows of its scope and returns the weights (Dim). permit
+// must hold o.Event() on o.Scope, unused.
+//
+// Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
+// when interrupted and ErrNotCertified, both with the charge kept.
+func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Output, src *entropy.Source) (w []float64, err error) {
+	defer sealed.Contain(&err)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := complete(permit, src); err != nil {
+		return nil, err
+	}
+	if math.IsInf(o.NoiseMultiplier*o.sensitivity(permit.RowsApart(), 1), 0) {
+		return nil, errors.New("convex: noise multiplier and regularization are out of the range of a 64-bit float")
+	}
+	view, err := sealed.Open(rows, permit, o.Scope, o.Event())
+	if err != nil {
+		return nil, err
+	}
+	return o.fit(ctx, newSolver(design.New(view, o.Encoding, o.Target)), permit.RowsApart(), src)
+}
+
+// fit is the only way to weights, so none leave without noise.
+func (o Output) fit(ctx context.Context, s *solver, rowsApart int, src *entropy.Source) ([]float64, error) {
+	s.cap, s.regularization = o.ResidualCap, o.Regularization
+	size, err := s.minimize(ctx, certificate/2)
+	if err != nil {
+		return nil, err
+	}
+	gamma, err := certify(size)
+	if err != nil {
+		return nil, err
+	}
+	w := append([]float64(nil), s.weights...)
+	noise.AddGaussian(src, w, o.NoiseMultiplier*o.sensitivity(rowsApart, gamma))
+	return w, nil
+}
