@@ -44,7 +44,10 @@ func parquetOf(t testing.TB, groups int, columns []stored, o ...parquet.WriterPr
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(o...)))
 	for range groups {
-		g := w.AppendRowGroup()
+		g, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range columns {
 			cw, err := g.NextColumn()
 			if err != nil {
@@ -412,15 +415,35 @@ func TestWriteParquet(t *testing.T) {
 	_ = WriteParquet(io.Discard, []Data{{Name: "a", Floats: []float64{1}}, {Name: "b", Texts: []string{"x", "y"}}})
 }
 
+// A full disk is an error wherever it is met, and never a panic.
 func TestWriteParquetFails(t *testing.T) {
-	if err := WriteParquet(full{}, []Data{{Name: "a", Floats: []float64{1}}}); err == nil {
-		t.Error("an error of the disk was lost")
+	texts, floats := make([]string, groupRows+1), make([]float64, groupRows+1)
+	for i := range texts {
+		texts[i], floats[i] = strings.Repeat("x", i%100), float64(i)*math.Pi
+	}
+	columns := []Data{{Name: "a", Floats: floats}, {Name: "b", Texts: texts}}
+	whole := &full{left: 1 << 30}
+	if err := WriteParquet(whole, columns); err != nil {
+		t.Fatal(err)
+	}
+	size := 1<<30 - whole.left
+	for _, left := range []int{0, 3, 4, 100, size / 3, size / 2, size * 9 / 10, size - 100, size - 9, size - 1} {
+		if err := WriteParquet(&full{left: left}, columns); err == nil {
+			t.Errorf("an error after %d of %d bytes was lost", left, size)
+		}
 	}
 }
 
-type full struct{}
+// full is a disk with room for a number of bytes.
+type full struct{ left int }
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > f.left {
+		return f.left, errors.New("disk full")
+	}
+	f.left -= len(p)
+	return len(p), nil
+}
 
 func TestDecimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -61,8 +61,7 @@ func WriteParquet(w io.Writer, columns []Data) error {
 	if err != nil {
 		return err
 	}
-	err = writeGroups(out, columns)
-	return errors.Join(err, out.Close())
+	return errors.Join(writeGroups(out, columns), out.Close())
 }
 
 func writeGroups(out *file.Writer, columns []Data) error {
@@ -72,7 +71,10 @@ func writeGroups(out *file.Writer, columns []Data) error {
 	}
 	for from := 0; from < rows; from += groupRows {
 		to := min(from+groupRows, rows)
-		group := out.AppendRowGroup()
+		group, err := out.AppendRowGroupChecked()
+		if err != nil {
+			return err
+		}
 		for i := range columns {
 			w, err := group.NextColumn()
 			if err != nil {

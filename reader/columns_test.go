@@ -60,7 +60,10 @@ func asParquet(t testing.TB, size int, columns ...typed) []byte {
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)))
 	for from := 0; from < len(columns[0].cells); from += size {
-		g := w.AppendRowGroup()
+		g, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range columns {
 			cells := c.cells[from:min(from+size, len(c.cells))]
 			cw, err := g.NextColumn()
@@ -280,7 +283,10 @@ func TestColumnTypes(t *testing.T) {
 	group := pq.MustGroup(pq.NewGroupNode("id", parquet.Repetitions.Optional, pq.FieldList{inner}, -1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, pq.FieldList{group, date}, -1)))
-	g := w.AppendRowGroup()
+	g, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		cw, err := g.NextColumn()
 		if err != nil {
@@ -417,7 +423,10 @@ func asParquetLists(t testing.TB, keys []string, values []float32, lengths ...in
 	list := pq.MustGroup(pq.ListOf(pq.NewFloat32Node("embedding", parquet.Repetitions.Required, -1), parquet.Repetitions.Required, -1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, pq.FieldList{key, list}, -1)))
-	g := w.AppendRowGroup()
+	g, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	raw := make([]parquet.ByteArray, len(keys))
 	for i := range keys {
 		raw[i] = parquet.ByteArray(keys[i])
