@@ -56,6 +56,7 @@ func TestClassSumsNoise(t *testing.T) {
 			stattest.Accept(t, stattest.Variance(name+" under "+s.String(), part.values, stattest.Moments{Variance: math.Pow(std*part.scale, 2), Kurtosis: 3}))
 			stattest.Accept(t, stattest.Correlation("neighbouring "+name, part.values[1:], part.values[:len(part.values)-1]))
 		}
+		stattest.Accept(t, stattest.Correlation("two classes", got.Sums[0], got.Sums[1]))
 		stattest.Accept(t, stattest.Correlation("sums and squares", got.Sums[0], got.Squares[0]))
 		for a, n := range got.Counts {
 			stattest.Accept(t, stattest.Z("count", n, 0, std))

@@ -274,7 +274,6 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 		"noise of classes too large": func(l *LocalRows) { l.LabelNoise = 1.5 },
 		"noise of classes is not":    func(l *LocalRows) { l.LabelNoise = math.NaN() },
 		"public classes without any": func(l *LocalRows) { l.PublicLabels, l.Label = true, nil },
-		"public classes of a scope":  func(l *LocalRows) { l.PublicLabels, l.Scope = true, dp.Scope{Lower: 0, Upper: 0.5} },
 		"no noise":                   func(l *LocalRows) { l.NoiseMultiplier = 0 },
 	} {
 		b := someLocalRows(2, 3)
@@ -283,6 +282,13 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 		if _, err := b.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
+	}
+	// Not even with a reservation for that scope.
+	b := someLocalRows(2, 3)
+	b.PublicLabels, b.Scope = true, dp.Scope{Lower: 0, Upper: 0.5}
+	p = permitFor(t, dp.ReplaceOne, 1, dp.Scoped{Scope: b.Scope, Event: b.Events()[0]})
+	if _, err := b.Release(background, p, rows, source("scope", 0)); err == nil || p.Opened() {
+		t.Errorf("public classes of a scope: got %v, opened %v", err, p.Opened())
 	}
 	l.Label = func(cells []float64) int { panic(cells[0]) }
 	if got, err := l.Release(background, localPermit(t, l), rows, source("charge", 6)); got != nil || err != sealed.ErrFault {

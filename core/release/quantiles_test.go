@@ -183,6 +183,7 @@ func TestBoundsOfADistribution(t *testing.T) {
 		{"parts of bins are not", []int64{10, 10, 10, 10, 10}, 0, 0.1, 0.9, 0, 16, false},
 		{"noise in empty bins", []int64{4, -5, 1000, 3, -2}, 4, 0.05, 0.95, 2, 4, false},
 		{"descending sums", []int64{20, -20, 1000, -20, 20}, 4, 0.05, 0.95, 2, 4, false},
+		{"a bump of noise before the values", []int64{0, 0, 60, -60, 1000}, 10, 0.05, 0.95, 8, 16, false},
 		{"too noisy", []int64{4, -5, 1000, 3, -2}, 40, 0.05, 0.95, 0, 0, true},
 		{"extremes under noise", []int64{0, 0, 1000, 0, 0}, 1, 0, 0.9, 0, 0, true},
 		{"nothing there", []int64{0, 0, 0, 0, 0}, 0, 0.1, 0.9, 0, 0, true},

@@ -68,7 +68,7 @@ func TestTablesNoise(t *testing.T) {
 	for _, s := range settings {
 		tables := someTables(1.4)
 		rows := rowsOf(s.rows, [2]float64{math.NaN(), math.NaN()})
-		var z []float64
+		var z, other []float64
 		for i := range 400 {
 			got, err := tables.Release(background, permitFor(t, s.rel, s.rows, tables.Event()), rows, source("tables", i))
 			if err != nil {
@@ -77,10 +77,14 @@ func TestTablesNoise(t *testing.T) {
 			for _, v := range got[0] {
 				z = append(z, float64(v))
 			}
+			for _, v := range got[1] {
+				other = append(other, float64(v))
+			}
 		}
 		std := math.Sqrt(3) * 1.4 * s.apart
 		acceptLaw(t, "cells under "+s.String(), discreteGaussian(std), z)
 		stattest.Accept(t, stattest.Correlation("neighbouring cells", z[1:], z[:len(z)-1]))
+		stattest.Accept(t, stattest.Correlation("two tables", z, other))
 		if got := tables.StdDev(int(s.apart)); math.Abs(got-std) > 1e-12 {
 			t.Errorf("stated deviation %g, want %g", got, std)
 		}
