@@ -213,6 +213,44 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	if err := complete(permit, src); err != nil {
 		return nil, err
 	}
+	cals, err := calibrateAll(objectives, permit.Relation(), permit.MaxRows())
+	if err != nil {
+		return nil, err
+	}
+	var view *sealed.View
+	for _, o := range objectives {
+		v, err := sealed.Open(rows, permit, o.Scope, o.Event())
+		if err != nil {
+			return nil, err
+		}
+		view = v
+	}
+	return fitAll(ctx, view, objectives, cals, src)
+}
+
+// PerturbObjectivesPublic does the same on a public data set without a permit, for
+// simulations with many repetitions: noise is that of relation with one row per unit.
+// Its results carry no guarantee, because rows are open to whoever calls it.
+func PerturbObjectivesPublic(ctx context.Context, rows *sealed.Rows, relation dp.Relation, objectives []Objective, src *entropy.Source) (all [][]float64, err error) {
+	defer sealed.Contain(&err)
+	if len(objectives) == 0 {
+		return nil, nil
+	}
+	if src == nil {
+		return nil, errors.New("convex: a source of randomness is required")
+	}
+	cals, err := calibrateAll(objectives, relation, 1)
+	if err != nil {
+		return nil, err
+	}
+	view, err := sealed.OpenPublic(rows, objectives[0].Scope)
+	if err != nil {
+		return nil, err
+	}
+	return fitAll(ctx, view, objectives, cals, src)
+}
+
+func calibrateAll(objectives []Objective, relation dp.Relation, rowsPerUnit int) ([]calibration, error) {
 	first := objectives[0]
 	cals := make([]calibration, len(objectives))
 	for i, o := range objectives {
@@ -223,22 +261,18 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 			return nil, errors.New("convex: objectives fitted together must share scope and encoding")
 		}
 		var err error
-		if cals[i], err = o.calibrate(permit.Relation(), permit.MaxRows()); err != nil {
+		if cals[i], err = o.calibrate(relation, rowsPerUnit); err != nil {
 			return nil, err
 		}
 	}
-	var view *sealed.View
-	for _, o := range objectives {
-		v, err := sealed.Open(rows, permit, o.Scope, o.Event())
-		if err != nil {
-			return nil, err
-		}
-		view = v
-	}
+	return cals, nil
+}
+
+func fitAll(ctx context.Context, view *sealed.View, objectives []Objective, cals []calibration, src *entropy.Source) ([][]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := design.New(view, first.Encoding, first.Target)
+	m := design.New(view, objectives[0].Encoding, objectives[0].Target)
 	solver := newSolver(m)
 	out := make([][]float64, len(objectives))
 	for i, o := range objectives {

@@ -1,0 +1,133 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/design"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+	"pawl/encode"
+)
+
+// Formula names a calibration of objective perturbation as it was published.
+type Formula string
+
+const (
+	// Diffprivlib2021 is that of diffprivlib's logistic regression in releases up to
+	// 0.6.5: c = R/4, ε' = ε − 2·ln(1 + c/(a/2)), else Δ = c/(e^{ε/4}−1) − a/2. As a bound for rows
+	// of norm R > 1 it lacks a factor R in c: with ten attributes at ε 1 and C = 1
+	// the loss can exceed ε by about 0.6.
+	Diffprivlib2021 Formula = "diffprivlib-2021"
+	// Diffprivlib2025 is the same with a in place of a/2, as later releases have it.
+	Diffprivlib2025 Formula = "diffprivlib-2025"
+	// ReplaceOneFormula is that of the literature with the constant its proof needs,
+	// c = R²/4, ε' = ε − 2·ln(1 + c/a).
+	ReplaceOneFormula Formula = "replace-one"
+)
+
+// Published is one noisy fit of binary logistic regression by the calibration of a
+// publication, for replays on public data. It makes no claim: rows need no permit, the
+// data norm may come from the data, and no finishing noise covers the solver.
+//
+// In raw coordinates, where a row of encoding E is x/E.Scale, it minimises
+// Σ ln(1+e^(−y·w·x)) + (a+Δ)/2·‖w‖² + b·w, a = 1/C, with ‖b‖ ~ Gamma(d, 2R/ε') and a uniform direction.
+type Published struct {
+	Formula Formula
+	Epsilon float64
+	// C is the inverse regularization; libraries default to 1.
+	C float64
+	// DataNorm is R, the norm of the longest row with its constant. 0 means
+	// 1/E.Scale, the bound that the schema gives.
+	DataNorm float64
+	// Target maps a row's cells to 0 or 1; any other value takes the row out.
+	Target func(cells []float64) float64
+}
+
+// calibrate returns a+Δ and the scale 2R/ε', both in raw coordinates.
+func (p Published) calibrate(bound float64) (regularization, scale float64, err error) {
+	r := p.DataNorm
+	if r == 0 {
+		r = bound
+	}
+	if err := errors.Join(positive("epsilon", p.Epsilon), positive("C", p.C), positive("data norm", r)); err != nil {
+		return 0, 0, err
+	}
+	a, c, share := 1/p.C, r/4, 1.0
+	switch p.Formula {
+	case Diffprivlib2021:
+		share = 0.5
+	case Diffprivlib2025:
+	case ReplaceOneFormula:
+		c = r * r / 4
+	default:
+		return 0, 0, fmt.Errorf("convex: unknown formula %q", p.Formula)
+	}
+	rest, extra := p.Epsilon-2*math.Log1p(c/(share*a)), 0.0
+	if rest <= 0 {
+		extra, rest = c/math.Expm1(p.Epsilon/4)-share*a, p.Epsilon/2
+	}
+	if a+extra <= 0 || math.IsInf(a+extra, 0) || math.IsInf(2*r/rest, 0) {
+		return 0, 0, errors.New("convex: epsilon and C are out of the range of a 64-bit float")
+	}
+	return a + extra, 2 * r / rest, nil
+}
+
+// FitPublished runs several published fits on one scope of a public data set, each with
+// fresh noise, and returns weights (Dim) on the encoding's own scaled coordinates.
+// Sensitive rows are refused.
+func FitPublished(ctx context.Context, rows *sealed.Rows, scope dp.Scope, enc *encode.Encoding, fits []Published, src *entropy.Source) (all [][]float64, err error) {
+	defer sealed.Contain(&err)
+	if len(fits) == 0 {
+		return nil, nil
+	}
+	if src == nil {
+		return nil, errors.New("convex: a source of randomness is required")
+	}
+	type raw struct{ regularization, scale float64 }
+	cals := make([]raw, len(fits))
+	for i, p := range fits {
+		if err := validate(scope, enc, p.Target); err != nil {
+			return nil, err
+		}
+		var err error
+		if cals[i].regularization, cals[i].scale, err = p.calibrate(1 / enc.Scale); err != nil {
+			return nil, err
+		}
+	}
+	view, err := sealed.OpenPublic(rows, scope)
+	if err != nil {
+		return nil, err
+	}
+	m := design.New(view, enc, fits[0].Target)
+	s := newSolver(m)
+	out := make([][]float64, len(fits))
+	for i, c := range cals {
+		if i > 0 {
+			for row := range m.Target {
+				m.Target[row] = fits[i].Target(view.Row(row))
+			}
+		}
+		// With w = v·Scale, w·x/Scale = v·x, ‖w‖² = Scale²‖v‖² and b·w = Scale·b·v.
+		clear(s.linear)
+		noise.L2Laplace(src.Split("published", uint64(i)), s.linear, enc.Scale*c.scale)
+		regularization := c.regularization * enc.Scale * enc.Scale
+		if s.regularization != regularization {
+			s.forget()
+		}
+		s.cap, s.regularization = 1, regularization
+		size, err := s.minimize(ctx, certificate)
+		if err != nil {
+			return nil, err
+		}
+		if !(size <= certificate*(1<<certificateDoublings)) {
+			return nil, ErrNotCertified
+		}
+		out[i] = append([]float64(nil), s.weights...)
+	}
+	return out, nil
+}
