@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"pawl/schema"
 )
@@ -37,23 +36,8 @@ type CSV struct {
 	blankLine int
 }
 
-// Open opens a CSV file, compressed by gzip or not (told by its content), and
-// reads its header. Close releases it.
-func Open(path string) (*CSV, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	c, err := New(path, f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	c.close = append(c.close, f)
-	return c, nil
-}
-
-// New reads CSV from r; name stands for the file in errors.
+// New reads CSV from r, compressed by gzip or not (told by its content), up to the
+// end of the header; name stands for the file in errors.
 func New(name string, r io.Reader) (*CSV, error) {
 	c := &CSV{file: name}
 	in := bufio.NewReader(r)

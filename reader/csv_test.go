@@ -140,17 +140,17 @@ func TestPositions(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.csv.gz")
-	if _, err := Open(path); !os.IsNotExist(err) {
+	if _, err := OpenRecords(path); !os.IsNotExist(err) {
 		t.Errorf("absent file: %v", err)
 	}
 	if err := os.WriteFile(path, []byte(zipped("a\n1\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(path)
+	c, err := OpenRecords(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row, _, err := c.Next(); err != nil || row[0] != "1" {
+	if row, err := c.Next(); err != nil || row[0] != "1" {
 		t.Errorf("row %v, error %v", row, err)
 	}
 	if err := c.Close(); err != nil {
