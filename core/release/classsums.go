@@ -17,8 +17,8 @@ import (
 // its class, and with Squares (x∘x/Norm²) as well, whose norm is at most (‖x‖/Norm)²
 // ≤ 1. So the L2 sensitivity under AddOrRemoveOne is √2, with Squares √3, and Gaussian
 // noise of k·√2·NoiseMultiplier (√3) in these units makes it one Gaussian mechanism. The
-// noise is drawn in float64: its rounding is the residual risk that gradients have too
-// (core/README.md).
+// noise is drawn in float64 and leaves on a public grid (see addGaussian); what remains of
+// the risk that gradients have too is in core/README.md.
 type ClassSums struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64

@@ -38,8 +38,8 @@ import (
 //
 //	Δ = √2·k·R²  under ReplaceOne, attained by orthogonal rows.
 //
-// Sum and noise are in float64, which is the residual risk that gradients have too
-// (core/README.md).
+// Sum and noise are in float64 and leave on a public grid (see addGaussian); what remains
+// of the risk that gradients have too is in core/README.md.
 type Covariance struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64

@@ -253,18 +253,3 @@ func TestCovarianceNeedsItsCharge(t *testing.T) {
 		t.Errorf("a panic on a row: %v, %v", got, err)
 	}
 }
-
-// Noise whose scale left the range of a float64 is refused, not left out.
-func TestNoiseOutOfRange(t *testing.T) {
-	for _, std := range []float64{0, 1e-310, 1e300, math.Inf(1), math.NaN(), -1} {
-		x := []float64{1}
-		if err := addGaussian(source("range", 0), x, std); err == nil || x[0] != 1 {
-			t.Errorf("scale %g: %v, %v", std, x, err)
-		}
-	}
-	c := someMoments(1e-200)
-	c.Norm = 1e-100
-	if got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, [2]float64{}), source("range", 1)); got != nil || err == nil {
-		t.Errorf("no noise by underflow: %v, %v", got, err)
-	}
-}

@@ -18,9 +18,9 @@ import (
 // A row adds a vector of norm Norm at most to the sum, so its L2 sensitivity under
 // AddOrRemoveOne is Norm and the release is one Gaussian mechanism. Dividing by a
 // public number is post-processing. The sum is taken in float64 in the order of the
-// rows, and the noise drawn in float64: its rounding is the residual risk that
-// gradients have too (core/README.md). A row with an input that is not finite counts
-// as zero.
+// rows, and the noise drawn in float64; they leave on a public grid (see addGaussian), and
+// what remains of the risk that gradients have too is in core/README.md. A row with an
+// input that is not finite counts as zero.
 type InputMean struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
