@@ -99,21 +99,22 @@ func TestLocalRowsSensitivity(t *testing.T) {
 		cell := rapid.Custom(func(t *rapid.T) [2]float64 {
 			return [2]float64{value.Draw(t, "a"), value.Draw(t, "b")}
 		})
-		l := someLocalRows(1e-12, rapid.IntRange(1, 6).Draw(t, "declared"))
+		l := someLocalRows(1, rapid.IntRange(1, 6).Draw(t, "declared"))
 		l.Label = nil
 		l.Norm = rapid.SampledFrom([]float64{1e-2, 1, 4}).Draw(t, "norm")
 		all := rapid.SliceOfN(cell, 1, 6).Draw(t, "rows")
 		other := slices.Clone(all)
 		other[rapid.IntRange(0, len(all)-1).Draw(t, "which")] = cell.Draw(t, "in its place")
 		seed := rapid.Uint64().Draw(t, "seed")
-		release := func(cells [][2]float64) *NoisyRows {
-			got, err := l.Release(background, localPermit(t, l), rowsOf(1, cells...), entropy.Seeded(seed))
+		exact := func(cells [][2]float64) *NoisyRows {
+			v := view(t, rowsOf(1, cells...))
+			got, err := l.fill(v, choose(entropy.Seeded(seed), v.Len(), l.Rows))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return got
 		}
-		one, two := release(all), release(other)
+		one, two := exact(all), exact(other)
 		if moved := frobenius(one.X, two.X); !(moved <= 2*l.Norm*(1+1e-9)) {
 			t.Fatalf("a row in the place of another moves the table by %g, more than 2·%g", moved, l.Norm)
 		}
@@ -121,7 +122,7 @@ func TestLocalRowsSensitivity(t *testing.T) {
 			return
 		}
 		// A unit that leaves the scope leaves a row of zeros.
-		less, padded := pairs(release(all[1:])), pairs(release(append([][2]float64{{0, 0}}, all[1:]...)))
+		less, padded := pairs(exact(all[1:])), pairs(exact(append([][2]float64{{0, 0}}, all[1:]...)))
 		if !slices.Equal(less, padded) {
 			t.Fatalf("without a row %v, with one of zeros %v", less, padded)
 		}
