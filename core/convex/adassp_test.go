@@ -83,7 +83,7 @@ func TestAdaSSPSensitivityIsTight(t *testing.T) {
 
 // Null: each of the three carries its own N(0, s²), the matrix s/√2 off the diagonal.
 // 3,000 releases of dimension 4; sums of squares within 4.8916 standard deviations, a
-// false alarm of 1e-6 each of 5. Convicts noise off, halved and shared.
+// false alarm of 1e-6 each of 6. Convicts noise off, halved and shared.
 func TestAdaSSPNoise(t *testing.T) {
 	const d, runs = 4, 3000
 	n := adasspNoise{least: 2, gram: 3, cross: 5}
@@ -102,16 +102,18 @@ func TestAdaSSPNoise(t *testing.T) {
 		}, false},
 		{"gram off", func(g, _ []float64, _ *float64) { clear(g) }, false},
 		{"shared", func(_, c []float64, l *float64) { *l = c[0] * 2 / 5 }, false},
+		{"shared with the matrix", func(g, c []float64, _ *float64) { c[0] = g[0] * 5 / 3 }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			src := entropy.Seeded(41)
-			var least, diagonal, off, cross, shared float64
+			var least, diagonal, off, cross, shared, both float64
 			for run := range runs {
 				g, c := make([]float64, d*d), make([]float64, d)
 				l := n.perturb(g, c, 0, src.Split("run", uint64(run)))
 				tc.mutant(g, c, &l)
 				least += l * l / 4
 				shared += l * c[0] / 10
+				both += g[0] * c[0] / 15
 				for j := range d {
 					cross += c[j] * c[j] / 25
 					diagonal += g[j*d+j] * g[j*d+j] / 9
@@ -123,7 +125,7 @@ func TestAdaSSPNoise(t *testing.T) {
 			convicted := false
 			for _, v := range []struct{ sum, n, mean, spread float64 }{
 				{least, runs, 1, math.Sqrt2}, {diagonal, runs * d, 1, math.Sqrt2}, {off, runs * d * (d - 1) / 2, 1, math.Sqrt2},
-				{cross, runs * d, 1, math.Sqrt2}, {shared, runs, 0, 1},
+				{cross, runs * d, 1, math.Sqrt2}, {shared, runs, 0, 1}, {both, runs, 0, 1},
 			} {
 				convicted = convicted || math.Abs(v.sum/v.n-v.mean) > 4.8916*v.spread/math.Sqrt(v.n)
 			}

@@ -78,6 +78,14 @@ func TestOutputSensitivityIsTight(t *testing.T) {
 	}
 }
 
+// Both solver errors count: 2γ/a beside k·r/a.
+func TestOutputSensitivityCoversTheSolver(t *testing.T) {
+	o := Output{Regularization: 4, ResidualCap: 0.5}
+	if got, want := o.sensitivity(3, 0.25), (3*0.5+2*0.25)/4.; math.Abs(got/want-1) > 1e-9 || got < want {
+		t.Errorf("sensitivity %g, want %g", got, want)
+	}
+}
+
 // Null: on rows of which none takes part the minimiser is 0 and the output is
 // N(0, (σΔ)²) in every coordinate. 6,000 draws of 6 coordinates; the sum of squares is
 // within 4.8916·√(2/n) and neighbours' products within 4.8916/√n: false alarm 1e-6
