@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl/core/gradient"
+	"pawl/optim"
 	"pawl/report"
 )
 
@@ -20,8 +21,19 @@ func (plan *Plan) networkChoice() report.Choice {
 		Encoding: strings.Join(layers, ", "), Parameters: n.net.Parameters(), UsefulModel: true,
 		Search: "none: the model was named", Hyperparameters: map[string]any{
 			"batch": n.Batch, "epochs": n.Epochs, "steps": n.steps, "sampling_rate": n.rate,
-			"clipping": string(n.Clipping), "optimizer": n.Optimizer, "average_of_last": n.Average,
+			"clipping": string(n.Clipping), "optimizer": n.Optimizer,
 		},
+	}
+	if n.EMA > 0 {
+		c.Hyperparameters["ema"] = n.EMA
+	} else {
+		c.Hyperparameters["average_of_last"] = n.Average
+	}
+	if n.Schedule != (optim.Schedule{}) {
+		c.Hyperparameters["schedule"], c.Hyperparameters["warmup"] = n.Schedule.Shape, n.Schedule.Warmup
+	}
+	if a := n.Augment; a.Variants > 1 {
+		c.Hyperparameters["augment"], c.Hyperparameters["shift"], c.Hyperparameters["flip"] = a.Variants, a.Shift, a.Flip
 	}
 	if n.Clipping != gradient.Unclipped {
 		c.Hyperparameters["clipping_norm"] = n.ClippingNorm

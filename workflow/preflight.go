@@ -92,7 +92,7 @@ func (n *network) preflight() error {
 	for i := range inputs {
 		inputs[i] = rng.Float32()
 	}
-	if n.whole.FrozenPrefix() > 0 {
+	if n.prefixed() {
 		inputs = slices.Clone(n.whole.ForwardPrefix(0, inputs))
 	}
 	traces := 0

@@ -14,7 +14,6 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/images"
 	"pawl/model"
 	"pawl/nn"
 	"pawl/optim"
@@ -45,8 +44,16 @@ type TrainInput struct {
 	LearningRate float64
 	// Optimizer is "sgd", "momentum", "adam" or "adam-wosm".
 	Optimizer string
-	// Average is the share of the last steps whose parameters are averaged.
-	Average float64
+	// SamplingRate is given in place of Batch when it is above 0: the expected lot is
+	// that share of the training rows.
+	SamplingRate float64
+	// Average is the share of the last steps whose parameters are averaged. EMA is the
+	// decay of an exponential average over all steps, given in its place.
+	Average, EMA float64
+	// Schedule is how the step size changes over the run.
+	Schedule optim.Schedule
+	// Augment averages the gradients of variants of an example before clipping.
+	Augment Augment
 	// Memory bounds the working memory of a step in bytes; 0 means 256 MiB.
 	Memory int64
 }
@@ -54,7 +61,7 @@ type TrainInput struct {
 // network is the part of a plan that trains a network.
 type network struct {
 	TrainInput
-	net   *nn.Net // behind the data-free prefix
+	net   *nn.Net // behind the data-free prefix, or whole
 	whole *nn.Net
 	// initial are the trained parameters' first values. They and the frozen ones are
 	// drawn when the plan is made: images pass through frozen layers before they are
@@ -62,6 +69,7 @@ type network struct {
 	initial    []float32
 	steps      int
 	rate       float64 // sampling rate
+	lot        float64 // expected number of examples in a step
 	microbatch int
 }
 
@@ -69,12 +77,12 @@ type network struct {
 // follow from the number of rows alone: signal to noise grows with batch·√steps/σ
 // and is within a tenth of its limit here (measured on MNIST and Fashion-MNIST).
 func (n *network) defaults(rows int64, preset advise.Preset) {
-	batch, epochs := 4096, 30.0
+	batch, epochs := 4096, 60.0
 	switch preset {
 	case advise.Quick:
-		batch, epochs = 2048, 10
+		batch, epochs = 2048, 15
 	case advise.Thorough:
-		batch, epochs = 8192, 60
+		batch, epochs = 8192, 120
 	}
 	if n.Batch == 0 {
 		n.Batch = int(min(int64(batch), max(rows/8, 1)))
@@ -94,9 +102,10 @@ func (n *network) defaults(rows int64, preset advise.Preset) {
 	if n.Kappa == 0 {
 		n.Kappa = 2.5
 	}
-	if n.Average == 0 {
+	if n.Average == 0 && n.EMA == 0 {
 		n.Average = 0.25
 	}
+	n.Augment.Variants = max(n.Augment.Variants, 1)
 	if n.Memory == 0 {
 		n.Memory = 256 << 20
 	}
@@ -118,7 +127,9 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	if n.whole, err = nn.Compile(in.Layers, in.Shape, in.Outputs); err != nil {
 		return nil, err
 	}
-	n.net = n.whole.Rest()
+	if n.net, err = n.behindPrefix(); err != nil {
+		return nil, err
+	}
 	first := rand.Uint64() // data-free; protects nobody
 	if in.Seed != nil {
 		first = *in.Seed
@@ -130,8 +141,12 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
 	}
 	rows := plan.trainingRows(float64(in.Rows))
-	n.rate = min(1, float64(n.Batch)/rows)
-	n.steps = max(1, int(math.Ceil(n.Epochs*rows/float64(n.Batch)-1e-9)))
+	if n.rate = n.SamplingRate; n.rate == 0 {
+		n.rate = min(1, float64(n.Batch)/rows)
+	}
+	n.lot = n.rate * rows
+	n.Batch = max(1, int(math.Round(n.lot)))
+	n.steps = max(1, int(math.Ceil(n.Epochs*rows/n.lot-1e-9)))
 	n.microbatch = n.fit()
 	if err := plan.priceGivenNoise(); err != nil {
 		return nil, err
@@ -139,52 +154,17 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	if plan.problem, err = n.Input.check(); err != nil {
 		return nil, err
 	}
-	if float64(n.Batch) >= rows {
-		plan.problem.warnings = append(plan.problem.warnings, fmt.Sprintf("batch %d is not below the number of rows: every step takes all rows (sampling rate 1)", n.Batch))
+	if n.rate == 1 {
+		plan.problem.warnings = append(plan.problem.warnings, fmt.Sprintf("a batch of %d rows is all of them: every step takes all rows (sampling rate 1)", n.Batch))
 	}
 	if n.NonPrivate {
 		return plan, plan.planWithoutNoise()
 	}
-	return plan, plan.planNetwork()
-}
-
-func (n *network) check() error {
-	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
-	switch {
-	case n.Batch < 1:
-		return usage("--batch is the expected number of examples in a step", "batch must be at least 1")
-	case !finite(n.Epochs) || n.Epochs > 1e6:
-		return usage("example: --epochs 15", "epochs must be a finite number above 0")
-	case n.NoiseMultiplier < 0 || math.IsNaN(n.NoiseMultiplier) || math.IsInf(n.NoiseMultiplier, 0):
-		return usage("example: --noise-multiplier 1.1", "the noise multiplier must be a finite number above 0")
-	case n.NoiseMultiplier > 0 && n.Epsilon != "":
-		return usage("one follows from the other", "give --epsilon or --noise-multiplier, not both")
-	case !n.NonPrivate && n.NoiseMultiplier == 0 && n.Epsilon == "":
-		return usage("example: --epsilon 2.11", "say what the training may cost: --epsilon, or --noise-multiplier")
-	case n.NonPrivate && !n.Public:
-		return usage("leave out --non-private", "training without noise is for public data only")
-	case n.NonPrivate && (n.NoiseMultiplier > 0 || n.Epsilon != ""):
-		return usage("leave out one of them", "--non-private goes without --epsilon and --noise-multiplier")
-	case n.LearningRate < 0 || math.IsNaN(n.LearningRate) || math.IsInf(n.LearningRate, 0):
-		return usage("leave it out to follow the rule", "the learning rate must be a finite number above 0")
-	case !finite(n.ClippingNorm):
-		return usage("example: --clipping-norm 0.5", "the clipping norm must be a finite number above 0")
-	case n.Clipping == gradient.Unclipped && !n.NonPrivate:
-		return usage("clipping: flat or automatic", "without clipping noise protects nobody")
-	case n.Clipping != gradient.Flat && n.Clipping != gradient.Automatic && n.Clipping != gradient.Unclipped:
-		return usage("clipping: flat, automatic, or none with --non-private", "unknown clipping %q", n.Clipping)
-	case n.Optimizer != "sgd" && n.Optimizer != "momentum" && n.Optimizer != "adam" && n.Optimizer != "adam-wosm":
-		return usage("optimizers: sgd, momentum, adam, adam-wosm", "unknown optimizer %q", n.Optimizer)
-	case n.Memory < 1<<20:
-		return usage("example: --memory 500MB", "a step needs at least 1 MB of memory")
+	if err := plan.planNetwork(); err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-// fit is the number of examples that go through the network at once: as many as
-// the memory holds for two workers, without effect on the guarantee.
-func (n *network) fit() int {
-	return int(min(max(n.Memory/int64(2*n.net.MemoryPerExample()), 1), 512, int64(n.Batch)))
+	plan.warnOfStep()
+	return plan, nil
 }
 
 // uses counts the products of one example's forward pass.
@@ -197,7 +177,7 @@ func (n *network) uses() int {
 		}
 		total += positions * l.Parameters
 	}
-	return total
+	return total * n.Augment.Variants
 }
 
 func (n *network) privacy(scope dp.Scope, noise float64) gradient.Privacy {
@@ -275,17 +255,18 @@ func (plan *Plan) planWithoutNoise() error {
 	return nil
 }
 
-// stepSize is the rule's learning rate, or the operator's.
+// stepSize is the rule's learning rate, or the operator's: the largest of the
+// schedule.
 func (plan *Plan) stepSize() (rate, base float64, err error) {
 	n := plan.network
-	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: float64(n.Batch)}
+	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: n.lot}
 	if n.NonPrivate {
 		// Without noise the rule has no meaning; this is a common default.
 		if noise.NoiseMultiplier = 1; n.LearningRate == 0 {
 			return 0.1, 1e-3, nil
 		}
 	}
-	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps}
+	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule}
 	if n.LearningRate > 0 {
 		return n.LearningRate, n.LearningRate, nil
 	}
@@ -299,18 +280,27 @@ func (plan *Plan) optimizer() (optim.Optimizer, error) {
 	if err != nil {
 		return nil, err
 	}
+	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: 0.9, Dampened: true}
 	switch n.Optimizer {
 	case "sgd":
-		return &optim.SGD{LearningRate: rate}, nil
+		o = &optim.SGD{LearningRate: rate}
 	case "adam":
-		return &optim.Adam{LearningRate: base}, nil
+		o = &optim.Adam{LearningRate: base}
 	case "adam-wosm":
 		if n.LearningRate == 0 {
-			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: float64(n.Batch)}.EffectiveStep(base)
+			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: n.lot}.EffectiveStep(base)
 		}
-		return &optim.AdamWOSM{StepSize: base}, nil
+		o = &optim.AdamWOSM{StepSize: base}
 	}
-	return &optim.Momentum{LearningRate: rate, Momentum: 0.9, Dampened: true}, nil
+	return optim.NewScheduled(o, n.Schedule, n.steps), nil
+}
+
+// averaging is what the run releases of its iterates.
+func (n *network) averaging() optim.Average {
+	if n.EMA > 0 {
+		return &optim.EMA{Decay: n.EMA}
+	}
+	return optim.NewTail(n.steps, n.Average)
 }
 
 // trainNetwork runs DP-SGD, or its control without noise.
@@ -321,11 +311,11 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		return err
 	}
 	params := slices.Clone(n.initial)
-	average := optim.NewTail(n.steps, n.Average)
+	average := n.averaging()
 	t := gradient.Training{
 		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
 		Target:       func(cells []float64) float64 { return cells[p.targetColumn] },
-		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: 1,
+		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: n.Augment.Variants, Augment: n.Augment.variant(),
 		Update: func(_ int, params, g []float32) {
 			step.Step(params, g)
 			average.Add(params)
@@ -352,41 +342,6 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate}
 	return nil
 }
-
-// prefixChunk is how many images go through the data-free prefix at once.
-const prefixChunk = 256
-
-// Inputs turns images into what the trained layers take: the data-free front end
-// and frozen layers run once per image, since their outputs never change. Image i
-// becomes Width numbers.
-func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) error) error {
-	n := plan.network
-	if set.Size() != n.whole.Inputs() {
-		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
-	}
-	buffer := make([]float32, prefixChunk*set.Size())
-	width := n.net.Inputs()
-	for lo := 0; lo < set.Len(); lo += prefixChunk {
-		hi := min(lo+prefixChunk, set.Len())
-		for i := lo; i < hi; i++ {
-			set.At(i, buffer[(i-lo)*set.Size():(i-lo+1)*set.Size()])
-		}
-		out := buffer[:(hi-lo)*set.Size()]
-		if n.whole.FrozenPrefix() > 0 {
-			out = n.whole.ForwardPrefix(0, out)
-		}
-		for i := lo; i < hi; i++ {
-			if err := visit(i, out[(i-lo)*width:(i-lo+1)*width]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// HasPrefix reports whether Inputs changes images at all; without a prefix bytes
-// can be sealed as they are.
-func (plan *Plan) HasPrefix() bool { return plan.network.whole.FrozenPrefix() > 0 }
 
 // scoreNetwork fills the score of a network.
 func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
@@ -420,8 +375,13 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	return err
 }
 
-// networkKey is what a trained network depends on beside the plan's own input.
-func (plan *Plan) networkKey() any {
+// ownKey is what a network or a selection depends on beside the plan's own input.
+func (plan *Plan) ownKey() any {
+	if c := plan.choosing; c != nil {
+		in := c.SelectInput
+		in.Input = Input{}
+		return in
+	}
 	if plan.network == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"pawl/dataset"
 	"pawl/images"
 	"pawl/nn"
+	"pawl/optim"
 	"pawl/report"
 	"pawl/schema"
 	"pawl/workflow"
@@ -30,8 +30,11 @@ import (
 type trainFlags struct {
 	model, activation, epsilon, delta, accountant, preset, seed, out string
 	optimizer, clipping, memory, labels, classes, rows, target       string
-	noise, rate, epochs, learningRate, clippingNorm, average         float64
-	batch                                                            int
+	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
+	schedule                                                         string
+	warmup                                                           float64
+	batch, augment, shift, trainLast                                 int
+	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta                  bool
 }
 
@@ -59,6 +62,15 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 			if c.Flags().Changed("noise-multiplier") && !(f.noise > 0) {
 				return &usageError{"the noise multiplier must be a finite number above 0", "without noise: --non-private, on public data"}
 			}
+			if c.Flags().Changed("ema") && !c.Flags().Changed("average") {
+				f.average = 0
+			}
+			if f.augment < 1 {
+				return &usageError{"--augment takes 1 to 64 variants of an image", "example: --augment 4"}
+			}
+			if f.trainLast < 0 {
+				return &usageError{"--train-last takes a number of layers from 1", "example: --train-last 2"}
+			}
 			return a.train(c.Context(), args[0], &f)
 		},
 	}
@@ -78,6 +90,13 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	s.StringVar(&f.clipping, "clipping", "flat", "flat or automatic; none with --non-private")
 	s.StringVar(&f.optimizer, "optimizer", "momentum", "sgd, momentum, adam or adam-wosm")
 	s.Float64Var(&f.average, "average", 0.25, "share of the last steps whose parameters are averaged")
+	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
+	s.StringVar(&f.schedule, "schedule", "constant", "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
+	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the step size rises")
+	s.IntVar(&f.augment, "augment", 1, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy")
+	s.IntVar(&f.shift, "shift", -1, "largest shift of a variant in pixels (default 2 with --augment)")
+	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
+	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
 	s.StringVar(&f.memory, "memory", "256MB", "working memory of a step, without effect on the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
 	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
@@ -99,6 +118,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 // trainDefaults are those of the flags that fit does not have.
 func trainDefaults(f *trainFlags) {
 	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
+	f.schedule, f.augment, f.shift = "constant", 1, -1
 }
 
 // pictures is a set of images with what is public about it.
@@ -304,7 +324,15 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
 		},
 		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
-		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average,
+		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average, EMA: f.ema,
+		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
+		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
+	}
+	if f.schedule == "constant" {
+		in.Schedule.Shape = ""
+	}
+	if f.augment > 1 && f.shift < 0 {
+		in.Augment.Shift = 2
 	}
 	if p.test != nil {
 		in.Test = workflow.Official
@@ -326,7 +354,7 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 		if !(f.rate > 0 && f.rate <= 1) || f.batch != 0 {
 			return in, &usageError{"--sampling-rate lies in (0, 1] and goes without --batch", "the expected batch is rate times rows"}
 		}
-		in.Batch = max(1, int(math.Round(f.rate*float64(p.rows.N))))
+		in.SamplingRate = f.rate
 	}
 	return in, f.network(&in, p)
 }
@@ -352,6 +380,11 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 	case !f.published:
 		spec = spec.Default()
 	}
+	if f.trainLast > 0 {
+		if spec, err = lastLayers(spec, f.trainLast); err != nil {
+			return err
+		}
+	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err
 	}
@@ -360,6 +393,20 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
 	return nil
+}
+
+// lastLayers freezes all but the last k layers with parameters.
+func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
+	layers := 0
+	for _, l := range spec.Network.Layers {
+		if l.Kind == "dense" || l.Kind == "conv2d" {
+			layers++
+		}
+	}
+	if k > layers {
+		return spec, &usageError{fmt.Sprintf("--train-last %d: %s has %d layers with parameters", k, spec.Name, layers), fmt.Sprintf("give 1 to %d", layers)}
+	}
+	return spec.TrainLast(k), nil
 }
 
 // findModel looks a network up by name, else reads a YAML file.

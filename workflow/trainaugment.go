@@ -1,0 +1,86 @@
+package workflow
+
+import (
+	"pawl/images"
+	"pawl/nn"
+)
+
+// Augment asks for several variants of each example in every step. Their gradients
+// are averaged before clipping, so an example still contributes one vector of norm
+// ClippingNorm at most and the variants cost no privacy (De et al.,
+// arXiv:2204.13650, Sec. 3). They are drawn by data-free rules: anew in every step,
+// and none is sure to be the image itself.
+type Augment struct {
+	// Variants is the number of them; 1 takes the image as it is.
+	Variants int
+	images.Augmentation
+}
+
+// mostVariants keeps an example within the memory that a step may take.
+const mostVariants = 64
+
+func (a Augment) check() error {
+	switch {
+	case a.Variants > mostVariants:
+		return usage("example: --augment 4", "--augment takes 1 to %d variants of an image", mostVariants)
+	case a.Variants == 1 && (a.Shift != 0 || a.Flip):
+		return usage("example: --augment 4 --flip", "shifts and mirror images need --augment")
+	case a.Variants == 1:
+		return nil
+	}
+	if err := a.Validate(); err != nil {
+		return usage("--augment is for images; leave it out", "%v", err)
+	}
+	if a.Shift == 0 && !a.Flip {
+		return usage("give --shift or --flip", "variants that are all the same cost time and change nothing")
+	}
+	return nil
+}
+
+// variant is the rule for core, nil where images are taken as they are.
+func (a Augment) variant() func(dst, image []float32, seed uint64) {
+	if a.Variants == 1 {
+		return nil
+	}
+	return a.Variant
+}
+
+// behindPrefix is the part of the net that is trained on sealed inputs. Variants are
+// made of pixels, so with them images are sealed as they are and the prefix is run at
+// every step, as the first layers of the whole net: the same numbers for more time.
+func (n *network) behindPrefix() (*nn.Net, error) {
+	if n.Augment.Variants == 1 {
+		return n.whole.Rest(), nil
+	}
+	if n.whole.Centred() > 0 {
+		return nil, usage("leave out --augment, or take a network without a centre layer",
+			"%s takes off a mean of what its front end makes of images: variants of pixels have none", n.Name)
+	}
+	return n.whole, nil
+}
+
+// fit is the number of examples that go through the network at once: as many as the
+// memory holds for two workers, without effect on the guarantee.
+func (n *network) fit() int {
+	each := int64(n.Augment.Variants*n.net.MemoryPerExample() + n.formed())
+	return int(min(max(n.Memory/(2*each), 1), 512, int64(n.Batch)))
+}
+
+// formed estimates the bytes of the gradients that core forms of one example: those
+// of layers with several rows to an example, where pairs of rows would cost more.
+func (n *network) formed() int {
+	numbers := 0
+	for _, l := range n.net.Layers() {
+		if l.Trainable == 0 {
+			continue
+		}
+		rows, wide := n.Augment.Variants, l.Output.Size()
+		if l.Kind == "conv2d" {
+			rows, wide = rows*l.Output.Height*l.Output.Width, l.Output.Channels
+		}
+		if rows > 1 && rows*(rows+1)/2*(l.Parameters/wide-1+wide) >= l.Parameters-wide {
+			numbers += l.Parameters
+		}
+	}
+	return 4 * numbers
+}

@@ -1,0 +1,41 @@
+package workflow
+
+import "pawl/images"
+
+// prefixChunk is how many images go through the data-free prefix at once.
+const prefixChunk = 256
+
+// Inputs turns images into what the trained layers take: the data-free front end
+// and frozen layers run once per image, since their outputs never change. Image i
+// becomes Width numbers.
+func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) error) error {
+	n := plan.network
+	if set.Size() != n.whole.Inputs() {
+		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
+	}
+	buffer := make([]float32, prefixChunk*set.Size())
+	width := n.net.Inputs()
+	for lo := 0; lo < set.Len(); lo += prefixChunk {
+		hi := min(lo+prefixChunk, set.Len())
+		for i := lo; i < hi; i++ {
+			set.At(i, buffer[(i-lo)*set.Size():(i-lo+1)*set.Size()])
+		}
+		out := buffer[:(hi-lo)*set.Size()]
+		if plan.HasPrefix() {
+			out = n.whole.ForwardPrefix(0, out)
+		}
+		for i := lo; i < hi; i++ {
+			if err := visit(i, out[(i-lo)*width:(i-lo+1)*width]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// HasPrefix reports whether Inputs changes images at all; without a prefix bytes
+// can be sealed as they are.
+func (plan *Plan) HasPrefix() bool { return plan.network.prefixed() }
+
+// prefixed says that the net is trained on what its prefix makes of images.
+func (n *network) prefixed() bool { return n.net != n.whole && n.whole.FrozenPrefix() > 0 }
