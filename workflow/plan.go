@@ -52,7 +52,8 @@ type Plan struct {
 	countNoise     float64
 	selection      *dp.Select
 	candidates     []candidate
-	network        *network // of a plan that trains a network
+	network        *network  // of a plan that trains a network
+	choosing       *choosing // of a plan that selects features
 }
 
 const (

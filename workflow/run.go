@@ -107,7 +107,7 @@ func (plan *Plan) digest(data []byte) string {
 		Schema                                                                     any
 		Data                                                                       []byte
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.networkKey(), p.Rows, p.Search, p.Schema, data})
+		p.Features, plan.ownKey(), p.Rows, p.Search, p.Schema, data})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}
@@ -122,31 +122,42 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
 	}
-	src, err := plan.source(env)
+	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
+	var err error
+	out.Receipt, out.Seeded, err = plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
+		out.Seeded = src.Seeded()
+		return plan.stages(ctx, env, permit, src, out)
+	})
 	if err != nil {
-		return nil, err
-	}
-	permit, receipt, err := plan.reserve(ctx, env, src.Seeded())
-	if err != nil {
-		return nil, err
-	}
-	if plan.problem.Public && !receipt.Public {
-		// Somebody registered the data set as sensitive while this plan was made.
-		return nil, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
-			env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
-	}
-	out := &Outcome{Plan: plan, Receipt: receipt, Seeded: src.Seeded(), Recipe: plan.Recipe}
-	if err := plan.stages(ctx, env, permit, src, out); err != nil {
-		// The stages' own context may have ended; settling must not depend on it.
-		if !permit.Opened() {
-			return nil, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
-		}
-		return nil, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
-	}
-	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// charged reserves the plan, runs work on the permit, and commits. When work fails
+// after rows were opened the reservation stays charged; before that it is cancelled.
+func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit, *entropy.Source) error) (receipt ledger.Receipt, seeded bool, err error) {
+	src, err := plan.source(env)
+	if err != nil {
+		return receipt, false, err
+	}
+	permit, receipt, err := plan.reserve(ctx, env, src.Seeded())
+	if err != nil {
+		return receipt, false, err
+	}
+	if plan.problem.Public && !receipt.Public {
+		// Somebody registered the data set as sensitive while this plan was made.
+		return receipt, false, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
+			env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
+	}
+	if err := work(permit, src); err != nil {
+		// The stages' own context may have ended; settling must not depend on it.
+		if !permit.Opened() {
+			return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
+		}
+		return receipt, false, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
+	}
+	return receipt, src.Seeded(), env.Ledger.Commit(context.WithoutCancel(ctx), permit)
 }
 
 func (plan *Plan) source(env Env) (*entropy.Source, error) {

@@ -131,13 +131,16 @@ type scored struct {
 // search runs the selection and returns the winner.
 func (plan *Plan) search(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, nominal float64, src *entropy.Source) (selection.Winner[candidate, scored], error) {
 	candidates := plan.candidates
-	if candidates == nil {
+	if candidates == nil && plan.choosing == nil {
 		var err error
 		if candidates, err = plan.listCandidates(plan.facts(nominal)); err != nil {
 			return selection.Winner[candidate, scored]{}, err
 		}
 	}
 	draw := func(src *entropy.Source) candidate { return candidates[src.Uint64n(uint64(len(candidates)))] }
+	if plan.choosing != nil {
+		draw = plan.drawSet
+	}
 	base := func(ctx context.Context, permit *ledger.Permit, c candidate, src *entropy.Source) (scored, float64, error) {
 		learner, err := plan.learner(c.recipe, nominal)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, error) {
 	p := plan.problem
 	s := &report.Statement{
-		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: p.Seed != nil || plan.network != nil && plan.network.NonPrivate,
+		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: plan.claimsNothing(),
 		Software: report.Software{Name: "pawl", Version: version, Go: runtime.Version()},
 		Data: report.Data{
 			Name: p.Dataset, Target: p.Target, Task: string(p.task), Public: p.Public, Rows: rowsInWords(p),
@@ -75,6 +75,11 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
 	}
 	return s, nil
+}
+
+// claimsNothing says that no noise protects, or none that is unpredictable.
+func (plan *Plan) claimsNothing() bool {
+	return plan.problem.Seed != nil || plan.network != nil && plan.network.NonPrivate || plan.choosing != nil && plan.choosing.AsPublished
 }
 
 // alone is what a stage would cost by itself.
@@ -153,8 +158,11 @@ func (plan *Plan) notCovered() []string {
 }
 
 func (plan *Plan) choice() report.Choice {
-	if plan.network != nil {
+	switch {
+	case plan.network != nil:
 		return plan.networkChoice()
+	case plan.choosing != nil:
+		return plan.choosing.choice()
 	}
 	p, r := plan.problem, plan.Recipe
 	c := report.Choice{
@@ -220,6 +228,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || out.Model.NotPrivate
 	if plan.network != nil {
 		s.Command = "train"
+		s.Warnings = append(s.Warnings, out.diverged()...)
 	}
 	if out.Rows != nil {
 		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)
@@ -241,7 +250,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	if !out.Recipe.Useful && plan.network == nil {
 		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
 	}
-	return s, out.fillBudget(ctx, env, s)
+	return s, plan.fillBudget(ctx, env, s, out.Receipt)
 }
 
 func (out *Outcome) fillChoice(c *report.Choice) {
@@ -291,8 +300,8 @@ func (out *Outcome) fillScore(s *report.Statement) {
 	s.Score.UsedForChoosing = number(out.Chosen)
 }
 
-func (out *Outcome) fillBudget(ctx context.Context, env Env, s *report.Statement) error {
-	view, err := env.Ledger.Show(ctx, out.Plan.problem.Dataset)
+func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, receipt ledger.Receipt) error {
+	view, err := env.Ledger.Show(ctx, plan.problem.Dataset)
 	if err != nil {
 		return err
 	}
@@ -312,7 +321,7 @@ func (out *Outcome) fillBudget(ctx context.Context, env Env, s *report.Statement
 	s.Budget = report.Budget{
 		Ledger: "per-user", Dataset: view.Name, Granted: granted, SelfGranted: view.Granted != nil && view.Granted.Self,
 		Total: amount(view.Total), Spent: amount(view.Spent), Reserved: amount(view.Reserved), Left: amount(view.Left),
-		Entry: out.Receipt.ID, Head: fmt.Sprintf("%x", view.Head[:]),
+		Entry: receipt.ID, Head: fmt.Sprintf("%x", view.Head[:]),
 	}
 	if !env.Ledger.PerUser() {
 		s.Budget.Ledger = "team"
