@@ -39,7 +39,7 @@ func newWorld(t testing.TB, rows int) world {
 }
 
 func (v world) draw(t testing.TB, cal calibration, from streams) float64 {
-	w, err := cal.fit(context.Background(), v.solver, 1, from)
+	w, err := cal.fit(context.Background(), v.solver, nil, 1, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func TestFinishingNoiseIsThere(t *testing.T) {
 			src := entropy.Seeded(17)
 			sum := 0.0
 			for i := range n {
-				w, err := used.fit(context.Background(), solver, 1, streamsOf(src, i))
+				w, err := used.fit(context.Background(), solver, nil, 1, streamsOf(src, i))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -361,7 +361,7 @@ func TestHardProblemsAreCertified(t *testing.T) {
 				t.Fatal(err)
 			}
 			solver := newSolver(design.New(view, enc, tc.target))
-			if _, err := cal.fit(context.Background(), solver, tc.cap, streamsOf(entropy.Seeded(3), 0)); err != nil {
+			if _, err := cal.fit(context.Background(), solver, nil, tc.cap, streamsOf(entropy.Seeded(3), 0)); err != nil {
 				t.Fatal(err)
 			}
 			if g := norm(solver.grad); !(g <= certificate/2) {

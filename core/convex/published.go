@@ -106,10 +106,12 @@ func FitPublished(ctx context.Context, rows *sealed.Rows, scope dp.Scope, enc *e
 	m := design.New(view, enc, fits[0].Target)
 	s := newSolver(m)
 	out := make([][]float64, len(fits))
+	var from *center
 	for i, c := range cals {
 		if i > 0 {
-			for row := range m.Target {
-				m.Target[row] = fits[i].Target(view.Row(row))
+			same := retarget(m, view, fits[i].Target) && c.regularization == cals[i-1].regularization
+			if from, err = s.start(ctx, from, same, len(fits)-i); err != nil {
+				return nil, err
 			}
 		}
 		// With w = v·Scale, w·x/Scale = v·x, ‖w‖² = Scale²‖v‖² and b·w = Scale·b·v.
@@ -120,7 +122,7 @@ func FitPublished(ctx context.Context, rows *sealed.Rows, scope dp.Scope, enc *e
 			s.forget()
 		}
 		s.cap, s.regularization = 1, regularization
-		size, err := s.minimize(ctx, certificate)
+		size, err := s.solve(ctx, from, certificate)
 		if err != nil {
 			return nil, err
 		}
