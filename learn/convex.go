@@ -24,37 +24,65 @@ type Objective struct {
 // Name implements Learner.
 func (o *Objective) Name() string { return "logistic model by objective perturbation" }
 
-func (o *Objective) config() []convex.Objective {
-	column, classes := o.column(), o.Levels()
-	fits := classes
+// oneAgainstRest returns one target for two classes and one for each of more: 1 for a
+// row of the class, 0 for another, NaN for an unknown one.
+func (t Task) oneAgainstRest() []func(cells []float64) float64 {
+	column, classes := t.column(), t.Levels()
+	first := 0
 	if classes == 2 {
-		fits = 1
+		first = 1
 	}
-	epsilon := o.Epsilon / float64(fits)
+	var out []func(cells []float64) float64
+	for k := first; k < classes; k++ {
+		out = append(out, func(cells []float64) float64 {
+			switch y := cells[column]; {
+			case y != y:
+				return y
+			case y == float64(k):
+				return 1
+			}
+			return 0
+		})
+	}
+	return out
+}
+
+// binaries puts the weights of fits one against the rest into one model.
+func (t Task) binaries(enc *encode.Encoding, columns [][]float64) *model.Model {
+	m := t.model(model.Linear)
+	m.Encoding, m.Outputs = enc, len(columns)
+	m.Weights = make([]float64, enc.Dim*len(columns))
+	for k, w := range columns {
+		for j, v := range w {
+			m.Weights[j*len(columns)+k] = v
+		}
+	}
+	return m
+}
+
+// together is the event of several fits.
+func together(events []dp.Event) dp.Event {
+	if len(events) == 1 {
+		return events[0]
+	}
+	return dp.Compose{Events: events}
+}
+
+func (o *Objective) config() []convex.Objective {
+	targets := o.oneAgainstRest()
+	epsilon := o.Epsilon / float64(len(targets))
 	// Half a residual with half the regularization: less noise per row, and better
 	// than the plain loss on every set tried (Adult at ε 0.1: 82.7 against 81.8 %,
 	// WDBC at ε 1: 87.0 against 83.1 %).
 	const residual = 0.5
 	// The least regularization that convex takes beside a cap; met from ε 100 on.
 	const least = 0.01
-	all := make([]convex.Objective, fits)
+	all := make([]convex.Objective, len(targets))
 	for k := range all {
-		positive := float64(k)
-		if fits == 1 {
-			positive = 1
-		}
 		all[k] = convex.Objective{
 			Scope: o.Scope, Epsilon: epsilon, ResidualCap: residual, Encoding: o.Encoding,
 			Regularization: max(least, residual*convex.DefaultRegularization(o.Encoding.Dim, epsilon/float64(o.Schema.Unit.MaxRows))),
-			Target: func(cells []float64) float64 {
-				switch y := cells[column]; {
-				case y != y:
-					return y
-				case y == positive:
-					return 1
-				}
-				return 0
-			},
+			Target:         targets[k],
 		}
 	}
 	return all
@@ -66,10 +94,7 @@ func (o *Objective) Event() dp.Event {
 	for _, c := range o.config() {
 		events = append(events, c.Event())
 	}
-	if len(events) == 1 {
-		return events[0]
-	}
-	return dp.Compose{Events: events}
+	return together(events)
 }
 
 // Fit implements Learner.
@@ -78,15 +103,7 @@ func (o *Objective) Fit(ctx context.Context, permit *ledger.Permit, rows *intake
 	if err != nil {
 		return nil, err
 	}
-	m := o.model(model.Linear)
-	m.Encoding, m.Outputs = o.Encoding, len(columns)
-	m.Weights = make([]float64, o.Encoding.Dim*len(columns))
-	for k, w := range columns {
-		for j, v := range w {
-			m.Weights[j*len(columns)+k] = v
-		}
-	}
-	return m, nil
+	return o.binaries(o.Encoding, columns), nil
 }
 
 // NormalEquations is ridge regression from one noisy release of second moments.

@@ -111,6 +111,9 @@ func learners(t testing.TB) map[string]Learner {
 		"objective, three classes":   &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
 		"normal equations":           &NormalEquations{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
 		"adaptive ridge":             &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
+		"output, two classes":        &OutputPerturbation{Task: task("yes"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "yes", encode.Options{})},
+		"output, three classes":      &OutputPerturbation{Task: task("kind"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "kind", encode.Options{})},
+		"minima, two classes":        &MinimaPerturbation{Task: task("yes"), Epsilon: 5, Delta: 1e-2, Encoding: encoding(t, "yes", encode.Options{})},
 		"naive Bayes, two classes":   &NaiveBayes{Task: task("yes"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "yes", encode.Options{})},
 		"naive Bayes, three classes": &NaiveBayes{Task: task("kind"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "kind", encode.Options{})},
 		"majority (baseline itself)": &Majority{Task: task("yes"), NoiseMultiplier: tiny},
@@ -147,6 +150,10 @@ func targetOf(l Learner) string {
 	case *NaiveBayes:
 		return l.Target
 	case *AdaSSP:
+		return l.Target
+	case *OutputPerturbation:
+		return l.Target
+	case *MinimaPerturbation:
 		return l.Target
 	}
 	return l.(*Mean).Target
