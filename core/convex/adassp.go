@@ -45,8 +45,9 @@ import (
 // multiplier σ.
 //
 // NormalEquations spends all of σ on G and h together and takes its ridge from the
-// noise alone: it has √(3/2) less noise on both, and was better on the sets tried
-// unless λ_min is far above the noise.
+// noise alone: it has √(3/2) less noise on both, and was better on insurance at every ε
+// tried (error over the mean predictor's 0.58 against 0.72 at ε 1, 0.50 against 0.57 at
+// 3); at ε 100 they meet.
 type AdaSSP struct {
 	Scope dp.Scope
 	// NoiseMultiplier is that of the three releases together.

@@ -18,8 +18,8 @@ import (
 type Formula string
 
 const (
-	// Diffprivlib2021 is that of diffprivlib's logistic regression in releases up to
-	// 0.6.5: c = R/4, ε' = ε − 2·ln(1 + c/(a/2)), else Δ = c/(e^{ε/4}−1) − a/2. As a bound for rows
+	// Diffprivlib2021 is that of diffprivlib's logistic regression in releases before
+	// March 2025: c = R/4, ε' = ε − 2·ln(1 + c/(a/2)), else Δ = c/(e^{ε/4}−1) − a/2. As a bound for rows
 	// of norm R > 1 it lacks a factor R in c: with ten attributes at ε 1 and C = 1
 	// the loss can exceed ε by about 0.6.
 	Diffprivlib2021 Formula = "diffprivlib-2021"
