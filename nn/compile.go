@@ -113,6 +113,18 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		return b.pool(l, info)
 	case "dct":
 		return b.dct(l, info)
+	case "pca":
+		size := b.shape.Size()
+		switch {
+		case b.net.trainable > 0:
+			return nil, b.lateFrontEnd()
+		case len(b.net.ops) > 0:
+			return nil, b.fault("", "it is not the first layer", "components are fitted on the inputs as they are: put it first")
+		case l.Coefficients < 1 || l.Coefficients > size:
+			return nil, b.fault("coefficients", fmt.Sprintf("coefficients must lie in 1 to %d, got %d", size, l.Coefficients), "64 is a common choice")
+		}
+		info.Output, info.Parameters = Vector(l.Coefficients), size+size*l.Coefficients
+		return &pca{d: size, k: l.Coefficients, frozen: b.frozen}, nil
 	case "standardize":
 		if b.net.trainable > 0 {
 			return nil, b.lateFrontEnd()

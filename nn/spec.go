@@ -40,7 +40,7 @@ type Layer struct {
 	Scale       float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
 	Temperature float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	Offset      float64 `json:"offset,omitempty" yaml:"offset,omitempty"`
-	// Coefficients is the number of outputs of dct, over all channels.
+	// Coefficients is the number of outputs of dct, over all channels, and of pca.
 	Coefficients int `json:"coefficients,omitempty" yaml:"coefficients,omitempty"`
 	// Trainable says which parameters are trained; the others stay as drawn.
 	Trainable Trainable `json:"trainable,omitempty" yaml:"trainable,omitempty"`
@@ -120,6 +120,7 @@ var keys = map[string][]string{
 	"avg_pool":         {"size", "stride"},
 	"pool2x2":          {"mode"},
 	"dct":              {"coefficients"},
+	"pca":              {"coefficients"},
 	"standardize":      {},
 	"scatter":          {"mode"},
 	"normalize":        {},

@@ -65,6 +65,9 @@ type Statement struct {
 	// NotPrivate is true when a seed made the noise predictable, or nothing was
 	// protected; every output then says NOT PRIVATE first.
 	NotPrivate bool `json:"not_private"`
+	// PublishedEpsilon is what a published procedure states although it left choices
+	// unpaid; the claim is then infinite.
+	PublishedEpsilon *Number `json:"published_epsilon_not_a_guarantee,omitempty"`
 
 	Data     Data     `json:"data"`
 	Privacy  Privacy  `json:"privacy"`

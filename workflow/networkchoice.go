@@ -35,6 +35,12 @@ func (plan *Plan) networkChoice() report.Choice {
 	if a := n.Augment; a.Variants > 1 {
 		c.Hyperparameters["augment"], c.Hyperparameters["shift"], c.Hyperparameters["flip"] = a.Variants, a.Shift, a.Flip
 	}
+	if n.TrainLast > 0 {
+		c.Hyperparameters["train_last"] = n.TrainLast
+	}
+	if n.FrontEnd != "" {
+		c.Hyperparameters["front_end"] = n.FrontEnd
+	}
 	if n.Clipping != gradient.Unclipped {
 		c.Hyperparameters["clipping_norm"] = n.ClippingNorm
 	}

@@ -442,6 +442,3 @@ func (out *Selected) PublishedEpsilon() float64 {
 	}
 	return feature.PublishedCompositionEpsilon(out.occurring, 0.01, 1e-5)
 }
-
-// AsPublished says that nothing was paid for and nothing is claimed.
-func (out *Selected) AsPublished() bool { return out.Plan.choosing.AsPublished }

@@ -23,6 +23,7 @@ import (
 // price by stage, the choice and its reasons.
 func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, error) {
 	p := plan.problem
+	claim, stated := plan.published(plan.Epsilon)
 	s := &report.Statement{
 		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: plan.claimsNothing(),
 		Software: report.Software{Name: "pawl", Version: version, Go: runtime.Version()},
@@ -31,7 +32,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 			Attributes: len(attributes(p)), Licence: p.Licence,
 		},
 		Privacy: report.Privacy{
-			Epsilon: report.Number(plan.Epsilon), Delta: report.Number(p.delta), Relation: p.relation.String(),
+			Epsilon: report.Number(claim), Delta: report.Number(p.delta), Relation: p.relation.String(),
 			Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, Accountant: plan.Price.Method,
 			EpsilonBounds: plan.bounds(), EpsilonAsked: p.Epsilon, DeltaAsked: p.deltaText, Sampling: "full batch",
 			ByStage: map[string]report.Stage{}, NotCovered: plan.notCovered(),
@@ -71,15 +72,26 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		}
 		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone)), Scope: scope, What: stage.What}
 	}
+	if stated != nil {
+		e := report.Number(*stated)
+		s.PublishedEpsilon = &e
+		s.Warnings = append([]string{"NOT a privacy guarantee: as published, principal components look at rows without paying"}, s.Warnings...)
+	}
 	if p.Seed != nil {
 		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
 	}
 	return s, nil
 }
 
+// AsPublished says that the plan replays a published procedure that leaves choices
+// unpaid; what it claims is no guarantee.
+func (plan *Plan) AsPublished() bool {
+	return plan.network != nil && plan.network.Published || plan.choosing != nil && plan.choosing.AsPublished
+}
+
 // claimsNothing says that no noise protects, or none that is unpredictable.
 func (plan *Plan) claimsNothing() bool {
-	return plan.problem.Seed != nil || plan.network != nil && plan.network.NonPrivate || plan.choosing != nil && plan.choosing.AsPublished
+	return plan.problem.Seed != nil || plan.network != nil && plan.network.NonPrivate || plan.AsPublished()
 }
 
 // alone is what a stage would cost by itself.
@@ -225,7 +237,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	if err != nil {
 		return nil, err
 	}
-	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || out.Model.NotPrivate
+	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || plan.claimsNothing()
 	if plan.network != nil {
 		s.Command = "train"
 		s.Warnings = append(s.Warnings, out.diverged()...)

@@ -52,8 +52,14 @@ type TrainInput struct {
 	Average, EMA float64
 	// Schedule is how the step size changes over the run.
 	Schedule optim.Schedule
+	// Published allows a front end that looks at rows without paying, on public data; the
+	// outcome then claims nothing.
+	Published bool
 	// Augment averages the gradients of variants of an example before clipping.
 	Augment Augment
+	// TrainLast and FrontEnd are the operator's words on Layers, for the record.
+	TrainLast int    `json:",omitempty"`
+	FrontEnd  string `json:",omitempty"`
 	// Memory bounds the working memory of a step in bytes; 0 means 256 MiB.
 	Memory int64
 }
@@ -125,6 +131,9 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	}
 	var err error
 	if n.whole, err = nn.Compile(in.Layers, in.Shape, in.Outputs); err != nil {
+		return nil, err
+	}
+	if err := n.checkPublished(); err != nil {
 		return nil, err
 	}
 	if n.net, err = n.behindPrefix(); err != nil {
@@ -306,6 +315,10 @@ func (n *network) averaging() optim.Average {
 // trainNetwork runs DP-SGD, or its control without noise.
 func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
 	n, p := plan.network, plan.problem
+	if got := env.Rows.InputDim(); got != n.net.Inputs() {
+		// Here nothing has been opened, so the reservation is cancelled.
+		return usage("choose a model for this size", "inputs of %d numbers for a network that takes %d", got, n.net.Inputs())
+	}
 	step, err := plan.optimizer()
 	if err != nil {
 		return err
@@ -339,7 +352,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		return err
 	}
 	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target,
-		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate}
+		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate || n.Published}
 	return nil
 }
 

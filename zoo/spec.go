@@ -121,6 +121,19 @@ func (s Spec) WithActivation(name string) (Spec, error) {
 // step for tanh, 95.6 % at all of it).
 func rectifies(activation string) bool { return activation == "relu" || activation == "bounded_relu" }
 
+// WithFrontEnd puts one data-free layer in place of those before the first one that is
+// none. The stated counts and the radius, which were those of the other front end, are
+// dropped.
+func (s Spec) WithFrontEnd(l nn.Layer) Spec {
+	rest := s.Network.Layers
+	for len(rest) > 0 && slices.Contains([]string{"dct", "pca", "pool2x2", "standardize", "normalize", "scatter", "centre"}, rest[0].Kind) {
+		rest = rest[1:]
+	}
+	s.Network.Layers = append([]nn.Layer{l}, rest...)
+	s.Parameters, s.Trainable, s.Defaults.Radius = 0, 0, 0
+	return s
+}
+
 // WithoutDropout leaves dropout layers out.
 func (s Spec) WithoutDropout() Spec {
 	s.Network.Layers = slices.DeleteFunc(slices.Clone(s.Network.Layers), func(l nn.Layer) bool { return l.Kind == "dropout" })
@@ -142,7 +155,8 @@ func (s Spec) Default() Spec {
 }
 
 // TrainLast freezes all but the last k layers that have parameters, and trains
-// these wholly (random weights training). The stated Trainable is dropped.
+// these wholly (random weights training). The stated Trainable and the radius, which
+// belong to other trained layers, are dropped.
 func (s Spec) TrainLast(k int) Spec {
 	s.Network.Layers = slices.Clone(s.Network.Layers)
 	for i, l := range slices.Backward(s.Network.Layers) {
@@ -154,7 +168,7 @@ func (s Spec) TrainLast(k int) Spec {
 			s.Network.Layers[i].Trainable = nn.TrainNone
 		}
 	}
-	s.Trainable = 0
+	s.Trainable, s.Defaults.Radius = 0, 0
 	return s
 }
 

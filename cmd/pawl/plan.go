@@ -84,7 +84,10 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 
 // printPlan shows the price list. Everything in it is public.
 func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
-	if s.NotPrivate {
+	switch {
+	case plan.AsPublished():
+		fmt.Fprintln(w, "NOT a privacy guarantee: as published")
+	case s.NotPrivate:
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}
 	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)

@@ -159,8 +159,7 @@ type selectionView struct {
 	} `json:"selection"`
 	AsPublished bool `json:"as_published"`
 	// Guarantee says in words what the claim is.
-	Guarantee        string   `json:"guarantee"`
-	PublishedEpsilon *float64 `json:"published_epsilon_not_a_guarantee,omitempty"`
+	Guarantee string `json:"guarantee"`
 }
 
 type chosenView struct {
@@ -170,7 +169,7 @@ type chosenView struct {
 }
 
 func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
-	v := &selectionView{Statement: s, AsPublished: out.AsPublished(), Guarantee: "the claim under privacy"}
+	v := &selectionView{Statement: s, AsPublished: out.Plan.AsPublished(), Guarantee: "the claim under privacy"}
 	v.Selection.Method, v.Selection.Level, v.Selection.Note = out.Selection.Selector, string(out.Selection.Level), out.Selection.Note
 	if m := out.Selection.Merit; m == m {
 		v.Selection.Merit = &m
@@ -183,7 +182,8 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
 		v.Guarantee = "NOT a privacy guarantee: a replay of a published procedure on public data"
 	}
 	if e := out.PublishedEpsilon(); e > 0 {
-		v.PublishedEpsilon = &e
+		n := report.Number(e)
+		v.PublishedEpsilon = &n
 	}
 	return v
 }
@@ -215,7 +215,7 @@ func (v *selectionView) text(w io.Writer) error {
 		fmt.Fprintln(&b, v.Selection.Note)
 	}
 	if v.PublishedEpsilon != nil {
-		fmt.Fprintf(&b, "epsilon that the paper states for noisy entropies: %.4g, NOT a guarantee\n", *v.PublishedEpsilon)
+		fmt.Fprintf(&b, "epsilon that the paper states for noisy entropies: %.4g, NOT a guarantee\n", float64(*v.PublishedEpsilon))
 	}
 	if !v.AsPublished && len(v.Privacy.Events) > 0 {
 		fmt.Fprintf(&b, "cost: (epsilon, delta) = (%s, %s)\n", number(float64(v.Privacy.Epsilon)), number(float64(v.Privacy.Delta)))

@@ -31,11 +31,11 @@ type trainFlags struct {
 	model, activation, epsilon, delta, accountant, preset, seed, out string
 	optimizer, clipping, memory, labels, classes, rows, target       string
 	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
-	schedule                                                         string
+	schedule, frontEnd                                               string
 	warmup                                                           float64
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
-	nonPrivate, published, updated, allowLargeDelta                  bool
+	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -97,6 +97,8 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	s.IntVar(&f.shift, "shift", -1, "largest shift of a variant in pixels (default 2 with --augment)")
 	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
 	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
+	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own: dct:K, pool:max, pool:mean, scatter, or pca:K with --as-published")
+	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that looks at rows without paying: public data only, no guarantee")
 	s.StringVar(&f.memory, "memory", "256MB", "working memory of a step, without effect on the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
 	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
@@ -181,6 +183,9 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 	}
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := plan.FitComponents(p.train); err != nil {
 		return nil, nil, err
 	}
 	return plan, p, plan.Preflight(ctx)
@@ -323,7 +328,7 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
 		},
-		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
+		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
 		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
 		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
@@ -368,6 +373,13 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 	if spec, err = spec.For(shape, len(p.train.Classes)); err != nil {
 		return &usageError{err.Error(), "pawl models list shows the shapes"}
 	}
+	if f.frontEnd != "" {
+		layer, err := frontEnd(f.frontEnd)
+		if err != nil {
+			return err
+		}
+		spec, in.FrontEnd = spec.WithFrontEnd(layer), f.frontEnd
+	}
 	switch {
 	case f.activation != "":
 		spec, err = spec.WithActivation(strings.ReplaceAll(f.activation, "-", "_"))
@@ -384,6 +396,7 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		if spec, err = lastLayers(spec, f.trainLast); err != nil {
 			return err
 		}
+		in.TrainLast = f.trainLast
 	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err
@@ -393,6 +406,26 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
 	return nil
+}
+
+// frontEnd reads a layer from the command line.
+func frontEnd(text string) (nn.Layer, error) {
+	kind, number, _ := strings.Cut(text, ":")
+	switch kind {
+	case "dct", "pca":
+		k, err := strconv.Atoi(number)
+		if err != nil || k < 1 {
+			return nn.Layer{}, &usageError{fmt.Sprintf("front end %q: how many numbers?", text), "example: --front-end " + kind + ":64"}
+		}
+		return nn.Layer{Kind: kind, Coefficients: k}, nil
+	case "pool":
+		if number == "max" || number == "mean" {
+			return nn.Layer{Kind: "pool2x2", Mode: number}, nil
+		}
+	case "scatter":
+		return nn.Layer{Kind: kind}, nil
+	}
+	return nn.Layer{}, &usageError{fmt.Sprintf("unknown front end %q", text), "front ends: dct:K, pool:max, pool:mean, scatter, pca:K"}
 }
 
 // lastLayers freezes all but the last k layers with parameters.

@@ -1,0 +1,52 @@
+package workflow
+
+import (
+	"math"
+
+	"pawl/images"
+)
+
+// Principal components as published: fitted on the raw training rows, which nobody
+// pays for. A replay on public data may have them; what it claims is no guarantee.
+
+func (n *network) checkPublished() error {
+	_, k := n.whole.Components()
+	switch {
+	case k == 0 && n.Published:
+		return usage("leave out --as-published", "nothing in this training looks at rows without paying")
+	case k == 0:
+		return nil
+	case !n.Published:
+		return usage("dct needs no look at the rows; on public data --as-published replays the published procedure",
+			"principal components are fitted on the rows and not paid for")
+	case !n.Public:
+		return usage("use --front-end dct:K", "principal components as published look at rows without paying; they are for public data only")
+	}
+	return nil
+}
+
+// FitComponents looks at the images and sets the net's principal components, where it
+// has any.
+func (plan *Plan) FitComponents(set *images.Set) error {
+	n := plan.network
+	d, k := n.whole.Components()
+	if k == 0 {
+		return nil
+	}
+	if set.Size() != d || set.Len() == 0 {
+		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
+	}
+	c, err := images.PrincipalComponents(set, k)
+	if err != nil {
+		return usage("use --front-end dct:K", "%v", err)
+	}
+	return n.whole.SetComponents(c.Mean, c.Vectors)
+}
+
+// published moves what the training would claim to where it is called no guarantee.
+func (plan *Plan) published(epsilon float64) (claim float64, stated *float64) {
+	if plan.network == nil || !plan.network.Published {
+		return epsilon, nil
+	}
+	return math.Inf(1), &epsilon
+}
