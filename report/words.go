@@ -44,6 +44,8 @@ func unprotected(p Privacy) bool { return math.IsInf(float64(p.Epsilon), 1) }
 // banner is the first line of every output of a run without a claim, "" otherwise.
 func banner(s *Statement) string {
 	switch {
+	case s.PublishedEpsilon != nil:
+		return "NOT PRIVATE — choices looked at rows without paying"
 	case unprotected(s.Privacy):
 		return "NOT PRIVATE — nothing was protected"
 	case unpaidChoice(s):

@@ -21,6 +21,8 @@ func (n *network) checkPublished() error {
 			"principal components are fitted on the rows and not paid for")
 	case !n.Public:
 		return usage("use --front-end dct:K", "principal components as published look at rows without paying; they are for public data only")
+	case n.Test == HeldOut:
+		return usage("use a data set with a test set", "components fitted on all images would have seen those held out")
 	}
 	return nil
 }

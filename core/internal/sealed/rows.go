@@ -77,6 +77,10 @@ func (r *Rows) Dataset() string { return r.dataset }
 // Schema is the public declaration of the rows.
 func (r *Rows) Schema() *schema.Schema { return r.schema }
 
+// InputDim is the length of a row's dense input, 0 when there is none: public, as the
+// schema is.
+func (r *Rows) InputDim() int { return r.table().inputs.Dim }
+
 // Open shows the rows of scope to a mechanism that runs event, and marks the
 // event as used.
 func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
