@@ -1,9 +1,16 @@
 // Package registry lists all replays.
 package registry
 
-import "pawl/experiments"
+import (
+	"pawl/experiments"
+	"pawl/experiments/dfsfigure3"
+	"pawl/experiments/dfsfigure4"
+)
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
-	return experiments.NewRegistry()
+	return experiments.NewRegistry(
+		dfsfigure3.Experiment(),
+		dfsfigure4.Experiment(),
+	)
 }

@@ -1,0 +1,197 @@
+package dfs
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/experiments"
+	"pawl/theory"
+)
+
+// Procedure is a way of choosing features and classifying that is (ε, δ)-DP, when
+// one row is replaced by another of its class: labels and the size of the classes are
+// public, as the study has them. Rows are clipped to a public norm (PublicNorm), and
+// the noise is the analytic Gaussian for what a replacement can change.
+type Procedure string
+
+const (
+	// ClassSums releases the sums of both classes: once over all features to rank
+	// them, once over those that are kept to classify, each with √2 times the noise of
+	// one release, which together is exactly the target. Without ranking the second
+	// release has the whole budget. The classifier takes the nearer mean.
+	ClassSums Procedure = "class sums"
+	// NoisyRows adds noise to every row over all features, as the published procedure
+	// does, and ranks and classifies by the noisy rows, which costs nothing more.
+	NoisyRows Procedure = "noisy rows"
+)
+
+// Honest simulates a procedure.
+type Honest struct {
+	Procedure  Procedure
+	Data       theory.Mixture
+	Rows       int // of each class
+	Arms       []theory.Arm
+	Delta      float64
+	Replicates int
+	Seed       uint64
+}
+
+// PublicNorm is the bound that rows over count features are clipped to: the root of
+// the mean square norm that the declared law of the data gives. No row is looked at.
+func PublicNorm(m theory.Mixture, count int) float64 {
+	return math.Sqrt(float64(count) * (m.MeanVariance + m.NonzeroShare*2*m.LaplaceScale*m.LaplaceScale))
+}
+
+// Measure returns the errors on clean points, for each arm those of all replicates,
+// from one cell.
+func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (map[theory.Arm][]float64, error) {
+	name := fmt.Sprintf("honest by %s; %s; %v; %d replicates, seed %d", h.Procedure, r.Data(), h.Arms, h.Replicates, h.Seed)
+	values, err := run.Cell(ctx, name, func() ([]float64, error) { return h.run(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	byArm := map[theory.Arm][]float64{}
+	for i, errors := range split(values, h.Replicates) {
+		byArm[h.Arms[i]] = errors
+	}
+	return byArm, nil
+}
+
+// run returns the errors arm by arm. A replicate has the population and the rows of
+// the replicate of that number in theory.SelectionStudy.
+func (h Honest) run(ctx context.Context) ([]float64, error) {
+	errors := make([]float64, len(h.Arms)*h.Replicates)
+	for r := range h.Replicates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rng := rand.New(rand.NewPCG(h.Seed, uint64(r)))
+		population, err := h.Data.Draw(rng)
+		if err != nil {
+			return nil, err
+		}
+		rows := population.Rows(h.Rows, rng)
+		for i, arm := range h.Arms {
+			budget := theory.Budget{Epsilon: arm.Epsilon, Delta: h.Delta}
+			multiplier, err := budget.AnalyticNoiseMultiplier()
+			if err != nil {
+				return nil, err
+			}
+			if errors[i*h.Replicates+r], err = h.once(population, rows, arm, multiplier, rng); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return errors, nil
+}
+
+func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, multiplier float64, rng *rand.Rand) (float64, error) {
+	every := h.Data.Features
+	ranked := rows
+	var stdDev float64
+	switch {
+	case h.Procedure == NoisyRows:
+		stdDev = 2 * PublicNorm(h.Data, every) * multiplier
+		ranked = theory.AddNoise(clip(rows, PublicNorm(h.Data, every)), stdDev, rng)
+	case arm.Ranking == theory.Distance:
+		// Two releases of multiplier √2·M are one of multiplier M.
+		multiplier *= math.Sqrt2
+		ranked = h.sums(rows, every, multiplier, rng)
+	case arm.Ranking != theory.InOrder:
+		return 0, fmt.Errorf("class sums cannot rank by %s", arm.Ranking)
+	}
+	order, err := theory.RankFeatures(arm.Ranking, ranked)
+	if err != nil {
+		return 0, err
+	}
+	kept := order[:arm.Count]
+	var f *theory.Fisher
+	if h.Procedure == NoisyRows {
+		f, err = theory.TrainFisher(cut(ranked, kept))
+	} else {
+		f = nearest(h.sums(cut(rows, kept), arm.Count, multiplier, rng))
+	}
+	if err != nil {
+		return 0, err
+	}
+	q := theory.Population{}
+	for k := range 2 {
+		q.Mean[k], q.Variance[k] = pick(p.Mean[k], kept), pick(p.Variance[k], kept)
+	}
+	return f.Error(&q, 0), nil
+}
+
+// sums returns the noisy mean of each class as two equal rows, so that what ranks and
+// trains on rows can take it.
+func (h Honest) sums(rows [2][][]float64, count int, multiplier float64, rng *rand.Rand) [2][][]float64 {
+	norm := PublicNorm(h.Data, count)
+	var out [2][][]float64
+	for k, class := range clip(rows, norm) {
+		mean := make([]float64, count)
+		for _, x := range class {
+			for j, v := range x {
+				mean[j] += v
+			}
+		}
+		for j := range mean {
+			mean[j] = (mean[j] + 2*norm*multiplier*rng.NormFloat64()) / float64(len(class))
+		}
+		out[k] = [][]float64{mean, mean}
+	}
+	return out
+}
+
+// nearest is the classifier by the nearer of two means.
+func nearest(means [2][][]float64) *theory.Fisher {
+	a, b := means[0][0], means[1][0]
+	f := &theory.Fisher{}
+	for j := range a {
+		f.Center = append(f.Center, (a[j]+b[j])/2)
+		f.Weights = append(f.Weights, a[j]-b[j])
+	}
+	f.Difference = f.Weights
+	return f
+}
+
+// clip scales rows that are longer than the norm down to it.
+func clip(rows [2][][]float64, norm float64) [2][][]float64 {
+	var out [2][][]float64
+	for k := range rows {
+		for _, x := range rows[k] {
+			squares := 0.0
+			for _, v := range x {
+				squares += v * v
+			}
+			factor := min(1, norm/math.Sqrt(squares))
+			if squares == 0 {
+				factor = 1
+			}
+			y := make([]float64, len(x))
+			for j, v := range x {
+				y[j] = factor * v
+			}
+			out[k] = append(out[k], y)
+		}
+	}
+	return out
+}
+
+func cut(rows [2][][]float64, kept []int) [2][][]float64 {
+	var out [2][][]float64
+	for k := range rows {
+		for _, x := range rows[k] {
+			out[k] = append(out[k], pick(x, kept))
+		}
+	}
+	return out
+}
+
+func pick(x []float64, kept []int) []float64 {
+	y := make([]float64, len(kept))
+	for i, j := range kept {
+		y[i] = x[j]
+	}
+	return y
+}
