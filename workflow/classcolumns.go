@@ -71,11 +71,27 @@ func (c *classColumns) release(plan *Plan, need feature.Need) release.ClassSums 
 	}
 }
 
-// statistics reads what was released. noise is the deviation of the noise on a count; a
-// sum of squares then has that times Norm², and variances below what it hides are lifted
-// to it, for a t-statistic of noise over nothing would top every ranking.
+// noise is the deviation of the noise on a count. A sum has Norm times that, a sum of
+// squares Norm² times.
+func (c *classColumns) noise(plan *Plan, need feature.Need) float64 {
+	parts := 2.0
+	if need == feature.NeedClassMoments {
+		parts = 3
+	}
+	return plan.noise * math.Sqrt(parts) * float64(plan.problem.Schema.Unit.MaxRows)
+}
+
+// statistics reads what was released with noise of that deviation on a count. Counts
+// and variances below what the noise hides are lifted to it: a mean over nothing, or a
+// t-statistic of noise over nothing, would top every ranking.
 func (c *classColumns) statistics(s *release.Sums, noise float64) *feature.Statistics {
 	hidden := noise * c.domain.Norm * c.domain.Norm
+	for a, n := range s.Counts {
+		if noise > 0 {
+			// At least 1: a class that noise emptied must not fail what was paid for.
+			s.Counts[a] = max(n, noise, 1)
+		}
+	}
 	for a := range s.Squares {
 		n := max(s.Counts[a], 1)
 		for j, v := range s.Squares[a] {

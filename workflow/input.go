@@ -169,12 +169,19 @@ func (p *problem) checkChoices() error {
 	default:
 		return usage("workflows: paw, stw", "unknown workflow %q", p.Workflow)
 	}
-	switch p.Model {
-	case "", "auto":
+	if p.Model == "auto" {
 		p.Model = ""
-	case string(advise.Descent), string(advise.Objective), string(advise.NormalEquations), string(advise.Majority), string(advise.Mean):
-	default:
-		return usage("models: auto, linear, objective-perturbation, normal-equations, majority, mean", "unknown model %q", p.Model)
+	}
+	if p.Model != "" && !slices.Contains(advise.Learners, advise.Learner(p.Model)) {
+		names := []string{"auto"}
+		for _, l := range advise.Learners {
+			names = append(names, string(l))
+		}
+		hint := "models: " + strings.Join(names, ", ")
+		if near := schema.Nearest(p.Model, names); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return usage(hint, "unknown model %q", p.Model)
 	}
 	if p.Model == string(advise.Majority) && p.task == model.Regression || p.Model == string(advise.Mean) && p.task == model.Classification {
 		return usage("use --model auto", "model %q does not predict a target of task %s", p.Model, p.task)

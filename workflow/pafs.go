@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"pawl/advise"
@@ -22,9 +23,11 @@ func (c *choosing) checkPAFS(p *problem) error {
 	case c.AsPublished:
 		return usage("leave out --as-published", "the published search with its thousands of trainings is a replay: pawl reproduce table-10")
 	case c.Level != feature.AttributeLevel:
-		return usage("leave out --level", "sets of columns of the schema are drawn: a further category costs nothing under unit blocks")
+		return usage("leave out --level", "method pafs draws sets of columns of the schema: a further category costs nothing under unit blocks")
 	case c.Count != feature.Auto:
-		return usage("leave out --k", "the winning set has the number of features that scored best")
+		return usage("leave out --k", "method pafs finds the number of features itself: the winning set has the number that scored best")
+	case c.Bins != 0:
+		return usage("leave out --bins", "method pafs counts no bins: its models take theirs from the recipe")
 	}
 	return nil
 }
@@ -43,7 +46,16 @@ func (plan *Plan) planPAFS() (err error) {
 	if plan.noise, err = plan.smallest(plan.trainingEvent); err != nil {
 		return err
 	}
-	plan.SignalRatio = plan.facts(float64(p.Rows)).SignalRatio()
+	facts := plan.facts(float64(p.Rows))
+	facts.Attributes, plan.SignalRatio = nil, facts.SignalRatio()
+	rule, err := advise.Choose(facts)
+	switch {
+	case err != nil:
+		return usage("use --method all", "%v", err)
+	case !rule.Useful:
+		// Every model would be noise, and so would the winner.
+		return usage("a larger epsilon, or --method all", "no model can be trained at r = %.3g, so no set of features can win by its model", plan.SignalRatio)
+	}
 	if _, err := plan.setOf(nil); err != nil {
 		return err
 	}
@@ -95,7 +107,7 @@ func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 			for _, name := range chosen {
 				if name == a.Name {
 					out.Selection.Chosen = append(out.Selection.Chosen, feature.Choice{Index: i, Column: feature.Column{Name: name, Attribute: i, Level: -1},
-						Score: winner.Score, Reason: "in the winning set"})
+						Score: math.NaN(), Reason: "in the winning set"})
 				}
 			}
 		}

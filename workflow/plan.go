@@ -89,6 +89,7 @@ func NewPlan(in Input) (*Plan, error) {
 	// An accountant may price steps a little above the one release that they amount
 	// to and that calibration looked at: a grid's rounding adds up over the steps.
 	// The target then moves down by that much.
+	shave := 1e-9
 	for range 4 {
 		var plan *Plan
 		var above *tooDearError
@@ -96,7 +97,8 @@ func NewPlan(in Input) (*Plan, error) {
 			return plan, err
 		}
 		e, _ := p.epsilon.Float64()
-		p.margin = 1 - (1-p.margin)*e/above.epsilon*(1-1e-9)
+		p.margin = 1 - (1-p.margin)*e/above.epsilon*(1-shave)
+		shave *= 100 // the price is not quite proportional to the target
 	}
 	return nil, err
 }
@@ -235,6 +237,9 @@ func (plan *Plan) planTraining() (err error) {
 	if plan.Recipe, err = advise.Choose(facts); err != nil {
 		return usage("use --model auto", "%v", err)
 	}
+	if plan.Recipe.Learner == advise.EBM {
+		plan.Recipe.Encoding.Bins = plan.boosting(float64(p.Rows)).Bins
+	}
 	if p.Search || p.Workflow == STW {
 		if plan.Recipe.Learner != advise.Descent {
 			return usage("leave out the search: "+plan.Recipe.Rules[0].Rule, "there is nothing to search at r = %.3g", plan.SignalRatio)
@@ -320,11 +325,25 @@ func (plan *Plan) learner(r advise.Recipe, rows float64) (learn.Learner, error) 
 	case advise.Mean:
 		return &learn.Mean{Task: task, NoiseMultiplier: 1 / plan.remaining()}, nil
 	}
+	boosting := plan.boosting(rows)
+	if r.Learner == advise.EBM {
+		r.Encoding.Bins = boosting.Bins
+	}
 	enc, err := encode.New(p.Schema, p.Target, r.Encoding)
 	if err != nil {
 		return nil, usage("", "%v", err)
 	}
 	switch r.Learner {
+	case advise.EBM:
+		return &learn.EBM{Task: task, NoiseMultiplier: plan.noise, Encoding: enc, Boosting: boosting}, nil
+	case advise.NaiveBayes:
+		return &learn.NaiveBayes{Task: task, NoiseMultiplier: plan.noise, Encoding: enc}, nil
+	case advise.AdaSSP:
+		return &learn.AdaSSP{Task: task, NoiseMultiplier: plan.noise, Encoding: enc}, nil
+	case advise.Output:
+		return &learn.OutputPerturbation{Task: task, NoiseMultiplier: plan.noise, Encoding: enc, Regularization: learn.DefaultOutputRegularization(plan.noise)}, nil
+	case advise.AMP:
+		return &learn.MinimaPerturbation{Task: task, Epsilon: plan.remaining(), Delta: p.delta, Encoding: enc}, nil
 	case advise.Objective:
 		return &learn.Objective{Task: task, Epsilon: plan.remaining(), Encoding: enc}, nil
 	case advise.NormalEquations:
@@ -335,6 +354,11 @@ func (plan *Plan) learner(r advise.Recipe, rows float64) (learn.Learner, error) 
 		Privacy: gradient.Privacy{Scope: plan.trainScope, ClippingNorm: r.ClippingNorm, Steps: r.Steps, SamplingRate: 1,
 			NoiseMultiplier: stepNoise(plan.noise, r.Steps)},
 	}, nil
+}
+
+// boosting are the settings of an EBM for a nominal number of rows.
+func (plan *Plan) boosting(rows float64) learn.Boosting {
+	return learn.DefaultBoosting(plan.problem.task, plan.facts(rows).SignalRatio())
 }
 
 // stepNoise is the multiplier of each of T steps that together amount to one

@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -51,13 +53,31 @@ var SelectMethods = []struct{ Name, What string }{
 	{"all", "all; looks at nothing"},
 }
 
-// selectMethodNames lists them for messages.
-func selectMethodNames() string {
+// NeedsCount says that a method ranks features and cannot choose their number.
+func NeedsCount(method string) bool {
+	switch method {
+	case "cfs-greedy", "cfs-ga", "threshold", "pafs", "all":
+		return false
+	}
+	return true
+}
+
+func (in *SelectInput) checkMethod() error {
 	names := make([]string, len(SelectMethods))
 	for i, m := range SelectMethods {
 		names[i] = m.Name
 	}
-	return strings.Join(names, ", ")
+	hint := "methods: " + strings.Join(names, ", ")
+	if in.Method == "" {
+		return usage(hint, "no method: say how features are chosen")
+	}
+	if slices.Contains(names, in.Method) {
+		return nil
+	}
+	if near := schema.Nearest(in.Method, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return usage(hint, "unknown method %q", in.Method)
 }
 
 // choosing is the part of a plan that selects features.
@@ -81,8 +101,11 @@ type Selected struct {
 // NewSelectPlan validates the input and prices the statistics that the method looks
 // at. Errors are *UsageError, those of package feature, or the accountant's.
 func NewSelectPlan(in SelectInput) (*Plan, error) {
+	if err := in.checkMethod(); err != nil {
+		return nil, err
+	}
 	in.Test = HeldOut // nothing is scored
-	p, err := in.Input.check()
+	p, err := in.checkInput()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +115,7 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 	}
 	plan := &Plan{problem: p, trainScope: dp.WholeScope, choosing: c, SignalRatio: math.NaN()}
 	if in.AsPublished {
-		plan.add("select", plan.trainScope, c.selector.Name()+" on exact statistics, not paid for")
+		plan.add("select", plan.trainScope, c.Method+" on exact statistics, not paid for", dp.NonPrivate{})
 		plan.Event = dp.NonPrivate{}
 		plan.Price.Epsilon, plan.Price.Method = math.Inf(1), "none"
 		plan.Epsilon = math.Inf(1)
@@ -100,6 +123,32 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 		return plan, nil
 	}
 	return plan, plan.planSelect()
+}
+
+// free says that nothing is paid: as published, or no row is looked at.
+func (in *SelectInput) free() bool {
+	return in.AsPublished || in.Method == "random" || in.Method == "all"
+}
+
+// checkInput validates what every plan needs. A free choice needs no budget; one that
+// was named stays in the statement as asked.
+func (in *SelectInput) checkInput() (*problem, error) {
+	switch {
+	case in.Epsilon != "":
+		return in.Input.check()
+	case !in.free():
+		return nil, usage("example: --epsilon 1", "no epsilon: say how much privacy the choice may cost")
+	}
+	input := in.Input
+	input.Epsilon, input.Accountant = "1", ""
+	if input.Delta == "" {
+		input.Delta = "0"
+	}
+	p, err := input.check()
+	if err == nil {
+		p.Epsilon = ""
+	}
+	return p, err
 }
 
 func (c *choosing) check(p *problem) error {
@@ -117,6 +166,9 @@ func (c *choosing) check(p *problem) error {
 	}
 	if c.Level != feature.AttributeLevel && c.Level != feature.ColumnLevel {
 		return usage("levels: attribute, column", "unknown level %q", c.Level)
+	}
+	if c.Bins != 0 && (c.Bins < 2 || c.Bins > 1000) {
+		return usage(fmt.Sprintf("leave it out for %d", feature.DefaultBins), "%d bins: want 2 to 1000", c.Bins)
 	}
 	s := c.restricted(p)
 	var err error
@@ -154,21 +206,15 @@ func (c *choosing) check(p *problem) error {
 		c.selector = feature.Random{At: c.Level, Seed: options.Seed}
 	case "all":
 		c.selector = feature.All{At: c.Level}
-	case "":
-		return usage("methods: "+selectMethodNames(), "no method: say how features are chosen")
-	default:
-		hint := "methods: " + selectMethodNames()
-		var names []string
-		for _, m := range SelectMethods {
-			names = append(names, m.Name)
-		}
-		if near := schema.Nearest(c.Method, names); near != "" {
-			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
-		}
-		return usage(hint, "unknown method %q", c.Method)
 	}
-	if n := c.selector.Need(); n == feature.NeedClassSums || n == feature.NeedClassMoments {
+	switch c.selector.Need() {
+	case feature.NeedClassSums, feature.NeedClassMoments:
 		c.sums = newClassColumns(s, p.Target, c.layout)
+		fallthrough
+	case feature.NeedNothing:
+		if c.Bins != 0 {
+			return usage("leave out --bins", "method %s counts no bins", c.Method)
+		}
 	}
 	return c.checkCount()
 }
@@ -191,9 +237,8 @@ func (c *choosing) restricted(p *problem) *schema.Schema {
 // checkCount refuses before anything is charged what Select would refuse after.
 func (c *choosing) checkCount() error {
 	most := len(c.layout.Domain.Columns(c.Level))
-	auto := c.Method == "cfs-greedy" || c.Method == "cfs-ga" || c.Method == "threshold" || c.Method == "all"
 	switch {
-	case c.Count == feature.Auto && auto:
+	case c.Count == feature.Auto && !NeedsCount(c.Method):
 		return nil
 	case c.Method == "all" && c.Count != most:
 		return usage("leave out --k, or choose another method", "method all takes all %d features, not %d", most, c.Count)
@@ -212,7 +257,7 @@ func (plan *Plan) planSelect() (err error) {
 	}
 	need := c.selector.Need()
 	if need == feature.NeedNothing {
-		plan.add("select", plan.trainScope, c.selector.Name()+": looks at no row")
+		plan.add("select", dp.Scope{}, c.Method+": looks at no row")
 		plan.Event, plan.Warnings = dp.NoOp{}, p.warnings
 		plan.Price.Method, plan.Price.Bounds = "none", map[string]float64{"none": 0}
 		return nil
@@ -230,17 +275,34 @@ func (plan *Plan) planSelect() (err error) {
 	if plan.noise, err = plan.smallest(event); err != nil {
 		return err
 	}
-	if c.sums == nil {
-		if err := need.CheckSignal(&c.layout.Domain, c.tables(plan).StdDev(p.Schema.Unit.MaxRows)); err != nil {
-			var noisy *feature.NoiseError
-			if errors.As(err, &noisy) {
-				return usage("a larger epsilon, fewer columns (--features), --bins 4, or no selection at all: use all features or a list from domain knowledge", "%v", err)
-			}
-			return err
-		}
+	if err := c.checkSignal(plan); err != nil {
+		return err
 	}
-	plan.add("select", plan.trainScope, fmt.Sprintf("%s from noisy %s", c.selector.Name(), need), event(plan.noise))
+	plan.add("select", plan.trainScope, fmt.Sprintf("%s from noisy %s", c.Method, need), event(plan.noise))
 	return plan.priceAll()
+}
+
+// checkSignal refuses, by public facts alone, to pay for statistics that noise drowns.
+func (c *choosing) checkSignal(plan *Plan) error {
+	const instead = "a larger epsilon, fewer columns (--features), or no selection at all: use all features or a list from domain knowledge"
+	p := plan.problem
+	if c.sums != nil {
+		noise := c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm
+		if rows := float64(p.Rows) / float64(c.sums.classes); !(noise <= rows) {
+			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on a sum over %.3g rows in a mean class", noise, rows)
+		}
+		return nil
+	}
+	err := c.selector.Need().CheckSignal(&c.layout.Domain, c.tables(plan).StdDev(p.Schema.Unit.MaxRows))
+	var noisy *feature.NoiseError
+	if errors.As(err, &noisy) {
+		hint := "--bins 4, " + instead
+		if c.selector.Need() == feature.NeedPairTables {
+			hint = "--method mutual-information (tables with the label alone), " + hint
+		}
+		return usage(hint, "%v", err)
+	}
+	return err
 }
 
 // everyLevelAColumn is the published encoding: each level of each category, ordered,
@@ -335,7 +397,7 @@ func (c *choosing) noisy(ctx context.Context, plan *Plan, rows *intake.Rows, per
 		if err != nil {
 			return nil, err
 		}
-		return c.sums.statistics(sums, plan.noise*math.Sqrt(3)*float64(plan.problem.Schema.Unit.MaxRows)), nil
+		return c.sums.statistics(sums, c.sums.noise(plan, c.selector.Need())), nil
 	}
 	t := c.tables(plan)
 	tables, err := t.Release(ctx, permit, rows, src)
@@ -389,25 +451,31 @@ func (c *choosing) statistics(tables [][]int64, t release.Tables, noise float64)
 // pick selects. Sums by class rank columns; at attribute level the attributes that
 // hold them follow in that order.
 func (c *choosing) pick(ctx context.Context, s *feature.Statistics) (*feature.Selection, error) {
-	if c.sums == nil {
-		return c.selector.Select(ctx, s, c.Count)
-	}
 	count := c.Count
-	if c.Level == feature.AttributeLevel && count != feature.Auto {
+	if c.sums != nil && c.Level == feature.AttributeLevel && count != feature.Auto {
 		count = len(s.Domain.Attributes)
 	}
 	sel, err := c.selector.Select(ctx, s, count)
 	if err != nil {
 		return nil, err
 	}
-	return c.sums.named(sel, c.Level, c.Count), nil
+	if c.sums != nil {
+		sel = c.sums.named(sel, c.Level, c.Count)
+	}
+	sel.Selector = c.Method // the name that was asked for
+	return sel, nil
 }
 
 // choice states the method; Selected.Statement adds what was chosen.
 func (c *choosing) choice() report.Choice {
 	search := "none: one release of statistics, the rest is post-processing"
-	if c.AsPublished {
+	switch {
+	case c.AsPublished:
 		search = "as published: exact statistics, not paid for"
+	case c.Method == "pafs":
+		search = fmt.Sprintf("private selection over sets of attributes; a secret number of trainings, mean %d", meanRuns)
+	case c.selector.Need() == feature.NeedNothing:
+		search = "none: no row is looked at"
 	}
 	h := map[string]any{"method": c.Method, "level": string(c.Level)}
 	if c.Count != feature.Auto {
@@ -423,6 +491,12 @@ func (out *Selected) Statement(ctx context.Context, env Env, version string, now
 		return nil, err
 	}
 	s.Command, s.NotPrivate = "select", s.NotPrivate || out.Seeded
+	if len(env.Digest) >= 8 {
+		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
+	}
+	if s.Privacy.Events == nil {
+		s.Privacy.Events = []json.RawMessage{} // none, rather than unknown
+	}
 	for _, c := range out.Selection.Chosen {
 		s.Choice.Features = append(s.Choice.Features, c.Column.Name)
 	}

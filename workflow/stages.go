@@ -44,6 +44,9 @@ func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nom
 	if err != nil {
 		return err
 	}
+	if e, ok := learner.(*learn.EBM); ok {
+		e.Progress = func(done, epochs int) { env.Progress.step("train", done, epochs) }
+	}
 	if d, ok := learner.(*learn.Descent); ok {
 		d.Progress = func(done, steps int) { env.Progress.step("train", done, steps) }
 		if plan.perStep > 0 {

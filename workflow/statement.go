@@ -268,7 +268,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 func (out *Outcome) fillChoice(c *report.Choice) {
 	c.Model, c.UsefulModel, c.Parameters = out.Learner.Name(), out.Recipe.Useful, out.Model.Parameters()
 	c.Features, c.Encoding = []string{}, "no attribute"
-	if out.Model.Kind == model.Linear {
+	if out.Model.Encoding != nil {
 		if f := out.Model.Encoding.Features(); f != nil {
 			c.Features = f
 		}

@@ -36,7 +36,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
-	s.StringVar(&f.model, "model", "auto", "auto, linear, objective-perturbation, normal-equations, majority or mean; for images auto, linear, or a network")
+	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
 	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
