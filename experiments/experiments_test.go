@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -103,6 +104,55 @@ func TestCellsAreKept(t *testing.T) {
 	}
 }
 
+func TestEstimateInText(t *testing.T) {
+	for _, c := range []struct {
+		e    *Estimate
+		want string
+	}{
+		{nil, "–"},
+		{Exact(31.62), "31.62"},
+		{Of([]float64{7}), "7 (1 run)"},
+		{&Estimate{Mean: 84.2345, Low: 83.9, High: 84.5, Runs: 10}, "84.23 ± 0.30 (10)"},
+		{&Estimate{Mean: 50, Low: 50 - 1e-13, High: 50 + 1e-13, Runs: 4}, "50.000 ± 0.000 (4)"},
+		{&Estimate{Mean: 1e-6, Low: 0, High: 2e-6, Runs: 4}, "0.000001 ± 0.000001 (4)"},
+		{&Estimate{Mean: -.94, Low: -30, High: 28.12, Runs: 4}, "-1 ± 29 (4)"},
+		{&Estimate{Mean: 123456, Low: 123000, High: 123912, Runs: 2}, "123456 ± 456 (2)"},
+	} {
+		if got := c.e.String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+// Data that several rows share stand once above them, else in a column.
+func TestTextGroupsByData(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		data []string
+		want string
+	}{
+		{"shared", []string{"adult", "adult", "mnist", "mnist"}, "adult\n  row 0"},
+		{"each its own", []string{"adult", "mnist", "adult"}, "data used"},
+	} {
+		table := &Table{}
+		for i, d := range c.data {
+			table.Rows = append(table.Rows, Row{Name: fmt.Sprint("row ", i), Data: d, Verdict: Unpublished})
+		}
+		var b strings.Builder
+		if err := Text(&b, table); err != nil {
+			t.Fatal(err)
+		}
+		// Columns are padded with blanks.
+		var lines []string
+		for line := range strings.Lines(b.String()) {
+			lines = append(lines, strings.TrimRight(line, " \n"))
+		}
+		if text := strings.Join(lines, "\n"); !strings.Contains(text, c.want) {
+			t.Errorf("%s: text lacks %q:\n%s", c.name, c.want, text)
+		}
+	}
+}
+
 func TestTextSaysWhatItIs(t *testing.T) {
 	e := Experiment{Name: "table-0", Title: "nothing", Source: "nowhere", Run: func(context.Context, *Run) (*Table, error) {
 		return &Table{Unit: "%", Rows: []Row{{Name: "a", Published: Value(1), AsPublished: Of([]float64{1, 2})}}}, nil
@@ -119,7 +169,7 @@ func TestTextSaysWhatItIs(t *testing.T) {
 	if err := Text(&b, table); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"NOT a privacy guarantee", "reproduced", "1.5 ± 6.353 (2)"} {
+	for _, want := range []string{"NOT a privacy guarantee", "reproduced", "1.5 ± 6.4 (2)"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("text lacks %q:\n%s", want, b.String())
 		}

@@ -3,28 +3,41 @@ package experiments
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// Text writes a table for a terminal.
+// Text writes a table for a terminal. Where several rows in a row use the same data,
+// the data stand once above them.
 func Text(w io.Writer, t *Table) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n%s; scale %s, %.0f s; values in %s\n%s\n\n", t.Name, t.Title, t.Source, t.Scale, t.Seconds, t.Unit, t.Guarantee)
+	fmt.Fprintf(&b, "%s: %s\n%s; scale %s, %.0f s\nvalues in %s: mean ± half of a 95 %% interval (runs)\n%s\n\n", t.Name, t.Title, t.Source, t.Scale, t.Seconds, t.Unit, t.Guarantee)
 	tw := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(tw, "\tdata used\tpublished\tas published, ours\thonest, ours\tbaseline\tverdict")
-	for _, r := range t.Rows {
+	grouped := groups(t.Rows)*2 <= len(t.Rows)
+	if grouped {
+		fmt.Fprintln(tw, "\tpublished\tas published, ours\thonest, ours\tbaseline\tverdict")
+	} else {
+		fmt.Fprintln(tw, "\tdata used\tpublished\tas published, ours\thonest, ours\tbaseline\tverdict")
+	}
+	for i, r := range t.Rows {
+		name := r.Name
+		if grouped {
+			if i == 0 || t.Rows[i-1].Data != r.Data {
+				fmt.Fprintf(tw, "%s\t\t\t\t\t\n", r.Data)
+			}
+			name = "  " + name
+		} else {
+			name += "\t" + r.Data
+		}
 		published := "–"
 		if r.Published != nil {
 			published = figure(*r.Published)
 		}
-		verdict := string(r.Verdict)
-		if r.Why != "" {
-			verdict += ": " + r.Why
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Data, published, r.AsPublished, r.Honest, r.Baseline, verdict)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", name, published, r.AsPublished, r.Honest, r.Baseline, verdict(r))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -32,8 +45,8 @@ func Text(w io.Writer, t *Table) error {
 	for _, c := range t.Claims {
 		fmt.Fprintf(&b, "\nclaim: %s\n  %s: %s\n", c.Statement, c.Verdict, c.Evidence)
 	}
-	for name, e := range t.PublishedEpsilon {
-		fmt.Fprintf(&b, "\nepsilon that the published procedure states (%s): %s, NOT a guarantee\n", name, figure(e))
+	for _, name := range slices.Sorted(maps.Keys(t.PublishedEpsilon)) {
+		fmt.Fprintf(&b, "\nepsilon that the published procedure states (%s): %s, NOT a guarantee\n", name, figure(t.PublishedEpsilon[name]))
 	}
 	for _, n := range t.Notes {
 		fmt.Fprintf(&b, "\nnote: %s\n", n)
@@ -42,7 +55,30 @@ func Text(w io.Writer, t *Table) error {
 	return err
 }
 
-// String is "84.2 ± 0.3 (10)".
+// groups counts the runs of rows with the same data.
+func groups(rows []Row) int {
+	n := 0
+	for i := range rows {
+		if i == 0 || rows[i-1].Data != rows[i].Data {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict leaves out what the column of published values says already.
+func verdict(r Row) string {
+	switch {
+	case r.Verdict == Unpublished:
+		return r.Why
+	case r.Why != "":
+		return string(r.Verdict) + ": " + r.Why
+	}
+	return string(r.Verdict)
+}
+
+// String is "84.2 ± 3.4 (10)": the interval with two digits, the mean to the same
+// place, and never more than five digits of either.
 func (e *Estimate) String() string {
 	switch {
 	case e == nil:
@@ -52,7 +88,21 @@ func (e *Estimate) String() string {
 	case e.Runs == 1:
 		return figure(e.Mean)
 	}
-	return fmt.Sprintf("%s ± %s (%d)", figure(e.Mean), figure((e.High-e.Low)/2), e.Runs)
+	half := (e.High - e.Low) / 2
+	places := 4 - magnitude(max(math.Abs(e.Mean), half))
+	if half > 0 {
+		places = min(places, 1-magnitude(half))
+	}
+	places = min(max(places, 0), 6)
+	return fmt.Sprintf("%.*f ± %.*f (%d)", places, e.Mean, places, half, e.Runs)
+}
+
+// magnitude is the power of ten of the first digit, 0 for 0.
+func magnitude(v float64) int {
+	if v == 0 {
+		return 0
+	}
+	return int(math.Floor(math.Log10(math.Abs(v))))
 }
 
 // figure writes four digits.

@@ -53,7 +53,7 @@ func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (m
 		return nil, err
 	}
 	byArm := map[theory.Arm][]float64{}
-	for i, errors := range split(values, h.Replicates) {
+	for i, errors := range Split(values, h.Replicates) {
 		byArm[h.Arms[i]] = errors
 	}
 	return byArm, nil
@@ -94,7 +94,7 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 	switch {
 	case h.Procedure == NoisyRows:
 		stdDev = 2 * PublicNorm(h.Data, every) * multiplier
-		ranked = theory.AddNoise(clip(rows, PublicNorm(h.Data, every)), stdDev, rng)
+		ranked = theory.AddNoise(Clip(rows, PublicNorm(h.Data, every)), stdDev, rng)
 	case arm.Ranking == theory.Distance:
 		// Two releases of multiplier √2·M are one of multiplier M.
 		multiplier *= math.Sqrt2
@@ -109,9 +109,9 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 	kept := order[:arm.Count]
 	var f *theory.Fisher
 	if h.Procedure == NoisyRows {
-		f, err = theory.TrainFisher(cut(ranked, kept))
+		f, err = theory.TrainFisher(Cut(ranked, kept))
 	} else {
-		f = nearest(h.sums(cut(rows, kept), arm.Count, multiplier, rng))
+		f = nearest(h.sums(Cut(rows, kept), arm.Count, multiplier, rng))
 	}
 	if err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 func (h Honest) sums(rows [2][][]float64, count int, multiplier float64, rng *rand.Rand) [2][][]float64 {
 	norm := PublicNorm(h.Data, count)
 	var out [2][][]float64
-	for k, class := range clip(rows, norm) {
+	for k, class := range Clip(rows, norm) {
 		mean := make([]float64, count)
 		for _, x := range class {
 			for j, v := range x {
@@ -155,8 +155,8 @@ func nearest(means [2][][]float64) *theory.Fisher {
 	return f
 }
 
-// clip scales rows that are longer than the norm down to it.
-func clip(rows [2][][]float64, norm float64) [2][][]float64 {
+// Clip scales rows that are longer than the norm down to it.
+func Clip(rows [2][][]float64, norm float64) [2][][]float64 {
 	var out [2][][]float64
 	for k := range rows {
 		for _, x := range rows[k] {
@@ -178,7 +178,8 @@ func clip(rows [2][][]float64, norm float64) [2][][]float64 {
 	return out
 }
 
-func cut(rows [2][][]float64, kept []int) [2][][]float64 {
+// Cut keeps the named features, in their order.
+func Cut(rows [2][][]float64, kept []int) [2][][]float64 {
 	var out [2][][]float64
 	for k := range rows {
 		for _, x := range rows[k] {

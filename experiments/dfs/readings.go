@@ -40,12 +40,12 @@ func Kindest() Reading {
 	return Reading{Dense: true, MeanVariance: .1, Calibration: theory.PublishedAsVariance, NoisyPoints: true}
 }
 
-// Readings are all of them, the literal one first.
+// Readings are all of them, data by data, the literal one first.
 func Readings() []Reading {
 	var all []Reading
-	for _, calibration := range []theory.Calibration{theory.Published, theory.Analytic, theory.PublishedAsVariance} {
-		for _, noisy := range []bool{false, true} {
-			for _, m := range Mixtures() {
+	for _, m := range Mixtures() {
+		for _, calibration := range []theory.Calibration{theory.Published, theory.Analytic, theory.PublishedAsVariance} {
+			for _, noisy := range []bool{false, true} {
 				m.Calibration, m.NoisyPoints = calibration, noisy
 				all = append(all, m)
 			}
@@ -127,14 +127,14 @@ func Measure(ctx context.Context, run *experiments.Run, r Reading, s theory.Sele
 		return nil, err
 	}
 	out := &theory.Outcomes{Study: s}
-	for i, errors := range split(values, s.Replicates) {
+	for i, errors := range Split(values, s.Replicates) {
 		out.All = append(out.All, theory.Outcome{Arm: arms[i], Errors: errors})
 	}
 	return out, nil
 }
 
-// split cuts the values of a cell into runs of n.
-func split(values []float64, n int) [][]float64 {
+// Split cuts the values of a cell into runs of n.
+func Split(values []float64, n int) [][]float64 {
 	var parts [][]float64
 	for len(values) >= n {
 		parts, values = append(parts, values[:n:n]), values[n:]

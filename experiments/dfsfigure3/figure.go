@@ -16,7 +16,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "dfs-figure-3", Title: "Accuracy against the number of features, DFS against no selection", Source: dfs.Paper + ", Sec. 4.1 and Fig. 3",
-		Quick: 60, Run: run,
+		Quick: 40, Run: run,
 	}
 }
 
@@ -39,7 +39,7 @@ var published = map[theory.Arm]float64{
 }
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
-	replicates := experiments.Pick(r.Scale, 4, 40, 200)
+	replicates := experiments.Pick(r.Scale, 2, 100, 200)
 	t := &experiments.Table{
 		Unit: "% accuracy",
 		Notes: []string{

@@ -3,6 +3,7 @@ package registry
 
 import (
 	"pawl/experiments"
+	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
 )
@@ -10,6 +11,7 @@ import (
 // All returns the replays that there are.
 func All() *experiments.Registry {
 	return experiments.NewRegistry(
+		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 	)
