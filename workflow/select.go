@@ -287,9 +287,13 @@ func (c *choosing) checkSignal(plan *Plan) error {
 	const instead = "a larger epsilon, fewer columns (--features), or no selection at all: use all features or a list from domain knowledge"
 	p := plan.problem
 	if c.sums != nil {
-		noise := c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm
-		if rows := float64(p.Rows) / float64(c.sums.classes); !(noise <= rows) {
-			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on a sum over %.3g rows in a mean class", noise, rows)
+		// Numbers lie in [0, 1], so no distance of means exceeds 1. About √(2 ln 2m)
+		// deviations is the largest of m distances that are noise alone.
+		mean := float64(p.Rows) / float64(c.sums.classes)
+		noise := math.Sqrt2 * c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm / mean
+		if m := float64(len(c.sums.columns)); !(noise*math.Sqrt(2*math.Log(2*m)) <= 1) {
+			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
+				noise, len(c.sums.columns), mean)
 		}
 		return nil
 	}
@@ -384,6 +388,12 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 			return err
 		}
 		out.Selection, err = c.pick(ctx, s)
+		if errors.Is(err, feature.ErrOneClass) {
+			// What noise left of the tables shows one class. That was paid for, and is
+			// an outcome.
+			out.Selection, err = &feature.Selection{Selector: c.Method, Level: c.Level, Merit: math.NaN(),
+				Note: "nothing was chosen: the noisy tables show one class of the label only"}, nil
+		}
 		return err
 	})
 	out.Receipt, out.Seeded = receipt, seeded

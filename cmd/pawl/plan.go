@@ -23,7 +23,7 @@ func (a *app) planCommand() *cobra.Command {
 			if len(args) == 0 {
 				return &usageError{"plan of what?", "example: pawl plan fit adult --target income --epsilon 0.1"}
 			}
-			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit"}
+			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit, select"}
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -37,17 +37,22 @@ func (a *app) planCommand() *cobra.Command {
 		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
 	}
 	f.register(fit)
-	c.AddCommand(fit)
+	c.AddCommand(fit, a.planSelectCommand())
 	return c
 }
 
 func (a *app) plan(ctx context.Context, data string, f *fitFlags) error {
+	return a.showPlan(ctx, func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) { return a.planOf(ctx, l, data, f) })
+}
+
+// showPlan makes a plan and prints it.
+func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Ledger) (*workflow.Plan, error)) error {
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	plan, err := a.planOf(ctx, l, data, f)
+	plan, err := of(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
 	switch {
 	case plan.AsPublished():
-		fmt.Fprintln(w, "NOT a privacy guarantee: as published")
+		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice looks at rows without paying; NOT a privacy guarantee")
 	case s.NotPrivate:
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}

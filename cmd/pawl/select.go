@@ -28,18 +28,14 @@ type selectFlags struct {
 
 func (a *app) selectCommand() *cobra.Command {
 	var f selectFlags
-	methods := make([]string, len(workflow.SelectMethods))
-	for i, m := range workflow.SelectMethods {
-		methods[i] = fmt.Sprintf("  %-24s %s", m.Name, m.What)
-	}
 	c := &cobra.Command{
 		Use:   "select DATA --target Y --method M --epsilon E",
 		Short: "Choose features, and pay for what the choice looks at",
 		Long: `Choose features under (epsilon, delta)-differential privacy. The statistics that a
 method looks at are released once, with noise; everything after that is free.
 
-Methods:
-` + strings.Join(methods, "\n") + `
+Methods, * where --k is required:
+` + methodList() + `
 
 On every data set that we measured, a model on all attributes was better at the same
 total budget: choose features to understand the data, not to gain accuracy.
@@ -50,15 +46,34 @@ claims is no guarantee.`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error { return a.selectFeatures(c.Context(), args[0], &f) },
 	}
+	f.register(c)
+	return c
+}
+
+// methodList is the table of methods for --help.
+func methodList() string {
+	lines := make([]string, len(workflow.SelectMethods))
+	for i, m := range workflow.SelectMethods {
+		name := m.Name
+		if workflow.NeedsCount(name) {
+			name += " *"
+		}
+		lines[i] = fmt.Sprintf("  %-26s %s", name, m.What)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// register adds the flags that select and plan select share.
+func (f *selectFlags) register(c *cobra.Command) {
 	s := c.Flags()
 	s.StringVar(&f.method, "method", "", "how features are chosen (required)")
-	s.StringVar(&f.count, "k", "auto", "number of features, or auto where the method can choose it")
+	s.StringVar(&f.count, "k", "auto", "number of features; auto leaves it to the method (methods with a * cannot)")
 	s.StringVar(&f.level, "level", "", "attribute: columns of the schema; column: one for each category (default attribute, as published column)")
 	s.IntVar(&f.bins, "bins", 0, "public bins of a numeric column (default 10)")
 	s.BoolVar(&f.published, "as-published", false, "exact statistics, nothing paid: public data only, no guarantee")
 	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
 	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the choice (required unless --as-published)")
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the choice (required unless nothing is paid: random, all, --as-published)")
 	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
 	s.StringVar(&f.features, "features", "auto", "columns to choose from: auto, all, or a list: age,sex,hours")
@@ -66,6 +81,25 @@ claims is no guarantee.`,
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+}
+
+// planSelectCommand is `pawl plan select`.
+func (a *app) planSelectCommand() *cobra.Command {
+	var f selectFlags
+	c := &cobra.Command{
+		Use:     "select DATA --target Y --method M --epsilon E",
+		Short:   "Show what pawl select would look at and cost",
+		Long:    "Show the stage of `pawl select`, its event and its price.\nNo row is used beyond counting a public number of rows, and nothing is charged.",
+		Example: "  pawl plan select adult --target income --method cfs-greedy --epsilon 0.2",
+		Args:    exactArgs("DATA"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) {
+				plan, _, err := a.planSelect(ctx, l, args[0], &f)
+				return plan, err
+			})
+		},
+	}
+	f.register(c)
 	return c
 }
 
@@ -108,13 +142,20 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 // planSelect reads the declarations and prices the choice.
 func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *selectFlags) (*workflow.Plan, *job, error) {
 	j := &job{bad: reader.BadRows(f.badRows)}
-	if f.published && f.epsilon == "" {
-		f.epsilon = "1" // nothing is paid and nothing is claimed
+	asked := f.epsilon != ""
+	switch {
+	case f.published && asked:
+		return nil, nil, &usageError{"as published nothing is paid, and no epsilon is kept", "leave out --epsilon, or --as-published"}
+	case !asked:
+		f.epsilon = "1" // whether one has to be given follows from the method
 	}
 	f.workflow, f.model, f.preset = "paw", "auto", "balanced"
 	in, err := f.input()
 	if err != nil {
 		return nil, nil, err
+	}
+	if !asked {
+		in.Epsilon = ""
 	}
 	if j.bad != reader.Refuse && j.bad != reader.Default {
 		return nil, nil, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
@@ -139,9 +180,6 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 		if want.Count, err = strconv.Atoi(f.count); err != nil || want.Count < 1 {
 			return nil, nil, &usageError{fmt.Sprintf("--k %q: want a number from 1, or auto", f.count), "example: --k 10"}
 		}
-	}
-	if f.bins != 0 && (f.bins < 2 || f.bins > 1000) {
-		return nil, nil, &usageError{fmt.Sprintf("--bins %d: want 2 to 1000", f.bins), "leave it out for 10"}
 	}
 	plan, err := workflow.NewSelectPlan(want)
 	return plan, j, err
@@ -170,6 +208,14 @@ type chosenView struct {
 
 func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
 	v := &selectionView{Statement: s, AsPublished: out.Plan.AsPublished(), Guarantee: "the claim under privacy"}
+	switch {
+	case v.AsPublished:
+		v.Guarantee = "NOT a privacy guarantee: a replay of a published procedure on public data"
+	case v.NotPrivate:
+		v.Guarantee = "NOT PRIVATE: simulation with a seed"
+	case len(s.Privacy.Events) == 0:
+		v.Guarantee = "nothing to pay: the choice looked at no row"
+	}
 	v.Selection.Method, v.Selection.Level, v.Selection.Note = out.Selection.Selector, string(out.Selection.Level), out.Selection.Note
 	if m := out.Selection.Merit; m == m {
 		v.Selection.Merit = &m
@@ -177,9 +223,6 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
 	v.Selection.Chosen = []chosenView{}
 	for _, c := range out.Selection.Chosen {
 		v.Selection.Chosen = append(v.Selection.Chosen, chosenView{c.Column.Name, report.Number(c.Score), c.Reason})
-	}
-	if v.AsPublished {
-		v.Guarantee = "NOT a privacy guarantee: a replay of a published procedure on public data"
 	}
 	if e := out.PublishedEpsilon(); e > 0 {
 		n := report.Number(e)
@@ -192,11 +235,15 @@ func (v *selectionView) text(w io.Writer) error {
 	var b bytes.Buffer
 	switch {
 	case v.AsPublished:
-		fmt.Fprintln(&b, v.Guarantee)
+		fmt.Fprintf(&b, "NOT PRIVATE — the choice looked at rows without paying\n%s\n", v.Guarantee)
 	case v.NotPrivate:
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
 	}
-	fmt.Fprintf(&b, "%d features by %s (%s level), target %s of %s\n", len(v.Selection.Chosen), v.Selection.Method, v.Selection.Level, v.Data.Target, v.Data.Name)
+	features := "features"
+	if len(v.Selection.Chosen) == 1 {
+		features = "feature"
+	}
+	fmt.Fprintf(&b, "%d %s by %s (%s level), target %s of %s\n", len(v.Selection.Chosen), features, v.Selection.Method, v.Selection.Level, v.Data.Target, v.Data.Name)
 	t := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
 	for _, c := range v.Selection.Chosen {
 		score := "–"
@@ -217,7 +264,11 @@ func (v *selectionView) text(w io.Writer) error {
 	if v.PublishedEpsilon != nil {
 		fmt.Fprintf(&b, "epsilon that the paper states for noisy entropies: %.4g, NOT a guarantee\n", float64(*v.PublishedEpsilon))
 	}
-	if !v.AsPublished && len(v.Privacy.Events) > 0 {
+	switch {
+	case v.AsPublished:
+	case len(v.Privacy.Events) == 0:
+		fmt.Fprintln(&b, "cost: nothing, no row was looked at")
+	default:
 		fmt.Fprintf(&b, "cost: (epsilon, delta) = (%s, %s)\n", number(float64(v.Privacy.Epsilon)), number(float64(v.Privacy.Delta)))
 	}
 	_, err := w.Write(b.Bytes())
