@@ -114,7 +114,8 @@ func TestEstimateInText(t *testing.T) {
 		{Of([]float64{7}), "7 (1 run)"},
 		{&Estimate{Mean: 84.2345, Low: 83.9, High: 84.5, Runs: 10}, "84.23 ± 0.30 (10)"},
 		{&Estimate{Mean: 50, Low: 50 - 1e-13, High: 50 + 1e-13, Runs: 4}, "50.000 ± 0.000 (4)"},
-		{&Estimate{Mean: 1e-6, Low: 0, High: 2e-6, Runs: 4}, "0.000001 ± 0.000001 (4)"},
+		{&Estimate{Mean: 1e-6, Low: 0, High: 2e-6, Runs: 4}, "1e-06 ± 1e-06 (4)"},
+		{&Estimate{Runs: 3}, "0.0000 ± 0.0000 (3)"},
 		{&Estimate{Mean: -.94, Low: -30, High: 28.12, Runs: 4}, "-1 ± 29 (4)"},
 		{&Estimate{Mean: 123456, Low: 123000, High: 123912, Runs: 2}, "123456 ± 456 (2)"},
 	} {

@@ -78,7 +78,8 @@ func verdict(r Row) string {
 }
 
 // String is "84.2 ± 3.4 (10)": the interval with two digits, the mean to the same
-// place, and never more than five digits of either.
+// place, never more than five digits, and never more than four places. Numbers that
+// would vanish so have an exponent.
 func (e *Estimate) String() string {
 	switch {
 	case e == nil:
@@ -89,11 +90,15 @@ func (e *Estimate) String() string {
 		return figure(e.Mean)
 	}
 	half := (e.High - e.Low) / 2
-	places := 4 - magnitude(max(math.Abs(e.Mean), half))
+	largest := max(math.Abs(e.Mean), half)
+	if largest > 0 && largest < 1e-3 {
+		return fmt.Sprintf("%.2g ± %.2g (%d)", e.Mean, half, e.Runs)
+	}
+	places := 4 - magnitude(largest)
 	if half > 0 {
 		places = min(places, 1-magnitude(half))
 	}
-	places = min(max(places, 0), 6)
+	places = min(max(places, 0), 4)
 	return fmt.Sprintf("%.*f ± %.*f (%d)", places, e.Mean, places, half, e.Runs)
 }
 

@@ -6,6 +6,7 @@ import (
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
+	"pawl/experiments/dfstheorem6"
 )
 
 // All returns the replays that there are.
@@ -14,5 +15,6 @@ func All() *experiments.Registry {
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
+		dfstheorem6.Experiment(),
 	)
 }
