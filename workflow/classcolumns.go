@@ -16,14 +16,15 @@ import (
 type classColumns struct {
 	domain  feature.Domain
 	columns []feature.Column // of the layout, one for each number
-	fill    []func(x, cells []float64)
+	layout  *feature.Layout
+	fill    []func(x, cells []float64, codes []uint16)
 	label   int // column of the schema
 	classes int
 	names   []string
 }
 
 func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classColumns {
-	c := &classColumns{label: s.Column(target), classes: l.Domain.Classes}
+	c := &classColumns{layout: l, label: s.Column(target), classes: l.Domain.Classes}
 	c.columns = l.Domain.Columns(feature.ColumnLevel)
 	c.domain = feature.Domain{Classes: c.classes, Rows: l.Domain.Rows, Norm: math.Sqrt(float64(len(l.Domain.Attributes)))}
 	for j, col := range c.columns {
@@ -33,9 +34,10 @@ func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classC
 		c.domain.Attributes = append(c.domain.Attributes, feature.Attribute{Name: col.Name, Levels: 2})
 		c.names = append(c.names, a.Name)
 		if col.Level >= 0 {
-			level := float64(col.Level)
-			c.fill = append(c.fill, func(x, cells []float64) {
-				if cells[at] == level {
+			// The layout's codes know what a cell does not: an unknown one, a grade's place.
+			attribute, level := col.Attribute, uint16(col.Level)
+			c.fill = append(c.fill, func(x, _ []float64, codes []uint16) {
+				if codes[attribute] == level {
 					x[j] = 1
 				}
 			})
@@ -45,7 +47,7 @@ func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classC
 		if t := s.Columns[at].Type; t == schema.Numeric || t == schema.Integer {
 			lower, width = s.Columns[at].Lower, s.Columns[at].Upper-s.Columns[at].Lower
 		}
-		c.fill = append(c.fill, func(x, cells []float64) {
+		c.fill = append(c.fill, func(x, cells []float64, _ []uint16) {
 			if v := (cells[at] - lower) / width; v == v {
 				x[j] = min(max(v, 0), 1)
 			}
@@ -55,6 +57,7 @@ func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classC
 }
 
 func (c *classColumns) release(plan *Plan, need feature.Need) release.ClassSums {
+	codes := make([]uint16, len(c.layout.Domain.Attributes)+1)
 	return release.ClassSums{
 		Scope: plan.trainScope, NoiseMultiplier: plan.noise, Classes: c.classes, Features: len(c.columns), Norm: c.domain.Norm,
 		Squares: need == feature.NeedClassMoments,
@@ -63,8 +66,9 @@ func (c *classColumns) release(plan *Plan, need feature.Need) release.ClassSums 
 			if y != y {
 				return -1
 			}
+			c.layout.Codes(codes, cells)
 			for _, fill := range c.fill {
-				fill(x, cells)
+				fill(x, cells, codes)
 			}
 			return int(y)
 		},

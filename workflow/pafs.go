@@ -21,7 +21,7 @@ import (
 func (c *choosing) checkPAFS(p *problem) error {
 	switch {
 	case c.AsPublished:
-		return usage("leave out --as-published", "the published search with its thousands of trainings is a replay: pawl reproduce table-10")
+		return usage("leave out --as-published", "method pafs as published reads the score of every one of thousands of trainings; that is not offered here")
 	case c.Level != feature.AttributeLevel:
 		return usage("leave out --level", "method pafs draws sets of columns of the schema: a further category costs nothing under unit blocks")
 	case c.Count != feature.Auto:

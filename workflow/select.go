@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -317,8 +318,26 @@ func (c *choosing) everyLevelAColumn(s *schema.Schema) {
 		// A grade of few values is a category there.
 		col := &s.Columns[s.Column(a.Name)]
 		if col.Type != schema.Numeric && (col.Type != schema.Integer || col.Upper-col.Lower < 5) {
+			nameGrades(a, col)
 			a.OneHot, a.Unknown = true, false
 		}
+	}
+}
+
+// nameGrades names the levels of an integer by its values rather than by their places.
+func nameGrades(a *feature.Attribute, col *schema.Column) {
+	if col.Type != schema.Integer {
+		return
+	}
+	var names []string
+	for v := col.Lower; v <= col.Upper; v++ {
+		names = append(names, strconv.FormatFloat(v, 'f', -1, 64))
+	}
+	if a.Unknown {
+		names = append(names, "(unknown)")
+	}
+	if len(names) == a.Levels { // as many bins as values
+		a.LevelNames = names
 	}
 }
 

@@ -377,6 +377,54 @@ func TestSelectAsPublished(t *testing.T) {
 	}
 }
 
+// Two ways to the same figures: means of indicators from sums by class, and shares of a
+// class from its table, for every level of every attribute, unknown ones included.
+func TestSumsAgreeWithTables(t *testing.T) {
+	tab := builtin(t, "breast-cancer")
+	env := tab.env(t, memoryLedger())
+	read := func(method string) (*choosing, *feature.Statistics) {
+		in := tab.selectInput(method, "", 1, 1)
+		in.AsPublished = true
+		plan, err := NewSelectPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := plan.choosing.exact(plan, env.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan.choosing, s
+	}
+	c, sums := read("dfs")
+	_, tables := read("mutual-information")
+	distances, err := sums.Classes.Distances(feature.Sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for j, col := range c.sums.columns {
+		names[col.Name] = true
+		table := tables.LabelTables[col.Attribute]
+		var class, at [2]float64
+		for level := range table.Rows {
+			for y := range table.Cols {
+				class[y] += table.Counts[level*table.Cols+y]
+				if level == col.Level {
+					at[y] += table.Counts[level*table.Cols+y]
+				}
+			}
+		}
+		if want := math.Abs(at[0]/class[0] - at[1]/class[1]); math.Abs(distances[j]-want) > 1e-12 {
+			t.Errorf("%s: distance %v by sums, %v by its table", col.Name, distances[j], want)
+		}
+	}
+	for _, name := range []string{"node-caps=(unknown)", "deg-malig=1", "deg-malig=3", "inv-nodes=0-2"} {
+		if !names[name] {
+			t.Errorf("no column %q", name)
+		}
+	}
+}
+
 func TestSelectUsageErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
