@@ -1,0 +1,193 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"pawl/feature"
+	"pawl/model"
+	"pawl/schema"
+)
+
+// NeedsCount says that a method ranks features and cannot choose their number.
+func NeedsCount(method string) bool {
+	switch method {
+	case "cfs-greedy", "cfs-ga", "threshold", "pafs", "all":
+		return false
+	}
+	return true
+}
+
+func (in *SelectInput) checkMethod() error {
+	names := make([]string, len(SelectMethods))
+	for i, m := range SelectMethods {
+		names[i] = m.Name
+	}
+	hint := "methods: " + strings.Join(names, ", ")
+	if in.Method == "" {
+		return usage(hint, "no method: say how features are chosen")
+	}
+	if slices.Contains(names, in.Method) {
+		return nil
+	}
+	if near := schema.Nearest(in.Method, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return usage(hint, "unknown method %q", in.Method)
+}
+
+// free says that nothing is paid: as published, or no row is looked at.
+func (in *SelectInput) free() bool {
+	return in.AsPublished || in.Method == "random" || in.Method == "all"
+}
+
+// checkInput validates what every plan needs. A free choice needs no budget; one that
+// was named stays in the statement as asked.
+func (in *SelectInput) checkInput() (*problem, error) {
+	switch {
+	case in.Epsilon != "":
+		return in.Input.check()
+	case !in.free():
+		return nil, usage("example: --epsilon 1", "no epsilon: say how much privacy the choice may cost")
+	}
+	input := in.Input
+	input.Epsilon, input.Accountant = "1", ""
+	if input.Delta == "" {
+		input.Delta = "0"
+	}
+	p, err := input.check()
+	if err == nil {
+		p.Epsilon = ""
+	}
+	return p, err
+}
+
+func (c *choosing) check(p *problem) error {
+	if p.task != model.Classification && c.Method != "random" && c.Method != "all" {
+		return usage("--method all, or a target that is a class", "method %q compares classes, and the target %q is a number", c.Method, p.Target)
+	}
+	if c.AsPublished && !p.Public {
+		return usage("leave out --as-published", "procedures as published look at rows without paying; they run on public data only")
+	}
+	if c.Level == "" {
+		c.Level = feature.AttributeLevel
+		if c.AsPublished {
+			c.Level = feature.ColumnLevel
+		}
+	}
+	if c.Level != feature.AttributeLevel && c.Level != feature.ColumnLevel {
+		return usage("levels: attribute, column", "unknown level %q", c.Level)
+	}
+	if c.Bins != 0 && (c.Bins < 2 || c.Bins > 1000) {
+		return usage(fmt.Sprintf("leave it out for %d", feature.DefaultBins), "%d bins: want 2 to 1000", c.Bins)
+	}
+	s := c.restricted(p)
+	var err error
+	if c.layout, err = feature.NewLayout(s, p.Target, c.Bins); err != nil {
+		return usage("give the schema columns with at least two levels", "%v", err)
+	}
+	c.layout.Domain.Rows = float64(p.Rows)
+	if c.AsPublished {
+		c.everyLevelAColumn(s)
+	}
+	options := feature.MatrixOptions{Seed: rand.Uint64()} // simulates the noise's bias; protects nobody
+	if p.Seed != nil {
+		options.Seed = *p.Seed
+	}
+	switch c.Method {
+	case "cfs-greedy":
+		c.selector = feature.Greedy{At: c.Level, Options: options}
+	case "cfs-ga":
+		g := feature.Genetic{At: c.Level, Options: options}
+		g.Search.Seed = options.Seed
+		c.selector = g
+	case "mutual-information":
+		c.selector = feature.Relevance{At: c.Level, By: feature.MutualInformation, Options: options}
+	case "symmetrical-uncertainty":
+		c.selector = feature.Relevance{At: c.Level, By: feature.Uncertainty, Options: options}
+	case "dfs":
+		c.selector = feature.Distance{}
+	case "t-statistic":
+		c.selector = feature.TStatistic{}
+	case "threshold":
+		c.selector = feature.Threshold{C: 1, Variance: 1, Gamma: 0.25}
+	case "pafs":
+		return c.checkPAFS(p)
+	case "random":
+		c.selector = feature.Random{At: c.Level, Seed: options.Seed}
+	case "all":
+		c.selector = feature.All{At: c.Level}
+	}
+	switch c.selector.Need() {
+	case feature.NeedClassSums, feature.NeedClassMoments:
+		c.sums = newClassColumns(s, p.Target, c.layout)
+		fallthrough
+	case feature.NeedNothing:
+		if c.Bins != 0 {
+			return usage("leave out --bins", "method %s counts no bins", c.Method)
+		}
+	}
+	return c.checkCount()
+}
+
+// restricted is the schema with the columns that the operator did not name ignored.
+func (c *choosing) restricted(p *problem) *schema.Schema {
+	s := *p.Schema
+	if p.Features == nil {
+		return &s
+	}
+	s.Columns = slices.Clone(s.Columns)
+	for i := range s.Columns {
+		if col := &s.Columns[i]; col.Name != p.Target && col.Name != s.Unit.Column && !slices.Contains(p.Features, col.Name) {
+			col.Type = schema.Ignore
+		}
+	}
+	return &s
+}
+
+// checkCount refuses before anything is charged what Select would refuse after.
+func (c *choosing) checkCount() error {
+	most := len(c.layout.Domain.Columns(c.Level))
+	switch {
+	case c.Count == feature.Auto && !NeedsCount(c.Method):
+		return nil
+	case c.Method == "all" && c.Count != most:
+		return usage("leave out --k, or choose another method", "method all takes all %d features, not %d", most, c.Count)
+	case c.Count == feature.Auto:
+		return usage(fmt.Sprintf("give --k, 1 to %d", most), "method %s ranks features and cannot choose their number", c.Method)
+	case c.Count < 1 || c.Count > most:
+		return usage(fmt.Sprintf("give --k from 1 to %d", most), "k is %d, and there are %d features to choose from (%s level)", c.Count, most, c.Level)
+	}
+	return nil
+}
+
+// checkSignal refuses, by public facts alone, to pay for statistics that noise drowns.
+func (c *choosing) checkSignal(plan *Plan) error {
+	const instead = "a larger epsilon, fewer columns (--features), or no selection at all: use all features or a list from domain knowledge"
+	p := plan.problem
+	if c.sums != nil {
+		// Numbers lie in [0, 1], so no distance of means exceeds 1. About √(2 ln 2m)
+		// deviations is the largest of m distances that are noise alone.
+		mean := float64(p.Rows) / float64(c.sums.classes)
+		noise := math.Sqrt2 * c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm / mean
+		if m := float64(len(c.sums.columns)); !(noise*math.Sqrt(2*math.Log(2*m)) <= 1) {
+			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
+				noise, len(c.sums.columns), mean)
+		}
+		return nil
+	}
+	err := c.selector.Need().CheckSignal(&c.layout.Domain, c.tables(plan).StdDev(p.Schema.Unit.MaxRows))
+	var noisy *feature.NoiseError
+	if errors.As(err, &noisy) {
+		hint := "--bins 4, " + instead
+		if c.selector.Need() == feature.NeedPairTables {
+			hint = "--method mutual-information (tables with the label alone), " + hint
+		}
+		return usage(hint, "%v", err)
+	}
+	return err
+}
