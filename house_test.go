@@ -25,8 +25,8 @@ var layers = [][]string{
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},
-	{"experiments/dfs"},
-	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfstheorem6"},
+	{"experiments/dfs", "experiments/published"},
+	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfstheorem6", "experiments/table10"},
 	{"experiments/registry"},
 	{"cmd/pawl"},
 }

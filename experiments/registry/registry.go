@@ -7,6 +7,7 @@ import (
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfstheorem6"
+	"pawl/experiments/table10"
 )
 
 // All returns the replays that there are.
@@ -15,6 +16,7 @@ func All() *experiments.Registry {
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
+		table10.Experiment(),
 		dfstheorem6.Experiment(),
 	)
 }
