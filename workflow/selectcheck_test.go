@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/core/release"
 	"pawl/feature"
 )
 
@@ -55,5 +56,20 @@ func TestSelectUsageErrors(t *testing.T) {
 	var u *UsageError
 	if !errors.As(err, &u) || !strings.Contains(err.Error(), "do not select privately") {
 		t.Errorf("breast-cancer at ε 0.1: %v", err)
+	}
+}
+
+// A class whose count noise pushed below what it hides has means of that much, not of
+// its sums over 1; exact counts stay as they are.
+func TestEmptiedClassHasNoHugeMeans(t *testing.T) {
+	plan, err := NewSelectPlan(small(3000, nil).selectInput("dfs", "1", 2, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ noise, count, want float64 }{{10, -4, 10}, {10, 0.5, 10}, {10, 200, 200}, {0.2, 0, 1}, {0, 0, 0}} {
+		sums := &release.Sums{Counts: []float64{c.count, 100}}
+		if got := plan.choosing.sums.statistics(sums, c.noise).Classes.Counts; got[0] != c.want || got[1] != 100 {
+			t.Errorf("count %v under noise %v reads %v, want %v and 100", c.count, c.noise, got, c.want)
+		}
 	}
 }
