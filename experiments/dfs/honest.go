@@ -89,18 +89,17 @@ func (h Honest) run(ctx context.Context) ([]float64, error) {
 
 func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, multiplier float64, rng *rand.Rand) (float64, error) {
 	every := h.Data.Features
+	forRanking, forClasses, err := h.Procedure.multipliers(arm.Ranking, multiplier)
+	if err != nil {
+		return 0, err
+	}
 	ranked := rows
-	var stdDev float64
 	switch {
 	case h.Procedure == NoisyRows:
-		stdDev = 2 * PublicNorm(h.Data, every) * multiplier
-		ranked = theory.AddNoise(Clip(rows, PublicNorm(h.Data, every)), stdDev, rng)
-	case arm.Ranking == theory.Distance:
-		// Two releases of multiplier √2·M are one of multiplier M.
-		multiplier *= math.Sqrt2
-		ranked = h.sums(rows, every, multiplier, rng)
+		norm := PublicNorm(h.Data, every)
+		ranked = theory.AddNoise(Clip(rows, norm), 2*norm*forRanking, rng)
 	case arm.Ranking != theory.InOrder:
-		return 0, fmt.Errorf("class sums cannot rank by %s", arm.Ranking)
+		ranked = h.sums(rows, every, forRanking, rng)
 	}
 	order, err := theory.RankFeatures(arm.Ranking, ranked)
 	if err != nil {
@@ -111,7 +110,7 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 	if h.Procedure == NoisyRows {
 		f, err = theory.TrainFisher(Cut(ranked, kept))
 	} else {
-		f = nearest(h.sums(Cut(rows, kept), arm.Count, multiplier, rng))
+		f = nearest(h.sums(Cut(rows, kept), arm.Count, forClasses, rng))
 	}
 	if err != nil {
 		return 0, err
@@ -121,6 +120,21 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 		q.Mean[k], q.Variance[k] = pick(p.Mean[k], kept), pick(p.Variance[k], kept)
 	}
 	return f.Error(&q, 0), nil
+}
+
+// multipliers splits one release of the given multiplier into those for the ranking and
+// for the classifier; 0 stands for no release. Gaussian releases compose exactly: those
+// of multipliers a and b are one of (a⁻² + b⁻²)^(−1/2).
+func (p Procedure) multipliers(r theory.Ranking, whole float64) (ranking, classes float64, err error) {
+	switch {
+	case p == NoisyRows:
+		return whole, 0, nil // the classifier takes the same noisy rows
+	case p == ClassSums && r == theory.InOrder:
+		return 0, whole, nil
+	case p == ClassSums && r == theory.Distance:
+		return math.Sqrt2 * whole, math.Sqrt2 * whole, nil
+	}
+	return 0, 0, fmt.Errorf("%s cannot rank by %s", p, r)
 }
 
 // sums returns the noisy mean of each class as two equal rows, so that what ranks and

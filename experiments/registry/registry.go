@@ -6,6 +6,7 @@ import (
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
+	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/table10"
 )
@@ -17,6 +18,7 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		table10.Experiment(),
+		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 	)
 }
