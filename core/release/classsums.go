@@ -74,22 +74,23 @@ func (c ClassSums) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	if err != nil {
 		return nil, err
 	}
-	sums = c.add(view)
+	// Not the named result: a fault in the noise would hand it out as it is.
+	noisy := c.add(view)
 	std := math.Sqrt(c.parts()) * c.NoiseMultiplier * stake(permit)
-	if err := addGaussian(src, sums.Counts, std); err != nil {
+	if err := addGaussian(src, noisy.Counts, std); err != nil {
 		return nil, err
 	}
-	for a := range sums.Sums {
-		if err := addGaussian(src, sums.Sums[a], std*c.Norm); err != nil {
+	for a := range noisy.Sums {
+		if err := addGaussian(src, noisy.Sums[a], std*c.Norm); err != nil {
 			return nil, err
 		}
 	}
-	for a := range sums.Squares {
-		if err := addGaussian(src, sums.Squares[a], std*c.Norm*c.Norm); err != nil {
+	for a := range noisy.Squares {
+		if err := addGaussian(src, noisy.Squares[a], std*c.Norm*c.Norm); err != nil {
 			return nil, err
 		}
 	}
-	return sums, nil
+	return noisy, nil
 }
 
 // Public returns the exact sums of a public data set; it fails for every other.

@@ -186,18 +186,17 @@ func (c Covariance) sum(ctx context.Context, view *sealed.View) ([]float64, erro
 	return upper, nil
 }
 
-// perturb adds the noise of one Gaussian release to an upper triangle.
+// perturb adds the noise of one Gaussian release to an upper triangle. The noisy sums go
+// to the grid, not the noise alone: what a sum is beyond a multiple of a cell would then
+// leave without noise.
 func perturb(src *entropy.Source, upper []float64, n int, std float64) error {
-	draws := make([]float64, n)
 	for j := range n {
-		row := draws[:n-j]
-		clear(row)
-		if err := addGaussian(src, row, std); err != nil {
+		row := upper[j*n+j : (j+1)*n]
+		if err := addGaussian(src, row[:1], std); err != nil {
 			return err
 		}
-		upper[j*n+j] += row[0]
-		for l, z := range row[1:] {
-			upper[j*n+j+1+l] += z / math.Sqrt2
+		if err := addGaussian(src, row[1:], std/math.Sqrt2); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -54,14 +54,15 @@ func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	if err != nil {
 		return nil, err
 	}
-	mean = m.sum(view)
-	if err := addGaussian(src, mean, m.NoiseMultiplier*m.Norm*stake(permit)); err != nil {
+	// Not the named result: a fault in the noise would hand it out as it is.
+	noisy := m.sum(view)
+	if err := addGaussian(src, noisy, m.NoiseMultiplier*m.Norm*stake(permit)); err != nil {
 		return nil, err
 	}
-	for j := range mean {
-		mean[j] /= m.ExpectedRows
+	for j := range noisy {
+		noisy[j] /= m.ExpectedRows
 	}
-	return mean, nil
+	return noisy, nil
 }
 
 // Public returns the exact mean over a public data set, still of rows scaled to Norm

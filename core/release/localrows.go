@@ -125,18 +125,19 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 			return nil, err
 		}
 	}
-	table, err = l.fill(view, choose(src.Split("order"), view.Len(), l.Rows))
+	// Not the named result: a fault in the noise would hand it out as it is.
+	noisy, err := l.fill(view, choose(src.Split("order"), view.Len(), l.Rows))
 	if err != nil {
 		return nil, err
 	}
-	table.StdDev = l.NoiseMultiplier * 2 * l.Norm * (1 + 1e-12)
-	if err := addGaussian(src.Split("features"), table.X, table.StdDev); err != nil {
+	noisy.StdDev = l.NoiseMultiplier * 2 * l.Norm * (1 + 1e-12)
+	if err := addGaussian(src.Split("features"), noisy.X, noisy.StdDev); err != nil {
 		return nil, err
 	}
 	if len(events) > 1 {
-		respond(src.Split("classes"), table.Labels, l.Classes, l.LabelNoise)
+		respond(src.Split("classes"), noisy.Labels, l.Classes, l.LabelNoise)
 	}
-	return table, nil
+	return noisy, nil
 }
 
 // Public returns the exact rows of a public data set, scaled to Norm and in the order of
