@@ -170,6 +170,9 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 			return err
 		}
 		out.Selection, err = c.pick(ctx, s)
+		if err == nil && c.selector.Need() == feature.NeedClassSums && out.Selection.Note == "" {
+			out.Selection.Note = fmt.Sprintf("noise of deviation %.3g on each distance, more where a class is small: distances within two of these say little", c.distanceNoise(plan))
+		}
 		if errors.Is(err, feature.ErrOneClass) {
 			// What noise left of the tables shows one class. That was paid for, and is
 			// an outcome.

@@ -173,7 +173,7 @@ func (c *choosing) checkSignal(plan *Plan) error {
 		// Numbers lie in [0, 1], so no distance of means exceeds 1. About √(2 ln 2m)
 		// deviations is the largest of m distances that are noise alone.
 		mean := float64(p.Rows) / float64(c.sums.classes)
-		noise := math.Sqrt2 * c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm / mean
+		noise := c.distanceNoise(plan)
 		if m := float64(len(c.sums.columns)); !(noise*math.Sqrt(2*math.Log(2*m)) <= 1) {
 			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
 				noise, len(c.sums.columns), mean)
@@ -190,4 +190,11 @@ func (c *choosing) checkSignal(plan *Plan) error {
 		return usage(hint, "%v", err)
 	}
 	return err
+}
+
+// distanceNoise is the deviation of the noise on a distance between the means of two
+// classes of mean size, in units of the distance. It is a public figure.
+func (c *choosing) distanceNoise(plan *Plan) float64 {
+	mean := float64(plan.problem.Rows) / float64(c.sums.classes)
+	return math.Sqrt2 * c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm / mean
 }
