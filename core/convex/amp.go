@@ -20,7 +20,7 @@ import (
 //
 // The published form divides the loss by n; n cancels from everything but γ. With
 // ε_out = 0.01·ε, δ_out = 0.01·δ, ε_obj and δ_obj the rest, ε_p = Share·ε_obj, and j rows in which
-// neighbours differ, it finds w with ‖∇J(w)‖ <= γ = 1/n for
+// neighbours differ, it finds w with ‖∇J(w)‖ <= γ = 1/n (within [1e-6, 1e-3]) for
 //
 //	J_D(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w,   a = j·β/(ε_obj − ε_p),   β = 1/4,
 //	b ~ N(0, s²I),   s = j·(1 + √(2·ln(1/δ_obj)))/ε_p,
@@ -107,7 +107,8 @@ func (a AMP) calibrate(permit *sealed.Permit) (ampCalibration, error) {
 	c := ampCalibration{
 		regularization: j * 0.25 / (epsilonObj - epsilonP) * rounding,
 		objective:      j * reach(deltaObj) / epsilonP * rounding,
-		gamma:          min(1/a.ExpectedRows, 1e-3),
+		// Less than certificate would leave the rounding of ∇J no room.
+		gamma: min(max(1/a.ExpectedRows, certificate), 1e-3),
 	}
 	c.finishing = 2 / c.regularization * reach(deltaOut) / epsilonOut * rounding
 	for _, v := range []float64{c.regularization, c.objective, c.finishing, c.gamma} {

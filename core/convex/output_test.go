@@ -261,6 +261,13 @@ func TestAMPCalibration(t *testing.T) {
 			t.Errorf("%s: got %.12g, want %.12g", v.name, v.got, v.want)
 		}
 	}
+	for rows, want := range map[float64]float64{1e9: certificate, 10: 1e-3} {
+		many := a
+		many.ExpectedRows = rows
+		if c, err := many.calibrate(permit); err != nil || c.gamma != want {
+			t.Errorf("%g rows: γ = %g, want %g (%v)", rows, c.gamma, want, err)
+		}
+	}
 	one, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, a.Event())
 	if err != nil {
 		t.Fatal(err)

@@ -150,13 +150,16 @@ func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b
 	if src == nil {
 		return nil, errors.New("gradient: a source of randomness is required")
 	}
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
+	}
+	n := b.noise(permit.RowsApart())
+	if err := errors.Join(inRange(n.counts), inRange(n.residuals)); err != nil {
+		return nil, err
+	}
 	view, err := sealed.Open(rows, permit, b.Scope, b.Event())
 	if err != nil {
 		return nil, err
-	}
-	n := b.noise(permit.RowsApart())
-	if math.IsInf(n.counts, 0) || math.IsInf(n.residuals, 0) {
-		return nil, errors.New("gradient: noise multiplier is out of the range of a 64-bit float")
 	}
 	return b.run(ctx, view, n, src)
 }

@@ -124,12 +124,27 @@ func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d De
 	if src == nil {
 		return nil, errors.New("gradient: a source of randomness is required")
 	}
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
+	}
+	std := d.NoiseMultiplier * d.ClippingNorm * float64(permit.RowsApart()) * rounding
+	if err := inRange(std); err != nil {
+		return nil, err
+	}
 	view, err := sealed.Open(rows, permit, d.Scope, d.Event())
 	if err != nil {
 		return nil, err
 	}
-	sensitivity := d.ClippingNorm * float64(permit.RowsApart())
-	return d.run(ctx, view, d.NoiseMultiplier*sensitivity*rounding, src)
+	return d.run(ctx, view, std, src)
+}
+
+// inRange refuses noise whose deviation left the range of a float64: a product of small
+// numbers may have become 0, and would add nothing at a finite price.
+func inRange(std float64) error {
+	if !(std >= 0x1p-960 && std <= 0x1p960) {
+		return fmt.Errorf("gradient: a noise of %g is out of the range of a 64-bit float", std)
+	}
+	return nil
 }
 
 // rounding is the factor by which the sensitivity is enlarged: norms of rows and

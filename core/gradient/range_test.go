@@ -1,0 +1,38 @@
+package gradient
+
+import (
+	"context"
+	"testing"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+	"pawl/encode"
+)
+
+// A clipping norm so small that its noise becomes 0 is refused before rows are read:
+// clipped sums would leave as they are, at the price of noise.
+func TestNoiseThatVanishesIsRefused(t *testing.T) {
+	rows := rowsOf(1, false, make([]float64, columns), nil)
+	permit := func(e dp.Event) *sealed.Permit {
+		p, err := sealed.NewPermit("id", rows.Dataset(), dp.AddOrRemoveOne, 1, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	b := boost(Logistic, 1)
+	b.NoiseMultiplier, b.ClippingNorm, b.Epochs = 0.05, 5e-324, 1
+	p := permit(b.Event())
+	if out, err := TrainBoost(context.Background(), p, rows, b, entropy.Seeded(1)); out != nil || err == nil || p.Opened() {
+		t.Errorf("boosting: %v, %v, opened %v", out, err, p.Opened())
+	}
+	d := Descent{
+		Privacy: Privacy{Scope: dp.WholeScope, ClippingNorm: 5e-324, NoiseMultiplier: 0.4, Steps: 1, SamplingRate: 1},
+		Loss:    Logistic, Encoding: mustEncode(t, encode.Options{}), Outputs: 1, Target: target, ExpectedRows: 1, LearningRate: 1,
+	}
+	p = permit(d.Event())
+	if w, err := Descend(context.Background(), p, rows, d, entropy.Seeded(1)); w != nil || err == nil || p.Opened() {
+		t.Errorf("descent: %v, %v, opened %v", w, err, p.Opened())
+	}
+}
