@@ -8,6 +8,7 @@ import (
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
+	"pawl/experiments/lemma1"
 	"pawl/experiments/table10"
 )
 
@@ -20,5 +21,6 @@ func All() *experiments.Registry {
 		table10.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
+		lemma1.Experiment(),
 	)
 }
