@@ -10,6 +10,7 @@ import (
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/table10"
+	"pawl/experiments/table16"
 )
 
 // All returns the replays that there are.
@@ -19,6 +20,7 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		table10.Experiment(),
+		table16.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 		lemma1.Experiment(),

@@ -1,0 +1,32 @@
+package published
+
+// Adult is the paper's data: the training file of 32,561 rows, cut into 22,750 and 9,750.
+const (
+	AdultTrain = 22750
+	AdultTest  = 9750
+	AdultClass = ">50K"
+)
+
+// AdultOneHot is the encoding in 108 columns: 102 levels and 6 numeric columns.
+func AdultOneHot() Encoding {
+	return Encoding{Numeric: []string{"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}}
+}
+
+// AdultNumeric is the encoding without one-hot columns. The text counts 7; numeric columns
+// without “fnlwgt”, and “sex” as one indicator, are 6 (docs/READING.md, E23).
+func AdultNumeric() Encoding {
+	return Encoding{
+		Numeric: []string{"age", "education-num", "capital-gain", "capital-loss", "hours-per-week"},
+		Binary:  []string{"sex"},
+		Drop:    []string{"fnlwgt", "workclass", "education", "marital-status", "occupation", "relationship", "race", "native-country"},
+	}
+}
+
+// All are the indices of all columns.
+func (t *Table) All() []int {
+	all := make([]int, len(t.Names))
+	for j := range all {
+		all[j] = j
+	}
+	return all
+}
