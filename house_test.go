@@ -13,7 +13,8 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"schema", "core/dp", "images", "kernel", "columnar", "text", "evolve"},
+	{"kernel"},
+	{"schema", "core/dp", "images", "columnar", "text", "evolve"},
 	{"encode", "reader", "scatter", "core/entropy", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
