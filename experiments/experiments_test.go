@@ -125,6 +125,25 @@ func TestEstimateInText(t *testing.T) {
 	}
 }
 
+// Long notes are broken at blanks, and no word is lost.
+func TestTextWraps(t *testing.T) {
+	note := strings.Repeat("réponse ", 40) + strings.Repeat("x", 150) + " end"
+	var b strings.Builder
+	wrap(&b, note)
+	if got := strings.Join(strings.Fields(b.String()), " "); got != note {
+		t.Errorf("words changed: %q", got)
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i, line := range lines {
+		if n := len([]rune(line)); n > 100 && strings.Contains(strings.TrimSpace(line), " ") {
+			t.Errorf("line %d has %d characters: %q", i, n, line)
+		}
+	}
+	if len(lines) < 5 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
 // Data that several rows share stand once above them, else in a column.
 func TestTextGroupsByData(t *testing.T) {
 	for _, c := range []struct {

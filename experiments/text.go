@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Text writes a table for a terminal. Where several rows in a row use the same data,
@@ -43,16 +44,40 @@ func Text(w io.Writer, t *Table) error {
 		return err
 	}
 	for _, c := range t.Claims {
-		fmt.Fprintf(&b, "\nclaim: %s\n  %s: %s\n", c.Statement, c.Verdict, c.Evidence)
+		b.WriteByte('\n')
+		wrap(&b, "claim: "+c.Statement)
+		wrap(&b, fmt.Sprintf("  %s: %s", c.Verdict, c.Evidence))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.PublishedEpsilon)) {
 		fmt.Fprintf(&b, "\nepsilon that the published procedure states (%s): %s, NOT a guarantee\n", name, figure(t.PublishedEpsilon[name]))
 	}
 	for _, n := range t.Notes {
-		fmt.Fprintf(&b, "\nnote: %s\n", n)
+		b.WriteByte('\n')
+		wrap(&b, "note: "+n)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// wrap breaks a paragraph at blanks into lines of about 100 characters, all but the
+// first indented.
+func wrap(b *strings.Builder, paragraph string) {
+	const width = 100
+	column := 0
+	for i, word := range strings.Split(paragraph, " ") {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && column+1+n > width:
+			b.WriteString("\n    ")
+			column = 4
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	b.WriteByte('\n')
 }
 
 // groups counts the runs of rows with the same data.

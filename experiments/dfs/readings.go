@@ -13,7 +13,7 @@ import (
 )
 
 // Paper names the source of all replays that use this package.
-const Paper = "Larger Model Causes Lower Classification Accuracy under Differential Privacy: Reason and Solution (under review)"
+const Paper = "“Larger Model Causes Lower Classification Accuracy” (under review)"
 
 // Reading is one way of reading the settings of Sec. 4.1, whose wording leaves several
 // open (docs/READING.md, E14 and E16).

@@ -15,7 +15,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "lemma-1", Title: "When dropping a feature helps under output perturbation",
-		Source: "On the Importance of Architecture and Feature Selection in Differentially Private Machine Learning, Sec. III-B, Lemma 1 and Corollary 1",
+		Source: "Bao, Bauer and Bindschaedler, Sec. III-B, Lemma 1 and Corollary 1",
 		Quick:  5, Run: run,
 	}
 }
