@@ -158,5 +158,6 @@ func (c ampCalibration) fit(ctx context.Context, s *solver, from streams) ([]flo
 	}
 	w := append([]float64(nil), s.weights...)
 	noise.AddGaussian(from.finishing, w, c.finishing*gamma)
+	noise.OnGrid(w, c.finishing*gamma)
 	return w, nil
 }

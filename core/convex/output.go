@@ -102,6 +102,8 @@ func (o Output) fit(ctx context.Context, s *solver, rowsApart int, src *entropy.
 		return nil, err
 	}
 	w := append([]float64(nil), s.weights...)
-	noise.AddGaussian(src, w, o.NoiseMultiplier*o.sensitivity(rowsApart, gamma))
+	std := o.NoiseMultiplier * o.sensitivity(rowsApart, gamma)
+	noise.AddGaussian(src, w, std)
+	noise.OnGrid(w, std)
 	return w, nil
 }

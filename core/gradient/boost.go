@@ -191,6 +191,7 @@ func (b *Boost) run(ctx context.Context, view *sealed.View, n boostNoise, src *e
 		f[t], sums[t] = make([]float64, term.Levels*b.Outputs), make([]float64, term.Levels*b.Outputs)
 		out.Tables[t], out.Counts[t] = make([]float64, term.Levels*b.Outputs), table.counts(t, term.Levels)
 		noise.AddGaussian(countDraws, out.Counts[t], n.counts)
+		noise.OnGrid(out.Counts[t], n.counts)
 	}
 	for epoch := range b.Epochs {
 		for t := range b.Terms {
@@ -200,6 +201,7 @@ func (b *Boost) run(ctx context.Context, view *sealed.View, n boostNoise, src *e
 			table.residuals(sums[t], t)
 			// Noise goes on the sum of clipped residuals; all else comes after.
 			noise.AddGaussian(draws, sums[t], n.residuals)
+			noise.OnGrid(sums[t], n.residuals)
 			move := table.move[:len(sums[t])]
 			clear(move)
 			boostStep(move, sums[t], out.Counts[t], b.Terms[t].Ordered, b.Outputs, b.Floor*n.residuals)

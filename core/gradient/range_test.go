@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"pawl/core/dp"
@@ -34,5 +35,26 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 	p = permit(d.Event())
 	if w, err := Descend(context.Background(), p, rows, d, entropy.Seeded(1)); w != nil || err == nil || p.Opened() {
 		t.Errorf("descent: %v, %v, opened %v", w, err, p.Opened())
+	}
+}
+
+// Counts leave on the grid of their noise: the low bits of a float64 sum would tell an
+// empty cell from one with a row.
+func TestBoostCountsLeaveOnAGrid(t *testing.T) {
+	b := boost(Logistic, 1)
+	b.Epochs = 1
+	cell := math.Exp2(math.Floor(math.Log2(b.noise(1).counts)) - 24)
+	for seed := range uint64(50) {
+		out, err := TrainBoost(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b, entropy.Seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, counts := range out.Counts {
+			for _, c := range counts {
+				if math.Mod(c, cell) != 0 {
+					t.Fatalf("count %g is no multiple of %g", c, cell)
+				}
+			}
+		}
 	}
 }

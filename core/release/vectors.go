@@ -65,21 +65,12 @@ func positive(name string, x float64) error {
 
 // addGaussian is noise.AddGaussian that refuses scales which left the range of a
 // float64, as a product of small numbers may have become 0 and would add no noise, and
-// that rounds what it made to a public grid, a power of two between std/2^25 and std/2^24.
-// The lowest bits of a float64 sum tell which values it came from (Mironov 2012). Within
-// 2^28 deviations of 0 they do not leave: a cell of the grid holds 10^8 values of the noise.
+// that rounds what it made to a public grid (noise.OnGrid).
 func addGaussian(src *entropy.Source, dst []float64, std float64) error {
 	if !(std >= 0x1p-960 && std <= 0x1p960) {
 		return fmt.Errorf("release: a noise of %g is out of the range of a 64-bit float", std)
 	}
 	noise.AddGaussian(src, dst, std)
-	_, exponent := math.Frexp(std)
-	cell := math.Ldexp(1, exponent-25)
-	for i, v := range dst {
-		// A float64 of 2^53 cells or more is a whole number of them.
-		if math.Abs(v) < 0x1p53*cell {
-			dst[i] = math.Round(v/cell) * cell
-		}
-	}
+	noise.OnGrid(dst, std)
 	return nil
 }
