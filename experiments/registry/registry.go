@@ -8,6 +8,8 @@ import (
 	"pawl/experiments/dfsfigure4"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
+	"pawl/experiments/figure3"
+	"pawl/experiments/figure4"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/table10"
 	"pawl/experiments/table16"
@@ -19,6 +21,8 @@ func All() *experiments.Registry {
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
+		figure3.Experiment(),
+		figure4.Experiment(),
 		table10.Experiment(),
 		table16.Experiment(),
 		dfstable1.Experiment(),

@@ -189,10 +189,7 @@ func (p *replay) measure(ctx context.Context, epsilon float64, greedy, genetic [
 	if err != nil {
 		return nil, err
 	}
-	all := make([]int, len(p.splits[0].Table.Names))
-	for j := range all {
-		all[j] = j
-	}
+	all := p.splits[0].Table.All()
 	// “Random” draws a new subset for every few fits: the mean is over subsets too.
 	const draws = 8
 	for _, m := range []struct {

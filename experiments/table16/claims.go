@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"pawl/experiments"
+	"pawl/experiments/published"
 )
 
 // means are over the fits of each split.
@@ -45,7 +46,7 @@ func claims(fits [][][]float64, splits int) []experiments.Claim {
 	var small, large, wrongSmall, wrongLarge, clearSmall, clearLarge int
 	var low, high []string
 	for e, g := range gains(fits, splits) {
-		text := fmt.Sprintf("%s: %+.1f", name(epsilons[e]), g.Mean)
+		text := fmt.Sprintf("%s: %+.1f", published.EpsilonName(epsilons[e]), g.Mean)
 		if g.Runs > 1 {
 			text += fmt.Sprintf(" ± %.1f", (g.High-g.Low)/2)
 		}

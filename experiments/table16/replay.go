@@ -44,6 +44,7 @@ type replay struct {
 	splits, repeats int
 	honest          int
 	train, test     int
+	data            *lab.Table // opened for the first cell of the workflow
 }
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
@@ -80,13 +81,13 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			}
 			perSplit := means(fits[a][e], p.splits)
 			row := experiments.Row{
-				Name: name(epsilon) + ", " + arm.name, Data: "adult", Published: experiments.Value(arm.mean[e]),
+				Name: published.EpsilonName(epsilon) + ", " + arm.name, Data: "adult", Published: experiments.Value(arm.mean[e]),
 				AsPublished: experiments.Of(perSplit), Honest: experiments.Of(honest), Baseline: experiments.Of(majority[e]),
 			}
 			row.Judge(1, fmt.Sprintf("ours differs by %+.1f points", row.AsPublished.Mean-arm.mean[e]))
 			t.Rows = append(t.Rows, row)
 			if e < len(arm.dev) {
-				spread = append(spread, fmt.Sprintf("%s %s: ours %.1f, published %.1f", name(epsilon), arm.name, deviation(fits[a][e]), arm.dev[e]))
+				spread = append(spread, fmt.Sprintf("%s %s: ours %.1f, published %.1f", published.EpsilonName(epsilon), arm.name, deviation(fits[a][e]), arm.dev[e]))
 			}
 		}
 	}
@@ -94,13 +95,6 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	t.Claims = claims(fits, p.splits)
 	signs(t)
 	return t, nil
-}
-
-func name(epsilon float64) string {
-	if epsilon == published.NoPrivacy {
-		return "no privacy (ε = 1e9)"
-	}
-	return fmt.Sprintf("ε = %g", epsilon)
 }
 
 // measure returns every fit of an arm and the baseline, by epsilon. A cell is one split, so
@@ -126,7 +120,7 @@ func (p *replay) measure(ctx context.Context, a arm) (fits, majority [][]float64
 				if epsilon == published.NoPrivacy {
 					repeats = 1
 				}
-				got, err := s.Accuracies(ctx, published.Fits{Columns: table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(i)).Split(name(epsilon)))
+				got, err := s.Accuracies(ctx, published.Fits{Columns: table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(i)).Split(published.EpsilonName(epsilon)))
 				if err != nil {
 					return nil, err
 				}
@@ -154,14 +148,16 @@ func (p *replay) workflow(ctx context.Context, a arm, epsilon float64) ([]float6
 	if epsilon == published.NoPrivacy {
 		return nil, nil
 	}
-	return p.run.Cell(ctx, fmt.Sprintf("workflow, %s, %s, %d splits", a.name, name(epsilon), p.honest), func() ([]float64, error) {
-		data, err := lab.Open("adult", p.run.DataDir)
-		if err != nil {
-			return nil, err
+	return p.run.Cell(ctx, fmt.Sprintf("workflow, %s, %s, %d splits", a.name, published.EpsilonName(epsilon), p.honest), func() ([]float64, error) {
+		if p.data == nil {
+			var err error
+			if p.data, err = lab.Open("adult", p.run.DataDir); err != nil {
+				return nil, err
+			}
 		}
 		var values []float64
 		for i := range p.honest {
-			split := data.Split(p.train, uint64(i))
+			split := p.data.Split(p.train, uint64(i))
 			split.Test = split.Test[:p.test]
 			out, err := split.Fit(ctx, strconv.FormatFloat(epsilon, 'g', -1, 64), "", uint64(i), func(in *workflow.Input) { in.Features = a.attribute })
 			if err != nil {
