@@ -1,0 +1,224 @@
+package published
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pawl/core/entropy"
+	"pawl/experiments"
+	"pawl/experiments/lab"
+)
+
+func cancer(t *testing.T) (*Table, *Split) {
+	t.Helper()
+	table, err := Open("breast-cancer", "", "recurrence-events", Encoding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := table.Split(191, 95, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table, s
+}
+
+// The papers count 43 columns, nine ones in every row, and 108 columns of Adult.
+func TestColumnsAreThoseOfThePaper(t *testing.T) {
+	table, s := cancer(t)
+	if len(table.Names) != 43 || len(table.X) != 286 {
+		t.Errorf("breast-cancer has %d columns and %d rows, want 43 and 286", len(table.Names), len(table.X))
+	}
+	for i, x := range table.X {
+		ones := 0.0
+		for _, v := range x {
+			ones += v
+		}
+		if ones != 9 {
+			t.Fatalf("row %d has %g ones, want 9", i, ones)
+		}
+	}
+	if got := s.Norm(table.All()); math.Abs(got-math.Sqrt(10)) > 1e-12 {
+		t.Errorf("norm %g, want that of nine ones and a constant", got)
+	}
+	for _, c := range []struct {
+		name string
+		e    Encoding
+		want int
+	}{{"one-hot", AdultOneHot(), 108}, {"numeric", AdultNumeric(), 6}} {
+		adult, err := Open("adult", "", AdultClass, c.e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(adult.Names) != c.want {
+			t.Errorf("adult, %s: %d columns, want %d", c.name, len(adult.Names), c.want)
+		}
+		for _, x := range adult.X {
+			if slices.Min(x) < 0 || slices.Max(x) > 1 {
+				t.Fatalf("adult, %s: a row leaves [0, 1]", c.name)
+			}
+		}
+	}
+}
+
+// Methods and the honest workflow compare on the same rows.
+func TestSplitsAreThoseOfTheLab(t *testing.T) {
+	table, s := cancer(t)
+	all, err := lab.Open("breast-cancer", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	split := all.Split(191, 1)
+	target := split.Schema.Column("class")
+	for k, i := range s.Train {
+		if split.Rows[k][target] != table.Label[i] {
+			t.Fatalf("training row %d differs", k)
+		}
+	}
+	for k, i := range s.Test {
+		if split.Test[k][target] != table.Label[i] {
+			t.Fatalf("test row %d differs", k)
+		}
+	}
+	for _, c := range []struct{ train, test int }{{0, 95}, {191, 0}, {191, 96}} {
+		if _, err := table.Split(c.train, c.test, 1); err == nil {
+			t.Errorf("a split into %d and %d was accepted", c.train, c.test)
+		}
+	}
+}
+
+// Without noise all fits agree and beat the majority; with much noise they scatter
+// around a half.
+func TestFitsAreNoisy(t *testing.T) {
+	table, s := cancer(t)
+	fit := func(epsilon float64) []float64 {
+		v, err := s.Accuracies(t.Context(), Fits{Columns: table.All(), Epsilon: epsilon, Repeats: 200}, entropy.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	exact := fit(NoPrivacy)
+	if slices.Min(exact) != slices.Max(exact) || exact[0] <= s.Majority() {
+		t.Errorf("without noise: from %g to %g, majority %g", slices.Min(exact), slices.Max(exact), s.Majority())
+	}
+	// At ε = 0.01 a fit is nearly a random direction: mean 50, deviation about 16, so
+	// the mean of 200 misses 50 by 6 with a chance below 1e-6 (and by the little that is learnt).
+	e := experiments.Of(fit(.01))
+	if math.Abs(e.Mean-50) > 6 || e.High-e.Low < 2 {
+		t.Errorf("ε = 0.01: %v, want about 50 with a wide spread", e)
+	}
+	if v, err := s.Accuracies(t.Context(), Fits{Epsilon: NoPrivacy, Repeats: 1}, entropy.Seeded(1)); err != nil || v[0] != s.Majority() {
+		t.Errorf("no columns: %v (%v), want the majority rate %g", v, err, s.Majority())
+	}
+}
+
+// The closed form against a simulation of both noisy counts: 200,000 draws, |z| <= 4.8916,
+// false alarm 1e-6.
+func TestPrivateMajority(t *testing.T) {
+	_, s := cancer(t)
+	const draws = 200000
+	rng := rand.New(rand.NewPCG(1, 2))
+	laplace := func(scale float64) float64 { return scale * (rng.ExpFloat64() - rng.ExpFloat64()) }
+	ones := s.share(s.Train) * float64(len(s.Train))
+	test := s.share(s.Test)
+	for _, epsilon := range []float64{.003, .01, .1} {
+		wins := 0.0
+		for range draws {
+			if ones+laplace(1/epsilon) > float64(len(s.Train))-ones+laplace(1/epsilon) {
+				wins++
+			}
+		}
+		p := wins / draws
+		got, want := s.PrivateMajority(epsilon), 100*(p*test+(1-p)*(1-test))
+		allowed := 4.8916 * 100 * math.Abs(2*test-1) * math.Sqrt((p*(1-p)+1e-5)/draws)
+		if math.Abs(got-want) > allowed {
+			t.Errorf("ε = %g: %g, simulated %g ± %g", epsilon, got, want, allowed)
+		}
+	}
+}
+
+// The privacy-aware search finds columns that do better than all at the same noise.
+func TestAwareBeatsAll(t *testing.T) {
+	table, s := cancer(t)
+	set, fits, err := s.Aware(t.Context(), 5, Search{Population: 30, Generations: 5}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fits < 30 || len(set) == 0 || len(set) == len(table.Names) {
+		t.Errorf("%d columns by %d fits", len(set), fits)
+	}
+	mean := func(columns []int) float64 {
+		v, err := s.Accuracies(t.Context(), Fits{Columns: columns, Epsilon: 5, Repeats: 100}, entropy.Seeded(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return experiments.Of(v).Mean
+	}
+	if got, all := mean(set), mean(table.All()); got < all+2 {
+		t.Errorf("found %.1f %%, all columns %.1f %%", got, all)
+	}
+}
+
+func TestSetsAreKept(t *testing.T) {
+	r, err := experiments.NewRun("x", experiments.Smoke, "v", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]int{{}, {3, 1}, {7}}
+	measured := 0
+	for range 2 {
+		got, err := Sets(t.Context(), r, "sets", 3, func(_ context.Context, i int) ([]int, error) {
+			if i == 0 {
+				measured++
+			}
+			return want[i], nil
+		})
+		if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("got %v (%v), want %v", got, err, want)
+		}
+	}
+	if measured != 1 {
+		t.Errorf("measured %d times", measured)
+	}
+	stop := errors.New("stop")
+	if err := Each(t.Context(), 5, func(_ context.Context, i int) error {
+		if i == 3 {
+			return stop
+		}
+		return nil
+	}); !errors.Is(err, stop) {
+		t.Errorf("error of one: %v", err)
+	}
+}
+
+func TestClaimsOfCurves(t *testing.T) {
+	p := &Points{
+		Curves: Curves{Sizes: []int{1, 5, 10}, Epsilons: []float64{1, 2}},
+		accuracy: [][][]float64{
+			{{80, 81, 82}, {70, 71, 72.5}, {60, 61, 62.1}},
+			{{60, 61, 62}, {70, 71, 72.5}, {90, 91, 92.1}},
+		},
+		honest: [][]float64{{85, 86.2, 87}, {95, 96, 97.3}},
+	}
+	for _, c := range []struct {
+		name string
+		got  experiments.Claim
+		want experiments.Verdict
+	}{
+		{"the best is named", p.ClaimBest("", 1, 1), experiments.Reproduced},
+		{"another subset is best", p.ClaimBest("", 5, 1), experiments.SameSign},
+		{"all is best", p.ClaimBest("", 1, 2), experiments.Not},
+		{"all is named and is not best", p.ClaimBest("", 10, 1), experiments.Not},
+		{"a subset is better", p.ClaimSubset("", 1), experiments.Reproduced},
+		{"no subset is better", p.ClaimSubset("", 1, 2), experiments.Not},
+		{"the workflow is better", p.ClaimHonest(), experiments.Reproduced},
+	} {
+		if c.got.Verdict != c.want {
+			t.Errorf("%s: %q, want %q (%s)", c.name, c.got.Verdict, c.want, c.got.Evidence)
+		}
+	}
+}
