@@ -154,13 +154,28 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 	if c.Method == "pafs" {
 		return plan.choosePAFS(ctx, env)
 	}
-	if c.AsPublished || c.selector.Need() == feature.NeedNothing {
+	look := func() error {
 		s, err := c.exact(plan, env.Rows)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		out.Seeded, out.occurring = plan.problem.Seed != nil, c.occurring(s)
 		out.Selection, err = c.pick(ctx, s)
+		return err
+	}
+	if c.selector.Need() == feature.NeedNothing {
+		return out, look()
+	}
+	if c.AsPublished {
+		// Booked as what it is, so that the ledger holds the data set as public, or
+		// refuses where it holds it as sensitive. The request wants an epsilon; none is
+		// claimed.
+		asked := *plan.problem
+		asked.Epsilon = "1"
+		booked := *plan
+		booked.problem = &asked
+		receipt, _, err := booked.charged(ctx, env, func(*ledger.Permit, *entropy.Source) error { return look() })
+		out.Receipt = receipt
 		return out, err
 	}
 	receipt, seeded, err := plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
