@@ -371,7 +371,7 @@ func TestSelectAsPublished(t *testing.T) {
 		t.Errorf("published ε is %v", e)
 	}
 	// The ledger knows from now on that exact statistics of these rows have left.
-	if v, err := l.Show(context.Background(), tab.name); err != nil || !v.Public || !math.IsInf(v.Spent.Epsilon, 1) {
+	if v, err := l.Show(context.Background(), tab.name); err != nil || !v.Public || !math.IsInf(float64(v.Spent.Epsilon), 1) {
 		t.Errorf("the ledger shows %+v (%v), want a public data set with an entry without bound", v.Spent, err)
 	}
 }
