@@ -17,6 +17,10 @@
 //     release, gradient, convex, selection.
 //   - schema, reader and encode turn a file into numbers by public facts only.
 //   - learn, model, advise and workflow make a plan, run it and keep what leaves.
+//   - kernel, nn, optim, zoo and scatter compute: products, layers, steps, networks
+//     by name, scattering features. feature and evolve choose features from what
+//     core/release has published.
+//   - theory holds the papers' formulas; experiments replays their tables and figures.
 //   - report writes the statement, the page and the model card.
 //   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in
 //     benchmarks.
