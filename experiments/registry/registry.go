@@ -13,6 +13,7 @@ import (
 	"pawl/experiments/lemma1"
 	"pawl/experiments/table10"
 	"pawl/experiments/table16"
+	"pawl/experiments/table2"
 )
 
 // All returns the replays that there are.
@@ -23,6 +24,7 @@ func All() *experiments.Registry {
 		dfsfigure4.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
+		table2.Experiment(),
 		table10.Experiment(),
 		table16.Experiment(),
 		dfstable1.Experiment(),

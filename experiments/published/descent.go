@@ -1,0 +1,83 @@
+package published
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/gradient"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/encode"
+)
+
+// Descent is DP-SGD on one dense layer of two outputs under categorical cross-entropy.
+type Descent struct {
+	Columns []int
+	// NoiseMultiplier is over ClippingNorm, which is that of the gradient by the
+	// layer's own weights; LearningRate belongs to them as well.
+	NoiseMultiplier, ClippingNorm, LearningRate float64
+	Steps                                       int
+	SamplingRate                                float64
+}
+
+// Event is what the training would cost.
+func (d Descent) Event() dp.Event { return d.privacy(1).Event() }
+
+func (d Descent) privacy(scale float64) gradient.Privacy {
+	return gradient.Privacy{
+		Scope: dp.WholeScope, ClippingNorm: d.ClippingNorm * scale, NoiseMultiplier: d.NoiseMultiplier,
+		Steps: d.Steps, SamplingRate: d.SamplingRate,
+	}
+}
+
+// Descend trains on the training rows with noise from a seed and returns the accuracy in
+// percent on the test rows.
+func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy float64, err error) {
+	o := encode.Options{Linear: true, InterceptOnly: len(d.Columns) == 0}
+	for _, j := range d.Columns {
+		o.Attributes = append(o.Attributes, name(j))
+	}
+	enc, err := encode.New(s.schema, label, o)
+	if err != nil {
+		return 0, err
+	}
+	at := len(s.Table.Names)
+	// The encoding's coordinates are the layer's inputs times Scale. Weights on them are
+	// the layer's over Scale and gradients the layer's times Scale, so the same path
+	// has its clipping norm times Scale and its learning rate over Scale².
+	g := gradient.Descent{
+		Privacy: d.privacy(enc.Scale), Encoding: enc, Loss: gradient.Softmax, Outputs: 2,
+		Target:       func(cells []float64) float64 { return cells[at] },
+		ExpectedRows: float64(len(s.Train)), LearningRate: d.LearningRate / (enc.Scale * enc.Scale),
+	}
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	permit, _, err := l.Reserve(ctx, ledger.Request{
+		Dataset: s.Table.Name, Plan: "replay", Event: d.Event(), Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
+		Epsilon: "10", Delta: "0.00001", Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, 32),
+	})
+	if err != nil {
+		return 0, err
+	}
+	weights, err := gradient.Descend(ctx, permit, s.rows, g, entropy.Seeded(seed))
+	if err := errors.Join(err, l.Commit(ctx, permit)); err != nil {
+		return 0, err
+	}
+	right := 0
+	x := make([]float64, enc.Dim)
+	cells := make([]float64, at+1)
+	for _, i := range s.Test {
+		copy(cells, s.Table.X[i])
+		enc.Vector(x, cells)
+		score := 0.0
+		for j, v := range x {
+			score += v * (weights[2*j+1] - weights[2*j])
+		}
+		if (score > 0) == (s.Table.Label[i] == 1) {
+			right++
+		}
+	}
+	return 100 * float64(right) / float64(len(s.Test)), nil
+}
