@@ -12,7 +12,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "figure-4", Title: "Accuracy against the number of features on Breast Cancer under objective perturbation",
-		Source: "Bao, Bauer and Bindschaedler, Fig. 4", Data: []string{"breast-cancer"}, Quick: 60, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Fig. 4", Data: []string{"breast-cancer"}, Quick: 20, Run: run,
 	}
 }
 

@@ -222,3 +222,30 @@ func TestClaimsOfCurves(t *testing.T) {
 		}
 	}
 }
+
+// DP-SGD at hardly any noise comes near the fit without privacy, at the noise of a tiny
+// epsilon it scatters, and equal seeds agree.
+func TestDescend(t *testing.T) {
+	table, s := cancer(t)
+	train := func(noise float64, seed uint64) float64 {
+		d := Descent{Columns: table.All(), NoiseMultiplier: noise, ClippingNorm: 1, LearningRate: .5, Steps: 200, SamplingRate: 1}
+		a, err := s.Descend(t.Context(), d, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if a := train(.2, 1); a < s.Majority()-2 {
+		t.Errorf("little noise: %.1f %%, majority %.1f %%", a, s.Majority())
+	}
+	var noisy []float64
+	for seed := range uint64(20) {
+		noisy = append(noisy, train(500, seed))
+	}
+	if slices.Max(noisy)-slices.Min(noisy) < 10 || experiments.Of(noisy).Mean > s.Majority()-5 {
+		t.Errorf("much noise: %v", noisy)
+	}
+	if train(50, 3) != train(50, 3) {
+		t.Error("equal seeds differ")
+	}
+}

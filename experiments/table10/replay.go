@@ -21,7 +21,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "table-10", Title: "Feature selection on Breast Cancer under objective perturbation",
-		Source: "Bao, Bauer and Bindschaedler, Table X", Data: []string{"breast-cancer"}, Quick: 120, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Table X", Data: []string{"breast-cancer"}, Quick: 100, Run: run,
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "table-16", Title: "Adult with and without one-hot columns, logistic regression under objective perturbation",
-		Source: "Bao, Bauer and Bindschaedler, Table XVI", Data: []string{"adult"}, Quick: 120, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Table XVI", Data: []string{"adult"}, Quick: 100, Run: run,
 	}
 }
 
