@@ -40,3 +40,17 @@ func TestClaims(t *testing.T) {
 		t.Errorf("SGD prefers a subset: %q; one ε of two: %q", got[0].Verdict, got[1].Verdict)
 	}
 }
+
+func TestSameSign(t *testing.T) {
+	row := func(printed float64) experiments.Row {
+		return experiments.Row{Published: experiments.Value(printed), Verdict: experiments.Not}
+	}
+	rows := []experiments.Row{row(66), row(55), row(60)}
+	by := [][]float64{{75, 76, 77.1}, {75, 76, 77.1}, {70, 71, 72}}
+	sameSign(rows, by)
+	for i, want := range []experiments.Verdict{experiments.SameSign, experiments.Not, experiments.Not} {
+		if rows[i].Verdict != want {
+			t.Errorf("row %d: %q, want %q", i, rows[i].Verdict, want)
+		}
+	}
+}
