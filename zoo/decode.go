@@ -62,6 +62,8 @@ type fileDefaults struct {
 	Kappa        float64 `yaml:"kappa,omitempty"`
 	Radius       float64 `yaml:"radius,omitempty"`
 	ClippingNorm float64 `yaml:"clipping_norm,omitempty"`
+	Augment      int     `yaml:"augment,omitempty"`
+	Shift        int     `yaml:"shift,omitempty"`
 }
 
 // shape is a number of inputs, or [height, width, channels].
@@ -251,6 +253,9 @@ func (d *document) check() (key, msg string) {
 		return "layers", "layers must list at least one layer"
 	case d.Defaults.Activation != "" && !slices.Contains(nn.Activations(), d.Defaults.Activation):
 		return "defaults.activation", fmt.Sprintf("no activation is called %q", d.Defaults.Activation)
+	}
+	if d.Defaults.Augment < 0 || d.Defaults.Augment > 64 || d.Defaults.Shift < 0 || d.Defaults.Shift > 0 && d.Defaults.Augment < 2 {
+		return "defaults", "augment takes 1 to 64 variants, and shift belongs to 2 or more"
 	}
 	for _, f := range []struct {
 		key   string

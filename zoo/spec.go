@@ -37,6 +37,9 @@ type Defaults struct {
 	Dropout bool
 	// Kappa and Radius are those of optim.StepRule, ClippingNorm goes with them.
 	Kappa, Radius, ClippingNorm float64
+	// Augment is the number of variants of each image whose gradients are averaged, Shift
+	// their largest shift in pixels.
+	Augment, Shift int
 }
 
 // ErrNoShape is returned where neither the file nor the data give a shape.

@@ -65,7 +65,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 			if c.Flags().Changed("ema") && !c.Flags().Changed("average") {
 				f.average = 0
 			}
-			if f.augment < 1 {
+			if f.augment < 1 && c.Flags().Changed("augment") {
 				return &usageError{"--augment takes 1 to 64 variants of an image", "example: --augment 4"}
 			}
 			if f.trainLast < 0 {
@@ -93,7 +93,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
 	s.StringVar(&f.schedule, "schedule", "constant", "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
 	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the step size rises")
-	s.IntVar(&f.augment, "augment", 1, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy")
+	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy (default: the model's, else 1)")
 	s.IntVar(&f.shift, "shift", -1, "largest shift of a variant in pixels (default 2 with --augment)")
 	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
 	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
@@ -120,7 +120,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 // trainDefaults are those of the flags that fit does not have.
 func trainDefaults(f *trainFlags) {
 	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
-	f.schedule, f.augment, f.shift = "constant", 1, -1
+	f.schedule, f.shift = "constant", -1
 }
 
 // pictures is a set of images with what is public about it.
@@ -379,6 +379,12 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 			return err
 		}
 		spec, in.FrontEnd = spec.WithFrontEnd(layer), f.frontEnd
+	}
+	if d := spec.Defaults; f.augment == 0 && d.Augment > 1 {
+		in.Augment.Variants = d.Augment
+		if f.shift < 0 {
+			in.Augment.Shift = d.Shift
+		}
 	}
 	switch {
 	case f.activation != "":
