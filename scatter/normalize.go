@@ -1,16 +1,25 @@
 package scatter
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// group is how many channels are brought to one scale together: a scale's average with
-// two orientations, and so on in the order of channels. It divides 81.
+// group is how many channels are brought to one scale together: the average with two
+// orientations, and so on in the order of channels. It divides 81, so no group has two
+// colours.
 const group = 3
 
 // Normalize brings rows of features (n×Dim) to norm 1, example by example: every group of
 // three channels over all positions to mean 0 and variance 1 (Wu and He, ECCV 2018, with
 // 1e-5 added to the variance), then all by √Dim. Rows of constant images become zero; no
-// row is longer than 1. It looks at one example at a time, so it costs no privacy.
+// row is longer than 1 but by rounding, so a bound that privacy stands on is enforced
+// elsewhere. It looks at one example at a time and costs no privacy. It panics unless
+// rows hold whole examples.
 func (t *Transform) Normalize(rows []float32) {
+	if len(rows)%t.Dim() != 0 {
+		panic(fmt.Sprintf("scatter: %d numbers, want rows of %d", len(rows), t.Dim()))
+	}
 	size := group * t.outputs
 	scale := 1 / math.Sqrt(float64(t.Dim()))
 	for lo := 0; lo < len(rows); lo += size {
