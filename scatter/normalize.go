@@ -13,8 +13,9 @@ const group = 3
 // Normalize brings rows of features (n×Dim) to one scale, example by example: every group
 // of three channels over all positions to mean 0 and variance 1 (Wu and He, ECCV 2018,
 // with 1e-5 added to the variance), then all by √Dim. Rows of constant images become zero.
-// The norm is below 1 by what 1e-5 takes from groups of little variance, 0.7 to 0.9 on
-// digits, and above 1 by rounding at most, so a bound that privacy stands on is enforced
+// The norm is below 1 by what 1e-5 takes from groups of little variance (500 images each:
+// 0.70 to 0.85 on MNIST, 0.63 to 0.83 on Fashion-MNIST, 0.33 to 0.72 on CIFAR-10) and
+// above 1 by rounding at most, so a bound that privacy stands on is enforced
 // elsewhere. It looks at one example at a time and costs no privacy. It panics unless
 // rows hold whole examples.
 func (t *Transform) Normalize(rows []float32) {
