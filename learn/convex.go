@@ -61,7 +61,11 @@ func (t Task) binaries(enc *encode.Encoding, columns [][]float64) *model.Model {
 }
 
 // together is the event of several fits.
-func together(events []dp.Event) dp.Event {
+func together[C interface{ Event() dp.Event }](fits []C) dp.Event {
+	var events []dp.Event
+	for _, f := range fits {
+		events = append(events, f.Event())
+	}
 	if len(events) == 1 {
 		return events[0]
 	}
@@ -89,13 +93,7 @@ func (o *Objective) config() []convex.Objective {
 }
 
 // Event implements Learner.
-func (o *Objective) Event() dp.Event {
-	var events []dp.Event
-	for _, c := range o.config() {
-		events = append(events, c.Event())
-	}
-	return together(events)
-}
+func (o *Objective) Event() dp.Event { return together(o.config()) }
 
 // Fit implements Learner.
 func (o *Objective) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {

@@ -50,23 +50,15 @@ func (o *OutputPerturbation) config() []convex.Output {
 }
 
 // Event implements Learner.
-func (o *OutputPerturbation) Event() dp.Event {
-	var events []dp.Event
-	for _, c := range o.config() {
-		events = append(events, c.Event())
-	}
-	return together(events)
-}
+func (o *OutputPerturbation) Event() dp.Event { return together(o.config()) }
 
 // Fit implements Learner.
 func (o *OutputPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	var columns [][]float64
-	for k, c := range o.config() {
-		w, err := convex.PerturbOutput(ctx, permit, rows, c, src.Split("class", uint64(k)))
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, w)
+	columns, err := byClass(o.config(), src, func(c convex.Output, src *entropy.Source) ([]float64, error) {
+		return convex.PerturbOutput(ctx, permit, rows, c, src)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return o.binaries(o.Encoding, columns), nil
 }
@@ -99,23 +91,28 @@ func (m *MinimaPerturbation) config() []convex.AMP {
 }
 
 // Event implements Learner.
-func (m *MinimaPerturbation) Event() dp.Event {
-	var events []dp.Event
-	for _, c := range m.config() {
-		events = append(events, c.Event())
-	}
-	return together(events)
-}
+func (m *MinimaPerturbation) Event() dp.Event { return together(m.config()) }
 
 // Fit implements Learner.
 func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+	columns, err := byClass(m.config(), src, func(c convex.AMP, src *entropy.Source) ([]float64, error) {
+		return convex.PerturbMinimum(ctx, permit, rows, c, src)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.binaries(m.Encoding, columns), nil
+}
+
+// byClass fits the problems one after another, each with randomness of its own.
+func byClass[C any](problems []C, src *entropy.Source, fit func(C, *entropy.Source) ([]float64, error)) ([][]float64, error) {
 	var columns [][]float64
-	for k, c := range m.config() {
-		w, err := convex.PerturbMinimum(ctx, permit, rows, c, src.Split("class", uint64(k)))
+	for k, c := range problems {
+		w, err := fit(c, src.Split("class", uint64(k)))
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, w)
 	}
-	return m.binaries(m.Encoding, columns), nil
+	return columns, nil
 }

@@ -104,6 +104,9 @@ func (b *builder) add(l Layer) error {
 }
 
 func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
+	if IsFrontEnd(l.Kind) && b.net.trainable > 0 {
+		return nil, b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
+	}
 	switch l.Kind {
 	case "dense":
 		return b.dense(l, info)
@@ -116,8 +119,6 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	case "pca":
 		size := b.shape.Size()
 		switch {
-		case b.net.trainable > 0:
-			return nil, b.lateFrontEnd()
 		case len(b.net.ops) > 0:
 			return nil, b.fault("", "it is not the first layer", "components are fitted on the inputs as they are: put it first")
 		case l.Coefficients < 1 || l.Coefficients > size:
@@ -126,21 +127,13 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		info.Output, info.Parameters = Vector(l.Coefficients), size+size*l.Coefficients
 		return &pca{d: size, k: l.Coefficients, frozen: b.frozen}, nil
 	case "standardize":
-		if b.net.trainable > 0 {
-			return nil, b.lateFrontEnd()
-		}
 		return &standardize{b.shape.Size()}, nil
 	case "scatter":
 		return b.scatter(l, info)
 	case "normalize":
-		if b.net.trainable > 0 {
-			return nil, b.lateFrontEnd()
-		}
 		return &normalize{b.shape.Size()}, nil
 	case "centre":
 		switch {
-		case b.net.trainable > 0:
-			return nil, b.lateFrontEnd()
 		case b.centred:
 			return nil, b.fault("", "it is the second one", "one mean is released: leave one layer out")
 		case len(b.net.layers) == 0 || !hasUnitRows(b.net.layers[len(b.net.layers)-1].Kind):
@@ -166,10 +159,6 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 
 // hasUnitRows says whether a front end's outputs have norm 1.
 func hasUnitRows(kind string) bool { return kind == "normalize" || kind == "scatter" }
-
-func (b *builder) lateFrontEnd() error {
-	return b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
-}
 
 func (b *builder) dense(l Layer, info *LayerInfo) (op, error) {
 	if l.Units < 1 {
@@ -284,8 +273,6 @@ func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
 func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {
 	in := b.shape
 	switch {
-	case b.net.trainable > 0:
-		return nil, b.lateFrontEnd()
 	case l.Coefficients < 1 || l.Coefficients%in.Channels != 0:
 		return nil, b.fault("coefficients", fmt.Sprintf("%d coefficients cannot be shared by %d channels", l.Coefficients, in.Channels), "give a multiple of the number of channels")
 	case l.Coefficients > in.Size():

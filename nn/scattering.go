@@ -18,10 +18,7 @@ type scattering struct {
 }
 
 func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
-	switch {
-	case b.net.trainable > 0:
-		return nil, b.lateFrontEnd()
-	case l.Mode != "" && l.Mode != "full":
+	if l.Mode != "" && l.Mode != "full" {
 		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full, or leave it out for the first scale on every second pixel")
 	}
 	in := b.shape

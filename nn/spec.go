@@ -135,6 +135,16 @@ var keys = map[string][]string{
 	"tempered_sigmoid": {"scale", "temperature", "offset"},
 }
 
+// IsFrontEnd says whether layers of a kind have no backward pass, so that they stand
+// before the first trainable layer.
+func IsFrontEnd(kind string) bool {
+	switch kind {
+	case "dct", "pca", "scatter", "standardize", "normalize", "centre":
+		return true
+	}
+	return false
+}
+
 // Kinds lists the kinds of layers in alphabetical order.
 func Kinds() []string {
 	var all []string

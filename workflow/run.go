@@ -125,7 +125,6 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	var err error
 	out.Receipt, out.Seeded, err = plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
-		out.Seeded = src.Seeded()
 		return plan.stages(ctx, env, permit, src, out)
 	})
 	if err != nil {

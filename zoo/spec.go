@@ -129,7 +129,7 @@ func rectifies(activation string) bool { return activation == "relu" || activati
 // dropped.
 func (s Spec) WithFrontEnd(l nn.Layer) Spec {
 	rest := s.Network.Layers
-	for len(rest) > 0 && slices.Contains([]string{"dct", "pca", "pool2x2", "standardize", "normalize", "scatter", "centre"}, rest[0].Kind) {
+	for len(rest) > 0 && (nn.IsFrontEnd(rest[0].Kind) || rest[0].Kind == "pool2x2") {
 		rest = rest[1:]
 	}
 	s.Network.Layers = append([]nn.Layer{l}, rest...)

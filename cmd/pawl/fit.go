@@ -26,27 +26,33 @@ type fitFlags struct {
 }
 
 func (f *fitFlags) register(c *cobra.Command) {
+	f.registerTable(c)
 	s := c.Flags()
-	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
-	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
 	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the whole job, everything included (required)")
 	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows); 0 asks for pure epsilon)")
-	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
-	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
-	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
 	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
 	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
 	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
 	_ = s.MarkHidden("target-epsilon")
 	_ = s.MarkHidden("target-delta")
+}
+
+// registerTable adds the flags that every command on a table has.
+func (f *fitFlags) registerTable(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
+	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
+	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
 }
 
 // job is everything that fit needs, parsed and checked, with nothing charged.
@@ -59,38 +65,48 @@ type job struct {
 }
 
 func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, error) {
-	j := &job{}
-	in, err := f.input()
+	j, in, err := a.openTable(ctx, l, data, f)
 	if err != nil {
 		return nil, err
 	}
-	j.seed = in.Seed
-	switch j.bad = reader.BadRows(f.badRows); j.bad {
-	case reader.Refuse, reader.Default:
-	default:
-		return nil, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
-	}
-	if j.source, err = a.openSource(data, f.schema); err != nil {
-		return nil, err
-	}
-	s := j.source
-	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
-		return nil, err
-	}
-	if in.Rows, err = s.rows(); err != nil {
-		return nil, err
-	}
-	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
-	if in.Target == "" {
-		in.Target = s.target
-	}
-	if in.Test, j.test, err = a.openTest(ctx, l, s, f.test, j.bad); err != nil {
+	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.test, j.bad); err != nil {
 		return nil, err
 	}
 	if j.plan, err = workflow.NewPlan(in); err != nil {
 		return nil, err
 	}
 	return j, j.plan.Preflight(ctx)
+}
+
+// openTable reads the flags and the declarations of a table: a job without test rows
+// and plan, and the input for one.
+func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, workflow.Input, error) {
+	j := &job{}
+	in, err := f.input()
+	if err != nil {
+		return nil, in, err
+	}
+	j.seed = in.Seed
+	switch j.bad = reader.BadRows(f.badRows); j.bad {
+	case reader.Refuse, reader.Default:
+	default:
+		return nil, in, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
+	}
+	if j.source, err = a.openSource(data, f.schema); err != nil {
+		return nil, in, err
+	}
+	s := j.source
+	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
+		return nil, in, err
+	}
+	if in.Rows, err = s.rows(); err != nil {
+		return nil, in, err
+	}
+	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
+	if in.Target == "" {
+		in.Target = s.target
+	}
+	return j, in, nil
 }
 
 func (f *fitFlags) input() (workflow.Input, error) {

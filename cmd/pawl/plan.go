@@ -77,8 +77,11 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 		if err != nil {
 			return nil, err
 		}
-		plan, _, err := a.planTrain(ctx, l, data, t)
-		return plan, err
+		j, err := a.planTrain(ctx, l, data, t)
+		if err != nil {
+			return nil, err
+		}
+		return j.plan, nil
 	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/feature"
-	"pawl/reader"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -71,16 +70,10 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.StringVar(&f.level, "level", "", "attribute: columns of the schema; column: one for each category (default attribute, as published column)")
 	s.IntVar(&f.bins, "bins", 0, "public bins of a numeric column (default 10)")
 	s.BoolVar(&f.published, "as-published", false, "exact statistics, nothing paid: public data only, no guarantee")
-	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
-	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the choice (required unless nothing is paid: random, all, --as-published)")
+	f.registerTable(c)
 	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the choice (required unless nothing is paid: random, all, --as-published)")
 	s.StringVar(&f.features, "features", "auto", "columns to choose from: auto, all, or a list: age,sex,hours")
-	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
-	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
 }
 
 // planSelectCommand is `pawl plan select`.
@@ -141,7 +134,6 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 
 // planSelect reads the declarations and prices the choice.
 func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *selectFlags) (*workflow.Plan, *job, error) {
-	j := &job{bad: reader.BadRows(f.badRows)}
 	asked := f.epsilon != ""
 	switch {
 	case f.published && asked:
@@ -150,31 +142,13 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 		f.epsilon = "1" // whether one has to be given follows from the method
 	}
 	f.workflow, f.model, f.preset = "paw", "auto", "balanced"
-	in, err := f.input()
+	j, in, err := a.openTable(ctx, l, data, &f.fitFlags)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !asked {
 		in.Epsilon = ""
 	}
-	if j.bad != reader.Refuse && j.bad != reader.Default {
-		return nil, nil, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
-	}
-	if j.source, err = a.openSource(data, f.schema); err != nil {
-		return nil, nil, err
-	}
-	s := j.source
-	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
-		return nil, nil, err
-	}
-	if in.Rows, err = s.rows(); err != nil {
-		return nil, nil, err
-	}
-	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
-	if in.Target == "" {
-		in.Target = s.target
-	}
-	j.seed = in.Seed
 	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins, AsPublished: f.published}
 	if f.count != "auto" && f.count != "" {
 		if want.Count, err = strconv.Atoi(f.count); err != nil || want.Count < 1 {

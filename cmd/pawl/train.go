@@ -74,6 +74,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 			return a.train(c.Context(), args[0], &f)
 		},
 	}
+	trainDefaults(&f)
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
 	s.StringVar(&f.activation, "activation", "", "put one activation in place of the model's: tanh, relu, bounded-relu, …")
@@ -87,19 +88,19 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data")
 	s.Float64Var(&f.learningRate, "learning-rate", 0, "step size (default: the rule)")
 	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
-	s.StringVar(&f.clipping, "clipping", "flat", "flat or automatic; none with --non-private")
-	s.StringVar(&f.optimizer, "optimizer", "momentum", "sgd, momentum, adam or adam-wosm")
-	s.Float64Var(&f.average, "average", 0.25, "share of the last steps whose parameters are averaged")
+	s.StringVar(&f.clipping, "clipping", f.clipping, "flat or automatic; none with --non-private")
+	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam or adam-wosm")
+	s.Float64Var(&f.average, "average", f.average, "share of the last steps whose parameters are averaged")
 	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
-	s.StringVar(&f.schedule, "schedule", "constant", "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
+	s.StringVar(&f.schedule, "schedule", f.schedule, "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
 	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the step size rises")
 	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy (default: the model's, else 1)")
-	s.IntVar(&f.shift, "shift", -1, "largest shift of a variant in pixels (default 2 with --augment)")
+	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels (default 2 with --augment)")
 	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
 	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
 	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own: dct:K, pool:max, pool:mean, scatter, or pca:K with --as-published")
 	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that looks at rows without paying: public data only, no guarantee")
-	s.StringVar(&f.memory, "memory", "256MB", "working memory of a step, without effect on the result")
+	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
 	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
@@ -117,7 +118,8 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	return c
 }
 
-// trainDefaults are those of the flags that fit does not have.
+// trainDefaults are the defaults of flags that are not empty and that fit does not
+// have: images that fit trains on take the same.
 func trainDefaults(f *trainFlags) {
 	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
 	f.schedule, f.shift = "constant", -1
@@ -141,54 +143,55 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 }
 
 func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
-	plan, p, err := a.planTrain(ctx, l, data, f)
+	j, err := a.planTrain(ctx, l, data, f)
 	if err != nil {
 		return err
 	}
+	p := j.pictures
 	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
-	s := p.schema()
-	if err := effectivePublic(ctx, l, p.name, s); err != nil {
-		return err
-	}
-	seed, err := parseSeed(f.seed)
+	key, err := scopeKey(ctx, l, p.name, j.schema, j.seed)
 	if err != nil {
 		return err
 	}
-	key, err := scopeKey(ctx, l, p.name, s, seed)
-	if err != nil {
-		return err
-	}
-	if env.Rows, err = p.seal(plan, s, key); err != nil {
+	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
 		return err
 	}
 	if env.Digest, err = l.Digest(ctx, p.train.Reader()); err != nil {
 		return err
 	}
-	return a.finish(ctx, plan, env, f.out)
+	return a.finish(ctx, j.plan, env, f.out)
+}
+
+// trainJob is everything that a training needs, with nothing charged.
+type trainJob struct {
+	plan     *workflow.Plan
+	pictures *pictures
+	schema   *schema.Schema
+	seed     *uint64
 }
 
 // planTrain opens the images, prices the training and rehearses it.
-func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*workflow.Plan, *pictures, error) {
+func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*trainJob, error) {
 	p, err := a.openPictures(data, f)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s := p.schema()
 	if err := effectivePublic(ctx, l, p.name, s); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	in, err := f.input(p, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := plan.FitComponents(p.train); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return plan, p, plan.Preflight(ctx)
+	return &trainJob{plan, p, s, in.Seed}, plan.Preflight(ctx)
 }
 
 // finish shows a plan, runs it and writes what it releases.
