@@ -191,7 +191,7 @@ func (plan *Plan) choice() report.Choice {
 		return c
 	}
 	if enc, err := encode.New(p.Schema, p.Target, r.Encoding); err == nil {
-		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Encoding), enc.Dim
+		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Learner, r.Encoding), enc.Dim
 	}
 	if c.Features == nil {
 		c.Features = []string{}
@@ -217,8 +217,10 @@ func hyperparameters(h map[string]any, plan *Plan, r advise.Recipe) {
 	}
 }
 
-func describe(o encode.Options) string {
+func describe(l advise.Learner, o encode.Options) string {
 	switch {
+	case l == advise.EBM || l == advise.NaiveBayes:
+		return fmt.Sprintf("%d public bins of a numeric column, one value for each category", max(o.Bins, 2))
 	case o.InterceptOnly:
 		return "no attribute"
 	case o.Linear:
@@ -272,7 +274,7 @@ func (out *Outcome) fillChoice(c *report.Choice) {
 		if f := out.Model.Encoding.Features(); f != nil {
 			c.Features = f
 		}
-		c.Encoding = describe(out.Model.Encoding.Options)
+		c.Encoding = describe(out.Recipe.Learner, out.Model.Encoding.Options)
 	}
 	c.Hyperparameters = map[string]any{}
 	hyperparameters(c.Hyperparameters, out.Plan, out.Recipe)
