@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"nn", "optim"},
 	{"zoo"},
 	{"model"},
-	{"learn", "advise", "report", "theory"},
+	{"learn", "advise", "report", "theory", "search"},
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},
