@@ -57,6 +57,9 @@ type Training struct {
 	Update func(t int, params, gradient []float32)
 	// Progress, when not nil, is told the number of steps done: a public number.
 	Progress func(done, steps int)
+	// Alone keeps the run on one goroutine, for callers that run several side by side.
+	// It changes no bit of the result.
+	Alone bool
 }
 
 // Clipping norms lie in this range: beyond it float32 has not the digits, or not the
@@ -151,6 +154,24 @@ func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []fl
 	return t.run(ctx, view, params, 0, src)
 }
 
+// SimulatePublic is TrainPublic with t's clipping and noise, for trainings on public
+// data that shall behave like private ones. Its result carries no guarantee either:
+// nothing was booked.
+func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
+	defer sealed.Contain(&err)
+	if err := t.check(params, src); err != nil {
+		return err
+	}
+	if !(t.NoiseMultiplier > 0) || math.IsInf(t.NoiseMultiplier, 0) || t.Clipping == Unclipped {
+		return errors.New("gradient: noise has a scale only where gradients are clipped, and must be a finite number > 0")
+	}
+	view, err := sealed.OpenPublic(rows, t.Scope)
+	if err != nil {
+		return err
+	}
+	return t.run(ctx, view, params, t.NoiseMultiplier*t.ClippingNorm, src)
+}
+
 func (t *Training) run(ctx context.Context, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) error {
 	if view.InputDim() != t.Network.Inputs() {
 		return fmt.Errorf("gradient: inputs of %d numbers for a network that takes %d", view.InputDim(), t.Network.Inputs())
@@ -216,6 +237,14 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		// The noise does not depend on the rows, so it is drawn beside the work on
 		// them.
 		jobs = append(jobs, s.draw)
+	}
+	if t.Alone {
+		each := jobs
+		jobs = []func(){func() {
+			for _, job := range each {
+				job()
+			}
+		}}
 	}
 	s.crew = newCrew(jobs...)
 	return s
