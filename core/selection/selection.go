@@ -8,7 +8,7 @@
 //
 //	R'(α) = R(α) + (1+η)·[(1−1/α̂)·R(α̂) + ln(1/γ)/α̂] + ln E[K]/(α−1).
 //
-// Run keeps the theorem's preconditions by construction: K is drawn before any
+// A Study keeps the theorem's preconditions by construction: K is drawn before any
 // row is read and never leaves the function; candidates see a source and no data;
 // every run has its own key and its own permit for the base event; nothing is
 // memoised, pruned or stopped early; a run that fails scores −Inf and counts; the
@@ -21,6 +21,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
@@ -40,66 +42,179 @@ type Winner[C, M any] struct {
 	Score float64
 }
 
-// Run draws the secret number of runs, draws a candidate for each, runs base on
-// it and returns the winner; ties go to the first. permit must hold sel, unused.
-//
-// base must cost at most sel.Event for every candidate that draw can return; its
-// permit holds the parts of sel.Event, each once.
+// Study is a selection: what is booked, how candidates are drawn and what one run is.
+type Study[C, M any] struct {
+	// Select is the event that the permit holds.
+	Select dp.Select
+	// Draw draws one candidate. It sees no data, and may be called from several
+	// goroutines at once.
+	Draw func(src *entropy.Source) C
+	// Base is run number run (from 0) on a candidate. It must cost at most Select.Event
+	// for every candidate that Draw can return; its permit holds the parts of
+	// Select.Event, each once. An error is a failed run. Base may be called from several
+	// goroutines at once, and what it is given depends on run alone.
+	Base func(ctx context.Context, permit *sealed.Permit, run int, candidate C, src *entropy.Source) (M, float64, error)
+	// Workers bounds the runs side by side; 0 means one. It does not change the result.
+	Workers int
+}
+
+// Run is a Study of one run after another.
 func Run[C, M any](
 	ctx context.Context, permit *sealed.Permit, sel dp.Select, src *entropy.Source,
 	draw func(src *entropy.Source) C,
 	base func(ctx context.Context, permit *sealed.Permit, candidate C, src *entropy.Source) (M, float64, error),
 ) (Winner[C, M], error) {
-	best := Winner[C, M]{Score: math.Inf(-1)}
-	law, ok := sel.Runs.(dp.TruncatedNegativeBinomial)
-	if !ok {
-		return best, fmt.Errorf("selection: runs of kind %T have no sampler here", sel.Runs)
+	return Study[C, M]{Select: sel, Draw: draw,
+		Base: func(ctx context.Context, permit *sealed.Permit, _ int, candidate C, src *entropy.Source) (M, float64, error) {
+			return base(ctx, permit, candidate, src)
+		}}.Run(ctx, permit, src)
+}
+
+// Run draws the secret number of runs, draws a candidate for each, runs Base on them
+// and returns the winner; ties go to the first. permit must hold Select, unused.
+func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entropy.Source) (Winner[C, M], error) {
+	none := Winner[C, M]{Score: math.Inf(-1)}
+	switch {
+	case permit == nil:
+		return none, errors.New("selection: a permit is required")
+	case src == nil:
+		return none, errors.New("selection: a source of randomness is required")
+	case s.Draw == nil || s.Base == nil:
+		return none, errors.New("selection: how candidates are drawn and run is required")
 	}
-	if src == nil {
-		return best, errors.New("selection: a source of randomness is required")
-	}
-	runs, err := drawRuns(law, src.Split("runs"))
+	runs, err := drawRuns(s.Select.Runs, src.Split("runs"))
 	if err != nil {
-		return best, err
+		return none, err
 	}
-	next, err := sealed.Runs(permit, sel)
+	next, err := sealed.Runs(permit, s.Select)
 	if err != nil {
-		return best, err
+		return none, err
 	}
-	found := false
-	for i := range runs {
-		candidate := draw(src.Split("candidate", uint64(i)))
+	var (
+		mu    sync.Mutex
+		best  = none
+		first = -1 // the number of the best run
+		fault error
+	)
+	one := func(i int) {
+		if ctx.Err() != nil {
+			return
+		}
+		candidate := s.Draw(src.Split("candidate", uint64(i)))
 		p, err := next()
 		if err != nil {
-			return Winner[C, M]{Score: math.Inf(-1)}, err
+			mu.Lock()
+			defer mu.Unlock()
+			fault = err
+			return
 		}
-		model, score, err := base(ctx, p, candidate, src.Split("run", uint64(i)))
+		model, score, err := s.Base(ctx, p, i, candidate, src.Split("run", uint64(i)))
 		p.Close()
-		if ctx.Err() != nil {
-			return Winner[C, M]{Score: math.Inf(-1)}, ctx.Err()
+		if err != nil || math.IsNaN(score) || math.IsInf(score, -1) {
+			return // a failed run scores −Inf and counts
 		}
-		if err != nil || math.IsNaN(score) {
-			continue // a failed run scores −Inf and counts
-		}
-		if score > best.Score {
-			best, found = Winner[C, M]{Candidate: candidate, Model: model, Score: score}, true
+		mu.Lock()
+		defer mu.Unlock()
+		if first < 0 || score > best.Score || score == best.Score && i < first {
+			best, first = Winner[C, M]{Candidate: candidate, Model: model, Score: score}, i
 		}
 	}
-	if !found {
-		return best, ErrNothing
+	side(min(max(s.Workers, 1), runs), runs, one)
+	switch {
+	case ctx.Err() != nil:
+		return none, ctx.Err()
+	case fault != nil:
+		return none, fault
+	case first < 0:
+		return none, ErrNothing
 	}
 	return best, nil
 }
 
-// drawRuns inverts the distribution function of D(η, γ) on a 53-bit uniform; its
+// side calls do(0) … do(n−1) in this order on some goroutines. A panic goes on in the
+// caller, the first that was seen.
+func side(workers, n int, do func(i int)) {
+	if workers <= 1 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	var wait sync.WaitGroup
+	var counter atomic.Int64
+	raised := make(chan any, workers)
+	for range workers {
+		wait.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					raised <- r
+				}
+			}()
+			for i := counter.Add(1) - 1; i < int64(n); i = counter.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	wait.Wait()
+	select {
+	case r := <-raised:
+		panic(r)
+	default:
+	}
+}
+
+// drawRuns draws the number of runs from its law.
+func drawRuns(law dp.Runs, src *entropy.Source) (int, error) {
+	if law == nil {
+		return 0, errors.New("selection: no law for the number of runs")
+	}
+	if err := law.Validate(); err != nil {
+		return 0, err
+	}
+	switch law := law.(type) {
+	case dp.TruncatedNegativeBinomial:
+		return drawNegativeBinomial(law, src)
+	case dp.PoissonRuns:
+		return drawPoisson(law.Mean, src)
+	case dp.RandomStopping:
+		most := math.Ceil(-math.Log(law.Delta2) / law.Gamma)
+		if !(most <= 1e7) {
+			return 0, fmt.Errorf("selection: random stopping after at most %g runs is too long", most)
+		}
+		k := 1
+		for float64(k) < most && !src.Bernoulli(law.Gamma) {
+			k++
+		}
+		return k, nil
+	}
+	return 0, fmt.Errorf("selection: runs of kind %T have no sampler here", law)
+}
+
+// drawPoisson inverts the distribution function from 0 upwards, P(k) = e^(−μ)·μ^k/k!;
+// means above 500 are refused, since e^(−μ) must keep its digits. Zero runs are
+// possible, and then nothing is released.
+func drawPoisson(mean float64, src *entropy.Source) (int, error) {
+	if mean > 500 {
+		return 0, fmt.Errorf("selection: a Poisson number of runs has a mean of at most 500 here, got %g", mean)
+	}
+	p := math.Exp(-mean)
+	u, k := src.Float64(), 0
+	for cumulative := p; u >= cumulative; cumulative += p {
+		k++
+		p *= mean / float64(k)
+		if float64(k) > mean && p < 1e-20 {
+			break
+		}
+	}
+	return k, nil
+}
+
+// drawNegativeBinomial inverts the distribution function of D(η, γ) on a 53-bit uniform; its
 // total variation distance from the exact law is below 1e-14 up to a mean of a
 // hundred, and grows with the mean by the rounding of the sum.
 //
 //	P(k) ∝ (1−γ)^k · Π_{j<k} (j+η)/(j+1), k >= 1 (for η = 0: (1−γ)^k / k)
-func drawRuns(law dp.TruncatedNegativeBinomial, src *entropy.Source) (int, error) {
-	if err := law.Validate(); err != nil {
-		return 0, err
-	}
+func drawNegativeBinomial(law dp.TruncatedNegativeBinomial, src *entropy.Source) (int, error) {
 	gamma, err := accountant.TNBGamma(law)
 	if err != nil {
 		return 0, err

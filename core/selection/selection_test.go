@@ -364,7 +364,7 @@ func TestRunRefuses(t *testing.T) {
 		{"not reserved", base, sel, entropy.Seeded(1)},
 		{"fewer runs reserved", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: 9}, Event: base}, entropy.Seeded(1)},
 		{"a cheaper run reserved", sel, dp.Select{Runs: sel.Runs, Event: dp.Gaussian{NoiseMultiplier: 1}}, entropy.Seeded(1)},
-		{"a law without a sampler", dp.Select{Runs: dp.PoissonRuns{Mean: 3}, Event: base}, dp.Select{Runs: dp.PoissonRuns{Mean: 3}, Event: base}, entropy.Seeded(1)},
+		{"a law without a sampler", dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}, dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}, entropy.Seeded(1)},
 		{"no law", sel, dp.Select{Event: base}, entropy.Seeded(1)},
 		{"invalid law", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: math.NaN()}, Event: base}, entropy.Seeded(1)},
 	} {
