@@ -133,6 +133,9 @@ func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
 	return x
 }
 
+// PerExample says whether all layers treat examples apart; see gradient.Network.
+func (n *Net) PerExample() error { return nil }
+
 // Backprop runs a microbatch forward and backward; see gradient.Network. Inputs is
 // n×Inputs(), targets n and seeds n; n = 0 records empty traces. Traces come from
 // the last layer to the first, groups of a convolution in order. It allocates

@@ -222,10 +222,25 @@ func TestTracesThatOverlapAreRefused(t *testing.T) {
 		ok     bool
 	}{
 		{"apart", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size(); return []Trace{b, tr} }, true},
-		{"one weight twice", func(tr Trace) []Trace { return []Trace{tr, fresh(tr)} }, false},
+		{"one weight twice", func(tr Trace) []Trace { return []Trace{tr, fresh(tr)} }, true},
+		{"one weight in two shapes", func(tr Trace) []Trace {
+			b := fresh(tr)
+			b.T, b.N, b.M = 3, 1, 6
+			b.A = make([]float32, 18)
+			return []Trace{tr, b}
+		}, false},
+		{"one weight chained once", func(tr Trace) []Trace { b := fresh(tr); b.Chain = func([]float32) {}; return []Trace{tr, b} }, false},
 		{"bias in a weight", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size() - 1; return []Trace{tr, b} }, false},
 		{"weight in a bias", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size() - 1; return []Trace{b, tr} }, false},
 		{"one G twice", func(tr Trace) []Trace { b := tr; b.Offset = tr.size(); return []Trace{tr, b} }, false},
+		{"an index beyond the weight", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{2}; return []Trace{tr} }, false},
+		{"an index below it", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{-1}; return []Trace{tr} }, false},
+		{"an index with a bias", func(tr Trace) []Trace { tr.A, tr.Index = nil, []int32{1}; return []Trace{tr} }, false},
+		{"an index without a row", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{}; return []Trace{tr} }, false},
+		{"a diagonal that is none", func(tr Trace) []Trace { tr.Diagonal = true; return []Trace{tr} }, false},
+		{"starts of others", func(tr Trace) []Trace { tr.Starts = []int32{0, 1, 1}; return []Trace{tr} }, false},
+		{"starts that skip a row", func(tr Trace) []Trace { tr.Starts, tr.A, tr.G = []int32{1, 1}, tr.A[:2], tr.G[:3]; return []Trace{tr} }, false},
+		{"more rows than it says", func(tr Trace) []Trace { tr.Starts, tr.T = []int32{0, 1}, 0; return []Trace{tr} }, false},
 		{"too few rows", func(tr Trace) []Trace { tr.G = tr.G[:len(tr.G)-1]; return []Trace{tr} }, false},
 		{"beyond the parameters", func(tr Trace) []Trace { tr.Offset = tr.size() + 1; return []Trace{tr} }, false},
 	} {

@@ -44,8 +44,7 @@ type Training struct {
 	// Microbatch is the largest number of examples that pass through the network at
 	// once: a matter of memory, without effect on the result beyond rounding. The
 	// memory of a run is Microbatch·Multiplicity times what the network keeps of an
-	// example, besides what grows with the parameters; traces of many positions
-	// (see forms) add Microbatch times their parameters.
+	// example, besides what grows with the parameters.
 	Microbatch int
 	// Augment, when not nil, fills dst with one of Multiplicity data-free variants of
 	// an example's input; it runs concurrently. Gradients of the variants are averaged
@@ -91,7 +90,11 @@ func (t *Training) Validate() error {
 	case !(t.ExpectedRows > 0) || !(lot > 0) || math.IsInf(float64(lot), 0):
 		return fmt.Errorf("gradient: expected rows must be a finite number > 0, got %g", t.ExpectedRows)
 	}
-	return nil
+	if t.Clipping == Unclipped {
+		return nil
+	}
+	// Without a gradient of its own, an example has no norm to bound.
+	return t.Network.PerExample()
 }
 
 // check is Validate with the arguments of a run.

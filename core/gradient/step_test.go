@@ -18,7 +18,9 @@ type reluNet struct {
 	slots           [workers]struct{ h, back, g []float32 }
 }
 
-func (w *reluNet) Inputs() int     { return w.in }
+func (w *reluNet) Inputs() int       { return w.in }
+func (w *reluNet) PerExample() error { return nil }
+
 func (w *reluNet) Parameters() int { return w.in*w.hidden + w.hidden*w.out }
 
 func (w *reluNet) Backprop(slot int, params, x, targets []float32, _ []uint64, record func(Trace)) {

@@ -30,6 +30,8 @@ func (w *tinyNet) maps() (first, second Trace) {
 	return first, second
 }
 
+func (w *tinyNet) PerExample() error { return nil }
+
 func (w *tinyNet) Parameters() int { _, s := w.maps(); return s.Offset + s.size() }
 func (w *tinyNet) Inputs() int     { return w.t * w.m }
 
@@ -134,6 +136,8 @@ type rawNet struct {
 }
 
 func (w rawNet) trace() Trace { return Trace{T: w.t, M: w.m, N: w.n, Bias: w.bias} }
+
+func (w rawNet) PerExample() error { return nil }
 
 func (w rawNet) Parameters() int { tr := w.trace(); return tr.size() }
 func (w rawNet) Inputs() int     { return w.t * (w.m + w.n) }

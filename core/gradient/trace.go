@@ -1,33 +1,90 @@
 package gradient
 
-// Trace is one use of a linear map by a microbatch of n examples. For example i
-// it holds T rows of A (what the weight multiplied, T×M) and of G (the gradient of
-// example i's own loss at the map's output, T×N), so that
+// Trace is one use of a linear map by a microbatch of n inputs. For input i it holds
+// T rows of A (what the weight multiplied, T×M) and of G (the gradient of input i's
+// own loss at the map's output, T×N), so that
 //
 //	∂loss_i/∂W = A_iᵀ G_i    (M×N)    and, with a bias,    ∂loss_i/∂b = Σ_t G_i,t
 //
 // Dense layers have T = 1; a convolution has one row per output position and A is
-// its im2col; an embedding has one-hot rows. Layers hand out traces and never
-// clip, sum over examples or draw noise.
+// its im2col; a recurrent layer has one row per time step. Layers hand out traces
+// and never clip, sum over examples or draw noise.
 type Trace struct {
 	// Offset is the position of W (M×N, row-major) in the flat vector of trainable
 	// parameters; the bias (N numbers) follows W when Bias is set.
 	Offset int
-	// T, M and N are positions per example, inputs and outputs of the map.
+	// T, M and N are positions per input, inputs and outputs of the map.
 	T, M, N int
 	Bias    bool
-	// A is (n·T)×M and G (n·T)×N, row-major, rows of one example together. They stay
-	// valid until the next call of Backprop on the same worker; core scales rows of
-	// G in place and clears rows of both, so no two traces share a G.
+	// A is (n·T)×M and G (n·T)×N, row-major, rows of one input together. They stay
+	// valid until the next call of Backprop on the same worker; core writes to A, G
+	// and Index, so no two traces share a G or an Index.
 	A, G []float32
+	// Starts, when not nil, has n+1 numbers: input i has the rows Starts[i] to
+	// Starts[i+1]−1, T of them at most, in place of T. The steps beyond the end of a
+	// short text then do not exist, rather than being zero.
+	Starts []int32
+	// Index, when not nil, stands in place of A, which is nil: row r of A is 1 at
+	// Index[r] in [0, M) and 0 elsewhere. It has no Bias. An embedding is such a map.
+	Index []int32
+	// Diagonal says that W is a diagonal, of which N = M numbers are kept: output j
+	// is w_j times input j, and ∂loss_i/∂w_j = Σ_t A_i,tj G_i,tj. The scale of a
+	// normalization is such a map.
+	Diagonal bool
+	// Chain, when not nil, turns ∂loss_i/∂W (with the bias behind it), in place, into
+	// the gradient of the parameters from which W was computed. It is one linear map
+	// for all examples, which may depend on params and on nothing else.
+	Chain func(gradient []float32)
 }
 
 // size is the number of parameters of the map.
 func (t *Trace) size() int {
-	if t.Bias {
-		return t.M*t.N + t.N
+	size := t.M * t.N
+	if t.Diagonal {
+		size = t.N
 	}
-	return t.M * t.N
+	if t.Bias {
+		size += t.N
+	}
+	return size
+}
+
+// span returns the rows from to to−1 that inputs lo to hi−1 have.
+func (t *Trace) span(lo, hi int) (from, to int) {
+	if t.Starts != nil {
+		return int(t.Starts[lo]), int(t.Starts[hi])
+	}
+	return lo * t.T, hi * t.T
+}
+
+// check panics unless the trace has the rows of n inputs and nothing else.
+func (t *Trace) check(n int) {
+	if t.Starts != nil {
+		bad := len(t.Starts) != n+1 || t.Starts[0] != 0
+		for i := 0; i < n && !bad; i++ {
+			rows := t.Starts[i+1] - t.Starts[i]
+			bad = rows < 0 || int(rows) > t.T
+		}
+		if bad {
+			panic("gradient: the starts of a trace are not those of its examples")
+		}
+	}
+	_, rows := t.span(0, n)
+	wide := t.M
+	if t.Index != nil {
+		wide = 0
+		if len(t.Index) != rows || t.Bias || t.Diagonal {
+			panic("gradient: the index of a trace does not fit it")
+		}
+		for _, at := range t.Index {
+			if at < 0 || int(at) >= t.M {
+				panic("gradient: an index of a trace lies beyond its weight")
+			}
+		}
+	}
+	if len(t.A) != rows*wide || len(t.G) != rows*t.N || t.Diagonal && t.M != t.N {
+		panic("gradient: a trace does not have the rows of its examples")
+	}
 }
 
 // Network is a model whose loss is a sum over examples and whose trainable
@@ -40,13 +97,18 @@ type Network interface {
 	Parameters() int
 	// Inputs is the length of one example's input.
 	Inputs() int
+	// PerExample is nil if what a trace holds of an example is a function of params
+	// and of its own input, target and seed alone. A network with a layer that mixes
+	// examples returns an error that names it: it is trained without clipping on
+	// public data, and refused otherwise.
+	PerExample() error
 	// Backprop runs a microbatch forward and backward: inputs is n×Inputs(),
 	// targets has n class indices or values. It calls record once for each use of a
 	// trainable map, with gradients of each example's own loss (not of a mean), in
-	// an order that is the same for every call. Weights that are used twice stack
-	// their rows into one trace; two traces on one parameter are refused. seeds holds
-	// one number per example for data-free randomness such as dropout masks. What
-	// a trace holds of an example must be a function of params and of its input,
-	// target and seed alone.
+	// an order that is the same for every call. Maps that share a weight say so by one
+	// Offset, with the same M, N, Diagonal and Chain; their gradients are added before
+	// the norm is taken. Traces whose parameters overlap in any other way are refused.
+	// seeds holds one number per example for data-free randomness such as dropout
+	// masks.
 	Backprop(worker int, params, inputs, targets []float32, seeds []uint64, record func(Trace))
 }
