@@ -15,7 +15,7 @@ import (
 var layers = [][]string{
 	{"kernel"},
 	{"schema", "core/dp", "images", "columnar", "text", "evolve"},
-	{"encode", "reader", "scatter", "core/entropy", "core/internal/sealed"},
+	{"encode", "space", "reader", "scatter", "core/entropy", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
@@ -23,6 +23,7 @@ var layers = [][]string{
 	{"zoo"},
 	{"model"},
 	{"learn", "advise", "report", "theory", "search"},
+	{"study"},
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},

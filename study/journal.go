@@ -1,0 +1,190 @@
+package study
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"pawl/core/entropy"
+)
+
+// Files of a study's folder. The key and the journal are secrets of a study on
+// sensitive data and are erased when it ends.
+const (
+	keyFile     = "key"
+	journalFile = "trials.jsonl"
+)
+
+// ErrEdited is wrapped when a folder's files do not belong together.
+var ErrEdited = errors.New("the study's files were edited or belong to another study")
+
+// Folder keeps a study that may be interrupted: its key and the scores of its trials,
+// readable by the owner alone. A line that a crash left unfinished is dropped; its trial
+// is run again.
+type Folder struct {
+	path string
+	key  [32]byte
+
+	mu     sync.Mutex
+	scores map[int]float64
+	lines  []Line
+	file   *os.File
+}
+
+// Line is a trial in the journal.
+type Line struct {
+	Number    int     `json:"number"`
+	Candidate string  `json:"candidate"`
+	Score     float64 `json:"score"`
+	Failed    bool    `json:"failed,omitempty"`
+	Seconds   float64 `json:"seconds"`
+	MAC       string  `json:"mac"`
+}
+
+func (l Line) mac(key [32]byte) string {
+	l.MAC = ""
+	b, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // scores are finite, failed ones are 0
+	}
+	m := hmac.New(sha256.New, key[:])
+	m.Write(b)
+	return hex.EncodeToString(m.Sum(nil)[:16])
+}
+
+// Open opens the folder of a study, or makes one with a fresh key; fresh says which.
+func Open(path string) (f *Folder, fresh bool, err error) {
+	f = &Folder{path: path, scores: map[int]float64{}}
+	name := filepath.Join(path, keyFile)
+	b, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if fresh, err = true, f.begin(name); err != nil {
+			return nil, false, err
+		}
+	case err != nil:
+		return nil, false, err
+	case hex.DecodedLen(len(b)) != len(f.key):
+		return nil, false, fmt.Errorf("%s: %w", name, ErrEdited)
+	default:
+		if _, err := hex.Decode(f.key[:], b); err != nil {
+			return nil, false, fmt.Errorf("%s: %w", name, ErrEdited)
+		}
+	}
+	if err := f.read(); err != nil {
+		return nil, false, err
+	}
+	f.file, err = os.OpenFile(filepath.Join(path, journalFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	return f, fresh, err
+}
+
+// begin draws the key and writes it whole or not at all.
+func (f *Folder) begin(name string) (err error) {
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return err
+	}
+	if f.key, err = entropy.NewKey(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name+".new", []byte(hex.EncodeToString(f.key[:])), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// read takes the lines that are whole, and cuts what a crash left behind them.
+func (f *Folder) read() error {
+	name := filepath.Join(f.path, journalFile)
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(b, '\n') + 1
+	in := bufio.NewScanner(bytes.NewReader(b[:whole]))
+	in.Buffer(nil, 1<<20)
+	for n := 1; in.Scan(); n++ {
+		var l Line
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil || l.MAC != l.mac(f.key) {
+			return fmt.Errorf("%s:%d: %w", name, n, ErrEdited)
+		}
+		f.lines = append(f.lines, l)
+		f.scores[l.Number] = l.score()
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, ErrEdited)
+	}
+	if whole < len(b) {
+		return os.Truncate(name, int64(whole))
+	}
+	return nil
+}
+
+func (l Line) score() float64 {
+	if l.Failed {
+		return math.Inf(-1)
+	}
+	return l.Score
+}
+
+// Key is the secret of the study, bound to what parts name: another computation has
+// another key.
+func (f *Folder) Key(parts ...[]byte) [32]byte { return entropy.Derive(f.key, "study", parts...) }
+
+// Scores implements Journal.
+func (f *Folder) Scores() map[int]float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.scores
+}
+
+// Put implements Journal: one line, on the disk before it returns.
+func (f *Folder) Put(number int, key string, score float64, took time.Duration) error {
+	l := Line{Number: number, Candidate: key, Score: score, Seconds: took.Seconds()}
+	if math.IsInf(score, -1) {
+		l.Score, l.Failed = 0, true
+	}
+	l.MAC = l.mac(f.key)
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, err := f.file.Write(append(b, '\n')); err != nil {
+		return err
+	}
+	if err := f.file.Sync(); err != nil {
+		return err
+	}
+	f.lines = append(f.lines, l)
+	return nil
+}
+
+// Lines are the trials of earlier runs and of this one.
+func (f *Folder) Lines() []Line {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]Line(nil), f.lines...)
+}
+
+// Close ends the use of the folder and leaves it for later.
+func (f *Folder) Close() error { return f.file.Close() }
+
+// Erase removes the key and the journal: what a selection does not release is gone.
+func (f *Folder) Erase() error {
+	return errors.Join(f.file.Close(), os.Remove(filepath.Join(f.path, journalFile)), os.Remove(filepath.Join(f.path, keyFile)))
+}
