@@ -1,0 +1,189 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/sealed"
+)
+
+// GroupScores releases how good predictions are in each of several groups of a scope.
+// Every row lies in one group, by a public column, so that all groups together cost
+// one release.
+//
+// A row has a loss e in [0, 1]: whether the answer was wrong, or the absolute error as
+// a fraction of the target's public range. It adds (e, 1−e) to the pair of sums of its
+// group and nothing to any other. The vector of all pairs is an integer vector, in
+// units of a row where losses are 0 or 1 and of 1/grid rows otherwise, and q units of
+// loss leave exactly unit − q of the other, so that rounding cannot add anything.
+//
+// Sensitivity. One row moves the vector by e + (1−e) = 1 row in L1 and by
+// √(e² + (1−e)²) <= 1 row in L2, with equality for a loss of 0 or 1; the pair (loss,
+// count), which says the same, would move by √2. Let neighbours differ in one unit of
+// at most k rows.
+//
+//   - AddOrRemoveOne and ZeroOut: the unit's rows come in or go out; a blanked row has
+//     no target and so is in no group. The k rows may lie in one group or in several:
+//     the triangle inequality gives k in L1 and in L2, reached by k rows alike. It is
+//     the rows that are counted and never the groups, since a unit may have rows in
+//     many groups, where parallel composition over groups would not hold.
+//   - ReplaceOne: k rows go and k others come, in any groups. Rows that move from one
+//     group to another change two pairs: 2k in L1, and in L2 2k by the triangle
+//     inequality (√2·k would do, since both parts are non-negative; the house rule
+//     that one row's change times RowsApart bounds a sum is kept, and errs upward).
+//
+// With k for RowsApart, discrete Gaussian noise of standard deviation k·NoiseMultiplier
+// rows on every sum is zCDP with rho = 1/(2·NoiseMultiplier²), and discrete Laplace
+// noise of scale k·NoiseMultiplier rows is (1/NoiseMultiplier)-DP. Sizes of groups are
+// private and enter only as the noisy sums of pairs.
+type GroupScores struct {
+	Scope           dp.Scope
+	NoiseMultiplier float64
+	// Pure asks for pure epsilon, by Laplace noise.
+	Pure bool
+	// Groups is the number of groups. Group maps a row's cells to one of them; a row
+	// that it maps to none is in one group more, the last, of rows whose group is not
+	// known.
+	Groups int
+	Group  func(cells []float64) int
+	// Loss maps a row's cells to [0, 1]; NaN takes the row out. Values outside are
+	// clipped.
+	Loss func(cells []float64) float64
+	// Counted says that losses are 0 or 1; others are rounded to them.
+	Counted bool
+}
+
+// GroupScore is the released score of one group, post-processing of two noisy sums.
+type GroupScore struct {
+	// Loss is the mean loss within [0, 1], NaN where TooFew.
+	Loss float64
+	// Interval holds the mean loss of the population that the group's rows come from
+	// in 95 % of cases, sampling and noise together. [0, 1] where TooFew.
+	Interval [2]float64
+	// Rows is the noisy number of rows; it may be negative.
+	Rows float64
+	// TooFew says that Rows is below Fewest: nothing can be said. It follows from the
+	// noisy number only.
+	TooFew bool
+}
+
+// Event is what Release costs.
+func (g GroupScores) Event() dp.Event {
+	if g.Pure {
+		return dp.DiscreteLaplace{NoiseMultiplier: g.NoiseMultiplier}
+	}
+	return dp.DiscreteGaussian{NoiseMultiplier: g.NoiseMultiplier}
+}
+
+// stdDev is the standard deviation in rows of the noise on each sum. That of the
+// discrete Laplace law is a little below √2 times its scale.
+func (g GroupScores) stdDev(apart float64) float64 {
+	if g.Pure {
+		return math.Sqrt2 * g.NoiseMultiplier * apart
+	}
+	return g.NoiseMultiplier * apart
+}
+
+const (
+	// fewestDeviations of the noise on a number of rows keep the noise's part of an
+	// interval within 17 points to either side, and a ratio of noisy sums near enough
+	// to linear in its noise.
+	fewestDeviations = 8
+	// fewestRows is where sampling alone gives 22 points to either side at one half.
+	fewestRows = 20
+)
+
+// Fewest is the noisy number of rows below which a group's score says nothing, where
+// neighbours differ in at most apart rows.
+func (g GroupScores) Fewest(apart int) float64 {
+	return max(fewestRows, fewestDeviations*math.Sqrt2*g.stdDev(float64(apart)))
+}
+
+// Release returns the score of every group, that of unknown ones last.
+func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (scores []GroupScore, err error) {
+	defer sealed.Contain(&err)
+	sums, err := g.sums(ctx, permit, rows, src)
+	if err != nil {
+		return nil, err
+	}
+	unit, std := float64(g.unit()), g.stdDev(float64(permit.RowsApart()))
+	// Not the named result: a fault would hand out what is there of it.
+	out := make([]GroupScore, len(sums)/2)
+	for i := range out {
+		loss, gain := sums[2*i]/unit, sums[2*i+1]/unit
+		out[i] = groupScore(loss, gain, std, g.Fewest(permit.RowsApart()))
+	}
+	return out, nil
+}
+
+// groupScore reads one pair of noisy sums. The sampling part of the interval is
+// Wilson's, since near 0 and 1 a normal one would be too narrow; for absolute errors
+// it errs on the wide side, because v(1−v) is the largest variance that losses in
+// [0, 1] of mean v can have.
+func groupScore(loss, gain, std, fewest float64) GroupScore {
+	n := loss + gain
+	s := GroupScore{Loss: math.NaN(), Interval: [2]float64{0, 1}, Rows: n}
+	if s.TooFew = !(n >= fewest); s.TooFew {
+		return s
+	}
+	const z = 1.959963984540054
+	p := min(max(loss/n, 0), 1)
+	centre := (p + z*z/(2*n)) / (1 + z*z/n)
+	sampling := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	// d(loss/n) = ((1−p)·d loss − p·d gain)/n.
+	noisy := z * std * math.Sqrt((1-p)*(1-p)+p*p) / n
+	half := math.Hypot(sampling, noisy)
+	s.Loss, s.Interval = p, [2]float64{max(centre-half, 0), min(centre+half, 1)}
+	return s
+}
+
+// unit is the number of integer units in a row.
+func (g GroupScores) unit() int64 {
+	if g.Counted {
+		return 1
+	}
+	return grid
+}
+
+// sums returns the noisy pairs (loss, 1 − loss) in units, group after group.
+func (g GroupScores) sums(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) ([]float64, error) {
+	if g.Groups < 1 || g.Group == nil || g.Loss == nil {
+		return nil, fmt.Errorf("release: scores by group need groups and a loss")
+	}
+	view, err := open(ctx, permit, rows, g.Scope, g.Event(), g.NoiseMultiplier)
+	if err != nil {
+		return nil, err
+	}
+	unit := g.unit()
+	exact := make([]int64, 2*(g.Groups+1))
+	for i := range view.Len() {
+		cells := view.Row(i)
+		loss := g.Loss(cells)
+		if loss != loss {
+			continue
+		}
+		at := g.Group(cells)
+		if at < 0 || at >= g.Groups {
+			at = g.Groups
+		}
+		q := int64(math.Round(min(max(loss, 0), 1) * float64(unit)))
+		exact[2*at] += q
+		exact[2*at+1] += unit - q
+	}
+	scale := g.NoiseMultiplier * stake(permit) * float64(unit)
+	if !g.Pure {
+		return gaussian(src, exact, scale)
+	}
+	noisy := make([]float64, len(exact))
+	for i, c := range exact {
+		z, err := laplace(src, c, scale)
+		if err != nil {
+			return nil, err
+		}
+		noisy[i] = float64(z)
+	}
+	return noisy, nil
+}
