@@ -2,12 +2,12 @@ package nn
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 
 	"pawl/core/gradient"
+	"pawl/kernel"
 )
 
 // Net is a compiled network. Its trainable parameters live in a flat vector that
@@ -25,8 +25,11 @@ type Net struct {
 	// the others.
 	trainable int
 	frozen    []float32
-	// prefix is the number of layers before the first trainable one.
-	prefix int
+	// first is the first trainable layer; prefix, at most first, is the number of
+	// layers whose results can be kept in place of the inputs.
+	first, prefix int
+	// joins has, for each op, the residual ops that add its input.
+	joins [][]int
 	// skipped is the number of layers that a Rest has left behind.
 	skipped int
 
@@ -88,7 +91,7 @@ func (n *Net) SetFrozen(values []float32) error {
 func (n *Net) MemoryPerExample() int {
 	numbers := n.outputs
 	for i, o := range n.ops {
-		numbers += o.memory(i >= n.prefix, i > n.prefix)
+		numbers += o.memory(i >= n.first, i > n.first)
 	}
 	return 4 * numbers
 }
@@ -101,7 +104,7 @@ func (n *Net) worker(i int) *worker {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for len(n.workers) <= i {
-		n.workers = append(n.workers, &worker{states: make([]state, len(n.ops))})
+		n.workers = append(n.workers, &worker{states: make([]state, len(n.ops)), from: make([][]float32, len(n.ops))})
 	}
 	return n.workers[i]
 }
@@ -120,11 +123,13 @@ func (n *Net) batch(params, inputs []float32) int {
 
 // forward runs layers lo to hi−1 on x.
 func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
+	w.call.from = w.from
 	for i := lo; i < hi; i++ {
 		w.call.layer = i + n.skipped
-		w.call.wantInput = i > n.prefix
+		w.call.wantInput = i > n.first
+		w.from[i] = x
 		seeds := w.call.seeds
-		if i < n.prefix {
+		if i < n.first {
 			w.call.seeds = nil // dropout is off where nothing is trained
 		}
 		x = n.ops[i].forward(&w.call, &w.states[i], x)
@@ -134,7 +139,16 @@ func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
 }
 
 // PerExample says whether all layers treat examples apart; see gradient.Network.
-func (n *Net) PerExample() error { return nil }
+func (n *Net) PerExample() error {
+	for i, o := range n.ops {
+		if _, ok := o.(*batchNorm); ok {
+			return &LayerError{Layer: i + 1 + n.skipped, Kind: n.layers[i].Kind,
+				Reason:  "batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip",
+				Instead: instead(n.layers[i].Input)}
+		}
+	}
+	return nil
+}
 
 // Backprop runs a microbatch forward and backward; see gradient.Network. Inputs is
 // n×Inputs(), targets n and seeds n; n = 0 records empty traces. Traces come from
@@ -154,9 +168,15 @@ func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []ui
 	scores := n.forward(w, inputs, 0, len(n.ops))
 	dy := grow(&w.loss, len(scores))
 	n.loss.Gradients(dy, scores, targets)
-	for i := len(n.ops) - 1; i >= n.prefix; i-- {
-		w.call.layer, w.call.wantInput = i+n.skipped, i > n.prefix
+	for i := len(n.ops) - 1; i >= n.first; i-- {
+		w.call.layer, w.call.wantInput = i+n.skipped, i > n.first
 		dy = n.ops[i].backward(&w.call, &w.states[i], dy)
+		if i == n.first {
+			break
+		}
+		for _, j := range n.joins[i] {
+			kernel.AddScaled(dy, w.states[j].dx, 1)
+		}
 	}
 	w.call = call{}
 }
@@ -172,8 +192,9 @@ func (n *Net) Predict(worker int, params, inputs []float32) []float32 {
 	return y
 }
 
-// FrozenPrefix is the number of layers before the first trainable one. What they
-// compute for an example never changes and can be kept.
+// FrozenPrefix is a number of layers before the first trainable one, all of them or
+// those before a sequence or the inner part of a residual. What they compute for an
+// example never changes and can be kept.
 func (n *Net) FrozenPrefix() int { return n.prefix }
 
 // ForwardPrefix returns what the frozen prefix makes of inputs (n×Inputs()): n
@@ -196,8 +217,20 @@ func (n *Net) ForwardPrefix(worker int, inputs []float32) []float32 {
 // makes them.
 func (n *Net) Rest() *Net {
 	input := n.layers[n.prefix].Input
-	return &Net{input: input, outputs: n.outputs, loss: n.loss, ops: n.ops[n.prefix:], layers: n.layers[n.prefix:],
-		trainable: n.trainable, frozen: n.frozen, skipped: n.skipped + n.prefix}
+	rest := &Net{input: input, outputs: n.outputs, loss: n.loss, ops: n.ops[n.prefix:], layers: n.layers[n.prefix:],
+		trainable: n.trainable, frozen: n.frozen, first: n.first - n.prefix, skipped: n.skipped + n.prefix}
+	rest.link()
+	return rest
+}
+
+// link finds the other summands of residual ops.
+func (n *Net) link() {
+	n.joins = make([][]int, len(n.ops))
+	for i, o := range n.ops {
+		if r, ok := o.(residual); ok {
+			n.joins[i-r.back] = append(n.joins[i-r.back], i)
+		}
+	}
 }
 
 // gains gives each layer the variance of its weights from the activation that
@@ -213,6 +246,9 @@ func (n *Net) gains(layers []Layer) {
 			gain = 2
 		case "tanh", "sigmoid", "tempered_sigmoid", "identity":
 			gain = 1
+		case "lstm", "gru", "embedding":
+			n.layers[i].gain, gain = 1, 1
+			weighted = append(weighted, i)
 		case "dense", "conv2d":
 			n.layers[i].gain = gain
 			gain = 1
@@ -226,28 +262,15 @@ func (n *Net) gains(layers []Layer) {
 
 // Init draws all weights from normal distributions of mean 0 and variance
 // gain/inputs, with gain 2 before relu and bounded_relu, 0 in a net of one layer and
-// 1 otherwise; biases are 0. It returns the trainable ones and keeps the frozen ones in the net. Both
+// 1 otherwise; biases are 0, that of the forget gate of lstm 1; numbers of an
+// embedding have variance 1; scales are 1 and shifts 0. It returns the trainable ones and keeps the frozen ones in the net. Both
 // are drawn in the order of the layers, so that a net starts from the same weights
 // whatever is frozen in it.
 func (n *Net) Init(rng *rand.Rand) []float32 {
 	params := make([]float32, n.trainable)
 	for i, o := range n.ops {
-		var f *affine
-		switch o := o.(type) {
-		case *denseLayer:
-			f = &o.affine
-		case *conv2d:
-			f = &o.affine
-		default:
-			continue
-		}
-		deviation := math.Sqrt(n.layers[i].gain / float64(f.m))
-		for g := range f.groups {
-			w, b := f.group(params, n.frozen, g)
-			for j := range w {
-				w[j] = float32(deviation * rng.NormFloat64())
-			}
-			clear(b)
+		if o, ok := o.(drawn); ok {
+			o.draw(n, n.layers[i].gain, params, rng)
 		}
 	}
 	return params
