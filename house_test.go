@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
 	{"nn", "optim"},
 	{"zoo"},
-	{"model"},
+	{"model", "space/net"},
 	{"learn", "advise", "report", "theory", "search"},
 	{"study"},
 	{"workflow"},
