@@ -10,7 +10,7 @@ import (
 // listed; NetListLimit that where constraints ask the network, which takes
 // microseconds a point.
 const (
-	ListLimit    = 1 << 18
+	ListLimit    = 1 << 16
 	NetListLimit = 1 << 15
 )
 

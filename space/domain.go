@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 const (
@@ -132,6 +133,8 @@ func domainOf(d *Dimension, path string) (*domain, *fault) {
 		switch {
 		case v.kind != kind || v.kind == 0 || v.kind == Set:
 			return nil, faultf(at, "numbers, words, or true and false; use a second dimension with when: for another kind", "%s lists a %v beside a %v", d.Name, v.kind, kind)
+		case !utf8.ValidString(v.text):
+			return nil, faultf(at, "", "%s lists a word that is not UTF-8 text", d.Name)
 		case v.kind == Number && (math.IsNaN(v.number) || math.IsInf(v.number, 0)):
 			return nil, faultf(at, "", "%s lists a number that is not finite", d.Name)
 		case slices.IndexFunc(d.Values, v.Equal) < i:
@@ -209,6 +212,9 @@ func subsetOf(name string, s *Subset, path string) (*domain, *fault) {
 		return nil, faultf(path+".size", fmt.Sprintf("size: [1, %d]", len(s.Of)), "%s: no set of %d names has a size from %d to %d", name, len(s.Of), s.Min, s.Max)
 	}
 	for i, n := range s.Of {
+		if !utf8.ValidString(n) {
+			return nil, faultf(at, "", "%s lists a name that is not UTF-8 text", name)
+		}
 		if slices.Index(s.Of, n) < i {
 			return nil, faultf(fmt.Sprintf("%s.%d", at, i), "leave one out", "%s lists %s twice", name, word(n))
 		}

@@ -38,8 +38,8 @@ func (s *Space) drawComponent(c *component, src Source, genes []uint64) error {
 // changeTries is how often a change is tried anew when it violates a constraint.
 const changeTries = 100
 
-// Mutate draws the value of one active dimension anew, each with the same chance
-// over all its values (so that it may stay what it was), as the program behind Alg. 2
+// Mutate draws the value of one active dimension that has a choice anew, each
+// dimension with the same chance, over all its values (so that it may stay what it was), as the program behind Alg. 2
 // does. Of a subset it draws the membership of one name. Dimensions that become active
 // are drawn, those that no longer are vanish. A result that violates a constraint is
 // discarded and all is drawn again, 100 times at most; then p comes back.
@@ -47,9 +47,12 @@ func (s *Space) Mutate(src Source, p Point) Point {
 	s.own(p)
 	var active []int
 	for _, i := range s.frame.order {
-		if p.genes[i] != inactive {
+		if p.genes[i] != inactive && s.frame.dims[i].count != 1 {
 			active = append(active, i)
 		}
+	}
+	if len(active) == 0 {
+		return p // nothing but constants
 	}
 	for range changeTries {
 		genes := slices.Clone(p.genes)

@@ -2,7 +2,6 @@ package space
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -133,14 +132,23 @@ func (s *Space) assemble() *fault {
 		c.dims = append(c.dims, i)
 	}
 	for k, c := range s.checks {
-		if len(needs[k]) > 0 && !s.waits(c) {
-			p := s.components[s.of[needs[k][0]]]
-			p.checks = append(p.checks, c)
+		if s.waits(c) {
+			continue
 		}
+		// What depends on no dimension holds for all points or for none: any component
+		// will do.
+		p := s.components[0]
+		if len(needs[k]) > 0 {
+			p = s.components[s.of[needs[k][0]]]
+		}
+		p.checks = append(p.checks, c)
 	}
 	for q, f := range s.bound {
-		if f != nil && len(s.reads[q]) > 0 {
-			p := s.components[s.of[s.reads[q][0]]]
+		if f != nil {
+			p := s.components[0]
+			if len(s.reads[q]) > 0 {
+				p = s.components[s.of[s.reads[q][0]]]
+			}
 			p.valid = append(p.valid, f)
 		}
 	}
@@ -233,7 +241,7 @@ func (s *Space) blank() []uint64 {
 type Quantity struct {
 	Name string
 	// Of names the dimensions that it depends on; those that the space lacks are
-	// passed over, and with none left the quantity is ignored.
+	// passed over.
 	Of []string
 	// Value computes it from a point of which only those dimensions are set. An error
 	// excludes the point: a network that cannot be built is no candidate.
@@ -337,35 +345,4 @@ func (s *Space) Values(dimension string) []Value {
 		out = append(out, d.value(g))
 	}
 	return out
-}
-
-// Join is the product of several spaces: features, architecture and hyperparameters
-// of one candidate (Bao, Bauer and Bindschaedler, Eq. (6)). A dimension may stand in
-// one of them only, and one of them may say what builds the net.
-func Join(name string, spaces ...*Space) (*Space, error) {
-	d := Definition{Name: name}
-	seen := map[string]string{}
-	for _, s := range spaces {
-		for _, n := range s.Dimensions() {
-			if other, twice := seen[n]; twice {
-				return nil, fmt.Errorf("search spaces %s and %s both have a dimension %s", other, s.Name(), n)
-			}
-		}
-		maps.Insert(seen, func(yield func(string, string) bool) {
-			for _, n := range s.Dimensions() {
-				if !yield(n, s.Name()) {
-					return
-				}
-			}
-		})
-		if s.Net() != "" {
-			if d.Net != "" && d.Net != s.Net() {
-				return nil, fmt.Errorf("search space %s builds its net by %s, another by %s", s.Name(), s.Net(), d.Net)
-			}
-			d.Net = s.Net()
-		}
-		d.Dimensions = append(d.Dimensions, s.definition.Dimensions...)
-		d.Constraints = append(d.Constraints, s.definition.Constraints...)
-	}
-	return New(d)
 }
