@@ -18,7 +18,7 @@ import (
 // with 102 levels of skewed frequency and 6 numeric ones, with a label that
 // depends on both.
 func censusRows(n int) (*sealed.Rows, *encode.Encoding) {
-	s := &schema.Schema{Unit: schema.Unit{Name: "row", MaxRows: 1}}
+	s := &schema.Schema{Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1}}
 	levels := []int{9, 16, 7, 15, 6, 5, 3, 41}
 	for i, k := range levels {
 		c := schema.Column{Name: fmt.Sprintf("category%d", i), Type: schema.Categorical}

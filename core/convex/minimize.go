@@ -17,8 +17,8 @@ const (
 	// memory is the number of secant pairs that correct an old Hessian.
 	memory = 12
 	// slow is the contraction of the gradient norm above which a new Hessian pays:
-	// it costs about as much as three gradients.
-	slow = 0.3
+	// it costs about as much as six gradients, less where few rows have changed.
+	slow = 0.5
 )
 
 // solver minimises J(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w on one encoded matrix, again
@@ -41,14 +41,18 @@ type solver struct {
 	regularization float64
 	cap            float64
 
-	weights, grad         []float64
-	curvature             []float64 // ℓ'' of every row at weights
-	trialWeights, trial   []float64
-	trialCurvature        []float64
-	direction             []float64
-	packed                *design.Packed
-	moments               design.Moments
-	hessian               []float64
+	weights, grad       []float64
+	curvature           []float64 // ℓ'' of every row at weights
+	trialWeights, trial []float64
+	trialCurvature      []float64
+	direction           []float64
+	packed              *design.Packed
+	moments             design.Moments
+	hessian             []float64 // without a
+	// taken holds the curvature of every row in hessian; empty where hessian is an
+	// estimate from a sample. part and change are scratch of an update.
+	taken, part, change   []float64
+	origin                *center           // whose Hessian this one is, not yet copied
 	factor                blas64.Triangular // U with UᵀU = the metric; empty before the first
 	exact                 bool              // take metrics from all rows from now on
 	complete              bool              // the present metric did
@@ -62,7 +66,7 @@ func newSolver(m *design.Matrix) *solver {
 	return &solver{
 		m: m, packed: m.Pack(), linear: vector(d), weights: vector(d), grad: vector(d), curvature: vector(m.Len()),
 		trialWeights: vector(d), trial: vector(d), trialCurvature: vector(m.Len()),
-		direction: vector(d), hessian: vector(d * d), projections: vector(memory),
+		direction: vector(d), hessian: vector(d * d), part: vector(d * d), change: vector(m.Len()), projections: vector(memory),
 	}
 }
 
@@ -78,7 +82,8 @@ func (s *solver) gradient(g, curvature, w []float64) float64 {
 		sigmoids(scores)
 		for i, p := range scores {
 			y := target[i]
-			if y != 0 && y != 1 { // true for NaN as well
+			// A product, because a branch on y itself would be a coin toss.
+			if y*(1-y) != 0 { // true for NaN as well
 				scores[i], curvature[i] = 0, 0
 				continue
 			}
@@ -158,6 +163,7 @@ func (s *solver) improve(ctx context.Context, aim, size float64) (float64, error
 // need about half as many gradients as from each other's minimisers.
 type center struct {
 	weights, grad, curvature []float64 // grad without the linear term
+	hessian                  []float64 // at curvature, without a
 	factor                   blas64.Triangular
 }
 
@@ -168,10 +174,10 @@ func (s *solver) centre(ctx context.Context) (*center, error) {
 		return nil, err
 	}
 	exact := s.exact
-	s.exact = true
+	s.exact, s.origin, s.taken = true, nil, s.taken[:0]
 	s.refactor()
 	s.exact = exact
-	return &center{clone(s.weights), clone(s.grad), clone(s.curvature), s.factor}, nil
+	return &center{clone(s.weights), clone(s.grad), clone(s.taken), clone(s.hessian), s.factor}, nil
 }
 
 // worthACenter is the number of fits from which a center is not slower.
@@ -198,6 +204,7 @@ func (s *solver) solve(ctx context.Context, c *center, aim float64) (float64, er
 	s.factor, s.complete, s.exact = c.factor, true, false
 	copy(s.weights, c.weights)
 	copy(s.curvature, c.curvature)
+	s.origin = c
 	copy(s.grad, c.grad)
 	axpy(1, s.linear, s.grad)
 	return s.improve(ctx, aim, norm(s.grad))
@@ -240,15 +247,29 @@ func (s *solver) accept(size float64) float64 {
 }
 
 // refactor takes the Hessian at weights and drops the secant pairs. Fifty rows per
-// coordinate are enough for most metrics: the pairs make up for the rest.
+// coordinate are enough for most metrics: the pairs make up for the rest. From a
+// Hessian of all rows on it adds what has changed.
 func (s *solver) refactor() {
 	s.forget()
 	every := 1
 	if !s.exact {
 		every = max(1, s.m.Len()/(50*len(s.weights)))
 	}
-	s.complete = every == 1
-	s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
+	if s.origin != nil {
+		s.taken = append(s.taken[:0], s.origin.curvature...)
+		copy(s.hessian, s.origin.hessian)
+		s.origin = nil
+	}
+	switch {
+	case len(s.taken) > 0 && s.update():
+	case every == 1:
+		s.m.Weighted(&s.moments, s.hessian, s.curvature, 1)
+		s.taken = append(s.taken[:0], s.curvature...)
+	default:
+		s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
+		s.taken = s.taken[:0]
+	}
+	s.complete = len(s.taken) > 0
 	// Rounding can make a tiny a vanish beside many rows. The metric may be
 	// anything positive: only speed depends on it.
 	factor, ok := cholesky(s.hessian, s.regularization)
@@ -256,6 +277,35 @@ func (s *solver) refactor() {
 		factor, ok = cholesky(s.hessian, ridge)
 	}
 	s.factor = factor
+}
+
+// unchanged is the share by which a row's curvature may differ from that in the
+// metric. If no row differs by more, the metric lies within that share of the Hessian
+// in every direction, so a step contracts by it.
+const unchanged = 0.2
+
+// update brings a Hessian of all rows up to date where their curvature has changed. It
+// reports false, having done nothing, if that is most of them.
+func (s *solver) update() bool {
+	changed := 0
+	for i, c := range s.curvature {
+		d := c - s.taken[i]
+		if math.Abs(d) <= unchanged*max(c, s.taken[i]) {
+			d = 0
+		} else {
+			changed++
+		}
+		s.change[i] = d
+	}
+	if 3*changed > 2*len(s.curvature) {
+		return false
+	}
+	s.m.Weighted(&s.moments, s.part, s.change, 1)
+	axpy(1, s.part, s.hessian)
+	for i, d := range s.change {
+		s.taken[i] += d
+	}
+	return true
 }
 
 func (s *solver) forget() {

@@ -69,7 +69,7 @@ func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy f
 	x := make([]float64, enc.Dim)
 	cells := make([]float64, at+1)
 	for _, i := range s.Test {
-		copy(cells, s.Table.X[i])
+		s.Table.cells(cells, i)
 		enc.Vector(x, cells)
 		score := 0.0
 		for j, v := range x {

@@ -143,10 +143,15 @@ func (t *Table) Split(train, test int, seed uint64) (*Split, error) {
 	}
 	s := &Split{Table: t, Train: order[:train], Test: order[train : train+test]}
 	// Bounds of ±1 make the library's own affine map the identity: the columns
-	// reach the fit as they are.
+	// reach the fit as they are. An indicator is a category that a row has or has not,
+	// so that a fit looks it up instead of multiplying.
 	s.schema = &schema.Schema{Version: schema.Version, Dataset: t.Name, Unit: schema.Unit{Name: "row", MaxRows: 1}, Public: true}
 	for j := range t.Names {
-		s.schema.Columns = append(s.schema.Columns, schema.Column{Name: name(j), Type: schema.Numeric, Lower: -1, Upper: 1})
+		c := schema.Column{Name: name(j), Type: schema.Numeric, Lower: -1, Upper: 1}
+		if t.Indicator[j] {
+			c = schema.Column{Name: name(j), Type: schema.Categorical, Categories: []string{"1"}}
+		}
+		s.schema.Columns = append(s.schema.Columns, c)
 	}
 	s.schema.Columns = append(s.schema.Columns, schema.Column{Name: label, Type: schema.Numeric, Lower: 0, Upper: 1})
 	var key [32]byte
@@ -156,14 +161,28 @@ func (t *Table) Split(train, test int, seed uint64) (*Split, error) {
 	b := intake.NewBuilder(t.Name, s.schema, key)
 	cells := make([]float64, len(t.Names)+1)
 	for _, i := range s.Train {
-		copy(cells, t.X[i])
-		cells[len(t.Names)] = t.Label[i]
+		t.cells(cells, i)
 		if err := b.Add(slices.Clone(cells), fmt.Sprint(i)); err != nil {
 			return nil, err
 		}
 	}
 	s.rows = b.Seal()
 	return s, nil
+}
+
+// cells fills the cells of a row as the split's schema has them: an indicator is its only
+// level or unknown.
+func (t *Table) cells(cells []float64, i int) {
+	copy(cells, t.X[i])
+	for j, is := range t.Indicator {
+		if !is {
+			continue
+		}
+		if cells[j] = 0; t.X[i][j] == 0 {
+			cells[j] = math.NaN()
+		}
+	}
+	cells[len(t.Names)] = t.Label[i]
 }
 
 func name(column int) string { return fmt.Sprintf("x%d", column) }

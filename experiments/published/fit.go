@@ -36,29 +36,29 @@ func (s *Split) Accuracies(ctx context.Context, f Fits, src *entropy.Source) ([]
 	if err != nil {
 		return nil, err
 	}
-	at := len(s.Table.Names)
+	last := len(s.Table.Names)
 	p := convex.Published{
 		Formula: f.Formula, Epsilon: f.Epsilon, C: 1, DataNorm: s.Norm(f.Columns),
-		Target: func(cells []float64) float64 { return cells[at] },
+		Target: func(cells []float64) float64 { return cells[last] }, Repeats: f.Repeats,
 	}
-	fits := make([]convex.Published, f.Repeats)
-	for i := range fits {
-		fits[i] = p
-	}
-	weights, err := convex.FitPublished(ctx, s.rows, dp.WholeScope, enc, fits, src)
+	weights, err := convex.FitPublished(ctx, s.rows, dp.WholeScope, enc, []convex.Published{p}, src)
 	if err != nil {
 		return nil, err
 	}
 	right := make([]int, len(weights))
-	x := make([]float64, enc.Dim)
-	cells := make([]float64, at+1)
+	// The intercept comes first, then the columns in order. Most are zero.
+	at, x := make([]int, 0, len(f.Columns)), make([]float64, 0, len(f.Columns))
 	for _, i := range s.Test {
-		copy(cells, s.Table.X[i])
-		enc.Vector(x, cells)
+		at, x = at[:0], x[:0]
+		for c, j := range f.Columns {
+			if v := s.Table.X[i][j]; v != 0 {
+				at, x = append(at, 1+c), append(x, v)
+			}
+		}
 		for k, w := range weights {
-			score := 0.0
-			for j, v := range x {
-				score += v * w[j]
+			score := w[0]
+			for n, c := range at {
+				score += x[n] * w[c]
 			}
 			// A score of 0 says neither; the library predicts the first class.
 			if (score > 0) == (s.Table.Label[i] == 1) {

@@ -29,7 +29,8 @@ type Matrix struct {
 	n      int
 	tables []int    // block indices of table blocks
 	linear []int    // block indices of linear blocks
-	level  []uint16 // n × len(tables)
+	slots  []slot   // of table blocks
+	level  []uint16 // n × len(slots)
 	value  []float64
 	// Norm is ‖x_i‖₂ <= 1 and Target the value that Targets gave, NaN when the
 	// row has none.
@@ -61,6 +62,7 @@ func New(v *sealed.View, enc *encode.Encoding, target func(cells []float64) floa
 			m.Target[i] = target(v.Row(i))
 		}
 	})
+	m.merge()
 	return m
 }
 
@@ -159,7 +161,7 @@ type Pass struct {
 // contribution(i, scores) is called once for each row, concurrently for different
 // rows; it is responsible for clipping ‖r_i‖·‖x_i‖.
 func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contribution func(i int, scores []float64)) {
-	nt, nl := len(m.tables), len(m.linear)
+	ns, nl := len(m.slots), len(m.linear)
 	size := (m.levels + nl) * outputs
 	if len(p.table) != size {
 		p.table = make([]float64, size)
@@ -188,7 +190,7 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 			if include != nil && !include[i] {
 				continue
 			}
-			levels := m.level[i*nt : (i+1)*nt]
+			levels := m.level[i*ns : (i+1)*ns]
 			values := m.value[i*nl : (i+1)*nl]
 			if outputs == 1 {
 				s := 0.0

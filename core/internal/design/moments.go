@@ -98,16 +98,16 @@ func (m *Matrix) eachStripe(stripes int, f func(s int)) {
 // count adds the weighted pairs of levels of rows lo, lo+every, … below hi to the
 // upper half of table.
 func (m *Matrix) count(table, weight []float64, lo, hi, every int) {
-	nt, nl := len(m.tables), len(m.linear)
+	ns, nl := len(m.slots), len(m.linear)
 	size := m.levels + nl
-	known := make([]int, 0, nt)
+	known := make([]int, 0, ns)
 	for i := lo; i < hi; i += every {
 		w := weight[i]
 		if w == 0 {
 			continue
 		}
 		known = known[:0]
-		for _, l := range m.level[i*nt : (i+1)*nt] {
+		for _, l := range m.level[i*ns : (i+1)*ns] {
 			if l != none {
 				known = append(known, int(l))
 			}

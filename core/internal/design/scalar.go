@@ -16,35 +16,36 @@ const (
 type Packed struct {
 	m      *Matrix
 	joints []joint
-	key    []uint32 // rows × joints: cells of table
-	cells  int      // of all joint tables
+	key    []uint32    // rows × joints: cells of table
+	cells  int         // of all joint tables
+	value  [][]float64 // of linear blocks, one column each
 
 	level, table, total []float64
 	parts               [][]float64
 }
 
-// joint is a group of table blocks, the first of stride 1.
+// joint is a group of slots, the first of stride 1.
 type joint struct {
 	base, size int
-	tables     []int // positions in Matrix.tables
+	slots      []int
 }
 
 // Pack arranges m. It costs about as much as one Sum and holds m.
 func (m *Matrix) Pack() *Packed {
 	p := &Packed{m: m}
-	order := make([]int, len(m.tables))
+	order := make([]int, len(m.slots))
 	for t := range order {
 		order[t] = t
 	}
-	sort.SliceStable(order, func(a, b int) bool { return p.levels(order[a]) < p.levels(order[b]) })
+	sort.SliceStable(order, func(a, b int) bool { return m.slots[order[a]].levels < m.slots[order[b]].levels })
 	for _, t := range order {
-		radix := p.levels(t) + 1
+		radix := m.slots[t].levels + 1
 		if last := len(p.joints) - 1; last >= 0 && p.joints[last].size*radix <= jointCells {
 			p.joints[last].size *= radix
-			p.joints[last].tables = append(p.joints[last].tables, t)
+			p.joints[last].slots = append(p.joints[last].slots, t)
 			continue
 		}
-		p.joints = append(p.joints, joint{size: radix, tables: []int{t}})
+		p.joints = append(p.joints, joint{size: radix, slots: []int{t}})
 	}
 	for j := range p.joints {
 		p.joints[j].base = p.cells
@@ -53,21 +54,28 @@ func (m *Matrix) Pack() *Packed {
 	p.key = make([]uint32, m.n*len(p.joints))
 	m.each(func(lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
-			levels := m.level[i*len(m.tables):]
+			levels := m.level[i*len(m.slots):]
 			for j, g := range p.joints {
 				cell, stride := g.base, 1
-				for _, t := range g.tables {
-					digit := p.levels(t)
+				for _, t := range g.slots {
+					digit := m.slots[t].levels
 					if l := levels[t]; l != none {
-						digit = int(l) - m.offset[t]
+						digit = int(l) - m.slots[t].first
 					}
 					cell += digit * stride
-					stride *= p.levels(t) + 1
+					stride *= m.slots[t].levels + 1
 				}
 				p.key[i*len(p.joints)+j] = uint32(cell)
 			}
 		}
 	})
+	for t := range m.linear {
+		column := make([]float64, m.n)
+		for i := range column {
+			column[i] = m.value[i*len(m.linear)+t]
+		}
+		p.value = append(p.value, column)
+	}
 	size := p.cells + len(m.linear)
 	p.level, p.table, p.total = make([]float64, m.levels), make([]float64, size), make([]float64, size)
 	for range (m.n + chunk - 1) / chunk {
@@ -76,14 +84,12 @@ func (m *Matrix) Pack() *Packed {
 	return p
 }
 
-func (p *Packed) levels(t int) int { return p.m.enc.Blocks[p.m.tables[t]].Levels }
-
 // Sum adds to g (Dim) the sum over rows of r_i·x_i. residual is given the scores
 // wᵀx_i of consecutive rows, the first of them row first, and replaces each by r_i;
 // it is called once for each row, concurrently for different rows.
 func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64)) {
 	p.fill(w)
-	nj, nl := len(p.joints), len(p.m.linear)
+	nj := len(p.joints)
 	cellTable, valueTable := p.table[:p.cells], p.table[p.cells:]
 	p.m.each(func(lo, hi, c int) {
 		var buffer [block]float64
@@ -97,10 +103,13 @@ func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64))
 				for _, k := range p.key[i*nj : (i+1)*nj] {
 					s += cellTable[k]
 				}
-				for t, x := range p.m.value[i*nl : (i+1)*nl] {
-					s += x * valueTable[t]
-				}
 				scores[j] = s
+			}
+			for t, column := range p.value {
+				column, w := column[first:][:len(scores)], valueTable[t]
+				for j, x := range column {
+					scores[j] += x * w
+				}
 			}
 			residual(first, scores)
 			for j, r := range scores {
@@ -108,9 +117,9 @@ func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64))
 				for _, k := range p.key[i*nj : (i+1)*nj] {
 					cellSums[k] += r
 				}
-				for t, x := range p.m.value[i*nl : (i+1)*nl] {
-					valueSums[t] += r * x
-				}
+			}
+			for t, column := range p.value {
+				valueSums[t] += inner(column[first:], scores)
 			}
 		}
 	})
@@ -121,6 +130,24 @@ func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64))
 		}
 	}
 	p.collect(g)
+}
+
+// inner is the inner product of b with the beginning of a: four sums at a time do not
+// wait for each other.
+func inner(a, b []float64) float64 {
+	a = a[:len(b)]
+	var s0, s1, s2, s3 float64
+	for len(b) >= 4 {
+		s0 += a[0] * b[0]
+		s1 += a[1] * b[1]
+		s2 += a[2] * b[2]
+		s3 += a[3] * b[3]
+		a, b = a[4:], b[4:]
+	}
+	for i, v := range b {
+		s0 += a[i] * v
+	}
+	return s0 + s1 + (s2 + s3)
 }
 
 // fill computes the table of every joint from the weights.
@@ -134,8 +161,8 @@ func (p *Packed) fill(w []float64) {
 		cells := p.table[g.base:][:g.size]
 		cells[0] = 0
 		stride := 1
-		for _, t := range g.tables {
-			values := p.level[p.m.offset[t]:][:p.levels(t)]
+		for _, t := range g.slots {
+			values := p.level[p.m.slots[t].first:][:p.m.slots[t].levels]
 			copy(cells[len(values)*stride:][:stride], cells) // unknown adds nothing
 			for digit := len(values) - 1; digit >= 0; digit-- {
 				// Level 0 comes last, because its cells are the sums so far.
@@ -157,16 +184,16 @@ func (p *Packed) collect(g []float64) {
 	scale := p.m.enc.Scale
 	for _, j := range p.joints {
 		cells := p.total[j.base:][:j.size]
-		for k := len(j.tables) - 1; k >= 0; k-- {
-			t := j.tables[k]
-			n := p.levels(t)
+		for k := len(j.slots) - 1; k >= 0; k-- {
+			t := j.slots[k]
+			n := p.m.slots[t].levels
 			stride := len(cells) / (n + 1)
 			for digit := range n {
 				sum := 0.0
 				for _, v := range cells[digit*stride:][:stride] {
 					sum += v
 				}
-				p.level[p.m.offset[t]+digit] = scale * sum
+				p.level[p.m.slots[t].first+digit] = scale * sum
 			}
 			for digit := 1; digit <= n; digit++ {
 				for i, v := range cells[digit*stride:][:stride] {
