@@ -57,9 +57,9 @@ type builder struct {
 	frozen int
 	layer  int
 	kind   string
-	// centred says that a centre layer has been seen: it and what follows wait for
-	// a mean that is released when the inputs are there.
-	centred bool
+	// waits says that a centre or dp_pca layer has been seen: it and what follows wait
+	// for what is released when the inputs are there.
+	waits bool
 }
 
 func (b *builder) fault(key, reason, instead string) error {
@@ -89,7 +89,7 @@ func (b *builder) add(l Layer) error {
 	n := b.net
 	n.ops, n.layers = append(n.ops, o), append(n.layers, info)
 	b.shape = info.Output
-	if n.trainable == 0 && !b.centred {
+	if n.trainable == 0 && !b.waits {
 		n.prefix = len(n.ops)
 	}
 	n.trainable += info.Trainable
@@ -126,6 +126,10 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		}
 		info.Output, info.Parameters = Vector(l.Coefficients), size+size*l.Coefficients
 		return &pca{d: size, k: l.Coefficients, frozen: b.frozen}, nil
+	case "dp_pca":
+		return b.releasedPCA(l, info)
+	case "random":
+		return b.random(l, info)
 	case "standardize":
 		return &standardize{b.shape.Size()}, nil
 	case "scatter":
@@ -134,12 +138,12 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		return &normalize{b.shape.Size()}, nil
 	case "centre":
 		switch {
-		case b.centred:
-			return nil, b.fault("", "it is the second one", "one mean is released: leave one layer out")
+		case b.waits:
+			return nil, b.fault("", "it is the second one that waits for a release", "one of centre and dp_pca: leave the others out")
 		case len(b.net.layers) == 0 || !hasUnitRows(b.net.layers[len(b.net.layers)-1].Kind):
 			return nil, b.fault("", "its inputs need a public bound: rows of norm 1", "put normalize before it")
 		}
-		b.centred = true
+		b.waits = true
 		l := &centre{d: b.shape.Size(), frozen: b.frozen}
 		info.Parameters = l.d
 		return l, nil

@@ -125,7 +125,7 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 			t.Errorf("%s has no entry", k)
 		}
 	}
-	all := Layer{"x", 1, 1, 1, 1, 1, "valid", 1, "max", 1, 1, 1, 1, 1, 1, TrainNone}.given() // every field
+	all := Layer{"x", 1, 1, 1, 1, 1, "valid", 1, "max", 1, 1, 1, 1, 1, 1, 1, TrainNone}.given() // every field
 	for _, k := range Kinds() {
 		for _, key := range Keys(k) {
 			if !strings.Contains(" "+strings.Join(all, " ")+" ", " "+key+" ") {

@@ -54,9 +54,13 @@ func (n *Net) SetComponents(mean, basis []float32) error {
 	if l == nil || len(mean) != l.d || len(basis) != l.d*l.k {
 		return fmt.Errorf("network: %d and %d numbers do not fit its principal components", len(mean), len(basis))
 	}
-	copy(n.frozen[l.frozen:], mean)
-	copy(n.frozen[l.frozen+l.d:], basis)
+	l.set(n.frozen, mean, basis)
 	return nil
+}
+
+func (l *pca) set(frozen, mean, basis []float32) {
+	copy(frozen[l.frozen:], mean)
+	copy(frozen[l.frozen+l.d:], basis)
 }
 
 func (n *Net) pca() *pca {

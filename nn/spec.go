@@ -29,19 +29,23 @@ type Layer struct {
 	Padding string `json:"padding,omitempty" yaml:"padding,omitempty"`
 	// Size is the side of a pool's window; its Stride is Size unless given.
 	Size int `json:"size,omitempty" yaml:"size,omitempty"`
-	// Mode is what pool2x2 takes of four pixels: "max" or "mean"; and "full" for
-	// scatter at full resolution.
+	// Mode is what pool2x2 takes of four pixels: "max" or "mean"; "full" for scatter at
+	// full resolution; "uncentred" for dp_pca without a released mean.
 	Mode string `json:"mode,omitempty" yaml:"mode,omitempty"`
 	// Rate is the chance with which dropout clears a number, in [0, 1).
 	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
-	// Bound is the largest value of bounded_relu.
+	// Bound is the largest value of bounded_relu, and the public norm of dp_pca's inputs
+	// (default 1 behind rows of norm 1).
 	Bound float64 `json:"bound,omitempty" yaml:"bound,omitempty"`
 	// Scale, Temperature and Offset are those of tempered_sigmoid.
 	Scale       float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
 	Temperature float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	Offset      float64 `json:"offset,omitempty" yaml:"offset,omitempty"`
-	// Coefficients is the number of outputs of dct, over all channels, and of pca.
+	// Coefficients is the number of outputs of dct, over all channels, of pca, dp_pca and
+	// random.
 	Coefficients int `json:"coefficients,omitempty" yaml:"coefficients,omitempty"`
+	// Seed is the public seed of random's signs.
+	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty"`
 	// Trainable says which parameters are trained; the others stay as drawn.
 	Trainable Trainable `json:"trainable,omitempty" yaml:"trainable,omitempty"`
 }
@@ -121,6 +125,8 @@ var keys = map[string][]string{
 	"pool2x2":          {"mode"},
 	"dct":              {"coefficients"},
 	"pca":              {"coefficients"},
+	"dp_pca":           {"coefficients", "bound", "mode"},
+	"random":           {"coefficients", "seed"},
 	"standardize":      {},
 	"scatter":          {"mode"},
 	"normalize":        {},
@@ -139,7 +145,7 @@ var keys = map[string][]string{
 // before the first trainable layer.
 func IsFrontEnd(kind string) bool {
 	switch kind {
-	case "dct", "pca", "scatter", "standardize", "normalize", "centre":
+	case "dct", "pca", "dp_pca", "random", "scatter", "standardize", "normalize", "centre":
 		return true
 	}
 	return false
@@ -173,7 +179,7 @@ func (l Layer) given() []string {
 		{"units", l.Units != 0}, {"filters", l.Filters != 0}, {"kernel", l.Kernel != 0}, {"stride", l.Stride != 0},
 		{"groups", l.Groups != 0}, {"padding", l.Padding != ""}, {"size", l.Size != 0}, {"mode", l.Mode != ""},
 		{"rate", l.Rate != 0}, {"bound", l.Bound != 0}, {"scale", l.Scale != 0}, {"temperature", l.Temperature != 0},
-		{"offset", l.Offset != 0}, {"coefficients", l.Coefficients != 0}, {"trainable", l.Trainable != TrainAll},
+		{"offset", l.Offset != 0}, {"coefficients", l.Coefficients != 0}, {"seed", l.Seed != 0}, {"trainable", l.Trainable != TrainAll},
 	} {
 		if f.set {
 			set = append(set, f.name)

@@ -26,11 +26,14 @@ func (n *network) centreNoise(x float64) float64 {
 
 // event is what the training costs on its scope, with noise x at each step.
 func (n *network) event(scope dp.Scope, x float64) dp.Event {
-	steps := n.privacy(scope, x).Event()
-	if n.net.Centred() == 0 {
+	steps, before := n.privacy(scope, x).Event(), n.componentEvents(x)
+	if n.net.Centred() > 0 {
+		before = append(before, dp.Gaussian{NoiseMultiplier: n.centreNoise(x)})
+	}
+	if len(before) == 0 {
 		return steps
 	}
-	return dp.Compose{Events: []dp.Event{dp.Gaussian{NoiseMultiplier: n.centreNoise(x)}, steps}}
+	return dp.Compose{Events: append(before, steps)}
 }
 
 // centre releases the mean of the inputs and puts it into the net. Its inputs are

@@ -17,10 +17,10 @@ func (n *network) checkPublished() error {
 	case k == 0:
 		return nil
 	case !n.Published:
-		return usage("dct needs no look at the rows; on public data --as-published replays the published procedure",
+		return usage("dp-pca:K pays for its components, dct:K looks at no row; on public data --as-published replays the published procedure",
 			"principal components are fitted on the rows and not paid for")
 	case !n.Public:
-		return usage("use --front-end dct:K", "principal components as published look at rows without paying; they are for public data only")
+		return usage("use --front-end dp-pca:K, or dct:K", "principal components as published look at rows without paying; they are for public data only")
 	case n.Test == HeldOut:
 		return usage("use a data set with a test set", "components fitted on all images would have seen those held out")
 	}

@@ -60,6 +60,8 @@ type Outcome struct {
 	Chosen  *float64 // the winner's validation score: used for choosing
 	Score   Score
 	Receipt ledger.Receipt
+	// Components is what became of a net's principal components, nil without any.
+	Components *Components
 	// Seeded says that the run is a simulation: NOT PRIVATE.
 	Seeded bool
 }

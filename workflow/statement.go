@@ -242,7 +242,10 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || plan.claimsNothing()
 	if plan.network != nil {
 		s.Command = "train"
-		s.Warnings = append(s.Warnings, out.diverged()...)
+		s.Warnings = append(append(s.Warnings, out.Components.warnings()...), out.diverged()...)
+		if c := out.Components; c != nil {
+			s.Choice.Hyperparameters["components_kept"] = c.Kept
+		}
 	}
 	if out.Rows != nil {
 		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)

@@ -237,9 +237,13 @@ func (plan *Plan) planNetwork() (err error) {
 	if p.delta == 0 {
 		return usage("give a delta above 0", "DP-SGD has no pure epsilon")
 	}
+	if err := plan.checkComponents(); err != nil {
+		return err
+	}
 	if n.net.Centred() > 0 {
 		plan.add("centre", plan.trainScope, fmt.Sprintf("mean of %d features", n.net.Centred()), dp.Gaussian{NoiseMultiplier: n.centreNoise(plan.noise)})
 	}
+	plan.planComponents()
 	plan.add("train", plan.trainScope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(plan.trainScope, plan.noise).Event())
 	if err := plan.planScore(); err != nil {
 		return err
@@ -341,6 +345,9 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		err = plan.centre(ctx, env, permit, src)
 	}
 	if err != nil {
+		return err
+	}
+	if err := plan.components(ctx, env, permit, src, out); err != nil {
 		return err
 	}
 	if n.NonPrivate {

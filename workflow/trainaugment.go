@@ -52,9 +52,9 @@ func (n *network) behindPrefix() (*nn.Net, error) {
 	if n.Augment.Variants == 1 {
 		return n.whole.Rest(), nil
 	}
-	if n.whole.Centred() > 0 {
-		return nil, usage("leave out --augment, or take a network without a centre layer",
-			"%s takes off a mean of what its front end makes of images: variants of pixels have none", n.Name)
+	if _, ok := n.whole.Released(); ok || n.whole.Centred() > 0 {
+		return nil, usage("leave out --augment, or take a network without a centre or dp_pca layer",
+			"%s waits for a release about what its front end makes of images: variants of pixels have none", n.Name)
 	}
 	return n.whole, nil
 }

@@ -124,15 +124,15 @@ func (s Spec) WithActivation(name string) (Spec, error) {
 // step for tanh, 95.6 % at all of it).
 func rectifies(activation string) bool { return activation == "relu" || activation == "bounded_relu" }
 
-// WithFrontEnd puts one data-free layer in place of those before the first one that is
-// none. The stated counts and the radius, which were those of the other front end, are
+// WithFrontEnd puts front ends in place of those before the first layer that is none.
+// The stated counts and the radius, which were those of the other front end, are
 // dropped.
-func (s Spec) WithFrontEnd(l nn.Layer) Spec {
+func (s Spec) WithFrontEnd(layers ...nn.Layer) Spec {
 	rest := s.Network.Layers
 	for len(rest) > 0 && (nn.IsFrontEnd(rest[0].Kind) || rest[0].Kind == "pool2x2") {
 		rest = rest[1:]
 	}
-	s.Network.Layers = append([]nn.Layer{l}, rest...)
+	s.Network.Layers = append(slices.Clone(layers), rest...)
 	s.Parameters, s.Trainable, s.Defaults.Radius = 0, 0, 0
 	return s
 }

@@ -98,7 +98,7 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels (default 2 with --augment)")
 	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
 	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
-	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own: dct:K, pool:max, pool:mean, scatter, or pca:K with --as-published")
+	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own, one or several with commas: dct:K, random:K, pool:max, pool:mean, scatter, dp-pca:K (components paid for), or pca:K with --as-published")
 	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that looks at rows without paying: public data only, no guarantee")
 	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
@@ -377,11 +377,11 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		return &usageError{err.Error(), "pawl models list shows the shapes"}
 	}
 	if f.frontEnd != "" {
-		layer, err := frontEnd(f.frontEnd)
+		layers, err := frontEnd(f.frontEnd)
 		if err != nil {
 			return err
 		}
-		spec, in.FrontEnd = spec.WithFrontEnd(layer), f.frontEnd
+		spec, in.FrontEnd = spec.WithFrontEnd(layers...), f.frontEnd
 	}
 	if d := spec.Defaults; f.augment == 0 && d.Augment > 1 {
 		in.Augment.Variants = d.Augment
@@ -415,26 +415,6 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
 	return nil
-}
-
-// frontEnd reads a layer from the command line.
-func frontEnd(text string) (nn.Layer, error) {
-	kind, number, _ := strings.Cut(text, ":")
-	switch kind {
-	case "dct", "pca":
-		k, err := strconv.Atoi(number)
-		if err != nil || k < 1 {
-			return nn.Layer{}, &usageError{fmt.Sprintf("front end %q: how many numbers?", text), "example: --front-end " + kind + ":64"}
-		}
-		return nn.Layer{Kind: kind, Coefficients: k}, nil
-	case "pool":
-		if number == "max" || number == "mean" {
-			return nn.Layer{Kind: "pool2x2", Mode: number}, nil
-		}
-	case "scatter":
-		return nn.Layer{Kind: kind}, nil
-	}
-	return nn.Layer{}, &usageError{fmt.Sprintf("unknown front end %q", text), "front ends: dct:K, pool:max, pool:mean, scatter, pca:K"}
 }
 
 // lastLayers freezes all but the last k layers with parameters.

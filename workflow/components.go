@@ -1,0 +1,222 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/ledger"
+	"pawl/core/release"
+)
+
+// A net with a dp_pca layer takes the principal components of its inputs from their
+// noisy second moments (Dwork, Talwar, Thakurta and Zhang, "Analyze Gauss", STOC 2014):
+// one Gaussian release on the training rows, after one of their mean where the layer is
+// centred, both booked beside the training and paid for with it.
+
+// componentShare and componentMeanShare are how much more noise the second moments and
+// the mean have than the training as a whole, as centreShare is: the moments cost a
+// 1/componentShare² of the training's Rényi divergence.
+const (
+	componentShare     = 3
+	componentMeanShare = 10
+)
+
+// mostMoments bounds the inputs of a dp_pca layer: their second moments and
+// eigenvectors take inputs² numbers and 9·inputs³ operations.
+const mostMoments = 4096
+
+// components is how much noise the releases of a dp_pca layer have beside a training
+// of multiplier x: multipliers of the mean (0 for none) and of the moments.
+func (n *network) componentNoise(x float64) (mean, moments float64) {
+	spec, ok := n.net.Released()
+	if !ok {
+		return 0, 0
+	}
+	whole := x / (n.rate * math.Sqrt(float64(n.steps)))
+	if spec.Centred {
+		mean = componentMeanShare * whole
+	}
+	return mean, componentShare * whole
+}
+
+// componentEvents are what the releases cost.
+func (n *network) componentEvents(x float64) (events []dp.Event) {
+	mean, moments := n.componentNoise(x)
+	for _, m := range []float64{mean, moments} {
+		if m > 0 {
+			events = append(events, dp.Gaussian{NoiseMultiplier: m})
+		}
+	}
+	return events
+}
+
+// spectralNoise is the size that eigenvalues of the noise alone reach: √(2m)·s for m
+// inputs and deviation s, the edge of the semicircle law, and the hundredth of cases
+// that lie above it for finite m (Tracy and Widom, 1996: √(2m)·s·(1 + X/(2m^⅔)), X <= 2
+// in 99 of 100).
+func spectralNoise(inputs int, stdDev float64) float64 {
+	m := float64(inputs)
+	return math.Sqrt(2*m) * stdDev * (1 + math.Pow(m, -2.0/3))
+}
+
+// checkComponents refuses, from public numbers, a count of components of which the last
+// cannot stand out: rows of norm R at most have eigenvalues that add up to n·R² at
+// most, so the K-th is at most n·R²/K, whatever the rows are.
+func (plan *Plan) checkComponents() error {
+	n := plan.network
+	spec, ok := n.net.Released()
+	if !ok {
+		return nil
+	}
+	if n.NonPrivate {
+		return nil
+	}
+	_, multiplier := n.componentNoise(plan.noise)
+	c := plan.covariance(multiplier)
+	std, err := c.StdDev(plan.problem.relation, plan.problem.Schema.Unit.MaxRows)
+	if err != nil {
+		return err
+	}
+	noise, all := spectralNoise(spec.Inputs, std), plan.trainingRows(float64(plan.problem.Rows))*spec.Bound*spec.Bound
+	if all/float64(spec.Components) >= noise {
+		return nil
+	}
+	hint := "dct:K and random:K look at no row and cost nothing"
+	if most := math.Floor(all / noise); most >= 1 {
+		hint = fmt.Sprintf("ask for at most %.0f components (a few tens are realistic)", most)
+		if e, ok := plan.epsilonFor(plan.noise * all / float64(spec.Components) / noise); ok {
+			hint += fmt.Sprintf(", or for epsilon %s", e)
+		}
+		hint += "; dct:K and random:K cost nothing"
+	}
+	return usage(hint, "%d principal components are hopeless here: over %.0f rows of norm %.3g the last has an eigenvalue of at most %.4g, and noise alone reaches %.4g (%d inputs, deviation %.3g)",
+		spec.Components, plan.trainingRows(float64(plan.problem.Rows)), spec.Bound, all/float64(spec.Components), noise, spec.Inputs, std)
+}
+
+// epsilonFor is the price of the training at multiplier x, rounded up to two digits.
+func (plan *Plan) epsilonFor(x float64) (string, bool) {
+	p := plan.problem
+	price, err := accountant.Epsilon(plan.network.event(plan.trainScope, x), p.relation, p.delta, p.Accountant)
+	if err != nil || !(price.Epsilon > 0) || math.IsInf(price.Epsilon, 0) {
+		return "", false
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(price.Epsilon))-1)
+	return fmt.Sprintf("%.4g", math.Ceil(price.Epsilon/unit)*unit), true
+}
+
+func (plan *Plan) covariance(multiplier float64) release.Covariance {
+	spec, _ := plan.network.net.Released()
+	return release.Covariance{Scope: plan.trainScope, NoiseMultiplier: multiplier, Features: spec.Inputs, Norm: spec.Bound}
+}
+
+// planComponents adds the stages.
+func (plan *Plan) planComponents() {
+	spec, ok := plan.network.net.Released()
+	if !ok {
+		return
+	}
+	mean, moments := plan.network.componentNoise(plan.noise)
+	if mean > 0 {
+		plan.add("mean", plan.trainScope, fmt.Sprintf("mean of %d inputs", spec.Inputs), dp.Gaussian{NoiseMultiplier: mean})
+	}
+	plan.add("components", plan.trainScope, fmt.Sprintf("second moments of %d inputs, for at most %d principal components", spec.Inputs, spec.Components),
+		dp.Gaussian{NoiseMultiplier: moments})
+}
+
+// components releases what the dp_pca layer waits for and puts it into the net.
+// Components that do not stand out of the noise are left out, and out says how many
+// stay: a function of what was released.
+func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+	n := plan.network
+	spec, ok := n.net.Released()
+	if !ok {
+		return nil
+	}
+	meanNoise, momentNoise := n.componentNoise(plan.noise)
+	m := release.InputMean{Scope: plan.trainScope, NoiseMultiplier: meanNoise, Norm: spec.Bound, ExpectedRows: plan.trainingRows(float64(plan.problem.Rows))}
+	c := plan.covariance(momentNoise)
+	var err error
+	if spec.Centred {
+		env.Progress.step("mean", 0, 0)
+		if n.NonPrivate {
+			c.Centre, err = m.Public(env.Rows)
+		} else {
+			c.Centre, err = m.Release(ctx, permit, env.Rows, src.Split("mean"))
+		}
+		if err != nil {
+			return fmt.Errorf("mean of the inputs: %w", err)
+		}
+	}
+	env.Progress.step("components", 0, 0)
+	var moments *release.SecondMoments
+	if n.NonPrivate {
+		moments, err = c.Public(ctx, env.Rows)
+	} else {
+		moments, err = c.Release(ctx, permit, env.Rows, src.Split("components"))
+	}
+	if err != nil {
+		return fmt.Errorf("principal components: %w", err)
+	}
+	basis, kept, err := eigenvectors(moments, spec.Components)
+	if err != nil {
+		return err
+	}
+	out.Components = &Components{Asked: spec.Components, Kept: kept}
+	mean := make([]float32, spec.Inputs)
+	for j, v := range c.Centre {
+		mean[j] = float32(v)
+	}
+	return n.net.SetReleased(mean, basis)
+}
+
+// Components says how many principal components were asked for and how many stood out
+// of the noise of their release.
+type Components struct{ Asked, Kept int }
+
+func (c *Components) warnings() []string {
+	switch {
+	case c == nil || c.Kept == c.Asked:
+		return nil
+	case c.Kept == 0:
+		return []string{fmt.Sprintf("none of %d principal components stands out of the noise of their release: the model can predict a constant only", c.Asked)}
+	}
+	return []string{fmt.Sprintf("%d of %d principal components stand out of the noise of their release; the others were left out", c.Kept, c.Asked)}
+}
+
+// eigenvectors are those of the largest eigenvalues, as columns of an inputs×count
+// matrix, each with its largest entry above 0. Columns whose eigenvalue the noise alone
+// may reach are zero.
+func eigenvectors(moments *release.SecondMoments, count int) (basis []float32, kept int, err error) {
+	d := moments.Features
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(d, moments.Matrix), true) {
+		return nil, 0, errors.New("the eigenvectors of the second moments were not found")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	values, noise := eigen.Values(nil), spectralNoise(d, moments.StdDev) // ascending
+	basis = make([]float32, d*count)
+	for k := range count {
+		column, top := d-1-k, 0.0
+		if !(values[column] > noise) {
+			break
+		}
+		kept++
+		for i := range d {
+			if v := vectors.At(i, column); math.Abs(v) > math.Abs(top) {
+				top = v
+			}
+		}
+		for i := range d {
+			basis[i*count+k] = float32(math.Copysign(1, top) * vectors.At(i, column))
+		}
+	}
+	return basis, kept, nil
+}
