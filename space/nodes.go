@@ -110,20 +110,21 @@ func (r *reader) scalar(n ast.Node, path, what string) (Value, *fault) {
 			}
 		}
 		return TextValue(v.Value), nil
-	case *ast.IntegerNode, *ast.FloatNode:
-		x, err := strconv.ParseFloat(strings.ReplaceAll(n.String(), "_", ""), 64)
-		if err == nil {
-			if value, err := ValueOf(x); err == nil {
-				return value, nil
-			}
+	case *ast.IntegerNode:
+		if value, err := ValueOf(v.Value); err == nil {
+			return value, nil
+		}
+	case *ast.FloatNode:
+		if value, err := ValueOf(v.Value); err == nil {
+			return value, nil
 		}
 	}
 	return Value{}, faultf(path, "", "%s must be a number, a word, true or false", what)
 }
 
-// note remembers a place that no mapping has remembered.
+// note remembers a place. What has a key is found at its key.
 func (r *reader) note(path string, n ast.Node) {
-	if _, known := r.places[path]; !known || strings.Contains(path, ".") {
+	if _, known := r.places[path]; !known {
 		r.places[path] = n
 	}
 }

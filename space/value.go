@@ -118,7 +118,7 @@ func (v Value) Any() any {
 	case Flag:
 		return v.number == 1
 	case Set:
-		return slices.Clone(v.set)
+		return append([]string{}, v.set...) // not nil: JSON would read null
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func plain(s string) bool {
 		}
 	}
 	switch strings.ToLower(s) {
-	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity":
+	case "", "true", "false", "null", "yes", "no", "on", "off", "nan", "inf", "infinity":
 		return false
 	}
 	return true
