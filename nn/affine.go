@@ -1,6 +1,11 @@
 package nn
 
-import "pawl/core/gradient"
+import (
+	"math"
+	"math/rand/v2"
+
+	"pawl/core/gradient"
+)
 
 // affine is a linear map with bias, used at t positions of each example by each
 // of its groups: rows A_g ((n·t)×m) times W_g (m×n) plus b_g.
@@ -16,6 +21,10 @@ type affine struct {
 	block int
 	// frozen is the place of those that are not trained in the frozen vector.
 	frozen int
+	// ragged says that an example has as many of the t positions as it has time steps.
+	ragged bool
+	// shared says that another layer holds the parameters.
+	shared bool
 }
 
 func (f *affine) weights() int { return f.groups * f.m * f.n }
@@ -53,19 +62,42 @@ func (f *affine) group(params, frozen []float32, g int) (w, b []float32) {
 }
 
 // trace hands group g's rows to the recorder.
-func (f *affine) trace(c *call, a, dy []float32, g int) {
-	c.record(gradient.Trace{Offset: f.block + g*(f.m*f.n+f.n), T: f.t, M: f.m, N: f.n, Bias: true, A: a, G: dy})
+func (f *affine) trace(c *call, a, dy []float32, g int, chain func([]float32)) {
+	c.record(gradient.Trace{Offset: f.block + g*(f.m*f.n+f.n), T: f.t, M: f.m, N: f.n, Bias: true, A: a, G: dy, Starts: f.starts(c), Chain: chain})
 }
 
-// traceBias hands out the map of a trained bias, from dy ((n·t)×(groups·n)).
+// starts are those of the trace's rows.
+func (f *affine) starts(c *call) []int32 {
+	if !f.ragged {
+		return nil
+	}
+	return c.steps.starts
+}
+
+// traceBias hands out the map of a trained bias, from dy (rows×(groups·n)).
 func (f *affine) traceBias(c *call, s *state, dy []float32) {
 	if f.part != TrainBias {
 		return
 	}
 	// Filled on every call: the reader of a trace may write to it.
-	ones := grow(&s.part, c.n*f.t)
+	ones := grow(&s.part, len(dy)/f.biases())
 	for i := range ones {
 		ones[i] = 1
 	}
-	c.record(gradient.Trace{Offset: f.block, T: f.t, M: 1, N: f.biases(), A: ones, G: dy})
+	c.record(gradient.Trace{Offset: f.block, T: f.t, M: 1, N: f.biases(), A: ones, G: dy, Starts: f.starts(c)})
+}
+
+// draw fills weights with normal numbers of variance gain/m, and biases with zeros.
+func (f *affine) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
+	if f.shared {
+		return
+	}
+	deviation := math.Sqrt(gain / float64(f.m))
+	for g := range f.groups {
+		w, b := f.group(params, n.frozen, g)
+		for j := range w {
+			w[j] = float32(deviation * rng.NormFloat64())
+		}
+		clear(b)
+	}
 }

@@ -31,12 +31,15 @@ func Compile(spec Spec, input Shape, outputs int) (*Net, error) {
 	if len(spec.Layers) == 0 {
 		return nil, &LayerError{Key: "layers", Reason: "there are no layers", Instead: "the smallest net is one dense layer"}
 	}
-	b := &builder{net: &Net{input: input, outputs: outputs, loss: loss}, shape: input}
+	b := &builder{net: &Net{input: input, outputs: outputs, loss: loss}, shape: input, spec: spec.Layers}
 	for i, l := range spec.Layers {
 		b.layer, b.kind = i+1, l.Kind
 		if err := b.add(l); err != nil {
 			return nil, err
 		}
+	}
+	if b.sequence {
+		return nil, b.fault("", "the last layer gives a sequence", instead(b.shape)+fmt.Sprintf(", then end with a dense layer of %d units", outputs))
 	}
 	if got := b.shape.Size(); got != outputs {
 		return nil, b.fault("", fmt.Sprintf("the last layer gives %s, but %d outputs are wanted", b.shape, outputs),
@@ -46,6 +49,8 @@ func Compile(spec Spec, input Shape, outputs int) (*Net, error) {
 		return nil, &LayerError{Key: "layers", Reason: "no layer has a trainable parameter", Instead: "leave out \"trainable: false\" in the last dense layer"}
 	}
 	b.net.gains(spec.Layers)
+	b.net.prefix = b.prefix()
+	b.net.link()
 	b.net.frozen = make([]float32, b.frozen)
 	return b.net, nil
 }
@@ -57,9 +62,40 @@ type builder struct {
 	frozen int
 	layer  int
 	kind   string
-	// waits says that a centre or dp_pca layer has been seen: it and what follows wait
-	// for what is released when the inputs are there.
+	spec   []Layer
+	// sequence says that the shape is one of sequences: their length × 1 × numbers.
+	sequence bool
+	// sequences has it for the input of each op.
+	sequences []bool
+	// waits says that a centre or dp_pca layer has been seen.
 	waits bool
+}
+
+// prefix is the number of ops whose results can be kept in place of the inputs: none
+// is trained, waits for what is released when the inputs are there, or looks at the
+// batch; the results are no sequences, whose lengths would be lost, and no later
+// residual wants what lies before them.
+func (b *builder) prefix() int {
+	n := b.net
+	most := n.first
+	for i, o := range n.ops[:n.first] {
+		switch o.(type) {
+		case *centre, *releasedPCA, *batchNorm:
+			most = min(most, i)
+		}
+	}
+	crossed := func(p int) bool {
+		for i, o := range n.ops[p:] {
+			if r, ok := o.(residual); ok && i < r.back {
+				return true
+			}
+		}
+		return false
+	}
+	for most > 0 && (b.sequences[most] || crossed(most)) {
+		most--
+	}
+	return most
 }
 
 func (b *builder) fault(key, reason, instead string) error {
@@ -87,16 +123,14 @@ func (b *builder) add(l Layer) error {
 		return err
 	}
 	n := b.net
-	n.ops, n.layers = append(n.ops, o), append(n.layers, info)
-	b.shape = info.Output
-	if n.trainable == 0 && !b.waits {
-		n.prefix = len(n.ops)
+	if n.trainable == 0 && info.Trainable > 0 {
+		n.first = len(n.ops)
 	}
+	b.sequences = append(b.sequences, b.sequence)
+	n.ops, n.layers = append(n.ops, o), append(n.layers, info)
+	b.shape, b.sequence = info.Output, b.staysSequence(l)
 	n.trainable += info.Trainable
 	b.frozen += info.Parameters - info.Trainable
-	if info.Trainable > 0 && n.prefix == len(n.ops) {
-		n.prefix--
-	}
 	if n.trainable+b.frozen > maxNumbers {
 		return b.fault("", fmt.Sprintf("the net has more than %d parameters", maxNumbers), "make it smaller")
 	}
@@ -107,7 +141,16 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	if IsFrontEnd(l.Kind) && b.net.trainable > 0 {
 		return nil, b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
 	}
+	if b.sequence && !overTime(l.Kind) {
+		return nil, b.fault("", "it does not know the time steps of a sequence", instead(b.shape))
+	}
 	switch l.Kind {
+	case "embedding", "lstm", "gru", "mean_over_time":
+		return b.overTime(l, info)
+	case "layer_norm", "group_norm", "instance_norm", "batch_norm":
+		return b.norm(l, info)
+	case "residual":
+		return b.residual(l)
 	case "dense":
 		return b.dense(l, info)
 	case "conv2d":
@@ -154,7 +197,11 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		if !(l.Rate >= 0 && l.Rate < 1) {
 			return nil, b.fault("rate", fmt.Sprintf("rate must lie in [0, 1), got %g", l.Rate), "0.2 is a common choice")
 		}
-		return &dropout{b.shape.Size(), l.Rate}, nil
+		d := &dropout{d: b.shape.Size(), rate: l.Rate}
+		if b.sequence {
+			d.d, d.length = b.shape.Channels, b.shape.Height
+		}
+		return d, nil
 	case "identity":
 		return identity{}, nil
 	}
@@ -168,14 +215,19 @@ func (b *builder) dense(l Layer, info *LayerInfo) (op, error) {
 	if l.Units < 1 {
 		return nil, b.fault("units", fmt.Sprintf("units must be at least 1, got %d", l.Units), "give the number of outputs of the layer")
 	}
-	m := b.shape.Size()
+	f := affine{t: 1, m: b.shape.Size(), n: l.Units, groups: 1, part: l.Trainable}
 	info.Output = Vector(l.Units)
-	f, err := b.affine(affine{t: 1, m: m, n: l.Units, groups: 1, part: l.Trainable}, info)
+	if b.sequence {
+		f.t, f.m, f.ragged = b.shape.Height, b.shape.Channels, true
+		info.Output = Shape{f.t, 1, f.n}
+	}
+	f, err := b.affine(f, l.Share, info)
 	return &denseLayer{f}, err
 }
 
-// affine gives f its places in the vectors of parameters.
-func (b *builder) affine(f affine, info *LayerInfo) (affine, error) {
+// affine gives f its places in the vectors of parameters, those of layer share if
+// that is not 0.
+func (b *builder) affine(f affine, share int, info *LayerInfo) (affine, error) {
 	switch f.part {
 	case TrainAll, TrainBias, TrainNone:
 	default:
@@ -183,6 +235,9 @@ func (b *builder) affine(f affine, info *LayerInfo) (affine, error) {
 	}
 	if tooMany(f.m+1, f.n, f.groups) {
 		return f, b.fault("", fmt.Sprintf("the layer has more than %d parameters", maxNumbers), "make it smaller")
+	}
+	if share != 0 {
+		return b.share(f, share)
 	}
 	f.block, f.frozen = b.net.trainable, b.frozen
 	info.Parameters, info.Trainable = f.weights()+f.biases(), f.trained()
@@ -218,11 +273,15 @@ func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
 	if tooMany(w.out.Height, w.out.Width, w.out.Channels) || tooMany(w.positions(), m, groups) {
 		return nil, b.fault("filters", "one example takes more than 1 GiB here", "make the layer smaller or the stride larger")
 	}
-	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, info)
+	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, l.Share, info)
 	if err != nil {
 		return nil, err
 	}
-	return newConv2d(f, w)
+	c, err := newConv2d(f, w)
+	if err == nil {
+		c.standard = l.StandardizeWeights
+	}
+	return c, err
 }
 
 // fits refuses windows that are larger than the image.
@@ -309,18 +368,23 @@ func (b *builder) activation(l Layer) (op, error) {
 		}
 		a = temperedSigmoid(float32(l.Scale), float32(l.Temperature), float32(l.Offset))
 	}
-	a.d, a.inPlace = b.shape.Size(), b.net.outputIsFree()
+	a.d, a.inPlace = b.shape.Size(), b.outputIsFree()
 	return &a, nil
 }
 
 // outputIsFree says whether the output of the last layer so far may be
-// overwritten: it lies in a buffer of its own that the backward pass does not read.
-func (n *Net) outputIsFree() bool {
-	for _, o := range slices.Backward(n.ops) {
+// overwritten: it lies in a buffer of its own that neither the backward pass reads
+// nor a residual.
+func (b *builder) outputIsFree() bool {
+	for i, o := range slices.Backward(b.net.ops) {
+		// What comes out of op i is the output of layer i+1.
+		if slices.ContainsFunc(b.spec, func(l Layer) bool { return l.Kind == "residual" && l.From == i+1 }) {
+			return false
+		}
 		switch o.(type) {
 		case identity:
 			continue
-		case *denseLayer, *conv2d, *maxPool, *avgPool:
+		case *denseLayer, *conv2d, *maxPool, *avgPool, *norm, *batchNorm, *lstm, *gru, *embedding, *meanOverTime, residual:
 			return true
 		}
 		return false

@@ -12,6 +12,8 @@ type conv2d struct {
 	affine
 	window
 	conv *kernel.Conv
+	// standard says that the filters in use are those of the parameters, standardized.
+	standard bool
 }
 
 func newConv2d(f affine, w window) (*conv2d, error) {
@@ -19,7 +21,7 @@ func newConv2d(f affine, w window) (*conv2d, error) {
 		Height: w.in.Height, Width: w.in.Width, Channels: w.in.Channels, KernelHeight: w.size, KernelWidth: w.size,
 		Filters: w.out.Channels, Stride: w.stride, Groups: f.groups, Same: w.same,
 	})
-	return &conv2d{f, w, c}, err
+	return &conv2d{affine: f, window: w, conv: c}, err
 }
 
 // together is how many rows are multiplied at a time: enough to fill the kernel's
@@ -31,6 +33,9 @@ func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
 	y := grow(&s.y, c.n*out)
 	for g := range l.groups {
 		w, b := l.group(c.params, c.net.frozen, g)
+		if l.standard {
+			w = s.standardized(&l.affine, g).set(w)
+		}
 		l.conv.PackGroup(&s.conv, g, w, c.record != nil && c.wantInput)
 		for i := g * l.n; i < len(y); i += l.out.Channels {
 			copy(y[i:i+l.n], b)
@@ -73,7 +78,7 @@ func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
 			collect(own, dy, l.out.Channels, g*l.n, l.n)
 		}
 		size := c.n * l.t * l.m
-		l.trace(c, s.a[g*size:(g+1)*size], own, g)
+		l.trace(c, s.a[g*size:(g+1)*size], own, g, s.chain(l, g))
 	}
 	l.traceBias(c, s, dy)
 	return dx

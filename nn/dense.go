@@ -2,7 +2,8 @@ package nn
 
 import "pawl/kernel"
 
-// denseLayer maps x (n×in) to y = x·W + b (n×units), W in×units.
+// denseLayer maps x (n×in) to y = x·W + b (n×units), W in×units; of a sequence, each
+// time step.
 type denseLayer struct{ affine }
 
 // forward packs the weights for both products. That is 2 to 4 % of a microbatch of 250
@@ -16,28 +17,30 @@ func (d *denseLayer) forward(c *call, s *state, x []float32) []float32 {
 		s.wT.Set(w.T())
 	}
 	s.x = x
-	y := grow(&s.y, c.n*d.n)
+	rows := len(x) / d.m
+	y := grow(&s.y, rows*d.n)
 	for i := 0; i < len(y); i += d.n {
 		copy(y[i:i+d.n], bias)
 	}
-	kernel.MatMulPacked(kernel.Dense(y, c.n, d.n), kernel.Dense(x, c.n, d.m), &s.w, true)
+	kernel.MatMulPacked(kernel.Dense(y, rows, d.n), kernel.Dense(x, rows, d.m), &s.w, true)
 	return y
 }
 
 func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 	var dx []float32
 	if c.wantInput {
-		dx = grow(&s.dx, c.n*d.m)
-		kernel.MatMulPacked(kernel.Dense(dx, c.n, d.m), kernel.Dense(dy, c.n, d.n), &s.wT, false)
+		rows := len(dy) / d.n
+		dx = grow(&s.dx, rows*d.m)
+		kernel.MatMulPacked(kernel.Dense(dx, rows, d.m), kernel.Dense(dy, rows, d.n), &s.wT, false)
 	}
 	// Recorded last: core may scale what it was given.
 	if d.part == TrainAll {
-		d.trace(c, s.x, dy, 0)
+		d.trace(c, s.x, dy, 0, nil)
 	}
 	d.traceBias(c, s, dy)
 	return dx
 }
 
 func (d *denseLayer) memory(_, wantInput bool) int {
-	return d.n + when(wantInput, d.m) + when(d.part == TrainBias, 1)
+	return d.t * (d.n + when(wantInput, d.m) + when(d.part == TrainBias, 1))
 }

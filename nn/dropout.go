@@ -7,17 +7,23 @@ package nn
 type dropout struct {
 	d    int
 	rate float64
+	// length is above 0 for a sequence: each of its steps has d numbers.
+	length int
 }
 
 func (l *dropout) forward(c *call, s *state, x []float32) []float32 {
 	if c.seeds == nil {
 		return x
 	}
-	y, mask := grow(&s.y, c.n*l.d), grow(&s.part, c.n*l.d)
+	y, mask := grow(&s.y, len(x)), grow(&s.part, len(x))
 	keep := float32(1 / (1 - l.rate))
 	limit := uint32(l.rate * (1 << 32))
 	for e, seed := range c.seeds {
-		row := mask[e*l.d : (e+1)*l.d]
+		lo, hi := e*l.d, (e+1)*l.d
+		if l.length > 0 {
+			lo, hi = c.steps.span(e, l.d)
+		}
+		row := mask[lo:hi]
 		key := mix(seed + uint64(c.layer)*0x9e3779b97f4a7c15)
 		for i := range row {
 			// Two numbers from each hash.
@@ -44,7 +50,7 @@ func (l *dropout) backward(c *call, s *state, dy []float32) []float32 {
 	return dy
 }
 
-func (l *dropout) memory(trained, _ bool) int { return when(trained, 2*l.d) }
+func (l *dropout) memory(trained, _ bool) int { return when(trained, 2*l.d*max(l.length, 1)) }
 
 // mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 func mix(z uint64) uint64 {

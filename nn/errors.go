@@ -41,22 +41,15 @@ func (e *LayerError) Unwrap() error { return ErrSpec }
 // elsewhere holds kinds that people know from other libraries and that have no
 // place here, with the reason and the way out.
 var elsewhere = map[string][2]string{
-	"batch_norm": {"batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip",
-		"leave it out and use tanh or bounded_relu, which keep activations small (group_norm is not available here)"},
-	"group_norm": {"group normalization is not available here",
-		"standardize the input per example and use tanh or bounded_relu"},
-	"layer_norm": {"layer normalization is not available here",
-		"standardize the input per example and use tanh or bounded_relu"},
-	"lstm":      {"recurrent layers are not available here", "use hashed words with a linear model"},
-	"embedding": {"embeddings are not available here", "use hashed words with a linear model"},
-	"softmax":   {"softmax is part of the loss", "end with a dense layer with one unit for each class"},
+	"softmax": {"softmax is part of the loss", "end with a dense layer with one unit for each class"},
 }
 
 // names maps what other libraries call a kind to ours.
 var names = map[string]string{
 	"linear": "dense", "fc": "dense", "conv": "conv2d", "convolution": "conv2d", "maxpool": "max_pool", "maxpool2d": "max_pool",
 	"avgpool": "avg_pool", "avgpool2d": "avg_pool", "averagepool": "avg_pool", "brelu": "bounded_relu", "boundedrelu": "bounded_relu",
-	"standardise": "standardize", "batchnorm": "batch_norm", "batchnorm1d": "batch_norm", "batchnorm2d": "batch_norm",
+	"standardise": "standardize", "batchnorm": "batch_norm", "instancenorm": "instance_norm", "instancenorm2d": "instance_norm",
+	"skip": "residual", "shortcut": "residual", "embed": "embedding", "globalaveragepooling1d": "mean_over_time", "batchnorm1d": "batch_norm", "batchnorm2d": "batch_norm",
 	"batchnormalization": "batch_norm", "groupnorm": "group_norm", "layernorm": "layer_norm", "temperedsigmoid": "tempered_sigmoid",
 }
 

@@ -36,11 +36,16 @@ func ExampleCompile() {
 	// gradient of each example at 0: 64 rows of 9×4
 }
 
-func ExampleCompile_refused() {
-	_, err := nn.Compile(nn.Spec{Layers: []nn.Layer{
+func ExampleNet_PerExample() {
+	net, err := nn.Compile(nn.Spec{Layers: []nn.Layer{
 		{Kind: "dense", Units: 64}, {Kind: "batch_norm"}, {Kind: "tanh"}, {Kind: "dense", Units: 2},
 	}}, nn.Vector(30), 2)
-	fmt.Println(err)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// It compiles, for training on public data. Whatever clips asks first:
+	fmt.Println(net.PerExample())
 	// Output:
-	// network: layer 2 (batch_norm): batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip; leave it out and use tanh or bounded_relu, which keep activations small (group_norm is not available here)
+	// network: layer 2 (batch_norm): batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip; use layer_norm, which treats each example by itself
 }

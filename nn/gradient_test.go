@@ -16,6 +16,8 @@ type tried struct {
 	outputs int
 	layers  []Layer
 	loss    Loss
+	// vocabulary is above 0 for texts: inputs are tokens below it.
+	vocabulary int
 }
 
 func units(n int) Layer   { return Layer{Kind: "dense", Units: n} }
@@ -66,7 +68,11 @@ func (c tried) batch(net *Net, n int, seed uint64) (params, inputs, targets []fl
 	for i := range params {
 		params[i] += float32(0.2 * rng.NormFloat64())
 	}
-	for range n * net.Inputs() {
+	for len(inputs) < n*net.Inputs() {
+		if c.vocabulary > 0 {
+			inputs = append(inputs, drawTokens(rng, net.Inputs(), c.vocabulary)...)
+			continue
+		}
 		inputs = append(inputs, float32(rng.NormFloat64()))
 	}
 	for range n {
@@ -86,27 +92,54 @@ func gradients(net *Net, params, inputs, targets []float32, seeds []uint64) [][]
 	for i := range all {
 		all[i] = make([]float64, net.Parameters())
 	}
+	chains := make([]map[int]gradient.Trace, len(targets))
 	net.Backprop(0, params, inputs, targets, seeds, func(tr gradient.Trace) {
-		if len(tr.A) != len(targets)*tr.T*tr.M || len(tr.G) != len(targets)*tr.T*tr.N {
-			panic(fmt.Sprintf("trace %d×%d×%d has %d and %d numbers", tr.T, tr.M, tr.N, len(tr.A), len(tr.G)))
+		from := func(i int) int {
+			if tr.Starts != nil {
+				return int(tr.Starts[i])
+			}
+			return i * tr.T
+		}
+		if rows := from(len(targets)); len(tr.G) != rows*tr.N || tr.Index == nil && len(tr.A) != rows*tr.M || tr.Index != nil && len(tr.Index) != rows {
+			panic(fmt.Sprintf("trace %d×%d×%d has %d, %d and %d numbers", tr.T, tr.M, tr.N, len(tr.A), len(tr.Index), len(tr.G)))
 		}
 		for i := range targets {
-			w := all[i][tr.Offset:]
-			for t := range tr.T {
-				a, g := tr.A[(i*tr.T+t)*tr.M:][:tr.M], tr.G[(i*tr.T+t)*tr.N:][:tr.N]
-				for k, u := range a {
-					for j, v := range g {
-						w[k*tr.N+j] += float64(u) * float64(v)
+			w, size := all[i][tr.Offset:], tr.M*tr.N
+			if tr.Diagonal {
+				size = tr.N
+			}
+			for t := from(i); t < from(i+1); t++ {
+				for j, v := range tr.G[t*tr.N : (t+1)*tr.N] {
+					switch {
+					case tr.Index != nil:
+						w[int(tr.Index[t])*tr.N+j] += float64(v)
+					case tr.Diagonal:
+						w[j] += float64(tr.A[t*tr.N+j]) * float64(v)
+					default:
+						for k, u := range tr.A[t*tr.M : (t+1)*tr.M] {
+							w[k*tr.N+j] += float64(u) * float64(v)
+						}
 					}
-				}
-				if tr.Bias {
-					for j, v := range g {
-						w[tr.M*tr.N+j] += float64(v)
+					if tr.Bias {
+						w[size+j] += float64(v)
 					}
 				}
 			}
+			if tr.Chain != nil {
+				if chains[i] == nil {
+					chains[i] = map[int]gradient.Trace{}
+				}
+				chains[i][tr.Offset] = tr
+			}
 		}
 	})
+	for i, each := range chains {
+		for at, tr := range each {
+			w := narrow(all[i][at : at+tr.M*tr.N])
+			tr.Chain(w)
+			copy(all[i][at:], widen(w))
+		}
+	}
 	return all
 }
 
@@ -202,8 +235,8 @@ func TestEmptyBatch(t *testing.T) {
 			params, inputs, targets, seeds := c.batch(net, 2, 1)
 			count := func(inputs, targets []float32, seeds []uint64) (places []int) {
 				net.Backprop(0, params, inputs, targets, seeds, func(tr gradient.Trace) {
-					if len(tr.A) != len(targets)*tr.T*tr.M || len(tr.G) != len(targets)*tr.T*tr.N {
-						t.Fatalf("trace has %d and %d numbers for %d examples", len(tr.A), len(tr.G), len(targets))
+					if len(targets) == 0 && len(tr.A)+len(tr.Index)+len(tr.G) > 0 {
+						t.Fatalf("trace has %d, %d and %d numbers of no example", len(tr.A), len(tr.Index), len(tr.G))
 					}
 					places = append(places, tr.Offset)
 				})
@@ -255,7 +288,8 @@ func TestBadExamplesStayAlone(t *testing.T) {
 			if !slices.Equal(got[0], want[0]) || !slices.Equal(got[2], want[2]) {
 				t.Fatal("an example of NaN changes the others")
 			}
-			if s := net.Predict(0, params, x); s[c.outputs] == s[c.outputs] {
+			// A text of NaN has no tokens.
+			if s := net.Predict(0, params, x); s[c.outputs] == s[c.outputs] && c.vocabulary == 0 {
 				t.Fatalf("an example of NaN has the score %g", s[c.outputs])
 			}
 		})

@@ -12,7 +12,7 @@ import (
 // and the place, and on nothing else.
 func TestDropout(t *testing.T) {
 	const d, n, rate = 400, 100, 0.4
-	l := &dropout{d, rate}
+	l := &dropout{d: d, rate: rate}
 	seeds, x := make([]uint64, n), make([]float32, n*d)
 	for i := range seeds {
 		seeds[i] = uint64(i) // seeds may be as alike as this

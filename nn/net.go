@@ -73,13 +73,26 @@ func (n *Net) Loss() Loss { return n.loss }
 
 // Frozen returns a copy of the parameters that are not trained, in the order of
 // the layers: a part of the model that has to be kept with the trained one.
-func (n *Net) Frozen() []float32 { return slices.Clone(n.frozen) }
+func (n *Net) Frozen() []float32 {
+	n.settle()
+	return slices.Clone(n.frozen)
+}
+
+// settle brings running statistics up to date.
+func (n *Net) settle() {
+	for _, o := range n.ops {
+		if o, ok := o.(*batchNorm); ok {
+			o.running.settle(o.statistics(n.frozen))
+		}
+	}
+}
 
 // SetFrozen sets them, as read from a file.
 func (n *Net) SetFrozen(values []float32) error {
 	if len(values) != len(n.frozen) {
 		return fmt.Errorf("network: %d frozen parameters given, the net has %d", len(values), len(n.frozen))
 	}
+	n.settle() // what was seen before is over
 	copy(n.frozen, values)
 	return nil
 }
@@ -164,7 +177,7 @@ func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []ui
 		panic(fmt.Sprintf("nn: %d examples with %d targets and %d seeds", count, len(targets), len(seeds)))
 	}
 	w := n.worker(worker)
-	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record}
+	w.call = call{net: n, n: count, params: params, seeds: seeds, record: record, steps: &w.steps}
 	scores := n.forward(w, inputs, 0, len(n.ops))
 	dy := grow(&w.loss, len(scores))
 	n.loss.Gradients(dy, scores, targets)
@@ -186,7 +199,7 @@ func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []ui
 // value. Dropout is off. They lie in the worker's memory until its next call.
 func (n *Net) Predict(worker int, params, inputs []float32) []float32 {
 	w := n.worker(worker)
-	w.call = call{net: n, n: n.batch(params, inputs), params: params}
+	w.call = call{net: n, n: n.batch(params, inputs), params: params, steps: &w.steps}
 	y := n.forward(w, inputs, 0, len(n.ops))
 	w.call = call{}
 	return y
@@ -206,7 +219,7 @@ func (n *Net) ForwardPrefix(worker int, inputs []float32) []float32 {
 		panic(fmt.Sprintf("nn: %d numbers are not whole examples of %s", len(inputs), n.input))
 	}
 	w := n.worker(worker)
-	w.call = call{net: n, n: len(inputs) / d}
+	w.call = call{net: n, n: len(inputs) / d, steps: &w.steps}
 	y := n.forward(w, inputs, 0, n.prefix)
 	w.call = call{}
 	return y
@@ -215,10 +228,16 @@ func (n *Net) ForwardPrefix(worker int, inputs []float32) []float32 {
 // Rest is the net behind the frozen prefix: the same trainable parameters, the
 // same frozen ones (shared: Init of either sets both), inputs as ForwardPrefix
 // makes them.
-func (n *Net) Rest() *Net {
-	input := n.layers[n.prefix].Input
-	rest := &Net{input: input, outputs: n.outputs, loss: n.loss, ops: n.ops[n.prefix:], layers: n.layers[n.prefix:],
-		trainable: n.trainable, frozen: n.frozen, first: n.first - n.prefix, skipped: n.skipped + n.prefix}
+func (n *Net) Rest() *Net { return n.Behind(n.prefix) }
+
+// Behind is the net behind its first k layers, which belong to the frozen prefix: Rest
+// for all of that. It panics for another k.
+func (n *Net) Behind(k int) *Net {
+	if k < 0 || k > n.prefix {
+		panic(fmt.Sprintf("nn: %d layers of a frozen prefix of %d", k, n.prefix))
+	}
+	rest := &Net{input: n.layers[k].Input, outputs: n.outputs, loss: n.loss, ops: n.ops[k:], layers: n.layers[k:],
+		trainable: n.trainable, frozen: n.frozen, first: n.first - k, skipped: n.skipped + k, prefix: n.prefix - k}
 	rest.link()
 	return rest
 }

@@ -246,11 +246,17 @@ func TestMemoryPerExample(t *testing.T) {
 		net := mustCompile(t, c.spec(), c.in, c.outputs)
 		held := func(n int) int {
 			params, inputs, targets, seeds := c.batch(net, n, 1)
+			for e := 0; c.vocabulary > 0 && e < len(inputs); e += net.Inputs() {
+				inputs[e] = float32(net.Inputs() - 1) // texts as long as they get
+			}
 			net.Backprop(0, params, inputs, targets, seeds, func(gradient.Trace) {})
 			w := net.workers[0]
 			held := len(w.loss)
+			if c.vocabulary > 0 {
+				held += len(w.steps.starts) + len(w.steps.order)
+			}
 			for _, s := range w.states {
-				held += len(s.y) + len(s.dx) + len(s.a) + len(s.g) + len(s.part) + len(s.index)
+				held += len(s.y) + len(s.dx) + len(s.a) + len(s.g) + len(s.part) + len(s.index) + len(s.lengths) + len(s.h) + len(s.c) + len(s.wide)
 			}
 			return 4 * held
 		}

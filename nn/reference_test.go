@@ -11,9 +11,18 @@ import (
 // of a net without frozen layers.
 func reference(spec Spec, in Shape, params, x []float64) []float64 {
 	x = slices.Clone(x)
+	// Those of a layer that shares are taken again.
+	owners, outputs := map[int][]float64{}, [][]float64{x}
+	steps := 0 // of a sequence, 0 for none
+	var shared []float64
+	shares := false
 	take := func(n int) []float64 {
-		p := params[:n]
-		params = params[n:]
+		from := &params
+		if shares {
+			from = &shared
+		}
+		p := (*from)[:n]
+		*from = (*from)[n:]
 		return p
 	}
 	each := func(f func(float64) float64) {
@@ -21,8 +30,25 @@ func reference(spec Spec, in Shape, params, x []float64) []float64 {
 			x[i] = f(x[i])
 		}
 	}
-	for _, l := range spec.Layers {
+	for i, l := range spec.Layers {
+		owners[i+1] = params
+		shares, shared = l.Share > 0, owners[l.Share]
+		if y, ok := referenceSequence(l, take, x, &in, &steps); ok {
+			x = y
+			outputs = append(outputs, slices.Clone(x))
+			continue
+		}
 		switch l.Kind {
+		case "residual":
+			for j, v := range outputs[l.From] {
+				x[j] += v
+			}
+		case "layer_norm":
+			x = referenceNorm(1, in.Channels, take, x)
+		case "group_norm":
+			x = referenceNorm(l.Groups, in.Channels, take, x)
+		case "instance_norm":
+			x = referenceNorm(in.Channels, in.Channels, take, x)
 		case "dense":
 			w, b := take(len(x)*l.Units), take(l.Units)
 			y := slices.Clone(b)
@@ -63,6 +89,7 @@ func reference(spec Spec, in Shape, params, x []float64) []float64 {
 		default:
 			panic(l.Kind)
 		}
+		outputs = append(outputs, slices.Clone(x))
 	}
 	return x
 }
@@ -79,6 +106,9 @@ func referenceConvolution(l Layer, in Shape, take func(int) []float64, x []float
 	y := make([]float64, height*width*l.Filters)
 	for g := range groups {
 		w, b := take(l.Kernel*l.Kernel*channels*filters), take(filters)
+		if l.StandardizeWeights {
+			w = referenceStandard(w, filters)
+		}
 		for i := range height {
 			for j := range width {
 				for f := range filters {

@@ -18,15 +18,22 @@ type Spec struct {
 // ignored. The names in files are those of the tags.
 type Layer struct {
 	Kind string `json:"kind" yaml:"kind"`
-	// Units is the number of outputs of a dense layer.
+	// Units is the number of outputs of a dense layer, of numbers of an embedding's
+	// vectors, and of those in the state of lstm and gru.
 	Units int `json:"units,omitempty" yaml:"units,omitempty"`
+	// Vocabulary is the number of tokens that an embedding knows.
+	Vocabulary int `json:"vocabulary,omitempty" yaml:"vocabulary,omitempty"`
 	// Filters, Kernel (side in pixels), Stride (default 1), Groups (default 1) and
-	// Padding ("valid", default, or "same") belong to conv2d.
+	// Padding ("valid", default, or "same") belong to conv2d; Groups to group_norm
+	// too. StandardizeWeights trains weights of which each filter is used at mean 0
+	// and norm 1.
 	Filters int    `json:"filters,omitempty" yaml:"filters,omitempty"`
 	Kernel  int    `json:"kernel,omitempty" yaml:"kernel,omitempty"`
 	Stride  int    `json:"stride,omitempty" yaml:"stride,omitempty"`
 	Groups  int    `json:"groups,omitempty" yaml:"groups,omitempty"`
 	Padding string `json:"padding,omitempty" yaml:"padding,omitempty"`
+
+	StandardizeWeights bool `json:"standardize_weights,omitempty" yaml:"standardize_weights,omitempty"`
 	// Size is the side of a pool's window; its Stride is Size unless given.
 	Size int `json:"size,omitempty" yaml:"size,omitempty"`
 	// Mode is what pool2x2 takes of four pixels: "max" or "mean"; "full" for scatter at
@@ -46,6 +53,12 @@ type Layer struct {
 	Coefficients int `json:"coefficients,omitempty" yaml:"coefficients,omitempty"`
 	// Seed is the public seed of random's signs.
 	Seed uint64 `json:"seed,omitempty" yaml:"seed,omitempty"`
+	// From is the layer, counted from 1, whose output residual adds to its input; 0 is
+	// the input of the net.
+	From int `json:"from,omitempty" yaml:"from,omitempty"`
+	// Share is the layer, counted from 1, whose parameters a dense or conv2d layer
+	// uses in place of its own.
+	Share int `json:"share,omitempty" yaml:"share,omitempty"`
 	// Trainable says which parameters are trained; the others stay as drawn.
 	Trainable Trainable `json:"trainable,omitempty" yaml:"trainable,omitempty"`
 }
@@ -118,8 +131,17 @@ func (l Layer) validate(number int) error {
 
 // keys lists for each kind the fields that it reads.
 var keys = map[string][]string{
-	"dense":            {"units", "trainable"},
-	"conv2d":           {"filters", "kernel", "stride", "padding", "groups", "trainable"},
+	"dense":            {"units", "share", "trainable"},
+	"conv2d":           {"filters", "kernel", "stride", "padding", "groups", "standardize_weights", "share", "trainable"},
+	"embedding":        {"vocabulary", "units", "trainable"},
+	"lstm":             {"units", "mode", "trainable"},
+	"gru":              {"units", "mode", "trainable"},
+	"mean_over_time":   {},
+	"residual":         {"from"},
+	"layer_norm":       {"trainable"},
+	"group_norm":       {"groups", "trainable"},
+	"instance_norm":    {"trainable"},
+	"batch_norm":       {"trainable"},
 	"max_pool":         {"size", "stride"},
 	"avg_pool":         {"size", "stride"},
 	"pool2x2":          {"mode"},
@@ -176,7 +198,8 @@ func (l Layer) given() []string {
 		name string
 		set  bool
 	}{
-		{"units", l.Units != 0}, {"filters", l.Filters != 0}, {"kernel", l.Kernel != 0}, {"stride", l.Stride != 0},
+		{"units", l.Units != 0}, {"vocabulary", l.Vocabulary != 0}, {"standardize_weights", l.StandardizeWeights}, {"from", l.From != 0},
+		{"share", l.Share != 0}, {"filters", l.Filters != 0}, {"kernel", l.Kernel != 0}, {"stride", l.Stride != 0},
 		{"groups", l.Groups != 0}, {"padding", l.Padding != ""}, {"size", l.Size != 0}, {"mode", l.Mode != ""},
 		{"rate", l.Rate != 0}, {"bound", l.Bound != 0}, {"scale", l.Scale != 0}, {"temperature", l.Temperature != 0},
 		{"offset", l.Offset != 0}, {"coefficients", l.Coefficients != 0}, {"seed", l.Seed != 0}, {"trainable", l.Trainable != TrainAll},

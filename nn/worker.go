@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"math/rand/v2"
+
 	"pawl/core/gradient"
 	"pawl/kernel"
 )
@@ -17,6 +19,11 @@ type op interface {
 	// training pass: behind the frozen prefix or in it, with or without the gradient
 	// at the input.
 	memory(trained, wantInput bool) int
+}
+
+// drawn is an op with parameters, which it fills from rng.
+type drawn interface {
+	draw(n *Net, gain float64, params []float32, rng *rand.Rand)
 }
 
 // when is v if yes, else 0.
@@ -39,7 +46,14 @@ type call struct {
 	// gradient at its input has a use.
 	layer     int
 	wantInput bool
+	// steps are those of the texts, once an embedding has read them.
+	steps *steps
+	// from has, for each op, its input: the summands of residual.
+	from [][]float32
 }
+
+// trains says whether the op's backward pass follows.
+func (c *call) trains() bool { return c.record != nil && c.layer-c.net.skipped >= c.net.first }
 
 // state is what one worker keeps for one op from forward to backward and, for
 // traces, until its next call.
@@ -48,8 +62,14 @@ type state struct {
 	a, g     []float32
 	part     []float32
 	index    []int32
+	lengths  []int32
 	w, wT    kernel.Packed
 	conv     kernel.ConvWeights
+	// h, c, wide and sums are working memory of layers with several steps or passes.
+	h, c, wide []float32
+	sums       []float64
+	standard   []standardizer // of each group of filters
+	batch      *batchStatistics
 }
 
 // worker is the memory of one goroutine; it grows to the largest microbatch and
@@ -58,6 +78,8 @@ type worker struct {
 	call   call
 	states []state
 	loss   []float32
+	steps  steps
+	from   [][]float32
 }
 
 // grow returns *b with length n, its contents unspecified. The eighth of spare room

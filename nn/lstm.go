@@ -1,0 +1,178 @@
+package nn
+
+import (
+	"math/rand/v2"
+
+	"pawl/kernel"
+)
+
+// lstm is one matrix W ((e+h)×4h) with bias, at every step t of a sequence:
+//
+//	(i, f, g, o) = (σ, σ, tanh, σ)(x_t W_x + h_{t−1} W_h + b)
+//	c_t = f c_{t−1} + i g,    h_t = o tanh c_t
+//
+// the gates in the order of PyTorch, whose two biases are one here. Its trace has a
+// row (x_t, h_{t−1}) for each step.
+type lstm struct {
+	recurrent
+	affine
+}
+
+func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
+	e, h, p, trains := l.e, l.h, c.steps, c.trains()
+	w, bias := l.group(c.params, c.net.frozen, 0)
+	s.w.Set(kernel.Dense(w, e+h, 4*h))
+	y := l.outputs(c, s)
+	wide := e + h
+	z, gates, cell := grow(&s.h, c.n*wide), grow(&s.wide, c.n*4*h), grow(&s.part, c.n*h)
+	clear(z)
+	clear(cell)
+	if trains {
+		grow(&s.a, p.rows()*wide)
+		grow(&s.g, p.rows()*4*h)
+		grow(&s.c, p.rows()*h)
+	}
+	for t := range p.last() {
+		n := int(p.active[t])
+		for r, example := range p.order[:n] {
+			row, in := int(p.starts[example])+t, z[r*wide:(r+1)*wide]
+			copy(in[:e], x[row*e:])
+			copy(gates[r*4*h:(r+1)*4*h], bias)
+			if trains {
+				copy(s.a[row*wide:], in)
+			}
+		}
+		kernel.MatMulPacked(kernel.Dense(gates, n, 4*h), kernel.Dense(z, n, wide), &s.w, true)
+		for r, example := range p.order[:n] {
+			row, gate := int(p.starts[example])+t, gates[r*4*h:(r+1)*4*h]
+			kept := gate
+			if trains {
+				kept = s.g[row*4*h : (row+1)*4*h]
+			}
+			own, state := cell[r*h:(r+1)*h], z[r*wide+e:(r+1)*wide]
+			lstmStep(kept, gate, own, state)
+			if trains {
+				copy(s.c[row*h:], own)
+			}
+			l.emit(c, y, state, int(example), t, row)
+		}
+	}
+	return y
+}
+
+// lstmStep sets gates to the activations of pre, and cell and state to those after
+// the step.
+func lstmStep(gates, pre, cell, state []float32) {
+	h := len(cell)
+	kernel.Sigmoid(gates[:2*h], pre[:2*h])
+	kernel.Tanh(gates[2*h:3*h], pre[2*h:3*h])
+	kernel.Sigmoid(gates[3*h:], pre[3*h:])
+	i, f, g, o := gates[:h], gates[h:2*h], gates[2*h:3*h], gates[3*h:4*h]
+	for j := range cell {
+		cell[j] = f[j]*cell[j] + i[j]*g[j]
+	}
+	kernel.Tanh(state, cell)
+	for j := range state {
+		state[j] *= o[j]
+	}
+}
+
+func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
+	e, h, p := l.e, l.h, c.steps
+	var dx []float32
+	w, _ := l.group(c.params, c.net.frozen, 0)
+	back := kernel.Dense(w, e+h, 4*h)
+	if c.wantInput {
+		dx = grow(&s.dx, p.rows()*e)
+	} else {
+		e, back = 0, back.RowRange(e, e+h)
+	}
+	s.wT.Set(back.T())
+	// dz has ∂loss/∂(x_t, h_{t−1}), the first part only if it is wanted; its second is
+	// ∂loss/∂h of the step before.
+	wide := e + h
+	dz, dGates, dCell := grow(&s.h, c.n*(l.e+h))[:c.n*wide], grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)
+	dCell, tanh := dCell[:c.n*h], dCell[c.n*h:]
+	clear(dz)
+	clear(dCell)
+	for t := p.last() - 1; t >= 0; t-- {
+		n := int(p.active[t])
+		for r, example := range p.order[:n] {
+			row := int(p.starts[example]) + t
+			dh := dz[r*wide+e : (r+1)*wide]
+			l.receive(c, dh, dy, int(example), t, row)
+			gates, before := s.g[row*4*h:(row+1)*4*h], s.c[:0]
+			if t > 0 {
+				before = s.c[(row-1)*h : row*h]
+			}
+			lstmBack(gates, dh, dCell[r*h:(r+1)*h], s.c[row*h:(row+1)*h], before, tanh[r*h:(r+1)*h])
+			copy(dGates[r*4*h:], gates)
+		}
+		if t == 0 && dx == nil {
+			break
+		}
+		kernel.MatMulPacked(kernel.Dense(dz, n, wide), kernel.Dense(dGates, n, 4*h), &s.wT, false)
+		if dx == nil {
+			continue
+		}
+		for r, example := range p.order[:n] {
+			row := int(p.starts[example]) + t
+			copy(dx[row*e:(row+1)*e], dz[r*wide:])
+		}
+	}
+	if l.part == TrainAll {
+		l.trace(c, s.a, s.g, 0, nil)
+	}
+	return dx
+}
+
+// lstmBack puts ∂loss/∂pre in place of the activations in gates, and ∂loss/∂c_{t−1} in
+// place of ∂loss/∂c_t; before is c_{t−1}, or empty for zeros.
+func lstmBack(gates, dh, dCell, cell, before, tanh []float32) {
+	h := len(dh)
+	i, f, g, o := gates[:h], gates[h:2*h], gates[2*h:3*h], gates[3*h:4*h]
+	dCell, tanh = dCell[:h], tanh[:h]
+	kernel.Tanh(tanh, cell)
+	if len(before) == 0 {
+		for j, d := range dh {
+			y, u := tanh[j], o[j]
+			k := dCell[j] + d*u*(1-y*y)
+			o[j] = d * y * u * (1 - u)
+			a, b := i[j], g[j]
+			dCell[j], f[j] = 0, 0
+			i[j] = k * b * a * (1 - a)
+			g[j] = k * a * (1 - b*b)
+		}
+		return
+	}
+	before = before[:h]
+	for j, d := range dh {
+		y, u := tanh[j], o[j]
+		k := dCell[j] + d*u*(1-y*y)
+		o[j] = d * y * u * (1 - u)
+		a, b, v := i[j], g[j], f[j]
+		dCell[j] = k * v
+		f[j] = k * before[j] * v * (1 - v)
+		i[j] = k * b * a * (1 - a)
+		g[j] = k * a * (1 - b*b)
+	}
+}
+
+func (l *lstm) memory(trained, wantInput bool) int {
+	outputs := l.h
+	if l.mode == "sequence" {
+		outputs *= l.length
+	}
+	steps := when(trained, l.e+l.h+4*l.h+l.h) + when(wantInput, l.e)
+	return l.length*steps + outputs + l.e + l.h + 4*l.h + l.h + when(trained, l.h)
+}
+
+// draw is that of an affine map, with forget gates that start open: a bias of 1
+// (Jozefowicz, Zaremba and Sutskever 2015).
+func (l *lstm) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
+	l.affine.draw(n, gain, params, rng)
+	_, b := l.group(params, n.frozen, 0)
+	for j := range l.h {
+		b[l.h+j] = 1
+	}
+}
