@@ -28,6 +28,13 @@ var benchNets = []struct {
 		{Kind: "conv2d", Filters: 32, Kernel: 4, Stride: 2}, {Kind: "max_pool", Size: 2, Stride: 1}, {Kind: "tanh"},
 		{Kind: "flatten"}, {Kind: "dense", Units: 32}, {Kind: "dropout", Rate: 0.3}, {Kind: "dense", Units: 10},
 	}},
+	{"lstm", nn.Tokens(40), []nn.Layer{{Kind: "embedding", Vocabulary: 200, Units: 20}, {Kind: "lstm", Units: 48}, {Kind: "dense", Units: 10}}},
+	{"gru", nn.Tokens(40), []nn.Layer{{Kind: "embedding", Vocabulary: 200, Units: 20}, {Kind: "gru", Units: 48, Mode: "mean"}, {Kind: "dense", Units: 10}}},
+	{"norm", nn.Shape{Height: 14, Width: 14, Channels: 1}, []nn.Layer{
+		{Kind: "conv2d", Filters: 16, Kernel: 3, Padding: "same", StandardizeWeights: true}, {Kind: "group_norm", Groups: 4}, {Kind: "tanh"},
+		{Kind: "conv2d", Filters: 16, Kernel: 3, Padding: "same"}, {Kind: "residual", From: 3}, {Kind: "max_pool", Size: 2},
+		{Kind: "conv2d", Filters: 16, Kernel: 3, Padding: "same"}, {Kind: "conv2d", Filters: 16, Kernel: 3, Padding: "same", Share: 7}, {Kind: "dense", Units: 10},
+	}},
 }
 
 // trainSteps trains a net on lots of about rows/2 examples and calls after with the
@@ -39,9 +46,12 @@ func trainSteps(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	params := net.Init(rng)
-	in := sealed.Inputs{Dim: input.Size(), Bytes: make([]uint8, rows*input.Size())}
-	for i := range in.Bytes {
-		in.Bytes[i] = uint8(rng.IntN(256))
+	in := sealed.Inputs{Dim: input.Size(), Floats: make([]float32, rows*input.Size())}
+	for i := range in.Floats {
+		in.Floats[i] = rng.Float32()
+		if layers[0].Kind == "embedding" {
+			in.Floats[i] = float32(rng.IntN(200)) // most lengths are the largest
+		}
 	}
 	cells, hash := make([]float64, rows), make([]uint64, rows)
 	for i := range cells {

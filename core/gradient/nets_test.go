@@ -14,7 +14,7 @@ import (
 	"pawl/schema"
 )
 
-// A compiled net with convolutions, pooling and dropout: the step of many rows is
+// A compiled net of every kind of layer: the step of many rows is
 // the sum of the steps of each row alone, and each of those has norm C at most. So
 // nothing of one example reaches another, in the network or in the sum.
 func TestCompiledNetsTreatRowsApart(t *testing.T) {
@@ -25,29 +25,47 @@ func TestCompiledNetsTreatRowsApart(t *testing.T) {
 	relu, dropout := nn.Layer{Kind: "relu"}, nn.Layer{Kind: "dropout", Rate: 0.3}
 	const rows, c = 23, 0.5
 	shape := nn.Shape{Height: 6, Width: 6, Channels: 2}
+	norm := func(kind string, groups int) nn.Layer { return nn.Layer{Kind: kind, Groups: groups} }
+	standard := nn.Layer{Kind: "conv2d", Filters: 6, Kernel: 3, Padding: "same", StandardizeWeights: true}
+	again := func(l nn.Layer, share int) nn.Layer { l.Share = share; return l }
+	text := func(layers ...nn.Layer) []nn.Layer {
+		return append([]nn.Layer{{Kind: "embedding", Vocabulary: 5, Units: 6}}, append(layers, dense(3))...)
+	}
 	for _, tt := range []struct {
 		name   string
 		layers []nn.Layer
 	}{
+		{"normalized", []nn.Layer{conv(4, 1), norm("group_norm", 2), relu, conv(4, 1), norm("instance_norm", 0), dropout, norm("layer_norm", 0), dense(3)}},
+		{"standardized and shared", []nn.Layer{standard, relu, again(standard, 0), relu, again(standard, 3), {Kind: "residual", From: 2}, dense(9), relu, again(dense(9), 0), again(dense(9), 9), dense(3)}},
+		{"embedding", text(nn.Layer{Kind: "mean_over_time"})},
+		{"lstm", text(nn.Layer{Kind: "lstm", Units: 7, Mode: "sequence"}, dropout, nn.Layer{Kind: "lstm", Units: 20})},
+		{"gru", text(dense(6), nn.Layer{Kind: "gru", Units: 20, Mode: "mean"}, norm("layer_norm", 0))},
 		{"dense", []nn.Layer{dense(9), relu, dropout, dense(3)}},
 		{"convolutions", []nn.Layer{conv(4, 1), relu, {Kind: "max_pool", Size: 3}, conv(40, 1), relu, conv(8, 2), dropout, dense(3)}},
 		{"parts", []nn.Layer{{Kind: "dense", Units: 9, Trainable: nn.TrainBias}, relu, {Kind: "dense", Units: 6, Trainable: nn.TrainNone}, relu, dense(3)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			shape := shape
+			if tt.layers[0].Kind == "embedding" {
+				shape = nn.Tokens(12)
+			}
 			net, err := nn.Compile(nn.Spec{Layers: tt.layers}, shape, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
 			rng := rand.New(rand.NewPCG(3, 4))
 			params := net.Init(rng)
-			in := sealed.Inputs{Dim: shape.Size(), Bytes: make([]uint8, rows*shape.Size())}
-			for i := range in.Bytes {
-				in.Bytes[i] = uint8(rng.IntN(256))
+			in := sealed.Inputs{Dim: shape.Size(), Floats: make([]float32, rows*shape.Size())}
+			for i := range in.Floats {
+				in.Floats[i] = rng.Float32()
+				if shape == nn.Tokens(12) {
+					in.Floats[i] = float32(rng.IntN(13)) // lengths, and tokens that repeat or are none
+				}
 			}
 			s := &schema.Schema{Version: 1, Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1},
 				Columns: []schema.Column{{Name: "class", Type: schema.Categorical, Categories: []string{"a", "b", "c"}}}}
 			sum := func(from, to int) []float64 {
-				part := sealed.Inputs{Dim: in.Dim, Bytes: in.Bytes[from*in.Dim : to*in.Dim]}
+				part := sealed.Inputs{Dim: in.Dim, Floats: in.Floats[from*in.Dim : to*in.Dim]}
 				cells, hash := make([]float64, to-from), make([]uint64, to-from)
 				for i := range cells {
 					cells[i], hash[i] = float64((from+i)%3), uint64(from+i)<<40
