@@ -23,7 +23,7 @@ var layers = [][]string{
 	{"zoo", "audit", "audit/attack"},
 	{"model", "space/net"},
 	{"learn", "advise", "report", "theory", "search"},
-	{"study"},
+	{"study", "space/table"},
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},

@@ -85,7 +85,7 @@ var positioned = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)`)
 
 // syntaxError gives the parser's own place and words.
 func syntaxError(file string, err error) error {
-	e := &Error{File: file, Line: 1, Col: 1, hint: "a whole example: pawl search --show-space fcn"}
+	e := &Error{File: file, Line: 1, Col: 1, hint: "the manual, with an example: docs/SPACES.md"}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	if m := positioned.FindStringSubmatch(first); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])

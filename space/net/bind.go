@@ -1,13 +1,16 @@
 package net
 
 import (
+	"slices"
+
 	"pawl/nn"
 	"pawl/space"
 )
 
 // Bind checks a space (Check) and puts its constraints on parameters and
 // trainable_parameters in force for inputs of a shape and a number of outputs. Points
-// whose network cannot be built for them are no longer points.
+// whose network cannot be built for them, such as three blocks on tiny images, are no
+// longer points.
 func Bind(s *space.Space, input nn.Shape, outputs int) (*space.Space, error) {
 	if err := Check(s); err != nil {
 		return nil, err
@@ -18,6 +21,11 @@ func Bind(s *space.Space, input nn.Shape, outputs int) (*space.Space, error) {
 		if reads(known, name) {
 			of = append(of, name)
 		}
+	}
+	if s.Net() == "fcn" && len(s.Unbound()) == 0 && !slices.Contains(of, "features") {
+		// Dense layers take any shape, and building each net of a large space to see that
+		// is slow.
+		return s, nil
 	}
 	size := func(count func(*nn.Net) int) func(space.Point) (float64, error) {
 		return func(p space.Point) (float64, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -318,4 +319,33 @@ func Example() {
 	// Output:
 	// 1770 nets, one of them: layers=3 units_1=1024 units_2=256 units_3=10 activation_1=tanh activation_2=tanh activation_3=tanh
 	// 331640 parameters
+}
+
+// The example of the manual.
+func TestManual(t *testing.T) {
+	page, err := os.ReadFile("../../docs/SPACES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ := strings.Cut(after, "```")
+	s, err := space.Decode("docs/SPACES.md", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := net.Bind(s, nn.Shape{Height: 28, Width: 28, Channels: 1}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(bound.Size())
+	rng := rand.NewPCG(1, 1)
+	for range 100 {
+		p, err := bound.Draw(rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := net.Hyper(p); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
