@@ -35,6 +35,7 @@ func exactRows(s *Statement) []row {
 		if sc.AUROC != nil {
 			out = append(out, row{"area under the ROC curve", exact(*sc.AUROC)})
 		}
+		out = append(out, exactGroups(sc)...)
 	}
 	return out
 }

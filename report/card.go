@@ -142,7 +142,9 @@ func cardBody(b *strings.Builder, s *Statement) {
 	for _, l := range limits(s) {
 		line("- %s", plain(l))
 	}
-	line("- Quality by subgroup was not measured: on sensitive data that is a further query.")
+	if s.Score == nil || s.Score.ByGroup == nil {
+		line("- Quality by subgroup was not measured: on sensitive data that is a further query.")
+	}
 }
 
 func cardQuality(line func(string, ...any), s *Statement) {
@@ -157,6 +159,18 @@ func cardQuality(line func(string, ...any), s *Statement) {
 	line("|---|---|---|")
 	line("| this model | %s | %s |", scoreText(s, sc.Value), intervalText(s, &sc.Interval))
 	line("| %s | %s | %s |", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), baselineInterval(s))
+	if t := byGroup(s); t != nil {
+		line("")
+		line("### By group of %s", plain(t.Attribute))
+		line("")
+		line("%s. Origin: %s. Cost: %s.", plain(t.Metric), plain(t.How), plain(t.Cost))
+		line("")
+		line("| group | value | 95%% interval | rows |")
+		line("|---|---|---|---|")
+		for _, r := range t.Rows {
+			line("| %s | %s | %s | %s |", plain(r.Name), r.Value, r.Interval, r.Rows)
+		}
+	}
 	if rows := benchmark(s); len(rows) > 0 {
 		line("")
 		line("### Public benchmark")

@@ -64,6 +64,7 @@ type view struct {
 	Score     *intervalPlot
 	ScoreHow  string
 	ScoreNote string
+	Groups    *groupTable
 
 	Risk     []string
 	Scale    *riskScale
@@ -187,7 +188,7 @@ func amount(a Amount, round func(Number) string) string {
 }
 
 func (v *view) score(s *Statement) {
-	v.Score = scorePlot(s)
+	v.Score, v.Groups = scorePlot(s), byGroup(s)
 	if s.Score == nil {
 		v.ScoreNote = "No score was released: none was paid for. Nothing is claimed about the quality of the model."
 		return
@@ -195,6 +196,9 @@ func (v *view) score(s *Statement) {
 	v.ScoreHow = short(or(s.Score.How, "not stated"), 50)
 	if s.Score.AUROC != nil && !publicScore(s) {
 		v.ScoreNote = "Area under the ROC curve, also released: " + quantity(float64(*s.Score.AUROC)) + ". "
+	}
+	if v.Groups != nil {
+		v.ScoreNote += "Groups of " + short(v.Groups.Attribute, 20) + ": section 1. "
 	}
 	if s.NotPrivate && !s.Data.Public {
 		v.ScoreNote += "From a run without a claim: the numbers above must not leave."

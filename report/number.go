@@ -162,3 +162,15 @@ func percent(x float64) string {
 
 // percentUp writes an upper bound on a probability, two decimals, rounded up.
 func percentUp(x float64) string { return decimal(100*x, 2, true) + "%" }
+
+// rounded writes a mark of an axis with as many decimals as its step needs.
+func rounded(x, step float64) string {
+	places := 0
+	if step > 0 && step < 1 {
+		places = int(math.Ceil(-math.Log10(step) - 1e-9))
+	}
+	if math.Abs(x) < step/1e6 {
+		x = 0
+	}
+	return group(strconv.FormatFloat(x, 'f', places, 64))
+}

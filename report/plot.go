@@ -114,11 +114,7 @@ func scorePlot(s *Statement) *intervalPlot {
 	at := func(n Number) float64 { return plotLeft + (float64(n)-low)/(high-low)*(plotRight-plotLeft) }
 	for k := 0.0; low+k*step <= high+step/1e6; k++ {
 		x := low + k*step
-		label := quantity(x)
-		if sc.Metric == "accuracy" {
-			label = strconv.FormatFloat(math.Round(100*x*1e6)/1e6, 'f', -1, 64) + "%"
-		}
-		p.Ticks = append(p.Ticks, tick{X: at(Number(x)), Label: label})
+		p.Ticks = append(p.Ticks, tick{X: at(Number(x)), Label: axisText(s, x, step)})
 	}
 	for i, r := range rows {
 		row := &p.Rows[i]

@@ -98,6 +98,9 @@ func release(s *Statement) (leave, stay []string) {
 		}
 		if s.Score != nil {
 			out = append(out, "the score and its baseline, as printed here")
+			if s.Score.ByGroup != nil {
+				out = append(out, "the scores by group, as printed here")
+			}
 		}
 		return out
 	}

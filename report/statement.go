@@ -183,6 +183,34 @@ type Score struct {
 	// UsedForChoosing is the winner's validation score when a private search chose
 	// it: optimistic, and labelled so.
 	UsedForChoosing *Number `json:"used_for_choosing,omitempty"`
+	// ByGroup has the same metric in each group of a public column, where it was asked
+	// for: paid for, or exact on public rows.
+	ByGroup *ByGroup `json:"by_group,omitempty"`
+}
+
+// ByGroup is the score in each of several disjoint groups of rows.
+type ByGroup struct {
+	Attribute string `json:"attribute"`
+	How       string `json:"how"`
+	// Epsilon is what the groups cost alone, at the plan's delta: the same for any
+	// number of groups, since a row is in one of them. 0 on public rows.
+	Epsilon Number       `json:"epsilon"`
+	Groups  []GroupScore `json:"groups"`
+}
+
+// GroupScore is the score of one group.
+type GroupScore struct {
+	Group string `json:"group"`
+	// Value and Interval are null and absent where TooFew.
+	Value    Number     `json:"value"`
+	Interval *[2]Number `json:"interval,omitempty"`
+	// Rows is the number of scored rows: noisy, and maybe negative, unless the rows
+	// are public.
+	Rows Number `json:"rows"`
+	// TooFew says that the noisy number of rows is too small to say anything.
+	TooFew bool `json:"too_few"`
+	// Test is the exact value and only present for public rows.
+	Test *Number `json:"test,omitempty"`
 }
 
 // Choice is what was decided.

@@ -59,6 +59,12 @@ func Text(w io.Writer, s *Statement) error {
 			}
 			line("benchmark", "exact, on public rows: %s", exactly)
 		}
+		if g := sc.ByGroup; g != nil {
+			line("by group", "of %s, %s", or(g.Attribute, "the attribute"), or(g.How, "origin not stated"))
+			for _, l := range groupLines(s) {
+				line("", "  %s", l)
+			}
+		}
 	} else {
 		line("score", "none was released")
 	}

@@ -75,7 +75,7 @@ func validScore(s *Statement) error {
 	if (s.Score.Test != nil || s.Score.TestBaseline != nil) && !publicScore(s) {
 		return invalid("score.test is exact and the scored rows are not public")
 	}
-	return nil
+	return validGroups(s)
 }
 
 // publicScore reports whether the scored rows are public.

@@ -22,6 +22,7 @@ type exact struct {
 	truths  []float64
 	scores  []scoredRow
 	probs   []float64
+	groups  *groupTally // nil unless asked for
 }
 
 type scoredRow struct {
@@ -30,7 +31,7 @@ type scoredRow struct {
 }
 
 func newExact(plan *Plan, m *model.Model) *exact {
-	e := &exact{plan: plan, model: m}
+	e := &exact{plan: plan, model: m, groups: plan.problem.groupTally()}
 	if m.Kind != model.Network {
 		e.predict = m.Predictor()
 	}
@@ -46,25 +47,31 @@ func (e *exact) add(cells []float64) {
 	if truth != truth {
 		return
 	}
-	e.tally(truth, e.predict(cells))
+	loss := e.tally(truth, e.predict(cells))
+	if e.groups != nil {
+		e.groups.add(cells, loss)
+	}
 	if len(e.classes) == 2 {
 		e.model.Probabilities(e.probs, cells)
 		e.scores = append(e.scores, scoredRow{e.probs[1], truth == 1})
 	}
 }
 
-// tally counts one prediction.
-func (e *exact) tally(truth, p float64) {
+// tally counts one prediction and returns its loss: an absolute error, or 1 for a
+// wrong class.
+func (e *exact) tally(truth, p float64) (loss float64) {
 	e.n++
 	if e.model.Task == model.Regression {
-		e.errors = append(e.errors, math.Abs(p-truth))
-		e.truths = append(e.truths, truth)
-		return
-	}
-	if p == truth {
-		e.right++
+		loss = math.Abs(p - truth)
+		e.errors, e.truths = append(e.errors, loss), append(e.truths, truth)
+		return loss
 	}
 	e.classes[int(truth)]++
+	if p != truth {
+		return 1
+	}
+	e.right++
+	return 0
 }
 
 // value is the accuracy, or the mean absolute error.

@@ -59,8 +59,11 @@ type Input struct {
 	Search   bool
 	Preset   advise.Preset
 	// Model is "auto" or the name of a learner, Features nil for the rule's choice.
-	Model      string
-	Features   []string
+	Model    string
+	Features []string
+	// ScoreBy names a categorical column: its groups are scored one by one, beside the
+	// score of all. Empty for none.
+	ScoreBy    string
 	Accountant accountant.Method
 	// Dense says that rows carry a dense input beside the label, such as an image.
 	Dense bool
@@ -106,7 +109,7 @@ func (in Input) check() (*problem, error) {
 	if p.Accountant == "" {
 		p.Accountant = accountant.MethodMin
 	}
-	for _, step := range []func() error{p.checkTarget, p.checkChoices, p.checkEpsilon, p.checkDelta} {
+	for _, step := range []func() error{p.checkTarget, p.checkChoices, p.checkScoreBy, p.checkEpsilon, p.checkDelta} {
 		if err := step(); err != nil {
 			return nil, err
 		}

@@ -49,6 +49,7 @@ type Plan struct {
 	// to; perStep that of each step when lots are sampled.
 	noise, perStep float64
 	scoreNoise     float64
+	groupNoise     float64 // of scores by group
 	countNoise     float64
 	selection      *dp.Select
 	candidates     []candidate
@@ -397,22 +398,13 @@ func (plan *Plan) planScore() error {
 			what = "exact score on the official public test set"
 		}
 		plan.add("score", dp.Scope{}, what)
-		return nil
+		return plan.planGroups()
 	}
-	if p.delta == 0 {
-		plan.scoreNoise = 1 / plan.remaining()
-		if p.task == model.Regression {
-			return usage("give a delta above 0, or a public test file with --test", "at delta 0 the score of a regression is not offered")
-		}
-	} else {
-		x, err := plan.smallest(func(x float64) dp.Event { return dp.Compose{Events: plan.scoreEvents(x)} })
-		if err != nil {
-			return err
-		}
-		plan.scoreNoise = x
+	if err := plan.calibrateScore(); err != nil {
+		return err
 	}
 	plan.add("score", plan.scoreScope, "score and baseline on rows that chose nothing, from one noisy table of counts", plan.scoreEvents(plan.scoreNoise)...)
-	return nil
+	return plan.planGroups()
 }
 
 // scoreEvents splits a score's budget: a regression first pays a fifth for the

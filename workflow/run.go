@@ -73,6 +73,7 @@ type Score struct {
 	Baseline, BaselineStdErr float64
 	Exact, ExactBaseline     *float64 // public rows only
 	AUROC                    *float64 // public rows only
+	Groups                   []GroupScore
 	How                      string
 }
 
@@ -108,8 +109,9 @@ func (plan *Plan) digest(data []byte) string {
 		Search                                                                     bool
 		Schema                                                                     any
 		Data                                                                       []byte
+		ScoreBy                                                                    string `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.ownKey(), p.Rows, p.Search, p.Schema, data})
+		p.Features, plan.ownKey(), p.Rows, p.Search, p.Schema, data, p.ScoreBy})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

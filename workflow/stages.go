@@ -100,6 +100,9 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 	} else {
 		err = plan.releaseAccuracy(ctx, env, permit, src, out, release.Accuracy{Predict: classPredictor(out.Model)})
 	}
+	if err == nil {
+		err = plan.releaseGroups(ctx, env, permit, src.Split("groups"), out)
+	}
 	if err != nil || !p.Public {
 		return err
 	}
@@ -117,6 +120,9 @@ func (e *exact) publish(out *Outcome) error {
 		return errors.New("no test row has a known target")
 	}
 	out.Score = e.score()
+	if e.groups != nil {
+		out.Score.Groups = e.groups.scores(e.model.Task)
+	}
 	out.Score.How = "test file, public by the operator's word"
 	if e.plan.problem.Test == Official {
 		out.Score.How = "public benchmark, official test set"
@@ -131,6 +137,9 @@ func (e *exact) accompany(out *Outcome) {
 	}
 	s := e.score()
 	out.Score.Exact, out.Score.ExactBaseline, out.Score.AUROC = s.Exact, s.ExactBaseline, s.AUROC
+	if e.groups != nil {
+		e.groups.accompany(out.Score.Groups, e.model.Task)
+	}
 }
 
 func (e *exact) score() Score {

@@ -315,6 +315,7 @@ func (out *Outcome) fillScore(s *report.Statement) {
 		s.Score.Test, s.Score.TestBaseline, s.Score.AUROC = number(v.Exact), number(v.ExactBaseline), number(v.AUROC)
 	}
 	s.Score.UsedForChoosing = number(out.Chosen)
+	s.Score.ByGroup = out.byGroup(s)
 }
 
 func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, receipt ledger.Receipt) error {

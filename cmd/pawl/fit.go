@@ -21,7 +21,7 @@ type fitFlags struct {
 	schema, target, epsilon, delta     string
 	accountant, preset, out, seed      string
 	badRows, workflow, model, features string
-	test                               string
+	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
 }
 
@@ -35,6 +35,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
 	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
+	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
 	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
@@ -112,7 +113,7 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 func (f *fitFlags) input() (workflow.Input, error) {
 	in := workflow.Input{
 		Target: f.target, Epsilon: f.epsilon, Delta: f.delta, AllowLargeDelta: f.allowLargeDelta,
-		Workflow: workflow.Workflow(f.workflow), Search: f.search, Preset: advise.Preset(f.preset), Model: f.model,
+		Workflow: workflow.Workflow(f.workflow), Search: f.search, Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
 	}
 	if f.epsilon == "" {
 		return in, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}

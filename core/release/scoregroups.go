@@ -89,9 +89,9 @@ func (g GroupScores) stdDev(apart float64) float64 {
 
 const (
 	// fewestDeviations of the noise on a number of rows keep the noise's part of an
-	// interval within 17 points to either side, and a ratio of noisy sums near enough
+	// interval within 23 points to either side, and a ratio of noisy sums near enough
 	// to linear in its noise.
-	fewestDeviations = 8
+	fewestDeviations = 6
 	// fewestRows is where sampling alone gives 22 points to either side at one half.
 	fewestRows = 20
 )

@@ -144,7 +144,7 @@ func TestGroupScoresSensitivity(t *testing.T) {
 func TestTooFewFollowsFromTheNoise(t *testing.T) {
 	g := byClass(4, false, true)
 	fewest := g.Fewest(1)
-	if want := 8 * math.Sqrt2 * 4; math.Abs(fewest-want) > 1e-9 {
+	if want := 6 * math.Sqrt2 * 4; math.Abs(fewest-want) > 1e-9 {
 		t.Fatalf("fewest rows %g, want %g", fewest, want)
 	}
 	cells := make([][2]float64, int(math.Round(fewest)))
