@@ -11,6 +11,7 @@ import (
 	"pawl/experiments/figure3"
 	"pawl/experiments/figure4"
 	"pawl/experiments/lemma1"
+	"pawl/experiments/selectionstudy"
 	"pawl/experiments/table10"
 	"pawl/experiments/table16"
 	"pawl/experiments/table2"
@@ -30,5 +31,6 @@ func All() *experiments.Registry {
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 		lemma1.Experiment(),
+		selectionstudy.Experiment(),
 	)
 }

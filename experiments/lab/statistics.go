@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/core/release"
+	"pawl/encode"
+	"pawl/feature"
+)
+
+// charged reserves the event on a ledger of its own, runs and commits.
+func charged(ctx context.Context, dataset string, event dp.Event, f func(*ledger.Permit) error) error {
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	permit, _, err := l.Reserve(ctx, ledger.Request{
+		Dataset: dataset, Plan: "replay", Event: event, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
+		Epsilon: "10", Delta: "0.00001", Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, 32),
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(permit), l.Commit(ctx, permit))
+}
+
+// NoisyTables releases contingency tables of the columns with the target, and with each
+// other where the need is feature.NeedPairTables, by one Gaussian mechanism of the given
+// multiplier. bins are those of numeric columns.
+func (t *Table) NoisyTables(ctx context.Context, rows *intake.Rows, need feature.Need, bins int, noiseMultiplier float64, src *entropy.Source) (*feature.Statistics, error) {
+	layout, err := feature.NewLayout(t.Schema, t.Target, bins)
+	if err != nil {
+		return nil, err
+	}
+	layout.Domain.Rows = float64(len(t.Rows))
+	d := layout.Domain
+	m := len(d.Attributes)
+	r := release.Tables{Scope: dp.WholeScope, NoiseMultiplier: noiseMultiplier, Codes: layout.Codes}
+	for j, a := range d.Attributes {
+		r.Levels = append(r.Levels, a.Levels)
+		r.Pairs = append(r.Pairs, [2]int{j, m})
+	}
+	r.Levels = append(r.Levels, d.Classes)
+	if need == feature.NeedPairTables {
+		for i := range m {
+			for j := i + 1; j < m; j++ {
+				r.Pairs = append(r.Pairs, [2]int{i, j})
+			}
+		}
+	}
+	var tables [][]int64
+	if err := charged(ctx, t.Name, r.Event(), func(permit *ledger.Permit) (err error) {
+		tables, err = r.Release(ctx, permit, rows, src)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	s := &feature.Statistics{Domain: d, NoiseStdDev: r.StdDev(1)}
+	for k, cells := range tables {
+		counts := make([]float64, len(cells))
+		for i, v := range cells {
+			counts[i] = float64(v)
+		}
+		table, err := feature.NewTable(r.Levels[r.Pairs[k][0]], r.Levels[r.Pairs[k][1]], counts)
+		if err != nil {
+			return nil, err
+		}
+		if k < m {
+			s.LabelTables = append(s.LabelTables, table)
+		} else {
+			s.PairTables = append(s.PairTables, table)
+		}
+	}
+	return s, nil
+}
+
+// Distances are those of the means of two classes, as a noisy release shows them.
+type Distances struct {
+	// Names are the columns, Distance the largest of each one's coordinates and
+	// Deviation that of its noise, all in units of a coordinate.
+	Names               []string
+	Distance, Deviation []float64
+}
+
+// NoisyDistances releases the sums of both classes over the linear encoding of all
+// columns, whose rows have norm 1 at most, by one Gaussian mechanism.
+func (t *Table) NoisyDistances(ctx context.Context, rows *intake.Rows, noiseMultiplier float64, src *entropy.Source) (*Distances, error) {
+	target := t.Schema.Column(t.Target)
+	if levels := len(t.Schema.Columns[target].Levels()); levels != 2 {
+		return nil, fmt.Errorf("%s: distances compare 2 classes, the target has %d", t.Name, levels)
+	}
+	enc, err := encode.New(t.Schema, t.Target, encode.Options{Linear: true})
+	if err != nil {
+		return nil, err
+	}
+	r := release.ClassSums{
+		Scope: dp.WholeScope, NoiseMultiplier: noiseMultiplier, Classes: 2, Features: enc.Dim, Norm: 1,
+		Row: func(x, cells []float64) int {
+			enc.Vector(x, cells)
+			if y := cells[target]; y == y {
+				return int(y)
+			}
+			return -1
+		},
+	}
+	var sums *release.Sums
+	if err := charged(ctx, t.Name, r.Event(), func(permit *ledger.Permit) (err error) {
+		sums, err = r.Release(ctx, permit, rows, src)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	// √2 is the sensitivity of a row's vector and its count.
+	return distances(enc, sums, 1.4142135623730951*noiseMultiplier), nil
+}

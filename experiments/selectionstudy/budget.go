@@ -1,0 +1,82 @@
+package selectionstudy
+
+import (
+	"math"
+	"strconv"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+)
+
+// share of the budget, in zero-concentrated terms, that a release for choosing takes: the
+// one that earlier measurements used.
+const share = 0.2
+
+// budget is a total (ε, δ) and what becomes of it where a part pays for choosing.
+type budget struct {
+	epsilon, delta float64
+	// whole is the multiplier of one Gaussian release at the total. One of multiplier
+	// chooses and one of multiplier trains are together exactly that one.
+	whole, chooses, trains float64
+}
+
+// newBudget takes the δ that a plan would: the largest power of ten up to 1/(10n).
+func newBudget(epsilon float64, rows int) (budget, error) {
+	b := budget{epsilon: epsilon, delta: math.Pow(10, math.Floor(-math.Log10(10*float64(rows))+1e-9))}
+	var err error
+	if b.whole, err = accountant.GaussianNoiseMultiplier(epsilon, b.delta); err != nil {
+		return b, err
+	}
+	b.chooses, b.trains = b.whole/math.Sqrt(share), b.whole/math.Sqrt(1-share)
+	return b, nil
+}
+
+// ratio is r = n/σ₁.
+func (b budget) ratio(rows int) float64 { return float64(rows) / b.whole }
+
+// text is a decimal that a plan reads, never more than the number.
+func text(v float64) string {
+	return strconv.FormatFloat(math.Nextafter(v*(1-1e-9), 0), 'f', 12, 64)
+}
+
+// epsilonOf is the ε of one Gaussian release at the budget's δ.
+func (b budget) epsilonOf(multiplier float64) string {
+	return text(accountant.AnalyticGaussianEpsilon(multiplier, b.delta))
+}
+
+func (b budget) deltaText() string { return strconv.FormatFloat(b.delta, 'f', -1, 64) }
+
+// pure is what objective perturbation gets: all of ε, or what a release at its share of
+// ε leaves (adding up, because the two have no common curve).
+func (b budget) pure(chosen bool) float64 {
+	if chosen {
+		return (1 - share) * b.epsilon
+	}
+	return b.epsilon
+}
+
+// choosesPure is the multiplier of the release beside objective perturbation.
+func (b budget) choosesPure() (float64, error) {
+	return accountant.GaussianNoiseMultiplier(share*b.epsilon, b.delta)
+}
+
+// meanRuns is the expected number of models that a private search trains.
+const meanRuns = 8
+
+// searched is the multiplier of every training, and of every score on rows of its own,
+// in a Papernot–Steinke selection at the total.
+func (b budget) searched() (float64, error) {
+	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: b.epsilon, Delta: b.delta}, dp.AddOrRemoveOne, accountant.MethodMin, accountant.Search{
+		Event: func(x float64) dp.Event {
+			return dp.Select{
+				Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: meanRuns},
+				Event: dp.Compose{Events: []dp.Event{
+					dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: .8}, Event: dp.Gaussian{NoiseMultiplier: x}},
+					dp.Scoped{Scope: dp.Scope{Lower: .8, Upper: 1}, Event: dp.Gaussian{NoiseMultiplier: x}},
+				}},
+			}
+		},
+		Decreasing: true,
+	})
+	return x, err
+}

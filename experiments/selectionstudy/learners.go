@@ -1,0 +1,102 @@
+package selectionstudy
+
+import (
+	"context"
+	"math"
+
+	"pawl/core/convex"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/encode"
+	"pawl/experiments/lab"
+	"pawl/model"
+	"pawl/schema"
+	"pawl/workflow"
+)
+
+// split is one table cut into rows to train and to test.
+type split struct {
+	*lab.Table
+	seed uint64
+	rows *intake.Rows
+}
+
+// fit trains a learner of a plan on the named columns (nil: all) at an ε and returns its
+// score on the test rows.
+func (s *split) fit(ctx context.Context, learner string, columns []string, epsilon, delta string, seed uint64) (float64, error) {
+	m, err := s.train(ctx, learner, columns, epsilon, delta, seed)
+	if err != nil {
+		return 0, err
+	}
+	return score(s.Table, m.Predictor()), nil
+}
+
+func (s *split) train(ctx context.Context, learner string, columns []string, epsilon, delta string, seed uint64) (*model.Model, error) {
+	out, err := s.Fit(ctx, epsilon, delta, seed, func(in *workflow.Input) {
+		in.Features = columns
+		if learner != linear {
+			in.Model = learner
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.Model, nil
+}
+
+// plain is objective perturbation with the whole residual on numbers as they are.
+func (s *split) plain(ctx context.Context, columns []string, epsilon float64, seed uint64) (float64, error) {
+	enc, err := encode.New(s.Schema, s.Target, encode.Options{Linear: true, Attributes: columns})
+	if err != nil {
+		return 0, err
+	}
+	at := s.Schema.Column(s.Target)
+	o := convex.Objective{
+		Scope: dp.WholeScope, Epsilon: epsilon, Regularization: convex.DefaultRegularization(enc.Dim, epsilon), ResidualCap: 1, Encoding: enc,
+		Target: func(cells []float64) float64 { return cells[at] },
+	}
+	all, err := convex.PerturbObjectivesPublic(ctx, s.rows, dp.AddOrRemoveOne, []convex.Objective{o}, entropy.Seeded(seed).Split("plain"))
+	if err != nil {
+		return 0, err
+	}
+	x := make([]float64, enc.Dim)
+	return score(s.Table, func(cells []float64) float64 {
+		enc.Vector(x, cells)
+		sum := 0.0
+		for j, v := range x {
+			sum += v * all[0][j]
+		}
+		return indicator(sum > 0)
+	}), nil
+}
+
+// score is the share of test rows that are right in percent, or for a number how much of
+// the mean predictor's error is gone.
+func score(t *lab.Table, predict func(cells []float64) float64) float64 {
+	return scoreOf(t, t.Test, predict)
+}
+
+func scoreOf(t *lab.Table, rows [][]float64, predict func(cells []float64) float64) float64 {
+	at := t.Schema.Column(t.Target)
+	right, err, mean := 0.0, 0.0, 0.0
+	for _, row := range rows {
+		mean += row[at] / float64(len(rows))
+	}
+	deviation := 0.0
+	for _, row := range rows {
+		p := predict(row)
+		right += indicator(p == row[at])
+		err += math.Abs(p - row[at])
+		deviation += math.Abs(mean - row[at])
+	}
+	if regression(t) {
+		return 100 * (1 - err/deviation)
+	}
+	return 100 * right / float64(len(rows))
+}
+
+func regression(t *lab.Table) bool {
+	c := &t.Schema.Columns[t.Schema.Column(t.Target)]
+	return c.Type == schema.Numeric || c.Type == schema.Integer
+}

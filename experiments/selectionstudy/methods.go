@@ -1,0 +1,196 @@
+package selectionstudy
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/experiments/lab"
+	"pawl/feature"
+)
+
+// Ways of choosing, as rows name them.
+const (
+	everything  = "all columns"
+	documented  = "columns named by documentation"
+	oracle      = "the columns that matter (known here)"
+	information = "information in noisy tables"
+	correlation = "CFS on noisy tables"
+	distance    = "DFS, what exceeds the noise"
+	searching   = "PAFS, private search"
+)
+
+// methods are the ways that a problem tries, everything first.
+func (p *problem) methods(t *lab.Table) []string {
+	list := []string{everything}
+	switch {
+	case p.known:
+		list = append(list, oracle)
+	case p.subset != nil:
+		list = append(list, documented)
+	}
+	list = append(list, information)
+	if p.pairs {
+		list = append(list, correlation)
+	}
+	if !regression(t) && len(t.Schema.Columns[t.Schema.Column(t.Target)].Levels()) == 2 {
+		list = append(list, distance)
+	}
+	if p.search {
+		list = append(list, searching)
+	}
+	return list
+}
+
+// choose returns columns, or nil for all, from a release of the given multiplier.
+func (p *problem) choose(ctx context.Context, s *split, method string, multiplier float64, seed uint64) ([]string, error) {
+	src := entropy.Seeded(seed).Split("choose")
+	var selector feature.Selector
+	count := p.count
+	switch method {
+	case distance:
+		d, err := s.NoisyDistances(ctx, s.rows, multiplier, src)
+		if err != nil {
+			return nil, err
+		}
+		return d.Beyond(), nil // nil where nothing stands out
+	case information:
+		selector = feature.Relevance{Options: feature.MatrixOptions{Seed: seed}}
+	case correlation:
+		selector, count = feature.Greedy{Options: feature.MatrixOptions{Seed: seed}}, feature.Auto
+	}
+	statistics, err := s.NoisyTables(ctx, s.rows, selector.Need(), p.bins, multiplier, src)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := selector.Select(ctx, statistics, count)
+	if err != nil {
+		return nil, nil // noise left one class of the label: nothing was learnt
+	}
+	var names []string
+	for _, j := range chosen.Attributes() {
+		names = append(names, statistics.Domain.Attributes[j].Name)
+	}
+	return names, nil
+}
+
+// measure returns the score of every learner after a way of choosing.
+func (p *problem) measure(ctx context.Context, s *split, method string, b budget) ([]float64, error) {
+	if method == searching {
+		v, err := p.search8(ctx, s, b)
+		return []float64{v}, err
+	}
+	free := method == everything || method == documented || method == oracle
+	var scores []float64
+	var columns, forPlain []string
+	var err error
+	switch {
+	case method == documented, method == oracle:
+		columns, forPlain = p.subset, p.subset
+	case !free:
+		if columns, err = p.choose(ctx, s, method, b.chooses, s.seed); err != nil {
+			return nil, err
+		}
+	}
+	for _, learner := range p.learners {
+		var v float64
+		if learner == plain {
+			if !free {
+				multiplier, err := b.choosesPure()
+				if err != nil {
+					return nil, err
+				}
+				if forPlain, err = p.choose(ctx, s, method, multiplier, s.seed+1); err != nil {
+					return nil, err
+				}
+			}
+			v, err = s.plain(ctx, forPlain, b.pure(!free), s.seed)
+		} else {
+			multiplier := b.whole
+			if !free {
+				multiplier = b.trains
+			}
+			v, err = s.fit(ctx, learner, columns, b.epsilonOf(multiplier), b.deltaText(), s.seed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", method, learner, err)
+		}
+		scores = append(scores, v)
+	}
+	return scores, nil
+}
+
+// search8 is the score of the winner of a Papernot–Steinke selection: each of a secret
+// number of runs, eight on average, trains the linear model on four fifths of the rows
+// and columns drawn without looking at data, and is scored with noise on the rest.
+func (p *problem) search8(ctx context.Context, s *split, b budget) (float64, error) {
+	multiplier, err := b.searched()
+	if err != nil {
+		return 0, err
+	}
+	runs, err := drawRuns(s.seed)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	for _, c := range s.Schema.Columns {
+		if c.Type != "ignore" && c.Name != s.Target {
+			names = append(names, c.Name)
+		}
+	}
+	cut := len(s.Rows) * 4 / 5
+	part := &split{Table: &lab.Table{Name: s.Name, Target: s.Target, Schema: s.Schema, Rows: s.Rows[:cut], Test: s.Rows[cut:]}, seed: s.seed}
+	rng := rand.New(rand.NewPCG(s.seed, 15))
+	best, out := math.Inf(-1), 0.0
+	for run := range runs {
+		var columns []string
+		for _, j := range feature.DrawSubset(rng, len(names)).Indices() {
+			columns = append(columns, names[j])
+		}
+		m, err := part.train(ctx, linear, columns, b.epsilonOf(multiplier), b.deltaText(), 1000*s.seed+uint64(run))
+		if err != nil {
+			return 0, err
+		}
+		predict := m.Predictor()
+		if v := validation(part.Table, predict) + multiplier*rng.NormFloat64(); v > best {
+			best, out = v, score(s.Table, predict)
+		}
+	}
+	return out, nil
+}
+
+// validation is a sum over rows to which each adds 1 at most: the number that are right,
+// or for a number the errors taken off, over the width of its range.
+func validation(t *lab.Table, predict func(cells []float64) float64) float64 {
+	at := t.Schema.Column(t.Target)
+	c := &t.Schema.Columns[at]
+	sum := 0.0
+	for _, row := range t.Test {
+		v := predict(row)
+		if regression(t) {
+			sum -= min(math.Abs(v-row[at])/(c.Upper-c.Lower), 1)
+		} else {
+			sum += indicator(v == row[at])
+		}
+	}
+	return sum
+}
+
+// drawRuns draws the number of runs: P(k) = (1−γ)^k/(k·ln(1/γ)).
+func drawRuns(seed uint64) (int, error) {
+	gamma, err := accountant.TNBGamma(dp.TruncatedNegativeBinomial{Eta: 0, Mean: meanRuns})
+	if err != nil {
+		return 0, err
+	}
+	u := rand.New(rand.NewPCG(seed, 16)).Float64()
+	for k, power := 1, 1-gamma; k < 1000; k, power = k+1, power*(1-gamma) {
+		if u -= power / (float64(k) * math.Log(1/gamma)); u < 0 {
+			return k, nil
+		}
+	}
+	return 1000, nil
+}

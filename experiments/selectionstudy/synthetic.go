@@ -1,0 +1,156 @@
+package selectionstudy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"pawl/experiments/lab"
+	"pawl/schema"
+)
+
+// declared is a public schema of features and a target.
+func declared(name string, columns []schema.Column, target schema.Column) *schema.Schema {
+	return &schema.Schema{
+		Version: schema.Version, Dataset: name, Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1},
+		Columns: append(columns, target),
+	}
+}
+
+const class = "class"
+
+func flag(name string) schema.Column { return schema.Column{Name: name, Type: schema.Boolean} }
+
+func unit(name string) schema.Column {
+	return schema.Column{Name: name, Type: schema.Numeric, Lower: 0, Upper: 1}
+}
+
+// sparse are flags of which few matter: each is on with chance ½ ± effect/2 by class, the
+// others with chance ½. Classes are equally likely.
+func sparse(columns, relevant int, effect float64) func(rows int, seed uint64) *lab.Table {
+	return func(rows int, seed uint64) *lab.Table {
+		name := fmt.Sprintf("sparse-%d", columns)
+		t := &lab.Table{Name: name, Target: class}
+		var list []schema.Column
+		for j := range columns {
+			list = append(list, flag(fmt.Sprintf("x%d", j)))
+		}
+		t.Schema = declared(name, list, flag(class))
+		rng := rand.New(rand.NewPCG(seed, 11))
+		for range rows {
+			y := float64(rng.IntN(2))
+			cells := make([]float64, 0, columns+1)
+			for j := range columns {
+				p := .5
+				if j < relevant {
+					p += effect * (y - .5)
+				}
+				cells = append(cells, indicator(rng.Float64() < p))
+			}
+			t.Rows = append(t.Rows, append(cells, y))
+		}
+		return t
+	}
+}
+
+// named are the columns that matter in a generated table.
+func named(relevant int) []string {
+	var names []string
+	for j := range relevant {
+		names = append(names, fmt.Sprintf("x%d", j))
+	}
+	return names
+}
+
+// dense is made after Gisette: half of the columns are noisy copies of a few hidden
+// factors that all speak of the class, half are probes without meaning.
+func dense(columns int) func(rows int, seed uint64) *lab.Table {
+	return func(rows int, seed uint64) *lab.Table {
+		const factors = 20
+		name := fmt.Sprintf("dense-%d", columns)
+		t := &lab.Table{Name: name, Target: class}
+		var list []schema.Column
+		for j := range columns {
+			list = append(list, unit(fmt.Sprintf("x%d", j)))
+		}
+		t.Schema = declared(name, list, flag(class))
+		rng := rand.New(rand.NewPCG(seed, 12))
+		for range rows {
+			y := float64(rng.IntN(2))
+			var hidden [factors]float64
+			for k := range hidden {
+				hidden[k] = rng.NormFloat64() + .5*(2*y-1)
+			}
+			cells := make([]float64, 0, columns+1)
+			for j := range columns {
+				v := rng.NormFloat64()
+				if j < columns/2 {
+					v = (v + hidden[j%factors]) / math.Sqrt2
+				}
+				cells = append(cells, min(max(.5+v/8, 0), 1))
+			}
+			t.Rows = append(t.Rows, append(cells, y))
+		}
+		return t
+	}
+}
+
+// products is a regression on a few products of a number and a flag, among many
+// columns without meaning.
+func products(numbers, flags int) func(rows int, seed uint64) *lab.Table {
+	return func(rows int, seed uint64) *lab.Table {
+		name := fmt.Sprintf("products-%d", numbers+flags)
+		t := &lab.Table{Name: name, Target: "y"}
+		var list []schema.Column
+		for j := range numbers {
+			list = append(list, unit(fmt.Sprintf("x%d", j)))
+		}
+		for j := range flags {
+			list = append(list, flag(fmt.Sprintf("b%d", j)))
+		}
+		t.Schema = declared(name, list, schema.Column{Name: "y", Type: schema.Numeric, Lower: -1, Upper: 1})
+		rng := rand.New(rand.NewPCG(seed, 13))
+		for range rows {
+			cells := make([]float64, 0, numbers+flags+1)
+			for range numbers {
+				cells = append(cells, rng.Float64())
+			}
+			for range flags {
+				cells = append(cells, float64(rng.IntN(2)))
+			}
+			x, b := cells[:numbers], cells[numbers:]
+			// Each flag turns the slope of its number round.
+			y := .6*(2*x[0]-1)*(2*b[0]-1) + .3*(2*x[1]-1)*(2*b[1]-1) + .05*rng.NormFloat64()
+			t.Rows = append(t.Rows, append(cells, min(max(y, -1), 1)))
+		}
+		return t
+	}
+}
+
+// padded adds columns of noise to a table.
+func padded(t *lab.Table, noise int, seed uint64) *lab.Table {
+	out := &lab.Table{Name: t.Name + "-padded", Target: t.Target}
+	s := *t.Schema
+	s.Dataset = out.Name
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	for j := range noise {
+		s.Columns = append(s.Columns, unit(fmt.Sprintf("noise_%d", j)))
+	}
+	out.Schema = &s
+	rng := rand.New(rand.NewPCG(seed, 14))
+	for _, row := range t.Rows {
+		cells := append([]float64(nil), row...)
+		for range noise {
+			cells = append(cells, rng.Float64())
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
