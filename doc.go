@@ -20,6 +20,8 @@
 //   - kernel, nn, optim, zoo and scatter compute: products, layers, steps, networks
 //     by name, scattering features. feature and evolve choose features from what
 //     core/release has published.
+//   - space holds search spaces, candidates drawn uniformly, mutation and crossover;
+//     space/net and space/table turn a candidate into a network or a recipe.
 //   - theory holds the papers' formulas; experiments replays their tables and figures.
 //   - report writes the statement, the page and the model card.
 //   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in

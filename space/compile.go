@@ -68,7 +68,7 @@ func compileFrame(def *Definition) (*frame, *fault) {
 	case len(def.Dimensions) == 0:
 		return nil, faultf("dimensions", "dimensions: {layers: [1, 2, 3]}", "the space has no dimensions")
 	case len(def.Dimensions) > maxDimensions:
-		return nil, faultf("dimensions", "", "%d dimensions; at most %d are possible", len(def.Dimensions), maxDimensions)
+		return nil, faultf("dimensions", "several names to choose from are one subset dimension", "%d dimensions; at most %d are possible", len(def.Dimensions), maxDimensions)
 	}
 	for i := range def.Dimensions {
 		d := &def.Dimensions[i]
@@ -116,7 +116,7 @@ func (f *frame) tests(when []Condition, of, path string) ([]test, *fault) {
 		case d.kind == Set:
 			return nil, faultf(at, "use a constraint on size("+d.name+")", "%s: a condition cannot test %s, which is a set", of, d.name)
 		case d.count > maxValues:
-			return nil, faultf(at, "", "%s: a condition cannot test %s, which has more than %d values", of, d.name, maxValues)
+			return nil, faultf(at, "give it a step, or a number of steps", "%s: a condition cannot test %s, which has more than %d values", of, d.name, maxValues)
 		}
 		t := test{on: on, genes: make([]bool, d.count)}
 		passing := 0

@@ -94,7 +94,7 @@ func (r *reader) long(d Dimension, n ast.Node, path string) (Dimension, *fault) 
 			}
 			d.Range.Steps = int(x)
 			if bad == nil && float64(d.Range.Steps) != x {
-				bad = faultf(at, "", "%s: steps must be a whole number", d.Name)
+				bad = faultf(at, "such as steps: 7", "%s: steps must be a whole number", d.Name)
 			}
 		case "step":
 			if x, bad = r.number(e.value, at, d.Name+".step"); bad == nil && x == 0 {

@@ -134,9 +134,9 @@ func domainOf(d *Dimension, path string) (*domain, *fault) {
 		case v.kind != kind || v.kind == 0 || v.kind == Set:
 			return nil, faultf(at, "numbers, words, or true and false; use a second dimension with when: for another kind", "%s lists a %v beside a %v", d.Name, v.kind, kind)
 		case !utf8.ValidString(v.text):
-			return nil, faultf(at, "", "%s lists a word that is not UTF-8 text", d.Name)
+			return nil, faultf(at, "save the file as UTF-8", "%s lists a word that is not UTF-8 text", d.Name)
 		case v.kind == Number && (math.IsNaN(v.number) || math.IsInf(v.number, 0)):
-			return nil, faultf(at, "", "%s lists a number that is not finite", d.Name)
+			return nil, faultf(at, "leave it out", "%s lists a number that is not finite", d.Name)
 		case slices.IndexFunc(d.Values, v.Equal) < i:
 			return nil, faultf(at, "leave one out: a value twice would be drawn twice as often", "%s lists %v twice", d.Name, v)
 		}
@@ -213,7 +213,7 @@ func subsetOf(name string, s *Subset, path string) (*domain, *fault) {
 	}
 	for i, n := range s.Of {
 		if !utf8.ValidString(n) {
-			return nil, faultf(at, "", "%s lists a name that is not UTF-8 text", name)
+			return nil, faultf(at, "save the file as UTF-8", "%s lists a name that is not UTF-8 text", name)
 		}
 		if slices.Index(s.Of, n) < i {
 			return nil, faultf(fmt.Sprintf("%s.%d", at, i), "leave one out", "%s lists %s twice", name, word(n))

@@ -56,7 +56,7 @@ func (r *reader) mapping(n ast.Node, path, what string, keys []string) ([]entry,
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{m}
 	default:
-		return nil, faultf(path, "", "%s must be keys with values", what)
+		return nil, faultf(path, "such as dimensions: {layers: [1, 2, 3]}", "%s must be keys with values", what)
 	}
 	var out []entry
 	for _, p := range pairs {
@@ -119,7 +119,7 @@ func (r *reader) scalar(n ast.Node, path, what string) (Value, *fault) {
 			return value, nil
 		}
 	}
-	return Value{}, faultf(path, "", "%s must be a number, a word, true or false", what)
+	return Value{}, faultf(path, "quote a word that has signs in it; anchors and nested lists have no use here", "%s must be a number, a word, true or false", what)
 }
 
 // note remembers a place. What has a key is found at its key.
@@ -153,13 +153,13 @@ func (r *reader) text(n ast.Node, path string) (string, *fault) {
 	case *ast.LiteralNode:
 		return v.Value.Value, nil
 	}
-	return "", faultf(path, "", "%s must be text", path)
+	return "", faultf(path, "in quotation marks", "%s must be text", path)
 }
 
 func (r *reader) number(n ast.Node, path, what string) (float64, *fault) {
 	v, bad := r.scalar(n, path, what)
 	if bad != nil || v.kind != Number {
-		return 0, faultf(path, "", "%s must be a number", what)
+		return 0, faultf(path, "such as 0.5", "%s must be a number", what)
 	}
 	return v.number, nil
 }
