@@ -494,3 +494,27 @@ func TestSequenceRefusals(t *testing.T) {
 		})
 	}
 }
+
+// Layers are left out, and put in front, without moving what others refer to.
+func TestReferencesFollowTheirLayers(t *testing.T) {
+	dropout := Layer{Kind: "dropout", Rate: 0.5}
+	spec := Spec{Layers: []Layer{{Kind: "pool2x2", Mode: "mean"}, units(4), kind("tanh"), dropout, {Kind: "dense", Units: 4}, dropout, {Kind: "residual", From: 4},
+		dropout, {Kind: "dense", Units: 4, Share: 5}, units(2)}}
+	got := spec.Without(func(l Layer) bool { return l.Kind == "dropout" })
+	want := []Layer{spec.Layers[0], units(4), kind("tanh"), units(4), {Kind: "residual", From: 3}, {Kind: "dense", Units: 4, Share: 4}, units(2)}
+	if !slices.Equal(got.Layers, want) || spec.Layers[6].From != 4 {
+		t.Errorf("without dropout %+v", got.Layers)
+	}
+	got = spec.Behind(1, kind("standardize"), kind("identity"))
+	if l := got.Layers; len(l) != 11 || l[7].From != 5 || l[9].Share != 6 {
+		t.Errorf("behind another front end %+v", got.Layers)
+	}
+	input := Spec{Layers: []Layer{units(4), {Kind: "residual"}, units(2)}}
+	if l := input.Behind(0, kind("standardize")).Layers; l[2].From != 1 {
+		t.Errorf("a residual from the input skips the front end: %+v", l)
+	}
+	odd := Spec{Layers: []Layer{units(4), {Kind: "residual", From: 9}, {Kind: "residual", From: -1}}}
+	if l := odd.Without(func(Layer) bool { return false }).Layers; l[1].From != 9 || l[2].From != -1 {
+		t.Errorf("references that make no sense are mended: %+v", l)
+	}
+}

@@ -163,6 +163,44 @@ var keys = map[string][]string{
 	"tempered_sigmoid": {"scale", "temperature", "offset"},
 }
 
+// Without leaves out the layers that drop names, and keeps the references of the
+// others: one to a layer that is left out goes to what comes before it.
+func (s Spec) Without(drop func(Layer) bool) Spec {
+	var kept []Layer
+	now := make([]int, 1, len(s.Layers)+1) // the new number of each layer
+	for _, l := range s.Layers {
+		if !drop(l) {
+			for _, to := range []*int{&l.From, &l.Share} {
+				if *to > 0 && *to < len(now) { // Compile refuses the others
+					*to = now[*to]
+				}
+			}
+			kept = append(kept, l)
+		}
+		now = append(now, len(kept))
+	}
+	s.Layers = kept
+	return s
+}
+
+// Behind puts layers in place of the first n, and keeps the references of the others:
+// one to what is replaced, or to the input, goes to the last of layers.
+func (s Spec) Behind(n int, layers ...Layer) Spec {
+	moved := func(reference int) int { return max(reference-n, 0) + len(layers) }
+	all := slices.Clone(layers)
+	for _, l := range s.Layers[n:] {
+		if l.Kind == "residual" {
+			l.From = moved(l.From)
+		}
+		if l.Share > 0 {
+			l.Share = moved(l.Share)
+		}
+		all = append(all, l)
+	}
+	s.Layers = all
+	return s
+}
+
 // IsFrontEnd says whether layers of a kind have no backward pass, so that they stand
 // before the first trainable layer.
 func IsFrontEnd(kind string) bool {

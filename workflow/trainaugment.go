@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"pawl/core/gradient"
 	"pawl/images"
 	"pawl/nn"
 )
@@ -47,8 +48,15 @@ func (a Augment) variant() func(dst, image []float32, seed uint64) {
 
 // behindPrefix is the part of the net that is trained on sealed inputs. Variants are
 // made of pixels, so with them images are sealed as they are and the prefix is run at
-// every step, as the first layers of the whole net: the same numbers for more time.
+// every step, as the first layers of the whole net: the same numbers for more time. A
+// net that mixes examples is refused where they are clipped.
 func (n *network) behindPrefix() (*nn.Net, error) {
+	if n.Clipping != gradient.Unclipped {
+		// Here, before anything is reserved; core would refuse it too.
+		if err := n.whole.PerExample(); err != nil {
+			return nil, err
+		}
+	}
 	if n.Augment.Variants == 1 {
 		return n.whole.Rest(), nil
 	}

@@ -128,18 +128,21 @@ func rectifies(activation string) bool { return activation == "relu" || activati
 // The stated counts and the radius, which were those of the other front end, are
 // dropped.
 func (s Spec) WithFrontEnd(layers ...nn.Layer) Spec {
-	rest := s.Network.Layers
-	for len(rest) > 0 && (nn.IsFrontEnd(rest[0].Kind) || rest[0].Kind == "pool2x2") {
-		rest = rest[1:]
+	n := 0
+	for _, l := range s.Network.Layers {
+		if !nn.IsFrontEnd(l.Kind) && l.Kind != "pool2x2" {
+			break
+		}
+		n++
 	}
-	s.Network.Layers = append(slices.Clone(layers), rest...)
+	s.Network = s.Network.Behind(n, layers...)
 	s.Parameters, s.Trainable, s.Defaults.Radius = 0, 0, 0
 	return s
 }
 
 // WithoutDropout leaves dropout layers out.
 func (s Spec) WithoutDropout() Spec {
-	s.Network.Layers = slices.DeleteFunc(slices.Clone(s.Network.Layers), func(l nn.Layer) bool { return l.Kind == "dropout" })
+	s.Network = s.Network.Without(func(l nn.Layer) bool { return l.Kind == "dropout" })
 	return s
 }
 
@@ -157,18 +160,26 @@ func (s Spec) Default() Spec {
 	return s
 }
 
-// TrainLast freezes all but the last k layers that have parameters, and trains
-// these wholly (random weights training). The stated Trainable and the radius, which
-// belong to other trained layers, are dropped.
+// TrainLast freezes all but the last k layers that have weights, and trains these
+// wholly (random weights training); a normalization goes with the layer before it.
+// The stated Trainable and the radius, which belong to other trained layers, are
+// dropped.
 func (s Spec) TrainLast(k int) Spec {
 	s.Network.Layers = slices.Clone(s.Network.Layers)
 	for i, l := range slices.Backward(s.Network.Layers) {
-		if l.Kind != "dense" && l.Kind != "conv2d" {
+		if l.Share > 0 {
 			continue
 		}
-		s.Network.Layers[i].Trainable = nn.TrainAll
-		if k--; k < 0 {
-			s.Network.Layers[i].Trainable = nn.TrainNone
+		part := nn.TrainNone
+		if k > 0 {
+			part = nn.TrainAll
+		}
+		switch l.Kind {
+		case "dense", "conv2d", "embedding", "lstm", "gru":
+			s.Network.Layers[i].Trainable = part
+			k--
+		case "layer_norm", "group_norm", "instance_norm", "batch_norm":
+			s.Network.Layers[i].Trainable = part
 		}
 	}
 	s.Trainable, s.Defaults.Radius = 0, 0
@@ -176,8 +187,9 @@ func (s Spec) TrainLast(k int) Spec {
 }
 
 // Radius is Defaults.Radius or, where that is zero, the rule's own: the largest
-// over the trained dense layers of 0.6·√m behind a bounded activation, 1.2·√m
-// behind a rectifier and √m otherwise, for m inputs (1 for a single dense layer, whose rows are taken to
+// over the trained dense layers of 0.6·√m behind a bounded activation, lstm or gru,
+// 1.2·√m behind a rectifier and √m otherwise, for m inputs, and over the trained
+// lstm and gru of the same for their inputs and 0.6·√h for their h states together (1 for a single dense layer, whose rows are taken to
 // have norm 1). It needs a shape.
 func (s Spec) Radius() (float64, error) {
 	if s.Defaults.Radius > 0 {
@@ -200,11 +212,21 @@ func (s Spec) Radius() (float64, error) {
 			share = 1.2
 		case "dense":
 			if l.Trainable > 0 {
-				radius = max(radius, share*math.Sqrt(float64(l.Input.Size())))
+				m := l.Input.Size()
+				if l.Output.Height > 1 { // of each step of a sequence
+					m = l.Input.Channels
+				}
+				radius = max(radius, share*math.Sqrt(float64(m)))
 			}
 			share = 1
-		case "conv2d":
+		case "conv2d", "embedding", "layer_norm", "group_norm", "instance_norm", "batch_norm":
 			share = 1
+		case "lstm", "gru":
+			if l.Trainable > 0 {
+				e, h := float64(l.Input.Channels), float64(l.Output.Channels)
+				radius = max(radius, math.Sqrt(share*share*e+0.36*h))
+			}
+			share = 0.6
 		}
 	}
 	if radius == 0 {

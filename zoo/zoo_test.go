@@ -27,6 +27,9 @@ var counts = map[string][2]int{
 	"svhn-paw-cnn": {600522, 600522}, "svhn-stw-cnn": {1817930, 1817930},
 	"lenet-5": {61706, 61706}, "rwt-cnn": {122442, 103114},
 	"arous-cnn": {26010, 26010}, "arous-cifar-cnn": {421546, 421546},
+	"arous-cnn-group-norm": {26106, 26106}, "arous-cnn-layer-norm": {26106, 26106}, "arous-cnn-instance-norm": {26106, 26106},
+	"arous-cnn-batch-norm": {26202, 26106}, "arous-cifar-cnn-group-norm": {422506, 422506},
+	"sms-rnn-simple": {50000 + 4*(50*4+4*4+4) + 4*16 + 16 + 16*2 + 2, 50994}, "sms-rnn-complex": {496978, 496978}, "rwt-rnn": {496978, 132610},
 	"logistic": {7850, 7850},
 	// The released mean counts as a parameter that is not trained.
 	"scatter-linear": {3969 + 39700, 39700},
@@ -209,8 +212,8 @@ func TestFaultsHaveAPlace(t *testing.T) {
 		{"bad shape", "version: 1\ninput: [3, 4]\nlayers: [{kind: dense}]\n", "input must be a number, or [height, width, channels]", ""},
 		{"zero shape", "version: 1\ninput: 0\nlayers: [{kind: dense}]\n", "input must be at least 1", ""},
 		{"bad trainable", "version: 1\nlayers: [{kind: dense, trainable: maybe}]\n", "trainable must be true, false or bias", ""},
-		{"batch norm", "version: 1\ninput: 4\noutputs: 2\nlayers:\n  - {kind: dense, units: 3}\n  - {kind: batch_norm}\n  - {kind: dense, units: 2}\n",
-			"net.yaml:6:12: layer 2 (batch_norm): batch normalization mixes the examples of a batch", "group_norm is not available here"},
+		{"uneven groups", "version: 1\ninput: [4, 4, 6]\noutputs: 2\nlayers:\n  - {kind: group_norm, groups: 4}\n  - {kind: dense, units: 2}\n",
+			"net.yaml:5:32: layer 1 (group_norm): 4 groups do not divide 6 channels", "such as 3"},
 		{"near kind", "version: 1\ninput: 4\noutputs: 2\nlayers:\n  - kind: dens\n    units: 2\n", `net.yaml:5:11: layer 1 (dens): no layer is called "dens"`, `did you mean "dense"?`},
 		{"large kernel", "version: 1\ninput: [4, 4, 1]\noutputs: 2\nlayers:\n  - {kind: conv2d, filters: 2, kernel: 5}\n", "net.yaml:5:40: layer 1 (conv2d): a 5×5 window is larger than its input of 4×4×1", `"padding: same"`},
 		{"wrong outputs", "version: 1\ninput: 4\noutputs: 3\nlayers:\n  - kind: dense\n    units: 2\n", "net.yaml:5:5: layer 1 (dense): the last layer gives a vector of 2, but 3 outputs are wanted", "end with a dense layer of 3 units"},
@@ -306,4 +309,41 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal("a net without layers")
 		}
 	})
+}
+
+// Random weights training of the RNN is training its last two layers.
+func TestRandomWeightsOfRecurrentNets(t *testing.T) {
+	whole, _ := Lookup("sms-rnn-complex")
+	last, _ := Lookup("rwt-rnn")
+	got, want := whole.TrainLast(2), last.Network
+	if d := cmp.Diff(want, got.Network); d != "" {
+		t.Error(d)
+	}
+	net, err := got.Compile()
+	if err != nil || net.Parameters() != 132610 || net.FrozenPrefix() != 2 || net.Rest().Inputs() != 256 {
+		t.Errorf("%v: %d trained parameters behind %d layers", err, net.Parameters(), net.FrozenPrefix())
+	}
+	// A normalization goes with the layer before it.
+	normed, _ := Lookup("arous-cnn-group-norm")
+	for k, want := range map[int]int{2: 16416 + 330, 3: 8224 + 64 + 16416 + 330} {
+		if net, err := normed.TrainLast(k).Compile(); err != nil || net.Parameters() != want {
+			t.Errorf("last %d layers: %v, %d parameters, want %d", k, err, net.Parameters(), want)
+		}
+	}
+}
+
+// Only the net of batch normalization mixes examples, and says so.
+func TestNetsTreatExamplesApart(t *testing.T) {
+	for _, s := range List() {
+		if s.Input == (nn.Shape{}) {
+			continue
+		}
+		net, err := s.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := net.PerExample(); (err != nil) != (s.Name == "arous-cnn-batch-norm") {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
 }
