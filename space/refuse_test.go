@@ -151,7 +151,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("got %v, %v", s, err)
 	}
 	var e *space.Error
-	if _, err := space.Open("fcnn"); !errors.As(err, &e) || !strings.Contains(err.Error(), "did you mean fcn?") || !strings.Contains(e.Hint(), "tabular") {
+	if _, err := space.Open("fcm"); !errors.As(err, &e) || !strings.Contains(err.Error(), "did you mean fcn?") || !strings.Contains(e.Hint(), "tabular") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := space.Open("./none.yaml"); !errors.As(err, &e) || !strings.Contains(err.Error(), "there is no such file") {

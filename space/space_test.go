@@ -259,7 +259,7 @@ func TestRawGenesAreConvicted(t *testing.T) {
 		count[k] = 0
 	}
 	rng := random(9)
-	for range 100 * len(count) {
+	for range 20 * len(count) {
 		values := map[string]space.Value{}
 		for _, name := range s.Dimensions() {
 			all := s.Values(name)
