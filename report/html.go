@@ -263,6 +263,9 @@ func advice(s *Statement) []adviceRow {
 // settings prints features and hyperparameters in full.
 func settings(s *Statement) []row {
 	out := []row{{"model", or(s.Choice.Model, "none")}, {"encoding", or(s.Choice.Encoding, "none")}, {"search", or(s.Choice.Search, "none")}}
+	if s.Search != nil {
+		out = append(out, row{"what the search brought", s.Search.Paid})
+	}
 	if len(s.Choice.Features) > 0 {
 		names := make([]string, len(s.Choice.Features))
 		for i, f := range s.Choice.Features {

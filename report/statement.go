@@ -74,6 +74,7 @@ type Statement struct {
 	Budget   Budget   `json:"budget"`
 	Score    *Score   `json:"score,omitempty"`
 	Choice   Choice   `json:"choice"`
+	Search   *Search  `json:"search,omitempty"`
 	Advice   []Advice `json:"advice"`
 	Outputs  Paths    `json:"paths"`
 	Warnings []string `json:"warnings"`

@@ -69,6 +69,9 @@ func Text(w io.Writer, s *Statement) error {
 		line("score", "none was released")
 	}
 	line("model", "%s", or(s.Choice.Model, "none"))
+	if s.Search != nil {
+		line("search", "%s", clean(s.Search.Paid))
+	}
 	if f := s.Outputs.Report; f != "" {
 		line("report", "%s", clean(f))
 	}

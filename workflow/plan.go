@@ -54,6 +54,7 @@ type Plan struct {
 	selection      *dp.Select
 	candidates     []candidate
 	network        *network  // of a plan that trains a network
+	hunt           *hunt     // of a plan that searches
 	choosing       *choosing // of a plan that selects features
 }
 

@@ -15,8 +15,10 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/images"
+	"pawl/kernel"
 	"pawl/learn"
 	"pawl/model"
+	"pawl/study"
 )
 
 // Progress is told which stage runs and, where that number is public, how many of
@@ -44,6 +46,12 @@ type Env struct {
 	Progress Progress
 	// Source overrides the source of randomness in tests; it must be seeded.
 	Source *entropy.Source
+	// Other holds the public rows that a search on other data looks at.
+	Other *intake.Rows
+	// Study keeps a search that may be interrupted; Workers bounds its trainings side by
+	// side.
+	Study   *study.Folder
+	Workers int
 }
 
 // Outcome is what a run released.
@@ -56,8 +64,10 @@ type Outcome struct {
 	// Rows is the released number of rows when it was paid for.
 	Rows *int64
 	// Winner names the candidate of a search or of stw.
-	Winner  string
-	Chosen  *float64 // the winner's validation score: used for choosing
+	Winner string
+	Chosen *float64 // the winner's validation score: used for choosing
+	// Found is what a search shows beside.
+	Found   *Found
 	Score   Score
 	Receipt ledger.Receipt
 	// Components is what became of a net's principal components, nil without any.
@@ -93,6 +103,13 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.
 		q.ReplayKey = fmt.Sprintf("seed %d %s", *p.Seed, q.Plan)
+	} else if env.Study != nil && !seeded {
+		// The study's key makes the same trials again, so that one that goes on costs
+		// nothing more. What is stored is a value that the key determines and that does
+		// not tell it.
+		key := plan.studyKey(env)
+		name := entropy.Derive(key, "name")
+		q.ReplayKey = "study " + hex.EncodeToString(name[:])
 	}
 	return env.Ledger.Reserve(ctx, q)
 }
@@ -169,15 +186,34 @@ func (plan *Plan) source(env Env) (*entropy.Source, error) {
 		return entropy.Seeded(*plan.problem.Seed), nil
 	case env.Source != nil && env.Source.Seeded():
 		return env.Source, nil
+	case env.Study != nil:
+		return entropy.FromKey(entropy.Derive(plan.studyKey(env), "randomness")), nil
 	}
 	return entropy.New()
+}
+
+// studyKey binds a study's secret to this computation: another plan, other bytes or
+// another kernel (whose sums round otherwise) have another key, and are charged anew.
+func (plan *Plan) studyKey(env Env) [32]byte {
+	return env.Study.Key([]byte(plan.digest(env.Digest)), env.Digest, []byte(kernel.Name()))
 }
 
 func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
 	p := plan.problem
 	nominal := float64(p.Rows)
+	if plan.hunt != nil && plan.network == nil {
+		if err := plan.seek(ctx, env, permit, src, out); err != nil {
+			return err
+		}
+		env.Progress.step("score", 0, 0)
+		return plan.scoreStage(ctx, env, permit, src.Split("score"), out)
+	}
 	if plan.network != nil {
-		if err := plan.trainNetwork(ctx, env, permit, src, out); err != nil {
+		train := plan.trainNetwork
+		if plan.hunt != nil {
+			train = plan.seek
+		}
+		if err := train(ctx, env, permit, src, out); err != nil {
 			return err
 		}
 		if err := out.Model.Validate(); err != nil {

@@ -54,6 +54,9 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 	for _, r := range plan.Recipe.Rules {
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
+	if plan.hunt != nil {
+		s.Search = plan.hunt.statement(plan)
+	}
 	for i, stage := range plan.Stages {
 		alone, err := plan.alone(stage)
 		if err != nil {
@@ -86,7 +89,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 // AsPublished says that the plan replays a published procedure that leaves choices
 // unpaid; what it claims is no guarantee.
 func (plan *Plan) AsPublished() bool {
-	return plan.network != nil && plan.network.Published || plan.choosing != nil && plan.choosing.AsPublished
+	return plan.hunt != nil && plan.hunt.AsPublished || plan.network != nil && plan.network.Published || plan.choosing != nil && plan.choosing.AsPublished
 }
 
 // claimsNothing says that no noise protects, or none that is unpredictable.
@@ -171,6 +174,8 @@ func (plan *Plan) notCovered() []string {
 
 func (plan *Plan) choice() report.Choice {
 	switch {
+	case plan.hunt != nil:
+		return plan.searchChoice()
 	case plan.network != nil:
 		return plan.networkChoice()
 	case plan.choosing != nil:
@@ -261,6 +266,10 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
 	out.fillScore(s)
+	if plan.hunt != nil {
+		s.Command = "search"
+		out.fillSearch(s)
+	}
 	if p.Workflow == STW {
 		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
 	}

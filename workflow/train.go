@@ -44,6 +44,8 @@ type TrainInput struct {
 	LearningRate float64
 	// Optimizer is "sgd", "momentum", "adam" or "adam-wosm".
 	Optimizer string
+	// Momentum is that of optimizer "momentum"; 0 means 0.9.
+	Momentum float64 `json:",omitempty"`
 	// SamplingRate is given in place of Batch when it is above 0: the expected lot is
 	// that share of the training rows.
 	SamplingRate float64
@@ -77,6 +79,9 @@ type network struct {
 	rate       float64 // sampling rate
 	lot        float64 // expected number of examples in a step
 	microbatch int
+	// alone keeps a training on one goroutine, beside others of a search; simulated runs
+	// it on public rows without a permit.
+	alone, simulated bool
 }
 
 // Networks are trained with these numbers unless the operator gives others. They
@@ -293,7 +298,11 @@ func (plan *Plan) optimizer() (optim.Optimizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: 0.9, Dampened: true}
+	momentum := n.Momentum
+	if momentum == 0 {
+		momentum = 0.9
+	}
+	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
 	switch n.Optimizer {
 	case "sgd":
 		o = &optim.SGD{LearningRate: rate}
@@ -337,7 +346,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 			step.Step(params, g)
 			average.Add(params)
 		},
-		Progress: func(done, steps int) { env.Progress.step("train", done, steps) },
+		Progress: func(done, steps int) { env.Progress.step("train", done, steps) }, Alone: n.alone,
 	}
 	if n.NonPrivate {
 		err = plan.centrePublic(env)
@@ -352,6 +361,8 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	}
 	if n.NonPrivate {
 		err = gradient.TrainPublic(ctx, env.Rows, t, params, src.Split("train"))
+	} else if n.simulated {
+		err = gradient.SimulatePublic(ctx, env.Rows, t, params, src.Split("train"))
 	} else {
 		err = gradient.Train(ctx, permit, env.Rows, t, params, src.Split("train"))
 	}
@@ -401,6 +412,9 @@ func (plan *Plan) ownKey() any {
 		in := c.SelectInput
 		in.Input = Input{}
 		return in
+	}
+	if plan.hunt != nil {
+		return plan.hunt.key()
 	}
 	if plan.network == nil {
 		return nil

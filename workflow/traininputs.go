@@ -9,7 +9,7 @@ const prefixChunk = 256
 // and frozen layers run once per image, since their outputs never change. Image i
 // becomes Width numbers.
 func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) error) error {
-	n := plan.network
+	n := plan.sealing()
 	if set.Size() != n.whole.Inputs() {
 		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
 	}
@@ -35,7 +35,16 @@ func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) err
 
 // HasPrefix reports whether Inputs changes images at all; without a prefix bytes
 // can be sealed as they are.
-func (plan *Plan) HasPrefix() bool { return plan.network.prefixed() }
+func (plan *Plan) HasPrefix() bool { return plan.sealing().prefixed() }
+
+// sealing is the network whose prefix images pass before they are sealed: of a search
+// the front end that all candidates have.
+func (plan *Plan) sealing() *network {
+	if plan.hunt != nil {
+		return plan.hunt.trials.(*netSearch).images
+	}
+	return plan.network
+}
 
 // prefixed says that the net is trained on what its prefix makes of images.
 func (n *network) prefixed() bool { return n.net != n.whole && n.whole.FrozenPrefix() > 0 }

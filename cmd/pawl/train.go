@@ -196,6 +196,11 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 
 // finish shows a plan, runs it and writes what it releases.
 func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
+	return a.finishWith(ctx, plan, env, dir, nil)
+}
+
+// finishWith is finish, and hands on the statement.
+func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string, see func(*report.Statement)) error {
 	if err := checkOut(dir); err != nil {
 		return err
 	}
@@ -223,6 +228,9 @@ func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env,
 	}
 	if err := out.Write(outcome.Model, s); err != nil {
 		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
+	}
+	if see != nil {
+		see(s)
 	}
 	if a.json {
 		return report.WriteJSON(a.out, s)
@@ -326,6 +334,15 @@ func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key [32]byte) (*i
 }
 
 func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+	in, err := f.shared(p, s)
+	if err != nil {
+		return in, err
+	}
+	return in, f.network(&in, p)
+}
+
+// shared is what does not depend on the network.
+func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
 	in := workflow.TrainInput{
 		Input: workflow.Input{
 			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
@@ -364,7 +381,7 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 		}
 		in.SamplingRate = f.rate
 	}
-	return in, f.network(&in, p)
+	return in, nil
 }
 
 func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {

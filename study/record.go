@@ -1,0 +1,100 @@
+package study
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// recordFile says what a study is, and what it found once it is finished.
+const recordFile = "study.json"
+
+// Record is what may be known about a study: of one on sensitive data nothing but its
+// plan and its winner.
+type Record struct {
+	Name     string `json:"name"`
+	Dataset  string `json:"dataset"`
+	Public   bool   `json:"public"`
+	Space    string `json:"space"`
+	Strategy string `json:"strategy"`
+	// Spec is the digest of the plan; another plan is another study.
+	Spec     string    `json:"spec"`
+	Command  []string  `json:"command,omitempty"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"`
+	// Outcome is the statement of the run.
+	Outcome json.RawMessage `json:"outcome,omitempty"`
+	// Trials are all of them, on public data only.
+	Trials []Line `json:"trials,omitempty"`
+}
+
+// Running says that the study was begun and not finished.
+func (r *Record) Running() bool { return r.Finished.IsZero() }
+
+// Save writes the record whole or not at all.
+func (r *Record) Save(folder string) error {
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	name := filepath.Join(folder, recordFile)
+	if err := os.WriteFile(name+".new", append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
+
+// LoadRecord reads the record of a folder; fs.ErrNotExist is wrapped where there is none.
+func LoadRecord(folder string) (*Record, error) {
+	name := filepath.Join(folder, recordFile)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var r Record
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, ErrEdited)
+	}
+	return &r, nil
+}
+
+// Records reads those under root, the newest first.
+func Records(root string) ([]*Record, error) {
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []*Record
+	for _, e := range entries {
+		r, err := LoadRecord(filepath.Join(root, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *Record) int { return b.Started.Compare(a.Started) })
+	return all, nil
+}
+
+// CheckName refuses names that are no plain file name.
+func CheckName(name string) error {
+	if name == "" || len(name) > 100 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" || strings.HasPrefix(name, ".") {
+		return fmt.Errorf("study %q: a name has letters, digits, points, hyphens and underscores, and does not begin with a point", name)
+	}
+	return nil
+}

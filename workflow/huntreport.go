@@ -1,0 +1,105 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/report"
+	"pawl/search"
+	"pawl/space"
+	"pawl/study"
+)
+
+// searchChoice states what is searched before the run, and the winner after it.
+func (plan *Plan) searchChoice() report.Choice {
+	h := plan.hunt
+	c := report.Choice{Workflow: string(PAW), Model: "the winner of space " + h.Space.Name(), Features: []string{}, Encoding: h.noun() + " of space " + h.Space.Name(),
+		UsefulModel: true, Hyperparameters: map[string]any{}}
+	if s, ok := h.trials.(*netSearch); ok && plan.network != s.images {
+		c = plan.networkChoice()
+	}
+	c.Search = string(h.Strategy.Kind) + ": " + h.inWords()
+	return c
+}
+
+func (h *hunt) statement(plan *Plan) *report.Search {
+	r := &report.Search{Strategy: string(h.Strategy.Kind), Space: h.Space.Name(), Size: h.Space.Size().String(),
+		Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
+	r.Paid = fmt.Sprintf("%s: the model's own training takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
+	if h.AsPublished {
+		r.Paid = fmt.Sprintf("%s: each of about %.4g trainings takes epsilon %s", r.Strategy, h.quote.Expected, short(h.quote.BaseEpsilon))
+		if p, ok := search.PublishedFor(h.Strategy.Kind, h.family(plan).Train(h.quote.Noise)); ok {
+			r.Published = &report.PublishedSearch{Epsilon: report.Number(p.Epsilon), Replayed: report.Number(p.Replayed), Accuracy: report.Number(p.Accuracy),
+				Source: p.Source, Note: p.Note}
+		}
+	}
+	return r
+}
+
+func short(x float64) string { return fmt.Sprintf("%.3g", x) }
+
+// fillSearch completes the statement by what the search found.
+func (out *Outcome) fillSearch(s *report.Statement) {
+	f, kind := out.Found, out.Plan.hunt.Strategy.Kind
+	s.Search.Winner = values(f.Winner)
+	add := func(trials []study.Trial[space.Point]) {
+		for _, t := range trials {
+			s.Search.Trials = append(s.Search.Trials, report.SearchTrial{Number: t.Number, Generation: t.Generation,
+				Candidate: values(t.Candidate), Score: report.Number(t.Score)})
+		}
+	}
+	if add(f.Generations); len(f.Trials) > 0 {
+		s.Search.Trials = nil
+		add(f.Trials)
+	}
+	if out.Plan.hunt.AsPublished {
+		// What was done adds up to more than what is published: all of it, composed.
+		s.Search.Paid += fmt.Sprintf("; together, scores included, epsilon %s", short(out.Plan.hunt.quote.Epsilon))
+	}
+	if f.Unsearched == nil || out.Score.Exact == nil {
+		if kind != search.None {
+			s.Search.Paid += "; whether that paid cannot be told on sensitive rows without paying for a second model"
+		}
+		return
+	}
+	u := report.Number(*f.Unsearched)
+	s.Search.Unsearched = &u
+	unit, scale := " %", 100.0
+	gain := *out.Score.Exact - *f.Unsearched
+	if out.Plan.isRegression() {
+		unit, scale, gain = "", 1, -gain // an error
+	}
+	// Two scores on the same n rows: the deviation of a difference is below that of two
+	// independent ones.
+	noise := math.Sqrt(2) * (out.Score.Interval[1] - out.Score.Interval[0]) / (2 * z95)
+	verdict := "cannot be told from none at all"
+	switch {
+	case gain > 2*noise:
+		verdict = "paid"
+	case gain < -2*noise:
+		verdict = "did not pay"
+	}
+	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
+		scale**out.Score.Exact, unit, scale**f.Unsearched, unit)
+}
+
+// values is a point as it is written in JSON.
+func values(p space.Point) map[string]any {
+	m := map[string]any{}
+	for name, v := range p.All() {
+		m[name] = v.Any()
+	}
+	return m
+}
+
+// ownKey is what the computation depends on beside the plan's own input.
+func (h *hunt) key() any {
+	return struct {
+		Trials      any
+		Space, Rule string
+		Strategy    search.Strategy
+		AsPublished bool
+		On          string
+		OnRows      int64
+	}{h.ownKey(), h.Space.Digest(), h.Rule.Key(), h.Strategy, h.AsPublished, h.On, h.OnRows}
+}
