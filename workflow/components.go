@@ -2,17 +2,16 @@ package workflow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
+	"strings"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/feature"
 )
 
 // A net with a dp_pca layer takes the principal components of its inputs from their
@@ -28,8 +27,8 @@ const (
 	componentMeanShare = 10
 )
 
-// mostMoments bounds the inputs of a dp_pca layer: their second moments and
-// eigenvectors take inputs² numbers and 9·inputs³ operations.
+// mostMoments bounds the inputs of a dp_pca layer: their second moments take inputs²
+// numbers, and half of that in operations for each row.
 const mostMoments = 4096
 
 // components is how much noise the releases of a dp_pca layer have beside a training
@@ -57,25 +56,19 @@ func (n *network) componentEvents(x float64) (events []dp.Event) {
 	return events
 }
 
-// spectralNoise is the size that eigenvalues of the noise alone reach: √(2m)·s for m
-// inputs and deviation s, the edge of the semicircle law, and the hundredth of cases
-// that lie above it for finite m (Tracy and Widom, 1996: √(2m)·s·(1 + X/(2m^⅔)), X <= 2
-// in 99 of 100).
-func spectralNoise(inputs int, stdDev float64) float64 {
-	m := float64(inputs)
-	return math.Sqrt(2*m) * stdDev * (1 + math.Pow(m, -2.0/3))
-}
-
 // checkComponents refuses, from public numbers, a count of components of which the last
 // cannot stand out: rows of norm R at most have eigenvalues that add up to n·R² at
 // most, so the K-th is at most n·R²/K, whatever the rows are.
 func (plan *Plan) checkComponents() error {
 	n := plan.network
 	spec, ok := n.net.Released()
-	if !ok {
+	switch {
+	case !ok:
 		return nil
-	}
-	if n.NonPrivate {
+	case spec.Inputs > mostMoments:
+		return usage("put pool:mean or dct:K before it, as in --front-end dct:300,dp-pca:30: fewer inputs also mean less noise",
+			"principal components of %d inputs take too long; at most %d", spec.Inputs, mostMoments)
+	case n.NonPrivate:
 		return nil
 	}
 	_, multiplier := n.componentNoise(plan.noise)
@@ -84,20 +77,22 @@ func (plan *Plan) checkComponents() error {
 	if err != nil {
 		return err
 	}
-	noise, all := spectralNoise(spec.Inputs, std), plan.trainingRows(float64(plan.problem.Rows))*spec.Bound*spec.Bound
-	if all/float64(spec.Components) >= noise {
+	rows, noise := plan.trainingRows(float64(plan.problem.Rows)), feature.SpectralNoise(spec.Inputs, std)
+	most, last := feature.MostComponents(rows, spec.Bound, noise), rows*spec.Bound*spec.Bound/float64(spec.Components)
+	if float64(spec.Components) <= most {
 		return nil
 	}
-	hint := "dct:K and random:K look at no row and cost nothing"
-	if most := math.Floor(all / noise); most >= 1 {
-		hint = fmt.Sprintf("ask for at most %.0f components (a few tens are realistic)", most)
-		if e, ok := plan.epsilonFor(plan.noise * all / float64(spec.Components) / noise); ok {
-			hint += fmt.Sprintf(", or for epsilon %s", e)
-		}
-		hint += "; dct:K and random:K cost nothing"
+	var ways []string
+	if most >= 1 {
+		ways = append(ways, fmt.Sprintf("at most %.0f components (a few tens are realistic)", most))
 	}
-	return usage(hint, "%d principal components are hopeless here: over %.0f rows of norm %.3g the last has an eigenvalue of at most %.4g, and noise alone reaches %.4g (%d inputs, deviation %.3g)",
-		spec.Components, plan.trainingRows(float64(plan.problem.Rows)), spec.Bound, all/float64(spec.Components), noise, spec.Inputs, std)
+	if e, ok := plan.epsilonFor(plan.noise * last / noise); ok {
+		ways = append(ways, "epsilon "+e)
+	}
+	ways = append(ways, "dct:K or random:K, which look at no row")
+	return usage("take "+strings.Join(ways, ", or "),
+		"%d principal components are hopeless at this budget: over %.0f rows of norm %.3g the last has an eigenvalue of at most %.4g, and noise alone reaches %.4g",
+		spec.Components, rows, spec.Bound, last, noise)
 }
 
 // epsilonFor is the price of the training at multiplier x, rounded up to two digits.
@@ -164,16 +159,16 @@ func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit
 	if err != nil {
 		return fmt.Errorf("principal components: %w", err)
 	}
-	basis, kept, err := eigenvectors(moments, spec.Components)
+	found, err := feature.PrincipalComponents(feature.Moments(*moments), spec.Components)
 	if err != nil {
 		return err
 	}
-	out.Components = &Components{Asked: spec.Components, Kept: kept}
+	out.Components = &Components{Asked: spec.Components, Kept: found.Kept}
 	mean := make([]float32, spec.Inputs)
 	for j, v := range c.Centre {
 		mean[j] = float32(v)
 	}
-	return n.net.SetReleased(mean, basis)
+	return n.net.SetReleased(mean, found.Vectors)
 }
 
 // Components says how many principal components were asked for and how many stood out
@@ -188,35 +183,4 @@ func (c *Components) warnings() []string {
 		return []string{fmt.Sprintf("none of %d principal components stands out of the noise of their release: the model can predict a constant only", c.Asked)}
 	}
 	return []string{fmt.Sprintf("%d of %d principal components stand out of the noise of their release; the others were left out", c.Kept, c.Asked)}
-}
-
-// eigenvectors are those of the largest eigenvalues, as columns of an inputs×count
-// matrix, each with its largest entry above 0. Columns whose eigenvalue the noise alone
-// may reach are zero.
-func eigenvectors(moments *release.SecondMoments, count int) (basis []float32, kept int, err error) {
-	d := moments.Features
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(d, moments.Matrix), true) {
-		return nil, 0, errors.New("the eigenvectors of the second moments were not found")
-	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
-	values, noise := eigen.Values(nil), spectralNoise(d, moments.StdDev) // ascending
-	basis = make([]float32, d*count)
-	for k := range count {
-		column, top := d-1-k, 0.0
-		if !(values[column] > noise) {
-			break
-		}
-		kept++
-		for i := range d {
-			if v := vectors.At(i, column); math.Abs(v) > math.Abs(top) {
-				top = v
-			}
-		}
-		for i := range d {
-			basis[i*count+k] = float32(math.Copysign(1, top) * vectors.At(i, column))
-		}
-	}
-	return basis, kept, nil
 }

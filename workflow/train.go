@@ -260,6 +260,9 @@ func (plan *Plan) planNetwork() (err error) {
 func (plan *Plan) planWithoutNoise() error {
 	n := plan.network
 	plan.add("train", plan.trainScope, n.Name+" without noise: no protection", dp.NonPrivate{})
+	if err := plan.checkComponents(); err != nil {
+		return err
+	}
 	if plan.problem.Test == HeldOut {
 		return usage("use a data set with a test set", "training without noise is scored on a public test set only")
 	}
