@@ -89,3 +89,47 @@ func majority() *Statement {
 	s.Warnings = nil
 	return s
 }
+
+// shapesDemo is an additive model of eight classes, with more classes, categories and
+// bins than are drawn in full, and groups that were paid for.
+func shapesDemo() *Statement {
+	s := hospital()
+	s.Choice.Model = "explainable boosting machine"
+	shapes := &Shapes{Scale: "the score of a class"}
+	for k := range 8 {
+		shapes.Outputs = append(shapes.Outputs, "class "+string(rune('A'+k)))
+	}
+	wave := func(j, k int) Number {
+		return Number(math.Round(1e3*math.Sin(float64(j)/9+float64(k))) / 1e3 * float64(k+1) / 8)
+	}
+	fill := func(a Shape, bins int) {
+		a.Values = make([][]Number, len(shapes.Outputs))
+		for j := range bins {
+			a.Rows = append(a.Rows, Number(math.Round(400*math.Exp(-float64(j*j)/float64(bins*bins)*9))-3))
+			for k := range a.Values {
+				a.Values[k] = append(a.Values[k], wave(j, k))
+			}
+		}
+		shapes.Attributes = append(shapes.Attributes, a)
+	}
+	charges := Shape{Attribute: "charges", Importance: 0.61, Unknown: true}
+	for j := range 65 {
+		charges.Edges = append(charges.Edges, Number(math.Expm1(math.Log1p(50_000)*float64(j)/64)))
+	}
+	fill(charges, 65)
+	ward := Shape{Attribute: "ward", Importance: 0.42, Unknown: true}
+	for j := range 44 {
+		ward.Categories = append(ward.Categories, "ward number "+string(rune('A'+j%26))+string(rune('a'+j/26)))
+	}
+	fill(ward, 45)
+	fill(Shape{Attribute: "stay", Importance: 0.2, Edges: []Number{-0.5, 0.5, 1.5, 2.5, 3.5}}, 4)
+	fill(Shape{Attribute: "smoker", Importance: 0.1, Categories: []string{"no", "yes"}}, 2)
+	s.Shapes = shapes
+	few := Number(math.NaN())
+	s.Score.ByGroup = &ByGroup{Attribute: "sex", How: "released on rows that chose nothing", Epsilon: 0.61, Groups: []GroupScore{
+		{Group: "female", Value: 0.861, Interval: &[2]Number{0.842, 0.879}, Rows: 9120},
+		{Group: "male", Value: 0.823, Interval: &[2]Number{0.802, 0.844}, Rows: 8874},
+		{Group: "other", Value: few, Rows: 3, TooFew: true},
+	}}
+	return s
+}

@@ -65,6 +65,7 @@ type view struct {
 	ScoreHow  string
 	ScoreNote string
 	Groups    *groupTable
+	Shapes    *shapesView
 
 	Risk     []string
 	Scale    *riskScale
@@ -117,7 +118,7 @@ func newView(s *Statement) view {
 	v.budget(s)
 	v.score(s)
 	v.risk(s)
-	v.Decision = decision(s)
+	v.Decision, v.Shapes = decision(s), shapesOf(s)
 	v.BenchmarkNote = "The ledger declares this data set public, so exact numbers may be shown."
 	if !s.Data.Public {
 		v.BenchmarkNote = "The rows of the test set were declared public, so their exact score may be shown; the rows that were trained on are sensitive."

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 )
 
 // WriteJSON writes s as one indented JSON object and a newline. Map keys are
@@ -39,9 +40,18 @@ func WriteJSON(w io.Writer, s *Statement) error {
 	if err := e.Encode(&c); err != nil {
 		return fmt.Errorf("write statement: %w", err)
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(numberLists.ReplaceAllFunc(b.Bytes(), func(list []byte) []byte {
+		return bytes.ReplaceAll(blanks.ReplaceAll(list, nil), []byte(","), []byte(", "))
+	}))
 	return err
 }
+
+// Three numbers or more stand in one line. A text cannot look like a list of them:
+// JSON writes its line breaks as escapes.
+var (
+	numberLists = regexp.MustCompile(`\[\n +(?:-?[0-9][0-9.eE+-]*|null)(?:,\n +(?:-?[0-9][0-9.eE+-]*|null)){2,}\n +\]`)
+	blanks      = regexp.MustCompile(`\s+`)
+)
 
 func list[T any](l []T) []T {
 	if l == nil {

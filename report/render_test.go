@@ -11,7 +11,7 @@ import (
 // for a person or a browser to look at; without it the pages are only rendered.
 func TestRender(t *testing.T) {
 	dir := os.Getenv("PAWL_REPORT_DIR")
-	for name, s := range map[string]*Statement{"hospital": hospital(), "simulation": simulation(), "benchmark": benchmarkDemo(), "majority": majority()} {
+	for name, s := range demos() {
 		var b bytes.Buffer
 		if err := HTML(&b, s); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -75,6 +75,7 @@ type Statement struct {
 	Score    *Score   `json:"score,omitempty"`
 	Choice   Choice   `json:"choice"`
 	Search   *Search  `json:"search,omitempty"`
+	Shapes   *Shapes  `json:"shapes,omitempty"` // of an additive model
 	Advice   []Advice `json:"advice"`
 	Outputs  Paths    `json:"paths"`
 	Warnings []string `json:"warnings"`

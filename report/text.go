@@ -72,6 +72,9 @@ func Text(w io.Writer, s *Statement) error {
 	if s.Search != nil {
 		line("search", "%s", clean(s.Search.Paid))
 	}
+	if top := leading(s.Shapes, 3); top != "" {
+		line("shapes", "%s add most; all are in the report", top)
+	}
 	if f := s.Outputs.Report; f != "" {
 		line("report", "%s", clean(f))
 	}

@@ -31,6 +31,9 @@ func Validate(s *Statement) error {
 	if err := validClaim(s); err != nil {
 		return err
 	}
+	if err := validShapes(s.Shapes); err != nil {
+		return err
+	}
 	return validScore(s)
 }
 

@@ -270,6 +270,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 		s.Command = "search"
 		out.fillSearch(s)
 	}
+	s.Shapes = out.shapes()
 	if p.Workflow == STW {
 		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
 	}
