@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"experiments"},
 	{"experiments/lab"},
 	{"experiments/dfs", "experiments/published"},
-	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/table10", "experiments/table16", "experiments/table2", "experiments/selectionstudy"},
+	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/table10", "experiments/table16", "experiments/table2", "experiments/selectionstudy"},
 	{"experiments/registry"},
 	{"cmd/pawl"},
 }

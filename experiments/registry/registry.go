@@ -6,6 +6,7 @@ import (
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
+	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/figure3"
@@ -23,6 +24,7 @@ func All() *experiments.Registry {
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
+		dfsfigure5.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
 		table2.Experiment(),

@@ -1,0 +1,223 @@
+package dfsfigure5
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"pawl/dataset"
+	"pawl/experiments/dfs"
+	"pawl/theory"
+)
+
+// Rows of each class to train and to test.
+const trainRows, testRows = 20, 100
+
+// sample is one replicate: dense rows over the features that occur in training.
+type sample struct {
+	train, test [2][][]float64
+	features    []int32
+	sparse      [2][][]dataset.Entry // the rows of test with all their features
+}
+
+func (s *source) draw(rng *rand.Rand) sample {
+	var rows [2][][]dataset.Entry
+	var out sample
+	at := map[int32]int{}
+	for k, all := range s.byClass {
+		for _, i := range rng.Perm(len(all))[:trainRows+testRows] {
+			rows[k] = append(rows[k], all[i])
+		}
+		for _, row := range rows[k][:trainRows] {
+			for _, e := range row {
+				if _, known := at[e.Feature]; !known {
+					at[e.Feature] = -1
+					out.features = append(out.features, e.Feature)
+				}
+			}
+		}
+	}
+	slices.Sort(out.features)
+	for i, j := range out.features {
+		at[j] = i
+	}
+	for k := range rows {
+		out.sparse[k] = rows[k][trainRows:]
+		for i, row := range rows[k] {
+			x := make([]float64, len(out.features))
+			for _, e := range row {
+				if j, known := at[e.Feature]; known {
+					x[j] = float64(e.Value)
+				}
+			}
+			if i < trainRows {
+				out.train[k] = append(out.train[k], x)
+			} else {
+				out.test[k] = append(out.test[k], x)
+			}
+		}
+	}
+	return out
+}
+
+// study returns the errors of the published procedure, arm by arm. All arms of a
+// replicate see the same rows.
+func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float64, error) {
+	errors := make([]float64, len(all)*replicates)
+	for r := range replicates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		at := s.draw(rand.New(rand.NewPCG(1, uint64(r))))
+		kept := map[theory.Ranking][]int{}
+		for _, ranking := range []theory.Ranking{theory.Distance, theory.TStatistic, theory.InOrder} {
+			order, err := theory.RankFeatures(ranking, at.train)
+			if err != nil {
+				return nil, err
+			}
+			kept[ranking] = order
+		}
+		for i, a := range all {
+			order := kept[a.ranking]
+			if a.count != everything {
+				order = order[:min(a.count, len(order))]
+			}
+			train := dfs.Cut(at.train, order)
+			stdDev, err := a.noise.StdDev(theory.MaxNorms(train), theory.Budget{Epsilon: a.epsilon, Delta: delta})
+			if err != nil {
+				return nil, err
+			}
+			// The same normals, feature by feature, for every arm with as many.
+			rng := rand.New(rand.NewPCG(2, uint64(r)))
+			test := dfs.Cut(at.test, order)
+			if stdDev > 0 {
+				train = theory.AddNoise(train, stdDev, rng)
+				if a.points {
+					test = theory.AddNoise(test, stdDev, rng)
+				}
+			}
+			f, err := theory.TrainFisher(train)
+			if err != nil {
+				return nil, err
+			}
+			errors[i*replicates+r] = share(f.Score, test, rng)
+		}
+	}
+	return errors, nil
+}
+
+// share is that of the points on the wrong side; a score of 0 is a coin toss.
+func share[Row any](score func(x Row) float64, test [2][]Row, rng *rand.Rand) float64 {
+	wrong, of := 0.0, 0.0
+	for k := range test {
+		for _, x := range test[k] {
+			of++
+			v := score(x)
+			switch {
+			case v == 0:
+				wrong += float64(rng.IntN(2))
+			case (v > 0) != (k == 0):
+				wrong++
+			}
+		}
+	}
+	return wrong / of
+}
+
+// honestStudy returns the errors of the private procedure for the arms that have one,
+// and a coin's for the others.
+func (s *source) honestStudy(ctx context.Context, all []arm, replicates int) ([]float64, error) {
+	errors := make([]float64, len(all)*replicates)
+	for i := range errors {
+		errors[i] = .5
+	}
+	for r := range replicates {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		at := s.draw(rand.New(rand.NewPCG(1, uint64(r))))
+		for i, a := range all {
+			if a.noise != theory.Analytic || math.IsInf(a.epsilon, 1) || a.ranking == theory.TStatistic {
+				continue
+			}
+			e, err := s.private(at, a, rand.New(rand.NewPCG(3, uint64(r))))
+			if err != nil {
+				return nil, err
+			}
+			errors[i*replicates+r] = e
+		}
+	}
+	return errors, nil
+}
+
+// private ranks by noisy sums over every feature, those that no row has included, and
+// classifies by the nearer of two noisy means over what is kept.
+func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
+	multiplier, err := theory.Budget{Epsilon: a.epsilon, Delta: delta}.AnalyticNoiseMultiplier()
+	if err != nil {
+		return 0, err
+	}
+	each := multiplier
+	if a.ranking == theory.Distance {
+		each *= math.Sqrt2 // two releases, together exactly the budget
+	}
+	// Rows have norm 1; one replaced row moves a sum by 2 at most.
+	noise := 2 * each / trainRows
+	means := s.means(at)
+	noisy := func(features []int) [2][]float64 {
+		var out [2][]float64
+		for k := range means {
+			for _, j := range features {
+				out[k] = append(out[k], means[k][j]+noise*rng.NormFloat64())
+			}
+		}
+		return out
+	}
+	features := make([]int, s.features)
+	for j := range features {
+		features[j] = j
+	}
+	if a.ranking == theory.Distance {
+		m := noisy(features)
+		slices.SortStableFunc(features, func(i, j int) int {
+			di, dj := math.Abs(m[0][i]-m[1][i]), math.Abs(m[0][j]-m[1][j])
+			switch {
+			case di > dj:
+				return -1
+			case di < dj:
+				return 1
+			}
+			return 0
+		})
+		features = features[:a.count]
+	}
+	m := noisy(features)
+	weights := make([]float64, s.features)
+	center := 0.0
+	for i, j := range features {
+		weights[j] = m[0][i] - m[1][i]
+		center += weights[j] * (m[0][i] + m[1][i]) / 2
+	}
+	return share(func(row []dataset.Entry) float64 {
+		v := -center
+		for _, e := range row {
+			v += float64(e.Value) * weights[e.Feature]
+		}
+		return v
+	}, at.sparse, rng), nil
+}
+
+// means are those of the classes over every feature.
+func (s *source) means(at sample) [2][]float64 {
+	var out [2][]float64
+	for k := range out {
+		out[k] = make([]float64, s.features)
+		for _, x := range at.train[k] {
+			for i, j := range at.features {
+				out[k][j] += x[i] / trainRows
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package dfsfigure5
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pawl/dataset"
+	"pawl/theory"
+)
+
+// made has two classes that share no feature of theirs, and a common one.
+func made(rows int) *source {
+	s := &source{features: 50}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for k := range s.byClass {
+		for range rows {
+			v := float32(.5 + .2*rng.Float64())
+			row := []dataset.Entry{{Feature: 0, Value: v}, {Feature: int32(1 + k), Value: v}, {Feature: int32(3 + rng.IntN(47)), Value: v / 4}}
+			s.byClass[k] = append(s.byClass[k], row)
+		}
+	}
+	return s
+}
+
+// Without noise, and with as much as a huge ε asks for, the classes are told apart by a
+// few features; at a tiny ε nobody can.
+func TestStudyFollowsTheNoise(t *testing.T) {
+	s := made(trainRows + testRows)
+	all := []arm{
+		{theory.Distance, 2, math.Inf(1), theory.Published, false},
+		{theory.Distance, 2, 1e4, theory.Analytic, false},
+		{theory.Distance, 2, .001, theory.Analytic, false},
+		{theory.InOrder, everything, 1e4, theory.Analytic, false},
+	}
+	const replicates = 20
+	published, err := s.study(t.Context(), all, replicates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := s.honestStudy(t.Context(), all, replicates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean := func(v []float64, i int) float64 {
+		sum := 0.0
+		for _, e := range v[i*replicates:][:replicates] {
+			sum += e / replicates
+		}
+		return sum
+	}
+	for i, most := range []float64{.05, .05, 0, .05} {
+		if most == 0 {
+			// A coin over 20 × 200 points stays within 0.45 but for 1e-9.
+			if mean(published, i) < .4 || mean(private, i) < .4 {
+				t.Errorf("%s: errors %g and %g at hardly any signal", all[i].name(), mean(published, i), mean(private, i))
+			}
+			continue
+		}
+		if e := mean(published, i); e > most {
+			t.Errorf("%s: error %g", all[i].name(), e)
+		}
+		if e := mean(private, i); e > most && !math.IsInf(all[i].epsilon, 1) {
+			t.Errorf("%s, honest: error %g", all[i].name(), e)
+		}
+	}
+}
