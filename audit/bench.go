@@ -1,0 +1,116 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/encode"
+	"pawl/schema"
+)
+
+// rowsSchema is what all made-up rows look like: a number and a class of two.
+func rowsSchema() *schema.Schema {
+	return &schema.Schema{Version: 1, Dataset: dataset, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{
+		{Name: "number", Type: schema.Numeric, Lower: -1, Upper: 1},
+		{Name: "class", Type: schema.Categorical, Categories: []string{"a", "b"}},
+	}}
+}
+
+const (
+	dataset     = "audit"
+	numberCell  = 0
+	classCell   = 1
+	classes     = 2
+	classColumn = "class"
+)
+
+// row is a made-up row, with a dense input of one number where input is set.
+type row struct {
+	number, class float64
+	input         []float32
+}
+
+// repeat is n times the same row.
+func repeat(n int, r row) []row { return slices.Repeat([]row{r}, n) }
+
+// bench is a pair of sealed data sets and a source of permits for an event.
+type bench struct {
+	worlds [2]*intake.Rows
+	desk   *desk
+}
+
+// addOrRemove are the worlds of common rows without and with one more.
+func addOrRemove(common []row, more row, events ...dp.Event) (*bench, error) {
+	return newBench(dp.AddOrRemoveOne, common, append(slices.Clone(common), more), events)
+}
+
+// replace are the worlds in which one row stands in another's place.
+func replace(common []row, out, in row, events ...dp.Event) (*bench, error) {
+	return newBench(dp.ReplaceOne, append(slices.Clone(common), out), append(slices.Clone(common), in), events)
+}
+
+func newBench(relation dp.Relation, out, in []row, events []dp.Event) (*bench, error) {
+	b := &bench{desk: &desk{relation: relation, events: events}}
+	for w, rows := range [2][]row{Out: out, In: in} {
+		build := intake.NewBuilder(dataset, rowsSchema(), [32]byte{1})
+		for i, r := range rows {
+			cells, err := []float64{r.number, r.class}, error(nil)
+			if r.input != nil {
+				err = build.AddFloats(cells, r.input)
+			} else {
+				err = build.Add(cells, fmt.Sprint(i))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		b.worlds[w] = build.Seal()
+	}
+	return b, nil
+}
+
+// constant is the encoding of a row as the number 1: one coordinate, of the largest norm
+// that an encoding has.
+func constant() (*encode.Encoding, error) {
+	return encode.New(rowsSchema(), classColumn, encode.Options{InterceptOnly: true})
+}
+
+// batch is the number of runs that one reservation pays for: few enough that finding an
+// unused event is quick, many enough that ledgers do not take the time.
+const batch = 128
+
+// desk hands out permits of which each holds the events of one more run. It keeps its
+// own ledgers in memory; the rows are made up, so no budget limits them.
+type desk struct {
+	relation dp.Relation
+	events   []dp.Event
+
+	mu     sync.Mutex
+	permit *ledger.Permit
+	left   int
+}
+
+func (d *desk) next(ctx context.Context) (*ledger.Permit, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.left == 0 {
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"})
+		permit, _, err := l.Reserve(ctx, ledger.Request{
+			Dataset: dataset, Plan: "audit", Event: dp.Compose{Events: slices.Repeat(d.events, batch)}, Relation: d.relation,
+			Unit: "row", RowsPerUnit: 1, Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
+		})
+		if err != nil {
+			return nil, err
+		}
+		d.permit, d.left = permit, batch
+	}
+	d.left--
+	return d.permit, nil
+}

@@ -1,0 +1,268 @@
+package audit
+
+import (
+	"context"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/release"
+)
+
+// one is the row that is in or out, where the mechanism cares for it as a count.
+var one = row{number: 1, class: 1}
+
+// run is what a mechanism does with the rows of one world under a permit for one run.
+type run func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error)
+
+func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (float64, error) {
+	return func(ctx context.Context, w World, src *entropy.Source) (float64, error) {
+		permit, err := b.desk.next(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return f(ctx, permit, b.worlds[w], src)
+	}
+}
+
+// releases are the small ways out. Each comment says what part of the event's power
+// the score has: 1 where it is the likelihood ratio, 1/√2 where the score is one of two
+// numbers that are worth the same.
+func releases() []design {
+	return []design{count, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums, covariance, inputMean, localRows, localClasses, quantiles, pureQuantiles}
+}
+
+// The whole power: the count is the output.
+func count() (Mechanism, error) {
+	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
+	b, err := addOrRemove(repeat(3, one), one, c.Event())
+	return Mechanism{
+		Name: "count", Entry: "release.Count.Release", Neighbours: "3 rows and 4", Event: c.Event(), Relation: dp.AddOrRemoveOne,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			v, err := c.Release(ctx, permit, rows, src)
+			return float64(v), err
+		}),
+	}, err
+}
+
+// The whole power: a tie decides by the sign of the noise.
+func majority() (Mechanism, error) {
+	m := release.Majority{Scope: dp.WholeScope, NoiseMultiplier: 1, Column: classCell, Levels: classes}
+	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, m.Event())
+	return Mechanism{
+		Name: "majority", Entry: "release.Majority.Release", Neighbours: "a tie and one vote more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			v, err := m.Release(ctx, permit, rows, src)
+			return float64(v), err
+		}),
+	}, err
+}
+
+// The whole power, but for values beyond the cap.
+func mean() (Mechanism, error) {
+	m := release.Mean{Scope: dp.WholeScope, NoiseMultiplier: 1, Value: func(cells []float64) float64 { return cells[numberCell] }, ExpectedRows: 1000}
+	b, err := addOrRemove([]row{{number: 0.3}, {number: -0.7}}, one, m.Event())
+	return Mechanism{
+		Name: "mean", Entry: "release.Mean.Release", Neighbours: "one value of 1 more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			return m.Release(ctx, permit, rows, src)
+		}),
+	}, err
+}
+
+// 1/√2: the share of right predictions shows the count of right ones, where few are; the
+// count of the class moves as much and is not looked at.
+func accuracy() (Mechanism, error) { return accuracyOf("accuracy", false, 1e-5) }
+
+// Half of ε, for the same reason: it is one of two counts that a row moves.
+func pureAccuracy() (Mechanism, error) { return accuracyOf("accuracy, pure", true, 0) }
+
+func accuracyOf(name string, pure bool, delta float64) (Mechanism, error) {
+	a := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1, Pure: pure, Column: classCell, Levels: classes, Predict: func([]float64) int { return 1 }}
+	b, err := addOrRemove(append(repeat(300, row{class: 0}), repeat(15, one)...), one, a.Event())
+	return Mechanism{
+		Name: name, Entry: "release.Accuracy.Release", Neighbours: "15 and 16 of some 300 predictions right", Event: a.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: delta,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			s, err := a.Release(ctx, permit, rows, src)
+			return s.Value, err
+		}),
+	}, err
+}
+
+// The whole power: loss times rows gives the noisy sum of losses back.
+func groupScores() (Mechanism, error) {
+	g := release.GroupScores{Scope: dp.WholeScope, NoiseMultiplier: 1, Groups: 1, Counted: true,
+		Group: func([]float64) int { return 0 }, Loss: func(cells []float64) float64 { return cells[numberCell] }}
+	b, err := addOrRemove(append(repeat(300, row{}), repeat(15, one)...), one, g.Event())
+	return Mechanism{
+		Name: "group scores", Entry: "release.GroupScores.Release", Neighbours: "15 and 16 of some 300 rows of a group are wrong", Event: g.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			s, err := g.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return s[0].Loss * s[0].Rows, nil
+		}),
+	}, err
+}
+
+// About 0.7: both errors move by a row, the counts of rows are not looked at.
+func absoluteError() (Mechanism, error) {
+	const first, second = 2, 1
+	a := release.AbsoluteError{Scope: dp.WholeScope, MeanNoiseMultiplier: first, NoiseMultiplier: second,
+		Truth: func(cells []float64) float64 { return cells[numberCell] }, Predict: func([]float64) float64 { return 0 }}
+	b, err := addOrRemove(append(repeat(300, row{}), repeat(15, one)...), one, a.Events()...)
+	return Mechanism{
+		Name: "absolute error", Entry: "release.AbsoluteError.Release", Neighbours: "15 and 16 of some 300 rows are off by the whole range",
+		// What the composition of its two events costs, and quick to evaluate.
+		Event: dp.ZCDP{Rho: (1/float64(first*first) + 1/float64(second*second)) / 2}, Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			s, err := a.Release(ctx, permit, rows, src)
+			return s.Value + s.Baseline, err
+		}),
+	}, err
+}
+
+// The whole power: a row adds 1 to one cell of each table.
+func tables() (Mechanism, error) {
+	t := release.Tables{Scope: dp.WholeScope, NoiseMultiplier: 1, Levels: []int{classes, 1}, Pairs: [][2]int{{0, 1}, {1, 0}, {0, 0}},
+		Codes: func(codes []uint16, cells []float64) { codes[0], codes[1] = uint16(cells[classCell]), 0 }}
+	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, t.Event())
+	return Mechanism{
+		Name: "tables", Entry: "release.Tables.Release", Neighbours: "one row more in one cell of each of three tables", Event: t.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			v, err := t.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return float64(v[0][1] + v[1][1] + v[2][3]), nil
+		}),
+	}, err
+}
+
+// The whole power: a row on the bound moves count, sum and squares by 1 each.
+func classSums() (Mechanism, error) {
+	const norm = 3
+	c := release.ClassSums{Scope: dp.WholeScope, NoiseMultiplier: 1, Classes: classes, Features: 1, Norm: norm, Squares: true,
+		Row: func(x, cells []float64) int { x[0] = 10 * cells[numberCell]; return int(cells[classCell]) }}
+	b, err := addOrRemove([]row{{number: 0.1}}, one, c.Event())
+	return Mechanism{
+		Name: "class sums", Entry: "release.ClassSums.Release", Neighbours: "one row more, beyond the norm", Event: c.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			s, err := c.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return s.Counts[1] + s.Sums[1][0]/norm + s.Squares[1][0]/(norm*norm), nil
+		}),
+	}, err
+}
+
+// The whole power: the inner product of the moments with those of the row.
+func covariance() (Mechanism, error) {
+	const norm = 2
+	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: 1, Features: 2, Norm: norm,
+		Row: func(x, cells []float64) { x[0], x[1] = 10*cells[numberCell], 10*cells[classCell] }}
+	b, err := addOrRemove([]row{{number: -0.1}}, one, c.Event())
+	return Mechanism{
+		Name: "covariance", Entry: "release.Covariance.Release", Neighbours: "one row more, beyond the norm", Event: c.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			m, err := c.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return m.Matrix[0] + m.Matrix[1] + m.Matrix[2] + m.Matrix[3], nil
+		}),
+	}, err
+}
+
+// The whole power: a row beyond the norm moves the sum by it.
+func inputMean() (Mechanism, error) {
+	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1, Norm: 2, ExpectedRows: 10}
+	b, err := addOrRemove([]row{{input: []float32{0.5}}}, row{input: []float32{7}}, m.Event())
+	return Mechanism{
+		Name: "input mean", Entry: "release.InputMean.Release", Neighbours: "one input more, beyond the norm", Event: m.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			v, err := m.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return v[0], nil
+		}),
+	}, err
+}
+
+// The whole power: the row is alone, so the vector that leaves is its own.
+func localRows() (Mechanism, error) {
+	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1, Rows: 1, Features: 1, Norm: 2,
+		Row: func(x, cells []float64) { x[0] = 10 * cells[numberCell] }}
+	b, err := replace(nil, row{number: -1}, row{number: 1}, l.Events()...)
+	return Mechanism{
+		Name: "local rows", Entry: "release.LocalRows.Release", Neighbours: "one row on either end of the norm",
+		Event: dp.Compose{Events: l.Events()}, Relation: dp.ReplaceOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			t, err := l.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return t.X[0], nil
+		}),
+	}, err
+}
+
+// The whole power: neighbours of equal vectors differ by the response alone, whose ε is
+// the claim.
+func localClasses() (Mechanism, error) {
+	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1, Rows: 1, Features: 1, Norm: 2, Classes: classes, LabelNoise: 0.6,
+		Row:   func(x, cells []float64) { x[0] = 10 * cells[numberCell] },
+		Label: func(cells []float64) int { return int(cells[classCell]) }}
+	b, err := replace(nil, row{class: 0}, row{class: 1}, l.Events()...)
+	return Mechanism{
+		Name: "local rows, class", Entry: "release.LocalRows.Release", Neighbours: "one row of either class, with the same vector",
+		Event: dp.RandomizedResponse{NoiseProbability: l.LabelNoise, Categories: l.Classes}, Relation: dp.ReplaceOne,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			t, err := l.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return float64(t.Labels[0]), nil
+		}),
+	}, err
+}
+
+// The whole power: a row adds 1 to one bin of each column.
+func quantiles() (Mechanism, error) {
+	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1,
+		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
+	return histogram("quantiles", q, 1e-5, func(c int64) float64 { return float64(c) })
+}
+
+// The whole power: under Laplace noise the likelihood ratio of a count stops outside of
+// the two values that it has without noise.
+func pureQuantiles() (Mechanism, error) {
+	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1, Pure: true,
+		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
+	return histogram("quantiles, pure", q, 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
+}
+
+func histogram(name string, q release.Quantiles, delta float64, term func(count int64) float64) (Mechanism, error) {
+	b, err := addOrRemove([]row{one}, one, q.Event())
+	return Mechanism{
+		Name: name, Entry: "release.Quantiles.Release", Neighbours: "1 and 2 rows in one bin of two columns", Event: q.Event(),
+		Relation: dp.AddOrRemoveOne, Delta: delta,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+			d, err := q.Release(ctx, permit, rows, src)
+			if err != nil {
+				return 0, err
+			}
+			return term(d[0].Counts[1]) + term(d[1].Counts[1]), nil
+		}),
+	}, err
+}
