@@ -230,6 +230,9 @@ func (f *shapeFigure) categories(a Shape, lines []int, y func(Number) float64) {
 	}
 	slot := (f.Right - f.Left) / float64(n)
 	width := math.Min(0.6*slot, widestBar)
+	if len(lines) > 1 {
+		width = math.Min(0.7*slot, 2*widestBar)
+	}
 	firm := firmBins(a)
 	for j, name := range names {
 		from := f.Left + float64(j)*slot
@@ -237,8 +240,7 @@ func (f *shapeFigure) categories(a Shape, lines []int, y func(Number) float64) {
 			b := shapeBar{Line: i, Dot: len(lines) > 1, Point: y(a.Values[k][j]), Faint: !firm[j]}
 			b.X, b.Width = tenth(from+(slot-width)/2), tenth(width)
 			if b.Dot {
-				all := math.Min(0.7*slot, 2*widestBar)
-				b.X = tenth(from + (slot-all)/2 + all*(float64(i)+0.5)/float64(len(lines)))
+				b.X = tenth(b.X + width*(float64(i)+0.5)/float64(len(lines)))
 			}
 			b.Y, b.Height = math.Min(b.Point, f.Zero), tenth(math.Abs(b.Point-f.Zero))
 			f.Bars = append(f.Bars, b)
