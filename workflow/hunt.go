@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"time"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
@@ -68,6 +70,8 @@ type trials interface {
 	adopt(plan *Plan, winner trained, out *Outcome)
 	unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (*float64, error)
 	ownKey() any
+	// seconds is what one training is expected to take on one processor.
+	seconds(plan *Plan) float64
 }
 
 // job is what the strategy is priced for.
@@ -261,3 +265,57 @@ func (plan *Plan) SpaceName() string { return plan.hunt.Space.Name() }
 
 // Public says that the data set is public in the ledger.
 func (plan *Plan) Public() bool { return plan.problem.Public }
+
+// expected is the time that the search is expected to take: it follows from the
+// expected number of trainings, never from the number that there is.
+func (h *hunt) expected(plan *Plan) time.Duration {
+	n, _ := h.Strategy.Trainings()
+	return time.Duration(n * h.seconds(plan) / float64(runtime.GOMAXPROCS(0)) * float64(time.Second))
+}
+
+// Priced is a strategy in a price list.
+type Priced struct {
+	search.Quote
+	// TotalAtBase is what the whole costs when each training takes the job's epsilon.
+	TotalAtBase float64
+	Time        time.Duration
+	// Err says why the strategy does not fit.
+	Err error
+}
+
+// PriceList prices every strategy for the plan's job; a plan of strategy none has it.
+func (plan *Plan) PriceList() (all []Priced, job search.Job) {
+	h := plan.hunt
+	job = plan.searchJob()
+	for _, kind := range search.Kinds() {
+		s, err := search.New(kind)
+		if err != nil {
+			continue
+		}
+		if kind == search.Grid {
+			size := h.Space.Size()
+			if size.Continuous || !size.Points.IsInt64() || size.Points.Int64() > 10_000 {
+				all = append(all, Priced{Quote: search.Quote{Strategy: s}, TotalAtBase: math.Inf(1),
+					Err: fmt.Errorf("space %s has too many candidates to train all of them", h.Space.Name())})
+				continue
+			}
+			s.Candidates = int(size.Points.Int64())
+		}
+		job.Scopes = s.Divide(plan.trainScope)
+		p := Priced{TotalAtBase: math.Inf(1)}
+		p.Quote, p.Err = s.Quote(job)
+		p.Quote.Strategy = s
+		p.Quote.Expected, p.Quote.Most = s.Trainings()
+		if at, err := s.At(job, job.Epsilon); err == nil {
+			p.TotalAtBase = at.Epsilon
+		}
+		one := *h
+		one.Strategy = s
+		p.Time = one.expected(plan)
+		all = append(all, p)
+	}
+	return all, job
+}
+
+// Space is what a search looks in.
+func (plan *Plan) Space() *space.Space { return plan.hunt.Space }

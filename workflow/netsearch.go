@@ -43,6 +43,8 @@ type netSearch struct {
 	NetSearchInput
 	front  int      // layers that every candidate begins with and that images pass before sealing
 	images *network // that front end, with one layer behind it
+	// uses is the mean number of products of a forward pass.
+	uses float64
 }
 
 // NewNetSearchPlan validates the input and prices the strategy. Errors are *UsageError,
@@ -98,6 +100,7 @@ func (s *netSearch) commonFront() error {
 		if _, fitted := net.Components(); fitted > 0 {
 			return usage("choose a front end that looks at no row", "candidate %s has principal components, which are fitted on rows", p)
 		}
+		s.uses += float64((&network{net: net, TrainInput: TrainInput{Augment: Augment{Variants: 1}}}).uses()) / sampleOfSpace
 		front := 0
 		for front < net.FrozenPrefix() && net.Layers()[front].Parameters == 0 {
 			front++
@@ -315,4 +318,11 @@ func (s *netSearch) ownKey() any {
 	in := s.TrainInput
 	in.Input = Input{}
 	return in
+}
+
+func (s *netSearch) seconds(plan *Plan) float64 {
+	n := plan.network
+	variants := float64(max(s.Augment.Variants, 1))
+	// Six operations per parameter and use, at a speed that one core exceeds.
+	return 6 * float64(n.steps) * float64(n.Batch) * s.uses * variants / 30e9
 }

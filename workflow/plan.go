@@ -465,6 +465,9 @@ func roundUp(epsilon float64, asked *big.Rat) (float64, bool) {
 
 // Expected is the time that training is expected to take, from public numbers.
 func (plan *Plan) Expected() time.Duration {
+	if h := plan.hunt; h != nil {
+		return h.expected(plan)
+	}
 	if n := plan.network; n != nil {
 		// Six operations per parameter and use, at a speed that two cores exceed.
 		work := 6 * float64(n.steps) * float64(n.Batch) * float64(n.uses())

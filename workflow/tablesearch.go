@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,12 +17,9 @@ import (
 	"pawl/model"
 	"pawl/search"
 	"pawl/space"
+	spacetable "pawl/space/table"
 	"pawl/study"
 )
-
-// tableDimensions are what a point may say about a model of a table; factors multiply
-// what the rules choose.
-var tableDimensions = []string{"features", "learner", "encoding", "bins", "clipping_factor", "movement_factor", "regularization_factor"}
 
 // tableSearch are the trials of a search among models of a table.
 type tableSearch struct{ input Input }
@@ -44,11 +42,6 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	if err := settings.check(in.Public); err != nil {
 		return nil, err
 	}
-	for _, name := range settings.Space.Dimensions() {
-		if !slices.Contains(tableDimensions, name) {
-			return nil, usage("dimensions for tables: "+strings.Join(tableDimensions, ", "), "space %s: nothing reads dimension %s of a table", settings.Space.Name(), name)
-		}
-	}
 	plan := &Plan{problem: p, trainScope: dp.WholeScope, SignalRatio: math.NaN()}
 	if p.Test == HeldOut {
 		cut := 1 - heldOutShare(p.Rows)
@@ -60,27 +53,94 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 		return nil, err
 	}
 	plan.SignalRatio = plan.facts(float64(p.Rows)).SignalRatio()
-	return plan, s.checkCandidates(plan)
+	note, err := s.settleSpace(plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.planHunt(); err != nil { // of the settled space
+		return nil, err
+	}
+	if note != "" {
+		plan.Warnings = append(plan.Warnings, note)
+	}
+	return plan, nil
 }
 
-// checkCandidates builds some candidates before anything is charged, and sees that what
-// is booked for one training pays for each of them.
-func (s *tableSearch) checkCandidates(plan *Plan) error {
-	h, rng := plan.hunt, rand.New(rand.NewPCG(1, 2))
-	for range sampleOfSpace {
-		p, err := h.Space.Draw(rng)
-		if err != nil {
-			return err
+// settleSpace leaves out of the space what does not fit the task, and learners that the
+// one Gaussian release that every training is booked as does not pay for. It then builds
+// some candidates before anything is charged, and chooses the rule's.
+func (s *tableSearch) settleSpace(plan *Plan) (note string, err error) {
+	h := plan.hunt
+	noted := h.Space
+	if h.Space, err = spacetable.For(h.Space, plan.facts(float64(plan.problem.Rows))); err != nil {
+		return "", err
+	}
+	others := map[string]bool{}
+	for sample := range 2 {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range sampleOfSpace {
+			p, err := h.Space.Draw(rng)
+			if err != nil {
+				return "", err
+			}
+			_, learner, err := plan.learnerAt(p, h.scopes.Train, h.quote.Noise)
+			if err != nil {
+				return "", usage("leave it out of the space", "candidate %s: %v", p, err)
+			}
+			if paidByGaussian(learner.Event(), h.quote.Noise) {
+				continue
+			}
+			name, ok := p.Text("learner")
+			if !ok || sample > 0 {
+				return "", usage("leave it out of the space", "candidate %s: what %s costs has no bound by the one Gaussian release that every training of a search is booked as", p, learner.Name())
+			}
+			others[name] = true
 		}
-		_, learner, err := plan.learnerAt(p, h.scopes.Train, h.quote.Noise)
-		if err != nil {
-			return usage("leave it out of the space", "candidate %s: %v", p, err)
+		if len(others) == 0 {
+			break
 		}
-		if !paidByGaussian(learner.Event(), h.quote.Noise) {
-			return usage("leave the learner out of the space", "candidate %s: what %s costs has no bound by the one Gaussian release that every training of a search is booked as", p, learner.Name())
+		var values []space.Value
+		for name := range others {
+			values = append(values, space.TextValue(name))
+		}
+		if h.Space, err = h.Space.Exclude("learner", values...); err != nil {
+			return "", usage("name other learners in the space", "no learner of space %s is paid for by a Gaussian release: %v", noted.Name(), err)
 		}
 	}
-	return nil
+	if len(others) > 0 {
+		note = fmt.Sprintf("left out of the space: %s, whose trainings cost otherwise than the others'", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+	}
+	h.Rule, err = s.rule(h.Space)
+	return note, err
+}
+
+// rule is the point that departs least from the rules: factors of 1, all attributes, the
+// linear model.
+func (s *tableSearch) rule(of *space.Space) (best space.Point, err error) {
+	least, rng := math.Inf(1), rand.New(rand.NewPCG(2, 11))
+	for range 512 {
+		p, err := of.Draw(rng)
+		if err != nil {
+			return best, err
+		}
+		departs := 0.0
+		for name, v := range p.All() {
+			switch {
+			case strings.HasSuffix(name, "_factor"):
+				departs += math.Abs(math.Log(v.Float()))
+			case name == "learner" && v.Text() != string(advise.Descent):
+				departs += 4
+			case name == "features" && v.Text() != "all", name == "encoding" && v.Text() == "linear":
+				departs++
+			case name == "bins":
+				departs += 0.1 * math.Abs(math.Log(v.Float()/64))
+			}
+		}
+		if departs < least {
+			best, least = p, departs
+		}
+	}
+	return best, nil
 }
 
 // paidByGaussian says that an event is full-batch Gaussian releases of no more total
@@ -110,55 +170,21 @@ func (plan *Plan) learnerAt(p space.Point, scope dp.Scope, noise float64) (*Plan
 	one := *plan
 	one.trainScope, one.noise, one.hunt = scope, noise, nil
 	rows := float64(plan.problem.Rows)
-	facts := one.facts(rows)
-	facts.Learner = advise.Descent
-	if name, ok := p.Text("learner"); ok {
-		facts.Learner = advise.Learner(name)
-	}
-	switch name, _ := p.Text("features"); name {
-	case "", "all":
-	case "without-one-hot":
-		if facts.Attributes = withoutOneHot(plan.problem.Schema, plan.problem.Target); facts.Attributes == nil {
-			facts.Attributes = plan.problem.Features // no category to leave out
-		}
-	default:
-		return nil, nil, fmt.Errorf("features %q: there are all and without-one-hot", name)
-	}
-	r, err := advise.Choose(facts)
+	choice, err := spacetable.Recipe(p, one.facts(rows))
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Learner == advise.Descent {
-		r = r.Scaled(factor(p, "clipping_factor"), factor(p, "movement_factor"))
-		r.SamplingRate = 1 // booked as one release
-	}
-	switch name, _ := p.Text("encoding"); name {
-	case "":
-	case "thermometer":
-		if bins, ok := p.Int("bins"); ok {
-			r.Encoding.Bins, r.Encoding.Linear = bins, false
-		}
-	case "linear":
-		r.Encoding.Linear, r.Encoding.Crosses, r.Encoding.Bins = true, false, 0
-	default:
-		return nil, nil, fmt.Errorf("encoding %q: there are thermometer and linear", name)
-	}
+	r := choice.Recipe
+	r.SamplingRate = 1 // booked as one release
 	one.Recipe = r
 	l, err := one.learner(r, rows)
 	if err != nil {
 		return nil, nil, err
 	}
 	if o, ok := l.(*learn.OutputPerturbation); ok {
-		o.Regularization *= factor(p, "regularization_factor")
+		o.Regularization *= choice.RegularizationFactor
 	}
 	return &one, l, nil
-}
-
-func factor(p space.Point, name string) float64 {
-	if x, ok := p.Float(name); ok {
-		return x
-	}
-	return 1
 }
 
 func (s *tableSearch) train(ctx context.Context, plan *Plan, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64, src *entropy.Source) (trained, error) {
@@ -219,3 +245,12 @@ func (s *tableSearch) ownKey() any { return nil }
 
 // isRegression is said where a gain is a smaller error.
 func (plan *Plan) isRegression() bool { return plan.problem.task == model.Regression }
+
+// seconds takes the linear model of the rules for the mean candidate.
+func (s *tableSearch) seconds(plan *Plan) float64 {
+	one, _, err := plan.learnerAt(plan.hunt.Rule, plan.hunt.scopes.Train, plan.hunt.quote.Noise)
+	if err != nil {
+		return 0
+	}
+	return float64(max(one.Recipe.Steps, 1)) * one.trainingRows(float64(plan.problem.Rows)) * float64(len(plan.problem.Schema.Columns)) * 2e-8
+}

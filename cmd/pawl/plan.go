@@ -23,7 +23,7 @@ func (a *app) planCommand() *cobra.Command {
 			if len(args) == 0 {
 				return &usageError{"plan of what?", "example: pawl plan fit adult --target income --epsilon 0.1"}
 			}
-			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit, select"}
+			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit, select, search"}
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -37,7 +37,7 @@ func (a *app) planCommand() *cobra.Command {
 		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
 	}
 	f.register(fit)
-	c.AddCommand(fit, a.planSelectCommand())
+	c.AddCommand(fit, a.planSelectCommand(), a.planSearchCommand())
 	return c
 }
 

@@ -17,6 +17,9 @@ import (
 	"pawl/nn"
 	"pawl/reader"
 	"pawl/schema"
+	"pawl/space"
+	spacenet "pawl/space/net"
+	spacetable "pawl/space/table"
 	"pawl/workflow"
 	"pawl/zoo"
 )
@@ -124,16 +127,17 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 // status maps an error to the exit status of the contract.
 func status(err error) int {
 	var (
-		own      *usageError
-		usage    *workflow.UsageError
-		position *reader.PositionError
-		declared *schema.Error
-		file     *dataset.FileError
-		format   *images.FormatError
-		layer    *nn.LayerError
-		net      *zoo.Error
-		path     interface{ Timeout() bool } // *fs.PathError and its kin
-		unknown  unknownEventError
+		own        *usageError
+		usage      *workflow.UsageError
+		position   *reader.PositionError
+		declared   *schema.Error
+		file       *dataset.FileError
+		format     *images.FormatError
+		layer      *nn.LayerError
+		net        *zoo.Error
+		candidates *space.Error
+		path       interface{ Timeout() bool } // *fs.PathError and its kin
+		unknown    unknownEventError
 	)
 	switch {
 	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown):
@@ -144,7 +148,7 @@ func status(err error) int {
 		return exitOther
 	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
 		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
-		errors.As(err, &path), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), strings.HasPrefix(err.Error(), "required flag"):
+		errors.As(err, &path), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage
 	}
 	return exitOther

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -209,15 +208,7 @@ func (f *searchFlags) theSpace() (*space.Space, error) {
 	if f.space == "" {
 		return nil, &usageError{"no space: among which candidates?", "--space with one of " + strings.Join(space.List(), ", ") + ", or a YAML file"}
 	}
-	if s, ok := space.Lookup(f.space); ok {
-		if _, err := os.Stat(f.space); err != nil {
-			return s, nil
-		}
-	}
-	if _, err := os.Stat(f.space); err != nil {
-		return nil, &usageError{fmt.Sprintf("no space %q: neither built in nor a file", f.space), "built in: " + strings.Join(space.List(), ", ")}
-	}
-	return space.Load(f.space)
+	return space.Open(f.space)
 }
 
 // hunted is a search with everything that it needs, and nothing charged.

@@ -50,9 +50,6 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 		return nil, err
 	}
 	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}
-	if settings.Rule, err = ruleOf(s, func(space.Point) (int, error) { return 0, nil }); err != nil {
-		return nil, err
-	}
 	plan, err := workflow.NewTableSearchPlan(in, settings)
 	if err != nil {
 		return nil, err
