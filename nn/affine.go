@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"pawl/core/gradient"
+	"pawl/kernel"
 )
 
 // affine is a linear map with bias, used at t positions of each example by each
@@ -59,6 +60,16 @@ func (f *affine) group(params, frozen []float32, g int) (w, b []float32) {
 	w = w[at+g*each:][: f.m*f.n : f.m*f.n]
 	b = b[biasAt+g*eachBias:][:f.n:f.n]
 	return w, b
+}
+
+// joined returns W with b as one more row, for a single group with both of them trained
+// or frozen: multiplied by rows that end with a 1, it needs no addition.
+func (f *affine) joined(params, frozen []float32) kernel.Matrix {
+	values, at := params, f.block
+	if f.part == TrainNone {
+		values, at = frozen, f.frozen
+	}
+	return kernel.Dense(values[at:], f.m+1, f.n)
 }
 
 // trace hands group g's rows to the recorder.

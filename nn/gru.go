@@ -30,23 +30,23 @@ func (l *gru) forward(c *call, s *state, x []float32) []float32 {
 	}
 	s.w.Set(kernel.Dense(w, e, 3*h))
 	kernel.MatMulPacked(kernel.Dense(gates, rows, 3*h), kernel.Dense(x, rows, e), &s.w, true)
-	w, bias = l.h.group(c.params, c.net.frozen, 0)
-	s.w.Set(kernel.Dense(w, h, 3*h))
+	s.w.Set(l.h.joined(c.params, c.net.frozen))
 	y := l.outputs(c, s)
-	state, q := grow(&s.h, c.n*h), grow(&s.wide, c.n*3*h)
+	// Rows (h_{t−1}, 1).
+	state, q := grow(&s.h, c.n*(h+1)), grow(&s.wide, c.n*3*h)
 	clear(state)
+	for i := h; i < len(state); i += h + 1 {
+		state[i] = 1
+	}
 	if trains {
 		grow(&s.a, rows*h)
 		grow(&s.c, rows*3*h)
 	}
 	for t := range p.last() {
 		n := int(p.active[t])
-		for r := range n {
-			copy(q[r*3*h:(r+1)*3*h], bias)
-		}
-		kernel.MatMulPacked(kernel.Dense(q, n, 3*h), kernel.Dense(state, n, h), &s.w, true)
+		kernel.MatMulPacked(kernel.Dense(q, n, 3*h), kernel.Dense(state, n, h+1), &s.w, false)
 		for r, example := range p.order[:n] {
-			row, own := int(p.starts[example])+t, state[r*h:(r+1)*h]
+			row, own := int(p.starts[example])+t, state[r*(h+1):][:h]
 			if trains {
 				copy(s.a[row*h:], own)
 				copy(s.c[row*3*h:], q[r*3*h:(r+1)*3*h])
@@ -80,7 +80,7 @@ func (l *gru) backward(c *call, s *state, dy []float32) []float32 {
 	rows := p.rows()
 	w, _ := l.h.group(c.params, c.net.frozen, 0)
 	s.wT.Set(kernel.Dense(w, h, 3*h).T())
-	dState, dq := grow(&s.h, c.n*h), grow(&s.wide, c.n*3*h)
+	dState, dq := grow(&s.h, c.n*(h+1))[:c.n*h], grow(&s.wide, c.n*3*h)
 	clear(dState)
 	for t := p.last() - 1; t >= 0; t-- {
 		n := int(p.active[t])
@@ -132,7 +132,7 @@ func (l *gru) memory(trained, wantInput bool) int {
 	if l.mode == "sequence" {
 		outputs *= l.length
 	}
-	return l.length*(3*h+when(trained, 4*h)+when(wantInput, l.e)) + outputs + 4*h
+	return l.length*(3*h+when(trained, 4*h)+when(wantInput, l.e)) + outputs + h + 1 + 3*h
 }
 
 func (l *gru) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {

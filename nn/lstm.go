@@ -20,39 +20,38 @@ type lstm struct {
 
 func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
 	e, h, p, trains := l.e, l.h, c.steps, c.trains()
-	w, bias := l.group(c.params, c.net.frozen, 0)
-	s.w.Set(kernel.Dense(w, e+h, 4*h))
+	s.w.Set(l.joined(c.params, c.net.frozen))
 	y := l.outputs(c, s)
-	wide := e + h
-	z, gates, cell := grow(&s.h, c.n*wide), grow(&s.wide, c.n*4*h), grow(&s.part, c.n*h)
+	// Rows (x_t, h_{t−1}, 1).
+	wide := e + h + 1
+	z, gates, cell := grow(&s.h, c.n*wide), grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)
 	clear(z)
 	clear(cell)
 	if trains {
-		grow(&s.a, p.rows()*wide)
+		grow(&s.a, p.rows()*(e+h))
 		grow(&s.g, p.rows()*4*h)
-		grow(&s.c, p.rows()*h)
+		grow(&s.c, p.rows()*2*h)
 	}
 	for t := range p.last() {
 		n := int(p.active[t])
 		for r, example := range p.order[:n] {
 			row, in := int(p.starts[example])+t, z[r*wide:(r+1)*wide]
 			copy(in[:e], x[row*e:])
-			copy(gates[r*4*h:(r+1)*4*h], bias)
+			in[e+h] = 1
 			if trains {
-				copy(s.a[row*wide:], in)
+				copy(s.a[row*(e+h):(row+1)*(e+h)], in)
 			}
 		}
-		kernel.MatMulPacked(kernel.Dense(gates, n, 4*h), kernel.Dense(z, n, wide), &s.w, true)
+		kernel.MatMulPacked(kernel.Dense(gates, n, 4*h), kernel.Dense(z, n, wide), &s.w, false)
 		for r, example := range p.order[:n] {
 			row, gate := int(p.starts[example])+t, gates[r*4*h:(r+1)*4*h]
-			kept := gate
+			kept, own, state := gate, cell[r*2*h:(r+1)*2*h], z[r*wide+e:(r+1)*wide-1]
 			if trains {
 				kept = s.g[row*4*h : (row+1)*4*h]
 			}
-			own, state := cell[r*h:(r+1)*h], z[r*wide+e:(r+1)*wide]
 			lstmStep(kept, gate, own, state)
 			if trains {
-				copy(s.c[row*h:], own)
+				copy(s.c[row*2*h:(row+1)*2*h], own)
 			}
 			l.emit(c, y, state, int(example), t, row)
 		}
@@ -60,20 +59,21 @@ func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
 	return y
 }
 
-// lstmStep sets gates to the activations of pre, and cell and state to those after
-// the step.
+// lstmStep sets gates to the activations of pre, and cell, which is c and tanh c, and
+// state to those after the step.
 func lstmStep(gates, pre, cell, state []float32) {
-	h := len(cell)
+	h := len(state)
 	kernel.Sigmoid(gates[:2*h], pre[:2*h])
 	kernel.Tanh(gates[2*h:3*h], pre[2*h:3*h])
 	kernel.Sigmoid(gates[3*h:], pre[3*h:])
 	i, f, g, o := gates[:h], gates[h:2*h], gates[2*h:3*h], gates[3*h:4*h]
-	for j := range cell {
-		cell[j] = f[j]*cell[j] + i[j]*g[j]
+	c, tanh := cell[:h], cell[h:2*h]
+	for j := range c {
+		c[j] = f[j]*c[j] + i[j]*g[j]
 	}
-	kernel.Tanh(state, cell)
-	for j := range state {
-		state[j] *= o[j]
+	kernel.Tanh(tanh, c)
+	for j, v := range tanh {
+		state[j] = v * o[j]
 	}
 }
 
@@ -91,8 +91,7 @@ func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
 	// dz has ∂loss/∂(x_t, h_{t−1}), the first part only if it is wanted; its second is
 	// ∂loss/∂h of the step before.
 	wide := e + h
-	dz, dGates, dCell := grow(&s.h, c.n*(l.e+h))[:c.n*wide], grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)
-	dCell, tanh := dCell[:c.n*h], dCell[c.n*h:]
+	dz, dGates, dCell := grow(&s.h, c.n*(l.e+h+1))[:c.n*wide], grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)[:c.n*h]
 	clear(dz)
 	clear(dCell)
 	for t := p.last() - 1; t >= 0; t-- {
@@ -103,9 +102,9 @@ func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
 			l.receive(c, dh, dy, int(example), t, row)
 			gates, before := s.g[row*4*h:(row+1)*4*h], s.c[:0]
 			if t > 0 {
-				before = s.c[(row-1)*h : row*h]
+				before = s.c[(row-1)*2*h:][:h]
 			}
-			lstmBack(gates, dh, dCell[r*h:(r+1)*h], s.c[row*h:(row+1)*h], before, tanh[r*h:(r+1)*h])
+			lstmBack(gates, dh, dCell[r*h:(r+1)*h], s.c[row*2*h+h:(row+1)*2*h], before)
 			copy(dGates[r*4*h:], gates)
 		}
 		if t == 0 && dx == nil {
@@ -127,12 +126,11 @@ func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
 }
 
 // lstmBack puts ∂loss/∂pre in place of the activations in gates, and ∂loss/∂c_{t−1} in
-// place of ∂loss/∂c_t; before is c_{t−1}, or empty for zeros.
-func lstmBack(gates, dh, dCell, cell, before, tanh []float32) {
+// place of ∂loss/∂c_t; tanh is that of c_t, before c_{t−1} or empty for zeros.
+func lstmBack(gates, dh, dCell, tanh, before []float32) {
 	h := len(dh)
 	i, f, g, o := gates[:h], gates[h:2*h], gates[2*h:3*h], gates[3*h:4*h]
 	dCell, tanh = dCell[:h], tanh[:h]
-	kernel.Tanh(tanh, cell)
 	if len(before) == 0 {
 		for j, d := range dh {
 			y, u := tanh[j], o[j]
@@ -163,8 +161,8 @@ func (l *lstm) memory(trained, wantInput bool) int {
 	if l.mode == "sequence" {
 		outputs *= l.length
 	}
-	steps := when(trained, l.e+l.h+4*l.h+l.h) + when(wantInput, l.e)
-	return l.length*steps + outputs + l.e + l.h + 4*l.h + l.h + when(trained, l.h)
+	steps := when(trained, l.e+l.h+4*l.h+2*l.h) + when(wantInput, l.e)
+	return l.length*steps + outputs + l.e + l.h + 1 + 4*l.h + 2*l.h
 }
 
 // draw is that of an affine map, with forget gates that start open: a bias of 1

@@ -1,7 +1,8 @@
 """Ours against plain PyTorch, in turn, medians of the ratios.
 
-    python3 nn/bench/compare.py [RUNS]
+    python3 nn/bench/compare.py [RUNS [cpu] [NET ...]]
 
+With cpu, seconds of the processors in place of the clock's.
 Needs Debian's python3-torch. Run it from the root of the project.
 """
 import json
@@ -17,8 +18,10 @@ work = tempfile.mkdtemp()
 epoch = os.path.join(work, "epoch")
 subprocess.run(["go", "build", "-o", epoch, os.path.join(here, "epoch.go")], check=True)
 cases = [("fcn-300-64-10", 60000), ("fcn-784-1024-512-64-10", 12000), ("arous-cnn", 6000), ("mnist-paw-cnn", 12000),
-         ("cifar-cnn-32-64-128-256", 2000)]
+         ("cifar-cnn-32-64-128-256", 2000), ("sms-rnn-simple", 6000), ("sms-rnn-complex", 1000)]
 only = sys.argv[2:]
+cpu = only[:1] == ["cpu"]
+only = only[cpu:]
 env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
 print(f"{'net':28}{'B':>6}{'torch':>9}{'plain':>9}{'private':>9}{'private/torch':>15}{'private/plain':>15}")
 for net, rows in cases:
@@ -27,8 +30,8 @@ for net, rows in cases:
     for batch in (250, 1000):
         got = []
         for _ in range(runs):
-            ours = json.loads(subprocess.check_output([epoch, "-net", net, "-batch", str(batch), "-rows", str(rows)]))
-            torch = json.loads(subprocess.check_output([sys.executable, os.path.join(here, "torch_epoch.py"), net, str(batch), str(rows)], env=env))
+            ours = json.loads(subprocess.check_output([epoch, "-net", net, "-batch", str(batch), "-rows", str(rows), f"-cpu={str(cpu).lower()}"]))
+            torch = json.loads(subprocess.check_output([sys.executable, os.path.join(here, "torch_epoch.py"), net, str(batch), str(rows)] + ["cpu"] * cpu, env=env))
             got.append((torch["torch"], ours["plain"], ours["private"]))
         t, p, d = (statistics.median(g[i] for g in got) for i in range(3))
         print(f"{net:28}{batch:6}{t:9.3f}{p:9.3f}{d:9.3f}{statistics.median(g[2] / g[0] for g in got):15.2f}"
