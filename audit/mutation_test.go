@@ -65,11 +65,11 @@ var mutations = []mutation{
 	{"noise from one seed", "count", oneSeed, 1000},
 	{"one draw for all cells", "quantiles", oneDraw, 1000},
 	{"noise rounded before it is added", "input mean", roundedNoise, 1000},
-	{"noise cut at two deviations", "descent", cutNoise, 50_000},
-	{"divided by the number of rows", "mean", secretDivisor, 100_000},
+	{"noise cut at two deviations", "descent", cutNoise, 30_000},
+	{"divided by the number of rows", "mean", secretDivisor, 50_000},
 	{"score without noise", "accuracy", exactScore, 1000},
 	{"chosen by a score without noise", "selection", exactChoice, 1000},
-	{"number of runs revealed", "selection", runsRevealed, 250_000},
+	{"number of runs revealed", "selection", runsRevealed, 200_000},
 }
 
 type scorer = func(context.Context, World, *entropy.Source) (float64, error)

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -226,7 +227,8 @@ func localClasses() (Mechanism, error) {
 	b, err := replace(nil, row{class: 0}, row{class: 1}, l.Events()...)
 	return Mechanism{
 		Name: "local rows, class", Entry: "release.LocalRows.Release", Neighbours: "one row of either class, with the same vector",
-		Event: dp.RandomizedResponse{NoiseProbability: l.LabelNoise, Categories: l.Classes}, Relation: dp.ReplaceOne,
+		// A response of two classes is the worst mechanism of its ε.
+		Event: dp.Pure{Epsilon: math.Log((1 - l.LabelNoise/2) / (l.LabelNoise / 2))}, Relation: dp.ReplaceOne,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 			t, err := l.Release(ctx, permit, rows, src)
 			if err != nil {

@@ -107,12 +107,12 @@ func TestNullCanariesGiveZero(t *testing.T) {
 	}
 }
 
-// Null hypothesis: the truth is ε = 1. 1,000 repeats; the bound exceeds it in 5 % at
+// Null hypothesis: the truth is ε = 1. 200 repeats; the bound exceeds it in 5 % at
 // most. Power: with 2,000 canaries it exceeds 0.7 in most, whichever sign scores have.
 func TestOneRunHoldsAtTheTruth(t *testing.T) {
 	for name, sign := range map[string]float64{"up": 1, "down": -1} {
 		rng := rand.New(rand.NewPCG(22, 1))
-		const repeats = 300
+		const repeats = 200
 		over, informative := 0, 0
 		for range repeats {
 			r, err := coinWorld(rng, 2000, 1, sign).Epsilon(0, Printed)

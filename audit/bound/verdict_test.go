@@ -23,10 +23,10 @@ func laplaceWorlds(rng *rand.Rand, n int, epsilon float64) Scores {
 }
 
 // Null hypothesis: the claim is true and tight. Convictions at a confidence of 90 % (so
-// that the rate can be measured) in 400 repeats: at most 10 %, and few because the bounds
+// that the rate can be measured) in 200 repeats: at most 10 %, and few because the bounds
 // are conservative. Power: at half the noise every repeat convicts at 99.9 %.
 func TestVerdictRates(t *testing.T) {
-	const repeats, n = 400, 2000
+	const repeats, n = 200, 2000
 	gauss := dp.Gaussian{NoiseMultiplier: 1}
 	gaussClaim, err := ClaimOf(gauss, dp.AddOrRemoveOne, 1e-5)
 	if err != nil {
