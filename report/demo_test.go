@@ -125,6 +125,7 @@ func shapesDemo() *Statement {
 	fill(Shape{Attribute: "stay", Importance: 0.2, Edges: []Number{-0.5, 0.5, 1.5, 2.5, 3.5}}, 4)
 	fill(Shape{Attribute: "smoker", Importance: 0.1, Categories: []string{"no", "yes"}}, 2)
 	s.Shapes = shapes
+	s.Choice.Selection = &Selection{How: "mutual-information from noisy tables with the label", Offered: 8, LeftOut: []string{"payer", "weekday"}, Epsilon: 0.3121, Share: 0.3121003}
 	few := Number(math.NaN())
 	s.Score.ByGroup = &ByGroup{Attribute: "sex", How: "released on rows that chose nothing", Epsilon: 0.61, Groups: []GroupScore{
 		{Group: "female", Value: 0.861, Interval: &[2]Number{0.842, 0.879}, Rows: 9120},

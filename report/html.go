@@ -242,7 +242,11 @@ func decision(s *Statement) []row {
 	if e := clean(c.Encoding); e != "" {
 		features += "; " + short(e, most)
 	}
-	out := []row{{"Model", model}, {"Features", features}, {"Search", short(or(c.Search, "none"), most)}}
+	out := []row{{"Model", model}, {"Features", features}}
+	if k := c.Selection; k != nil {
+		out = append(out, row{"Kept", short(or(k.How, "not stated"), most-24) + "; " + selectionCost(k)})
+	}
+	out = append(out, row{"Search", short(or(c.Search, "none"), most)})
 	if len(s.Advice) > 0 {
 		names := make([]string, len(s.Advice))
 		for i, a := range s.Advice {
@@ -272,8 +276,9 @@ func settings(s *Statement) []row {
 		for i, f := range s.Choice.Features {
 			names[i] = clean(f)
 		}
-		out = append(out, row{"features", strings.Join(names, ", ")})
+		out = append(out, row{"features kept", strings.Join(names, ", ")})
 	}
+	out = append(out, selectionRows(s.Choice.Selection)...)
 	for _, k := range sorted(s.Choice.Hyperparameters) {
 		b, err := json.Marshal(jsonValue(s.Choice.Hyperparameters[k]))
 		if err != nil {

@@ -21,6 +21,11 @@ func WriteJSON(w io.Writer, s *Statement) error {
 	c.Advice = list(c.Advice)
 	c.Warnings = list(c.Warnings)
 	c.Choice.Features = list(c.Choice.Features)
+	if s.Choice.Selection != nil {
+		k := *s.Choice.Selection
+		k.LeftOut = list(k.LeftOut)
+		c.Choice.Selection = &k
+	}
 	c.Privacy.Events = list(c.Privacy.Events)
 	c.Privacy.NotCovered = list(c.Privacy.NotCovered)
 	if c.Privacy.ByStage == nil {

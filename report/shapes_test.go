@@ -186,3 +186,24 @@ func TestGroupsMustBePaidFor(t *testing.T) {
 		t.Error("free groups do not say so")
 	}
 }
+
+func TestKeptAttributesAreShown(t *testing.T) {
+	page := mustHTML(t, shapesDemo())
+	for _, want := range []string{"mutual-information from noisy tables with the label; cost ε 0.32, 32% of the whole", "payer, weekday", "features kept"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+	if text := write(t, Text, shapesDemo()); !strings.Contains(text, "features    6 of 8, mutual-information") {
+		t.Errorf("text lacks the choice:\n%s", text)
+	}
+	for want, k := range map[string]*Selection{
+		"cost ε 0":                              {},
+		"rows were looked at, nothing was paid": {Unpaid: true, Epsilon: Number(math.Inf(1))},
+		"cost ε 2.00, 100% of the whole, training included": {Epsilon: 2, Share: 1, Together: true},
+	} {
+		if got := selectionCost(k); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

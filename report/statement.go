@@ -226,6 +226,23 @@ type Choice struct {
 	// UsefulModel is false when the majority or mean is all the budget can buy.
 	UsefulModel bool   `json:"useful_model"`
 	Search      string `json:"search"` // "none: …" or the selection's description
+	// Selection says what Features were kept out of; nil where there are no attributes.
+	Selection *Selection `json:"selection,omitempty"`
+}
+
+// Selection is how the attributes that a model may use were chosen.
+type Selection struct {
+	How     string   `json:"how"`
+	Offered int      `json:"offered"`
+	LeftOut []string `json:"left_out"`
+	// Epsilon is the price of the stage that chose, alone at the plan's delta, and Share
+	// that part of the whole plan's epsilon. Shares of stages do not add up to 1.
+	Epsilon Number `json:"epsilon"`
+	Share   Number `json:"share_of_epsilon"`
+	// Together says that one event chose and trained: the price is that of both.
+	Together bool `json:"with_training"`
+	// Unpaid says that rows were looked at and not paid for.
+	Unpaid bool `json:"unpaid"`
 }
 
 // Advice is one rule that fired, with its evidence.

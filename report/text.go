@@ -69,6 +69,9 @@ func Text(w io.Writer, s *Statement) error {
 		line("score", "none was released")
 	}
 	line("model", "%s", or(s.Choice.Model, "none"))
+	if k := s.Choice.Selection; k != nil {
+		line("features", "%d of %d, %s; %s", len(s.Choice.Features), k.Offered, or(k.How, "not stated"), strings.ReplaceAll(selectionCost(k), "ε", "epsilon"))
+	}
 	if s.Search != nil {
 		line("search", "%s", clean(s.Search.Paid))
 	}

@@ -310,6 +310,7 @@ func (out *Selected) Statement(ctx context.Context, env Env, version string, now
 	for _, c := range out.Selection.Chosen {
 		s.Choice.Features = append(s.Choice.Features, c.Column.Name)
 	}
+	s.Choice.Selection = out.Plan.kept(s)
 	if out.Receipt.ID == "" {
 		return s, nil // nothing was booked
 	}

@@ -75,6 +75,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		}
 		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone)), Scope: scope, What: stage.What}
 	}
+	s.Choice.Selection = plan.kept(s)
 	if stated != nil {
 		e := report.Number(*stated)
 		s.PublishedEpsilon = &e
@@ -265,6 +266,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 	for _, r := range out.Recipe.Rules {
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
+	s.Choice.Selection = plan.kept(s)
 	out.fillScore(s)
 	if plan.hunt != nil {
 		s.Command = "search"
