@@ -41,9 +41,9 @@ type TooDearError struct {
 func (e *TooDearError) Error() string {
 	fits := "no search of this kind fits"
 	if e.Fits > 0 {
-		fits = fmt.Sprintf("the largest search of this kind that fits has %d trainings", e.Fits)
+		fits = fmt.Sprintf("the largest search of this kind that fits has about %d trainings", e.Fits)
 	}
-	return fmt.Sprintf("strategy %s cannot be paid from epsilon %g: %s; %s", e.Strategy.Kind, e.Epsilon, e.Reason, fits)
+	return fmt.Sprintf("strategy %s cannot be paid from epsilon %.6g: %s; %s", e.Strategy.Kind, e.Epsilon, e.Reason, fits)
 }
 
 // leastBase is the epsilon below which a training is taken for noise: a model that

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -136,6 +137,9 @@ func (s Strategy) Check() error {
 		if !(s.Retain >= 0 && s.Retain < 1) {
 			return fmt.Errorf("strategy %s: the retained share must be in [0, 1)", s.Kind)
 		}
+		if least := int(math.Ceil(2 / s.Parents())); s.Generations > 1 && s.Population < least {
+			return fmt.Errorf("strategy %s: a population of %d leaves no pair of parents; at least %d", s.Kind, s.Population, least)
+		}
 	default:
 		_, err := New(s.Kind)
 		return err
@@ -150,6 +154,14 @@ func (s Strategy) Check() error {
 		return fmt.Errorf("strategy %s: the validation share must be in (0, 1)", s.Kind)
 	}
 	return nil
+}
+
+// Parents is the share of a population that breeds.
+func (s Strategy) Parents() float64 {
+	if s.Retain > 0 {
+		return s.Retain
+	}
+	return 0.4 // they breed, and do not stay
 }
 
 // Trainings is the expected number of trainings, and the most that are booked where

@@ -305,10 +305,7 @@ func (r *runner[C, M]) tried(gen int, all []C) (Result[C, M], error) {
 func (r *runner[C, M]) genetic() (Result[C, M], error) {
 	s := r.q.Strategy
 	o := evolve.Retaining(s.Population, s.Generations)
-	o.KeepParents, o.Retain = s.Retain > 0, s.Retain
-	if s.Retain == 0 {
-		o.Retain = 0.4 // parents breed, and do not stay
-	}
+	o.KeepParents, o.Retain = s.Retain > 0, s.Parents()
 	// The stream of breeding is for variation only. Scores are released, so it may as
 	// well be known; it is the study's for repeatability.
 	o.Seed, o.Workers = r.o.Source.Split("breeding").Uint64(), max(r.o.Workers, 1)
