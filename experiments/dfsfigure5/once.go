@@ -25,7 +25,8 @@ func (s *source) draw(rng *rand.Rand) sample {
 	var rows [2][][]dataset.Entry
 	var out sample
 	at := map[int32]int{}
-	for k, all := range s.byClass {
+	for k, class := range rng.Perm(len(s.byClass))[:2] {
+		all := s.byClass[class]
 		for _, i := range rng.Perm(len(all))[:trainRows+testRows] {
 			rows[k] = append(rows[k], all[i])
 		}
@@ -138,7 +139,7 @@ func (s *source) honestStudy(ctx context.Context, all []arm, replicates int) ([]
 		}
 		at := s.draw(rand.New(rand.NewPCG(1, uint64(r))))
 		for i, a := range all {
-			if a.noise != theory.Analytic || math.IsInf(a.epsilon, 1) || a.ranking == theory.TStatistic {
+			if !a.private() {
 				continue
 			}
 			e, err := s.private(at, a, rand.New(rand.NewPCG(3, uint64(r))))

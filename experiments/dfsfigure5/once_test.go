@@ -11,7 +11,7 @@ import (
 
 // made has two classes that share no feature of theirs, and a common one.
 func made(rows int) *source {
-	s := &source{features: 50}
+	s := &source{features: 50, byClass: make([][][]dataset.Entry, 2)}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k := range s.byClass {
 		for range rows {

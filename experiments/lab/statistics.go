@@ -85,6 +85,9 @@ type Distances struct {
 	// Deviation that of its noise, all in units of a coordinate.
 	Names               []string
 	Distance, Deviation []float64
+
+	squares     []float64 // of each column, less what noise and chance add on average
+	coordinates int
 }
 
 // NoisyDistances releases the sums of both classes over the linear encoding of all

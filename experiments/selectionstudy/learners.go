@@ -74,10 +74,7 @@ func (s *split) plain(ctx context.Context, columns []string, epsilon float64, se
 // score is the share of test rows that are right in percent, or for a number how much of
 // the mean predictor's error is gone.
 func score(t *lab.Table, predict func(cells []float64) float64) float64 {
-	return scoreOf(t, t.Test, predict)
-}
-
-func scoreOf(t *lab.Table, rows [][]float64, predict func(cells []float64) float64) float64 {
+	rows := t.Test
 	at := t.Schema.Column(t.Target)
 	right, err, mean := 0.0, 0.0, 0.0
 	for _, row := range rows {
@@ -94,6 +91,18 @@ func scoreOf(t *lab.Table, rows [][]float64, predict func(cells []float64) float
 		return 100 * (1 - err/deviation)
 	}
 	return 100 * right / float64(len(rows))
+}
+
+// constantScore is that of the most frequent class, or 0 for a number.
+func constantScore(t *lab.Table) float64 {
+	if regression(t) {
+		return 0
+	}
+	best := 0.0
+	for k := range t.Schema.Columns[t.Schema.Column(t.Target)].Levels() {
+		best = max(best, score(t, func([]float64) float64 { return float64(k) }))
+	}
+	return best
 }
 
 func regression(t *lab.Table) bool {

@@ -21,6 +21,7 @@ const (
 	information = "information in noisy tables"
 	correlation = "CFS on noisy tables"
 	distance    = "DFS, what exceeds the noise"
+	careful     = "DFS if it holds the distance"
 	searching   = "PAFS, private search"
 )
 
@@ -38,7 +39,7 @@ func (p *problem) methods(t *lab.Table) []string {
 		list = append(list, correlation)
 	}
 	if !regression(t) && len(t.Schema.Columns[t.Schema.Column(t.Target)].Levels()) == 2 {
-		list = append(list, distance)
+		list = append(list, distance, careful)
 	}
 	if p.search {
 		list = append(list, searching)
@@ -52,10 +53,13 @@ func (p *problem) choose(ctx context.Context, s *split, method string, multiplie
 	var selector feature.Selector
 	count := p.count
 	switch method {
-	case distance:
+	case distance, careful:
 		d, err := s.NoisyDistances(ctx, s.rows, multiplier, src)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case method == careful:
+			return d.Holding(), nil
 		}
 		return d.Beyond(), nil // nil where nothing stands out
 	case information:

@@ -44,6 +44,7 @@ var allEpsilons = []float64{.1, .5, 1, 3, 8}
 func problems(r *experiments.Run) []problem {
 	s := r.Scale
 	many := experiments.Pick(s, 2, 10, 40)
+	some := experiments.Pick(s, 2, 8, 20)
 	few := experiments.Pick(s, 2, 5, 20)
 	every := experiments.Pick(s, []float64{1}, allEpsilons, allEpsilons)
 	builtin := func(name string, train int) func(int) (*lab.Table, error) {
@@ -77,7 +78,7 @@ func problems(r *experiments.Run) []problem {
 	rows := experiments.Pick(s, 300, 4000, 4000)
 	list = append(list, problem{
 		name: fmt.Sprintf("sparse, %d flags of which 5 matter", wide), train: rows, test: experiments.Pick(s, 200, 2000, 2000),
-		subset: named(5), known: true, count: 5, bins: 2, learners: []string{linear, plain, bayes}, splits: few, epsilons: every,
+		subset: named(5), known: true, count: 5, bins: 2, learners: []string{linear, plain, bayes}, splits: some, epsilons: every,
 		draw: generated(sparse(wide, 5, .3), rows, experiments.Pick(s, 200, 2000, 2000)),
 	}, problem{
 		name: "products, 24 columns of which 4 matter", train: experiments.Pick(s, 300, 2000, 2000), test: experiments.Pick(s, 200, 1000, 1000),
@@ -91,6 +92,14 @@ func problems(r *experiments.Run) []problem {
 	padding := builtin("wdbc", 380)
 	return append(list,
 		problem{
+			name: "sparse, 100 flags of which 5 matter", train: 4000, test: 2000, subset: named(5), known: true, count: 5, bins: 2,
+			learners: []string{linear}, splits: some, epsilons: every, draw: generated(sparse(100, 5, .3), 4000, 2000),
+		},
+		problem{
+			name: "sparse, 400 flags of which 20 matter less", train: 4000, test: 2000, subset: named(20), known: true, count: 20, bins: 2,
+			learners: []string{linear}, splits: some, epsilons: every, draw: generated(sparse(400, 20, .15), 4000, 2000),
+		},
+		problem{
 			name: "adult", train: adult, test: 4000, subset: []string{"age", "education-num", "relationship", "capital-gain", "hours-per-week"}, count: 5, bins: 8,
 			learners: four, pairs: true, search: true, splits: few, epsilons: every, draw: builtin("adult", adult),
 		},
@@ -101,7 +110,7 @@ func problems(r *experiments.Run) []problem {
 		problem{
 			name: "wdbc and 170 columns of noise", train: 380, test: 189, count: 6, bins: 4,
 			subset:   []string{"mean_radius", "mean_area", "mean_concave_points", "worst_radius", "worst_area", "worst_concave_points"},
-			learners: []string{linear, plain, bayes}, search: true, splits: few, epsilons: every,
+			learners: []string{linear, plain, bayes}, search: true, splits: some, epsilons: every,
 			draw: func(split int) (*lab.Table, error) {
 				t, err := padding(split)
 				if err != nil {
@@ -114,7 +123,7 @@ func problems(r *experiments.Run) []problem {
 		},
 		problem{
 			name: "dense, 400 numbers of which 200 matter", train: 1000, test: 1000, count: 20, bins: 4,
-			learners: []string{linear, plain}, splits: few, epsilons: every, draw: generated(dense(400), 1000, 1000),
+			learners: []string{linear, plain}, splits: some, epsilons: every, draw: generated(dense(400), 1000, 1000),
 		},
 		problem{
 			name: "location30", train: 3340, test: 1670, count: 100, bins: 2, learners: []string{linear},

@@ -34,6 +34,8 @@ type cell struct {
 	columns int // attributes of the table
 	// scores by method and learner, one for each split.
 	scores map[string][][]float64
+	// constant are the scores of the best constant on the test rows.
+	constant []float64
 }
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
@@ -101,6 +103,20 @@ func (p *problem) run(ctx context.Context, r *experiments.Run) ([]cell, error) {
 				c.scores[method] = append(c.scores[method], flat[k*p.splits:][:p.splits])
 			}
 		}
+		name := fmt.Sprintf("%s, %d of %d rows, the best constant, %d splits", p.name, p.train, p.train+p.test, p.splits)
+		if c.constant, err = r.Cell(ctx, name, func() ([]float64, error) {
+			constant := make([]float64, p.splits)
+			for i := range constant {
+				s, err := p.split(i)
+				if err != nil {
+					return nil, err
+				}
+				constant[i] = constantScore(s.Table)
+			}
+			return constant, nil
+		}); err != nil {
+			return nil, err
+		}
 		all = append(all, c)
 	}
 	return all, nil
@@ -126,6 +142,8 @@ const (
 	pays  outcome = "pays"
 	loses outcome = "loses"
 	open  outcome = "cannot tell"
+	// useless: better than all columns, and no better than a constant.
+	useless outcome = "no model either way"
 )
 
 // against compares a way of choosing with all columns, split by split.
@@ -134,6 +152,8 @@ func (c *cell) against(method string, learner int) (outcome, theory.Interval) {
 	switch {
 	case err != nil:
 		return open, gain
+	case gain.Lower > 0 && experiments.Of(c.scores[method][learner]).Mean <= experiments.Of(c.constant).Mean:
+		return useless, gain
 	case gain.Lower > 0:
 		return pays, gain
 	case gain.Upper < 0:
@@ -143,7 +163,7 @@ func (c *cell) against(method string, learner int) (outcome, theory.Interval) {
 }
 
 // order of the rows of a table.
-var order = []string{documented, oracle, information, correlation, distance, searching}
+var order = []string{documented, oracle, information, correlation, distance, careful, searching}
 
 func (c *cell) rows() []experiments.Row {
 	var rows []experiments.Row
@@ -167,9 +187,9 @@ func (c *cell) rows() []experiments.Row {
 
 func notes() []string {
 	return []string{
-		"baseline is the same learner on all columns at the same total; verdicts are of differences split by split, 99 % intervals by Student's t: pays, loses, or cannot tell",
+		"baseline is the same learner on all columns at the same total; verdicts are of differences split by split, 99 % intervals by Student's t: pays, loses, cannot tell; or no model either way, where what is better than all columns is no better than a constant",
 		fmt.Sprintf("a release for choosing takes %g of the budget in zero-concentrated terms, so that choosing (σ₁/√%g) and training (σ₁/√%g) are together exactly one Gaussian release of multiplier σ₁(ε, δ); objective perturbation is pure and gets %g·ε beside a release at %g·ε", share, share, 1-share, 1-share, share),
-		"information: the named number of columns of the largest information about the target in noisy tables, numeric columns in a few equal public bins; CFS: tables of all pairs, as many columns as raise the merit; DFS: noisy sums by class, the columns whose distance exceeds √(2 ln 2d) deviations of its noise, all of them where none does",
+		"information: the named number of columns of the largest information about the target in noisy tables, numeric columns in a few equal public bins; CFS: tables of all pairs, as many columns as raise the merit; DFS: noisy sums by class, the columns whose distance exceeds √(2 ln 2d) deviations of its noise, all of them where none does; or those only if four fifths of the squared distance that there can be, noise that hides it included, are theirs, and all else",
 		fmt.Sprintf("PAFS: Papernot–Steinke, a mean of %d runs of the linear model on four fifths of the rows, columns drawn without looking at data, scored with noise on the rest; the winner is the model", meanRuns),
 		"linear, naive-bayes and ebm are those of fit with its rules at what choosing left; plain objective perturbation takes numbers as they are, one coordinate each, and the whole residual",
 		"columns that documentation names, and the truth of generated tables, cost nothing",
