@@ -84,7 +84,7 @@ func (plan *Plan) checkComponents() error {
 	}
 	var ways []string
 	if most >= 1 {
-		ways = append(ways, fmt.Sprintf("at most %.0f components (a few tens are realistic)", most))
+		ways = append(ways, fmt.Sprintf("at most %.0f components (a third of that is realistic)", most))
 	}
 	if e, ok := plan.epsilonFor(plan.noise * last / noise); ok {
 		ways = append(ways, "epsilon "+e)

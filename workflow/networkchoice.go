@@ -24,6 +24,9 @@ func (plan *Plan) networkChoice() report.Choice {
 			"clipping": string(n.Clipping), "optimizer": n.Optimizer,
 		},
 	}
+	if len(n.Rules) > 0 {
+		c.Search = "none: the rule decides from public facts"
+	}
 	if n.EMA > 0 {
 		c.Hyperparameters["ema"] = n.EMA
 	} else {

@@ -62,6 +62,9 @@ type TrainInput struct {
 	// TrainLast and FrontEnd are the operator's words on Layers, for the record.
 	TrainLast int    `json:",omitempty"`
 	FrontEnd  string `json:",omitempty"`
+	// Rules say why the network and the numbers of its training were chosen, where a rule
+	// chose them.
+	Rules []advise.Rule `json:"-"`
 	// Memory bounds the working memory of a step in bytes; 0 means 256 MiB.
 	Memory int64
 }
@@ -149,7 +152,7 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 		first = *in.Seed
 	}
 	n.initial = n.whole.Init(rand.New(rand.NewPCG(first, 0)))
-	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN()}
+	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN(), Recipe: advise.Recipe{Rules: in.Rules}}
 	if in.Test == HeldOut {
 		cut := 1 - heldOutShare(in.Rows)
 		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}

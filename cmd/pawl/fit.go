@@ -198,7 +198,7 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	}
 	defer store.Close()
 	if isImages(data) {
-		t, err := f.training()
+		t, err := f.training(data)
 		if err != nil {
 			return err
 		}

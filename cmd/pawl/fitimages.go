@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
+	"pawl/advise"
 	"pawl/dataset"
 )
 
@@ -18,7 +20,7 @@ func isImages(data string) bool {
 
 // training is the fit of images: features and model name a network, and the numbers
 // of its training follow from public facts.
-func (f *fitFlags) training() (*trainFlags, error) {
+func (f *fitFlags) training(data string) (*trainFlags, error) {
 	t := &trainFlags{
 		epsilon: f.epsilon, delta: f.delta, accountant: f.accountant, preset: f.preset, seed: f.seed, out: f.out,
 		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta,
@@ -35,20 +37,32 @@ func (f *fitFlags) training() (*trainFlags, error) {
 			return nil, &usageError{c.flag + " is for tables, and these are images", "leave it out; pawl train has the flags of networks"}
 		}
 	}
-	linear := f.model == "auto" || f.model == "linear"
+	known := f.features == "auto" || f.features == "" || f.features == "scatter" || f.features == "all"
 	switch {
-	case (f.features == "auto" || f.features == "scatter" || f.features == "") && linear:
-		t.model = "scatter-linear"
-	case f.features == "all" && linear:
-		t.model = "logistic"
+	case known && (f.model == "auto" || f.model == "linear"):
+		return t, f.linear(data, t)
 	case f.features == "auto" || f.features == "all" || f.features == "":
 		t.model = f.model
 	case f.features == "scatter":
 		return nil, &usageError{fmt.Sprintf("features scatter go with a linear model, and %q takes pixels", f.model), "--model linear, or leave out --features"}
 	case strings.HasPrefix(f.features, "pca:"):
-		return nil, &usageError{"features " + f.features + " would be fitted on the rows", "scatter needs no look at them; pawl train --front-end pca:K --as-published replays the published procedure"}
+		return nil, &usageError{"features " + f.features + " would be fitted on the rows", "scatter needs no look at them; pawl train --front-end dp-pca:K pays for components"}
 	default:
 		return nil, &usageError{fmt.Sprintf("features %q: images have scatter or all (the pixels)", f.features), "--features scatter"}
 	}
 	return t, nil
+}
+
+// linear makes t the recipe of a linear model.
+func (f *fitFlags) linear(data string, t *trainFlags) error {
+	b, _ := dataset.Images(data) // isImages has asked
+	facts := advise.ImageFacts{Height: b.Shape[0], Width: b.Shape[1], Channels: b.Shape[2], Rows: float64(b.Rows), Preset: advise.Preset(f.preset), Features: f.features}
+	// What is no number is refused where epsilon is checked.
+	facts.Epsilon, _ = strconv.ParseFloat(f.epsilon, 64)
+	r, err := advise.ChooseImages(facts)
+	if err != nil {
+		return &usageError{err.Error(), "--features auto"}
+	}
+	t.model, t.batch, t.epochs, t.rules = r.Model, r.Batch, r.Epochs, r.Rules
+	return nil
 }

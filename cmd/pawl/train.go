@@ -36,6 +36,7 @@ type trainFlags struct {
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
+	rules                                                            []advise.Rule // of a fit, which chose the numbers
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -348,7 +349,7 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
 		},
-		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
+		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
 		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
 		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},

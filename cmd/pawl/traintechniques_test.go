@@ -61,6 +61,9 @@ func TestTrainTechniques(t *testing.T) {
 		{"cosine", []string{"--schedule", "cosine", "--warmup", "0.1"}, map[string]any{"schedule": "cosine", "warmup": 0.1}},
 		{"line", []string{"--schedule", "linear", "--optimizer", "adam"}, map[string]any{"schedule": "linear"}},
 		{"transform before", []string{"--front-end", "dct:20"}, map[string]any{"front_end": "dct:20"}},
+		{"signs before", []string{"--front-end", "random:20"}, map[string]any{"front_end": "random:20"}},
+		{"two before", []string{"--front-end", "pool:mean,dct:9"}, map[string]any{"front_end": "pool:mean,dct:9"}},
+		{"paid components before", []string{"--front-end", "dp-pca:2"}, map[string]any{"front_end": "dp-pca:2"}},
 		{"means before", []string{"--front-end", "pool:mean"}, map[string]any{"front_end": "pool:mean"}},
 		{"sampling rate", []string{"--sampling-rate", "0.2"}, map[string]any{"sampling_rate": 0.2, "batch": 53.0}},
 	} {

@@ -1,0 +1,60 @@
+package advise
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestImageModels(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		h, w, channels      int
+		features, model, no string
+	}{
+		{"digits", 28, 28, 1, "", "scatter-linear", ""},
+		{"photographs", 32, 32, 3, "auto", "scatter-linear", ""},
+		{"pixels asked for", 28, 28, 1, "all", "logistic", ""},
+		{"features", 1, 1, 128, "auto", "features-linear", ""},
+		{"features as they are", 1, 1, 128, "all", "logistic", ""},
+		{"a size that scatter does not take", 30, 30, 1, "auto", "logistic", ""},
+		{"scatter of such a size", 30, 30, 1, "scatter", "", "multiples of 4"},
+		{"scatter of features", 1, 1, 128, "scatter", "", "rows of 128 features"},
+		{"too large", 128, 128, 3, "scatter", "", "from 8 to 64"},
+	} {
+		r, err := ChooseImages(ImageFacts{Height: c.h, Width: c.w, Channels: c.channels, Rows: 60000, Epsilon: 1, Features: c.features})
+		switch {
+		case c.no != "" && (err == nil || !strings.Contains(err.Error(), c.no)):
+			t.Errorf("%s: %v, want %q", c.name, err, c.no)
+		case c.no == "" && (err != nil || r.Model != c.model):
+			t.Errorf("%s: %s, %v; want %s", c.name, r.Model, err, c.model)
+		}
+	}
+}
+
+func TestImageLots(t *testing.T) {
+	for _, c := range []struct {
+		rows, epsilon float64
+		preset        Preset
+		batch         int
+		epochs        float64
+	}{
+		{60000, 0.34, Balanced, 4096, 10}, {60000, 1.09, Balanced, 4096, 20}, {60000, 2.93, Balanced, 4096, 40}, {60000, 8, Balanced, 4096, 60},
+		{10000, 2.93, Balanced, 4096, 40}, {2000, 2.93, Balanced, 1000, 40}, {60000, 2.93, Quick, 4096, 20}, {60000, 2.93, Thorough, 8192, 80},
+	} {
+		r, err := ChooseImages(ImageFacts{Height: 28, Width: 28, Channels: 1, Rows: c.rows, Epsilon: c.epsilon, Preset: c.preset})
+		if err != nil || r.Batch != c.batch || r.Epochs != c.epochs {
+			t.Errorf("%g rows, ε %g, %s: %d, %g, %v; want %d, %g", c.rows, c.epsilon, c.preset, r.Batch, r.Epochs, err, c.batch, c.epochs)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		f := ImageFacts{Height: rapid.IntRange(1, 70).Draw(t, "h"), Width: rapid.IntRange(1, 70).Draw(t, "w"), Channels: rapid.IntRange(1, 20).Draw(t, "c"),
+			Rows: rapid.Float64Range(1, 1e9).Draw(t, "rows"), Epsilon: rapid.Float64Range(0, 1e3).Draw(t, "epsilon")}
+		r, err := ChooseImages(f)
+		if err != nil || r.Model == "" || r.Batch < 1 || float64(r.Batch) > max(f.Rows, 1) || !(r.Epochs > 0) || math.IsInf(r.Epochs, 0) || len(r.Rules) < 2 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	})
+}
