@@ -16,6 +16,7 @@ type Published struct {
 	// have no formula that explains it).
 	Epsilon, Replayed float64
 	Accuracy          float64 // per cent, MNIST
+	Trainings         float64
 	Source, Note      string
 }
 
@@ -24,19 +25,19 @@ func PublishedFor(kind Kind, one dp.Event) (Published, bool) {
 	const source = "Bao, Bauer and Bindschaedler, Sec. VII"
 	switch kind {
 	case PAAS:
-		p := Published{Epsilon: 22.3, Accuracy: 94.94, Source: source, Note: "composition of the distinct trainings among 60; their validation scores are counted on other units"}
+		p := Published{Epsilon: 22.3, Accuracy: 94.94, Trainings: 60, Source: source, Note: "composition of the distinct trainings among 60; their validation scores are counted on other units"}
 		r, err := accountant.Epsilon(dp.Repeat{Count: 54, Event: one}, dp.AddOrRemoveOne, 1e-5, accountant.MethodRDP)
 		if err == nil {
 			p.Replayed = r.Epsilon
 		}
 		return p, true
 	case RS:
-		p := Published{Epsilon: 3.51, Accuracy: 95.18, Source: source,
+		p := Published{Epsilon: 3.51, Accuracy: 95.18, Trainings: 400, Source: source,
 			Note: "our copy prints k inside the logarithm as a divisor; 3.512 needs it as a factor. The bound asks for a test of one pair of trainings, not for the best of k"}
 		p.Replayed, _ = RandomSearchPublished(2.11, 0.05, 0.04, 5000, 400)
 		return p, true
 	case MGRS:
-		return Published{Epsilon: 8.53, Accuracy: 95.54, Source: source, Note: "the sum over generations; the formula as we read it gives 9.4 to 9.5"}, true
+		return Published{Epsilon: 8.53, Accuracy: 95.54, Trainings: 70, Source: source, Note: "the sum over generations; the formula as we read it gives 9.4 to 9.5"}, true
 	}
 	return Published{}, false
 }

@@ -59,6 +59,7 @@ type hunt struct {
 	trials
 	quote  search.Quote
 	scopes search.Scopes
+	rows   int64
 }
 
 // trials are the trainings of a search: of networks, or of models of a table.
@@ -87,7 +88,7 @@ func (plan *Plan) planHunt() (err error) {
 	if p.delta == 0 {
 		return usage("give a delta above 0", "a search is offered at delta > 0 only")
 	}
-	h.scopes = h.Strategy.Divide(plan.trainScope)
+	h.scopes, h.rows = h.Strategy.Divide(plan.trainScope), p.Rows
 	plan.Stages = nil
 	if h.AsPublished {
 		return plan.planPublishedHunt()

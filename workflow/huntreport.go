@@ -36,6 +36,18 @@ func (h *hunt) statement(plan *Plan) *report.Search {
 	return r
 }
 
+// publishedEpsilon is the whole by the paper's accounting: of random search by its
+// formula, else the composition of what is trained and scored.
+func (h *hunt) publishedEpsilon() float64 {
+	if h.Strategy.Kind == search.RS {
+		validation := float64(h.rows) * h.scopes.Validate.Fraction()
+		if e, err := search.RandomSearchPublished(h.quote.BaseEpsilon, 0.05, 0.04, validation, h.Strategy.Mean); err == nil {
+			return e
+		}
+	}
+	return h.quote.Epsilon
+}
+
 func short(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // fillSearch completes the statement by what the search found.

@@ -246,14 +246,14 @@ func (t trained) publicScore(env Env, scope dp.Scope) (score, rows float64, err 
 	return right / max(rows, 1), rows, err
 }
 
-// publishedEpsilon is the papers' ε' of one validation score.
-const publishedEpsilon = 0.02
+// scoreEpsilon is the papers' ε' of one validation score.
+const scoreEpsilon = 0.02
 
 // publishedScore is the papers' validation accuracy, with Laplace noise of scale 1/(n·ε').
 func (t trained) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (float64, error) {
 	score, rows, err := t.publicScore(env, scope)
 	u := src.Open01() - 0.5
-	return score - math.Copysign(math.Log1p(-2*math.Abs(u)), u)/(rows*publishedEpsilon), err
+	return score - math.Copysign(math.Log1p(-2*math.Abs(u)), u)/(rows*scoreEpsilon), err
 }
 
 // scoreElsewhere trains and scores on the other, public data with the noise that the

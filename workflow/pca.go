@@ -47,7 +47,11 @@ func (plan *Plan) FitComponents(set *images.Set) error {
 
 // published moves what the training would claim to where it is called no guarantee.
 func (plan *Plan) published(epsilon float64) (claim float64, stated *float64) {
-	if plan.network == nil || !plan.network.Published {
+	switch {
+	case plan.hunt != nil && plan.hunt.AsPublished:
+		stated := plan.hunt.publishedEpsilon()
+		return math.Inf(1), &stated
+	case plan.network == nil || !plan.network.Published:
 		return epsilon, nil
 	}
 	return math.Inf(1), &epsilon

@@ -79,7 +79,9 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 	if stated != nil {
 		e := report.Number(*stated)
 		s.PublishedEpsilon = &e
-		s.Warnings = append([]string{"NOT a privacy guarantee: as published, principal components look at rows without paying"}, s.Warnings...)
+		if plan.hunt == nil {
+			s.Warnings = append([]string{"NOT a privacy guarantee: as published, principal components look at rows without paying"}, s.Warnings...)
+		}
 	}
 	if p.Seed != nil {
 		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
@@ -163,6 +165,9 @@ func (plan *Plan) notCovered() []string {
 	var out []string
 	if p.Test != HeldOut {
 		out = append(out, "The rows of the test set: they are declared public and their score is exact.")
+	}
+	if c := plan.choosing; c != nil && c.Mode == Local && c.Labels == PublicLabels && !c.AsPublished {
+		out = append(out, "The classes of the rows: they are declared public (--labels public) and leave as they are.")
 	}
 	if p.Workflow == STW {
 		out = append(out, "The choice among candidates: the drop-in workflow looks at rows without paying. The whole is not private.")

@@ -28,23 +28,27 @@ type priceList struct {
 	Crossing crossing      `json:"crossing"`
 }
 
-// price is one strategy's.
+// price is one strategy's, as we run it or as its paper accounts for it.
 type price struct {
-	Strategy string `json:"strategy"`
-	What     string `json:"what"`
+	Name string `json:"name"`
+	// AsPublished marks the papers' figure, which is no guarantee.
+	AsPublished bool          `json:"as_published"`
+	Total       report.Amount `json:"total"` // null where the strategy does not fit
+	What        string        `json:"what"`
 	// Trainings is the expected number, Most what is booked one by one (0: secret).
 	Trainings float64 `json:"expected_trainings"`
 	Most      int     `json:"most_trainings"`
-	// BaseEpsilon is what the model's own training takes when the whole costs Epsilon;
-	// null where the strategy does not fit.
+	// BaseEpsilon is what the training of the model that leaves takes of the total.
 	BaseEpsilon     report.Number `json:"base_epsilon"`
 	NoiseMultiplier report.Number `json:"noise_multiplier"`
-	Total           report.Number `json:"total_epsilon"`
-	// TotalAtBase is what the whole costs when each training takes Epsilon.
-	TotalAtBase report.Number           `json:"total_epsilon_when_each_training_takes_it"`
-	Published   *report.PublishedSearch `json:"published_not_a_guarantee,omitempty"`
-	Why         string                  `json:"why_not,omitempty"`
-	Seconds     float64                 `json:"expected_seconds"`
+	// TotalAtBase is what the whole costs when each training takes the epsilon asked.
+	TotalAtBase report.Number `json:"total_epsilon_when_each_training_takes_it"`
+	Why         string        `json:"why_not,omitempty"`
+	Seconds     float64       `json:"expected_seconds"`
+	// Replayed is the published figure by our reading of its formula; 0 where none
+	// explains it. Note says what was read.
+	Replayed report.Number `json:"epsilon_by_our_reading,omitempty"`
+	Note     string        `json:"note,omitempty"`
 }
 
 // crossing is up to how many candidates training all of a grid is cheaper than random
@@ -116,16 +120,20 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 	s := h.plan.Space()
 	list := priceList{Data: h.name, Space: s.Name(), Size: s.Size().String(), Epsilon: report.Number(job.Epsilon), Delta: report.Number(job.Delta)}
 	for _, q := range quotes {
-		p := price{Strategy: string(q.Strategy.Kind), What: strategyWords[q.Strategy.Kind], Trainings: q.Expected, Most: q.Most, Seconds: q.Time.Round(time.Second).Seconds(),
-			BaseEpsilon: report.Number(q.BaseEpsilon), NoiseMultiplier: report.Number(last(q.Quote)), Total: report.Number(q.Epsilon), TotalAtBase: report.Number(q.TotalAtBase)}
+		kind := q.Strategy.Kind
+		p := price{Name: string(kind), What: strategyWords[kind], Trainings: q.Expected, Most: q.Most, Seconds: q.Time.Round(time.Second).Seconds(),
+			BaseEpsilon: report.Number(q.BaseEpsilon), NoiseMultiplier: report.Number(last(q.Quote)), TotalAtBase: report.Number(q.TotalAtBase),
+			Total: report.Amount{Epsilon: report.Number(q.Epsilon), Delta: report.Number(job.Delta)}}
 		if q.Err != nil {
-			p.Why = message(q.Err)
-			p.BaseEpsilon, p.NoiseMultiplier, p.Total = report.Number(math.NaN()), report.Number(math.NaN()), report.Number(math.NaN())
-		}
-		if pub, ok := search.PublishedFor(q.Strategy.Kind, publishedTraining); ok && q.Strategy.Kind != search.TuneBound {
-			p.Published = &report.PublishedSearch{Epsilon: report.Number(pub.Epsilon), Replayed: report.Number(pub.Replayed), Accuracy: report.Number(pub.Accuracy), Source: pub.Source, Note: pub.Note}
+			unknown := report.Number(math.NaN())
+			p.Why, p.BaseEpsilon, p.NoiseMultiplier, p.Total.Epsilon = message(q.Err), unknown, unknown, unknown
 		}
 		list.Prices = append(list.Prices, p)
+		if pub, ok := search.PublishedFor(kind, publishedTraining); ok {
+			list.Prices = append(list.Prices, price{Name: p.Name, AsPublished: true, What: p.What + "; " + pub.Source, Trainings: pub.Trainings,
+				BaseEpsilon: 2.11, TotalAtBase: report.Number(pub.Epsilon), NoiseMultiplier: report.Number(math.NaN()),
+				Total: report.Amount{Epsilon: report.Number(pub.Epsilon), Delta: 1e-5}, Replayed: report.Number(pub.Replayed), Note: pub.Note})
+		}
 	}
 	if list.Crossing, err = crossings(job); err != nil {
 		return err
@@ -204,17 +212,17 @@ func crossings(j search.Job) (c crossing, err error) {
 func (a *app) writePrices(list *priceList) error {
 	fmt.Fprintf(a.out, "Searches over space %s (%s) on %s, epsilon %.4g at delta %.3g\n\n", list.Space, list.Size, list.Data, float64(list.Epsilon), float64(list.Delta))
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "strategy\ttrainings\tleft for the model's own training\ttotal if each training took it all\tpublished\tabout")
+	fmt.Fprintln(w, "strategy\ttrainings\tleft for the model's own training\ttotal if each training took it all\tabout")
 	for _, p := range list.Prices {
+		if p.AsPublished {
+			fmt.Fprintf(w, "  as published\t%.4g\t2.11\t%.4g, no guarantee\t\n", p.Trainings, float64(p.Total.Epsilon))
+			continue
+		}
 		base := fmt.Sprintf("%.3f", float64(p.BaseEpsilon))
 		if p.Why != "" {
 			base = "does not fit"
 		}
-		published := ""
-		if p.Published != nil {
-			published = fmt.Sprintf("%.4g (no guarantee)", float64(p.Published.Epsilon))
-		}
-		fmt.Fprintf(w, "%s\t%.4g\t%s\t%.4g\t%s\t%s\n", p.Strategy, p.Trainings, base, float64(p.TotalAtBase), published, time.Duration(p.Seconds*float64(time.Second)))
+		fmt.Fprintf(w, "%s\t%.4g\t%s\t%.4g\t%s\n", p.Name, p.Trainings, base, float64(p.TotalAtBase), time.Duration(p.Seconds*float64(time.Second)))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -304,10 +304,12 @@ func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 		return nil, nil
 	case f.frontEnd != "":
 		return frontEnd(f.frontEnd)
-	case s.Net() == "fcn" && len(s.Values("features")) == 0:
-		return frontEnd("dct:150")
+	case s.Net() != "fcn" || len(s.Values("features")) > 0:
+		return nil, nil
+	case f.asPublished:
+		return frontEnd("dct:64") // the papers' nets have 64 inputs
 	}
-	return nil, nil
+	return frontEnd("dct:150")
 }
 
 // ruleOf is the candidate of a space that needs no search: with the fewest parameters
