@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"pawl/core/dp"
 	"pawl/core/release"
 	"pawl/feature"
 	"pawl/schema"
@@ -82,7 +83,11 @@ func (c *classColumns) noise(plan *Plan, need feature.Need) float64 {
 	if need == feature.NeedClassMoments {
 		parts = 3
 	}
-	return plan.noise * math.Sqrt(parts) * float64(plan.problem.Schema.Unit.MaxRows)
+	apart := plan.problem.Schema.Unit.MaxRows
+	if plan.problem.relation == dp.ReplaceOne {
+		apart *= 2 // one row leaves and another comes
+	}
+	return plan.noise * math.Sqrt(parts) * float64(apart)
 }
 
 // statistics reads what was released with noise of that deviation on a count. Counts

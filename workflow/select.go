@@ -32,6 +32,12 @@ type SelectInput struct {
 	// AsPublished replays a paper's procedure on exact statistics of public data. What
 	// it claims is no guarantee.
 	AsPublished bool
+	// Mode says what is released, Labels how the classes of a noisy table leave. Empty is
+	// Central and, in mode Local, RandomizedLabels.
+	Mode   Mode
+	Labels LabelMode
+	// Relation, where not 0, has to be the one that the mode is proven for.
+	Relation dp.Relation
 }
 
 // SelectMethods are the names of the selectors, with what each does.
@@ -55,6 +61,8 @@ type choosing struct {
 	layout   *feature.Layout
 	// sums describes the columns of sums by class, nil where tables are used.
 	sums *classColumns
+	// local describes the rows that leave, nil for none.
+	local *local
 }
 
 // Selected is what a selection released.
@@ -63,6 +71,8 @@ type Selected struct {
 	Selection *feature.Selection
 	Receipt   ledger.Receipt
 	Seeded    bool
+	// Table is what mode Local releases, else nil.
+	Table     *NoisyTable
 	occurring int // columns that are not the same in all public rows
 }
 
@@ -70,6 +80,9 @@ type Selected struct {
 // at. Errors are *UsageError, those of package feature, or the accountant's.
 func NewSelectPlan(in SelectInput) (*Plan, error) {
 	if err := in.checkMethod(); err != nil {
+		return nil, err
+	}
+	if err := in.checkMode(); err != nil {
 		return nil, err
 	}
 	in.Test = HeldOut // nothing is scored
@@ -82,8 +95,12 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 		return nil, err
 	}
 	plan := &Plan{problem: p, trainScope: dp.WholeScope, choosing: c, SignalRatio: math.NaN()}
+	p.relation = c.Relation
 	if in.AsPublished {
 		plan.add("select", plan.trainScope, c.Method+" on exact statistics, not paid for", dp.NonPrivate{})
+		if c.Mode == Local {
+			plan.add("rows", plan.trainScope, "rows of the chosen features with noise as published; labels as they are; not paid for", dp.NonPrivate{})
+		}
 		plan.Event = dp.NonPrivate{}
 		plan.Price.Epsilon, plan.Price.Method = math.Inf(1), "none"
 		plan.Epsilon = math.Inf(1)
@@ -110,6 +127,9 @@ func (plan *Plan) planSelect() (err error) {
 	}
 	if p.Rows == 0 {
 		return usage("declare rows: about N in the schema", "whether a table can be trusted follows from a public number of rows")
+	}
+	if c.Mode == Local {
+		return plan.planLocal()
 	}
 	event := func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }
 	if c.sums != nil {
@@ -174,7 +194,12 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		asked.Epsilon = "1"
 		booked := *plan
 		booked.problem = &asked
-		receipt, _, err := booked.charged(ctx, env, func(*ledger.Permit, *entropy.Source) error { return look() })
+		receipt, _, err := booked.charged(ctx, env, func(_ *ledger.Permit, src *entropy.Source) (err error) {
+			if err = look(); err == nil && c.Mode == Local {
+				out.Table, err = c.publishedRows(plan, env.Rows, src.Split("rows"), out.Selection.Chosen)
+			}
+			return err
+		})
 		out.Receipt = receipt
 		return out, err
 	}
@@ -194,6 +219,11 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 			out.Selection, err = &feature.Selection{Selector: c.Method, Level: c.Level, Merit: math.NaN(),
 				Note: "nothing was chosen: the noisy tables show one class of the label only"}, nil
 		}
+		if err != nil || c.Mode != Local {
+			return err
+		}
+		env.Progress.step("rows", 0, 0)
+		out.Table, err = c.releaseRows(ctx, plan, env.Rows, permit, src.Split("rows"), out.Selection.Chosen)
 		return err
 	})
 	out.Receipt, out.Seeded = receipt, seeded
@@ -290,6 +320,12 @@ func (c *choosing) choice() report.Choice {
 	h := map[string]any{"method": c.Method, "level": string(c.Level)}
 	if c.Count != feature.Auto {
 		h["k"] = c.Count
+	}
+	if c.Mode == Local {
+		h["mode"], h["labels"] = string(c.Mode), string(c.Labels)
+		if search = "none: one release of sums chooses, one of rows is the table"; c.AsPublished {
+			search = "as published: exact sums choose, not paid for"
+		}
 	}
 	return report.Choice{Workflow: string(PAW), Model: "none: features only", Features: []string{}, Hyperparameters: h, Search: search, UsefulModel: true}
 }

@@ -49,6 +49,17 @@ func (in *SelectInput) free() bool {
 // was named stays in the statement as asked.
 func (in *SelectInput) checkInput() (*problem, error) {
 	switch {
+	case in.AsPublished && in.Epsilon != "" && !in.statesEpsilon():
+		return nil, usage("leave out --epsilon, or --as-published", "as published nothing is paid, and no epsilon is kept")
+	case in.AsPublished && in.Mode == Local:
+		if in.Epsilon == "" {
+			return nil, usage("example: --epsilon 5", "no epsilon: the noise that is published follows from it, though it is not kept")
+		}
+		input := in.Input
+		if input.AllowLargeDelta = true; input.Delta == "" {
+			input.Delta = publishedDelta
+		}
+		return input.check()
 	case in.Epsilon != "":
 		return in.Input.check()
 	case !in.free():

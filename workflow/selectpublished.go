@@ -64,6 +64,10 @@ func (c *choosing) occurring(s *feature.Statistics) int {
 // replayed reads exact ones.
 func (out *Selected) PublishedEpsilon() float64 {
 	c := out.Plan.choosing
+	if c.AsPublished && c.Mode == Local {
+		epsilon, _ := out.Plan.problem.epsilon.Float64()
+		return epsilon
+	}
 	if !c.AsPublished || c.selector.Need() != feature.NeedPairTables {
 		return 0
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/feature"
 	"pawl/report"
@@ -20,9 +21,11 @@ import (
 
 type selectFlags struct {
 	fitFlags
-	method, count, level string
-	bins                 int
-	published            bool
+	method, count, level   string
+	mode, labels, relation string
+	table                  string
+	bins                   int
+	published              bool
 }
 
 func (a *app) selectCommand() *cobra.Command {
@@ -41,11 +44,13 @@ total budget: choose features to understand the data, not to gain accuracy.
 --as-published replays a paper's procedure on exact statistics of public data; what it
 claims is no guarantee.`,
 		Example: `  pawl select adult --target income --method cfs-greedy --epsilon 0.2
+  pawl select adult --target income --method dfs --k 10 --epsilon 4 --mode local --out noisy.parquet
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error { return a.selectFeatures(c.Context(), args[0], &f) },
 	}
 	f.register(c)
+	c.Flags().StringVar(&f.table, "out", "", "mode local: file for the noisy table, .parquet or .csv; must not exist")
 	return c
 }
 
@@ -68,6 +73,9 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.StringVar(&f.method, "method", "", "how features are chosen (required)")
 	s.StringVar(&f.count, "k", "auto", "number of features; auto leaves it to the method (methods with a * cannot)")
 	s.StringVar(&f.level, "level", "", "attribute: columns of the schema; column: one for each category (default attribute, as published column)")
+	s.StringVar(&f.mode, "mode", "", "central: the names of features; local (method dfs): a table of noisy rows too (default central)")
+	s.StringVar(&f.labels, "labels", "", "classes in the noisy table: randomized, or public: as they are (default randomized)")
+	s.StringVar(&f.relation, "relation", "", "check that the guarantee is under this relation (central add_or_remove_one, local replace_one)")
 	s.IntVar(&f.bins, "bins", 0, "public bins of a numeric column (default 10)")
 	s.BoolVar(&f.published, "as-published", false, "exact statistics, nothing paid: public data only, no guarantee")
 	f.registerTable(c)
@@ -103,6 +111,9 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		return err
 	}
 	defer store.Close()
+	if err := f.checkTable(); err != nil {
+		return err
+	}
 	plan, src, err := a.planSelect(ctx, l, data, f)
 	if err != nil {
 		return err
@@ -110,6 +121,14 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 	env, err := a.environment(ctx, l, src, &f.fitFlags)
 	if err != nil {
 		return err
+	}
+	var file *newFile
+	if f.table != "" {
+		// Before anything is charged: what is paid for must have a place.
+		if file, err = createFile(f.table); err != nil {
+			return err
+		}
+		defer file.discard()
 	}
 	now := time.Now()
 	quote, err := plan.Statement(version(), now)
@@ -126,6 +145,12 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		return err
 	}
 	v := viewSelection(out, s)
+	if file != nil {
+		if err := file.write(tableWriter(f.table, out.Table)); err != nil {
+			return err
+		}
+		v.Table = viewTable(f.table, out)
+	}
 	if a.json {
 		return writeJSON(a.out, v)
 	}
@@ -135,10 +160,7 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 // planSelect reads the declarations and prices the choice.
 func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *selectFlags) (*workflow.Plan, *job, error) {
 	asked := f.epsilon != ""
-	switch {
-	case f.published && asked:
-		return nil, nil, &usageError{"as published nothing is paid, and no epsilon is kept", "leave out --epsilon, or --as-published"}
-	case !asked:
+	if !asked {
 		f.epsilon = "1" // whether one has to be given follows from the method
 	}
 	f.workflow, f.model, f.preset = "paw", "auto", "balanced"
@@ -149,14 +171,23 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 	if !asked {
 		in.Epsilon = ""
 	}
-	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins, AsPublished: f.published}
+	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins, AsPublished: f.published,
+		Mode: workflow.Mode(f.mode), Labels: workflow.LabelMode(f.labels)}
+	if f.relation != "" {
+		if want.Relation, err = dp.ParseRelation(f.relation); err != nil {
+			return nil, nil, &usageError{err.Error(), "--relation add_or_remove_one or --relation replace_one"}
+		}
+	}
 	if f.count != "auto" && f.count != "" {
 		if want.Count, err = strconv.Atoi(f.count); err != nil || want.Count < 1 {
 			return nil, nil, &usageError{fmt.Sprintf("--k %q: want a number from 1, or auto", f.count), "example: --k 10"}
 		}
 	}
 	plan, err := workflow.NewSelectPlan(want)
-	return plan, j, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, j, checkRelation(ctx, l, plan, j.source.name)
 }
 
 // selectionView is a selection as --json prints it: a statement and what was chosen.
@@ -169,7 +200,9 @@ type selectionView struct {
 		Note   string       `json:"note,omitempty"`
 		Chosen []chosenView `json:"chosen"`
 	} `json:"selection"`
-	AsPublished bool `json:"as_published"`
+	// Table says what the noisy table is, nil without one.
+	Table       *tableView `json:"table,omitempty"`
+	AsPublished bool       `json:"as_published"`
 	// Guarantee says in words what the claim is.
 	Guarantee string `json:"guarantee"`
 }
@@ -235,15 +268,26 @@ func (v *selectionView) text(w io.Writer) error {
 	if v.Selection.Note != "" {
 		fmt.Fprintln(&b, v.Selection.Note)
 	}
+	if v.Table != nil {
+		v.Table.text(&b)
+	}
 	if v.PublishedEpsilon != nil {
-		fmt.Fprintf(&b, "epsilon that the paper states for noisy entropies: %.4g, NOT a guarantee\n", float64(*v.PublishedEpsilon))
+		of := "noisy entropies"
+		if v.Table != nil {
+			of = "the noise on rows"
+		}
+		fmt.Fprintf(&b, "epsilon that the paper states for %s: %.4g, NOT a guarantee\n", of, float64(*v.PublishedEpsilon))
 	}
 	switch {
 	case v.AsPublished:
 	case len(v.Privacy.Events) == 0:
 		fmt.Fprintln(&b, "cost: nothing, no row was looked at")
 	default:
-		fmt.Fprintf(&b, "cost: (epsilon, delta) = (%s, %s)\n", number(float64(v.Privacy.Epsilon)), number(float64(v.Privacy.Delta)))
+		fmt.Fprintf(&b, "cost: (epsilon, delta) = (%s, %s)", number(float64(v.Privacy.Epsilon)), number(float64(v.Privacy.Delta)))
+		if v.Table != nil {
+			fmt.Fprintf(&b, " under %s, choice and table together", v.Privacy.Relation)
+		}
+		fmt.Fprintln(&b)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
