@@ -348,6 +348,7 @@ func TestInvalidRequests(t *testing.T) {
 		"unit":     func(q *ledger.Request) { q.Unit = "" },
 		"rows":     func(q *ledger.Request) { q.RowsPerUnit = 0 },
 		"digest":   func(q *ledger.Request) { q.Digest = nil },
+		"zeros":    func(q *ledger.Request) { q.Digest = make([]byte, 32) },
 		"epsilon":  func(q *ledger.Request) { q.Epsilon = "1e999" },
 		"delta":    func(q *ledger.Request) { q.Delta = "-1" },
 		"zero":     func(q *ledger.Request) { q.Epsilon = "" },
@@ -357,6 +358,11 @@ func TestInvalidRequests(t *testing.T) {
 		if p, _, err := l.Reserve(ctx, q); p != nil || !errors.Is(err, ledger.ErrInvalid) {
 			t.Errorf("%s: %v, want ErrInvalid", name, err)
 		}
+	}
+	q := ledgertest.Spend("d", 0.5)
+	q.Digest = make([]byte, 32)
+	if _, _, err := l.Reserve(ctx, q); err == nil || !strings.Contains(err.Error(), "all zeros") {
+		t.Errorf("a digest of zeros: %v", err)
 	}
 }
 

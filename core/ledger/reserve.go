@@ -134,6 +134,9 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 		return a, nil, invalid("rows per unit must be at least 1")
 	case len(q.Digest) != len(Hash{}):
 		return a, nil, invalid("the digest of the data set's bytes is missing")
+	case Hash(q.Digest).IsZero():
+		// It would stand for a data set that was never used.
+		return a, nil, invalid("the digest of the data set's bytes is all zeros: it was not computed")
 	}
 	if err := q.Event.Validate(); err != nil {
 		return a, nil, invalid("%v", err)
