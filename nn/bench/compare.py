@@ -2,7 +2,8 @@
 
     python3 nn/bench/compare.py [RUNS [cpu] [NET ...]]
 
-With cpu, seconds of the processors in place of the clock's.
+With cpu, seconds of the processors in place of the clock's, and PyTorch on one thread.
+
 Needs Debian's python3-torch. Run it from the root of the project.
 """
 import json
@@ -23,6 +24,8 @@ only = sys.argv[2:]
 cpu = only[:1] == ["cpu"]
 only = only[cpu:]
 env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+if cpu:
+    env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 print(f"{'net':28}{'B':>6}{'torch':>9}{'plain':>9}{'private':>9}{'private/torch':>15}{'private/plain':>15}")
 for net, rows in cases:
     if only and net not in only:
