@@ -22,6 +22,9 @@ func (b *Block) thermoLevels() int {
 // Level returns the level of a table block for a row of cells, or None when the
 // block is all zeros for it.
 func (b *Block) Level(cells []float64) int {
+	if b.kept != nil {
+		return b.keptLevel(cells)
+	}
 	switch b.Kind {
 	case Intercept:
 		return 0

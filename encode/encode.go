@@ -45,7 +45,8 @@ type Options struct {
 	Linear bool `json:"linear,omitempty"`
 	// Crosses adds the product of every numeric with every two-level column.
 	Crosses bool `json:"crosses,omitempty"`
-	// Attributes restricts the columns used, by name; nil means all.
+	// Attributes restricts the columns used, by name; nil means all. A name may stand for
+	// one level of a column, "column=level" (Feature): of it the named levels are kept.
 	Attributes []string `json:"attributes,omitempty"`
 	// Intercept is the weight of the constant against a block of norm 1; 0 means 1.
 	Intercept float64 `json:"intercept,omitempty"`
@@ -65,6 +66,9 @@ type Block struct {
 	lower, upper   float64
 	log            bool
 	weight         float64 // of the intercept
+	kept           []int   // levels that are kept, rising; nil for all
+	keptNames      []string
+	unknown        int // the level of unknown cells where some are kept
 }
 
 // Encoding is the whole data-free map from a row to a vector of Dim coordinates.
@@ -93,14 +97,19 @@ func New(s *schema.Schema, target string, o Options) (*Encoding, error) {
 	if !(o.Intercept > 0) || math.IsInf(o.Intercept, 0) {
 		return nil, fmt.Errorf("encoding needs a finite intercept weight > 0")
 	}
-	columns, err := attributes(s, target, o)
+	chosen, err := attributes(s, target, o)
 	if err != nil {
 		return nil, err
 	}
 	e := &Encoding{Options: o}
 	e.add(Block{Name: "(intercept)", Kind: Intercept, Dim: 1, Levels: 1, column: -1, second: -1, weight: o.Intercept})
 	var numeric, binary []Block
-	for _, c := range columns {
+	for _, choice := range chosen {
+		c := choice.column
+		if choice.kept != nil {
+			e.add(keptBlock(&s.Columns[c], c, choice.kept))
+			continue
+		}
 		b := columnBlock(&s.Columns[c], c, o)
 		e.add(b)
 		switch b.Kind {
@@ -124,7 +133,7 @@ func New(s *schema.Schema, target string, o Options) (*Encoding, error) {
 	return e, nil
 }
 
-func attributes(s *schema.Schema, target string, o Options) ([]int, error) {
+func attributes(s *schema.Schema, target string, o Options) ([]choice, error) {
 	if o.InterceptOnly {
 		return nil, nil
 	}
@@ -132,28 +141,14 @@ func attributes(s *schema.Schema, target string, o Options) ([]int, error) {
 		c := &s.Columns[i]
 		return c.Type != schema.Ignore && c.Name != target && c.Name != s.Unit.Column
 	}
-	var list []int
-	if o.Attributes == nil {
-		for i := range s.Columns {
-			if usable(i) {
-				list = append(list, i)
-			}
-		}
-		return list, nil
+	if o.Attributes != nil {
+		return choices(s, o.Attributes, usable)
 	}
-	seen := map[int]bool{}
-	for _, name := range o.Attributes {
-		i := s.Column(name)
-		switch {
-		case i < 0:
-			return nil, fmt.Errorf("feature %q is not a column of the schema", name)
-		case !usable(i):
-			return nil, fmt.Errorf("column %q cannot be a feature: it is the target, the unit or ignored", name)
-		case seen[i]:
-			return nil, fmt.Errorf("feature %q is listed twice", name)
+	var list []choice
+	for i := range s.Columns {
+		if usable(i) {
+			list = append(list, choice{column: i})
 		}
-		seen[i] = true
-		list = append(list, i)
 	}
 	return list, nil
 }
@@ -208,6 +203,9 @@ func (e *Encoding) Names(s *schema.Schema) []string {
 }
 
 func (b *Block) coordinate(s *schema.Schema, j int) string {
+	if b.kept != nil {
+		return b.Name + "=" + b.keptNames[j]
+	}
 	switch b.Kind {
 	case OneHot:
 		return b.Name + "=" + s.Columns[b.column].Levels()[j]

@@ -211,6 +211,9 @@ func (m *Model) Shapes() []Shape {
 
 // bins describes the levels of a block, the unknown one last.
 func (m *Model) bins(b *encode.Block) (edges []float64, labels []string) {
+	if kept := b.LevelNames(); kept != nil {
+		return nil, append(slices.Clone(kept), "unknown or other")
+	}
 	c := &m.Schema.Columns[m.Schema.Column(b.Name)]
 	if levels := c.Levels(); len(levels) > 0 {
 		return nil, append(slices.Clone(levels), "unknown")

@@ -13,6 +13,7 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/encode"
 	"pawl/model"
 	"pawl/schema"
 )
@@ -61,6 +62,8 @@ type Input struct {
 	// Model is "auto" or the name of a learner, Features nil for the rule's choice.
 	Model    string
 	Features []string
+	// Chosen says, where Features come from a selection, which.
+	Chosen *ChosenBy
 	// ScoreBy names a categorical column: its groups are scored one by one, beside the
 	// score of all. Empty for none.
 	ScoreBy    string
@@ -70,6 +73,15 @@ type Input struct {
 	// Seed, when not nil, makes a simulation whose outputs are NOT PRIVATE.
 	Seed    *uint64
 	Licence string
+}
+
+// ChosenBy is the selection that features come from.
+type ChosenBy struct {
+	Method, Dataset string
+	// Entry is the ledger's, empty where nothing was booked.
+	Entry string
+	// Unpaid says that the selection looked at rows without paying.
+	Unpaid bool
 }
 
 // UsageError is a mistake of the operator's that nothing was charged for.
@@ -199,8 +211,12 @@ func (p *problem) checkChoices() error {
 		}
 	}
 	for _, f := range p.Features {
-		if slices.Contains(names, f) {
+		column, _, err := encode.Feature(p.Schema, f)
+		if err == nil && slices.Contains(names, p.Schema.Columns[column].Name) {
 			continue
+		}
+		if _, level, ok := strings.Cut(f, "="); ok && level != "" && err != nil {
+			return usage("write column=level with a declared level", "%v", err)
 		}
 		hint := "columns that can be features: " + strings.Join(names, ", ")
 		if near := schema.Nearest(f, names); near != "" {

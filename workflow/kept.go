@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 
 	"pawl/feature"
@@ -18,6 +19,15 @@ func (plan *Plan) kept(s *report.Statement) *report.Selection {
 	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all that the schema declares, by rule: no row was looked at"}
 	if p.Features != nil {
 		k.How = "named by the operator: no row was looked at"
+	}
+	if by := p.Chosen; by != nil {
+		switch k.How = fmt.Sprintf("by a selection of its own, method %s on data set %s: no row was looked at", by.Method, by.Dataset); {
+		case by.Unpaid:
+			k.How = fmt.Sprintf("by a selection of its own, method %s on data set %s as published: not paid for", by.Method, by.Dataset)
+			k.Unpaid = true
+		case by.Entry != "":
+			k.How = fmt.Sprintf("by a selection of its own, method %s, paid for as entry %s of data set %s", by.Method, by.Entry, by.Dataset)
+		}
 	}
 	stage := ""
 	switch c := plan.choosing; {

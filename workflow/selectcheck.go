@@ -96,6 +96,11 @@ func (c *choosing) check(p *problem) error {
 	if c.Bins != 0 && (c.Bins < 2 || c.Bins > 1000) {
 		return usage(fmt.Sprintf("leave it out for %d", feature.DefaultBins), "%d bins: want 2 to 1000", c.Bins)
 	}
+	for _, f := range p.Features {
+		if p.Schema.Column(f) < 0 {
+			return usage("name whole columns; --level column chooses among levels", "feature %q is a level of a column, and a selection chooses among columns", f)
+		}
+	}
 	s := c.restricted(p)
 	var err error
 	if c.layout, err = feature.NewLayout(s, p.Target, c.Bins); err != nil {

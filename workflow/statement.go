@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"time"
 
 	"pawl/advise"
@@ -169,6 +170,11 @@ func (plan *Plan) notCovered() []string {
 	if c := plan.choosing; c != nil && c.Mode == Local && c.Labels == PublicLabels && !c.AsPublished {
 		out = append(out, "The classes of the rows: they are declared public (--labels public) and leave as they are.")
 	}
+	if by := p.Chosen; by != nil && by.Unpaid {
+		out = append(out, fmt.Sprintf("The choice of features: method %s looked at the rows of data set %s without paying.", by.Method, by.Dataset))
+	} else if by != nil && by.Entry != "" {
+		out = append(out, fmt.Sprintf("The choice of features: it is booked as entry %s of data set %s.", by.Entry, by.Dataset))
+	}
 	if p.Workflow == STW {
 		out = append(out, "The choice among candidates: the drop-in workflow looks at rows without paying. The whole is not private.")
 	}
@@ -202,7 +208,7 @@ func (plan *Plan) choice() report.Choice {
 		return c
 	}
 	if enc, err := encode.New(p.Schema, p.Target, r.Encoding); err == nil {
-		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Learner, r.Encoding), enc.Dim
+		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Learner, r.Encoding, enc.Kept()), enc.Dim
 	}
 	if c.Features == nil {
 		c.Features = []string{}
@@ -228,7 +234,11 @@ func hyperparameters(h map[string]any, plan *Plan, r advise.Recipe) {
 	}
 }
 
-func describe(l advise.Learner, o encode.Options) string {
+// describe says how rows become vectors; kept are the single levels in use.
+func describe(l advise.Learner, o encode.Options, kept []string) string {
+	if len(kept) > 0 {
+		return describe(l, o, nil) + "; of their columns only the levels " + strings.Join(kept, ", ")
+	}
 	switch {
 	case l == advise.EBM || l == advise.NaiveBayes:
 		return fmt.Sprintf("%d public bins of a numeric column, one value for each category", max(o.Bins, 2))
@@ -294,7 +304,7 @@ func (out *Outcome) fillChoice(c *report.Choice) {
 		if f := out.Model.Encoding.Features(); f != nil {
 			c.Features = f
 		}
-		c.Encoding = describe(out.Recipe.Learner, out.Model.Encoding.Options)
+		c.Encoding = describe(out.Recipe.Learner, out.Model.Encoding.Options, out.Model.Encoding.Kept())
 	}
 	c.Hyperparameters = map[string]any{}
 	hyperparameters(c.Hyperparameters, out.Plan, out.Recipe)

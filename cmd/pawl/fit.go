@@ -33,7 +33,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
 	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
-	s.StringVar(&f.features, "features", "auto", "auto, all, or a list: age,sex,hours; for images auto, scatter, or all (the pixels)")
+	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
@@ -129,12 +129,14 @@ func (f *fitFlags) input() (workflow.Input, error) {
 	case f.features == "auto" || f.features == "all" || f.features == "":
 	case f.features == "scatter" || strings.HasPrefix(f.features, "pca:"):
 		return in, &usageError{fmt.Sprintf("features %q are not offered for tables", f.features), "--features auto, all, or a list of columns"}
+	case strings.HasSuffix(f.features, ".json"):
+		in.Features, in.Chosen, err = readSelection(f.features)
 	default:
 		for _, name := range strings.Split(f.features, ",") {
 			in.Features = append(in.Features, strings.TrimSpace(name))
 		}
 	}
-	return in, nil
+	return in, err
 }
 
 func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
