@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -179,7 +180,13 @@ func (h *hunt) candidates() study.Candidates[space.Point] {
 		Draw:  draw,
 		Vary:  func(rng *rand.Rand, p space.Point) space.Point { return h.Space.Mutate(rng, p) },
 		Cross: func(rng *rand.Rand, a, b space.Point) (space.Point, space.Point) { return h.Space.Crossover(rng, a, b) },
-		Key:   space.Point.Key,
+		Key: func(p space.Point) string {
+			b, err := json.Marshal(p) // canonical, and read again by those who export a study
+			if err != nil {
+				panic(err) // numbers are finite
+			}
+			return string(b)
+		},
 		All: func() (all []space.Point, err error) {
 			points, err := h.Space.All()
 			if err != nil {

@@ -69,7 +69,7 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 		s.Search.Paid += fmt.Sprintf("; together, scores included, epsilon %s", short(out.Plan.hunt.quote.Epsilon))
 	}
 	if f.Unsearched == nil || out.Score.Exact == nil {
-		if kind != search.None {
+		if kind != search.None && !out.Plan.problem.Public {
 			s.Search.Paid += "; whether that paid cannot be told on sensitive rows without paying for a second model"
 		}
 		return

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -258,7 +261,20 @@ func (a *app) showStudy(name string) error {
 		if t.Failed {
 			score = "failed"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\n", t.Number, score, t.Seconds, t.Candidate)
+		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\n", t.Number, score, t.Seconds, candidateText(t.Candidate))
 	}
 	return w.Flush()
+}
+
+// candidateText writes a candidate's JSON as a person reads it.
+func candidateText(text string) string {
+	var values map[string]any
+	if err := json.Unmarshal([]byte(text), &values); err != nil {
+		return text
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, values[name]))
+	}
+	return strings.Join(parts, " ")
 }
