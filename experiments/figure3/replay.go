@@ -6,6 +6,7 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/published"
+	"pawl/feature/aware"
 )
 
 // Experiment is the replay.
@@ -22,7 +23,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		Data: "adult", Class: published.AdultClass, Encoding: published.AdultOneHot(),
 		Train: experiments.Pick(r.Scale, 2000, published.AdultTrain, published.AdultTrain), Test: experiments.Pick(r.Scale, 1000, published.AdultTest, published.AdultTest),
 		Sizes:    experiments.Pick(r.Scale, []int{5, 108}, sizes, []int{1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100, 108}),
-		Epsilons: experiments.Pick(r.Scale, []float64{.1, published.NoPrivacy}, []float64{.1, .5, 1, 10, 20, published.NoPrivacy}, []float64{.1, .5, 1, 5, 10, 20, published.NoPrivacy}),
+		Epsilons: experiments.Pick(r.Scale, []float64{.1, aware.NoPrivacy}, []float64{.1, .5, 1, 10, 20, aware.NoPrivacy}, []float64{.1, .5, 1, 5, 10, 20, aware.NoPrivacy}),
 		Splits:   experiments.Pick(r.Scale, 2, 4, 10), Repeats: experiments.Pick(r.Scale, 1, 4, 100),
 		Honest: experiments.Pick(r.Scale, 2, 4, 10),
 	}.Measure(ctx, r)
@@ -35,7 +36,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		Claims: []experiments.Claim{
 			p.ClaimBest("for ε = 0.1 the best model uses 5 features", 5, .1),
 			p.ClaimSubset("for ε = 0.1 a subset is better than all features (78.58 against 70.86 %)", .1),
-			p.ClaimBest("without privacy the best model uses all features", 108, published.NoPrivacy),
+			p.ClaimBest("without privacy the best model uses all features", 108, aware.NoPrivacy),
 			p.ClaimHonest(),
 		},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/published"
+	"pawl/feature/aware"
 )
 
 // Experiment is the replay.
@@ -25,7 +26,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	p, err := published.Curves{
 		Data: "breast-cancer", Class: "recurrence-events", Train: 191, Test: 95,
 		Sizes:    experiments.Pick(r.Scale, []int{1, 11, 43}, sizes, every),
-		Epsilons: []float64{.5, 1, 5, 10, 20, 50, 100, published.NoPrivacy},
+		Epsilons: []float64{.5, 1, 5, 10, 20, 50, 100, aware.NoPrivacy},
 		Splits:   experiments.Pick(r.Scale, 4, 50, 100), Repeats: experiments.Pick(r.Scale, 4, 24, 100),
 		Honest: experiments.Pick(r.Scale, 2, 20, 100),
 	}.Measure(ctx, r)
@@ -38,7 +39,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			p.ClaimBest("for ε ≤ 1 the best model uses the single best feature", 1, .5, 1),
 			p.ClaimBest("for ε = 5 the best model uses 11 features", 11, 5),
 			p.ClaimSubset("for ε = 50 a subset is slightly better than all 43 features, so the crossover lies above 50", 50),
-			p.ClaimBest("without privacy the best model uses all features", 43, published.NoPrivacy),
+			p.ClaimBest("without privacy the best model uses all features", 43, aware.NoPrivacy),
 			p.ClaimHonest(),
 		},
 	}, nil

@@ -21,12 +21,3 @@ func AdultNumeric() Encoding {
 		Drop:    []string{"fnlwgt", "workclass", "education", "marital-status", "occupation", "relationship", "race", "native-country"},
 	}
 }
-
-// All are the indices of all columns.
-func (t *Table) All() []int {
-	all := make([]int, len(t.Names))
-	for j := range all {
-		all[j] = j
-	}
-	return all
-}

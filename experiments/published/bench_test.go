@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pawl/core/entropy"
+	"pawl/feature/aware"
 )
 
 // Noisy fits of Fig. 3 on 22,750 rows of Adult, the largest number of columns.
@@ -22,7 +23,7 @@ func BenchmarkFits(b *testing.B) {
 			b.Run(fmt.Sprintf("columns=%d/epsilon=%g", size, epsilon), func(b *testing.B) {
 				const repeats = 20
 				for run := 0; b.Loop(); run++ {
-					if _, err := s.Accuracies(b.Context(), Fits{Columns: table.All()[:size], Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(run))); err != nil {
+					if _, err := s.Accuracies(b.Context(), aware.Fits{Columns: table.All()[:size], Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(run))); err != nil {
 						b.Fatal(err)
 					}
 				}

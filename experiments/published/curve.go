@@ -9,6 +9,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/lab"
+	"pawl/feature/aware"
 )
 
 // Curves measures accuracy against the number of columns, at several epsilons: columns are
@@ -42,7 +43,7 @@ func (c Curves) Measure(ctx context.Context, r *experiments.Run) (*Points, error
 	if last := c.Sizes[len(c.Sizes)-1]; last != len(t.Names) {
 		return nil, fmt.Errorf("%s has %d columns, the largest size is %d", c.Data, len(t.Names), last)
 	}
-	splits := make([]*Split, c.Splits)
+	splits := make([]*aware.Split, c.Splits)
 	orders := make([][]int, c.Splits)
 	err = Each(ctx, c.Splits, func(_ context.Context, i int) (err error) {
 		if splits[i], err = t.Split(c.Train, c.Test, uint64(i)); err != nil {
@@ -65,7 +66,7 @@ func (c Curves) Measure(ctx context.Context, r *experiments.Run) (*Points, error
 	p := &Points{Curves: c}
 	for _, epsilon := range c.Epsilons {
 		repeats := c.Repeats
-		if epsilon == NoPrivacy {
+		if epsilon == aware.NoPrivacy {
 			repeats = 1 // all fits are the same
 		}
 		cell := fmt.Sprintf("%s, %d rows, %s, %d splits of %d fits, sizes %v", c.Data, c.Train, EpsilonName(epsilon), c.Splits, repeats, c.Sizes)
@@ -74,7 +75,7 @@ func (c Curves) Measure(ctx context.Context, r *experiments.Run) (*Points, error
 			return values, Each(ctx, c.Splits, func(ctx context.Context, i int) error {
 				for k, size := range c.Sizes {
 					src := entropy.Seeded(uint64(i)).Split(EpsilonName(epsilon), uint64(size))
-					got, err := splits[i].Accuracies(ctx, Fits{Columns: slices.Sorted(slices.Values(orders[i][:size])), Epsilon: epsilon, Repeats: repeats}, src)
+					got, err := splits[i].Accuracies(ctx, aware.Fits{Columns: slices.Sorted(slices.Values(orders[i][:size])), Epsilon: epsilon, Repeats: repeats}, src)
 					if err != nil {
 						return err
 					}
@@ -100,14 +101,14 @@ func (c Curves) Measure(ctx context.Context, r *experiments.Run) (*Points, error
 	return p, p.workflow(ctx, r)
 }
 
-// workflow runs the library's own workflow at every epsilon but NoPrivacy.
+// workflow runs the library's own workflow at every epsilon but aware.NoPrivacy.
 func (p *Points) workflow(ctx context.Context, r *experiments.Run) error {
 	data, err := lab.Open(p.Data, r.DataDir)
 	if err != nil {
 		return err
 	}
 	for _, epsilon := range p.Epsilons {
-		if epsilon == NoPrivacy {
+		if epsilon == aware.NoPrivacy {
 			p.honest = append(p.honest, nil)
 			continue
 		}
@@ -133,9 +134,9 @@ func (p *Points) workflow(ctx context.Context, r *experiments.Run) error {
 	return nil
 }
 
-// EpsilonName is "ε = 0.1", or words for NoPrivacy.
+// EpsilonName is "ε = 0.1", or words for aware.NoPrivacy.
 func EpsilonName(epsilon float64) string {
-	if epsilon == NoPrivacy {
+	if epsilon == aware.NoPrivacy {
 		return "no privacy (ε = 1e9)"
 	}
 	return fmt.Sprintf("ε = %g", epsilon)

@@ -11,9 +11,10 @@ import (
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/lab"
+	"pawl/feature/aware"
 )
 
-func cancer(t *testing.T) (*Table, *Split) {
+func cancer(t *testing.T) (*aware.Table, *aware.Split) {
 	t.Helper()
 	table, err := Open("breast-cancer", "", "recurrence-events", Encoding{})
 	if err != nil {
@@ -24,6 +25,14 @@ func cancer(t *testing.T) (*Table, *Split) {
 		t.Fatal(err)
 	}
 	return table, s
+}
+
+func share(s *aware.Split, rows []int) float64 {
+	ones := 0.0
+	for _, i := range rows {
+		ones += s.Table.Label[i]
+	}
+	return ones / float64(len(rows))
 }
 
 // The papers count 43 columns, nine ones in every row, and 108 columns of Adult.
@@ -95,13 +104,13 @@ func TestSplitsAreThoseOfTheLab(t *testing.T) {
 func TestFitsAreNoisy(t *testing.T) {
 	table, s := cancer(t)
 	fit := func(epsilon float64) []float64 {
-		v, err := s.Accuracies(t.Context(), Fits{Columns: table.All(), Epsilon: epsilon, Repeats: 200}, entropy.Seeded(1))
+		v, err := s.Accuracies(t.Context(), aware.Fits{Columns: table.All(), Epsilon: epsilon, Repeats: 200}, entropy.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v
 	}
-	exact := fit(NoPrivacy)
+	exact := fit(aware.NoPrivacy)
 	if slices.Min(exact) != slices.Max(exact) || exact[0] <= s.Majority() {
 		t.Errorf("without noise: from %g to %g, majority %g", slices.Min(exact), slices.Max(exact), s.Majority())
 	}
@@ -111,7 +120,7 @@ func TestFitsAreNoisy(t *testing.T) {
 	if math.Abs(e.Mean-50) > 6 || e.High-e.Low < 2 {
 		t.Errorf("ε = 0.01: %v, want about 50 with a wide spread", e)
 	}
-	if v, err := s.Accuracies(t.Context(), Fits{Epsilon: NoPrivacy, Repeats: 1}, entropy.Seeded(1)); err != nil || v[0] != s.Majority() {
+	if v, err := s.Accuracies(t.Context(), aware.Fits{Epsilon: aware.NoPrivacy, Repeats: 1}, entropy.Seeded(1)); err != nil || v[0] != s.Majority() {
 		t.Errorf("no columns: %v (%v), want the majority rate %g", v, err, s.Majority())
 	}
 }
@@ -123,8 +132,8 @@ func TestPrivateMajority(t *testing.T) {
 	const draws = 200000
 	rng := rand.New(rand.NewPCG(1, 2))
 	laplace := func(scale float64) float64 { return scale * (rng.ExpFloat64() - rng.ExpFloat64()) }
-	ones := s.share(s.Train) * float64(len(s.Train))
-	test := s.share(s.Test)
+	ones := share(s, s.Train) * float64(len(s.Train))
+	test := share(s, s.Test)
 	for _, epsilon := range []float64{.003, .01, .1} {
 		wins := 0.0
 		for range draws {
@@ -144,15 +153,16 @@ func TestPrivateMajority(t *testing.T) {
 // The privacy-aware search finds columns that do better than all at the same noise.
 func TestAwareBeatsAll(t *testing.T) {
 	table, s := cancer(t)
-	set, fits, err := s.Aware(t.Context(), 5, Search{Population: 30, Generations: 5}, 1)
+	found, err := s.Aware(t.Context(), s.Perturbed(5), aware.Search{Population: 30, Generations: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fits < 30 || len(set) == 0 || len(set) == len(table.Names) {
-		t.Errorf("%d columns by %d fits", len(set), fits)
+	set := found.Columns
+	if found.Subsets < 30 || found.Proposed < found.Subsets || len(set) == 0 || len(set) == len(table.Names) {
+		t.Errorf("%d columns of %d subsets", len(set), found.Subsets)
 	}
 	mean := func(columns []int) float64 {
-		v, err := s.Accuracies(t.Context(), Fits{Columns: columns, Epsilon: 5, Repeats: 100}, entropy.Seeded(2))
+		v, err := s.Accuracies(t.Context(), aware.Fits{Columns: columns, Epsilon: 5, Repeats: 100}, entropy.Seeded(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +238,7 @@ func TestClaimsOfCurves(t *testing.T) {
 func TestDescend(t *testing.T) {
 	table, s := cancer(t)
 	train := func(noise float64, seed uint64) float64 {
-		d := Descent{Columns: table.All(), NoiseMultiplier: noise, ClippingNorm: 1, LearningRate: .5, Steps: 200, SamplingRate: 1}
+		d := aware.Descent{Columns: table.All(), NoiseMultiplier: noise, ClippingNorm: 1, LearningRate: .5, Steps: 200, SamplingRate: 1}
 		a, err := s.Descend(t.Context(), d, seed)
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"pawl/experiments/table10"
 	"pawl/experiments/table16"
 	"pawl/experiments/table2"
+	"pawl/experiments/table5"
 )
 
 // All returns the replays that there are.
@@ -28,6 +29,7 @@ func All() *experiments.Registry {
 		figure3.Experiment(),
 		figure4.Experiment(),
 		table2.Experiment(),
+		table5.Experiment(),
 		table10.Experiment(),
 		table16.Experiment(),
 		dfstable1.Experiment(),

@@ -9,7 +9,7 @@ import (
 
 // claims compares methods split by split at every epsilon.
 func claims(all []columns) []experiments.Claim {
-	return []experiments.Claim{aware(all), random(all), majority(all), honest(all)}
+	return []experiments.Claim{searched(all), random(all), majority(all), honest(all)}
 }
 
 // against counts at how many epsilons a method is above or below another by more than
@@ -30,7 +30,7 @@ func against(all []columns, a, b, from int) (above, below, of int, list string) 
 	return above, below, of, strings.Join(parts, "; ")
 }
 
-func aware(all []columns) experiments.Claim {
+func searched(all []columns) experiments.Claim {
 	above, below, of, list := against(all, 1, 0, 2)
 	c := experiments.Claim{
 		Statement: "PAFS is at least as good as All from ε = 0.5 on",

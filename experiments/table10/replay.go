@@ -14,6 +14,7 @@ import (
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
 	"pawl/feature"
+	"pawl/feature/aware"
 	"pawl/workflow"
 )
 
@@ -40,10 +41,10 @@ const searchEpsilon = 49.63
 // methods compare split by split.
 type replay struct {
 	run     *experiments.Run
-	splits  []*published.Split
+	splits  []*aware.Split
 	data    *lab.Table
 	repeats int
-	search  published.Search
+	search  aware.Search
 	merit   int // population of CFS-GA
 	honest  int // splits that the honest procedure is run on
 }
@@ -51,7 +52,7 @@ type replay struct {
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	p := &replay{
 		run: r, repeats: experiments.Pick(r.Scale, 4, 32, 100),
-		search: published.Search{
+		search: aware.Search{
 			Population:  experiments.Pick(r.Scale, 10, 50, 600),
 			Generations: experiments.Pick(r.Scale, 2, 10, 10),
 		},
@@ -182,9 +183,14 @@ func (p *replay) measure(ctx context.Context, epsilon float64, greedy, genetic [
 	chosenAware := fmt.Sprintf(", %d subsets and %d rounds", p.search.Population, p.search.Generations)
 	chosenByMerit := fmt.Sprintf(", as many as CFS-GA of %d subsets takes", p.merit)
 	name := fmt.Sprintf("search of PAFS, ε = %g, %d splits%s", epsilon, len(p.splits), chosenAware)
-	aware, err := published.Sets(ctx, p.run, name, len(p.splits), func(ctx context.Context, i int) ([]int, error) {
-		set, _, err := p.splits[i].Aware(ctx, epsilon, p.search, uint64(i))
-		return set, err
+	searched, err := published.Sets(ctx, p.run, name, len(p.splits), func(ctx context.Context, i int) ([]int, error) {
+		o := p.search
+		o.Seed, o.Workers = uint64(i), 1 // splits are side by side
+		found, err := p.splits[i].Aware(ctx, p.splits[i].Perturbed(epsilon), o)
+		if err != nil {
+			return nil, err
+		}
+		return found.Columns, nil
 	})
 	if err != nil {
 		return nil, err
@@ -198,7 +204,7 @@ func (p *replay) measure(ctx context.Context, epsilon float64, greedy, genetic [
 		set          func(i, draw int) []int
 	}{
 		{"All", "", 1, func(int, int) []int { return all }},
-		{"PAFS", chosenAware, 1, func(i, _ int) []int { return aware[i] }},
+		{"PAFS", chosenAware, 1, func(i, _ int) []int { return searched[i] }},
 		{"CFS-Greedy", chosenByMerit, 1, func(i, _ int) []int { return greedy[i] }},
 		{"CFS-GA", chosenByMerit, 1, func(i, _ int) []int { return genetic[i] }},
 		{"Random", chosenByMerit, draws, func(i, d int) []int { return p.splits[i].Random(len(genetic[i]), uint64(100*i+d)) }},
@@ -209,7 +215,7 @@ func (p *replay) measure(ctx context.Context, epsilon float64, greedy, genetic [
 			sum := 0.0
 			for d := range m.draw {
 				src := entropy.Seeded(uint64(i)).Split(name, uint64(d))
-				got, err := p.splits[i].Accuracies(ctx, published.Fits{Columns: m.set(i, d), Epsilon: epsilon, Repeats: repeats}, src)
+				got, err := p.splits[i].Accuracies(ctx, aware.Fits{Columns: m.set(i, d), Epsilon: epsilon, Repeats: repeats}, src)
 				if err != nil {
 					return 0, err
 				}

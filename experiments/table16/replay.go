@@ -12,6 +12,7 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
+	"pawl/feature/aware"
 	"pawl/workflow"
 )
 
@@ -23,7 +24,7 @@ func Experiment() experiments.Experiment {
 	}
 }
 
-var epsilons = []float64{.1, .05, .01, .001, .0001, published.NoPrivacy}
+var epsilons = []float64{.1, .05, .01, .001, .0001, aware.NoPrivacy}
 
 // arm is one column of the table.
 type arm struct {
@@ -101,7 +102,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 // that only one lies in memory.
 func (p *replay) measure(ctx context.Context, a arm) (fits, majority [][]float64, err error) {
 	fits, majority = make([][]float64, len(epsilons)), make([][]float64, len(epsilons))
-	var table *published.Table
+	var table *aware.Table
 	for i := range p.splits {
 		cell := fmt.Sprintf("%s, split %d, %d fits at ε of %v", a.name, i, p.repeats, epsilons)
 		values, err := p.run.Cell(ctx, cell, func() (values []float64, err error) {
@@ -117,10 +118,10 @@ func (p *replay) measure(ctx context.Context, a arm) (fits, majority [][]float64
 			for _, epsilon := range epsilons {
 				values = append(values, s.PrivateMajority(epsilon))
 				repeats := p.repeats
-				if epsilon == published.NoPrivacy {
+				if epsilon == aware.NoPrivacy {
 					repeats = 1
 				}
-				got, err := s.Accuracies(ctx, published.Fits{Columns: table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(i)).Split(published.EpsilonName(epsilon)))
+				got, err := s.Accuracies(ctx, aware.Fits{Columns: table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(i)).Split(published.EpsilonName(epsilon)))
 				if err != nil {
 					return nil, err
 				}
@@ -145,7 +146,7 @@ func (p *replay) measure(ctx context.Context, a arm) (fits, majority [][]float64
 
 // workflow runs the library's own workflow; without privacy it has no counterpart.
 func (p *replay) workflow(ctx context.Context, a arm, epsilon float64) ([]float64, error) {
-	if epsilon == published.NoPrivacy {
+	if epsilon == aware.NoPrivacy {
 		return nil, nil
 	}
 	return p.run.Cell(ctx, fmt.Sprintf("workflow, %s, %s, %d splits", a.name, published.EpsilonName(epsilon), p.honest), func() ([]float64, error) {

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/core/accountant"
-	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
+	"pawl/feature/aware"
 )
 
 // Experiment is the replay.
@@ -26,12 +25,8 @@ func Experiment() experiments.Experiment {
 }
 
 const (
-	delta  = 1e-5
-	epochs = 40
-	batch  = 250
-	// rate is within what the paper found for its dense nets, 0.1 to 0.2; the one of
-	// this experiment is not stated. slow is our own, for comparison.
-	rate, slow = 0.15, 0.02
+	// The learning rate of this experiment is not stated; slow is our own, for comparison.
+	rate, slow = aware.DescentRate, 0.02
 )
 
 // study is one of the tables.
@@ -72,7 +67,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		Unit: "% of test rows",
 		Notes: []string{
 			"the captions of Tables II and XVIII are exchanged in our copy: the first has multiples of 1/95, the second more features than Breast Cancer has (docs/READING.md, E2)",
-			fmt.Sprintf("as published: one dense layer of two outputs, cross-entropy, clipping norm 1, %d epochs of lots of %d, learning rate %g (not stated; the paper found 0.1 to 0.2 for dense nets), Poisson lots; noise such that Rényi accounting states the printed ε at δ = 1e-5: 100 times the clipping norm for 0.0196; a lot of %d is more than the rows of Breast Cancer, so there every step takes all rows", epochs, batch, rate, batch),
+			fmt.Sprintf("as published: one dense layer of two outputs, cross-entropy, clipping norm 1, %d epochs of lots of %d, learning rate %g (not stated; the paper found 0.1 to 0.2 for dense nets), Poisson lots; noise such that Rényi accounting states the printed ε at δ = 1e-5: 100 times the clipping norm for 0.0196; a lot of %d is more than the rows of Breast Cancer, so there every step takes all rows", aware.DescentEpochs, aware.DescentLot, rate, aware.DescentLot),
 			"SGD: the minimiser of the same loss, with a weak ridge, in place of 40 epochs; the two printed columns of Adult differ by chance, we print the first",
 			"features in the order of the greedy search on raw entropies, which is not paid for (H17); one-hot columns of the levels that occur (H12)",
 			"honest: our workflow on all attributes at the same total (ε, δ); baseline: the class with the larger noisy count at the same ε, in closed form",
@@ -98,7 +93,7 @@ func (s study) measure(ctx context.Context, r *experiments.Run, t *experiments.T
 	if err != nil {
 		return err
 	}
-	splits := make([]*published.Split, s.splits)
+	splits := make([]*aware.Split, s.splits)
 	orders := make([][]int, s.splits)
 	if err := published.Each(ctx, s.splits, func(_ context.Context, i int) (err error) {
 		if splits[i], err = table.Split(s.train, s.test, uint64(i)); err != nil {
@@ -125,7 +120,7 @@ func (s study) measure(ctx context.Context, r *experiments.Run, t *experiments.T
 	out := measured{study: s}
 	for k, size := range s.sizes {
 		v, err := perSplit(ctx, r, fmt.Sprintf("%s, SGD, %d features, %d splits of %d rows", s.data, size, s.splits, s.train), s.splits, func(ctx context.Context, i int) (float64, error) {
-			got, err := splits[i].Accuracies(ctx, published.Fits{Columns: columns(i, size), Epsilon: published.NoPrivacy, Repeats: 1}, entropy.Seeded(1))
+			got, err := splits[i].Accuracies(ctx, aware.Fits{Columns: columns(i, size), Epsilon: aware.NoPrivacy, Repeats: 1}, entropy.Seeded(1))
 			return experiments.Of(got).Mean, err
 		})
 		if err != nil {
@@ -137,7 +132,7 @@ func (s study) measure(ctx context.Context, r *experiments.Run, t *experiments.T
 		t.Rows = append(t.Rows, row)
 	}
 	for e, epsilon := range s.epsilons {
-		d, err := s.descent(epsilon)
+		d, err := aware.CalibratedDescent(s.train, epsilon)
 		if err != nil {
 			return err
 		}
@@ -209,29 +204,13 @@ func sameSign(rows []experiments.Row, by [][]float64) {
 	}
 }
 
-// descent finds the noise for which Rényi accounting, as the paper's library has it,
-// states epsilon.
-func (s study) descent(epsilon float64) (published.Descent, error) {
-	rows := float64(s.train)
-	d := published.Descent{ClippingNorm: 1, Steps: epochs, SamplingRate: 1}
-	if batch < rows {
-		d.SamplingRate, d.Steps = batch/rows, int(epochs*rows/batch)
-	}
-	sigma, _, err := accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: delta}, dp.AddOrRemoveOne, accountant.MethodRDP, accountant.Search{
-		Event:      func(x float64) dp.Event { d := d; d.NoiseMultiplier = x; return d.Event() },
-		Decreasing: true,
-	})
-	d.NoiseMultiplier = sigma
-	return d, err
-}
-
 func (s study) workflow(ctx context.Context, r *experiments.Run, data *lab.Table, epsilon float64) ([]float64, error) {
 	return r.Cell(ctx, fmt.Sprintf("workflow, %s, ε = %g, %d splits of %d rows", s.data, epsilon, s.honest, s.train), func() ([]float64, error) {
 		v := make([]float64, s.honest)
 		return v, published.Each(ctx, s.honest, func(ctx context.Context, i int) error {
 			split := data.Split(s.train, uint64(i))
 			split.Test = split.Test[:s.test]
-			out, err := split.Fit(ctx, strconv.FormatFloat(epsilon, 'g', -1, 64), strconv.FormatFloat(delta, 'f', -1, 64), uint64(i), nil)
+			out, err := split.Fit(ctx, strconv.FormatFloat(epsilon, 'g', -1, 64), strconv.FormatFloat(aware.DescentDelta, 'f', -1, 64), uint64(i), nil)
 			if err != nil {
 				return err
 			}

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"pawl/experiments"
+	"pawl/feature/aware"
 )
 
 // Noise of 100 times the clipping norm is what the printed 0.0196 stands for.
 func TestNoiseOfThePrintedEpsilon(t *testing.T) {
 	s := studies(experiments.Quick)[1]
-	d, err := s.descent(.0196)
+	d, err := aware.CalibratedDescent(s.train, .0196)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(d.NoiseMultiplier-100) > .5 || d.Steps != 3640 {
 		t.Errorf("noise %.2f, %d steps, want 100 and 3640", d.NoiseMultiplier, d.Steps)
 	}
-	if d, err = studies(experiments.Quick)[0].descent(.236); err != nil || d.SamplingRate != 1 || d.Steps != epochs {
-		t.Errorf("Breast Cancer: %+v (%v), want %d full steps", d, err, epochs)
+	if d, err = aware.CalibratedDescent(studies(experiments.Quick)[0].train, .236); err != nil || d.SamplingRate != 1 || d.Steps != aware.DescentEpochs {
+		t.Errorf("Breast Cancer: %+v (%v), want %d full steps", d, err, aware.DescentEpochs)
 	}
 }
 

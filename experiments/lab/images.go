@@ -1,0 +1,94 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/images"
+	"pawl/nn"
+	"pawl/schema"
+	"pawl/workflow"
+	"pawl/zoo"
+)
+
+// Images are a public set of images in memory.
+type Images struct {
+	Name, Target string
+	Train, Test  *images.Set
+}
+
+// First is the set's first n images.
+func First(s *images.Set, n int) *images.Set {
+	if n >= s.Len() {
+		return s
+	}
+	out := &images.Set{Shape: s.Shape, Labels: s.Labels[:n], Classes: s.Classes}
+	if s.Bytes != nil {
+		out.Bytes = s.Bytes[:n*s.Size()]
+	} else {
+		out.Floats = s.Floats[:n*s.Size()]
+	}
+	return out
+}
+
+// Fit trains a network by the plan that the command line would make and returns the exact
+// accuracy on the test images. change sets what differs from the defaults: a budget or
+// NonPrivate at least.
+func (s *Images) Fit(ctx context.Context, spec zoo.Spec, seed uint64, change func(*workflow.TrainInput)) (float64, error) {
+	shape := s.Train.Shape
+	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(s.Train.Classes))
+	if err != nil {
+		return 0, err
+	}
+	d := &schema.Schema{
+		Version: schema.Version, Dataset: s.Name, Public: true, Unit: schema.Unit{Name: "image", MaxRows: 1},
+		Rows:    schema.RowCount{Kind: schema.RowsDeclared, N: int64(s.Train.Len())},
+		Columns: []schema.Column{{Name: s.Target, Type: schema.Categorical, Categories: s.Train.Classes, Missing: schema.MissingRefuse}},
+	}
+	in := workflow.TrainInput{
+		Input: workflow.Input{
+			Dataset: s.Name, Schema: d, Public: true, Target: s.Target, Rows: int64(s.Train.Len()), Test: workflow.Official, Seed: &seed,
+		},
+		Name: spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
+	}
+	if in.Radius, err = spec.Radius(); err != nil {
+		return 0, err
+	}
+	change(&in)
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return 0, err
+	}
+	if err := plan.FitComponents(s.Train); err != nil {
+		return 0, err
+	}
+	rows, err := s.seal(plan, d, seed)
+	if err != nil {
+		return 0, err
+	}
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	out, err := plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+	if err != nil {
+		return 0, err
+	}
+	return *out.Score.Exact, nil
+}
+
+func (s *Images) seal(plan *workflow.Plan, d *schema.Schema, seed uint64) (*intake.Rows, error) {
+	var key [32]byte
+	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
+		return nil, err
+	}
+	b := intake.NewBuilder(s.Name, d, key)
+	err := plan.Inputs(s.Train, func(i int, input []float32) error {
+		return b.AddFloats([]float64{float64(s.Train.Labels[i])}, input)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
