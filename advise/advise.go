@@ -107,6 +107,9 @@ const (
 
 // Choose returns the recipe for the facts.
 func Choose(f Facts) (Recipe, error) {
+	if err := f.checkWide(); err != nil {
+		return Recipe{}, err
+	}
 	if f.Delta == 0 {
 		return pure(f)
 	}
@@ -228,7 +231,7 @@ func samplingRate(f Facts, steps int) float64 {
 	if seconds == 0 {
 		seconds = 240
 	}
-	work := f.Rows * float64(steps) * float64(len(f.Schema.Columns)) * 5e-9
+	work := f.Rows * float64(steps) * f.looks() * 5e-9
 	return min(1, max(seconds/work, 0.01))
 }
 
@@ -240,6 +243,7 @@ func binary(f Facts, r float64) Recipe {
 	}
 	var enc Rule
 	c.Encoding, enc = encodingRule(f, r, bins)
+	wide := f.bag(&c.Encoding)
 	// Beyond a movement of about n a small table is fitted past what its rows can
 	// tell, noise or no noise (Breast Cancer, 190 rows, ε 1: +1.3 points over the
 	// majority without this cap, +2.0 with it).
@@ -256,6 +260,7 @@ func binary(f Facts, r float64) Recipe {
 		Evidence: "within 0.5 points of the best of 12 settings on Adult, and 0.1 to 1.1 on three dense tasks that did not set the constants",
 		Changes:  "more rows or a larger epsilon (r grows with both)",
 	}, enc, attributesRule(f, r), NoSearchRule(r))
+	c.Rules = append(c.Rules, wide...)
 	if r < low {
 		c.Rules = append(c.Rules, nearBaseline("majority class"))
 	}
@@ -303,6 +308,7 @@ func multiclass(f Facts, r float64, classes int) Recipe {
 	}
 	var enc Rule
 	c.Encoding, enc = encodingRule(f, r, bins)
+	wide := f.bag(&c.Encoding)
 	c.ClippingNorm = 0.5
 	if r < 500 {
 		c.ClippingNorm = 0.2
@@ -319,6 +325,7 @@ func multiclass(f Facts, r float64, classes int) Recipe {
 		Evidence: "location30 (30 classes) at ε 0.1/0.5/1/3: 7/20/32/52 %, two splits",
 		Changes:  fmt.Sprintf("expect nothing below r = %d (5 per class)", 5*classes),
 	}, enc, attributesRule(f, r), NoSearchRule(r))
+	c.Rules = append(c.Rules, wide...)
 	if !c.Useful {
 		c.Rules = append(c.Rules, nearBaseline("majority class"))
 	}

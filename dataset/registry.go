@@ -78,7 +78,6 @@ func builtins() []Builtin {
 				Licence: "CC BY 4.0", Source: "https://doi.org/10.24432/C5CC84",
 				Citation: "Almeida, T. and Hidalgo, J. (2011). SMS Spam Collection [Dataset]. UCI Machine Learning Repository.",
 				KnownProblems: []string{
-					"a row is a message, which is no cell that a table's learner uses: it has to be hashed to numbers first",
 					"403 of the 5,574 messages repeat an earlier one word for word, so that splits share messages",
 					"the sources differ by class: most ham is from students in Singapore, most spam from a complaints site in the United Kingdom",
 					"the data set has no official test set, so published accuracies use different splits",

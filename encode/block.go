@@ -180,8 +180,18 @@ func (e *Encoding) Vector(x, cells []float64) {
 	for i := range e.Blocks {
 		b := &e.Blocks[i]
 		v := x[b.Offset : b.Offset+b.Dim]
-		if b.Kind == Linear {
+		switch b.Kind {
+		case Linear:
 			v[0] = e.Scale * b.Value(cells)
+			continue
+		case Sparse:
+			b.Entries(cells, func(j int, x float64) { v[j] = e.Scale * x })
+			continue
+		case Vector:
+			b.Numbers(v, cells)
+			for j := range v {
+				v[j] *= e.Scale
+			}
 			continue
 		}
 		l := b.Level(cells)

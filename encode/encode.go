@@ -6,7 +6,7 @@
 // divided by the square root of the number of blocks, so ‖x‖₂ <= 1 for every row
 // that can exist. That public bound is what clipping and sensitivity rest on.
 //
-// All blocks but linear ones take finitely many values (levels). A table block
+// All blocks but linear, sparse and vector ones take finitely many values (levels). A table block
 // is stored as one level per row; scores and gradients go through tables of the
 // size of the block, which is what makes a full-batch step cheap. Vector gives
 // the same row as a dense vector and is the oracle for the fast path.
@@ -30,6 +30,8 @@ const (
 	Sign        Kind = "sign"        // two levels as −1 and +1; unknown is 0
 	Linear      Kind = "linear"      // affine from [lower, upper] to [−1, 1]; unknown is 0
 	Cross       Kind = "cross"       // thermometer times sign
+	Sparse      Kind = "sparse"      // few coordinates of many: a text, or a bag of columns; norm 1, or 0
+	Vector      Kind = "vector"      // numbers of a public extractor; norm 1, or 0
 )
 
 // None is the level of a cell that carries no information.
@@ -50,6 +52,9 @@ type Options struct {
 	Attributes []string `json:"attributes,omitempty"`
 	// Intercept is the weight of the constant against a block of norm 1; 0 means 1.
 	Intercept float64 `json:"intercept,omitempty"`
+	// Bag joins the columns that Baggable names into one block: which of them are not
+	// zero, divided by the root of their number.
+	Bag bool `json:"bag,omitempty"`
 	// InterceptOnly uses no attribute at all.
 	InterceptOnly bool `json:"intercept_only,omitempty"`
 }
@@ -68,7 +73,9 @@ type Block struct {
 	weight         float64 // of the intercept
 	kept           []int   // levels that are kept, rising; nil for all
 	keptNames      []string
-	unknown        int // the level of unknown cells where some are kept
+	unknown        int   // the level of unknown cells where some are kept
+	members        []int // columns of a bag
+	names          []string
 }
 
 // Encoding is the whole data-free map from a row to a vector of Dim coordinates.
@@ -104,10 +111,21 @@ func New(s *schema.Schema, target string, o Options) (*Encoding, error) {
 	e := &Encoding{Options: o}
 	e.add(Block{Name: "(intercept)", Kind: Intercept, Dim: 1, Levels: 1, column: -1, second: -1, weight: o.Intercept})
 	var numeric, binary []Block
+	if o.Bag {
+		chosen = e.bag(s, chosen)
+	}
 	for _, choice := range chosen {
 		c := choice.column
 		if choice.kept != nil {
 			e.add(keptBlock(&s.Columns[c], c, choice.kept))
+			continue
+		}
+		if s.Columns[c].Wide() {
+			b, err := wideBlock(&s.Columns[c], c)
+			if err != nil {
+				return nil, err
+			}
+			e.add(b)
 			continue
 		}
 		b := columnBlock(&s.Columns[c], c, o)
@@ -195,6 +213,12 @@ func (e *Encoding) Names(s *schema.Schema) []string {
 	names := make([]string, 0, e.Dim)
 	for i := range e.Blocks {
 		b := &e.Blocks[i]
+		if b.members != nil {
+			for _, c := range b.members {
+				names = append(names, s.Columns[c].Name)
+			}
+			continue
+		}
 		for j := range b.Dim {
 			names = append(names, b.coordinate(s, j))
 		}
@@ -207,6 +231,8 @@ func (b *Block) coordinate(s *schema.Schema, j int) string {
 		return b.Name + "=" + b.keptNames[j]
 	}
 	switch b.Kind {
+	case Sparse, Vector:
+		return fmt.Sprintf("%s[%d]", b.Name, j)
 	case OneHot:
 		return b.Name + "=" + s.Columns[b.column].Levels()[j]
 	case Thermometer, Cross:
@@ -227,7 +253,8 @@ func (b *Block) coordinate(s *schema.Schema, j int) string {
 func (e *Encoding) Features() []string {
 	var out []string
 	for i := range e.Blocks {
-		if b := &e.Blocks[i]; b.Kind != Intercept && b.Kind != Cross {
+		out = append(out, e.Blocks[i].names...)
+		if b := &e.Blocks[i]; b.names == nil && b.Kind != Intercept && b.Kind != Cross {
 			out = append(out, b.Name)
 		}
 	}

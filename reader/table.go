@@ -48,8 +48,8 @@ func (o Options) strict() (bool, error) {
 }
 
 // Row receives one row: a fresh slice that it may keep, with one number per
-// column of the schema (NaN for ignored, absent and unknown cells), and the
-// identifier of the row's unit.
+// column of the schema (NaN for ignored, absent and unknown cells) and behind them
+// what texts stand for (schema.Column.Wide), and the identifier of the row's unit.
 //
 // Under a unit column the identifier is that cell's text, empty if the column is
 // optional and absent. Otherwise it is a canonical form of the row's numbers, so
@@ -148,6 +148,10 @@ func (t *table) match(in records, o Options) error {
 	}
 	for i := range s.Columns {
 		col := &s.Columns[i]
+		if col.Type == schema.Vector {
+			t.field[i] = -1 // its numbers are not in the table
+			continue
+		}
 		f, ok := at[col.Name]
 		isUnit := col.Name == s.Unit.Column
 		switch {
@@ -209,7 +213,7 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			values[i] = s.Columns[i].Default()
 			continue
 		}
-		v, err := parseCell(s, i, &cells[f])
+		v, err := t.parseCell(i, &cells[f], &values)
 		if err != nil {
 			if strict {
 				return nil, "", false, t.in.rowFault(cells, f, s.Columns[i].Name, err.Error(), cellHint(err))
@@ -224,9 +228,13 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 	return values, id, true, nil
 }
 
-// parseCell is schema.Parse and knows nulls, which are missing whatever the schema
-// lists as missing texts.
-func parseCell(s *schema.Schema, i int, c *cell) (float64, error) {
+// parseCell is schema.Parse and knows texts, and nulls, which are missing whatever the
+// schema lists as missing texts.
+func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
+	s := t.schema
+	if s.Columns[i].Type == schema.Text {
+		return parseText(&s.Columns[i], c, values)
+	}
 	if !c.null {
 		return s.Parse(i, c.text)
 	}
@@ -272,6 +280,10 @@ func cellHint(err error) string {
 	switch {
 	case errors.Is(err, schema.ErrMissing):
 		return "declare missing: unknown, or a constant, for this column"
+	case errors.Is(err, errNoToken):
+		return "declare missing: unknown for this column, or give every row a text"
+	case errors.Is(err, errLongToken):
+		return "declare the column type: ignore if it holds no text"
 	case errors.Is(err, schema.ErrUndeclared):
 		return "add the category, or other: true, to the schema"
 	}

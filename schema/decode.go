@@ -20,7 +20,7 @@ const maxBytes = 16 << 20
 
 var (
 	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "na", "columns"}
-	colKeys = []string{"name", "type", "lower", "upper", "categories", "ordered", "other", "missing", "heavy_tailed", "why"}
+	colKeys = []string{"name", "type", "lower", "upper", "categories", "ordered", "other", "missing", "heavy_tailed", "buckets", "tokens", "dimension", "key", "why"}
 )
 
 // Load reads a schema file. Faults are *Error with file, line and column.
@@ -284,15 +284,16 @@ func (d *decoder) oneColumn(i int, n ast.Node) (Column, error) {
 	return c, d.details(&c, by)
 }
 
-const typeHint = "write one of numeric, integer, boolean, categorical, ignore"
+const typeHint = "write one of numeric, integer, boolean, categorical, text, ignore"
 
 // details reads the keys whose use depends on the type.
 func (d *decoder) details(c *Column, by map[string]field) error {
 	uses := map[string][]Type{
 		"lower": {Numeric, Integer}, "upper": {Numeric, Integer}, "heavy_tailed": {Numeric, Integer},
 		"categories": {Categorical}, "ordered": {Categorical}, "other": {Categorical},
+		"buckets": {Text}, "tokens": {Text}, "dimension": {Vector}, "key": {Vector},
 	}
-	known := c.Type == Numeric || c.Type == Integer || c.Type == Boolean || c.Type == Categorical
+	known := c.Type == Numeric || c.Type == Integer || c.Type == Boolean || c.Type == Categorical || c.Wide()
 	for _, key := range colKeys {
 		f, ok := by[key]
 		allowed, limited := uses[key]
@@ -337,6 +338,9 @@ func (d *decoder) details(c *Column, by map[string]field) error {
 		if c.Other, err = d.other(f); err != nil {
 			return err
 		}
+	}
+	if err := d.wide(c, by); err != nil {
+		return err
 	}
 	c.Missing = MissingRefuse
 	if f, ok := by["missing"]; ok {

@@ -60,6 +60,7 @@ func (c *Column) encode(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    other: %s\n", quote(c.Other))
 		}
 	}
+	c.encodeWide(b)
 	if c.Type != Ignore {
 		switch {
 		case c.Missing == MissingUnknown:

@@ -19,6 +19,8 @@ const (
 	Integer     Type = "integer"     // a whole number within [Lower, Upper]
 	Boolean     Type = "boolean"     // true/false, yes/no, 1/0
 	Categorical Type = "categorical" // one of a declared list
+	Text        Type = "text"        // free text, hashed by a fixed public rule
+	Vector      Type = "vector"      // numbers of a public extractor, joined by a key
 	Ignore      Type = "ignore"      // never parsed, never used
 )
 
@@ -80,6 +82,14 @@ type Column struct {
 	// HeavyTailed declares a non-negative amount of wide range: it is encoded on
 	// a log(1+x) scale.
 	HeavyTailed bool
+	// Buckets is the number of places that the tokens of a text are hashed to; 0
+	// leaves it to a rule on public facts. Tokens names the rule that cuts the text;
+	// empty is Words.
+	Buckets int
+	Tokens  string
+	// Dimension is the length of a vector and Key the column by which it is joined.
+	Dimension int
+	Key       string
 	// Why is the stated reason for bounds or categories; printed in reports.
 	Why string
 }
@@ -178,7 +188,7 @@ var (
 // unknown. Errors say what was expected and never repeat the cell.
 func (s *Schema) Parse(col int, cell string) (float64, error) {
 	c := &s.Columns[col]
-	if c.Type == Ignore {
+	if c.Type == Ignore || c.Wide() {
 		return math.NaN(), nil
 	}
 	if c.Type == Categorical {

@@ -21,11 +21,12 @@ rows: private
 na: %s
 `
 
-const templateKeys = `# type: numeric | integer | boolean | categorical | ignore
+const templateKeys = `# type: numeric | integer | boolean | categorical | text | ignore
 #   numeric, integer: lower and upper, round numbers; values outside are clipped.
 #     heavy_tailed: true for amounts of at least 0 with a wide range.
 #   categorical: categories: [every value that can occur]; ordered: true for grades;
 #     other: true gives undeclared values a level of their own.
+#   text: words are hashed by a fixed rule; buckets: N (default: chosen by the rule).
 #   missing: refuse (default) | unknown | a constant.   why: the reason, for reports.
 `
 

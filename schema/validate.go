@@ -107,9 +107,13 @@ func (c *Column) validate(i int) error {
 		return c.validateMissing(i)
 	case Categorical:
 		return c.validateCategories(i)
+	case Text:
+		return c.validateText(i)
+	case Vector:
+		return c.validateVector(i)
 	}
 	hint := typeHint
-	if near := Nearest(string(c.Type), []string{"numeric", "integer", "boolean", "categorical", "ignore"}); near != "" {
+	if near := Nearest(string(c.Type), []string{"numeric", "integer", "boolean", "categorical", "text", "ignore"}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return newFault(i, "type", c.Name, fmt.Sprintf("unknown type %q", string(c.Type)), hint)

@@ -3,8 +3,10 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -82,15 +84,7 @@ func (h Hasher) Vector(dst []float32, s string) {
 		panic(fmt.Sprintf("text: a vector of %d elements for %d buckets", len(dst), h.Buckets))
 	}
 	clear(dst)
-	seen := map[string]bool{}
-	Tokens(s, func(t []byte) {
-		if seen[string(t)] {
-			return
-		}
-		seen[string(t)] = true
-		bucket, sign := place(t, h.Buckets)
-		dst[bucket] += sign
-	})
+	h.each(s, func(bucket int, sign float32) { dst[bucket] += sign })
 	square := 0.0
 	for _, x := range dst {
 		square += float64(x) * float64(x)
@@ -102,6 +96,47 @@ func (h Hasher) Vector(dst []float32, s string) {
 	for i, x := range dst {
 		dst[i] = float32(float64(x) / norm)
 	}
+}
+
+// Entry is a bucket and the sum of the signs of the distinct tokens hashed to it.
+type Entry struct {
+	Bucket int
+	Sum    float64
+}
+
+// Entries is Vector before the division, without the buckets whose sum is 0 and in
+// ascending order of the others: a text costs what it is long, not the number of
+// buckets.
+func (h Hasher) Entries(s string) []Entry {
+	if h.Buckets < 1 {
+		panic(fmt.Sprintf("text: entries of %d buckets", h.Buckets))
+	}
+	var entries []Entry
+	h.each(s, func(bucket int, sign float32) { entries = append(entries, Entry{bucket, float64(sign)}) })
+	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Bucket, b.Bucket) })
+	kept := entries[:0]
+	for i := 0; i < len(entries); {
+		e := entries[i]
+		for i++; i < len(entries) && entries[i].Bucket == e.Bucket; i++ {
+			e.Sum += entries[i].Sum
+		}
+		if e.Sum != 0 {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// each calls place for every distinct token.
+func (h Hasher) each(s string, at func(bucket int, sign float32)) {
+	seen := map[string]bool{}
+	Tokens(s, func(t []byte) {
+		if seen[string(t)] {
+			return
+		}
+		seen[string(t)] = true
+		at(place(t, h.Buckets))
+	})
 }
 
 // place is FNV-1a of 64 bits, mixed by the finalizer of MurmurHash3, since the low

@@ -72,6 +72,10 @@ func syntheticRow(s *schema.Schema, rng *rand.Rand) []float64 {
 			cells[i] = c.Lower + rng.Float64()*(c.Upper-c.Lower)
 		case schema.Integer:
 			cells[i] = c.Lower + math.Floor(rng.Float64()*(c.Upper-c.Lower+1))
+		case schema.Text, schema.Vector:
+			cells[i] = float64(len(cells))
+			cells = append(cells, syntheticWide(c, rng)...)
+			continue
 		default:
 			cells[i] = float64(rng.IntN(len(c.Levels())))
 		}
@@ -80,6 +84,18 @@ func syntheticRow(s *schema.Schema, rng *rand.Rand) []float64 {
 		}
 	}
 	return cells
+}
+
+// syntheticWide is a text of one token, or a vector.
+func syntheticWide(c *schema.Column, rng *rand.Rand) []float64 {
+	if c.Type == schema.Text {
+		return []float64{1, float64(rng.IntN(c.Buckets)), 1}
+	}
+	v := make([]float64, c.Dimension)
+	for j := range v {
+		v[j] = rng.NormFloat64()
+	}
+	return v
 }
 
 // preflight sends a few synthetic images forward and backward: traces must come and

@@ -312,6 +312,10 @@ func values(c *schema.Column) string {
 		return text
 	case schema.Boolean:
 		return "false, true"
+	case schema.Text:
+		return "hashed words"
+	case schema.Vector:
+		return fmt.Sprintf("%d numbers by %s", c.Dimension, c.Key)
 	}
 	return "-"
 }

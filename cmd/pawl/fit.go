@@ -23,6 +23,7 @@ type fitFlags struct {
 	badRows, workflow, model, features string
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
+	embeddings                         embeddingFlags
 }
 
 func (f *fitFlags) register(c *cobra.Command) {
@@ -38,6 +39,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
 	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
+	f.embeddings.register(c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
 	_ = s.MarkHidden("target-epsilon")
@@ -97,12 +99,18 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 		return nil, in, err
 	}
 	s := j.source
+	if err := s.embed(f.embeddings); err != nil {
+		return nil, in, err
+	}
+	// Vectors of test rows may stand in the same file.
+	s.whole = f.test == ""
 	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
 		return nil, in, err
 	}
 	if in.Rows, err = s.rows(); err != nil {
 		return nil, in, err
 	}
+	s.schema.SetBuckets(advise.TextBuckets)
 	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
 	if in.Target == "" {
 		in.Target = s.target
@@ -159,7 +167,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 			return "", nil, errors.Join(err, &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
 				"leave out --test, or use a file whose rows are public"})
 		}
-		rows, err := readTest(path, bytes.NewReader(content), s.schema, bad)
+		rows, err := s.readTest(path, bytes.NewReader(content), bad)
 		return workflow.TestFile, rows, err
 	}
 	if s.builtin == nil || !s.builtin.HasTest() {
@@ -169,7 +177,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 	if err != nil {
 		return "", nil, err
 	}
-	rows, err := readTest(s.name+" (test)", r, s.schema, bad)
+	rows, err := s.readTest(s.name+" (test)", r, bad)
 	return workflow.Official, rows, err
 }
 

@@ -27,6 +27,9 @@ type source struct {
 	path    string
 	target  string // the built-in's own
 	licence string
+	// vectors of a public extractor, or nil; whole says that each belongs to a row.
+	vectors *reader.Embeddings
+	whole   bool
 }
 
 // openSource resolves DATA and --schema. It reads the whole file once, so that
@@ -163,7 +166,7 @@ func (s *source) rows() (int64, error) {
 }
 
 func (s *source) each(bad reader.BadRows, row reader.Row) error {
-	return reader.ReadFrom(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad}, row)
+	return readRows(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad}, s.vectors, s.whole, row)
 }
 
 // seal parses every row and seals it. Faults are found here, before anything is
@@ -208,13 +211,14 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 
 // readTest reads a public test file against the schema; the unit's column may be
 // absent.
-func readTest(name string, content io.Reader, s *schema.Schema, bad reader.BadRows) ([][]float64, error) {
+func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) ([][]float64, error) {
+	s := src.schema
 	var rows [][]float64
 	o := reader.Options{BadRows: bad}
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
-	err := reader.ReadFrom(name, content, s, o, func(cells []float64, _ string) error {
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ string) error {
 		rows = append(rows, cells)
 		return nil
 	})

@@ -23,6 +23,7 @@ import (
 
 func (a *app) predictCommand() *cobra.Command {
 	var out, badRows string
+	var embeddings embeddingFlags
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
 		Short: "Predict the target of every row of a table, or of every image",
@@ -40,15 +41,16 @@ model may be used any number of times.`,
 		Example: "  pawl predict pawl-out new-patients.csv > predictions.csv",
 		Args:    exactArgs("MODEL", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.predict(args[0], args[1], out, reader.BadRows(badRows))
+			return a.predict(args[0], args[1], out, reader.BadRows(badRows), embeddings)
 		},
 	}
+	embeddings.register(c, " (default: that of the training)")
 	c.Flags().StringVar(&out, "output", "", "file to write, as Parquet if it ends in .parquet, replaced when it is there (default: standard output)")
 	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	return c
 }
 
-func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
+func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embeddingFlags) error {
 	if bad != reader.Refuse && bad != reader.Default {
 		return &usageError{fmt.Sprintf("unknown rule %q for bad rows", bad), "--bad-rows refuse or --bad-rows default"}
 	}
@@ -62,7 +64,7 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows) error {
 	if m.Kind == model.Network {
 		err = a.predictImages(file, m, p)
 	} else {
-		err = a.readForPrediction(file, m, bad, p.add)
+		err = a.readForPrediction(file, m, bad, embeddings, p.add)
 	}
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 		c := &s.Columns[i]
 		if !features[c.Name] {
 			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
-		} else if !slices.Contains(header, c.Name) {
+		} else if c.Type != schema.Vector && !slices.Contains(header, c.Name) {
 			advice := ""
 			if near := schema.Nearest(c.Name, header); near != "" {
 				advice = fmt.Sprintf("did you mean its column %q?", near)
@@ -141,7 +143,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 	return &s, nil
 }
 
-func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, row reader.Row) error {
+func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, embeddings embeddingFlags, row reader.Row) error {
 	content, err := readFile(file)
 	if err != nil {
 		b, ok := dataset.Lookup(file)
@@ -165,7 +167,11 @@ func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows,
 	if err != nil {
 		return err
 	}
-	return reader.ReadFrom(file, bytes.NewReader(content), s, reader.Options{BadRows: bad}, row)
+	vectors, err := embeddings.forModel(s)
+	if err != nil {
+		return err
+	}
+	return readRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad}, vectors, false, row)
 }
 
 // prediction collects what a model says about rows.

@@ -50,6 +50,8 @@ func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64)
 		return errors.New("convex: encoding and target are required")
 	case !design.Fits(enc):
 		return errors.New("convex: the schema has more categories than one model can hold (65,534)")
+	case design.IsSparse(enc):
+		return errors.New("convex: texts and bags of columns have too many coordinates for a dense solver")
 	case enc.Dim > maxDim:
 		return fmt.Errorf("convex: %d coordinates are too many for a dense solver (limit %d)", enc.Dim, maxDim)
 	}

@@ -26,6 +26,8 @@ type Builder struct {
 	levels  []int // by column; 0 where it has none
 	key     [32]byte
 	cells   []float64
+	ends    []int // of each row in cells, where rows are wide
+	wide    bool
 	units   []uint64
 	ranks   []uint64 // order of a unit's rows under the contribution bound
 	inputs  sealed.Inputs
@@ -34,17 +36,22 @@ type Builder struct {
 // NewBuilder starts a table. key is the data set's own hash key, kept in its
 // ledger and never changed, so that a unit stays in its scope for good.
 func NewBuilder(dataset string, s *schema.Schema, key [32]byte) *Builder {
-	b := &Builder{dataset: dataset, schema: s, key: key, levels: make([]int, len(s.Columns))}
+	b := &Builder{dataset: dataset, schema: s, key: key, levels: make([]int, len(s.Columns)), wide: s.Wide()}
 	for i := range s.Columns {
 		b.levels[i] = len(s.Columns[i].Levels())
 	}
 	return b
 }
 
-// Add appends one row: its cells in schema order (schema.Parse) and the
-// identifier of its unit, which for row units is the row itself.
+// Add appends one row: its cells in schema order (schema.Parse), what texts and
+// vectors have behind them (schema.Column.Wide), and the identifier of its unit,
+// which for row units is the row itself.
 func (b *Builder) Add(cells []float64, unit string) error {
-	if len(cells) != len(b.schema.Columns) {
+	if b.wide {
+		if err := b.schema.CheckWide(cells); err != nil {
+			return fmt.Errorf("intake: %w", err)
+		}
+	} else if len(cells) != len(b.schema.Columns) {
 		return fmt.Errorf("intake: %d cells for %d columns", len(cells), len(b.schema.Columns))
 	}
 	cells = slices.Clone(cells)
@@ -52,6 +59,9 @@ func (b *Builder) Add(cells []float64, unit string) error {
 		return err
 	}
 	b.cells = append(b.cells, cells...)
+	if b.wide {
+		b.ends = append(b.ends, len(b.cells))
+	}
 	b.units = append(b.units, b.hash("unit", []byte(unit)))
 	if b.schema.Unit.MaxRows > 1 || b.schema.Unit.Column != "" {
 		var row bytes.Buffer
@@ -91,6 +101,8 @@ func (b *Builder) AddFloats(cells []float64, input []float32) error {
 
 func (b *Builder) addInput(cells []float64, dim int, raw []byte) error {
 	switch {
+	case b.wide:
+		return fmt.Errorf("intake: dense inputs beside texts or vectors")
 	case b.schema.Unit.Column != "":
 		return fmt.Errorf("intake: dense inputs have no unit column: every row is a unit")
 	case dim == 0 || b.inputs.Dim != 0 && b.inputs.Dim != dim:
@@ -110,7 +122,7 @@ func (b *Builder) addInput(cells []float64, dim int, raw []byte) error {
 // they must not depend on who parsed the row. Numbers are clipped, as
 // schema.Parse does; a level that does not exist is a fault of the caller's.
 func (b *Builder) declared(cells []float64) error {
-	for i, v := range cells {
+	for i, v := range cells[:len(b.levels)] {
 		switch c := &b.schema.Columns[i]; c.Type {
 		case schema.Numeric, schema.Integer:
 			cells[i] = min(max(v, c.Lower), c.Upper)
@@ -151,7 +163,12 @@ func (b *Builder) Seal() *Rows {
 	if b.schema.Unit.Column != "" {
 		b.bound(b.schema.Unit.MaxRows)
 	}
-	rows := sealed.NewWithInputs(b.dataset, b.schema, b.cells, b.units, b.inputs)
+	var rows *Rows
+	if b.wide {
+		rows = sealed.NewWide(b.dataset, b.schema, b.cells, b.ends, b.units)
+	} else {
+		rows = sealed.NewWithInputs(b.dataset, b.schema, b.cells, b.units, b.inputs)
+	}
 	*b = Builder{}
 	return rows
 }
@@ -174,14 +191,25 @@ func (b *Builder) bound(limit int) {
 		}
 		keep[i] = run < limit
 	}
-	width, n := len(b.schema.Columns), 0
+	width, n, size := len(b.schema.Columns), 0, 0
+	from, to := 0, 0
 	for i, ok := range keep {
+		from, to = to, (i+1)*width
+		if b.wide {
+			to = b.ends[i]
+		}
 		if !ok {
 			continue
 		}
-		copy(b.cells[n*width:(n+1)*width], b.cells[i*width:(i+1)*width])
+		size += copy(b.cells[size:], b.cells[from:to])
+		if b.wide {
+			b.ends[n] = size
+		}
 		b.units[n] = b.units[i]
 		n++
 	}
-	b.cells, b.units = b.cells[:n*width], b.units[:n]
+	b.cells, b.units = b.cells[:size], b.units[:n]
+	if b.wide {
+		b.ends = b.ends[:n]
+	}
 }

@@ -28,10 +28,11 @@ type Matrix struct {
 	enc    *encode.Encoding
 	n      int
 	tables []int    // block indices of table blocks
-	linear []int    // block indices of linear blocks
+	linear []int    // coordinates of linear and vector blocks
 	slots  []slot   // of table blocks
 	level  []uint16 // n × len(slots)
 	value  []float64
+	sparse sparse
 	// Norm is ‖x_i‖₂ <= 1 and Target the value that Targets gave, NaN when the
 	// row has none.
 	Norm, Target []float64
@@ -44,8 +45,15 @@ type Matrix struct {
 func New(v *sealed.View, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
 	m := &Matrix{enc: enc, n: v.Len(), workers: runtime.GOMAXPROCS(0)}
 	for i := range enc.Blocks {
-		if enc.Blocks[i].Kind == encode.Linear {
-			m.linear = append(m.linear, i)
+		switch b := &enc.Blocks[i]; b.Kind {
+		case encode.Linear, encode.Vector:
+			for j := range b.Dim {
+				m.linear = append(m.linear, b.Offset+j)
+			}
+			continue
+		case encode.Sparse:
+			m.sparse.blocks = append(m.sparse.blocks, i)
+			m.sparse.dim += b.Dim
 			continue
 		}
 		m.tables = append(m.tables, i)
@@ -62,6 +70,7 @@ func New(v *sealed.View, enc *encode.Encoding, target func(cells []float64) floa
 			m.Target[i] = target(v.Row(i))
 		}
 	})
+	m.readSparse(v)
 	m.merge()
 	return m
 }
@@ -79,11 +88,20 @@ func (m *Matrix) encode(i int, cells []float64) {
 		m.level[i*len(m.tables)+t] = uint16(m.offset[t] + l)
 		norm2 += m.enc.Blocks[bi].Norm2()
 	}
-	for t, bi := range m.linear {
-		x := m.enc.Blocks[bi].Value(cells)
-		m.value[i*len(m.linear)+t] = x
+	values := m.value[i*len(m.linear) : (i+1)*len(m.linear)]
+	for t := 0; t < len(values); {
+		b := m.enc.BlockOf(m.linear[t])
+		if b.Kind == encode.Vector {
+			b.Numbers(values[t:t+b.Dim], cells)
+		} else {
+			values[t] = b.Value(cells)
+		}
+		t += b.Dim
+	}
+	for _, x := range values {
 		norm2 += x * x
 	}
+	// readSparse adds what its blocks contribute.
 	m.Norm[i] = math.Sqrt(norm2) * m.enc.Scale
 }
 
@@ -162,7 +180,8 @@ type Pass struct {
 // rows; it is responsible for clipping ‖r_i‖·‖x_i‖.
 func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contribution func(i int, scores []float64)) {
 	ns, nl := len(m.slots), len(m.linear)
-	size := (m.levels + nl) * outputs
+	first := m.levels + nl // of the sparse coordinates
+	size := (first + m.sparse.dim) * outputs
 	if len(p.table) != size {
 		p.table = make([]float64, size)
 		p.parts = nil
@@ -171,10 +190,12 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 		b := &m.enc.Blocks[bi]
 		b.Forward(p.table[m.offset[t]*outputs:][:b.Levels*outputs], w[b.Offset*outputs:][:b.Dim*outputs], outputs)
 	}
-	for t, bi := range m.linear {
-		b := &m.enc.Blocks[bi]
-		copy(p.table[(m.levels+t)*outputs:][:outputs], w[b.Offset*outputs:])
+	for t, at := range m.linear {
+		copy(p.table[(m.levels+t)*outputs:][:outputs], w[at*outputs:])
 	}
+	m.sparse.each(m.enc, func(from, to, n int) {
+		copy(p.table[(first+from)*outputs:][:n*outputs], w[to*outputs:])
+	})
 	for i := range p.table {
 		p.table[i] *= m.enc.Scale
 	}
@@ -202,6 +223,10 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 				for t, x := range values {
 					s += x * p.table[m.levels+t]
 				}
+				at, few := m.sparse.row(i)
+				for k, j := range at {
+					s += few[k] * p.table[first+int(j)]
+				}
 				scores[0] = s
 				contribution(i, scores)
 				r := scores[0]
@@ -212,6 +237,9 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 				}
 				for t, x := range values {
 					h[m.levels+t] += r * x
+				}
+				for k, j := range at {
+					h[first+int(j)] += r * few[k]
 				}
 				continue
 			}
@@ -226,12 +254,16 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 		b := &m.enc.Blocks[bi]
 		b.Backward(g[b.Offset*outputs:][:b.Dim*outputs], total[m.offset[t]*outputs:][:b.Levels*outputs], outputs)
 	}
-	for t, bi := range m.linear {
-		b := &m.enc.Blocks[bi]
+	for t, at := range m.linear {
 		for k := range outputs {
-			g[b.Offset*outputs+k] += total[(m.levels+t)*outputs+k]
+			g[at*outputs+k] += total[(m.levels+t)*outputs+k]
 		}
 	}
+	m.sparse.each(m.enc, func(from, to, n int) {
+		for k, v := range total[(first+from)*outputs:][:n*outputs] {
+			g[to*outputs+k] += v
+		}
+	})
 }
 
 func (m *Matrix) row(table, h, scores []float64, levels []uint16, values []float64, outputs, i int, contribution func(int, []float64)) {
@@ -249,6 +281,13 @@ func (m *Matrix) row(table, h, scores []float64, levels []uint16, values []float
 			scores[k] += x * v
 		}
 	}
+	first := m.levels + len(values)
+	at, few := m.sparse.row(i)
+	for e, j := range at {
+		for k, v := range table[(first+int(j))*outputs:][:outputs] {
+			scores[k] += few[e] * v
+		}
+	}
 	contribution(i, scores)
 	for _, l := range levels {
 		if l == none {
@@ -263,6 +302,12 @@ func (m *Matrix) row(table, h, scores []float64, levels []uint16, values []float
 		dst := h[(m.levels+t)*outputs:][:outputs]
 		for k, r := range scores {
 			dst[k] += r * x
+		}
+	}
+	for e, j := range at {
+		dst := h[(first+int(j))*outputs:][:outputs]
+		for k, r := range scores {
+			dst[k] += r * few[e]
 		}
 	}
 }

@@ -146,9 +146,8 @@ func (m *Matrix) coordinates(dst, src []float64, outputs int) {
 		}
 		b.Backward(to, from, outputs)
 	}
-	for t, bi := range m.linear {
-		b := &m.enc.Blocks[bi]
-		copy(dst[b.Offset*outputs:][:outputs], src[(m.levels+t)*outputs:][:outputs])
+	for t, at := range m.linear {
+		copy(dst[at*outputs:][:outputs], src[(m.levels+t)*outputs:][:outputs])
 	}
 }
 

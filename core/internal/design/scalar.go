@@ -173,8 +173,8 @@ func (p *Packed) fill(w []float64) {
 			stride *= len(values) + 1
 		}
 	}
-	for t, bi := range p.m.linear {
-		p.table[p.cells+t] = scale * w[p.m.enc.Blocks[bi].Offset]
+	for t, at := range p.m.linear {
+		p.table[p.cells+t] = scale * w[at]
 	}
 }
 
@@ -207,7 +207,7 @@ func (p *Packed) collect(g []float64) {
 		b := &p.m.enc.Blocks[bi]
 		b.Backward(g[b.Offset:][:b.Dim], p.level[p.m.offset[t]:][:b.Levels], 1)
 	}
-	for t, bi := range p.m.linear {
-		g[p.m.enc.Blocks[bi].Offset] += scale * p.total[p.cells+t]
+	for t, at := range p.m.linear {
+		g[at] += scale * p.total[p.cells+t]
 	}
 }

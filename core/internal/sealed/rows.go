@@ -38,7 +38,8 @@ type Rows struct {
 }
 
 type table struct {
-	cells  []float64 // row-major, len = n * len(schema.Columns)
+	cells  []float64 // row-major, len = n * len(schema.Columns), or more where rows are wide
+	ends   []int     // of each row in cells; nil where every row has one cell a column
 	hash   []uint64  // per row, the hash of its unit
 	inputs Inputs
 }
@@ -64,10 +65,30 @@ func NewWithInputs(dataset string, s *schema.Schema, cells []float64, hash []uin
 	if len(cells) != len(hash)*len(s.Columns) {
 		panic(fmt.Sprintf("sealed: cells do not fill rows of %d columns", len(s.Columns)))
 	}
+	return seal(dataset, s, table{cells: cells, hash: hash, inputs: in})
+}
+
+// NewWide seals rows of different lengths (schema.Column.Wide): row i ends before
+// cells[ends[i]].
+func NewWide(dataset string, s *schema.Schema, cells []float64, ends []int, hash []uint64) *Rows {
+	if len(ends) != len(hash) || len(ends) > 0 && ends[len(ends)-1] != len(cells) {
+		panic("sealed: rows do not fill the cells")
+	}
+	begin := 0
+	for _, end := range ends {
+		if end-begin < len(s.Columns) {
+			panic(fmt.Sprintf("sealed: a row is shorter than %d columns", len(s.Columns)))
+		}
+		begin = end
+	}
+	return seal(dataset, s, table{cells: cells, ends: ends, hash: hash})
+}
+
+func seal(dataset string, s *schema.Schema, t table) *Rows {
+	in, hash := t.inputs, t.hash
 	if in.Dim > 0 && (in.rows() != len(hash) || in.Bytes != nil && in.Floats != nil) {
 		panic(fmt.Sprintf("sealed: inputs of %d numbers do not fill the rows", in.Dim))
 	}
-	t := table{cells, hash, in}
 	return &Rows{dataset: dataset, schema: s, public: s.Public, maxRows: s.Unit.MaxRows, table: func() table { return t }}
 }
 
@@ -113,12 +134,21 @@ func (r *Rows) view(scope dp.Scope) *View {
 	var index []int
 	for i, h := range t.hash {
 		if scope.Contains(h) {
-			index = append(index, i*width)
+			index = append(index, i)
 		}
 	}
-	v := &View{n: len(index), dim: t.inputs.Dim, row: func(i int) []float64 { return t.cells[index[i] : index[i]+width : index[i]+width] }}
+	v := &View{n: len(index), dim: t.inputs.Dim, row: func(i int) []float64 {
+		from, to := index[i]*width, (index[i]+1)*width
+		if t.ends != nil {
+			from, to = 0, t.ends[index[i]]
+			if index[i] > 0 {
+				from = t.ends[index[i]-1]
+			}
+		}
+		return t.cells[from:to:to]
+	}}
 	v.input = func(i int, dst []float32) {
-		at, dim := index[i]/width, t.inputs.Dim
+		at, dim := index[i], t.inputs.Dim
 		if t.inputs.Floats != nil {
 			copy(dst, t.inputs.Floats[at*dim:(at+1)*dim])
 			return
@@ -133,7 +163,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 		}
 		of, number := make([]int32, v.n), map[uint64]int32{}
 		for i := range of {
-			h := t.hash[index[i]/width]
+			h := t.hash[index[i]]
 			if _, ok := number[h]; !ok {
 				number[h] = int32(len(number))
 			}
@@ -145,7 +175,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 		seeds := make([]uint64, v.n)
 		before := map[uint64]uint64{}
 		for i := range seeds {
-			h := t.hash[index[i]/width]
+			h := t.hash[index[i]]
 			seeds[i] = h
 			if r.maxRows > 1 {
 				// An odd factor, so that the rows of a unit stay apart.
