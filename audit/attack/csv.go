@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -15,7 +16,11 @@ import (
 //
 // Errors name the line and the column and never what stands there.
 func ReadScores(r io.Reader) (Scored, error) {
-	in := csv.NewReader(r)
+	text := bufio.NewReader(r)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		_, _ = text.Discard(3) // before a quoted name the CSV reader would refuse it
+	}
+	in := csv.NewReader(text)
 	in.TrimLeadingSpace = true
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -26,7 +31,7 @@ func ReadScores(r io.Reader) (Scored, error) {
 	}
 	at := map[string]int{}
 	for i, name := range head {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		name = strings.ToLower(strings.TrimSpace(name))
 		if _, twice := at[name]; twice && (name == "score" || name == "member" || name == "class") {
 			return Scored{}, invalid("two columns are named %s", name)
 		}

@@ -13,7 +13,7 @@ func TestReadScores(t *testing.T) {
 		want       Scored
 	}{
 		{"plain", "score,member\n1.5,1\n-2,0\n", Scored{[]float64{1.5, -2}, []bool{true, false}, nil}},
-		{"order, case, blanks and a mark", "\ufeffMember, id ,SCORE\ntrue,x,3\nFalse,y, 4\n", Scored{[]float64{3, 4}, []bool{true, false}, nil}},
+		{"order, case, blanks and a mark", "\ufeff\"Member\", id ,SCORE\ntrue,x,3\nFalse,y, 4\n", Scored{[]float64{3, 4}, []bool{true, false}, nil}},
 		{"class", "class,score,member\n2,1,0\n0,2,1\n", Scored{[]float64{1, 2}, []bool{false, true}, []int{2, 0}}},
 	} {
 		got, err := ReadScores(strings.NewReader(c.text))

@@ -109,6 +109,10 @@ func Evaluate(s Scored, o Options) (*Report, error) {
 		}
 		if o.Claim != nil {
 			v.Ceiling = bound.MaxSuccess(o.Claim.Epsilon, o.Claim.Delta, prior)
+			v.Exceeds = v.Rate.Lower > v.Ceiling
+		}
+		if v.Exceeds {
+			r.Notes = append(r.Notes, fmt.Sprintf("at a prior of %g the attack is right more often than (%g, %g)-DP allows", prior, o.Claim.Epsilon, o.Claim.Delta))
 		}
 		r.Success = append(r.Success, v)
 	}

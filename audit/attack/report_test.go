@@ -27,6 +27,13 @@ func TestEvaluate(t *testing.T) {
 	if v := r.Success[0]; !holds(v.Rate, 0.691) || v.Baseline != 0.5 || math.Abs(v.Ceiling-0.7310) > 1e-3 {
 		t.Errorf("success %+v", v)
 	}
+	if r.Success[0].Exceeds || len(r.Notes) != 1 {
+		t.Errorf("%+v, %q: below the ceiling", r.Success[0], r.Notes)
+	}
+	tight, err := Evaluate(s, Options{Claim: &bound.Claim{Epsilon: 0.5}})
+	if err != nil || !tight.Success[0].Exceeds || len(tight.Notes) != 2 {
+		t.Errorf("ceiling 0.622: %+v, %q (%v)", tight.Success[0], tight.Notes, err)
+	}
 	if v := r.Success[2]; v.Rate.Estimate < 0.995 || v.Baseline != 0.999 {
 		t.Errorf("success at a prior of 0.1 %%: %+v", v)
 	}

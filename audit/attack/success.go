@@ -16,8 +16,13 @@ type Success struct {
 	Rate bound.Interval `json:"rate"`
 	// Baseline is max(prior, 1−prior), the success of an answer without an attack.
 	Baseline float64 `json:"baseline"`
-	// Ceiling is what the claim allows, 1 where there is none.
+	// Ceiling is what the claim allows, 1 where there is none: for records whose membership
+	// was drawn by this prior, independently of each other.
 	Ceiling float64 `json:"ceiling"`
+	// Exceeds says that the interval lies above Ceiling. The records of one model are not
+	// independent trials, so it is a strong sign and no proof; a proof is the bound of an
+	// audit in one run (Options.Coins), or one in two worlds.
+	Exceeds bool `json:"exceeds_ceiling"`
 }
 
 // leastHalf is the number of records of either kind without which halves say nothing.

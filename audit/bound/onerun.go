@@ -59,7 +59,8 @@ func (g Guesses) PValue(epsilon, delta float64) float64 {
 }
 
 // Epsilon is the lower bound on ε at δ: the largest ε such that all below it are refused
-// at the stated confidence. 0 says that nothing was found.
+// at the stated confidence. 0 says that nothing was found, as it must where 2·m·δ is not
+// small against 1−confidence: the theorem then allows any guesses.
 func (g Guesses) Epsilon(delta, confidence float64) (float64, error) {
 	if err := g.Check(); err != nil {
 		return 0, err
