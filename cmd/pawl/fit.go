@@ -189,7 +189,8 @@ func (a *app) fitCommand() *cobra.Command {
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
 DATA is a CSV file with a schema (--schema) or a built-in data set (pawl data list).
-Images take data-free features (scatter) under a linear model, or a network by name.
+Images take data-free features (scatter) under a linear model, rows of features that
+model as they are, or a network by name.
 The plan and its price are shown first; the ledger is charged before a row is used.
 Written into --out: model/, report.html, statement.json and README.md (model card).`,
 		Example: `  pawl fit adult --target income --epsilon 1

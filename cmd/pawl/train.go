@@ -49,7 +49,12 @@ func (a *app) trainCommand() *cobra.Command {
 DATA is a built-in set of images (pawl data list), a folder with one sub-folder of
 PNG files per class, an IDX or npy file of images with --labels. --model is a name of
 pawl models list or a YAML file. Give --epsilon, and the noise follows, or
---noise-multiplier, and the price follows.`,
+--noise-multiplier, and the price follows.
+
+--front-end changes what the network is given. dct:K, random:K (signs from a public
+seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to norm 1,
+have their mean and second moments released with noise beside the training, and
+components below that noise are left out. pca:K pays nothing and claims nothing.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
   pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
 		Args: exactArgs("DATA"),
