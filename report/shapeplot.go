@@ -73,7 +73,7 @@ func newFigure(a Shape, lines []int, finest float64) (f shapeFigure, cut int) {
 		a, cut = commonest(a), n
 	}
 	f = shapeFigure{Name: or(a.Attribute, "—"), Importance: quantity(float64(a.Importance)), Width: figureWidth,
-		Wide: len(a.Categories) > crowded, Left: 44, Foot: figureFoot, Height: figureFoot + 16, Label: shapeWords(a, lines[0], "the score")}
+		Wide: len(a.Categories) > crowded, Left: 44, Foot: figureFoot, Height: figureFoot + 16}
 	if f.Wide {
 		f.Width = wideFigure
 	}

@@ -113,9 +113,13 @@ func shapesOf(s *Statement) *shapesView {
 		low, high := span(a, lines)
 		finest = math.Max(finest, (high-low)/4)
 	}
+	to := v.Scale
+	if len(v.Legend) > 0 {
+		to = "the score of " + v.Legend[0].Name
+	}
 	for i, a := range attributes {
 		f, cut := newFigure(a, lines, finest)
-		f.Rank = i + 1
+		f.Rank, f.Label = i+1, shapeWords(a, lines[0], to)
 		v.Figures = append(v.Figures, f)
 		if cut > 0 {
 			notes = append(notes, fmt.Sprintf("Of %s the %d categories with most rows, by noisy numbers, are drawn, of %d.", f.Name, mostBars, cut))

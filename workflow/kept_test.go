@@ -27,12 +27,16 @@ func TestKeptAttributesAndTheirCost(t *testing.T) {
 	}{
 		{"by rule", nil, nil, "", []string{}, func(k *report.Selection) bool { return k.Epsilon == 0 && k.Share == 0 && !k.Unpaid }},
 		{"named", nil, func(in *Input) { in.Features = []string{"x", "amount"} }, "", []string{"g"},
-			func(k *report.Selection) bool { return k.Epsilon == 0 && k.How == "named by the operator: no row was looked at" }},
+			func(k *report.Selection) bool {
+				return k.Epsilon == 0 && k.How == "named by the operator: no row was looked at"
+			}},
 		{"search", nil, func(in *Input) { in.Search = true }, "", nil,
 			func(k *report.Selection) bool { return k.Epsilon > 1 && k.Share > 0.5 && k.Together }},
 		{"stw", public, func(in *Input) { in.Workflow = STW }, "", nil, func(k *report.Selection) bool { return k.Unpaid && k.Epsilon == 0 }},
 		{"select", nil, nil, "mutual-information", []string{"g"},
-			func(k *report.Selection) bool { return math.Abs(float64(k.Share)-1) < 1e-3 && k.Epsilon > 1.9 && !k.Together }},
+			func(k *report.Selection) bool {
+				return math.Abs(float64(k.Share)-1) < 1e-3 && k.Epsilon > 1.9 && !k.Together
+			}},
 		{"random", nil, nil, "random", nil, func(k *report.Selection) bool { return k.Epsilon == 0 && !k.Unpaid && len(k.LeftOut) == 1 }},
 	} {
 		tab := small(20000, c.schema)
