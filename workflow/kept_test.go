@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/advise"
 	"pawl/feature"
 	"pawl/report"
 	"pawl/schema"
@@ -39,8 +40,9 @@ func TestKeptAttributesAndTheirCost(t *testing.T) {
 			}},
 		{"random", nil, nil, "random", nil, func(k *report.Selection) bool { return k.Epsilon == 0 && !k.Unpaid && len(k.LeftOut) == 1 }},
 	} {
-		tab := small(20000, c.schema)
+		tab := small(8000, c.schema)
 		in := tab.input("2", "1e-6", 1)
+		in.Preset = advise.Quick
 		if c.change != nil {
 			c.change(&in)
 		}
@@ -67,6 +69,9 @@ func stated(in Input, method string, env Env) (*report.Statement, error) {
 		plan, err := NewPlan(in)
 		if err != nil {
 			return nil, err
+		}
+		if in.Search { // what it says is known before it runs
+			return plan.Statement("test", time.Unix(0, 0))
 		}
 		out, err := plan.Run(ctx, env)
 		if err != nil {
