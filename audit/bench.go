@@ -15,9 +15,10 @@ import (
 	"pawl/schema"
 )
 
-// rowsSchema is what all made-up rows look like: a number and a class of two.
-func rowsSchema() *schema.Schema {
-	return &schema.Schema{Version: 1, Dataset: dataset, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{
+// rowsSchema is what all made-up rows look like: a number and a class of two, of units
+// that own up to rowsPerUnit of them.
+func rowsSchema(rowsPerUnit int) *schema.Schema {
+	return &schema.Schema{Version: 1, Dataset: dataset, Unit: schema.Unit{Name: unitName, MaxRows: rowsPerUnit}, Columns: []schema.Column{
 		{Name: "number", Type: schema.Numeric, Lower: -1, Upper: 1},
 		{Name: "class", Type: schema.Categorical, Categories: []string{"a", "b"}},
 	}}
@@ -25,6 +26,7 @@ func rowsSchema() *schema.Schema {
 
 const (
 	dataset     = "audit"
+	unitName    = "person"
 	numberCell  = 0
 	classCell   = 1
 	classes     = 2
@@ -48,24 +50,37 @@ type bench struct {
 
 // addOrRemove are the worlds of common rows without and with one more.
 func addOrRemove(common []row, more row, events ...dp.Event) (*bench, error) {
-	return newBench(dp.AddOrRemoveOne, common, append(slices.Clone(common), more), events)
+	return pair{dp.AddOrRemoveOne, 1, common, nil, []row{more}}.bench(events)
 }
 
 // replace are the worlds in which one row stands in another's place.
 func replace(common []row, out, in row, events ...dp.Event) (*bench, error) {
-	return newBench(dp.ReplaceOne, append(slices.Clone(common), out), append(slices.Clone(common), in), events)
+	return pair{dp.ReplaceOne, 1, common, []row{out}, []row{in}}.bench(events)
 }
 
-func newBench(relation dp.Relation, out, in []row, events []dp.Event) (*bench, error) {
-	b := &bench{desk: &desk{relation: relation, events: events}}
-	for w, rows := range [2][]row{Out: out, In: in} {
-		build := intake.NewBuilder(dataset, rowsSchema(), [32]byte{1})
-		for i, r := range rows {
+// pair are two worlds: common rows, each of a unit of its own, and the rows of one unit
+// that differ.
+type pair struct {
+	relation    dp.Relation
+	rowsPerUnit int
+	common      []row
+	out, in     []row
+}
+
+func (p pair) bench(events []dp.Event) (*bench, error) {
+	b := &bench{desk: &desk{relation: p.relation, rowsPerUnit: p.rowsPerUnit, events: events}}
+	for w, own := range [2][]row{Out: p.out, In: p.in} {
+		build := intake.NewBuilder(dataset, rowsSchema(p.rowsPerUnit), [32]byte{1})
+		for i, r := range slices.Concat(p.common, own) {
+			unit := "the unit"
+			if i < len(p.common) {
+				unit = fmt.Sprint(i)
+			}
 			cells, err := []float64{r.number, r.class}, error(nil)
 			if r.input != nil {
-				err = build.AddFloats(cells, r.input)
+				err = build.AddFloats(cells, r.input) // the row is its own unit
 			} else {
-				err = build.Add(cells, fmt.Sprint(i))
+				err = build.Add(cells, unit)
 			}
 			if err != nil {
 				return nil, err
@@ -79,7 +94,7 @@ func newBench(relation dp.Relation, out, in []row, events []dp.Event) (*bench, e
 // constant is the encoding of a row as the number 1: one coordinate, of the largest norm
 // that an encoding has.
 func constant() (*encode.Encoding, error) {
-	return encode.New(rowsSchema(), classColumn, encode.Options{InterceptOnly: true})
+	return encode.New(rowsSchema(1), classColumn, encode.Options{InterceptOnly: true})
 }
 
 // batch is the number of runs that one reservation pays for: few enough that finding an
@@ -89,8 +104,9 @@ const batch = 128
 // desk hands out permits of which each holds the events of one more run. It keeps its
 // own ledgers in memory; the rows are made up, so no budget limits them.
 type desk struct {
-	relation dp.Relation
-	events   []dp.Event
+	relation    dp.Relation
+	rowsPerUnit int
+	events      []dp.Event
 
 	mu     sync.Mutex
 	permit *ledger.Permit
@@ -104,7 +120,7 @@ func (d *desk) next(ctx context.Context) (*ledger.Permit, error) {
 		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"})
 		permit, _, err := l.Reserve(ctx, ledger.Request{
 			Dataset: dataset, Plan: "audit", Event: dp.Compose{Events: slices.Repeat(d.events, batch)}, Relation: d.relation,
-			Unit: "row", RowsPerUnit: 1, Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
+			Unit: unitName, RowsPerUnit: d.rowsPerUnit, Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
 		})
 		if err != nil {
 			return nil, err

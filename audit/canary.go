@@ -97,7 +97,7 @@ func (g GradientCanaries) Run(ctx context.Context, confidence float64, src *entr
 func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound.Canaries, error) {
 	coins := src.Split("coins")
 	c := bound.Canaries{Score: make([]float64, g.Canaries), In: make([]bool, g.Canaries)}
-	build := intake.NewBuilder(dataset, rowsSchema(), [32]byte{1})
+	build := intake.NewBuilder(dataset, rowsSchema(1), [32]byte{1})
 	for i := range c.In {
 		if c.In[i] = coins.Bernoulli(0.5); !c.In[i] {
 			continue
@@ -108,7 +108,7 @@ func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound
 			return c, err
 		}
 	}
-	permit, err := (&desk{relation: dp.AddOrRemoveOne, events: []dp.Event{g.Privacy.Event()}}).next(ctx)
+	permit, err := (&desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{g.Privacy.Event()}}).next(ctx)
 	if err != nil {
 		return c, err
 	}

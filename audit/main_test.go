@@ -27,7 +27,7 @@ const (
 // (discrete Gaussians have a price by their Rényi curve only).
 var hard = map[string]bool{
 	"accuracy": true, "accuracy, pure": true, "absolute error": true, "group scores": true, "tables": true, "quantiles": true,
-	"quantiles, pure": true, "objective perturbation": true, "minima perturbation": true, "adaptive sufficient statistics": true, "selection": true,
+	"quantiles, pure": true, "objective perturbation": true, "minima perturbation": true, "adaptive sufficient statistics": true, "selection": true, "selection, Poisson": true,
 }
 
 // trial is what is made once of a mechanism of core, for all tests.

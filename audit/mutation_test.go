@@ -170,7 +170,7 @@ func equationsShort(t *testing.T) scorer {
 
 func replacedRows(t *testing.T) scorer {
 	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1, Norm: 2, ExpectedRows: 10}
-	b, err := newBench(dp.AddOrRemoveOne, []row{{input: []float32{-7}}}, []row{{input: []float32{7}}}, []dp.Event{m.Event()})
+	b, err := pair{dp.AddOrRemoveOne, 1, nil, []row{{input: []float32{-7}}}, []row{{input: []float32{7}}}}.bench([]dp.Event{m.Event()})
 	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 		v, err := m.Release(ctx, permit, rows, src)
 		if err != nil {
@@ -180,18 +180,13 @@ func replacedRows(t *testing.T) scorer {
 	})
 }
 
-func countIn(t *testing.T, out, in []row, f func(c release.Count) run) scorer {
-	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
-	b, err := newBench(dp.AddOrRemoveOne, out, in, []dp.Event{c.Event()})
-	return through(t, b, err, f(c))
-}
-
+// The noise is that of units of one row.
 func secondRow(t *testing.T) scorer {
-	return countIn(t, repeat(3, one), repeat(5, one), func(c release.Count) run {
-		return func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			v, err := c.Release(ctx, permit, rows, src)
-			return float64(v), err
-		}
+	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
+	b, err := pair{dp.AddOrRemoveOne, 1, repeat(3, one), nil, repeat(2, one)}.bench([]dp.Event{c.Event()})
+	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+		v, err := c.Release(ctx, permit, rows, src)
+		return float64(v), err
 	})
 }
 

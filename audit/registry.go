@@ -9,7 +9,7 @@ import (
 type design func() (Mechanism, error)
 
 // Mechanisms returns every mechanism of core, each with neighbours at which it is tested
-// hardest, in the order in which core/README.md lists them.
+// hardest. TestRegistryCoversCore fails while one is missing.
 func Mechanisms() ([]Mechanism, error) {
 	var all []Mechanism
 	for _, d := range slices.Concat(releases(), gradients(), convexFits(), selections()) {

@@ -22,6 +22,7 @@ var power = map[string]float64{
 	"objective perturbation": 2.5, // the residual is below 1
 	"minima perturbation":    12,  // the bound on Gaussian tails
 	"selection":              4,   // the theorem holds for outputs ranked against the data
+	"selection, Poisson":     4,
 	// A curve of a sampled mechanism takes seconds; TestMutation shows what this one sees.
 	"descent, sampled": 0,
 }

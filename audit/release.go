@@ -31,15 +31,27 @@ func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (floa
 // the score has: 1 where it is the likelihood ratio, 1/√2 where the score is one of two
 // numbers that are worth the same.
 func releases() []design {
-	return []design{count, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums, covariance, inputMean, localRows, localClasses, quantiles, pureQuantiles}
+	return []design{
+		count, countOfUnits, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums,
+		covariance, covarianceReplaced, inputMean, localRows, localClasses, quantiles, pureQuantiles,
+	}
 }
 
 // The whole power: the count is the output.
 func count() (Mechanism, error) {
+	return countOf("count", "3 rows and 4", pair{dp.AddOrRemoveOne, 1, repeat(3, one), nil, []row{one}})
+}
+
+// The same with all rows that a unit may own.
+func countOfUnits() (Mechanism, error) {
+	return countOf("count, units of 3 rows", "3 rows and 6", pair{dp.AddOrRemoveOne, 3, repeat(3, one), nil, repeat(3, one)})
+}
+
+func countOf(name, neighbours string, worlds pair) (Mechanism, error) {
 	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
-	b, err := addOrRemove(repeat(3, one), one, c.Event())
+	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
-		Name: "count", Entry: "release.Count.Release", Neighbours: "3 rows and 4", Event: c.Event(), Relation: dp.AddOrRemoveOne,
+		Name: name, Entry: "release.Count.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 			v, err := c.Release(ctx, permit, rows, src)
 			return float64(v), err
@@ -166,19 +178,30 @@ func classSums() (Mechanism, error) {
 
 // The whole power: the inner product of the moments with those of the row.
 func covariance() (Mechanism, error) {
-	const norm = 2
-	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: 1, Features: 2, Norm: norm,
+	return covarianceOf("covariance", "one row more, beyond the norm", pair{dp.AddOrRemoveOne, 1, []row{{number: -0.1}}, nil, []row{one}},
+		func(m []float64) float64 { return m[0] + m[1] + m[2] + m[3] })
+}
+
+// The same where orthogonal rows replace each other, which move the moments by √2 of
+// what one does.
+func covarianceReplaced() (Mechanism, error) {
+	return covarianceOf("covariance, replaced", "two orthogonal rows, beyond the norm",
+		pair{dp.ReplaceOne, 1, []row{{number: -0.1}}, []row{{number: 1, class: 0}}, []row{{number: 0, class: 1}}},
+		func(m []float64) float64 { return m[3] - m[0] })
+}
+
+func covarianceOf(name, neighbours string, worlds pair, score func(moments []float64) float64) (Mechanism, error) {
+	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: 1, Features: 2, Norm: 2,
 		Row: func(x, cells []float64) { x[0], x[1] = 10*cells[numberCell], 10*cells[classCell] }}
-	b, err := addOrRemove([]row{{number: -0.1}}, one, c.Event())
+	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
-		Name: "covariance", Entry: "release.Covariance.Release", Neighbours: "one row more, beyond the norm", Event: c.Event(),
-		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Name: name, Entry: "release.Covariance.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 			m, err := c.Release(ctx, permit, rows, src)
 			if err != nil {
 				return 0, err
 			}
-			return m.Matrix[0] + m.Matrix[1] + m.Matrix[2] + m.Matrix[3], nil
+			return score(m.Matrix), nil
 		}),
 	}, err
 }

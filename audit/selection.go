@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -11,19 +12,29 @@ import (
 	"pawl/core/selection"
 )
 
-func selections() []design { return []design{bestOfMany} }
+func selections() []design { return []design{bestOfMany, bestOfPoisson} }
 
 // bestOfMany is the best of a geometric number of noisy counts: 0.6 of ε. The bound of
 // the theorem is met by a mechanism whose outputs are ranked against the better world.
 func bestOfMany() (Mechanism, error) {
+	return bestOf("selection", dp.TruncatedNegativeBinomial{Eta: 1, Mean: 10})
+}
+
+// bestOfPoisson is the best of a Poisson number, which may be none.
+func bestOfPoisson() (Mechanism, error) {
+	return bestOf("selection, Poisson", dp.PoissonRuns{Mean: 6})
+}
+
+// nothing is the score of a study without a run: below every count that will be drawn.
+const nothing = -1000
+
+func bestOf(name string, runs dp.Runs) (Mechanism, error) {
 	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
-	sel := dp.Select{Runs: dp.TruncatedNegativeBinomial{Eta: 1, Mean: 10}, Event: c.Event()}
+	sel := dp.Select{Runs: runs, Event: c.Event()}
 	b, err := addOrRemove(repeat(3, one), one, sel)
-	study := selection.Study[struct{}, int64]{
-		Select: sel, Draw: func(*entropy.Source) struct{} { return struct{}{} },
-	}
+	study := selection.Study[struct{}, int64]{Select: sel, Draw: func(*entropy.Source) struct{} { return struct{}{} }}
 	return Mechanism{
-		Name: "selection", Entry: "selection.Study.Run", Neighbours: "3 rows and 4, the score of a run being their noisy number", Event: sel,
+		Name: name, Entry: "selection.Study.Run", Neighbours: "3 rows and 4, the score of a run being their noisy number", Event: sel,
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 			s := study
@@ -32,6 +43,9 @@ func bestOfMany() (Mechanism, error) {
 				return v, float64(v), err
 			}
 			w, err := s.Run(ctx, permit, src)
+			if errors.Is(err, selection.ErrNothing) {
+				return nothing, nil
+			}
 			return w.Score, err
 		}),
 	}, err

@@ -53,6 +53,8 @@ type Report struct {
 	Curve   []Point     `json:"curve"`
 	// Bound is the lower bound on ε of an audit in one run, where Options.Coins was set.
 	Bound *bound.OneRun `json:"bound,omitempty"`
+	// Convicted says that the same bound at bound.Conviction exceeds the claim.
+	Convicted bool `json:"convicted"`
 	// Notes are for the reader of the report.
 	Notes []string `json:"notes"`
 }
@@ -82,6 +84,7 @@ func Evaluate(s Scored, o Options) (*Report, error) {
 	}
 	r := &Report{Confidence: o.Confidence, AUC: auc, Notes: []string{
 		"success is a lower bound on what leaks; an attack that fails proves nothing",
+		"these numbers were computed from the records without noise: they stay inside unless their cost is booked",
 	}}
 	for _, m := range s.Member {
 		if m {
@@ -127,7 +130,7 @@ func Evaluate(s Scored, o Options) (*Report, error) {
 		return nil, err
 	}
 	if o.Coins {
-		if r.Bound, err = s.oneRun(o); err != nil {
+		if err := r.oneRun(s, o); err != nil {
 			return nil, err
 		}
 	}
@@ -135,13 +138,19 @@ func Evaluate(s Scored, o Options) (*Report, error) {
 }
 
 // oneRun reads the attack as an audit in one run.
-func (s Scored) oneRun(o Options) (*bound.OneRun, error) {
-	delta := 0.0
+func (r *Report) oneRun(s Scored, o Options) error {
+	canaries, delta := bound.Canaries{Score: s.Score, In: s.Member}, 0.0
 	if o.Claim != nil {
 		delta = o.Claim.Delta
+		sure, err := canaries.Epsilon(delta, bound.Conviction)
+		if err != nil {
+			return err
+		}
+		r.Convicted = sure.Epsilon > o.Claim.Epsilon
 	}
-	b, err := bound.Canaries{Score: s.Score, In: s.Member}.Epsilon(delta, o.Confidence)
-	return &b, err
+	b, err := canaries.Epsilon(delta, o.Confidence)
+	r.Bound = &b
+	return err
 }
 
 // ByClass reports on the records of each class by themselves, thresholds included: models

@@ -27,11 +27,14 @@ func TestEvaluate(t *testing.T) {
 	if v := r.Success[0]; !holds(v.Rate, 0.691) || v.Baseline != 0.5 || math.Abs(v.Ceiling-0.7310) > 1e-3 {
 		t.Errorf("success %+v", v)
 	}
-	if r.Success[0].Exceeds || len(r.Notes) != 1 {
+	if r.Success[0].Exceeds || len(r.Notes) != 2 {
 		t.Errorf("%+v, %q: below the ceiling", r.Success[0], r.Notes)
 	}
-	tight, err := Evaluate(s, Options{Claim: &bound.Claim{Epsilon: 0.5}})
-	if err != nil || !tight.Success[0].Exceeds || len(tight.Notes) != 2 {
+	tight, err := Evaluate(s, Options{Claim: &bound.Claim{Epsilon: 0.5}, Coins: true})
+	if r.Convicted || err == nil && !tight.Convicted {
+		t.Errorf("convicted %v at a claim of 1 and %v at 0.5", r.Convicted, tight.Convicted)
+	}
+	if err != nil || !tight.Success[0].Exceeds || len(tight.Notes) != 3 {
 		t.Errorf("ceiling 0.622: %+v, %q (%v)", tight.Success[0], tight.Notes, err)
 	}
 	if v := r.Success[2]; v.Rate.Estimate < 0.995 || v.Baseline != 0.999 {

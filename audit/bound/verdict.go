@@ -66,6 +66,9 @@ type Verdict struct {
 	Claim Claim `json:"claim"`
 	// Bound is the lower bound on ε at the claim's δ that is shown, at 95 %.
 	Bound Estimate `json:"bound"`
+	// Suspected says that Bound exceeds the claim. Without a conviction it is a reason to
+	// audit again with more runs.
+	Suspected bool `json:"suspected"`
 	// Convicted says that the claim is refuted at Confidence: some test is right more
 	// often than the claim allows. Not convicted proves nothing.
 	Convicted  bool       `json:"convicted"`
@@ -78,8 +81,11 @@ func (v Verdict) String() string {
 	// More digits than two where two would round to certainty.
 	at := fmt.Sprintf("%.7g %%", 100*v.Confidence)
 	found := fmt.Sprintf("epsilon is at least %.3f at delta %g (%g %%), claimed %.3f", v.Bound.Epsilon, v.Bound.Delta, 100*v.Bound.Confidence, v.Claim.Epsilon)
-	if v.Convicted {
+	switch {
+	case v.Convicted:
 		return "convicted at " + at + ": " + found
+	case v.Suspected:
+		return "suspected, not convicted at " + at + ": " + found
 	}
 	return "not convicted at " + at + ", which proves nothing: " + found
 }
@@ -102,7 +108,7 @@ func Judge(s Scores, claim Claim, confidence float64) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	v := Verdict{Claim: claim, Bound: shown, Confidence: confidence}
+	v := Verdict{Claim: claim, Bound: shown, Suspected: shown.Epsilon > claim.Epsilon, Confidence: confidence}
 	choose, judge := s.Halves()
 	const tests = 2
 	for _, by := range [tests]Criterion{ByEpsilon, ByMu} {
@@ -132,7 +138,8 @@ func JudgeCounts(c Counts, claim Claim, confidence float64) (Verdict, error) {
 	}
 	e, err := evidence(c, claim, 1-confidence)
 	return Verdict{
-		Claim: claim, Confidence: confidence, Evidence: []Evidence{e}, Convicted: e.TruePositives > e.Allowed,
+		Claim: claim, Confidence: confidence, Evidence: []Evidence{e},
+		Suspected: epsilon > claim.Epsilon, Convicted: e.TruePositives > e.Allowed,
 		Bound: Estimate{Epsilon: epsilon, Delta: claim.Delta, Confidence: Printed, Counts: c, Correction: Fixed},
 	}, err
 }

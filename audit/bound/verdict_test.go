@@ -99,12 +99,12 @@ func TestClaims(t *testing.T) {
 func TestJudgeCounts(t *testing.T) {
 	perfect := Counts{100, 100, 0, 100}
 	for _, c := range []struct {
-		claim float64
-		want  bool
-	}{{1, true}, {2.4, true}, {2.6, false}, {4, false}} {
+		claim               float64
+		want, wantSuspected bool
+	}{{1, true, true}, {2.4, true, true}, {2.6, false, true}, {4, false, false}} {
 		v, err := JudgeCounts(perfect, Claim{Epsilon: c.claim}, Conviction)
-		if err != nil || v.Convicted != c.want {
-			t.Errorf("claim %v: convicted %v (%v); the bound at 99.9 %% is 2.539", c.claim, v.Convicted, err)
+		if err != nil || v.Convicted != c.want || v.Suspected != c.wantSuspected {
+			t.Errorf("claim %v: %v (%v); the bounds at 95 and 99.9 %% are 3.281 and 2.539", c.claim, v, err)
 		}
 		if math.Abs(v.Bound.Epsilon-3.281) > 6e-4 {
 			t.Errorf("shown %v", v.Bound.Epsilon)
