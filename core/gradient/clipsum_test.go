@@ -234,6 +234,13 @@ func TestTracesThatOverlapAreRefused(t *testing.T) {
 		{"weight in a bias", func(tr Trace) []Trace { b := fresh(tr); b.Offset = tr.size() - 1; return []Trace{b, tr} }, false},
 		{"one G twice", func(tr Trace) []Trace { b := tr; b.Offset = tr.size(); return []Trace{tr, b} }, false},
 		{"an index beyond the weight", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{2}; return []Trace{tr} }, false},
+		{"an index beyond the weight, between others", func(tr Trace) []Trace {
+			large, small, next := fresh(tr), fresh(tr), fresh(tr)
+			large.A, large.Bias, large.M, large.Index = nil, false, 3, []int32{2}
+			small.A, small.Bias, small.Offset, small.Index = nil, false, 9, []int32{2}
+			next.A, next.Bias, next.Offset, next.M, next.Index = nil, false, 15, 1, []int32{0}
+			return []Trace{large, small, next}
+		}, false},
 		{"an index below it", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{-1}; return []Trace{tr} }, false},
 		{"an index with a bias", func(tr Trace) []Trace { tr.A, tr.Index = nil, []int32{1}; return []Trace{tr} }, false},
 		{"an index without a row", func(tr Trace) []Trace { tr.A, tr.Bias, tr.Index = nil, false, []int32{}; return []Trace{tr} }, false},
