@@ -51,6 +51,14 @@ func PublishedCompositionEpsilon(features int, entropyEpsilon, delta float64) fl
 	if features < 1 || !(entropyEpsilon > 0) || !(delta > 0 && delta < 1) {
 		return math.Inf(1)
 	}
-	c := float64(features+1) * float64(features+1)
-	return entropyEpsilon*math.Sqrt(2*c*math.Log(1/delta)) + c*entropyEpsilon*math.Expm1(entropyEpsilon)
+	return AdvancedComposition(float64(features+1)*float64(features+1), entropyEpsilon, delta)
+}
+
+// AdvancedComposition returns ε√(2c·ln(1/δ)) + cε(e^ε − 1), what [B] reads its Eq. (8) as
+// for c steps of an epsilon each. +Inf for arguments out of range.
+func AdvancedComposition(c, epsilon, delta float64) float64 {
+	if !(c >= 1) || !(epsilon > 0) || !(delta > 0 && delta < 1) {
+		return math.Inf(1)
+	}
+	return epsilon*math.Sqrt(2*c*math.Log(1/delta)) + c*epsilon*math.Expm1(epsilon)
 }

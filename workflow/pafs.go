@@ -15,13 +15,14 @@ import (
 
 // Privacy-aware feature selection trains private models on sets of attributes and keeps
 // the set that scores best. Published, a genetic search reads the score of every model;
-// that composes over thousands of trainings. Here sets are drawn without looking at data
+// that composes over thousands of trainings (pafspublished.go). Here sets are drawn without looking at data
 // and a Papernot–Steinke selection releases the winner alone.
 
 func (c *choosing) checkPAFS(p *problem) error {
+	if c.AsPublished {
+		return c.checkPublishedPAFS(p)
+	}
 	switch {
-	case c.AsPublished:
-		return usage("leave out --as-published", "method pafs as published reads the score of every one of thousands of trainings; that is not offered here")
 	case c.Level != feature.AttributeLevel:
 		return usage("leave out --level", "method pafs draws sets of columns of the schema: a further category costs nothing under unit blocks")
 	case c.Count != feature.Auto:

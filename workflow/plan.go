@@ -473,6 +473,9 @@ func (plan *Plan) Expected() time.Duration {
 		work := 6 * float64(n.steps) * float64(n.Batch) * float64(n.uses())
 		return time.Duration(work / 60e9 * float64(time.Second))
 	}
+	if c := plan.choosing; c != nil {
+		return c.expected(plan)
+	}
 	r := plan.Recipe
 	rows := plan.trainingRows(float64(max(plan.problem.Rows, 10_000)))
 	runs := 1.0

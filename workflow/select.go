@@ -16,6 +16,7 @@ import (
 	"pawl/core/release"
 	"pawl/feature"
 	"pawl/report"
+	"pawl/schema"
 )
 
 // SelectInput asks which features to use, and for nothing else.
@@ -32,6 +33,8 @@ type SelectInput struct {
 	// AsPublished replays a paper's procedure on exact statistics of public data. What
 	// it claims is no guarantee.
 	AsPublished bool
+	// Search is the size of method pafs as published.
+	Search Published
 	// Mode says what is released, Labels how the classes of a noisy table leave. Empty is
 	// Central and, in mode Local, RandomizedLabels.
 	Mode   Mode
@@ -61,6 +64,8 @@ type choosing struct {
 	layout   *feature.Layout
 	// sums describes the columns of sums by class, nil where tables are used.
 	sums *classColumns
+	// schema is that of the columns to choose from.
+	schema *schema.Schema
 	// local describes the rows that leave, nil for none.
 	local *local
 }
@@ -72,7 +77,9 @@ type Selected struct {
 	Receipt   ledger.Receipt
 	Seeded    bool
 	// Table is what mode Local releases, else nil.
-	Table     *NoisyTable
+	Table *NoisyTable
+	// Search is what method pafs as published did, else nil.
+	Search    *PublishedSearch
 	occurring int // columns that are not the same in all public rows
 }
 
@@ -80,6 +87,9 @@ type Selected struct {
 // at. Errors are *UsageError, those of package feature, or the accountant's.
 func NewSelectPlan(in SelectInput) (*Plan, error) {
 	if err := in.checkMethod(); err != nil {
+		return nil, err
+	}
+	if err := in.checkUnsearched(); err != nil {
 		return nil, err
 	}
 	if err := in.checkMode(); err != nil {
@@ -97,7 +107,12 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 	plan := &Plan{problem: p, trainScope: dp.WholeScope, choosing: c, SignalRatio: math.NaN()}
 	p.relation = c.Relation
 	if in.AsPublished {
-		plan.add("select", plan.trainScope, c.Method+" on exact statistics, not paid for", dp.NonPrivate{})
+		what := c.Method + " on exact statistics, not paid for"
+		if c.Method == "pafs" {
+			what = fmt.Sprintf("pafs: %d sets of columns, %d rounds of breeding, by the accuracy of %d noisy models of each set; not paid for",
+				c.Search.Population, c.Search.Generations, c.Search.Fits)
+		}
+		plan.add("select", plan.trainScope, what, dp.NonPrivate{})
 		if c.Mode == Local {
 			plan.add("rows", plan.trainScope, "rows of the chosen features with noise as published; labels as they are; not paid for", dp.NonPrivate{})
 		}
@@ -171,10 +186,15 @@ func (c *choosing) tables(plan *Plan) release.Tables {
 func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 	c := plan.choosing
 	out := &Selected{Plan: plan}
-	if c.Method == "pafs" {
+	if c.Method == "pafs" && !c.AsPublished {
 		return plan.choosePAFS(ctx, env)
 	}
-	look := func() error {
+	look := func() (err error) {
+		if c.Method == "pafs" {
+			out.Seeded = plan.problem.Seed != nil
+			out.Selection, out.Search, err = c.searchAsPublished(ctx, plan, env)
+			return err
+		}
 		s, err := c.exact(plan, env.Rows)
 		if err != nil {
 			return err
@@ -183,7 +203,7 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		out.Selection, err = c.pick(ctx, s)
 		return err
 	}
-	if c.selector.Need() == feature.NeedNothing {
+	if c.Method != "pafs" && c.selector.Need() == feature.NeedNothing {
 		return out, look()
 	}
 	if c.AsPublished {
@@ -310,6 +330,8 @@ func (c *choosing) pick(ctx context.Context, s *feature.Statistics) (*feature.Se
 func (c *choosing) choice() report.Choice {
 	search := "none: one release of statistics, the rest is post-processing"
 	switch {
+	case c.AsPublished && c.Method == "pafs":
+		search = "as published: genetic, by the accuracy of noisy models, not paid for"
 	case c.AsPublished:
 		search = "as published: exact statistics, not paid for"
 	case c.Method == "pafs":

@@ -51,6 +51,15 @@ func (in *SelectInput) checkInput() (*problem, error) {
 	switch {
 	case in.AsPublished && in.Epsilon != "" && !in.statesEpsilon():
 		return nil, usage("leave out --epsilon, or --as-published", "as published nothing is paid, and no epsilon is kept")
+	case in.AsPublished && in.Method == "pafs":
+		if in.Delta != "" {
+			return nil, usage("leave out --delta", "method pafs as published has none of its own: dp-sgd is stated at 1e-5, and the whole at 1e-6")
+		}
+		input := in.Input
+		if input.Delta = "0"; input.Epsilon == "" {
+			input.Epsilon = publishedTraining
+		}
+		return input.check()
 	case in.AsPublished && in.Mode == Local:
 		if in.Epsilon == "" {
 			return nil, usage("example: --epsilon 5", "no epsilon: the noise that is published follows from it, though it is not kept")
@@ -102,6 +111,7 @@ func (c *choosing) check(p *problem) error {
 		}
 	}
 	s := c.restricted(p)
+	c.schema = s
 	var err error
 	if c.layout, err = feature.NewLayout(s, p.Target, c.Bins); err != nil {
 		return usage("give the schema columns with at least two levels", "%v", err)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"pawl/feature"
+	"pawl/feature/aware"
 	"pawl/schema"
 )
 
@@ -68,7 +69,10 @@ func (out *Selected) PublishedEpsilon() float64 {
 		epsilon, _ := out.Plan.problem.epsilon.Float64()
 		return epsilon
 	}
-	if !c.AsPublished || c.selector.Need() != feature.NeedPairTables {
+	if out.Search != nil {
+		return aware.StatedEpsilon(out.Search.Subsets, out.Search.Epsilon)
+	}
+	if !c.AsPublished || c.Method == "pafs" || c.selector.Need() != feature.NeedPairTables {
 		return 0
 	}
 	return feature.PublishedCompositionEpsilon(out.occurring, 0.01, 1e-5)

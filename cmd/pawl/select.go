@@ -24,6 +24,7 @@ type selectFlags struct {
 	method, count, level   string
 	mode, labels, relation string
 	table                  string
+	search                 workflow.Published
 	bins                   int
 	published              bool
 }
@@ -77,6 +78,10 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.StringVar(&f.labels, "labels", "", "classes in the noisy table: randomized, or public: as they are (default randomized)")
 	s.StringVar(&f.relation, "relation", "", "check that the guarantee is under this relation (central add_or_remove_one, local replace_one)")
 	s.IntVar(&f.bins, "bins", 0, "public bins of a numeric column (default 10)")
+	s.StringVar(&f.search.Learner, "learner", "", "pafs as published: objective-perturbation or dp-sgd (default objective-perturbation)")
+	s.IntVar(&f.search.Population, "population", 0, "pafs as published: sets in a round (default 600)")
+	s.IntVar(&f.search.Generations, "rounds", 0, "pafs as published: rounds of breeding (default 10)")
+	s.IntVar(&f.search.Fits, "fits", 0, "pafs as published: noisy models of a set, whose mean accuracy counts (default 20)")
 	s.BoolVar(&f.published, "as-published", false, "exact statistics, nothing paid: public data only, no guarantee")
 	f.registerTable(c)
 	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
@@ -136,7 +141,10 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		return err
 	}
 	printPlan(a.err, quote, plan)
+	progress := newProgress(a.err, plan.Expected())
+	env.Progress = progress.step
 	out, err := plan.Choose(ctx, env)
+	progress.done()
 	if err != nil {
 		return err
 	}
@@ -172,7 +180,7 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 		in.Epsilon = ""
 	}
 	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins, AsPublished: f.published,
-		Mode: workflow.Mode(f.mode), Labels: workflow.LabelMode(f.labels)}
+		Search: f.search, Mode: workflow.Mode(f.mode), Labels: workflow.LabelMode(f.labels)}
 	if f.relation != "" {
 		if want.Relation, err = dp.ParseRelation(f.relation); err != nil {
 			return nil, nil, &usageError{err.Error(), "--relation add_or_remove_one or --relation replace_one"}
@@ -199,6 +207,8 @@ type selectionView struct {
 		Merit  *float64     `json:"merit"`
 		Note   string       `json:"note,omitempty"`
 		Chosen []chosenView `json:"chosen"`
+		// Search is what pafs as published did, nil for others.
+		Search *workflow.PublishedSearch `json:"search,omitempty"`
 	} `json:"selection"`
 	// Table says what the noisy table is, nil without one.
 	Table       *tableView `json:"table,omitempty"`
@@ -227,6 +237,7 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
 	if m := out.Selection.Merit; m == m {
 		v.Selection.Merit = &m
 	}
+	v.Selection.Search = out.Search
 	v.Selection.Chosen = []chosenView{}
 	for _, c := range out.Selection.Chosen {
 		v.Selection.Chosen = append(v.Selection.Chosen, chosenView{c.Column.Name, report.Number(c.Score), c.Reason})
@@ -273,7 +284,13 @@ func (v *selectionView) text(w io.Writer) error {
 	}
 	if v.PublishedEpsilon != nil {
 		of := "noisy entropies"
-		if v.Table != nil {
+		switch search := v.Selection.Search; {
+		case search != nil:
+			fmt.Fprintf(&b, "%d different sets, %d noisy models by %s of epsilon %g each, on %d training rows and %d columns\n",
+				search.Subsets, search.Trainings, search.Learner, search.Epsilon, search.Train, search.Columns)
+			fmt.Fprintf(&b, "the paper prints epsilon %g for the whole search, its formula over %d models of epsilon 0.1\n", search.PrintedEpsilon, search.PrintedSubsets)
+			of = fmt.Sprintf("%d models, one for each set", search.Subsets)
+		case v.Table != nil:
 			of = "the noise on rows"
 		}
 		fmt.Fprintf(&b, "epsilon that the paper states for %s: %.4g, NOT a guarantee\n", of, float64(*v.PublishedEpsilon))

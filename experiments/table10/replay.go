@@ -33,10 +33,6 @@ const (
 	honestAttributes = 3
 )
 
-// searchEpsilon is printed for PAFS. Advanced composition ε√(2c·ln(1/δ)) + cε(e^ε − 1) at
-// ε = 0.1 and δ = 1e-6 gives it for c = 2,314 fits; the text says “about 2300”.
-const searchEpsilon = 49.63
-
 // replay is what one run works on: everything is measured on the same splits, so that
 // methods compare split by split.
 type replay struct {
@@ -53,8 +49,8 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	p := &replay{
 		run: r, repeats: experiments.Pick(r.Scale, 4, 32, 100),
 		search: aware.Search{
-			Population:  experiments.Pick(r.Scale, 10, 50, 600),
-			Generations: experiments.Pick(r.Scale, 2, 10, 10),
+			Population:  experiments.Pick(r.Scale, 10, 50, aware.PublishedPopulation),
+			Generations: experiments.Pick(r.Scale, 2, 10, aware.PublishedGenerations),
 		},
 		merit:  experiments.Pick(r.Scale, 200, 5000, 5000),
 		honest: experiments.Pick(r.Scale, 2, 50, 100),
@@ -91,7 +87,7 @@ func (p *replay) table(ctx context.Context) (*experiments.Table, error) {
 	t := &experiments.Table{
 		Unit: "% of test rows",
 		PublishedEpsilon: map[string]float64{
-			"PAFS":                  searchEpsilon,
+			"PAFS":                  aware.PublishedEpsilon,
 			"CFS-Greedy and CFS-GA": feature.PublishedCompositionEpsilon(43, .01, 1e-5),
 		},
 		Notes: p.notes(genetic),

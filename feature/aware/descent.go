@@ -63,27 +63,33 @@ func (s *Split) Descending(d Descent) Trainer {
 	return func(ctx context.Context, columns []int, repeats int, src *entropy.Source) ([]float64, error) {
 		d := d
 		d.Columns = columns
-		out := make([]float64, repeats)
-		for i := range out {
-			var err error
-			if out[i], err = s.Descend(ctx, d, src.Split("fit", uint64(i)).Uint64()); err != nil {
-				return nil, err
-			}
+		sources := make([]*entropy.Source, repeats)
+		for i := range sources {
+			sources[i] = src.Split("fit", uint64(i))
 		}
-		return out, nil
+		return s.descend(ctx, d, sources)
 	}
 }
 
 // Descend trains on the training rows with noise from a seed and returns the accuracy in
 // percent on the test rows.
 func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy float64, err error) {
+	v, err := s.descend(ctx, d, []*entropy.Source{entropy.Seeded(seed)})
+	if err != nil {
+		return 0, err
+	}
+	return v[0], nil
+}
+
+// descend trains once for each source, all on one permit of a ledger of their own.
+func (s *Split) descend(ctx context.Context, d Descent, sources []*entropy.Source) ([]float64, error) {
 	o := encode.Options{Linear: true, InterceptOnly: len(d.Columns) == 0}
 	for _, j := range d.Columns {
 		o.Attributes = append(o.Attributes, name(j))
 	}
 	enc, err := encode.New(s.schema, label, o)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	at := len(s.Table.Names)
 	// The encoding's coordinates are the layer's inputs times Scale. Weights on them are
@@ -94,31 +100,46 @@ func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy f
 		Target:       func(cells []float64) float64 { return cells[at] },
 		ExpectedRows: float64(len(s.Train)), LearningRate: d.LearningRate / (enc.Scale * enc.Scale),
 	}
+	events := make([]dp.Event, len(sources))
+	for i := range events {
+		events[i] = d.Event()
+	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{
-		Dataset: s.Table.Name, Plan: "replay", Event: d.Event(), Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
+		Dataset: s.Table.Name, Plan: "replay", Event: dp.Compose{Events: events}, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
 		Epsilon: "10", Delta: "0.00001", Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, 32),
 	})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	weights, err := gradient.Descend(ctx, permit, s.rows, g, entropy.Seeded(seed))
-	if err := errors.Join(err, l.Commit(ctx, permit)); err != nil {
-		return 0, err
+	var all [][]float64
+	for _, src := range sources {
+		weights, err := gradient.Descend(ctx, permit, s.rows, g, src)
+		if err != nil {
+			return nil, errors.Join(err, l.Commit(ctx, permit))
+		}
+		all = append(all, weights)
 	}
-	right := 0
+	return s.accuracies(enc, all), l.Commit(ctx, permit)
+}
+
+// accuracies are the percents of test rows that each of several models predicts.
+func (s *Split) accuracies(enc *encode.Encoding, all [][]float64) []float64 {
+	right := make([]int, len(all))
 	x := make([]float64, enc.Dim)
-	cells := make([]float64, at+1)
+	cells := make([]float64, len(s.Table.Names)+1)
 	for _, i := range s.Test {
 		s.Table.cells(cells, i)
 		enc.Vector(x, cells)
-		score := 0.0
-		for j, v := range x {
-			score += v * (weights[2*j+1] - weights[2*j])
-		}
-		if (score > 0) == (s.Table.Label[i] == 1) {
-			right++
+		for k, weights := range all {
+			score := 0.0
+			for j, v := range x {
+				score += v * (weights[2*j+1] - weights[2*j])
+			}
+			if (score > 0) == (s.Table.Label[i] == 1) {
+				right[k]++
+			}
 		}
 	}
-	return 100 * float64(right) / float64(len(s.Test)), nil
+	return percents(right, len(s.Test))
 }

@@ -66,9 +66,13 @@ func (s *Split) Accuracies(ctx context.Context, f Fits, src *entropy.Source) ([]
 			}
 		}
 	}
+	return percents(right, len(s.Test)), nil
+}
+
+func percents(right []int, of int) []float64 {
 	out := make([]float64, len(right))
 	for k, n := range right {
-		out[k] = 100 * float64(n) / float64(len(s.Test))
+		out[k] = 100 * float64(n) / float64(of)
 	}
-	return out, nil
+	return out
 }

@@ -53,6 +53,23 @@ func (s *Split) Perturbed(epsilon float64) Trainer {
 	}
 }
 
+// What the paper says of its search on Breast Cancer. The epsilon is for all fits together:
+// advanced composition ε√(2c·ln(1/δ)) + cε(e^ε − 1) at ε = 0.1 and δ = 1e-6 gives it for
+// c = 2,314 fits; the text says “about 2300”.
+const (
+	PublishedPopulation  = 600
+	PublishedGenerations = 10
+	PublishedSubsets     = 2314
+	PublishedEpsilon     = 49.63
+	publishedSlack       = 1e-6
+)
+
+// StatedEpsilon is what the paper's formula gives for so many fits of an epsilon each. It is
+// no guarantee: fitness is read from the test rows, and norms from the data.
+func StatedEpsilon(fits int, epsilon float64) float64 {
+	return feature.AdvancedComposition(float64(fits), epsilon, publishedSlack)
+}
+
 // Search is a privacy-aware search (PAFS): a first population of subsets and Generations
 // rounds of breeding by tournaments of three with full replacement, crossover with chance
 // 0.5, mutation with 0.2. The paper has 600 subsets and 10 rounds, and names no other constant;

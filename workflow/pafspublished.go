@@ -1,0 +1,200 @@
+package workflow
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/core/release"
+	"pawl/feature"
+	"pawl/feature/aware"
+)
+
+// publishedTraining is the epsilon of each training for which the paper states one of the
+// whole search.
+const publishedTraining = "0.1"
+
+// Learners of privacy-aware selection as published.
+const (
+	PerturbedLearner = "objective-perturbation"
+	DescentLearner   = "dp-sgd"
+)
+
+// Published is the size of a privacy-aware selection as published; a zero field takes
+// the paper's value, of Fits our own 20: the paper has one noisy fit for each subset, whose
+// luck then chooses.
+type Published struct {
+	Learner                       string
+	Population, Generations, Fits int
+}
+
+// PublishedSearch is what a privacy-aware selection as published did.
+type PublishedSearch struct {
+	Learner string `json:"learner"`
+	// Epsilon is that of each training.
+	Epsilon     float64 `json:"epsilon_of_each_training"`
+	Population  int     `json:"population"`
+	Generations int     `json:"rounds"`
+	Fits        int     `json:"fits_per_subset"`
+	Subsets     int     `json:"unique_subsets"`
+	Proposed    int     `json:"proposed_subsets"`
+	Trainings   int     `json:"trainings"`
+	Train       int     `json:"training_rows"`
+	Test        int     `json:"test_rows"`
+	Columns     int     `json:"columns"`
+	// Majority is the share of the test rows' larger class.
+	Majority float64 `json:"majority_of_test_rows"`
+	// PrintedSubsets and PrintedEpsilon are what the paper says of its own search.
+	PrintedSubsets int     `json:"published_subsets"`
+	PrintedEpsilon float64 `json:"published_epsilon"`
+}
+
+func (c *choosing) checkPublishedPAFS(p *problem) error {
+	s := &c.Search
+	switch s.Learner {
+	case "":
+		s.Learner = PerturbedLearner
+	case PerturbedLearner, DescentLearner:
+	default:
+		return usage("learners: "+PerturbedLearner+", "+DescentLearner, "unknown learner %q", s.Learner)
+	}
+	switch {
+	case c.Level != feature.ColumnLevel:
+		return usage("leave out --level", "method pafs as published chooses columns of the encoding")
+	case c.Count != feature.Auto:
+		return usage("leave out --k", "method pafs finds the number of features itself")
+	case c.Bins != 0:
+		return usage("leave out --bins", "method pafs as published takes numbers as they are")
+	case len(p.Schema.Columns[p.targetColumn].Levels()) != 2:
+		return usage("--method cfs-ga --as-published, or a target of two classes", "method pafs as published trains models of two classes, and the target %q has %d", p.Target, len(p.Schema.Columns[p.targetColumn].Levels()))
+	}
+	for _, f := range []struct {
+		name            string
+		value           *int
+		usual, from, to int
+	}{{"population", &s.Population, aware.PublishedPopulation, 2, 100_000}, {"rounds", &s.Generations, aware.PublishedGenerations, 1, 1000}, {"fits", &s.Fits, 20, 1, 10_000}} {
+		if *f.value == 0 {
+			*f.value = f.usual
+		}
+		if *f.value < f.from || *f.value > f.to {
+			return usage(fmt.Sprintf("leave it out for %d", f.usual), "--%s %d: want %d to %d", f.name, *f.value, f.from, f.to)
+		}
+	}
+	return nil
+}
+
+// checkUnsearched refuses the settings of a search where nothing is searched for.
+func (in *SelectInput) checkUnsearched() error {
+	if in.Search != (Published{}) && !(in.Method == "pafs" && in.AsPublished) {
+		return usage("leave them out, or give --method pafs --as-published", "--learner, --population, --rounds and --fits are settings of pafs as published")
+	}
+	return nil
+}
+
+// table is the public rows in the encoding of the paper: a column for every level that
+// occurs, numbers on [0, 1]. at maps its columns to those of the layout.
+func (c *choosing) publishedTable(plan *Plan, rows *intake.Rows) (t *aware.Table, at []int, err error) {
+	p := plan.problem
+	columns := newClassColumns(c.schema, p.Target, c.layout)
+	fill := columns.release(plan, feature.NeedClassSums).Row
+	t = &aware.Table{Name: p.Dataset}
+	var all [][]float64
+	err = release.Public(rows, dp.WholeScope, func(cells []float64) {
+		x := make([]float64, len(columns.columns))
+		if y := fill(x, cells); y >= 0 {
+			all, t.Label = append(all, x), append(t.Label, float64(y))
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for j, col := range columns.columns {
+		for _, x := range all {
+			if x[j] != all[0][j] {
+				at = append(at, j)
+				t.Names, t.Indicator = append(t.Names, col.Name), append(t.Indicator, col.Level >= 0)
+				break
+			}
+		}
+	}
+	if len(at) == 0 {
+		return nil, nil, usage("look at the file", "every column is the same in all rows: there is nothing to choose from")
+	}
+	for _, x := range all {
+		kept := make([]float64, len(at))
+		for k, j := range at {
+			kept[k] = x[j]
+		}
+		t.X = append(t.X, kept)
+	}
+	return t, at, nil
+}
+
+// searchAsPublished runs the search on a split of the public rows into two thirds to train
+// and one to test, 191 and 95 of Breast Cancer's 286.
+func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (*feature.Selection, *PublishedSearch, error) {
+	p, s := plan.problem, c.Search
+	table, at, err := c.publishedTable(plan, env.Rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	seed := rand.Uint64() // simulates the noise of public trainings; protects nobody
+	if p.Seed != nil {
+		seed = *p.Seed
+	}
+	train := int(math.Round(float64(len(table.X)) * 2 / 3))
+	split, err := table.Split(train, len(table.X)-train, seed)
+	if err != nil {
+		return nil, nil, usage("use more rows", "%v", err)
+	}
+	epsilon, _ := p.epsilon.Float64()
+	trainer := split.Perturbed(epsilon)
+	if s.Learner == DescentLearner {
+		d, err := aware.CalibratedDescent(train, epsilon)
+		if err != nil {
+			return nil, nil, usage("give another --epsilon", "no noise states this epsilon: %v", err)
+		}
+		trainer = split.Descending(d)
+	}
+	found, err := split.Aware(ctx, trainer, aware.Search{
+		Population: s.Population, Generations: s.Generations, Fits: s.Fits, Seed: seed,
+		Progress: func(rounds int) { env.Progress.step("search", rounds, s.Generations) },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	sel := &feature.Selection{Selector: "pafs", Level: feature.ColumnLevel, Merit: found.Accuracy / 100,
+		Note: fmt.Sprintf("the merit is the mean accuracy of %d noisy models on the %d test rows that chose the set, so it is optimistic; the larger class has %.1f %% of them",
+			s.Fits, len(split.Test), split.Majority())}
+	columns := c.layout.Domain.Columns(feature.ColumnLevel)
+	for _, k := range found.Columns {
+		sel.Chosen = append(sel.Chosen, feature.Choice{Index: at[k], Column: columns[at[k]], Score: math.NaN(), Reason: "in the best set of the last round"})
+	}
+	return sel, &PublishedSearch{
+		Learner: s.Learner, Epsilon: epsilon, Population: s.Population, Generations: s.Generations, Fits: s.Fits,
+		Subsets: found.Subsets, Proposed: found.Proposed, Trainings: found.Subsets * s.Fits,
+		Train: train, Test: len(split.Test), Columns: len(table.Names), Majority: split.Majority() / 100,
+		PrintedSubsets: aware.PublishedSubsets, PrintedEpsilon: aware.PublishedEpsilon,
+	}, nil
+}
+
+// expected is the time of a search as published, from what its models took on 191 rows. Other
+// selections take seconds, or for pafs that is paid for a secret number of trainings.
+func (c *choosing) expected(plan *Plan) time.Duration {
+	if c.Search.Fits == 0 {
+		return 0
+	}
+	perRow := 0.7e-6
+	if c.Search.Learner == DescentLearner {
+		perRow = 6.6e-6
+	}
+	// 2,050 to 3,566 sets of a population of 600 after ten rounds.
+	models := (1 + 0.3*float64(c.Search.Generations)) * float64(c.Search.Population*c.Search.Fits)
+	seconds := models * float64(plan.problem.Rows) * 2 / 3 * perRow / float64(runtime.GOMAXPROCS(0))
+	return time.Duration(seconds * float64(time.Second))
+}
