@@ -350,6 +350,7 @@ func regression(f Facts, r float64) Recipe {
 			Changes:  "r of 100 or more",
 		}
 	}
+	wide := f.bag(&c.Encoding)
 	if r < low {
 		c.ClippingNorm, c.LogTarget = 0.02, f.Schema.Columns[f.Schema.Column(f.Target)].Lower >= 0
 	}
@@ -360,6 +361,7 @@ func regression(f Facts, r float64) Recipe {
 		Evidence: "insurance, error over the mean predictor's: .38 at ε 0.5 and .27 at ε 1, against .59 and .51 for noisy normal equations",
 		Changes:  "tighter declared bounds of the target help most: a cap twice as wide cost .06 at ε 1",
 	}, rule, attributesRule(f, r), NoSearchRule(r))
+	c.Rules = append(c.Rules, wide...)
 	if r < low {
 		c.Rules = append(c.Rules, nearBaseline("mean"))
 	}

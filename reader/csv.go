@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"pawl/schema"
 )
@@ -25,9 +26,11 @@ func (p Position) At(i int) int {
 	return p.cells[i].line
 }
 
-// CSV is an open file of comma-separated values with a header line.
+// CSV is an open file of comma-separated values, or tab-separated ones where its name
+// ends in .tsv or .tsv.gz, with a header line.
 type CSV struct {
 	file   string
+	tabs   bool
 	scan   *scanner
 	close  []io.Closer
 	header []string
@@ -70,10 +73,19 @@ func New(name string, r io.Reader) (*CSV, error) {
 		return nil, c.fault(0, "", "this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
 	}
 	c.scan = newScanner(in)
+	if c.tabs = tabSeparated(name); c.tabs {
+		c.scan.separator, c.scan.literal = '\t', true
+	}
 	if err := c.readHeader(); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// tabSeparated goes by the name alone: what a file holds could be read either way.
+func tabSeparated(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, ".gz"))
+	return strings.HasSuffix(name, ".tsv") || strings.HasSuffix(name, ".tab")
 }
 
 // Close releases the file.
@@ -180,15 +192,24 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 func (c *CSV) check(cells []cell) error {
 	for i, x := range cells {
 		if x.bad != "" {
-			return c.fault(x.line, c.name(i), x.bad, "correct the cell in UTF-8; quotes inside a quoted cell are doubled")
+			hint := "correct the cell in UTF-8; quotes inside a quoted cell are doubled"
+			if c.tabs {
+				hint = "correct the cell in UTF-8"
+			}
+			return c.fault(x.line, c.name(i), x.bad, hint)
 		}
 	}
 	if len(cells) == len(c.header) {
 		return nil
 	}
 	hint := "an empty cell still needs its comma"
-	if len(cells) > len(c.header) {
+	switch {
+	case len(cells) > len(c.header) && c.tabs:
+		hint = "a cell cannot hold a tab; CSV can"
+	case len(cells) > len(c.header):
 		hint = "a cell that holds a comma must be quoted"
+	case c.tabs:
+		hint = "an empty cell still needs its tab"
 	}
 	return c.fault(cells[0].line, "", fmt.Sprintf("%d cells, but the header names %d columns", len(cells), len(c.header)), hint)
 }

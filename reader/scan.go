@@ -27,7 +27,9 @@ type cell struct {
 
 // scanner splits RFC 4180 text into records. Beyond the RFC it accepts LF as a
 // line end, and nothing else: a bare quote, text after a closing quote, a lone
-// CR, a NUL byte and invalid UTF-8 each mark their cell as malformed.
+// CR, a NUL byte and invalid UTF-8 each mark their cell as malformed. Tab-separated
+// values have no quoting (as IANA registers them): a cell holds neither tab nor line
+// end, and a quote is a quote.
 //
 // Faults inside a cell are kept with the cell instead of ending the scan,
 // because under the rule "malformed cells become the declared default" one
@@ -37,10 +39,13 @@ type scanner struct {
 	line  int
 	buf   []byte // texts of the record's cells, one after the other
 	start int    // of the present cell in buf
+	// separator ends a cell; literal says that quotes are letters like others.
+	separator byte
+	literal   bool
 }
 
 func newScanner(r io.Reader) *scanner {
-	return &scanner{in: bufio.NewReaderSize(r, 64<<10), line: 1}
+	return &scanner{in: bufio.NewReaderSize(r, 64<<10), line: 1, separator: ','}
 }
 
 // fileFault is a fault after which no further record can be told apart.
@@ -101,7 +106,7 @@ func faultOf(text string) string {
 func (s *scanner) cell() (c cell, last bool, err error) {
 	s.start = len(s.buf)
 	c.line = s.line
-	if b, err := s.in.Peek(1); err == nil && b[0] == '"' {
+	if b, err := s.in.Peek(1); err == nil && b[0] == '"' && !s.literal {
 		s.in.Discard(1)
 		c.quoted = true
 		if err := s.quoted(c.line); err != nil {
@@ -118,7 +123,7 @@ func (s *scanner) cell() (c cell, last bool, err error) {
 		if err != nil {
 			return c, false, err
 		}
-		if b == ',' {
+		if b == s.separator {
 			break
 		}
 		if b == '\n' {
@@ -132,7 +137,7 @@ func (s *scanner) cell() (c cell, last bool, err error) {
 			}
 			c.bad = "carriage return without line feed"
 		}
-		if b == '"' && !c.quoted && c.bad == "" {
+		if b == '"' && !c.quoted && !s.literal && c.bad == "" {
 			c.bad = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
 		}
 		outside = true

@@ -58,7 +58,7 @@ func (o Options) strict() (bool, error) {
 type Row func(cells []float64, unitID string) error
 
 // Read reads a table against a schema and calls row for each record. The format,
-// CSV, Parquet or Arrow IPC, is told by content.
+// CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv.
 //
 // Columns are matched by name, in any order. A declared column that the file
 // lacks is an error unless it is ignored or optional; a column that the schema
@@ -269,6 +269,9 @@ func separatorHint(header []string) string {
 	if len(header) == 1 {
 		for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
 			if strings.Contains(header[0], sep.char) {
+				if sep.char == "\t" {
+					return "the file seems to be separated by tabs: name it .tsv"
+				}
 				return "the file seems to be separated by " + sep.name + "; commas are needed"
 			}
 		}

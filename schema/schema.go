@@ -90,6 +90,9 @@ type Column struct {
 	// Dimension is the length of a vector and Key the column by which it is joined.
 	Dimension int
 	Key       string
+	// Joined is a keyed digest of the file of vectors that a plan was made for, so that
+	// plans on other vectors are other plans. It is never written.
+	Joined []byte
 	// Why is the stated reason for bounds or categories; printed in reports.
 	Why string
 }

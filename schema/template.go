@@ -14,7 +14,7 @@ version: 1
 dataset: %s
 # unit: what one change of the data adds or removes: row, or the name of the column
 # that identifies a person (then add rows_per_unit: the most rows one person keeps).
-unit: row
+unit: %s
 # rows: private | about N | N | public (the file's own row count is public).
 rows: private
 # na: cells that mean "missing".
@@ -35,7 +35,7 @@ const templateKeys = `# type: numeric | integer | boolean | categorical | text |
 // are filled.
 func Template(name string, header []string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), quoteList(DefaultNA))
+	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "row", quoteList(DefaultNA))
 	b.WriteString(templateKeys + "columns:\n")
 	for _, h := range header {
 		fmt.Fprintf(&b, "  - name: %s\n    type:\n", quote(h))
@@ -114,7 +114,7 @@ func isNA(cell string) bool {
 // categories copied from the rows only when listCategories is set.
 func (g *Guesser) Schema(name string, listCategories bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), quoteList(DefaultNA))
+	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "row", quoteList(DefaultNA))
 	b.WriteString(templateKeys)
 	b.WriteString("# The types below were guessed from rows: this file is not public until reviewed.\n" +
 		"# Set true once nothing in it depends on the rows any more.\nreviewed: false\ncolumns:\n")

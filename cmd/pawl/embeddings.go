@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/ledger"
 	"pawl/reader"
 	"pawl/schema"
 )
@@ -28,7 +31,7 @@ func vectorColumn(s *schema.Schema) int {
 // embed loads vectors and gives the schema a column for them, the last one, since
 // they are the last numbers of a row. Every fault of the file is found here, before
 // anything is priced.
-func (s *source) embed(f embeddingFlags) error {
+func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) error {
 	at := vectorColumn(s.schema)
 	column := schema.Column{Name: "embeddings", Type: schema.Vector, Missing: schema.MissingRefuse,
 		Why: "the vector of a public extractor, by the operator's word"}
@@ -52,6 +55,9 @@ func (s *source) embed(f embeddingFlags) error {
 		return err
 	}
 	column.Dimension = e.Width()
+	if column.Joined, err = digestOf(ctx, l, f.file); err != nil {
+		return err
+	}
 	declared := *s.schema
 	declared.Columns = slices.DeleteFunc(slices.Clone(s.schema.Columns), func(c schema.Column) bool { return c.Type == schema.Vector })
 	if len(declared.Columns) < len(s.schema.Columns)-1 {
@@ -70,6 +76,16 @@ func (s *source) embed(f embeddingFlags) error {
 	}
 	s.schema, s.vectors = &declared, e
 	return nil
+}
+
+// digestOf is the ledger's keyed digest of a file.
+func digestOf(ctx context.Context, l *ledger.Ledger, path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return l.Digest(ctx, f)
 }
 
 func keyAdvice(s *schema.Schema, key string) string {

@@ -99,7 +99,7 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 		return nil, in, err
 	}
 	s := j.source
-	if err := s.embed(f.embeddings); err != nil {
+	if err := s.embed(ctx, l, f.embeddings); err != nil {
 		return nil, in, err
 	}
 	// Vectors of test rows may stand in the same file.

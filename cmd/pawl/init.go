@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,9 @@ import (
 )
 
 type initFlags struct {
-	out                            string
-	guessTypes, force, inferBounds bool
+	out               string
+	guessTypes, force bool
+	bounds            boundsFlags
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -27,30 +29,44 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init FILE",
 		Short: "Write a schema template for a table, from the names of its columns only",
 		Long: `Write a schema with the column names of FILE and blanks for a person to fill: types,
-bounds, categories, unit. FILE is CSV, Parquet or Arrow. Only the names are read, because
-whatever is read from rows and then used as a public fact gives rows away.
+bounds, categories, unit. FILE is CSV, TSV (.tsv), Parquet or Arrow. Only the names are
+read, because whatever is read from rows and then used as a public fact gives rows away.
 
 --guess-types reads the rows to propose types. Such a schema is marked
-"reviewed: false" and refused until a person has replaced what came from the rows.`,
-		Example: "  pawl init patients.csv\n  pawl init patients.csv --out schemas/patients.yaml",
+"reviewed: false" and refused until a person has replaced what came from the rows.
+
+--infer-bounds buys bounds of numeric columns: a noisy histogram of each column on public
+edges (1, 2 and 5 times powers of ten), of which bounds between two quantiles follow. It
+charges --epsilon to the budget of the data set, which must have one (pawl ledger create),
+before it looks at a row. The bounds are rounded outward and not exact, what is beyond is
+clipped, and the schema says so. All columns share epsilon; --columns names fewer.
+Bounds that follow from what a quantity means are free, and better.`,
+		Example: "  pawl init patients.csv\n  pawl init patients.csv --out schemas/patients.yaml\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --columns weight,dose",
 		Args:    exactArgs("FILE"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.init(args[0], f) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.init(c.Context(), args[0], f) },
 	}
 	s := c.Flags()
 	s.StringVar(&f.out, "out", "", "schema to write (default: beside FILE, with .yaml for its ending)")
 	s.BoolVar(&f.guessTypes, "guess-types", false, "read the rows to propose types; the schema is refused until reviewed")
 	s.BoolVar(&f.force, "force", false, "replace a schema that is there")
-	s.BoolVar(&f.inferBounds, "infer-bounds", false, "")
-	_ = s.MarkHidden("infer-bounds")
+	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "buy bounds of numeric columns from the rows, for --epsilon")
+	s.StringVar(&f.bounds.epsilon, "epsilon", "", "what --infer-bounds may cost")
+	s.StringVar(&f.bounds.delta, "delta", "", "failure chance of --infer-bounds (default: that of the budget; 0 asks for pure epsilon)")
+	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all)")
+	s.StringVar(&f.bounds.unit, "unit", "row", "column that identifies a person, for --infer-bounds (default: every row is one)")
+	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
+	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
 	return c
 }
 
-func (a *app) init(file string, f initFlags) error {
-	if f.inferBounds {
-		return &usageError{"bounds cannot be bought from the rows in this version",
-			"fill in lower and upper from what the quantities mean: round numbers that hold for everybody"}
-	}
+func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	name := baseName(file)
+	if flag := f.bounds.given(); flag != "" && !f.bounds.infer {
+		return &usageError{flag + " goes with --infer-bounds: nothing else of pawl init costs privacy", "add --infer-bounds, or leave it out"}
+	}
+	if f.bounds.infer && f.guessTypes {
+		return &usageError{"--infer-bounds pays for what it reads, and --guess-types does not", "leave out one of the two"}
+	}
 	if f.out == "" {
 		f.out = filepath.Join(filepath.Dir(file), name+".yaml")
 	}
@@ -59,6 +75,12 @@ func (a *app) init(file string, f initFlags) error {
 	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
 		return &usageError{fmt.Sprintf("%s: is there already", f.out), "replace it with --force, or name another file with --out"}
+	}
+	if f.bounds.infer {
+		if err := notBuiltin(file); err != nil {
+			return err
+		}
+		return a.inferBounds(ctx, file, name, &f)
 	}
 	header, text, err := template(file, name, f.guessTypes)
 	if err != nil {
@@ -90,11 +112,19 @@ func baseName(file string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-func template(file, name string, guess bool) (header []string, text []byte, err error) {
+// notBuiltin refuses a built-in name.
+func notBuiltin(file string) error {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		if _, ok := dataset.Lookup(file); ok {
-			return nil, nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", file), "pawl data describe " + file}
+			return &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", file), "pawl data describe " + file}
 		}
+	}
+	return nil
+}
+
+func template(file, name string, guess bool) (header []string, text []byte, err error) {
+	if err := notBuiltin(file); err != nil {
+		return nil, nil, err
 	}
 	if err := checkFile(file); err != nil {
 		return nil, nil, err
