@@ -3,9 +3,8 @@ package attack
 import "math"
 
 // SVM is a support vector machine with a Gaussian kernel on standardised features, the
-// attack model of the literature on shadow models. It is written here because no
-// maintained Go library has one without C: the ports of LIBSVM have not been touched for
-// years, and the algorithm is short.
+// attack model of the literature on shadow models. It is written here because gonum has
+// none and golearn's needs C and has not changed since 2022, while the algorithm is short.
 type SVM struct {
 	scale   scaler
 	support [][]float64
