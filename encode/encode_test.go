@@ -42,7 +42,8 @@ func drawRow(t *rapid.T, s *schema.Schema) []float64 {
 }
 
 func variants() []Options {
-	return []Options{{}, {Linear: true}, {Bins: 64}, {Bins: 8, Crosses: true}, {InterceptOnly: true}, {Intercept: 3}, {Attributes: []string{"sex", "age"}}}
+	return []Options{{}, {Linear: true}, {Bins: 64}, {Bins: 8, Crosses: true}, {InterceptOnly: true}, {Intercept: 3}, {Attributes: []string{"sex", "age"}},
+		{Bins: 8, Crosses: true, Attributes: []string{"gain", "sex=m", "colour=else", "band=d", "colour=r", "smoker", "band=a", "grade=2", "age=50", "age=7"}}}
 }
 
 // The whole sensitivity argument rests on this bound.
