@@ -12,6 +12,7 @@ import (
 	"pawl/audit/bound"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/release"
 )
 
 func TestRunIsRepeatable(t *testing.T) {
@@ -66,6 +67,27 @@ func TestRunRefuses(t *testing.T) {
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || r.Verdict.Convicted {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
+	}
+}
+
+// Made-up rows take the way of sensitive ones: nothing opens them without a permit, and a
+// permit of another event does not.
+func TestRowsAreSealed(t *testing.T) {
+	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
+	b, err := addOrRemove(nil, one, c.Event())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release.Public(b.worlds[In], dp.WholeScope, func([]float64) {}); err == nil {
+		t.Error("rows open as public ones")
+	}
+	permit, err := b.desk.next(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	quieter := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 0.5}
+	if v, err := quieter.Release(context.Background(), permit, b.worlds[In], entropy.Seeded(1)); err == nil {
+		t.Errorf("half the noise was released: %v", v)
 	}
 }
 
