@@ -1,0 +1,179 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"pawl/encode"
+	"pawl/schema"
+)
+
+// table writes what comes before the scores of a table: cells and their levels.
+type table struct {
+	*graph
+	schema *schema.Schema
+	// cells are the values of columns that have become inputs, and levels those of
+	// blocks: bins depend on the block, so that a column may have two.
+	cells, levels map[string]string
+}
+
+// number is the cell of a numeric column, float [N, 1] within its bounds; NaN is unknown.
+func (t *table) number(c *schema.Column) string {
+	if v, ok := t.cells[c.Name]; ok {
+		return v
+	}
+	t.scope = ""
+	meaning := fmt.Sprintf("%g to %g, clipped to that", c.Lower, c.Upper)
+	if c.Missing == schema.MissingValue {
+		meaning += fmt.Sprintf("; NaN becomes %g", c.MissingNumber)
+	} else {
+		meaning += "; NaN is unknown"
+	}
+	v := t.input(port(c.Name, floats, meaning, 0, 1))
+	t.scope = c.Name
+	if c.Missing == schema.MissingValue {
+		v = t.op("Where", t.op("IsNaN", v), t.float(float32(c.MissingNumber)), v)
+	}
+	t.cells[c.Name] = v
+	return v
+}
+
+// code is the level of a categorical or boolean column, int64 [N, 1]; the number of
+// levels stands for unknown.
+func (t *table) code(c *schema.Column) string {
+	if v, ok := t.cells[c.Name]; ok {
+		return v
+	}
+	t.scope = ""
+	meaning := "true or false, yes or no, 1 or 0"
+	if c.Type == schema.Categorical {
+		meaning = "one of: " + strings.Join(c.Levels(), ", ")
+	}
+	in := t.input(port(c.Name, texts, meaning, 0, 1))
+	t.scope = c.Name
+	keys, values, other := spellings(t.schema, c)
+	v := t.fresh("LabelEncoder")
+	t.node("LabelEncoder", mlDomain, []string{v}, []string{in}, attributes{"keys_strings", keys, "values_int64s", values, "default_int64", other})
+	t.cells[c.Name] = v
+	return v
+}
+
+// spellings lists the cells that have a code, and the code of all others, as
+// schema.Parse has it.
+func spellings(s *schema.Schema, c *schema.Column) (keys []string, codes []int64, other int64) {
+	levels := c.Levels()
+	unknown := int64(len(levels))
+	seen := map[string]bool{}
+	add := func(key string, code int64) {
+		if !seen[key] {
+			seen[key] = true
+			keys, codes = append(keys, key), append(codes, code)
+		}
+	}
+	code := func(level string) int64 {
+		for i, l := range levels {
+			if l == level {
+				return int64(i)
+			}
+		}
+		return unknown
+	}
+	// A declared category may look like a missing cell, and then is none.
+	for _, k := range c.Categories {
+		add(k, code(k))
+	}
+	for _, na := range s.NA {
+		missing := unknown
+		if c.Missing == schema.MissingValue {
+			missing = code(c.MissingCategory)
+		}
+		add(na, missing)
+	}
+	if c.Type == schema.Boolean {
+		for i, words := range [][]string{{"false", "no", "0", "f", "n"}, {"true", "yes", "1", "t", "y"}} {
+			for _, w := range words {
+				for _, spelling := range cases(w) {
+					add(spelling, int64(i))
+				}
+			}
+		}
+		return keys, codes, unknown
+	}
+	other = unknown
+	if c.Other != "" {
+		other = code(c.Other)
+	}
+	return keys, codes, other
+}
+
+// cases are the spellings of a word in small and capital letters.
+func cases(word string) []string {
+	all := []string{""}
+	for _, r := range word {
+		var next []string
+		for _, a := range all {
+			lower, upper := strings.ToLower(string(r)), strings.ToUpper(string(r))
+			if next = append(next, a+lower); upper != lower {
+				next = append(next, a+upper)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// level is the level of a block of one column, int64 [N, 1]; block.Levels is unknown.
+func (t *table) level(b *encode.Block) string {
+	c := &t.schema.Columns[t.schema.Column(b.Name)]
+	if len(c.Levels()) > 0 {
+		return t.code(c)
+	}
+	key := fmt.Sprintf("%d %s", b.Levels, b.Name)
+	if v, ok := t.levels[key]; ok {
+		return v
+	}
+	cell := t.number(c)
+	t.scope = c.Name
+	edges := edges(t.schema, b)
+	above := t.op("GreaterOrEqual", cell, t.tensor("edges", edges, len(edges)))
+	bin := t.add("ReduceSum", attributes{"keepdims", int64(1)}, t.to(int64s, above), t.ints(1))
+	v := t.op("Where", t.op("IsNaN", cell), t.whole(int64(b.Levels)), bin)
+	t.levels[key] = v
+	return v
+}
+
+// edges are the values at which the level of a thermometer goes up, found by bisection
+// on the level itself so that bins of logarithms and of whole numbers are those of the
+// encoding. They are rounded to the nearest float, which is what a decimal cell of the
+// same value becomes.
+func edges(s *schema.Schema, b *encode.Block) []float32 {
+	column := s.Column(b.Name)
+	c := &s.Columns[column]
+	cells := make([]float64, len(s.Columns))
+	level := func(v float64) int {
+		cells[column] = v
+		return b.Level(cells)
+	}
+	all := make([]float32, 0, b.Levels-1)
+	for j := 1; j < b.Levels; j++ {
+		below, above := c.Lower, c.Upper // level(below) < j <= level(above)
+		if level(above) < j {
+			all = append(all, float32(math.Inf(1)))
+			continue
+		}
+		for {
+			middle := below + (above-below)/2
+			if middle <= below || middle >= above {
+				break
+			}
+			if level(middle) >= j {
+				above = middle
+			} else {
+				below = middle
+			}
+		}
+		all = append(all, float32(above))
+	}
+	return all
+}

@@ -1,0 +1,170 @@
+package export
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strings"
+
+	"pawl/model"
+	"pawl/schema"
+)
+
+// Facts are what a file says about where it comes from.
+type Facts struct {
+	// Version is that of this program.
+	Version string
+	// Epsilon, Delta, Relation and Unit are the claim, in the words of the statement;
+	// empty where it is not known.
+	Epsilon, Delta, Relation, Unit string
+}
+
+// File is a model in another format.
+type File struct {
+	Bytes           []byte
+	Inputs, Outputs []Port
+}
+
+// ONNX writes m as an ONNX model; the package comment says what it takes and answers.
+// Errors are *Error for what ONNX cannot express, and those of m.Validate.
+func ONNX(m *model.Model, facts Facts) (*File, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	g := newGraph()
+	scores, err := g.body(m)
+	if err != nil {
+		return nil, err
+	}
+	g.scope = "answer"
+	if m.Task == model.Regression {
+		g.value(m, scores)
+	} else {
+		g.classes(m, scores)
+	}
+	properties, err := propertiesOf(m, facts)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Bytes: g.model("pawl", g.note(m, facts), facts.Version, properties), Inputs: g.inputs, Outputs: g.outputs}, nil
+}
+
+// body is the part that makes scores [N, outputs].
+func (g *graph) body(m *model.Model) (string, error) {
+	if m.Kind == model.Network {
+		return g.network(m)
+	}
+	for i := range m.Schema.Columns {
+		g.names[m.Schema.Columns[i].Name] = true // no other value may take the name
+	}
+	t := &table{graph: g, schema: m.Schema, cells: map[string]string{}, levels: map[string]string{}}
+	if m.Kind == model.Constant {
+		return t.constant(m), nil
+	}
+	return t.scores(m)
+}
+
+// constant are scores that are the same for every row: those of a linear model of which
+// nothing but the intercept is left. A class gets all of the probability.
+func (t *table) constant(m *model.Model) string {
+	start := []float32{float32(m.Value)}
+	if m.Task == model.Classification {
+		start = make([]float32, len(m.Classes()))
+		for k := range start {
+			start[k] = -1e30
+		}
+		start[int(m.Value)] = 0
+	}
+	return t.same(start)
+}
+
+// output is an output whose name no column has.
+func (g *graph) output(name string, k kind, meaning string, shape ...int) Port {
+	for g.names[name] {
+		name += "_"
+	}
+	g.names[name] = true
+	return port(name, k, meaning, shape...)
+}
+
+// classes ends a classifier.
+func (g *graph) classes(m *model.Model, scores string) {
+	classes := m.Classes()
+	outputs := len(classes)
+	probabilities := g.output("probabilities", floats, "of "+strings.Join(classes, ", ")+"; they order rows, noise leaves them uncalibrated", 0, len(classes))
+	var best string
+	if m.Kind != model.Constant && outputsOf(m) == 1 {
+		outputs = 1
+		best = g.reshape(g.to(int64s, g.op("Greater", scores, g.float(0))), -1)
+		second := g.op("Sigmoid", scores)
+		g.put(probabilities, "Concat", "", attributes{"axis", int64(1)}, g.op("Sub", g.float(1), second), second)
+	} else {
+		best = g.add("ArgMax", attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
+		g.put(probabilities, "Softmax", "", attributes{"axis", int64(1)}, scores)
+	}
+	keys := make([]int64, len(classes))
+	for k := range keys {
+		keys[k] = int64(k)
+	}
+	label := g.output("label", texts, "the class of "+m.Target, 0)
+	g.put(label, "LabelEncoder", mlDomain, attributes{"keys_int64s", keys, "values_strings", classes}, best)
+	g.put(g.output("scores", floats, "before the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
+	g.outputs[0], g.outputs[1] = g.outputs[1], g.outputs[0]
+}
+
+func outputsOf(m *model.Model) int {
+	if m.Kind == model.Network {
+		return m.Net.Outputs()
+	}
+	return m.Outputs
+}
+
+// value ends a regression: a position in [−1, 1] becomes a value within the bounds of
+// the target, as model.TargetScale has it.
+func (g *graph) value(m *model.Model, scores string) {
+	s := m.Scale
+	t := g.op("Clip", g.op("Mul", g.op("Add", scores, g.float(1)), g.float(0.5)), g.float(0), g.float(1))
+	if s.Log {
+		t = g.op("Mul", g.op("Sub", g.op("Exp", g.op("Mul", t, g.float(float32(math.Log(64))))), g.float(1)), g.float(1.0/63))
+	}
+	y := g.op("Add", g.op("Mul", t, g.float(float32(s.Upper-s.Lower))), g.float(float32(s.Lower)))
+	meaning := fmt.Sprintf("%s, %g to %g", m.Target, s.Lower, s.Upper)
+	g.put(g.output("prediction", floats, meaning, 0), "Reshape", "", nil, y, g.ints(-1))
+}
+
+// note is what a viewer shows first.
+func (g *graph) note(m *model.Model, facts Facts) string {
+	n := fmt.Sprintf("Predicts %s.", m.Target)
+	if m.NotPrivate {
+		n = "NOT PRIVATE: it comes from a run without a claim. " + n
+	} else if facts.Epsilon != "" {
+		n += fmt.Sprintf(" Trained under differential privacy: epsilon %s, delta %s, relation %s, unit %s.", facts.Epsilon, facts.Delta, facts.Relation, facts.Unit)
+	}
+	for _, p := range g.inputs {
+		n += fmt.Sprintf("\nInput %s, %s %s: %s.", p.Name, p.Type, p.Shape, p.Meaning)
+	}
+	return n
+}
+
+// propertiesOf is what both formats say about a model.
+func propertiesOf(m *model.Model, facts Facts) ([][2]string, error) {
+	declared, err := schema.Encode(m.Schema)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(declared)
+	list := [][2]string{
+		{"software", "pawl " + facts.Version}, {"task", string(m.Task)}, {"target", m.Target}, {"kind", string(m.Kind)},
+		{"schema_sha256", hex.EncodeToString(digest[:])},
+	}
+	if m.NotPrivate {
+		list = append(list, [2]string{"claim", "NOT PRIVATE"})
+	}
+	for _, p := range [][2]string{{"epsilon", facts.Epsilon}, {"delta", facts.Delta}, {"relation", facts.Relation}, {"unit", facts.Unit}} {
+		if p[1] != "" {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}

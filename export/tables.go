@@ -1,0 +1,252 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/encode"
+	"pawl/model"
+	"pawl/schema"
+)
+
+// scores adds what a linear or additive model says about a row, float [N, outputs].
+func (t *table) scores(m *model.Model) (string, error) {
+	var parts []string
+	var err error
+	start := make([]float32, m.Outputs)
+	if m.Kind == model.Additive {
+		for k, v := range m.Intercept {
+			start[k] = float32(v)
+		}
+		parts, err = t.terms(m)
+	} else {
+		parts, err = t.blocks(m, start)
+	}
+	if err != nil {
+		return "", err
+	}
+	if len(parts) == 0 {
+		return t.same(start), nil
+	}
+	t.scope = "scores"
+	sum := t.tensor("intercept", start, 1, m.Outputs)
+	for _, p := range parts {
+		sum = t.op("Add", sum, p)
+	}
+	return sum, nil
+}
+
+// same are scores that depend on no row: as many copies as there are rows.
+func (t *table) same(scores []float32) string {
+	rows := t.input(port("rows", floats, "any numbers, one for each row: the answer is the same for all", 0, 1))
+	t.scope = "scores"
+	return t.op("Add", t.tensor("intercept", scores, 1, len(scores)), t.op("Mul", t.to(floats, t.op("IsNaN", rows)), t.float(0)))
+}
+
+// look is the row of a table (levels×outputs) that level names, float [N, outputs].
+func (t *table) look(level string, values []float32, outputs int) string {
+	weights := t.tensor("table", values, len(values)/outputs, outputs)
+	return t.op("Gather", weights, t.reshape(level, -1))
+}
+
+// terms are the tables of an additive model.
+func (t *table) terms(m *model.Model) ([]string, error) {
+	coarse, err := coarseOf(m)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	at, blocks := 0, m.Terms.Encoding.Blocks[1:]
+	for i, term := range m.Terms.List() {
+		values := float32sOf(m.Weights[at*m.Outputs : (at+term.Levels)*m.Outputs])
+		at += term.Levels
+		if i < len(blocks) {
+			level := t.level(&blocks[i])
+			t.scope = blocks[i].Name
+			parts = append(parts, t.look(level, values, m.Outputs))
+			continue
+		}
+		pair := m.Terms.Interactions[i-len(blocks)]
+		a, b := blockOf(coarse, pair[0]), blockOf(coarse, pair[1])
+		first, second := t.level(a), t.level(b)
+		t.scope = term.Name
+		parts = append(parts, t.look(t.pair(first, second, b.Levels+1), values, m.Outputs))
+	}
+	return parts, nil
+}
+
+// pair is first·sides + second.
+func (t *table) pair(first, second string, sides int) string {
+	return t.op("Add", t.op("Mul", first, t.whole(int64(sides))), second)
+}
+
+// coarseOf is the encoding of interactions, as model.NewTerms makes it.
+func coarseOf(m *model.Model) (*encode.Encoding, error) {
+	o := m.Terms.Encoding.Options
+	o.Bins, o.Attributes = m.Terms.InteractionBins, nil
+	for _, pair := range m.Terms.Interactions {
+		for _, name := range pair {
+			if !slices.Contains(o.Attributes, name) {
+				o.Attributes = append(o.Attributes, name)
+			}
+		}
+	}
+	if o.Attributes == nil {
+		return nil, nil
+	}
+	return encode.New(m.Schema, m.Target, o)
+}
+
+func blockOf(e *encode.Encoding, name string) *encode.Block {
+	return &e.Blocks[slices.IndexFunc(e.Blocks, func(b encode.Block) bool { return b.Name == name })]
+}
+
+// blocks are the parts of a linear model's scores. That of the intercept goes to start.
+func (t *table) blocks(m *model.Model, start []float32) ([]string, error) {
+	e := m.Encoding
+	var parts []string
+	crosses := crossed(e)
+	for i := range e.Blocks {
+		b := &e.Blocks[i]
+		w := m.Weights[b.Offset*m.Outputs : (b.Offset+b.Dim)*m.Outputs]
+		switch b.Kind {
+		case encode.Intercept:
+			row := make([]float64, m.Outputs)
+			b.Forward(row, w, m.Outputs)
+			for k, v := range row {
+				start[k] += float32(e.Scale * v)
+			}
+		case encode.Linear:
+			parts = append(parts, t.linear(b, e.Scale, w, m.Outputs))
+		case encode.OneHot, encode.Sign, encode.Thermometer:
+			values := append(levels(b, e.Scale, w, m.Outputs), make([]float32, m.Outputs)...)
+			level := t.level(b)
+			t.scope = b.Name
+			parts = append(parts, t.look(level, values, m.Outputs))
+		case encode.Cross:
+			pair := crosses[0]
+			crosses = crosses[1:]
+			first, second := t.level(pair[0]), t.level(pair[1])
+			t.scope = b.Name
+			parts = append(parts, t.look(t.pair(first, second, 3), crossTable(levels(b, e.Scale, w, m.Outputs), m.Outputs), m.Outputs))
+		case encode.Vector:
+			parts = append(parts, t.vector(b, e.Scale, w, m.Outputs))
+		case encode.Sparse:
+			if e.Options.Bag && t.schema.Column(b.Name) < 0 {
+				parts = append(parts, t.bag(b, e, w, m.Outputs))
+				continue
+			}
+			return nil, &Error{fmt.Sprintf("column %q", b.Name), "it is a text, and ONNX cannot express how its words are hashed",
+				"predict with pawl predict, or export the weights with --format safetensors"}
+		default:
+			return nil, &Error{fmt.Sprintf("column %q", b.Name), fmt.Sprintf("an encoding of kind %q is not known here", b.Kind), "predict with pawl predict"}
+		}
+	}
+	return parts, nil
+}
+
+// levels is what each level of a block adds to the scores.
+func levels(b *encode.Block, scale float64, w []float64, outputs int) []float32 {
+	values := make([]float64, b.Levels*outputs)
+	b.Forward(values, w, outputs)
+	for i := range values {
+		values[i] *= scale
+	}
+	return float32sOf(values)
+}
+
+// crossed lists the two blocks of every product, in the order of encode.New.
+func crossed(e *encode.Encoding) [][2]*encode.Block {
+	var pairs [][2]*encode.Block
+	for i := range e.Blocks {
+		for j := range e.Blocks {
+			if e.Blocks[i].Kind == encode.Thermometer && e.Blocks[j].Kind == encode.Sign {
+				pairs = append(pairs, [2]*encode.Block{&e.Blocks[i], &e.Blocks[j]})
+			}
+		}
+	}
+	return pairs
+}
+
+// crossTable spreads the rows 2·bin + side over rows 3·bin + side, in which unknown bins
+// and sides add nothing.
+func crossTable(values []float32, outputs int) []float32 {
+	var all []float32
+	for ; len(values) > 0; values = values[2*outputs:] {
+		all = append(all, values[:2*outputs]...)
+		all = append(all, make([]float32, outputs)...)
+	}
+	return append(all, make([]float32, 3*outputs)...)
+}
+
+// linear is the part of a coordinate that is a number itself.
+func (t *table) linear(b *encode.Block, scale float64, w []float64, outputs int) string {
+	c := &t.schema.Columns[t.schema.Column(b.Name)]
+	lower, upper := c.Lower, c.Upper
+	var v, unknown string
+	if n := len(c.Levels()); n > 0 {
+		code := t.code(c)
+		t.scope = c.Name
+		lower, upper = 0, float64(n-1)
+		v, unknown = t.to(floats, code), t.op("Equal", code, t.whole(int64(n)))
+	} else {
+		cell := t.number(c)
+		t.scope = c.Name
+		v, unknown = t.op("Clip", cell, t.float(float32(lower)), t.float(float32(upper))), t.op("IsNaN", cell)
+		if c.HeavyTailed {
+			v = t.op("Log", t.op("Add", v, t.float(1)))
+			lower, upper = math.Log1p(lower), math.Log1p(upper)
+		}
+	}
+	position := t.op("Mul", t.op("Sub", v, t.float(float32((lower+upper)/2))), t.float(float32(2/(upper-lower))))
+	x := t.op("Where", unknown, t.float(0), t.op("Clip", position, t.float(-1), t.float(1)))
+	return t.op("MatMul", x, t.weights(scale, w, outputs))
+}
+
+func (t *table) weights(scale float64, w []float64, outputs int) string {
+	values := make([]float32, len(w))
+	for i, v := range w {
+		values[i] = float32(scale * v)
+	}
+	return t.tensor("weights", values, len(w)/outputs, outputs)
+}
+
+// bag is the part of a block of columns that are there or not, divided by the root of
+// how many are.
+func (t *table) bag(b *encode.Block, e *encode.Encoding, w []float64, outputs int) string {
+	var members []string
+	for _, name := range e.Names(t.schema)[b.Offset : b.Offset+b.Dim] {
+		c := &t.schema.Columns[t.schema.Column(name)]
+		if c.Type == schema.Boolean {
+			code := t.code(c)
+			t.scope = name
+			members = append(members, t.to(floats, t.op("Equal", code, t.whole(1))))
+			continue
+		}
+		cell := t.number(c)
+		t.scope = name
+		members = append(members, t.to(floats, t.op("Greater", cell, t.float(0))))
+	}
+	t.scope = b.Name
+	x := t.add("Concat", attributes{"axis", int64(1)}, members...)
+	count := t.add("ReduceSum", attributes{"keepdims", int64(1)}, x, t.ints(1))
+	norm := t.op("Sqrt", t.op("Max", count, t.float(1)))
+	return t.op("MatMul", t.op("Div", x, norm), t.weights(e.Scale, w, outputs))
+}
+
+// vector is the part of a column of numbers from a public extractor, at norm 1.
+func (t *table) vector(b *encode.Block, scale float64, w []float64, outputs int) string {
+	t.scope = ""
+	x := t.input(port(b.Name, floats, "numbers of the extractor as they are; zeros are unknown", 0, b.Dim))
+	t.scope = b.Name
+	return t.op("MatMul", t.unit(x, 1), t.weights(scale, w, outputs))
+}
+
+func float32sOf(values []float64) []float32 {
+	out := make([]float32, len(values))
+	for i, v := range values {
+		out[i] = float32(v)
+	}
+	return out
+}

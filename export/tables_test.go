@@ -1,0 +1,286 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pawl/encode"
+	"pawl/model"
+	"pawl/schema"
+)
+
+// clinic has a column of every kind and every rule for missing and undeclared cells.
+func clinic() *schema.Schema {
+	return &schema.Schema{Version: 1, Dataset: "clinic", Unit: schema.Unit{Name: "row", MaxRows: 1}, NA: schema.DefaultNA,
+		Rows: schema.RowCount{Kind: schema.RowsPrivate}, Columns: []schema.Column{
+			{Name: "age", Type: schema.Integer, Lower: 0, Upper: 120, Missing: schema.MissingUnknown},
+			{Name: "weight", Type: schema.Numeric, Lower: -0.5, Upper: 0.5, Missing: schema.MissingValue, MissingNumber: 0.25},
+			{Name: "grade", Type: schema.Integer, Lower: 1, Upper: 5, Missing: schema.MissingRefuse},
+			{Name: "gain", Type: schema.Numeric, Lower: 0, Upper: 1e5, HeavyTailed: true, Missing: schema.MissingUnknown},
+			{Name: "visits", Type: schema.Integer, Lower: 0, Upper: 300, HeavyTailed: true, Missing: schema.MissingUnknown},
+			{Name: "band", Type: schema.Categorical, Ordered: true, Categories: []string{"a", "b", "c", "d"}, Missing: schema.MissingUnknown},
+			{Name: "label", Type: schema.Categorical, Categories: []string{"r", "g", "?"}, Other: "else", Missing: schema.MissingUnknown},
+			{Name: "ward", Type: schema.Categorical, Categories: []string{"x", "y", "z"}, Other: "y", Missing: schema.MissingValue, MissingCategory: "z"},
+			{Name: "sex", Type: schema.Categorical, Categories: []string{"f", "m"}, Missing: schema.MissingUnknown},
+			{Name: "smoker", Type: schema.Boolean, Missing: schema.MissingUnknown},
+			{Name: "note", Type: schema.Ignore},
+			{Name: "sick", Type: schema.Boolean, Missing: schema.MissingRefuse},
+			{Name: "stage", Type: schema.Categorical, Categories: []string{"i", "ii", "iii"}, Missing: schema.MissingRefuse},
+			{Name: "cost", Type: schema.Numeric, Lower: 10, Upper: 100000, HeavyTailed: true, Missing: schema.MissingRefuse},
+		}}
+}
+
+// cell draws a cell of the file that the schema accepts.
+func cell(c *schema.Column, rng *rand.Rand) string {
+	if rng.IntN(8) == 0 && (c.Missing == schema.MissingUnknown || c.Missing == schema.MissingValue) {
+		return schema.DefaultNA[rng.IntN(len(schema.DefaultNA))]
+	}
+	switch c.Type {
+	case schema.Numeric:
+		// Beyond the bounds too, with the digits that people write, so that many lie on edges.
+		v := c.Lower + (c.Upper-c.Lower)*(1.4*rng.Float64()-0.2)
+		if c.HeavyTailed && rng.IntN(2) == 0 {
+			v = math.Expm1(math.Log1p(c.Upper) * rng.Float64())
+		}
+		return strconv.FormatFloat(v, 'g', 1+rng.IntN(6), 64)
+	case schema.Integer:
+		return strconv.Itoa(int(c.Lower) - 3 + rng.IntN(int(c.Upper-c.Lower)+7))
+	case schema.Boolean:
+		return []string{"true", "FALSE", "Yes", "no", "1", "0", "t", "N"}[rng.IntN(8)]
+	case schema.Categorical:
+		if c.Other != "" && rng.IntN(6) == 0 {
+			return "something"
+		}
+		return c.Levels()[rng.IntN(len(c.Levels()))]
+	}
+	return ""
+}
+
+// rows draws cells as a file has them and as a model takes them.
+func rows(t testing.TB, s *schema.Schema, n int, rng *rand.Rand) (raw [][]string, cells [][]float64) {
+	t.Helper()
+	for range n {
+		row, parsed := make([]string, len(s.Columns)), make([]float64, len(s.Columns))
+		for i := range s.Columns {
+			c := &s.Columns[i]
+			if c.Type == schema.Vector {
+				parsed[i] = math.NaN()
+				if rng.IntN(5) > 0 {
+					parsed[i] = float64(len(parsed))
+					for range c.Dimension {
+						parsed = append(parsed, float64(float32(rng.NormFloat64())))
+					}
+				}
+				continue
+			}
+			row[i] = cell(c, rng)
+			v, err := s.Parse(i, row[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed[i] = v
+		}
+		raw, cells = append(raw, row), append(cells, parsed)
+	}
+	return raw, cells
+}
+
+// feed makes the inputs of a graph from a file's cells.
+func feed(s *schema.Schema, ports []Port, raw [][]string, cells [][]float64) map[string]array {
+	in := map[string]array{}
+	for _, p := range ports {
+		a := array{dims: []int{len(raw), 1}}
+		i := s.Column(p.Name)
+		for r, row := range raw {
+			switch {
+			case i < 0: // rows
+				a.v = append(a.v, 0)
+			case s.Columns[i].Type == schema.Vector:
+				a.dims[1] = s.Columns[i].Dimension
+				if at := cells[r][i]; at == at {
+					a.v = append(a.v, cells[r][int(at):][:a.dims[1]]...)
+				} else {
+					a.v = append(a.v, make([]float64, a.dims[1])...)
+				}
+			case p.Type == "string":
+				a.texts = append(a.texts, row[i])
+			default:
+				v, err := strconv.ParseFloat(row[i], 64)
+				if err != nil {
+					v = math.NaN()
+				}
+				a.v = append(a.v, float64(float32(v)))
+			}
+		}
+		in[p.Name] = a
+	}
+	return in
+}
+
+// answers is what a model says about rows, as the outputs of its graph have it.
+type answers struct {
+	labels []string
+	// numbers are probabilities by class, or values.
+	numbers []float64
+	// scores are those of the graph's output of that name, nil for a regression.
+	scores []float64
+	// span is what errors of numbers are measured by.
+	span float64
+}
+
+func answersOf(m *model.Model, cells [][]float64) answers {
+	a := answers{span: 1}
+	predict := m.Predictor()
+	if m.Task == model.Regression {
+		a.span = m.Scale.Upper - m.Scale.Lower
+	}
+	for _, row := range cells {
+		v := predict(row)
+		if m.Task == model.Regression {
+			a.numbers = append(a.numbers, v)
+			continue
+		}
+		a.labels = append(a.labels, m.Classes()[int(v)])
+		p := make([]float64, len(m.Classes()))
+		m.Probabilities(p, row)
+		a.numbers = append(a.numbers, p...)
+	}
+	return a
+}
+
+// worst compares a graph's outputs with a model's answers: the largest error in units of
+// the span, and how many labels differ although the probabilities do not decide both.
+func (a answers) worst(out map[string]array, label string) (worst float64, differ int) {
+	numbers := out["prediction"]
+	if a.labels != nil {
+		numbers = out["probabilities"]
+	}
+	if len(numbers.v) != len(a.numbers) {
+		return math.Inf(1), 0
+	}
+	for i, v := range numbers.v {
+		d := math.Abs(v-a.numbers[i]) / a.span
+		if d != d {
+			d = math.Inf(1)
+		}
+		worst = max(worst, d)
+	}
+	for i, l := range a.labels {
+		if out[label].texts[i] != l {
+			differ++
+		}
+	}
+	return worst, differ
+}
+
+// tableModels are models of every kind, task and encoding with random numbers.
+func tableModels(t testing.TB) map[string]*model.Model {
+	t.Helper()
+	s := clinic()
+	all := map[string]*model.Model{}
+	rng := rand.New(rand.NewPCG(1, 2))
+	random := func(n int) []float64 {
+		w := make([]float64, n)
+		for i := range w {
+			w[i] = 2 * rng.NormFloat64()
+		}
+		return w
+	}
+	targets := map[string]int{"sick": 1, "stage": 3, "cost": 1}
+	base := func(target string, s *schema.Schema) *model.Model {
+		m := &model.Model{Task: model.Classification, Schema: s, Target: target, Outputs: targets[target]}
+		if target == "cost" {
+			m.Task, m.Scale = model.Regression, model.TargetScale{Lower: 10, Upper: 100000}
+		}
+		return m
+	}
+	encoding := func(s *schema.Schema, target string, o encode.Options) *encode.Encoding {
+		e, err := encode.New(s, target, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	linear := func(name, target string, s *schema.Schema, o encode.Options) *model.Model {
+		m := base(target, s)
+		m.Kind, m.Encoding = model.Linear, encoding(s, target, o)
+		m.Weights = random(m.Encoding.Dim * m.Outputs)
+		all[name] = m
+		return m
+	}
+	for target := range targets {
+		for name, o := range map[string]encode.Options{
+			"bins": {}, "affine": {Linear: true}, "crosses": {Bins: 8, Crosses: true}, "intercept": {InterceptOnly: true}, "bag": {Bag: true},
+			"some": {Attributes: []string{"sex", "gain", "age"}, Bins: 100, Intercept: 3},
+		} {
+			linear("linear "+name+" "+target, target, s, o)
+		}
+		for name, pairs := range map[string][][2]string{"ebm": nil, "ebm pairs": {{"age", "label"}, {"gain", "weight"}, {"smoker", "band"}}} {
+			m := base(target, s)
+			m.Kind = model.Additive
+			terms, err := model.NewTerms(s, target, encoding(s, target, encode.Options{Bins: 32}), pairs, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tables, counts [][]float64
+			for _, term := range terms.List() {
+				tables, counts = append(tables, random(term.Levels*m.Outputs)), append(counts, random(term.Levels))
+			}
+			m.SetTables(terms, m.Outputs, tables, counts)
+			all[name+" "+target] = m
+		}
+		m := base(target, s)
+		m.Kind, m.Value = model.Constant, 0.3
+		if target != "cost" {
+			m.Value = 1
+		}
+		all["constant "+target] = m
+	}
+	bent := linear("bent scale", "cost", s, encode.Options{})
+	bent.Scale.Log = true
+	numbers := *s
+	numbers.Columns = append([]schema.Column{{Name: "scan", Type: schema.Vector, Dimension: 6, Key: "id", Missing: schema.MissingUnknown}}, s.Columns...)
+	linear("vector", "sick", &numbers, encode.Options{})
+	return all
+}
+
+func TestTablesAnswerAsTheModel(t *testing.T) {
+	for name, m := range tableModels(t) {
+		t.Run(name, func(t *testing.T) {
+			f, err := ONNX(m, Facts{Version: "1.2.3"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, cells := rows(t, m.Schema, 300, rand.New(rand.NewPCG(5, 6)))
+			out := parse(t, f.Bytes).run(t, feed(m.Schema, f.Inputs, raw, cells))
+			label := "label"
+			if _, ok := out[label]; !ok {
+				label = "label_" // a column of the schema is called label
+			}
+			worst, differ := answersOf(m, cells).worst(out, label)
+			if !(worst <= 1e-5) || differ > 0 {
+				t.Errorf("worst error %g, %d labels differ", worst, differ)
+			}
+		})
+	}
+}
+
+func TestInputsAreTheColumnsInUse(t *testing.T) {
+	m := tableModels(t)["linear some sick"]
+	f, err := ONNX(m, Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range f.Inputs {
+		got = append(got, fmt.Sprintf("%s %s %s", p.Name, p.Type, p.Shape))
+	}
+	want := []string{"sex string [N, 1]", "gain float [N, 1]", "age float [N, 1]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("inputs are %q, want %q", got, want)
+	}
+}
