@@ -97,7 +97,7 @@ func (c *Column) wide(tail []float64) (n int, ok bool) {
 		}
 		return c.Dimension, true
 	}
-	if len(tail) == 0 || !(tail[0] >= 0 && tail[0] <= float64(c.Buckets)) || tail[0] != math.Trunc(tail[0]) {
+	if c.Buckets < 1 || len(tail) == 0 || !(tail[0] >= 0 && tail[0] <= float64(c.Buckets)) || tail[0] != math.Trunc(tail[0]) {
 		return 0, false
 	}
 	n = 1 + 2*int(tail[0])

@@ -123,3 +123,30 @@ func ExampleHasher() {
 	// Output:
 	// [0.00 0.00 -0.58 0.00 0.00 -0.58 -0.58 0.00]
 }
+
+// Entries is Vector before the division, without zeros.
+func TestEntriesAreTheVector(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.String().Draw(t, "text")
+		h := Hasher{Buckets: rapid.IntRange(1, 40).Draw(t, "buckets")}
+		dense := make([]float64, h.Buckets)
+		square, before := 0.0, -1
+		for _, e := range h.Entries(s) {
+			if e.Bucket <= before || e.Sum == 0 {
+				t.Fatalf("entry %+v after bucket %d", e, before)
+			}
+			before, dense[e.Bucket] = e.Bucket, e.Sum
+			square += e.Sum * e.Sum
+		}
+		want := make([]float32, h.Buckets)
+		h.Vector(want, s)
+		for j := range dense {
+			if square > 0 {
+				dense[j] /= math.Sqrt(square)
+			}
+			if float32(dense[j]) != want[j] {
+				t.Fatalf("bucket %d: %v, want %v", j, dense[j], want[j])
+			}
+		}
+	})
+}

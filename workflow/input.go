@@ -133,13 +133,18 @@ func (in Input) check() (*problem, error) {
 func (p *problem) checkTarget() error {
 	var names []string
 	for i := range p.Schema.Columns {
-		if c := &p.Schema.Columns[i]; c.Type != schema.Ignore && c.Name != p.Schema.Unit.Column {
+		if c := &p.Schema.Columns[i]; c.Type != schema.Ignore && !c.Wide() && c.Name != p.Schema.Unit.Column {
 			names = append(names, c.Name)
 		}
 	}
 	list := "columns that can be a target: " + strings.Join(names, ", ")
 	if p.Target == "" {
 		return usage(list, "no target: name the column to predict with --target")
+	}
+	for i := range p.Schema.Columns {
+		if c := &p.Schema.Columns[i]; c.Type == schema.Text && c.Buckets == 0 {
+			return usage("schema.SetBuckets, before rows are read", "column %q is a text, and the number of its buckets is not chosen", c.Name)
+		}
 	}
 	p.targetColumn = p.Schema.Column(p.Target)
 	if p.targetColumn < 0 {
@@ -154,6 +159,8 @@ func (p *problem) checkTarget() error {
 		return usage(list, "target %q is the unit's identifier", p.Target)
 	case c.Type == schema.Ignore:
 		return usage("give it a type in the schema, or choose another target", "target %q has type ignore", p.Target)
+	case c.Wide():
+		return usage(list, "target %q has type %s, and classes or a number can be predicted", p.Target, c.Type)
 	case c.Type == schema.Numeric || c.Type == schema.Integer:
 		p.task, p.scale = model.Regression, model.TargetScale{Lower: c.Lower, Upper: c.Upper}
 	default:
@@ -210,7 +217,10 @@ func (p *problem) checkChoices() error {
 			names = append(names, c.Name)
 		}
 	}
-	for _, f := range p.Features {
+	for i, f := range p.Features {
+		if slices.Contains(p.Features[:i], f) {
+			return usage("name every feature once", "feature %q is listed twice", f)
+		}
 		column, _, err := encode.Feature(p.Schema, f)
 		if err == nil && slices.Contains(names, p.Schema.Columns[column].Name) {
 			continue

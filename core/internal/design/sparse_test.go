@@ -1,0 +1,109 @@
+package design
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+	"pawl/encode"
+	"pawl/schema"
+)
+
+func sparseSchema() *schema.Schema {
+	return &schema.Schema{Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{
+		{Name: "note", Type: schema.Text, Buckets: 7},
+		{Name: "whole", Type: schema.Integer, Lower: 0, Upper: 5},
+		{Name: "picture", Type: schema.Vector, Dimension: 3, Key: "whole"},
+		{Name: "a", Type: schema.Boolean}, {Name: "b", Type: schema.Boolean},
+	}}
+}
+
+func drawSparse(t *rapid.T, n int) (cells []float64, ends []int) {
+	for range n {
+		row := []float64{math.NaN(), float64(rapid.IntRange(0, 5).Draw(t, "whole")), math.NaN(),
+			float64(rapid.IntRange(0, 1).Draw(t, "a")), float64(rapid.IntRange(0, 1).Draw(t, "b"))}
+		if rapid.Bool().Draw(t, "text") {
+			row[0] = float64(len(row))
+			row = append(row, 0)
+			for b := range 7 {
+				if v := rapid.IntRange(-1, 2).Draw(t, "sum"); v != 0 {
+					row = append(row, float64(b), float64(v))
+					row[int(row[0])]++
+				}
+			}
+		}
+		if rapid.Bool().Draw(t, "vector") {
+			row[2] = float64(len(row))
+			for range 3 {
+				row = append(row, rapid.Float64Range(-2, 2).Draw(t, "number"))
+			}
+		}
+		cells = append(cells, row...)
+		ends = append(ends, len(cells))
+	}
+	return cells, ends
+}
+
+// Scores, sums and norms of sparse rows are those of the dense ones: a norm that is
+// too small would clip too little.
+func TestSparseSumMatchesDenseRows(t *testing.T) {
+	s := sparseSchema()
+	rapid.Check(t, func(t *rapid.T) {
+		enc, err := encode.New(s, "", encode.Options{Bag: rapid.Bool().Draw(t, "bag"), Linear: rapid.Bool().Draw(t, "linear"), Intercept: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, outputs := rapid.IntRange(0, 20).Draw(t, "rows"), rapid.SampledFrom([]int{1, 3}).Draw(t, "outputs")
+		cells, ends := drawSparse(t, n)
+		view, err := sealed.OpenPublic(sealed.NewWide("d", s, cells, ends, make([]uint64, n)), dp.WholeScope)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := New(view, enc, func([]float64) float64 { return 0 })
+		w := make([]float64, enc.Dim*outputs)
+		for j := range w {
+			w[j] = rapid.Float64Range(-3, 3).Draw(t, "weight")
+		}
+		got, want := make([]float64, len(w)), make([]float64, len(w))
+		x := make([]float64, enc.Dim)
+		for i := range n {
+			enc.Vector(x, view.Row(i))
+			square := 0.0
+			for _, v := range x {
+				square += v * v
+			}
+			if math.Abs(m.Norm[i]-math.Sqrt(square)) > 1e-12 {
+				t.Fatalf("row %d: norm %v, want %v", i, m.Norm[i], math.Sqrt(square))
+			}
+			for k := range outputs {
+				score := 0.0
+				for j, v := range x {
+					score += v * w[j*outputs+k]
+				}
+				for j, v := range x {
+					want[j*outputs+k] += v * (score*score + float64(k+i%2))
+				}
+			}
+		}
+		var pass Pass
+		for range 2 { // the working memory is reused
+			clear(got)
+			m.Sum(&pass, got, w, outputs, nil, func(i int, scores []float64) {
+				for k, v := range scores {
+					scores[k] = v*v + float64(k+i%2)
+				}
+			})
+			for j := range want {
+				if !(math.Abs(got[j]-want[j]) <= 1e-11*(1+math.Abs(want[j]))) {
+					t.Fatalf("coordinate %d: got %g, want %g", j, got[j], want[j])
+				}
+			}
+		}
+		if !IsSparse(enc) {
+			t.Fatal("an encoding with a text is not sparse")
+		}
+	})
+}

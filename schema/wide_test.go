@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+const wideSchema = `version: 1
+unit: row
+rows: about 100
+columns:
+  - {name: note, type: text, buckets: 8, tokens: words, missing: unknown}
+  - {name: id, type: ignore}
+  - {name: picture, type: vector, dimension: 2, key: id}
+  - {name: y, type: boolean}
+`
+
+func TestWideColumnsComeBack(t *testing.T) {
+	s, err := Decode("s.yaml", []byte(wideSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Decode("again.yaml", once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := Encode(again)
+	if err != nil || !bytes.Equal(once, twice) {
+		t.Fatalf("encoded twice: %v\n%s\n%s", err, once, twice)
+	}
+	if c := again.Columns[0]; c.Type != Text || c.Buckets != 8 || c.Tokens != Words || c.Missing != MissingUnknown {
+		t.Errorf("text came back as %+v", c)
+	}
+	if c := again.Columns[2]; c.Type != Vector || c.Dimension != 2 || c.Key != "id" {
+		t.Errorf("vector came back as %+v", c)
+	}
+	if !again.Wide() {
+		t.Error("a schema with a text is not wide")
+	}
+}
+
+func TestWideColumnsAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, column, want string }{
+		{"no buckets", "{name: a, type: text, buckets: 0}", "buckets must be a whole number from 1"},
+		{"too many buckets", "{name: a, type: text, buckets: 70000}", "buckets must be a whole number from 1 to 65536"},
+		{"unknown rule", "{name: a, type: text, tokens: letters}", `unknown rule "letters" for tokens`},
+		{"bounds of a text", "{name: a, type: text, lower: 0}", "lower means nothing for type text"},
+		{"constant for a text", "{name: a, type: text, missing: none}", "missing must be refuse or unknown"},
+		{"buckets of a number", "{name: a, type: numeric, lower: 0, upper: 1, buckets: 3}", "buckets means nothing for type numeric"},
+		{"vector without key", "{name: a, type: vector, dimension: 3}", "key must name the column"},
+		{"vector without dimension", "{name: a, type: vector, key: b}", "dimension must be from 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Decode("s.yaml", []byte("version: 1\ncolumns:\n  - "+c.column+"\n  - {name: b, type: boolean}\n"))
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "s.yaml:") {
+				t.Errorf("got %v, want s.yaml:LINE ... %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestCheckWide(t *testing.T) {
+	s, err := Decode("s.yaml", []byte(wideSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		name string
+		row  []float64
+		ok   bool
+	}{
+		{"both", []float64{4, nan, 9, 1, 2, 0, 1, 7, -1, 0.5, 0.5}, true},
+		{"no text", []float64{nan, nan, 4, 1, 0.5, 0.5}, true},
+		{"neither", []float64{nan, nan, nan, 1}, true},
+		{"empty text", []float64{4, nan, nan, 1, 0}, true},
+		{"too short", []float64{4, nan, nan}, false},
+		{"text elsewhere", []float64{5, nan, nan, 1, 0, 0}, false},
+		{"text beyond the row", []float64{4, nan, nan, 1, 2, 0, 1}, false},
+		{"bucket beyond the last", []float64{4, nan, nan, 1, 1, 8, 1}, false},
+		{"bucket twice", []float64{4, nan, nan, 1, 2, 3, 1, 3, 1}, false},
+		{"no whole sum", []float64{4, nan, nan, 1, 1, 3, 0.5}, false},
+		{"sum of nothing", []float64{4, nan, nan, 1, 1, 3, 0}, false},
+		{"huge sum", []float64{4, nan, nan, 1, 1, 3, 1e9}, false},
+		{"infinite vector", []float64{nan, nan, 4, 1, math.Inf(1), 0}, false},
+		{"vector of NaN", []float64{nan, nan, 4, 1, nan, 0}, false},
+		{"more than declared", []float64{nan, nan, 4, 1, 0, 0, 0}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := s.CheckWide(c.row); (err == nil) != c.ok {
+				t.Errorf("got %v, want ok %v", err, c.ok)
+			}
+		})
+	}
+	s.Columns[0].Buckets = 0
+	if s.CheckWide([]float64{4, nan, nan, 1, 0}) == nil {
+		t.Error("a text without a number of buckets passes")
+	}
+	if s.SetBuckets(16); s.Columns[0].Buckets != 16 {
+		t.Error("SetBuckets did not")
+	}
+}
+
+func TestBoundsTemplate(t *testing.T) {
+	got := string(BoundsTemplate("d", []string{"who", "age", "name"}, "who", 3, "released\nby a mechanism", map[string]ReleasedBounds{
+		"age": {Lower: 0, Upper: 100, HeavyTailed: true, Why: "entry 1"},
+	}))
+	for _, want := range []string{"# released by a mechanism\n", "unit: \"who\"\nrows_per_unit: 3\n", "  - name: \"who\"\n    type: ignore\n",
+		"    lower: 0\n    upper: 100\n    heavy_tailed: true\n    why: \"entry 1\"\n", "  - name: \"name\"\n    type:\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if _, err := Decode("s.yaml", []byte(got)); err == nil {
+		t.Error("a schema with blanks was read")
+	}
+	s, err := WideOpen("d", []string{"who", "age", "name"}, "who", 3, map[string]bool{"age": true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Unit.Column != "who" || s.Unit.MaxRows != 3 || s.Columns[1].Upper != 1e15 || s.Columns[2].Type != Ignore {
+		t.Errorf("wide open: %+v", s)
+	}
+}
