@@ -12,6 +12,9 @@ import (
 
 // predictImages adds what a network says about every image of FILE, in order.
 func (a *app) predictImages(file string, m *model.Model, p *prediction) error {
+	if vocabulary, ok := vocabularyOf(m.Layers.Layers); ok {
+		return a.predictTexts(file, m, vocabulary, p)
+	}
 	set, err := a.openUnlabelled(file)
 	if err != nil {
 		return err
@@ -19,6 +22,12 @@ func (a *app) predictImages(file string, m *model.Model, p *prediction) error {
 	if set.Size() != m.Net.Inputs() {
 		return &usageError{fmt.Sprintf("%s: images of %d×%d×%d, the model takes %s", file, set.Shape[0], set.Shape[1], set.Shape[2], m.Net.Input()), ""}
 	}
+	p.addSet(m, set)
+	return nil
+}
+
+// addSet adds what a network says about every row of a set.
+func (p *prediction) addSet(m *model.Model, set *images.Set) {
 	predict, input := m.InputPredictor(), make([]float32, set.Size())
 	for i := range set.Len() {
 		set.At(i, input)
@@ -29,7 +38,6 @@ func (a *app) predictImages(file string, m *model.Model, p *prediction) error {
 			m.InputProbabilities(p.probs[at:], input)
 		}
 	}
-	return nil
 }
 
 func (a *app) openUnlabelled(file string) (*images.Set, error) {

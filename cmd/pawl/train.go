@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -43,10 +44,10 @@ func (a *app) trainCommand() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
 		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
-		Short: "Train one named network on images by DP-SGD",
+		Short: "Train one named network on images or texts by DP-SGD",
 		Long: `Train one network by DP-SGD with Poisson lots, flat clipping and a data-free step rule.
 
-DATA is a built-in set of images (pawl data list), a folder with one sub-folder of
+DATA is a built-in set of images or texts (pawl data list), a folder with one sub-folder of
 PNG files per class, an IDX or npy file of images with --labels. --model is a name of
 pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 --noise-multiplier, and the price follows.
@@ -56,6 +57,7 @@ seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to nor
 have their mean and second moments released with noise beside the training, and
 components below that noise are left out. pca:K pays nothing and claims nothing.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
+  pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
   pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -134,6 +136,7 @@ func trainDefaults(f *trainFlags) {
 // pictures is a set of images with what is public about it.
 type pictures struct {
 	name, target, licence string
+	unit                  string // "" for image
 	public                bool
 	train, test           *images.Set
 	rows                  schema.RowCount
@@ -245,6 +248,9 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 }
 
 func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
+	if isTexts(data) {
+		return openTexts(data, a.dataDir, f)
+	}
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && f.classes == "" && f.rows == "") {
 		p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Public}
@@ -313,7 +319,7 @@ func (p *pictures) declareRows(text string) error {
 func (p *pictures) schema() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
-		Unit:    schema.Unit{Name: "image", MaxRows: 1},
+		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1},
 		Columns: []schema.Column{{Name: p.target, Type: schema.Categorical, Categories: p.train.Classes, Missing: schema.MissingRefuse}},
 	}
 }
@@ -444,7 +450,8 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
 	layers := 0
 	for _, l := range spec.Network.Layers {
-		if l.Kind == "dense" || l.Kind == "conv2d" {
+		switch l.Kind {
+		case "dense", "conv2d", "embedding", "lstm", "gru":
 			layers++
 		}
 	}

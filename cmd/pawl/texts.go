@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"pawl/dataset"
+	"pawl/images"
+	"pawl/model"
+	"pawl/nn"
+	"pawl/schema"
+	"pawl/text"
+)
+
+// isTexts says whether DATA is a built-in set of texts. A file of that name in the
+// working directory comes first, as it does for every built-in name.
+func isTexts(data string) bool {
+	b, ok := dataset.Lookup(data)
+	if !ok {
+		return false
+	}
+	_, err := os.Stat(data)
+	return err != nil && slices.ContainsFunc(b.Schema().Columns, func(c schema.Column) bool { return c.Type == schema.Text })
+}
+
+// openTexts opens texts as the inputs of the model: the numbers of their tokens, by a
+// hash that has seen no data, and how many there are. There is no set for testing, so
+// units are held out.
+func openTexts(data, dataDir string, f *trainFlags) (*pictures, error) {
+	spec, err := findModel(f.model)
+	if err != nil {
+		return nil, err
+	}
+	vocabulary, ok := vocabularyOf(spec.Network.Layers)
+	if !ok || spec.Input == (nn.Shape{}) {
+		return nil, &usageError{fmt.Sprintf("%s takes no texts", spec.Name), "a model for texts starts with an embedding and gives its input: sms-rnn-simple; without a network: pawl fit " + data}
+	}
+	if f.augment > 1 || f.flip || f.frontEnd != "" {
+		return nil, &usageError{"--augment, --flip and --front-end are for images, and these are texts", "leave them out"}
+	}
+	b, _ := dataset.Lookup(data) // isTexts has asked
+	t, err := dataset.LoadText(b.Name, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Schema().Public, unit: b.Schema().Unit.Name}
+	p.train = sequences(t.Texts, spec.Input.Size(), vocabulary)
+	p.train.Labels, p.train.Classes = t.Labels, t.Classes
+	p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(t.Texts))}
+	return p, nil
+}
+
+// vocabularyOf is the number of tokens that a network knows, if it takes texts.
+func vocabularyOf(layers []nn.Layer) (int, bool) {
+	if len(layers) == 0 || layers[0].Kind != "embedding" {
+		return 0, false
+	}
+	return layers[0].Vocabulary, true
+}
+
+// sequences are texts as rows of size numbers, which nn.PutTokens writes.
+func sequences(texts []string, size, vocabulary int) *images.Set {
+	set := &images.Set{Shape: [3]int{1, 1, size}, Floats: make([]float32, len(texts)*size)}
+	h := text.Hasher{Buckets: vocabulary}
+	var numbers []int
+	for i, s := range texts {
+		numbers = h.Numbers(numbers[:0], s, size-1)
+		nn.PutTokens(set.Floats[i*size:(i+1)*size], numbers)
+	}
+	return set
+}
+
+// predictTexts adds what a network says about every line of FILE, in order.
+func (a *app) predictTexts(file string, m *model.Model, vocabulary int, p *prediction) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	var texts []string
+	for lines.Scan() {
+		texts = append(texts, strings.TrimSuffix(lines.Text(), "\r"))
+	}
+	if lines.Err() != nil {
+		return fmt.Errorf("%s: a line is longer than 1 MiB or cannot be read", file)
+	}
+	p.addSet(m, sequences(texts, m.Net.Inputs(), vocabulary))
+	return nil
+}
