@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"nn", "optim", "audit/bound"},
 	{"zoo", "audit", "audit/attack"},
 	{"model", "space/net"},
-	{"learn", "advise", "report", "theory", "search", "feature/aware"},
+	{"learn", "advise", "report", "theory", "search", "feature/aware", "export"},
 	{"study", "space/table"},
 	{"workflow"},
 	{"experiments"},

@@ -3,7 +3,7 @@ package export
 // tokens declares the inputs of a network on texts: tokens [N, length], and how many of
 // them there are.
 func (n *network) tokens(length int) value {
-	tokens := n.input(port("tokens", int64s, "numbers of the tokens; what is no known token counts as token 0", 0, length))
+	tokens := n.input(port("tokens", int64s, "numbers of the tokens as pawl hashes words (package text); what is no known token counts as token 0", 0, length))
 	lengths := n.input(port("lengths", int64s, "how many tokens each text has; those beyond are not read", 0))
 	n.scope, n.length = "input", length
 	n.lengths = n.reshape(n.op("Max", n.op("Min", lengths, n.whole(int64(length))), n.whole(0)), -1, 1)
