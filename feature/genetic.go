@@ -108,6 +108,9 @@ func (g Genetic) On(ctx context.Context, m *Matrix, k int) (*Selection, error) {
 		return nil, err
 	}
 	best := r.Best.Genome
+	if !(r.Best.Score > 0) {
+		best = NewSet(len(m.Columns)) // of all that say nothing, the smallest
+	}
 	out := &Selection{Selector: g.Name(), Level: g.Level(), Merit: r.Best.Score}
 	for _, i := range best.Indices() {
 		without := NewSet(len(m.Columns), best.Indices()...)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"time"
 
 	"pawl/core/dp"
@@ -112,6 +113,9 @@ func (c *choosing) publishedTable(plan *Plan, rows *intake.Rows) (t *aware.Table
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(t.Label) > 0 && slices.Min(t.Label) == slices.Max(t.Label) {
+		return nil, nil, usage("look at the file", "target %q: all rows have one class", p.Target)
 	}
 	for j, col := range columns.columns {
 		for _, x := range all {

@@ -200,7 +200,9 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 			return err
 		}
 		out.Seeded, out.occurring = plan.problem.Seed != nil, c.occurring(s)
-		out.Selection, err = c.pick(ctx, s)
+		if out.Selection, err = c.pick(ctx, s); errors.Is(err, feature.ErrOneClass) {
+			return usage("look at the file", "target %q: all rows have one class", plan.problem.Target)
+		}
 		return err
 	}
 	if c.Method != "pafs" && c.selector.Need() == feature.NeedNothing {

@@ -42,6 +42,12 @@ Methods, * where --k is required:
 
 On every data set that we measured, a model on all attributes was better at the same
 total budget: choose features to understand the data, not to gain accuracy.
+What --json prints can be given to pawl fit as --features FILE.json; columns at level
+column are kept one by one there.
+
+--mode local (dfs) also writes a table of the chosen features, one row for each row of
+DATA with noise of its own, for any model and any number of trainings. It is proven for
+replacing one row, not for adding or removing one, and needs many rows.
 --as-published replays a paper's procedure on exact statistics of public data; what it
 claims is no guarantee.`,
 		Example: `  pawl select adult --target income --method cfs-greedy --epsilon 0.2
