@@ -50,6 +50,23 @@ type LayerInfo struct {
 	gain float64
 }
 
+// Positions is how often an example uses a layer's weights: once, or for each output
+// pixel of a convolution, or each step of the longest text; never for an embedding,
+// which is looked up.
+func (l LayerInfo) Positions() int {
+	switch {
+	case l.Kind == "embedding":
+		return 0
+	case l.Kind == "conv2d":
+		return l.Output.Height * l.Output.Width
+	case l.Kind == "lstm" || l.Kind == "gru":
+		return l.Input.Height
+	case l.Kind == "dense":
+		return l.Output.Height
+	}
+	return 1
+}
+
 // Layers describes the layers in order.
 func (n *Net) Layers() []LayerInfo { return slices.Clone(n.layers) }
 
@@ -282,9 +299,9 @@ func (n *Net) gains(layers []Layer) {
 // Init draws all weights from normal distributions of mean 0 and variance
 // gain/inputs, with gain 2 before relu and bounded_relu, 0 in a net of one layer and
 // 1 otherwise; biases are 0, that of the forget gate of lstm 1; numbers of an
-// embedding have variance 1; scales are 1 and shifts 0. It returns the trainable ones and keeps the frozen ones in the net. Both
-// are drawn in the order of the layers, so that a net starts from the same weights
-// whatever is frozen in it.
+// embedding have variance 1; scales are 1 and shifts 0. It returns the trainable ones
+// and keeps the frozen ones in the net. Both are drawn in the order of the layers, so
+// that a net starts from the same weights whatever is frozen in it.
 func (n *Net) Init(rng *rand.Rand) []float32 {
 	params := make([]float32, n.trainable)
 	for i, o := range n.ops {

@@ -188,11 +188,7 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 func (n *network) uses() int {
 	total := 0
 	for _, l := range n.net.Layers() {
-		positions := 1
-		if l.Kind == "conv2d" {
-			positions = l.Output.Height * l.Output.Width
-		}
-		total += positions * l.Parameters
+		total += l.Positions() * l.Parameters
 	}
 	return total * n.Augment.Variants
 }

@@ -70,25 +70,6 @@ func (n *network) behindPrefix() (*nn.Net, error) {
 // fit is the number of examples that go through the network at once: as many as the
 // memory holds for two workers, without effect on the guarantee.
 func (n *network) fit() int {
-	each := int64(n.Augment.Variants*n.net.MemoryPerExample() + n.formed())
+	each := int64(n.Augment.Variants * n.net.MemoryPerExample())
 	return int(min(max(n.Memory/(2*each), 1), 512, int64(n.Batch)))
-}
-
-// formed estimates the bytes of the gradients that core forms of one example: those
-// of layers with several rows to an example, where pairs of rows would cost more.
-func (n *network) formed() int {
-	numbers := 0
-	for _, l := range n.net.Layers() {
-		if l.Trainable == 0 {
-			continue
-		}
-		rows, wide := n.Augment.Variants, l.Output.Size()
-		if l.Kind == "conv2d" {
-			rows, wide = rows*l.Output.Height*l.Output.Width, l.Output.Channels
-		}
-		if rows > 1 && rows*(rows+1)/2*(l.Parameters/wide-1+wide) >= l.Parameters-wide {
-			numbers += l.Parameters
-		}
-	}
-	return 4 * numbers
 }
