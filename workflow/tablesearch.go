@@ -73,7 +73,7 @@ func (s *tableSearch) settleSpace(plan *Plan) (note string, err error) {
 	h := plan.hunt
 	noted := h.Space
 	if h.Space, err = spacetable.For(h.Space, plan.facts(float64(plan.problem.Rows))); err != nil {
-		return "", err
+		return "", usage("docs/SPACES.md says what a space of tables may hold", "%v", err)
 	}
 	others := map[string]bool{}
 	for sample := range 2 {

@@ -21,11 +21,11 @@ import (
 
 type searchFlags struct {
 	trainFlags
-	table                                     fitFlags
-	space, strategy, sizes, on, study         string
-	mean, eta, share, validation              float64
-	generations, population, candidates, work int
-	replace                                   bool
+	table                             fitFlags
+	space, strategy, sizes, on, study string
+	mean, eta, share, validation      float64
+	generations, population, work     int
+	replace                           bool
 }
 
 func (a *app) searchCommand() *cobra.Command {
@@ -355,7 +355,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	in.FrontEnd = f.frontEnd
 	if s.Net() != "" {
 		if s, err = net.Bind(s, in.Shape, in.Outputs); err != nil {
-			return nil, err
+			return nil, &usageError{err.Error(), "docs/SPACES.md says what a space of networks may hold"}
 		}
 	}
 	build, err := f.builder(in.Shape, in.Outputs, s)
