@@ -74,11 +74,3 @@ func (l *recurrent) receive(c *call, dh, dy []float32, e, t, row int) {
 		}
 	}
 }
-
-// each calls do for every example that has step t, r being its place in the working
-// memory and row that of the step in sequences.
-func (p *steps) each(t int, do func(r, e, row int)) {
-	for r, e := range p.order[:p.active[t]] {
-		do(r, int(e), int(p.starts[e])+t)
-	}
-}
