@@ -9,12 +9,14 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
+	"pawl/kernel"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/search"
@@ -265,8 +267,16 @@ func (plan *Plan) compareUnsearched(ctx context.Context, env Env, src *entropy.S
 	return err
 }
 
-// Spec names the computation that a study is: another plan or other bytes are another.
-func (plan *Plan) Spec(env Env) string { return plan.digest(env.Digest) }
+// Spec names the computation that a study is: another plan, other bytes, another kernel
+// and another seed (or none) are another. Scores that were kept of one say nothing about
+// the trials of another, whose randomness is not the same.
+func (plan *Plan) Spec(env Env) string {
+	seed := "none"
+	if s := plan.problem.Seed; s != nil {
+		seed = strconv.FormatUint(*s, 10)
+	}
+	return plan.digest(env.Digest) + " " + kernel.Name() + " " + seed
+}
 
 // SpaceName is the name of the space that a search looks in.
 func (plan *Plan) SpaceName() string { return plan.hunt.Space.Name() }

@@ -2,6 +2,9 @@ package workflow
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -45,6 +48,9 @@ type netSearch struct {
 	images *network // that front end, with one layer behind it
 	// uses is the mean number of products of a forward pass.
 	uses float64
+	// built names what Build makes of some points: the space does not say which network
+	// it is that settings are searched for.
+	built string
 }
 
 // NewNetSearchPlan validates the input and prices the strategy. Errors are *UsageError,
@@ -73,10 +79,12 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 const sampleOfSpace = 64
 
 // commonFront builds some candidates, so that a space of nets that do not compile is
-// found before anything is charged, and counts the layers without parameters that they
-// all begin with.
+// found before anything is charged, counts the layers without parameters that they
+// all begin with, and names what Build makes.
 func (s *netSearch) commonFront() error {
 	rng := rand.New(rand.NewPCG(1, 2))
+	built := sha256.New()
+	defer func() { s.built = hex.EncodeToString(built.Sum(nil)) }()
 	var first []nn.Layer
 	for i := range sampleOfSpace {
 		p := s.Rule
@@ -90,6 +98,11 @@ func (s *netSearch) commonFront() error {
 		if err != nil {
 			return err
 		}
+		b, err := json.Marshal(c)
+		if err != nil {
+			return fmt.Errorf("candidate %s: %w", p, err)
+		}
+		built.Write(b)
 		net, err := nn.Compile(c.Layers, s.Shape, s.Outputs)
 		if err != nil {
 			return fmt.Errorf("candidate %s: %w", p, err)
@@ -313,11 +326,16 @@ func (s *netSearch) unsearched(ctx context.Context, plan *Plan, env Env, noise f
 	return other.Score.Exact, err
 }
 
-// ownKey is what the computation depends on beside the plan's own input.
+// ownKey is what the computation depends on beside the plan's own input. Another network
+// to search settings for is another computation: under the key of the first it would be
+// trained with noise that was drawn, and not charged.
 func (s *netSearch) ownKey() any {
 	in := s.TrainInput
 	in.Input = Input{}
-	return in
+	return struct {
+		TrainInput
+		Built string
+	}{in, s.built}
 }
 
 func (s *netSearch) seconds(plan *Plan) float64 {
