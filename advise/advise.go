@@ -277,10 +277,21 @@ func caution(r float64) float64 {
 	return 1 - 0.3*(fall-rise)
 }
 
+// named are the columns that the operator's list names, whole or by level.
+func (f Facts) named() map[string]bool {
+	named := map[string]bool{}
+	for _, a := range f.Attributes {
+		if column, _, err := encode.Feature(f.Schema, a); err == nil {
+			named[f.Schema.Columns[column].Name] = true
+		}
+	}
+	return named
+}
+
 // attributeCount is the number of columns that a model may use.
 func attributeCount(f Facts) int {
 	if f.Attributes != nil {
-		return len(f.Attributes)
+		return len(f.named())
 	}
 	n := 0
 	for i := range f.Schema.Columns {

@@ -18,10 +18,7 @@ const bagFrom = 100
 
 // each calls f for the columns that a model may use.
 func (f Facts) each(call func(c *schema.Column)) {
-	named := map[string]bool{}
-	for _, a := range f.Attributes {
-		named[a] = true
-	}
+	named := f.named()
 	for i := range f.Schema.Columns {
 		c := &f.Schema.Columns[i]
 		if c.Type != schema.Ignore && c.Name != f.Target && c.Name != f.Schema.Unit.Column && (f.Attributes == nil || named[c.Name]) {

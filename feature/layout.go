@@ -57,7 +57,7 @@ func NewLayout(s *schema.Schema, target string, bins int) (*Layout, error) {
 				unknown = uint16(a.Levels)
 				a.Levels++
 				a.Unknown = true
-				names = append(names, "(unknown)")
+				names = append(names, encode.UnknownLevel)
 			}
 			if len(names) == a.Levels {
 				a.LevelNames = names

@@ -1,8 +1,10 @@
 package workflow
 
 import (
+	"fmt"
 	"strconv"
 
+	"pawl/encode"
 	"pawl/feature"
 	"pawl/feature/aware"
 	"pawl/schema"
@@ -32,11 +34,15 @@ func nameGrades(a *feature.Attribute, col *schema.Column) {
 		names = append(names, strconv.FormatFloat(v, 'f', -1, 64))
 	}
 	if a.Unknown {
-		names = append(names, "(unknown)")
+		names = append(names, encode.UnknownLevel)
 	}
-	if len(names) == a.Levels { // as many bins as values
-		a.LevelNames = names
+	if len(names) != a.Levels { // fewer bins than values: no level is a value
+		names = names[:0]
+		for b := range a.Levels {
+			names = append(names, fmt.Sprintf("bin %d of %d", b+1, a.Levels))
+		}
 	}
+	a.LevelNames = names
 }
 
 // occurring counts the columns that are not the same in all rows: the published
