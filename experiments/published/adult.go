@@ -21,3 +21,12 @@ func AdultNumeric() Encoding {
 		Drop:    []string{"fnlwgt", "workclass", "education", "marital-status", "occupation", "relationship", "race", "native-country"},
 	}
 }
+
+// AdultCodes is another encoding without one-hot columns: every category is the place of
+// its level in sorted order, 14 columns in all.
+func AdultCodes() Encoding {
+	return Encoding{
+		Numeric: AdultOneHot().Numeric,
+		Codes:   []string{"workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country"},
+	}
+}

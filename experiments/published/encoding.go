@@ -20,6 +20,8 @@ type Encoding struct {
 	Numeric []string
 	// Binary columns of two levels become one indicator, of the level that sorts last.
 	Binary []string
+	// Codes columns become one number in [0, 1], the place of the level in sorted order.
+	Codes []string
 	// Drop leaves columns out.
 	Drop []string
 }
@@ -60,6 +62,10 @@ func Open(name, dataDir, class string, e Encoding) (*aware.Table, error) {
 			if err := numeric(t, column, cells); err != nil {
 				return nil, err
 			}
+			continue
+		}
+		if slices.Contains(e.Codes, column) {
+			codes(t, column, cells)
 			continue
 		}
 		levels(t, column, cells, slices.Contains(e.Binary, column))
@@ -104,5 +110,13 @@ func levels(t *aware.Table, column string, cells []string, binary bool) {
 		for i, cell := range cells {
 			t.X[i] = append(t.X[i], indicator(cell == level))
 		}
+	}
+}
+
+func codes(t *aware.Table, column string, cells []string) {
+	all := slices.Compact(slices.Sorted(slices.Values(cells)))
+	t.Names, t.Indicator = append(t.Names, column), append(t.Indicator, false)
+	for i, cell := range cells {
+		t.X[i] = append(t.X[i], float64(slices.Index(all, cell))/float64(max(len(all)-1, 1)))
 	}
 }

@@ -57,7 +57,7 @@ func TestColumnsAreThoseOfThePaper(t *testing.T) {
 		name string
 		e    Encoding
 		want int
-	}{{"one-hot", AdultOneHot(), 108}, {"numeric", AdultNumeric(), 6}} {
+	}{{"one-hot", AdultOneHot(), 108}, {"numeric", AdultNumeric(), 6}, {"codes", AdultCodes(), 14}} {
 		adult, err := Open("adult", "", AdultClass, c.e)
 		if err != nil {
 			t.Fatal(err)

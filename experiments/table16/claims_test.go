@@ -10,10 +10,12 @@ func TestClaims(t *testing.T) {
 	const splits = 3
 	// gain is one-hot minus none at every epsilon, of two fits for each split.
 	world := func(gain ...float64) [][][]float64 {
-		fits := make([][][]float64, 2)
+		fits := make([][][]float64, len(arms))
 		for _, g := range gain {
-			fits[0] = append(fits[0], []float64{60, 62, 61, 61, 60.5, 61.7})
-			fits[1] = append(fits[1], []float64{60 + g, 62 + g, 61 + g, 61 + g, 60.6 + g, 61.7 + g})
+			fits[without] = append(fits[without], []float64{60, 62, 61, 61, 60.5, 61.7})
+			// One-hot columns are better than codes everywhere.
+			fits[codes] = append(fits[codes], []float64{40, 42, 41, 41, 40.5, 41.7})
+			fits[oneHot] = append(fits[oneHot], []float64{60 + g, 62 + g, 61 + g, 61 + g, 60.6 + g, 61.7 + g})
 		}
 		return fits
 	}
@@ -39,9 +41,12 @@ func TestSigns(t *testing.T) {
 	row := func(printed, ours float64) experiments.Row {
 		return experiments.Row{Published: experiments.Value(printed), AsPublished: experiments.Of([]float64{ours}), Verdict: experiments.Not}
 	}
-	table := &experiments.Table{Rows: []experiments.Row{row(60, 70), row(65, 75), row(60, 75), row(65, 70)}}
+	table := &experiments.Table{Rows: []experiments.Row{row(60, 70), row(65, 75), row(60, 80), row(60, 75), row(65, 70), row(60, 60)}}
 	signs(table)
-	for i, want := range []experiments.Verdict{experiments.SameSign, experiments.SameSign, experiments.Not, experiments.Not} {
+	for i, want := range []experiments.Verdict{
+		experiments.SameSign, experiments.SameSign, experiments.Not,
+		experiments.Not, experiments.Not, experiments.SameSign,
+	} {
 		if got := table.Rows[i].Verdict; got != want {
 			t.Errorf("row %d: %q, want %q", i, got, want)
 		}
