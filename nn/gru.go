@@ -33,7 +33,8 @@ func (l *gru) forward(c *call, s *state, x []float32) []float32 {
 	s.w.Set(l.h.joined(c.params, c.net.frozen))
 	y := l.outputs(c, s)
 	// Rows (h_{t−1}, 1).
-	state, q := grow(&s.h, c.n*(h+1)), grow(&s.wide, c.n*3*h)
+	state, memory := grow(&s.h, c.n*(h+1)), grow(&s.wide, c.n*6*h)
+	q, rz, next := memory[:c.n*3*h], memory[c.n*3*h:c.n*5*h], memory[c.n*5*h:]
 	clear(state)
 	for i := h; i < len(state); i += h + 1 {
 		state[i] = 1
@@ -45,34 +46,38 @@ func (l *gru) forward(c *call, s *state, x []float32) []float32 {
 	for t := range p.last() {
 		n := int(p.active[t])
 		kernel.MatMulPacked(kernel.Dense(q, n, 3*h), kernel.Dense(state, n, h+1), &s.w, false)
+		// The functions run over all examples at once, since states may be a few numbers
+		// long.
+		for r, example := range p.order[:n] {
+			own, add := rz[r*2*h:(r+1)*2*h], q[r*3*h:]
+			for j, v := range gates[(int(p.starts[example])+t)*3*h:][:2*h] {
+				own[j] = v + add[j]
+			}
+		}
+		kernel.Sigmoid(rz[:n*2*h], rz[:n*2*h])
+		for r, example := range p.order[:n] {
+			own, reset, add := next[r*h:(r+1)*h], rz[r*2*h:], q[r*3*h+2*h:]
+			for j, v := range gates[(int(p.starts[example])+t)*3*h+2*h:][:h] {
+				own[j] = v + reset[j]*add[j]
+			}
+		}
+		kernel.Tanh(next[:n*h], next[:n*h])
 		for r, example := range p.order[:n] {
 			row, own := int(p.starts[example])+t, state[r*(h+1):][:h]
 			if trains {
 				copy(s.a[row*h:], own)
 				copy(s.c[row*3*h:], q[r*3*h:(r+1)*3*h])
+				copy(gates[row*3*h:], rz[r*2*h:(r+1)*2*h])
+				copy(gates[row*3*h+2*h:], next[r*h:(r+1)*h])
 			}
-			gruStep(gates[row*3*h:(row+1)*3*h], q[r*3*h:(r+1)*3*h], own)
+			z := rz[r*2*h+h:][:h]
+			for j, v := range next[r*h : (r+1)*h] {
+				own[j] = (1-z[j])*v + z[j]*own[j]
+			}
 			l.emit(c, y, own, int(example), t, row)
 		}
 	}
 	return y
-}
-
-// gruStep turns p into r, z and n, and state into that after the step.
-func gruStep(p, q, state []float32) {
-	h := len(state)
-	for j, v := range q[:2*h] {
-		p[j] += v
-	}
-	kernel.Sigmoid(p[:2*h], p[:2*h])
-	r, z, n, q := p[:h], p[h:2*h], p[2*h:3*h], q[2*h:3*h]
-	for j, v := range r {
-		n[j] += v * q[j]
-	}
-	kernel.Tanh(n, n)
-	for j, v := range z {
-		state[j] = (1-v)*n[j] + v*state[j]
-	}
 }
 
 func (l *gru) backward(c *call, s *state, dy []float32) []float32 {
@@ -80,7 +85,7 @@ func (l *gru) backward(c *call, s *state, dy []float32) []float32 {
 	rows := p.rows()
 	w, _ := l.h.group(c.params, c.net.frozen, 0)
 	s.wT.Set(kernel.Dense(w, h, 3*h).T())
-	dState, dq := grow(&s.h, c.n*(h+1))[:c.n*h], grow(&s.wide, c.n*3*h)
+	dState, dq := grow(&s.h, c.n*(h+1))[:c.n*h], grow(&s.wide, c.n*6*h)[:c.n*3*h]
 	clear(dState)
 	for t := p.last() - 1; t >= 0; t-- {
 		n := int(p.active[t])
@@ -132,7 +137,7 @@ func (l *gru) memory(trained, wantInput bool) int {
 	if l.mode == "sequence" {
 		outputs *= l.length
 	}
-	return l.length*(3*h+when(trained, 4*h)+when(wantInput, l.e)) + outputs + h + 1 + 3*h
+	return l.length*(3*h+when(trained, 4*h)+when(wantInput, l.e)) + outputs + h + 1 + 6*h
 }
 
 func (l *gru) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {

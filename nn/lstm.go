@@ -24,7 +24,9 @@ func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
 	y := l.outputs(c, s)
 	// Rows (x_t, h_{t−1}, 1).
 	wide := e + h + 1
-	z, gates, cell := grow(&s.h, c.n*wide), grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)
+	z, memory, cell := grow(&s.h, c.n*wide), grow(&s.wide, c.n*5*h), grow(&s.part, c.n*2*h)
+	gates, g := memory[:c.n*4*h], memory[c.n*4*h:]
+	cell, tanh := cell[:c.n*h], cell[c.n*h:]
 	clear(z)
 	clear(cell)
 	if trains {
@@ -43,15 +45,16 @@ func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
 			}
 		}
 		kernel.MatMulPacked(kernel.Dense(gates, n, 4*h), kernel.Dense(z, n, wide), &s.w, false)
+		lstmStep(h, gates[:n*4*h], g[:n*h], cell[:n*h], tanh[:n*h])
 		for r, example := range p.order[:n] {
-			row, gate := int(p.starts[example])+t, gates[r*4*h:(r+1)*4*h]
-			kept, own, state := gate, cell[r*2*h:(r+1)*2*h], z[r*wide+e:(r+1)*wide-1]
-			if trains {
-				kept = s.g[row*4*h : (row+1)*4*h]
+			row, gate, state := int(p.starts[example])+t, gates[r*4*h:(r+1)*4*h], z[r*wide+e:(r+1)*wide-1]
+			for j, v := range tanh[r*h : (r+1)*h] {
+				state[j] = v * gate[3*h+j]
 			}
-			lstmStep(kept, gate, own, state)
 			if trains {
-				copy(s.c[row*2*h:(row+1)*2*h], own)
+				copy(s.g[row*4*h:], gate)
+				copy(s.c[row*2*h:], cell[r*h:(r+1)*h])
+				copy(s.c[row*2*h+h:], tanh[r*h:(r+1)*h])
 			}
 			l.emit(c, y, state, int(example), t, row)
 		}
@@ -59,22 +62,25 @@ func (l *lstm) forward(c *call, s *state, x []float32) []float32 {
 	return y
 }
 
-// lstmStep sets gates to the activations of pre, and cell, which is c and tanh c, and
-// state to those after the step.
-func lstmStep(gates, pre, cell, state []float32) {
-	h := len(state)
-	kernel.Sigmoid(gates[:2*h], pre[:2*h])
-	kernel.Tanh(gates[2*h:3*h], pre[2*h:3*h])
-	kernel.Sigmoid(gates[3*h:], pre[3*h:])
-	i, f, g, o := gates[:h], gates[h:2*h], gates[2*h:3*h], gates[3*h:4*h]
-	c, tanh := cell[:h], cell[h:2*h]
-	for j := range c {
-		c[j] = f[j]*c[j] + i[j]*g[j]
+// lstmStep turns the gates of some examples from what they are before their activations
+// to after them, cell to that after the step, and tanh to its tanh. g is working memory.
+// The functions run over all examples at once, since states may be a few numbers
+// long; the sigmoid of g's part is not used.
+func lstmStep(h int, gates, g, cell, tanh []float32) {
+	for at, from := 0, 2*h; at < len(g); at, from = at+h, from+4*h {
+		copy(g[at:at+h], gates[from:from+h])
 	}
-	kernel.Tanh(tanh, c)
-	for j, v := range tanh {
-		state[j] = v * o[j]
+	kernel.Sigmoid(gates, gates)
+	kernel.Tanh(g, g)
+	for at := 0; at < len(g); at += h {
+		i, f, k := gates[4*at:][:h], gates[4*at+h:][:h], gates[4*at+2*h:][:h]
+		c := cell[at : at+h]
+		for j, v := range g[at : at+h] {
+			c[j] = f[j]*c[j] + i[j]*v
+			k[j] = v
+		}
 	}
+	kernel.Tanh(tanh, cell)
 }
 
 func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
@@ -91,7 +97,7 @@ func (l *lstm) backward(c *call, s *state, dy []float32) []float32 {
 	// dz has ∂loss/∂(x_t, h_{t−1}), the first part only if it is wanted; its second is
 	// ∂loss/∂h of the step before.
 	wide := e + h
-	dz, dGates, dCell := grow(&s.h, c.n*(l.e+h+1))[:c.n*wide], grow(&s.wide, c.n*4*h), grow(&s.part, c.n*2*h)[:c.n*h]
+	dz, dGates, dCell := grow(&s.h, c.n*(l.e+h+1))[:c.n*wide], grow(&s.wide, c.n*5*h)[:c.n*4*h], grow(&s.part, c.n*2*h)[:c.n*h]
 	clear(dz)
 	clear(dCell)
 	for t := p.last() - 1; t >= 0; t-- {
@@ -162,7 +168,7 @@ func (l *lstm) memory(trained, wantInput bool) int {
 		outputs *= l.length
 	}
 	steps := when(trained, l.e+l.h+4*l.h+2*l.h) + when(wantInput, l.e)
-	return l.length*steps + outputs + l.e + l.h + 1 + 4*l.h + 2*l.h
+	return l.length*steps + outputs + l.e + l.h + 1 + 5*l.h + 2*l.h
 }
 
 // draw is that of an affine map, with forget gates that start open: a bias of 1
