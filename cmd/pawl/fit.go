@@ -188,13 +188,19 @@ func (a *app) fitCommand() *cobra.Command {
 		Short: "Train a private model, score it and write the report",
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
-DATA is a CSV file with a schema (--schema) or a built-in data set (pawl data list).
+DATA is a table with a schema (--schema), CSV, TSV (.tsv), Parquet or Arrow, or a
+built-in data set (pawl data list), of a table, of texts or of images.
+Columns of type text are hashed by a fixed rule. --embeddings joins vectors that a
+public extractor has made, by the column --key: npy with a file of keys, one a line
+(x.npy and x.keys), Parquet or Arrow. That the extractor is public is your word.
 Images take data-free features (scatter) under a linear model, rows of features that
 model as they are, or a network by name.
 The plan and its price are shown first; the ledger is charged before a row is used.
 Written into --out: model/, report.html, statement.json and README.md (model card).`,
 		Example: `  pawl fit adult --target income --epsilon 1
-  pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out`,
+  pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out
+  pawl fit sms-spam --epsilon 1
+  pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
 	}

@@ -28,8 +28,9 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict MODEL FILE",
 		Short: "Predict the target of every row of a table, or of every image",
 		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
-folder in it. FILE, CSV or Parquet or Arrow, needs the columns that the model uses;
-others, the target included, may be there and are not read.
+folder in it. FILE, CSV, TSV (.tsv), Parquet or Arrow, needs the columns that the model
+uses; others, the target included, may be there and are not read. A model that was
+trained with --embeddings needs vectors of the same extractor.
 
 The answer is CSV, or Parquet where --output ends in .parquet, with one line per row of
 FILE, in its order: prediction, and for a classifier the model's probability of the
@@ -62,6 +63,9 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embe
 	// must not leave half an answer that looks whole.
 	p := newPrediction(m)
 	if m.Kind == model.Network {
+		if embeddings != (embeddingFlags{}) {
+			return &usageError{"the model is a network and takes no embeddings", "leave out --embeddings and --key"}
+		}
 		err = a.predictImages(file, m, p)
 	} else {
 		err = a.readForPrediction(file, m, bad, embeddings, p.add)
