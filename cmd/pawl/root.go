@@ -99,7 +99,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
-	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.initCommand(), a.checkCommand(),
+	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
 		a.searchCommand(), a.tuneCommand(), a.studyCommand())
 	return root
