@@ -34,6 +34,14 @@ type Published struct {
 	Population, Generations, Fits int
 }
 
+// models says how many stand for a set.
+func (s Published) models() string {
+	if s.Fits == 1 {
+		return "one noisy model"
+	}
+	return fmt.Sprintf("%d noisy models, on average,", s.Fits)
+}
+
 // PublishedSearch is what a privacy-aware selection as published did.
 type PublishedSearch struct {
 	Learner string `json:"learner"`
@@ -173,8 +181,8 @@ func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (
 		return nil, nil, err
 	}
 	sel := &feature.Selection{Selector: "pafs", Level: feature.ColumnLevel, Merit: found.Accuracy / 100,
-		Note: fmt.Sprintf("the merit is the mean accuracy of %d noisy models on the %d test rows that chose the set, so it is optimistic; the larger class has %.1f %% of them",
-			s.Fits, len(split.Test), split.Majority())}
+		Note: fmt.Sprintf("the merit is the accuracy of %s on the %d test rows that chose the set, so it is optimistic; the larger class has %.1f %% of them",
+			s.models(), len(split.Test), split.Majority())}
 	columns := c.layout.Domain.Columns(feature.ColumnLevel)
 	for _, k := range found.Columns {
 		sel.Chosen = append(sel.Chosen, feature.Choice{Index: at[k], Column: columns[at[k]], Score: math.NaN(), Reason: "in the best set of the last round"})

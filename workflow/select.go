@@ -109,8 +109,8 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 	if in.AsPublished {
 		what := c.Method + " on exact statistics, not paid for"
 		if c.Method == "pafs" {
-			what = fmt.Sprintf("pafs: %d sets of columns, %d rounds of breeding, by the accuracy of %d noisy models of each set; not paid for",
-				c.Search.Population, c.Search.Generations, c.Search.Fits)
+			what = fmt.Sprintf("pafs: %d sets of columns, %d rounds of breeding, by the accuracy of %s of each set; not paid for",
+				c.Search.Population, c.Search.Generations, c.Search.models())
 		}
 		plan.add("select", plan.trainScope, what, dp.NonPrivate{})
 		if c.Mode == Local {

@@ -127,7 +127,11 @@ func viewTable(path string, out *workflow.Selected) *tableView {
 }
 
 func (v *tableView) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d rows of %d numbers and of %s\n", v.Output, v.Rows, len(v.Columns), v.Target)
+	numbers := "numbers"
+	if len(v.Columns) == 1 {
+		numbers = "number"
+	}
+	fmt.Fprintf(w, "%s: %d rows of %d %s and %s\n", v.Output, v.Rows, len(v.Columns), numbers, v.Target)
 	fmt.Fprintf(w, "entries: %s; noise of deviation %.4g on each\n", v.Entries, float64(v.NoiseStdDev))
 	fmt.Fprintf(w, "labels: %s\n", v.Labels)
 }
