@@ -19,6 +19,10 @@ func Experiment() experiments.Experiment {
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	sizes := []int{1, 5, 10, 20, 40, 108}
+	var every []int
+	for size := range 108 {
+		every = append(every, size+1)
+	}
 	p, err := published.Curves{
 		Data: "adult", Class: published.AdultClass, Encoding: published.AdultOneHot(),
 		Train: experiments.Pick(r.Scale, 2000, published.AdultTrain, published.AdultTrain), Test: experiments.Pick(r.Scale, 1000, published.AdultTest, published.AdultTest),

@@ -62,11 +62,11 @@ func problems(r *experiments.Run) []problem {
 			return make(train+test, uint64(split)).Split(train, uint64(split)), nil
 		}
 	}
-	four := []string{linear, plain, bayes, ebm}
+	four := experiments.Pick(s, []string{linear, plain}, []string{linear, plain, bayes, ebm}, []string{linear, plain, bayes, ebm})
 	list := []problem{
 		{
 			name: "breast-cancer", train: 191, test: 95, subset: []string{"deg-malig", "inv-nodes", "tumor-size"}, count: 3, bins: 4,
-			learners: four, pairs: true, search: true, splits: 2 * many, epsilons: every, draw: builtin("breast-cancer", 191),
+			learners: four, pairs: true, search: true, splits: experiments.Pick(s, 2, 20, 40), epsilons: every, draw: builtin("breast-cancer", 191),
 		},
 		{
 			name: "wdbc", train: 380, test: 189, count: 6, bins: 4,
