@@ -30,12 +30,12 @@ func fitOf(m Mechanism, common int, fit func(ctx context.Context, permit *ledger
 }
 
 // About 0.8 of ε: the regularization takes a share, and the residual is below 1.
-func objective() (Mechanism, error) {
+func objective(noise float64) (Mechanism, error) {
 	enc, err := constant()
 	if err != nil {
 		return Mechanism{}, err
 	}
-	o := convex.Objective{Scope: dp.WholeScope, Epsilon: 1, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: target}
+	o := convex.Objective{Scope: dp.WholeScope, Epsilon: 1 / noise, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: target}
 	m := Mechanism{Name: "objective perturbation", Entry: "convex.PerturbObjective", Neighbours: "40 rows of one class and one of the other more", Event: o.Event()}
 	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
 		return convex.PerturbObjective(ctx, permit, rows, o, src)
@@ -44,12 +44,12 @@ func objective() (Mechanism, error) {
 
 // 0.98: with the residual capped at 1/2 and a strong regularization the minimiser moves by
 // nearly the bound.
-func output() (Mechanism, error) {
+func output(noise float64) (Mechanism, error) {
 	enc, err := constant()
 	if err != nil {
 		return Mechanism{}, err
 	}
-	o := convex.Output{Scope: dp.WholeScope, NoiseMultiplier: 1, Regularization: 20, ResidualCap: 0.5, Encoding: enc, Target: target}
+	o := convex.Output{Scope: dp.WholeScope, NoiseMultiplier: noise, Regularization: 20, ResidualCap: 0.5, Encoding: enc, Target: target}
 	m := Mechanism{Name: "output perturbation", Entry: "convex.PerturbOutput", Neighbours: "no row and one", Event: o.Event(), Delta: 1e-5}
 	return fitOf(m, 0, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
 		return convex.PerturbOutput(ctx, permit, rows, o, src)
@@ -57,12 +57,12 @@ func output() (Mechanism, error) {
 }
 
 // A third of ε: the noise is that of a bound on Gaussian tails which is far from tight.
-func minimum() (Mechanism, error) {
+func minimum(noise float64) (Mechanism, error) {
 	enc, err := constant()
 	if err != nil {
 		return Mechanism{}, err
 	}
-	a := convex.AMP{Scope: dp.WholeScope, Epsilon: 4, Delta: 1e-2, ExpectedRows: 1000, Share: convex.DefaultAMPShare(4), Encoding: enc, Target: target}
+	a := convex.AMP{Scope: dp.WholeScope, Epsilon: 4 / noise, Delta: 1e-2, ExpectedRows: 1000, Share: convex.DefaultAMPShare(4 / noise), Encoding: enc, Target: target}
 	m := Mechanism{Name: "minima perturbation", Entry: "convex.PerturbMinimum", Neighbours: "40 rows of one class and one of the other more", Event: a.Event(), Delta: a.Delta}
 	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
 		return convex.PerturbMinimum(ctx, permit, rows, a, src)
@@ -74,12 +74,12 @@ func sign(cells []float64) float64 { return 2*cells[classCell] - 1 }
 
 // The whole power to first order: a row of the other sign moves numerator and
 // denominator of the quotient the same way.
-func normalEquations() (Mechanism, error) {
+func normalEquations(noise float64) (Mechanism, error) {
 	enc, err := constant()
 	if err != nil {
 		return Mechanism{}, err
 	}
-	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: sign}
+	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
 	m := Mechanism{Name: "normal equations", Entry: "convex.SolveNormalEquations", Neighbours: "200 rows of one sign and one of the other more", Event: n.Event(), Delta: 1e-5}
 	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
 		return convex.SolveNormalEquations(ctx, permit, rows, n, src)
@@ -87,12 +87,12 @@ func normalEquations() (Mechanism, error) {
 }
 
 // 0.8: of three releases the least eigenvalue does not show.
-func adaSSP() (Mechanism, error) {
+func adaSSP(noise float64) (Mechanism, error) {
 	enc, err := constant()
 	if err != nil {
 		return Mechanism{}, err
 	}
-	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: sign}
+	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
 	m := Mechanism{Name: "adaptive sufficient statistics", Entry: "convex.SolveAdaSSP", Neighbours: "200 rows of one sign and one of the other more", Event: a.Event(), Delta: 1e-5}
 	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
 		return convex.SolveAdaSSP(ctx, permit, rows, a, src)

@@ -37,22 +37,22 @@ func descentOf(name, neighbours string, p gradient.Privacy, rate float64) (Mecha
 }
 
 // The whole power: the weight is the noisy sum.
-func descent() (Mechanism, error) {
+func descent(noise float64) (Mechanism, error) {
 	return descentOf("descent", "no row and one whose gradient is clipped",
-		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: 1, Steps: 1, SamplingRate: 1}, 1)
+		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: noise, Steps: 1, SamplingRate: 1}, 1)
 }
 
 // 0.97: at a small rate the gradient is the same in all steps, and the mean of the last
 // two of four iterates weighs them 1, 1, 1, 1/2.
-func descentSteps() (Mechanism, error) {
+func descentSteps(noise float64) (Mechanism, error) {
 	return descentOf("descent, 4 steps", "no row and one whose gradient is clipped",
-		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: 2, Steps: 4, SamplingRate: 1}, 1e-3)
+		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: 2 * noise, Steps: 4, SamplingRate: 1}, 1e-3)
 }
 
 // The whole power: one step of DP-SGD with a Poisson lot.
-func descentSampled() (Mechanism, error) {
+func descentSampled(noise float64) (Mechanism, error) {
 	return descentOf("descent, sampled", "no row and one that joins half of the lots",
-		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: 0.6, Steps: 1, SamplingRate: 0.5}, 1)
+		gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.25, NoiseMultiplier: 0.6 * noise, Steps: 1, SamplingRate: 0.5}, 1)
 }
 
 // scalar is the network y = w·x under the squared error, of one parameter.
@@ -73,9 +73,9 @@ func (scalar) Backprop(_ int, params, inputs, targets []float32, _ []uint64, rec
 }
 
 // The whole power: one step of DP-SGD on a network, with a lot that holds everyone.
-func training() (Mechanism, error) {
+func training(noise float64) (Mechanism, error) {
 	t := gradient.Training{
-		Privacy:  gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: 1, Steps: 1, SamplingRate: 1},
+		Privacy:  gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: noise, Steps: 1, SamplingRate: 1},
 		Clipping: gradient.Flat, Network: scalar{}, Target: target, ExpectedRows: 1, Microbatch: 4, Multiplicity: 1,
 		Update: func(_ int, params, g []float32) { params[0] -= g[0] },
 	}
@@ -93,15 +93,15 @@ func training() (Mechanism, error) {
 
 // The whole power: the released count gives the denominator of the step, and so the
 // noisy sum of residuals back.
-func boosting() (Mechanism, error) {
-	const sigma, clip, share, floor, rate = 1, 0.5, 0.3, 1, 1
+func boosting(noise float64) (Mechanism, error) {
+	const clip, share, floor, rate = 0.5, 0.3, 1, 1
 	t := gradient.Boost{
-		Scope: dp.WholeScope, NoiseMultiplier: sigma, ClippingNorm: clip, CountShare: share, Epochs: 1, Tail: 1, Outputs: 1,
+		Scope: dp.WholeScope, NoiseMultiplier: noise, ClippingNorm: clip, CountShare: share, Epochs: 1, Tail: 1, Outputs: 1,
 		Terms: []gradient.Term{{Name: "all", Levels: 1, Level: func([]float64) int { return 0 }}},
 		Loss:  gradient.Residual, Target: target, LearningRate: rate, Floor: floor,
 	}
 	b, err := addOrRemove([]row{{class: 0}}, one, t.Event())
-	counts, sums := sigma/math.Sqrt(share), sigma/math.Sqrt(1-share)*clip
+	counts, sums := noise/math.Sqrt(share), noise/math.Sqrt(1-share)*clip
 	return Mechanism{
 		Name: "boosting", Entry: "gradient.TrainBoost", Neighbours: "one row more, with a residual that is clipped", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,

@@ -199,7 +199,7 @@ func columnsShort(t *testing.T) scorer {
 
 // Two releases where one was charged. The permit of the second is the next one's.
 func runTwice(t *testing.T) scorer {
-	m, err := count()
+	m, err := count(1)
 	once := scoreOf(t, m, err)
 	return func(ctx context.Context, w World, src *entropy.Source) (float64, error) {
 		a, err := once(ctx, w, src.Split("first"))
@@ -215,7 +215,7 @@ func runTwice(t *testing.T) scorer {
 func clampCount(c float64) float64 { return min(max(c, 3), 4) }
 
 func oneSeed(t *testing.T) scorer {
-	m, err := count()
+	m, err := count(1)
 	f := scoreOf(t, m, err)
 	return func(ctx context.Context, w World, _ *entropy.Source) (float64, error) {
 		return f(ctx, w, entropy.Seeded(7))

@@ -38,17 +38,17 @@ func releases() []design {
 }
 
 // The whole power: the count is the output.
-func count() (Mechanism, error) {
-	return countOf("count", "3 rows and 4", pair{dp.AddOrRemoveOne, 1, repeat(3, one), nil, []row{one}})
+func count(noise float64) (Mechanism, error) {
+	return countOf(noise, "count", "3 rows and 4", pair{dp.AddOrRemoveOne, 1, repeat(3, one), nil, []row{one}})
 }
 
 // The same with all rows that a unit may own.
-func countOfUnits() (Mechanism, error) {
-	return countOf("count, units of 3 rows", "3 rows and 6", pair{dp.AddOrRemoveOne, 3, repeat(3, one), nil, repeat(3, one)})
+func countOfUnits(noise float64) (Mechanism, error) {
+	return countOf(noise, "count, units of 3 rows", "3 rows and 6", pair{dp.AddOrRemoveOne, 3, repeat(3, one), nil, repeat(3, one)})
 }
 
-func countOf(name, neighbours string, worlds pair) (Mechanism, error) {
-	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
+func countOf(noise float64, name, neighbours string, worlds pair) (Mechanism, error) {
+	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: noise}
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
 		Name: name, Entry: "release.Count.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation,
@@ -60,8 +60,8 @@ func countOf(name, neighbours string, worlds pair) (Mechanism, error) {
 }
 
 // The whole power: a tie decides by the sign of the noise.
-func majority() (Mechanism, error) {
-	m := release.Majority{Scope: dp.WholeScope, NoiseMultiplier: 1, Column: classCell, Levels: classes}
+func majority(noise float64) (Mechanism, error) {
+	m := release.Majority{Scope: dp.WholeScope, NoiseMultiplier: noise, Column: classCell, Levels: classes}
 	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, m.Event())
 	return Mechanism{
 		Name: "majority", Entry: "release.Majority.Release", Neighbours: "a tie and one vote more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
@@ -73,8 +73,8 @@ func majority() (Mechanism, error) {
 }
 
 // The whole power, but for values beyond the cap.
-func mean() (Mechanism, error) {
-	m := release.Mean{Scope: dp.WholeScope, NoiseMultiplier: 1, Value: func(cells []float64) float64 { return cells[numberCell] }, ExpectedRows: 1000}
+func mean(noise float64) (Mechanism, error) {
+	m := release.Mean{Scope: dp.WholeScope, NoiseMultiplier: noise, Value: func(cells []float64) float64 { return cells[numberCell] }, ExpectedRows: 1000}
 	b, err := addOrRemove([]row{{number: 0.3}, {number: -0.7}}, one, m.Event())
 	return Mechanism{
 		Name: "mean", Entry: "release.Mean.Release", Neighbours: "one value of 1 more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
@@ -86,13 +86,15 @@ func mean() (Mechanism, error) {
 
 // 1/√2: the share of right predictions shows the count of right ones, where few are; the
 // count of the class moves as much and is not looked at.
-func accuracy() (Mechanism, error) { return accuracyOf("accuracy", false, 1e-5) }
+func accuracy(noise float64) (Mechanism, error) { return accuracyOf(noise, "accuracy", false, 1e-5) }
 
 // Half of ε, for the same reason: it is one of two counts that a row moves.
-func pureAccuracy() (Mechanism, error) { return accuracyOf("accuracy, pure", true, 0) }
+func pureAccuracy(noise float64) (Mechanism, error) {
+	return accuracyOf(noise, "accuracy, pure", true, 0)
+}
 
-func accuracyOf(name string, pure bool, delta float64) (Mechanism, error) {
-	a := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1, Pure: pure, Column: classCell, Levels: classes, Predict: func([]float64) int { return 1 }}
+func accuracyOf(noise float64, name string, pure bool, delta float64) (Mechanism, error) {
+	a := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: noise, Pure: pure, Column: classCell, Levels: classes, Predict: func([]float64) int { return 1 }}
 	b, err := addOrRemove(append(repeat(300, row{class: 0}), repeat(15, one)...), one, a.Event())
 	return Mechanism{
 		Name: name, Entry: "release.Accuracy.Release", Neighbours: "15 and 16 of some 300 predictions right", Event: a.Event(),
@@ -105,8 +107,8 @@ func accuracyOf(name string, pure bool, delta float64) (Mechanism, error) {
 }
 
 // The whole power: loss times rows gives the noisy sum of losses back.
-func groupScores() (Mechanism, error) {
-	g := release.GroupScores{Scope: dp.WholeScope, NoiseMultiplier: 1, Groups: 1, Counted: true,
+func groupScores(noise float64) (Mechanism, error) {
+	g := release.GroupScores{Scope: dp.WholeScope, NoiseMultiplier: noise, Groups: 1, Counted: true,
 		Group: func([]float64) int { return 0 }, Loss: func(cells []float64) float64 { return cells[numberCell] }}
 	b, err := addOrRemove(append(repeat(300, row{}), repeat(15, one)...), one, g.Event())
 	return Mechanism{
@@ -123,15 +125,15 @@ func groupScores() (Mechanism, error) {
 }
 
 // About 0.7: both errors move by a row, the counts of rows are not looked at.
-func absoluteError() (Mechanism, error) {
-	const first, second = 2, 1
+func absoluteError(noise float64) (Mechanism, error) {
+	first, second := 2*noise, noise
 	a := release.AbsoluteError{Scope: dp.WholeScope, MeanNoiseMultiplier: first, NoiseMultiplier: second,
 		Truth: func(cells []float64) float64 { return cells[numberCell] }, Predict: func([]float64) float64 { return 0 }}
 	b, err := addOrRemove(append(repeat(300, row{}), repeat(15, one)...), one, a.Events()...)
 	return Mechanism{
 		Name: "absolute error", Entry: "release.AbsoluteError.Release", Neighbours: "15 and 16 of some 300 rows are off by the whole range",
 		// What the composition of its two events costs, and quick to evaluate.
-		Event: dp.ZCDP{Rho: (1/float64(first*first) + 1/float64(second*second)) / 2}, Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Event: dp.ZCDP{Rho: (1/(first*first) + 1/(second*second)) / 2}, Relation: dp.AddOrRemoveOne, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
 			s, err := a.Release(ctx, permit, rows, src)
 			return s.Value + s.Baseline, err
@@ -140,8 +142,8 @@ func absoluteError() (Mechanism, error) {
 }
 
 // The whole power: a row adds 1 to one cell of each table.
-func tables() (Mechanism, error) {
-	t := release.Tables{Scope: dp.WholeScope, NoiseMultiplier: 1, Levels: []int{classes, 1}, Pairs: [][2]int{{0, 1}, {1, 0}, {0, 0}},
+func tables(noise float64) (Mechanism, error) {
+	t := release.Tables{Scope: dp.WholeScope, NoiseMultiplier: noise, Levels: []int{classes, 1}, Pairs: [][2]int{{0, 1}, {1, 0}, {0, 0}},
 		Codes: func(codes []uint16, cells []float64) { codes[0], codes[1] = uint16(cells[classCell]), 0 }}
 	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, t.Event())
 	return Mechanism{
@@ -158,9 +160,9 @@ func tables() (Mechanism, error) {
 }
 
 // The whole power: a row on the bound moves count, sum and squares by 1 each.
-func classSums() (Mechanism, error) {
+func classSums(noise float64) (Mechanism, error) {
 	const norm = 3
-	c := release.ClassSums{Scope: dp.WholeScope, NoiseMultiplier: 1, Classes: classes, Features: 1, Norm: norm, Squares: true,
+	c := release.ClassSums{Scope: dp.WholeScope, NoiseMultiplier: noise, Classes: classes, Features: 1, Norm: norm, Squares: true,
 		Row: func(x, cells []float64) int { x[0] = 10 * cells[numberCell]; return int(cells[classCell]) }}
 	b, err := addOrRemove([]row{{number: 0.1}}, one, c.Event())
 	return Mechanism{
@@ -177,21 +179,21 @@ func classSums() (Mechanism, error) {
 }
 
 // The whole power: the inner product of the moments with those of the row.
-func covariance() (Mechanism, error) {
-	return covarianceOf("covariance", "one row more, beyond the norm", pair{dp.AddOrRemoveOne, 1, []row{{number: -0.1}}, nil, []row{one}},
+func covariance(noise float64) (Mechanism, error) {
+	return covarianceOf(noise, "covariance", "one row more, beyond the norm", pair{dp.AddOrRemoveOne, 1, []row{{number: -0.1}}, nil, []row{one}},
 		func(m []float64) float64 { return m[0] + m[1] + m[2] + m[3] })
 }
 
 // The same where orthogonal rows replace each other, which move the moments by √2 of
 // what one does.
-func covarianceReplaced() (Mechanism, error) {
-	return covarianceOf("covariance, replaced", "two orthogonal rows, beyond the norm",
+func covarianceReplaced(noise float64) (Mechanism, error) {
+	return covarianceOf(noise, "covariance, replaced", "two orthogonal rows, beyond the norm",
 		pair{dp.ReplaceOne, 1, []row{{number: -0.1}}, []row{{number: 1, class: 0}}, []row{{number: 0, class: 1}}},
 		func(m []float64) float64 { return m[3] - m[0] })
 }
 
-func covarianceOf(name, neighbours string, worlds pair, score func(moments []float64) float64) (Mechanism, error) {
-	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: 1, Features: 2, Norm: 2,
+func covarianceOf(noise float64, name, neighbours string, worlds pair, score func(moments []float64) float64) (Mechanism, error) {
+	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: noise, Features: 2, Norm: 2,
 		Row: func(x, cells []float64) { x[0], x[1] = 10*cells[numberCell], 10*cells[classCell] }}
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
@@ -207,8 +209,8 @@ func covarianceOf(name, neighbours string, worlds pair, score func(moments []flo
 }
 
 // The whole power: a row beyond the norm moves the sum by it.
-func inputMean() (Mechanism, error) {
-	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1, Norm: 2, ExpectedRows: 10}
+func inputMean(noise float64) (Mechanism, error) {
+	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: noise, Norm: 2, ExpectedRows: 10}
 	b, err := addOrRemove([]row{{input: []float32{0.5}}}, row{input: []float32{7}}, m.Event())
 	return Mechanism{
 		Name: "input mean", Entry: "release.InputMean.Release", Neighbours: "one input more, beyond the norm", Event: m.Event(),
@@ -224,8 +226,8 @@ func inputMean() (Mechanism, error) {
 }
 
 // The whole power: the row is alone, so the vector that leaves is its own.
-func localRows() (Mechanism, error) {
-	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1, Rows: 1, Features: 1, Norm: 2,
+func localRows(noise float64) (Mechanism, error) {
+	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2,
 		Row: func(x, cells []float64) { x[0] = 10 * cells[numberCell] }}
 	b, err := replace(nil, row{number: -1}, row{number: 1}, l.Events()...)
 	return Mechanism{
@@ -243,8 +245,8 @@ func localRows() (Mechanism, error) {
 
 // The whole power: neighbours of equal vectors differ by the response alone, whose ε is
 // the claim.
-func localClasses() (Mechanism, error) {
-	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1, Rows: 1, Features: 1, Norm: 2, Classes: classes, LabelNoise: 0.6,
+func localClasses(noise float64) (Mechanism, error) {
+	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2, Classes: classes, LabelNoise: 2 / (1 + math.Pow(7./3, 1/noise)),
 		Row:   func(x, cells []float64) { x[0] = 10 * cells[numberCell] },
 		Label: func(cells []float64) int { return int(cells[classCell]) }}
 	b, err := replace(nil, row{class: 0}, row{class: 1}, l.Events()...)
@@ -263,16 +265,16 @@ func localClasses() (Mechanism, error) {
 }
 
 // The whole power: a row adds 1 to one bin of each column.
-func quantiles() (Mechanism, error) {
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1,
+func quantiles(noise float64) (Mechanism, error) {
+	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: noise,
 		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
 	return histogram("quantiles", q, 1e-5, func(c int64) float64 { return float64(c) })
 }
 
 // The whole power: under Laplace noise the likelihood ratio of a count stops outside of
 // the two values that it has without noise.
-func pureQuantiles() (Mechanism, error) {
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1, Pure: true,
+func pureQuantiles(noise float64) (Mechanism, error) {
+	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: noise, Pure: true,
 		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
 	return histogram("quantiles, pure", q, 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
 }

@@ -16,20 +16,20 @@ func selections() []design { return []design{bestOfMany, bestOfPoisson} }
 
 // bestOfMany is the best of a geometric number of noisy counts: 0.6 of ε. The bound of
 // the theorem is met by a mechanism whose outputs are ranked against the better world.
-func bestOfMany() (Mechanism, error) {
-	return bestOf("selection", dp.TruncatedNegativeBinomial{Eta: 1, Mean: 10})
+func bestOfMany(noise float64) (Mechanism, error) {
+	return bestOf(noise, "selection", dp.TruncatedNegativeBinomial{Eta: 1, Mean: 10})
 }
 
 // bestOfPoisson is the best of a Poisson number, which may be none.
-func bestOfPoisson() (Mechanism, error) {
-	return bestOf("selection, Poisson", dp.PoissonRuns{Mean: 6})
+func bestOfPoisson(noise float64) (Mechanism, error) {
+	return bestOf(noise, "selection, Poisson", dp.PoissonRuns{Mean: 6})
 }
 
 // nothing is the score of a study without a run: below every count that will be drawn.
 const nothing = -1000
 
-func bestOf(name string, runs dp.Runs) (Mechanism, error) {
-	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
+func bestOf(noise float64, name string, runs dp.Runs) (Mechanism, error) {
+	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: noise}
 	sel := dp.Select{Runs: runs, Event: c.Event()}
 	b, err := addOrRemove(repeat(3, one), one, sel)
 	study := selection.Study[struct{}, int64]{Select: sel, Draw: func(*entropy.Source) struct{} { return struct{}{} }}
