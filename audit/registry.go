@@ -54,7 +54,7 @@ func find(name string) (design, Mechanism, error) {
 
 // Slug is the name as one word: "descent, 4 steps" is descent-4-steps.
 func (m Mechanism) Slug() string {
-	return strings.ReplaceAll(strings.ReplaceAll(m.Name, ",", ""), " ", "-")
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(m.Name, ",", ""), " ", "-"))
 }
 
 // Find returns the mechanism of a name, at the noise that it is tested at by default.

@@ -101,7 +101,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	})
 	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand())
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand())
 	return root
 }
 
@@ -138,9 +138,10 @@ func status(err error) int {
 		candidates *space.Error
 		path       interface{ Timeout() bool } // *fs.PathError and its kin
 		unknown    unknownEventError
+		convicted  *convictedError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown):
+	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown), errors.As(err, &convicted):
 		return exitFailed
 	case errors.Is(err, ledger.ErrRefused):
 		return exitRefused
