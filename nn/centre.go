@@ -5,17 +5,20 @@ import (
 	"math"
 )
 
-// normalize maps x (n×d) to x/‖x‖ of each example, y (n×d), rows of norm 1. An
+// normalize maps x (n×d) to scale·x/‖x‖ of each example, y (n×d), rows of one norm. An
 // example of zeros stays zero. It stands before the first trainable layer, so it has
 // no backward pass.
-type normalize struct{ d int }
+type normalize struct {
+	d     int
+	scale float64
+}
 
 func (l *normalize) forward(c *call, s *state, x []float32) []float32 {
 	y := grow(&s.y, len(x))
 	copy(y, x)
 	for i := 0; i < len(y); i += l.d {
 		row := y[i : i+l.d]
-		divide(row, 0, math.Sqrt(squares(row, 0)))
+		divide(row, 0, math.Sqrt(squares(row, 0))/l.scale)
 	}
 	return y
 }
@@ -24,14 +27,15 @@ func (l *normalize) backward(*call, *state, []float32) []float32 { return nil }
 
 func (l *normalize) memory(_, _ bool) int { return l.d }
 
-// centre maps x (n×d) to (x − μ)/‖x − μ‖ of each example, y (n×d), where μ is a
+// centre maps x (n×d) to scale·(x − μ)/‖x − μ‖ of each example, y (n×d), where μ is a
 // vector that somebody has released: the mean of the training inputs at its own
 // price. It stands before the first trainable layer, so it has no backward pass, and
 // behind the frozen prefix, since μ is known only after the inputs are. Its inputs
 // have norm 1, which bounds what one of them adds to a mean. An example at μ becomes
 // zero. Until SetCentre, μ is zero and rows of norm 1 stay as they are.
 type centre struct {
-	d int
+	d     int
+	scale float64
 	// frozen is the place of μ in the frozen vector.
 	frozen int
 }
@@ -42,15 +46,15 @@ func (l *centre) forward(c *call, s *state, x []float32) []float32 {
 	mean := l.mean(c.net.frozen)
 	y := grow(&s.y, len(x))
 	for i := 0; i < len(x); i += l.d {
-		unitDifference(y[i:i+l.d], x[i:i+l.d], mean)
+		scaledDifference(y[i:i+l.d], x[i:i+l.d], mean, l.scale)
 	}
 	return y
 }
 
-// unitDifference sets y to (x − mean)/‖x − mean‖, or 0 where that has no direction. A
+// scaledDifference sets y to scale·(x − mean)/‖x − mean‖, or 0 where that has no direction. A
 // linear model spends most of its time here: four sums do not wait for each other, and
 // one division does for all.
-func unitDifference(y, x, mean []float32) {
+func scaledDifference(y, x, mean []float32, scale float64) {
 	y, mean = y[:len(x)], mean[:len(x)]
 	var s0, s1, s2, s3 float64
 	j := 0
@@ -71,7 +75,7 @@ func unitDifference(y, x, mean []float32) {
 		clear(y)
 		return
 	}
-	by := 1 / math.Sqrt(square)
+	by := scale / math.Sqrt(square)
 	for j, v := range y {
 		y[j] = float32(float64(v) * by)
 	}

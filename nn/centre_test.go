@@ -50,6 +50,39 @@ func TestCentre(t *testing.T) {
 	}
 }
 
+// Rows of another norm than 1: of normalize, whose output then gives centre no bound, and
+// of centre.
+func TestScaledRows(t *testing.T) {
+	net, err := Compile(Spec{Layers: []Layer{{Kind: "normalize"}, {Kind: "centre", Scale: 4}, {Kind: "dense", Units: 1}}, Loss: Loss{Kind: Squared}}, Vector(2), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := []float32{1, 0, 0} // the first number of a row
+	if err := net.SetCentre([]float32{0, 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	// (1,0) − (0,½) has norm √1.25.
+	if got, want := net.Predict(0, params, []float32{3, 0})[0], 4/math.Sqrt(1.25); math.Abs(float64(got)-want) > 1e-6 {
+		t.Errorf("centred row: %g, want %g", got, want)
+	}
+	net, err = Compile(Spec{Layers: []Layer{{Kind: "normalize", Scale: 10}, {Kind: "dense", Units: 2}}}, Vector(2), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := net.ForwardPrefix(0, []float32{3, -4}); math.Abs(float64(got[0])-6) > 1e-5 || math.Abs(float64(got[1])+8) > 1e-5 {
+		t.Errorf("got %v, want 6 -8", got)
+	}
+	for name, layers := range map[string][]Layer{
+		"public bound":  {{Kind: "normalize", Scale: 2}, {Kind: "centre"}, {Kind: "dense", Units: 2}},
+		"scale must be": {{Kind: "normalize", Scale: math.NaN()}, {Kind: "dense", Units: 2}},
+		"got -1":        {{Kind: "normalize"}, {Kind: "centre", Scale: -1}, {Kind: "dense", Units: 2}},
+	} {
+		if _, err := Compile(Spec{Layers: layers}, Vector(2), 2); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestCentreIsRefused(t *testing.T) {
 	for name, layers := range map[string][]Layer{
 		"behind a trainable layer": {{Kind: "dense", Units: 2}, {Kind: "centre"}},

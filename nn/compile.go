@@ -178,18 +178,19 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	case "scatter":
 		return b.scatter(l, info)
 	case "normalize":
-		return &normalize{b.shape.Size()}, nil
+		scale, err := b.rowNorm(l)
+		return &normalize{b.shape.Size(), scale}, err
 	case "centre":
 		switch {
 		case b.waits:
 			return nil, b.fault("", "it is the second one that waits for a release", "one of centre and dp_pca: leave the others out")
-		case len(b.net.layers) == 0 || !hasUnitRows(b.net.layers[len(b.net.layers)-1].Kind):
+		case !b.hasUnitRows():
 			return nil, b.fault("", "its inputs need a public bound: rows of norm 1", "put normalize before it")
 		}
 		b.waits = true
-		l := &centre{d: b.shape.Size(), frozen: b.frozen}
-		info.Parameters = l.d
-		return l, nil
+		scale, err := b.rowNorm(l)
+		info.Parameters = b.shape.Size()
+		return &centre{d: b.shape.Size(), scale: scale, frozen: b.frozen}, err
 	case "flatten":
 		info.Output = Vector(b.shape.Size())
 		return identity{}, nil
@@ -208,8 +209,25 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 	return b.activation(l)
 }
 
-// hasUnitRows says whether a front end's outputs have norm 1.
-func hasUnitRows(kind string) bool { return kind == "normalize" || kind == "scatter" }
+// hasUnitRows says whether the layer before makes rows of norm 1 at most.
+func (b *builder) hasUnitRows() bool {
+	if b.layer < 2 {
+		return false
+	}
+	before := b.spec[b.layer-2]
+	return before.Kind == "scatter" || before.Kind == "normalize" && (before.Scale == 0 || before.Scale == 1)
+}
+
+// rowNorm is the norm of the rows that normalize and centre make, 1 unless given.
+func (b *builder) rowNorm(l Layer) (float64, error) {
+	switch {
+	case l.Scale == 0:
+		return 1, nil
+	case l.Scale > 0 && l.Scale <= 1e6:
+		return l.Scale, nil
+	}
+	return 0, b.fault("scale", fmt.Sprintf("scale must be a finite number above 0, got %g", l.Scale), "leave it out for rows of norm 1")
+}
 
 func (b *builder) dense(l Layer, info *LayerInfo) (op, error) {
 	if l.Units < 1 {

@@ -30,7 +30,7 @@ type Released struct {
 
 func (b *builder) releasedPCA(l Layer, info *LayerInfo) (op, error) {
 	size, bound := b.shape.Size(), l.Bound
-	unit := len(b.net.layers) > 0 && hasUnitRows(b.net.layers[len(b.net.layers)-1].Kind)
+	unit := b.hasUnitRows()
 	switch {
 	case b.waits:
 		return nil, b.fault("", "another layer before it waits for a release", "one of centre and dp_pca: dp_pca can take off its own mean")

@@ -44,7 +44,8 @@ type Layer struct {
 	// Bound is the largest value of bounded_relu, and the public norm of dp_pca's inputs
 	// (default 1 behind rows of norm 1).
 	Bound float64 `json:"bound,omitempty" yaml:"bound,omitempty"`
-	// Scale, Temperature and Offset are those of tempered_sigmoid.
+	// Scale, Temperature and Offset are those of tempered_sigmoid. Scale is also the norm
+	// of the rows that normalize and centre make (default 1).
 	Scale       float64 `json:"scale,omitempty" yaml:"scale,omitempty"`
 	Temperature float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	Offset      float64 `json:"offset,omitempty" yaml:"offset,omitempty"`
@@ -151,8 +152,8 @@ var keys = map[string][]string{
 	"random":           {"coefficients", "seed"},
 	"standardize":      {},
 	"scatter":          {"mode"},
-	"normalize":        {},
-	"centre":           {},
+	"normalize":        {"scale"},
+	"centre":           {"scale"},
 	"flatten":          {},
 	"dropout":          {"rate"},
 	"identity":         {},
