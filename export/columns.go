@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"pawl/encode"
@@ -46,10 +47,13 @@ func (t *table) code(c *schema.Column) string {
 		return v
 	}
 	t.scope = ""
-	meaning := "true or false, yes or no, 1 or 0"
+	meaning, others := "true or false, yes or no, 1 or 0", "unknown"
 	if c.Type == schema.Categorical {
-		meaning = "one of: " + strings.Join(c.Levels(), ", ")
+		if meaning = "one of " + strings.Join(c.Categories, ", "); c.Other != "" {
+			others = strconv.Quote(c.Other)
+		}
 	}
+	meaning += "; anything else counts as " + others
 	in := t.input(port(c.Name, texts, meaning, 0, 1))
 	t.scope = c.Name
 	keys, values, other := spellings(t.schema, c)
@@ -145,8 +149,8 @@ func (t *table) level(b *encode.Block) string {
 
 // edges are the values at which the level of a thermometer goes up, found by bisection
 // on the level itself so that bins of logarithms and of whole numbers are those of the
-// encoding. They are rounded to the nearest float, which is what a decimal cell of the
-// same value becomes.
+// encoding. They are floats: of the two around an edge the one that has the decimal cells
+// which round to it on the side where the encoding, in doubles, has them.
 func edges(s *schema.Schema, b *encode.Block) []float32 {
 	column := s.Column(b.Name)
 	c := &s.Columns[column]
@@ -173,7 +177,11 @@ func edges(s *schema.Schema, b *encode.Block) []float32 {
 				below = middle
 			}
 		}
-		all = append(all, float32(above))
+		edge := float32(above)
+		if decimal, err := strconv.ParseFloat(strconv.FormatFloat(float64(edge), 'g', -1, 32), 64); err == nil && level(decimal) < j {
+			edge = math.Nextafter32(edge, float32(math.Inf(1)))
+		}
+		all = append(all, edge)
 	}
 	return all
 }

@@ -10,8 +10,8 @@
 // codes follow from the order in a schema, and who feeds a table has no schema.) Bounds,
 // bins, missing values, undeclared categories and norms are part of the graph. Two
 // things differ from pawl predict, which can refuse a file: a cell that the schema would
-// refuse counts as unknown, and numbers are rounded to 24 bits, so that one closer than
-// that to the edge of a bin may fall on its other side.
+// refuse counts as unknown, and numbers have the 24 bits of a float, so that one of more
+// than seven digits may fall on the other side of the edge of a bin.
 //
 // A network has one input: image [N, height, width, channels] in [0, 1], input [N, d] for
 // a vector, or for texts tokens [N, length] with lengths [N], both int64.

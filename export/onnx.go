@@ -15,8 +15,8 @@ import (
 type Facts struct {
 	// Version is that of this program.
 	Version string
-	// Epsilon, Delta, Relation and Unit are the claim, in the words of the statement;
-	// empty where it is not known.
+	// Epsilon, Delta, Relation and Unit are the claim, in the words of the statement.
+	// Without an Epsilon none is made.
 	Epsilon, Delta, Relation, Unit string
 }
 
@@ -158,11 +158,13 @@ func propertiesOf(m *model.Model, facts Facts) ([][2]string, error) {
 		{"software", "pawl " + facts.Version}, {"task", string(m.Task)}, {"target", m.Target}, {"kind", string(m.Kind)},
 		{"schema_sha256", hex.EncodeToString(digest[:])},
 	}
+	claim := [][2]string{{"claim", "differential privacy"}, {"epsilon", facts.Epsilon}, {"delta", facts.Delta}}
 	if m.NotPrivate {
-		list = append(list, [2]string{"claim", "NOT PRIVATE"})
+		// Figures beside these words would be read as a claim all the same.
+		claim = [][2]string{{"claim", "NOT PRIVATE"}}
 	}
-	for _, p := range [][2]string{{"epsilon", facts.Epsilon}, {"delta", facts.Delta}, {"relation", facts.Relation}, {"unit", facts.Unit}} {
-		if p[1] != "" {
+	for _, p := range append(claim, [2]string{"relation", facts.Relation}, [2]string{"unit", facts.Unit}) {
+		if p[1] != "" && (m.NotPrivate || facts.Epsilon != "") {
 			list = append(list, p)
 		}
 	}
