@@ -72,6 +72,10 @@ type Strategy struct {
 // gene of the last winner.
 const FreshShare = 0.3
 
+// mostMean bounds the mean of a secret number of runs: up to it the sampler follows its
+// law within 1e-12 in total variation, far below any delta that makes sense.
+const mostMean = 1000
+
 // New returns a strategy with the numbers of the papers where they state them.
 func New(kind Kind) (Strategy, error) {
 	s := Strategy{Kind: kind, Validation: 0.1}
@@ -112,19 +116,23 @@ func (s Strategy) Check() error {
 	case None:
 		return nil
 	case PS, RS, Split, Subset, LT:
-		if !(s.Mean > 1) || s.Mean > 1e5 {
-			return fmt.Errorf("strategy %s: the mean number of trainings must be above 1 and at most 100,000", s.Kind)
+		if !(s.Mean > 1) || s.Mean > mostMean {
+			return fmt.Errorf("strategy %s: the mean number of trainings must be above 1 and at most %d", s.Kind, mostMean)
 		}
-	case PSPoisson, Public:
-		if !(s.Mean > 0) || s.Mean > 1e5 {
-			return fmt.Errorf("strategy %s: the number of trainings must be above 0 and at most 100,000", s.Kind)
+	case PSPoisson:
+		if !(s.Mean > 0) || s.Mean > 500 {
+			return fmt.Errorf("strategy %s: the mean number of trainings must be above 0 and at most 500", s.Kind)
+		}
+	case Public:
+		if !(s.Mean >= 1) || s.Mean > 1e5 {
+			return fmt.Errorf("strategy %s: the number of trials must be at least 1 and at most 100,000", s.Kind)
 		}
 	case MGRS:
 		if len(s.Sizes) == 0 || len(s.Sizes) > 100 {
 			return fmt.Errorf("strategy mgrs: 1 to 100 generations")
 		}
-		if slices.ContainsFunc(s.Sizes, func(x float64) bool { return !(x > 1) || x > 1e5 }) {
-			return fmt.Errorf("strategy mgrs: the mean size of every generation must be above 1 and at most 100,000")
+		if slices.ContainsFunc(s.Sizes, func(x float64) bool { return !(x > 1) || x > mostMean }) {
+			return fmt.Errorf("strategy mgrs: the mean size of every generation must be above 1 and at most %d", mostMean)
 		}
 	case Grid:
 		if s.Candidates < 1 || s.Candidates > 10_000 {

@@ -185,6 +185,15 @@ func (f *Folder) Lines() []Line {
 func (f *Folder) Close() error { return f.file.Close() }
 
 // Erase removes the key and the journal: what a selection does not release is gone.
-func (f *Folder) Erase() error {
-	return errors.Join(f.file.Close(), os.Remove(filepath.Join(f.path, journalFile)), os.Remove(filepath.Join(f.path, keyFile)))
+func (f *Folder) Erase() error { return errors.Join(f.file.Close(), Clean(f.path)) }
+
+// Clean removes what Erase removes from the folder of a study that is finished.
+func Clean(path string) error {
+	var all error
+	for _, name := range []string{journalFile, keyFile} {
+		if err := os.Remove(filepath.Join(path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
 }

@@ -379,7 +379,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	}
 	var other *pictures
 	if f.on != "" {
-		if other, err = a.searchOn(f.on, p); err != nil {
+		if other, err = a.searchOn(ctx, l, f.on, p); err != nil {
 			return nil, err
 		}
 		settings.On, settings.OnRows = other.name, int64(other.train.Len())
@@ -412,7 +412,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 }
 
 // searchOn opens the public images that a search may look at.
-func (a *app) searchOn(name string, p *pictures) (*pictures, error) {
+func (a *app) searchOn(ctx context.Context, l *ledger.Ledger, name string, p *pictures) (*pictures, error) {
 	if name == p.name {
 		return nil, &usageError{fmt.Sprintf("--search-on %s: these are the data that are protected", name), "name other images, which are public"}
 	}
@@ -423,9 +423,13 @@ func (a *app) searchOn(name string, p *pictures) (*pictures, error) {
 	if err != nil {
 		return nil, err
 	}
+	declared := o.schema()
+	if err := effectivePublic(ctx, l, o.name, declared); err != nil {
+		return nil, err
+	}
 	switch {
-	case !o.public:
-		return nil, &usageError{fmt.Sprintf("--search-on %s: not public", name), "name public images"}
+	case !declared.Public:
+		return nil, &usageError{fmt.Sprintf("--search-on %s: not public, or held as sensitive in the ledger", name), "name public images"}
 	case o.train.Shape != p.train.Shape || len(o.train.Classes) != len(p.train.Classes):
 		return nil, &usageError{fmt.Sprintf("--search-on %s: its images have another size or number of classes than those of %s", name, p.name), "name images that the same networks take"}
 	}

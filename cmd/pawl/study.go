@@ -92,6 +92,9 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	case r.Spec != spec:
 		return &usageError{fmt.Sprintf("study %q is another search", name), "name this one with --study NAME, or repeat the command of that study"}
 	case !r.Running():
+		if err := study.Clean(folder); err != nil { // a crash may have left its secrets
+			return err
+		}
 		return &usageError{fmt.Sprintf("study %q is finished", name), fmt.Sprintf("pawl study show %s; a new search needs another --study NAME and is charged anew", name)}
 	}
 	if env.Study, _, err = study.Open(folder); err != nil {
@@ -104,24 +107,30 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	} else {
 		fmt.Fprintf(a.err, "study %s\n", name)
 	}
-	var statement *report.Statement
-	if err := a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { statement = s }); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w; the same command goes on with study %s", err, name)
-		}
-		return err
+	var recording error
+	err = a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { recording = finishStudy(r, folder, env.Study, s) })
+	if ctx.Err() != nil && err != nil {
+		return fmt.Errorf("%w; the same command goes on with study %s", err, name)
 	}
+	if errors.Is(err, study.ErrNothing) {
+		// Charged, and nothing came of it: the same trials would fail again.
+		r.Finished = time.Now().UTC()
+		recording = errors.Join(r.Save(folder), env.Study.Erase())
+	}
+	return errors.Join(err, recording)
+}
+
+// finishStudy records what a study released, as soon as its files are written, and
+// erases what it does not.
+func finishStudy(r *study.Record, folder string, kept *study.Folder, s *report.Statement) (err error) {
 	r.Finished = time.Now().UTC()
-	if r.Outcome, err = json.Marshal(statement); err != nil {
+	if r.Outcome, err = json.Marshal(s); err != nil {
 		return err
 	}
 	if r.Public {
-		r.Trials = env.Study.Lines()
+		r.Trials = kept.Lines()
 	}
-	if err := r.Save(folder); err != nil {
-		return err
-	}
-	return env.Study.Erase()
+	return errors.Join(r.Save(folder), kept.Erase())
 }
 
 // freeName is base, or base with a number, so that it names no finished or other study.
@@ -243,6 +252,10 @@ func (a *app) showStudy(name string) error {
 		return nil
 	}
 	fmt.Fprintf(a.out, "finished  %s\n\n", r.Finished.Format(time.RFC3339))
+	if len(r.Outcome) == 0 {
+		fmt.Fprintln(a.out, "outcome   no candidate could be trained; what was charged stays so")
+		return nil
+	}
 	var s report.Statement
 	if err := json.Unmarshal(r.Outcome, &s); err != nil {
 		return fmt.Errorf("study %s: %w", name, err)

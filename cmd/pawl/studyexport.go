@@ -35,6 +35,9 @@ func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
 	if r.Running() {
 		return nil, nil, &usageError{fmt.Sprintf("study %q is not finished", r.Name), "run its command again to go on"}
 	}
+	if len(r.Outcome) == 0 {
+		return nil, nil, &usageError{fmt.Sprintf("study %q found nothing", r.Name), "pawl study show says why"}
+	}
 	var s report.Statement
 	if err := json.Unmarshal(r.Outcome, &s); err != nil {
 		return nil, nil, fmt.Errorf("study %s: %w", r.Name, err)
