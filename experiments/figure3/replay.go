@@ -26,10 +26,11 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	p, err := published.Curves{
 		Data: "adult", Class: published.AdultClass, Encoding: published.AdultOneHot(),
 		Train: experiments.Pick(r.Scale, 2000, published.AdultTrain, published.AdultTrain), Test: experiments.Pick(r.Scale, 1000, published.AdultTest, published.AdultTest),
-		Sizes:    experiments.Pick(r.Scale, []int{5, 108}, sizes, []int{1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100, 108}),
+		Sizes:    experiments.Pick(r.Scale, []int{5, 108}, sizes, every),
 		Epsilons: experiments.Pick(r.Scale, []float64{.1, aware.NoPrivacy}, []float64{.1, .5, 1, 10, 20, aware.NoPrivacy}, []float64{.1, .5, 1, 5, 10, 20, aware.NoPrivacy}),
-		Splits:   experiments.Pick(r.Scale, 2, 4, 10), Repeats: experiments.Pick(r.Scale, 1, 4, 100),
-		Honest: experiments.Pick(r.Scale, 2, 4, 10),
+		// 100 fits a point in all at the paper's scale.
+		Splits: experiments.Pick(r.Scale, 2, 4, 5), Repeats: experiments.Pick(r.Scale, 1, 4, 20),
+		Honest: experiments.Pick(r.Scale, 2, 4, 5),
 	}.Measure(ctx, r)
 	if err != nil {
 		return nil, err
