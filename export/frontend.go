@@ -24,15 +24,23 @@ func (n *network) frontEnd(l *layer, v value) (string, error) {
 		signs, err := signsOf(l)
 		return n.op("MatMul", x, n.tensor("signs", signs, d, k)), err
 	case "normalize":
-		return n.unit(x, 1), nil
+		return n.unit(x, rowNorm(l)), nil
 	case "centre":
-		return n.unit(n.op("Sub", x, n.tensor("mean", l.centre, d)), 1), nil
+		return n.unit(n.op("Sub", x, n.tensor("mean", l.centre, d)), rowNorm(l)), nil
 	case "standardize":
 		wide := n.to(doubles, x)
 		mean := n.add("ReduceMean", attributes{"axes", []int64{1}, "keepdims", int64(1)}, wide)
 		return n.to(floats, n.divided(n.op("Sub", wide, mean), math.Sqrt(float64(d)))), nil
 	}
 	return "", &Error{fmt.Sprintf("layer %d (%s)", l.number, l.Kind), "the ONNX writer does not know this front end", "predict with pawl predict, or export the weights with --format safetensors"}
+}
+
+// rowNorm is the norm of the rows that normalize and centre make.
+func rowNorm(l *layer) float64 {
+	if l.Scale == 0 {
+		return 1
+	}
+	return l.Scale
 }
 
 // unit brings every row of x, float [N, d], to a norm; rows of zeros stay.
