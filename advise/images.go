@@ -24,9 +24,7 @@ type ImageRecipe struct {
 	Model  string
 	Batch  int
 	Epochs float64
-	// Kappa is that of optim.StepRule; 0 asks for the model's.
-	Kappa float64
-	Rules []Rule
+	Rules  []Rule
 }
 
 // flat says that the rows are features already.
@@ -68,20 +66,8 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		})
 	}
 	r.lots(f)
-	if f.Rows < few && !f.flat() {
-		r.Kappa = 1
-		r.Rules = append(r.Rules, Rule{
-			Rule:     "half the usual step",
-			Because:  fmt.Sprintf("%.0f rows say little about thousands of weights, and noise that a step brings stays", f.Rows),
-			Evidence: "10,000 images of CIFAR-10 at ε 2.93: 54.9 % at κ 1 (one run), 54.4 % at κ 2 (two runs); 60,000 images: equal from 2 to 4",
-			Changes:  "pawl train --learning-rate",
-		})
-	}
 	return r, nil
 }
-
-// few is the number of rows below which steps are halved.
-const few = 20_000
 
 func pixelReason(f ImageFacts, unscattered error) string {
 	if f.Features == "all" {

@@ -63,6 +63,6 @@ func (f *fitFlags) linear(data string, t *trainFlags) error {
 	if err != nil {
 		return &usageError{err.Error(), "--features auto"}
 	}
-	t.model, t.batch, t.epochs, t.kappa, t.rules = r.Model, r.Batch, r.Epochs, r.Kappa, r.Rules
+	t.model, t.batch, t.epochs, t.rules = r.Model, r.Batch, r.Epochs, r.Rules
 	return nil
 }

@@ -37,7 +37,6 @@ type trainFlags struct {
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
-	kappa                                                            float64       // of a fit, as its rules are; 0 for the model's
 	rules                                                            []advise.Rule // of a fit, which chose the numbers
 }
 
@@ -441,9 +440,6 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		return err
 	}
 	in.Name, in.Layers, in.Shape, in.Outputs, in.Kappa = spec.Name, spec.Network, spec.Input, spec.Outputs, spec.Defaults.Kappa
-	if f.kappa > 0 {
-		in.Kappa = f.kappa
-	}
 	if in.ClippingNorm == 0 {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
