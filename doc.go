@@ -23,7 +23,8 @@
 //   - space holds search spaces, candidates drawn uniformly, mutation and crossover;
 //     space/net and space/table turn a candidate into a network or a recipe.
 //   - theory holds the papers' formulas; experiments replays their tables and figures.
-//   - report writes the statement, the page and the model card.
+//   - report writes the statement, the page and the model card; export writes models for
+//     other programs.
 //   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in
 //     benchmarks.
 //   - cmd/pawl is the command line; pawl --help lists its verbs.

@@ -9,8 +9,8 @@ import (
 // scatter is a scattering layer as convolutions. The periodic plane around an image is
 // laid out once more to the right and below, so that a convolution without padding, whose
 // kernel is one period long, sees every point as the periodic one does. A kernel of a
-// whole plane is small where the matrix that package scatter multiplies by, plane times
-// outputs, would make the file a hundred megabytes.
+// whole plane is small where matrices of plane times outputs would make the file of a
+// 28×28 image 60 megabytes.
 func (n *network) scatter(l *layer, x string) string {
 	in := l.info.Input
 	h, w, colours := in.Height, in.Width, int64(in.Channels)
