@@ -107,14 +107,16 @@ func (a Audit) Run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if a.At != nil {
-		if out.OneRun, err = oneRun(scored, *a.At); err != nil {
+		if out.OneRun, err = Judge(scored, *a.At); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func oneRun(s attack.Scored, claim bound.Claim) (*OneRun, error) {
+// Judge reads an attack as an audit in one run: the members were chosen by fair coins that
+// were independent of each other.
+func Judge(s attack.Scored, claim bound.Claim) (*OneRun, error) {
 	r := &OneRun{Claim: claim}
 	c := bound.Canaries{Score: s.Score, In: s.Member}
 	var err error

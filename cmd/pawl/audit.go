@@ -24,10 +24,10 @@ bound on what leaks, shown at 95 %. A claim is convicted when it is refuted at 9
 the exit status is then 4, with the result on stdout all the same.`,
 		Example: `  pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000
   pawl audit mechanism --name list`,
-		Args: subcommandArgs("mechanism"),
+		Args: subcommandArgs("mechanism, mia"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.auditMechanism())
+	c.AddCommand(a.auditMechanism(), a.auditMIA())
 	return c
 }
 

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"pawl/audit/attack"
+)
+
+// Files of an audit.
+const (
+	auditFile    = "audit.json"
+	manifestFile = "manifest.json"
+)
+
+// writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
+func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannotWrite(dir, err)
+	}
+	if err := writeFile(filepath.Join(dir, auditFile), true, func(w io.Writer) error { return writeJSON(w, out) }); err != nil {
+		return err
+	}
+	if manifest == nil {
+		return nil
+	}
+	return writeFile(filepath.Join(dir, manifestFile), true, func(w io.Writer) error { return writeJSON(w, manifest) })
+}
