@@ -70,12 +70,12 @@ const smallVariance = 1e-5
 func (n *network) norm(l *layer, v value) value {
 	d := l.info.Input.Channels
 	if v.order == sequence || v.shape.Height*v.shape.Width == 1 && l.Kind == "layer_norm" {
-		x := v.name
+		x, lies := v.name, sequence
 		if v.order != sequence {
-			x = n.asFlat(v)
+			x, lies = n.asFlat(v), flat
 		}
 		y := n.add("LayerNormalization", attributes{"axis", int64(-1), "epsilon", float32(smallVariance)}, x, n.tensor("scale", l.scale, d), n.tensor("shift", l.shift, d))
-		return value{y, order(map[bool]order{true: sequence, false: flat}[v.order == sequence]), l.info.Output}
+		return value{y, lies, l.info.Output}
 	}
 	groups := l.Groups
 	switch l.Kind {

@@ -10,8 +10,8 @@ import (
 
 // Safetensors writes the numbers of m: those of a network by layers, "layers.1.weight"
 // being of the first, in the layout of PyTorch's modules (rows of a matrix are outputs,
-// filters come before channels, the gates of an lstm are i, f, g, o and those of a gru
-// r, z, n); those of a linear model as weights, one row for each coordinate; those of an
+// filters come before channels and stand standardized where they are used so, the gates of
+// an lstm are i, f, g, o and those of a gru r, z, n); those of a linear model as weights, one row for each coordinate; those of an
 // additive model as one table for each term. The metadata say the claim, what m was
 // trained to do, and what its layers or coordinates are.
 func Safetensors(m *model.Model, facts Facts) ([]byte, error) {
@@ -59,8 +59,12 @@ func Safetensors(m *model.Model, facts Facts) ([]byte, error) {
 
 func termTensors(m *model.Model) []model.Tensor {
 	list := []model.Tensor{{Name: "intercept", Shape: []int{m.Outputs}, Float64s: m.Intercept}}
-	at := 0
+	at, seen := 0, map[string]int{}
 	for _, t := range m.Terms.List() {
+		// A column may be called like a pair of others.
+		if seen[t.Name]++; seen[t.Name] > 1 {
+			t.Name += fmt.Sprintf(" (%d)", seen[t.Name])
+		}
 		list = append(list,
 			model.Tensor{Name: "terms." + t.Name, Shape: []int{t.Levels, m.Outputs}, Float64s: m.Weights[at*m.Outputs : (at+t.Levels)*m.Outputs]},
 			model.Tensor{Name: "counts." + t.Name, Shape: []int{t.Levels}, Float64s: m.Counts[at : at+t.Levels]})

@@ -167,3 +167,24 @@ func TestSafetensorsHavePyTorchsLayout(t *testing.T) {
 		})
 	}
 }
+
+// Two terms of one name would make a file that readers refuse.
+func TestTermsOfOneNameAreKeptApart(t *testing.T) {
+	m := *tableModels(t)["ebm pairs sick"]
+	terms, err := model.NewTerms(m.Schema, m.Target, m.Encoding, [][2]string{{"age", "label"}, {"age", "label"}}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables, counts [][]float64
+	for _, term := range terms.List() {
+		tables, counts = append(tables, make([]float64, term.Levels)), append(counts, make([]float64, term.Levels))
+	}
+	m.SetTables(terms, 1, tables, counts)
+	b, err := Safetensors(&m, Facts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tensors, _ := readSafetensors(t, b); len(tensors) != 1+2*len(terms.List()) {
+		t.Errorf("%d tensors for %d terms", len(tensors), len(terms.List()))
+	}
+}

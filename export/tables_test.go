@@ -126,8 +126,6 @@ type answers struct {
 	labels []string
 	// numbers are probabilities by class, or values.
 	numbers []float64
-	// scores are those of the graph's output of that name, nil for a regression.
-	scores []float64
 	// span is what errors of numbers are measured by.
 	span float64
 }
