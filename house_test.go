@@ -27,8 +27,8 @@ var layers = [][]string{
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},
-	{"experiments/dfs", "experiments/published"},
-	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/table10", "experiments/table16", "experiments/table2", "experiments/table5", "experiments/selectionstudy"},
+	{"experiments/dfs", "experiments/published", "experiments/nets"},
+	{"experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/table10", "experiments/table16", "experiments/table2", "experiments/table5", "experiments/table6", "experiments/table7", "experiments/table9", "experiments/selectionstudy"},
 	{"experiments/registry"},
 	{"cmd/pawl"},
 }

@@ -17,6 +17,9 @@ import (
 	"pawl/experiments/table16"
 	"pawl/experiments/table2"
 	"pawl/experiments/table5"
+	"pawl/experiments/table6"
+	"pawl/experiments/table7"
+	"pawl/experiments/table9"
 )
 
 // All returns the replays that there are.
@@ -30,6 +33,9 @@ func All() *experiments.Registry {
 		figure4.Experiment(),
 		table2.Experiment(),
 		table5.Experiment(),
+		table6.Experiment(),
+		table7.Experiment(),
+		table9.Experiment(),
 		table10.Experiment(),
 		table16.Experiment(),
 		dfstable1.Experiment(),
