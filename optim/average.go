@@ -13,6 +13,7 @@ type Average interface {
 	// Value is the average so far, in memory of the Average; nil before an iterate
 	// has counted.
 	Value() []float32
+	Stateful
 }
 
 // Tail is the mean of the last iterates of a run of known length.
@@ -44,6 +45,12 @@ func (a *Tail) Add(params []float32) {
 // Value is the mean so far.
 func (a *Tail) Value() []float32 { return a.mean }
 
+// AppendState implements Stateful.
+func (a *Tail) AppendState(b []byte) []byte { return appendState(b, a.seen, a.mean) }
+
+// RestoreState implements Stateful.
+func (a *Tail) RestoreState(b []byte) ([]byte, error) { return restoreState(b, &a.seen, &a.mean) }
+
 // EMA is the exponential moving average a ← d·a + (1−d)·w with a warm-up: in step
 // t, d is min(Decay, (1+t)/(10+t)), so that the first iterates are soon forgotten.
 type EMA struct {
@@ -67,6 +74,12 @@ func (a *EMA) Add(params []float32) {
 
 // Value is the average so far.
 func (a *EMA) Value() []float32 { return a.mean }
+
+// AppendState implements Stateful.
+func (a *EMA) AppendState(b []byte) []byte { return appendState(b, a.seen, a.mean) }
+
+// RestoreState implements Stateful.
+func (a *EMA) RestoreState(b []byte) ([]byte, error) { return restoreState(b, &a.seen, &a.mean) }
 
 // follow moves mean towards params by a share of the way; a share of 1 copies.
 func follow(mean *[]float32, params []float32, share float64) {

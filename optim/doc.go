@@ -15,6 +15,7 @@ import "fmt"
 type Optimizer interface {
 	// Step panics when the lengths differ from each other or from earlier steps.
 	Step(params, grad []float32)
+	Stateful
 }
 
 // vectors makes a step's states on first use, and checks lengths.

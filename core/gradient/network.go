@@ -51,6 +51,11 @@ type Training struct {
 	// before clipping, so multiplicity costs no privacy.
 	Augment      func(dst, input []float32, seed uint64)
 	Multiplicity int
+	// First is the step to begin with: 0, or, for a run that goes on, the number of
+	// steps made. params and what Update keeps must then be as the same computation
+	// (Training, rows and source) left them; else the noise of a step would be used
+	// on two sums, whose difference shows what it hid.
+	First int
 	// Update receives the noisy mean gradient of step t (from 0), a vector that it
 	// may keep until it returns, and changes params.
 	Update func(t int, params, gradient []float32)
@@ -73,6 +78,8 @@ func (t *Training) Validate() error {
 		return fmt.Errorf("gradient: scope %v is not valid", t.Scope)
 	case t.Steps < 1:
 		return fmt.Errorf("gradient: steps must be at least 1, got %d", t.Steps)
+	case t.First < 0 || t.First > t.Steps:
+		return fmt.Errorf("gradient: a run of %d steps cannot go on after %d", t.Steps, t.First)
 	case !(t.SamplingRate > 0 && t.SamplingRate <= 1):
 		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", t.SamplingRate)
 	case t.Network == nil || t.Target == nil || t.Update == nil:
@@ -181,7 +188,8 @@ func (t *Training) run(ctx context.Context, view *sealed.View, params []float32,
 	}
 	s := newStep(t, view, params, noiseStdDev, src)
 	defer s.crew.end()
-	for i := range t.Steps {
+	s.skip(t.First)
+	for i := t.First; i < t.Steps; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -251,6 +259,18 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	}
 	s.crew = newCrew(jobs...)
 	return s
+}
+
+// skip leaves every stream where the first steps leave it: each takes one lot, one
+// mask and len(params) values of noise, whatever the parameters.
+func (s *step) skip(steps int) {
+	for range steps {
+		if s.t.SamplingRate < 1 {
+			s.lots.draw()
+		}
+		s.masks.Uint64()
+	}
+	s.drawn = uint64(steps) * uint64(len(s.params))
 }
 
 // next fills total with the noisy mean gradient at params.
