@@ -1,10 +1,6 @@
 package gradient
 
-import (
-	"math"
-
-	"pawl/kernel"
-)
+import "pawl/kernel"
 
 // way is how the norm of one weight's gradient is found and the clipped gradient
 // added to the sum.
@@ -27,6 +23,7 @@ type block struct {
 	first        int32 // trace, from which next leads to the others
 	way          way
 	place        int // in formed and part
+	group        int // of blocks that are clipped together
 	chain        func([]float32)
 }
 
@@ -46,6 +43,7 @@ func (k *worker) settle(n int) {
 		k.file(int32(i))
 	}
 	m, place := k.t.Multiplicity, 0
+	k.group(n)
 	for i := range k.blocks {
 		b := &k.blocks[i]
 		for j := range k.blocks[:i] {
@@ -105,37 +103,34 @@ func forms(rows int, tr *Trace) bool {
 	return rows > 1 && rows*(rows+1)/2*(tr.M+tr.N) >= tr.M*tr.N
 }
 
-// example takes the norm of example e's gradient over all blocks, and adds to part
-// what is formed of it, times its factor. Its variants are m inputs, whose rows are
-// adjacent, so it has one range of rows in each trace.
+// example takes the norms of example e's gradient, over all blocks or over each group
+// of them, and adds to part what is formed of it, times its factors. Its variants are m
+// inputs, whose rows are adjacent, so it has one range of rows in each trace.
 func (k *worker) example(e, m int) {
 	lo, hi := e*m, (e+1)*m
-	square := 0.0
+	clear(k.squares)
 	for i := range k.blocks {
 		b := &k.blocks[i]
 		tr := &k.traces[b.first]
 		from, to := tr.span(lo, hi)
 		switch b.way {
 		case byPairs:
-			square += pairs(tr.A[from*tr.M:to*tr.M], tr.G[from*tr.N:to*tr.N], to-from, tr)
+			k.squares[b.group] += pairs(tr.A[from*tr.M:to*tr.M], tr.G[from*tr.N:to*tr.N], to-from, tr)
 		case byTokens:
-			square += k.merge(tr, from, to)
+			k.squares[b.group] += k.merge(tr, from, to)
 		case byForming:
 			w := k.formed[b.place : b.place+b.size]
 			k.form(w, b, lo, hi)
-			square += dot(w, w)
+			k.squares[b.group] += dot(w, w)
 		}
 	}
-	f := k.scaleOf(math.Sqrt(square))
-	for i := lo; i < hi; i++ {
-		k.factor[i] = f
-	}
 	// 0·Inf is not 0.
-	if f == 0 {
+	if !k.rate(lo, hi) {
 		return
 	}
 	for i := range k.blocks {
 		b := &k.blocks[i]
+		f := k.factors(b)[lo]
 		switch b.way {
 		case byTokens:
 			tr := &k.traces[b.first]
@@ -149,23 +144,6 @@ func (k *worker) example(e, m int) {
 			kernel.AddScaled(k.part[b.place:b.place+b.size], k.formed[b.place:b.place+b.size], f)
 		}
 	}
-}
-
-// scaleOf turns a norm into the factor of an example. One whose gradient is not
-// finite contributes nothing, nor does one so long that its factor is no normal
-// float32 and could round up.
-func (k *worker) scaleOf(norm float64) float32 {
-	c, f := k.t.ClippingNorm, 1.0
-	switch {
-	case k.t.Clipping == Automatic:
-		f = c / (norm + 0.01*c)
-	case !(norm <= c):
-		f = c / norm
-	}
-	if !(f >= 0x1p-126) { // NaN too
-		return 0
-	}
-	return float32(f)
 }
 
 // form sets w to the gradient of block b from inputs lo to hi−1: the sum over its
@@ -265,7 +243,7 @@ func (k *worker) finish(n int) {
 			continue
 		}
 		tr := &k.traces[b.first]
-		k.scale(tr, n)
+		k.scale(tr, k.factors(b)[:n])
 		_, rows := tr.span(0, n)
 		k.product(sum, tr, 0, rows, true)
 	}
@@ -294,8 +272,8 @@ func (k *worker) accumulate(n int) {
 
 // scale puts the factors on the rows of G. Those of an example with the factor 0 are
 // cleared, since 0·Inf is not 0.
-func (k *worker) scale(tr *Trace, n int) {
-	for i, f := range k.factor[:n] {
+func (k *worker) scale(tr *Trace, factors []float32) {
+	for i, f := range factors {
 		from, to := tr.span(i, i+1)
 		g := tr.G[from*tr.N : to*tr.N]
 		switch f {

@@ -20,7 +20,11 @@ type worker struct {
 	blocks  []block
 	next    []int32 // of each trace, the next use of its weight or −1
 	record  func(Trace)
-	factor  []float32 // per row of inputs
+	bound   float64   // on the norm of an example's gradient, in this step
+	groups  int       // of blocks that are clipped together
+	squares []float64 // per group, of the norm of one example's gradient
+	factor  []float32 // per row of inputs, group after group
+	within  int       // examples of this step that were not clipped
 	// formed holds the gradient of one example, for each block of which it is formed;
 	// part is the clipped sum of those of a microbatch, kept apart from sum so that
 	// no chain of float32 additions is longer than a microbatch or the number of them.
@@ -33,8 +37,7 @@ func (k *worker) init(t *Training, id, size int) {
 	n, dim := t.Microbatch*t.Multiplicity, t.Network.Inputs()
 	*k = worker{
 		t: t, id: id, sum: make([]float32, size), inputs: make([]float32, n*dim), targets: make([]float32, n),
-		seeds: make([]uint64, n), factor: make([]float32, n),
-		one: []float32{1},
+		seeds: make([]uint64, n), one: []float32{1},
 	}
 	if t.Augment != nil {
 		k.plain = make([]float32, dim)

@@ -11,20 +11,6 @@ import (
 	"pawl/kernel"
 )
 
-// Clipping says how a row's gradient is brought to norm ClippingNorm at most.
-type Clipping string
-
-const (
-	// Flat scales a gradient by min(1, C/‖g‖).
-	Flat Clipping = "flat"
-	// Automatic scales by C/(‖g‖ + 0.01·C), so that every gradient has about norm C
-	// (Bu, Wang, Zha and Karypis, arXiv:2206.07136).
-	Automatic Clipping = "automatic"
-	// Unclipped does not bound anything, nor leave out a gradient that is not finite;
-	// it is refused wherever noise is added.
-	Unclipped Clipping = "none"
-)
-
 // workers is the number of accumulators, fixed so that results do not depend on
 // the number of processors: microbatch k always belongs to accumulator k mod 2.
 const workers = 2
@@ -41,6 +27,13 @@ type Training struct {
 	Target func(cells []float64) float64
 	// ExpectedRows is the nominal number of rows in Scope.
 	ExpectedRows float64
+	// UnclippedShare, in (0, 1), is the share of examples that Quantile leaves as they
+	// are; ClippingNorm is then the norm of the first step. It is 0 for every other
+	// Clipping.
+	UnclippedShare float64
+	// Follow, when not nil, is told before each Update the clipping norm of the step
+	// and the noisy share of examples within it, NaN but for Quantile: released numbers.
+	Follow func(norm, share float64)
 	// Microbatch is the largest number of examples that pass through the network at
 	// once: a matter of memory, without effect on the result beyond rounding. The
 	// memory of a run is Microbatch·Multiplicity times what the network keeps of an
@@ -84,8 +77,12 @@ func (t *Training) Validate() error {
 		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", t.SamplingRate)
 	case t.Network == nil || t.Target == nil || t.Update == nil:
 		return errors.New("gradient: network, target and update are required")
-	case t.Clipping != Flat && t.Clipping != Automatic && t.Clipping != Unclipped:
+	case !t.Clipping.known():
 		return fmt.Errorf("gradient: unknown clipping %q", t.Clipping)
+	case t.Clipping == Quantile && !(t.UnclippedShare > 0 && t.UnclippedShare < 1):
+		return fmt.Errorf("gradient: the share that a quantile leaves unclipped must lie in (0, 1), got %g", t.UnclippedShare)
+	case t.Clipping != Quantile && t.UnclippedShare != 0:
+		return fmt.Errorf("gradient: an unclipped share goes with clipping %q only", Quantile)
 	case t.Microbatch < 1:
 		return fmt.Errorf("gradient: microbatch must be at least 1, got %d", t.Microbatch)
 	case t.Multiplicity < 1 || t.Multiplicity > 1 && t.Augment == nil:
@@ -221,6 +218,8 @@ type step struct {
 	normal  *kernel.Normal
 	drawn   uint64 // values taken from normal
 	stdDev  float64
+	norm    float64   // that gradients are clipped to in this step
+	tuner   *quantile // nil where the norm stays
 	crew    *crew
 }
 
@@ -229,7 +228,10 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 		t: t, view: view, params: params, seeds: view.Seeds(), targets: make([]float64, view.Len()),
 		lots: newLots(view, t.SamplingRate, src.Split("lots")), masks: src.Split("masks"),
 		divisor: float32(t.SamplingRate * t.ExpectedRows), lot: make([]int32, 0, view.Len()),
-		total: make([]float32, len(params)), stdDev: noiseStdDev,
+		total: make([]float32, len(params)), stdDev: noiseStdDev, norm: t.ClippingNorm,
+	}
+	if t.Clipping == Quantile {
+		s.tuner = newQuantile(t, noiseStdDev, src.Split("share"))
 	}
 	for i := range s.targets {
 		s.targets[i] = t.Target(view.Row(i))
@@ -282,7 +284,11 @@ func (s *step) next() {
 	s.collect(include)
 	s.mask = s.masks.Uint64()
 	s.size = microbatch(len(s.lot), s.t.Microbatch)
+	if s.tuner != nil {
+		s.norm, s.stdDev = s.tuner.norm, s.tuner.stdDev*s.tuner.norm
+	}
 	s.crew.run()
+	s.follow()
 	// The noise goes on the clipped sum; dividing by a public number comes after.
 	a, b := s.workers[0].sum, s.workers[1].sum
 	if s.noise == nil {
@@ -324,6 +330,7 @@ func (s *step) draw() {
 func (s *step) work(w int) {
 	k := &s.workers[w]
 	clear(k.sum)
+	k.bound, k.within = s.norm, 0
 	for lo := w * s.size; lo < len(s.lot); lo += workers * s.size {
 		k.microbatch(s, s.params, s.lot[lo:min(lo+s.size, len(s.lot))], s.mask)
 	}

@@ -1,0 +1,100 @@
+package gradient
+
+import "math"
+
+// Clipping says how a row's gradient is brought to norm ClippingNorm at most.
+type Clipping string
+
+const (
+	// Flat scales a gradient by min(1, C/‖g‖).
+	Flat Clipping = "flat"
+	// Automatic scales by C/(‖g‖ + 0.01·C), so that every gradient has about norm C
+	// (Bu, Wang, Zha and Karypis, arXiv:2206.07136).
+	Automatic Clipping = "automatic"
+	// PerLayer scales the part of a gradient that belongs to each of the L weights (with
+	// its bias) by min(1, C_l/‖g_l‖) with C_l = C/√L. The bounds have ΣC_l² = C², so the
+	// whole has norm C at most and costs what Flat costs (McMahan, Ramage, Talwar and
+	// Zhang, arXiv:1710.06963). A weight of several uses is one weight.
+	PerLayer Clipping = "per-layer"
+	// Quantile scales by min(1, C/‖g‖) with a C that follows a quantile of the norms: in
+	// every step it moves towards the one at which UnclippedShare of the examples would
+	// not be clipped (Andrew, Thakkar, McMahan and Ramaswamy, arXiv:1905.03871).
+	Quantile Clipping = "quantile"
+	// Unclipped does not bound anything, nor leave out a gradient that is not finite;
+	// it is refused wherever noise is added.
+	Unclipped Clipping = "none"
+)
+
+func (c Clipping) known() bool {
+	switch c {
+	case Flat, Automatic, PerLayer, Quantile, Unclipped:
+		return true
+	}
+	return false
+}
+
+// group puts together what is clipped together, and makes room for the factors of n
+// inputs at most.
+func (k *worker) group(n int) {
+	k.groups = 1
+	if k.t.Clipping == PerLayer {
+		k.groups = len(k.blocks)
+		for i := range k.blocks {
+			k.blocks[i].group = i
+		}
+	}
+	if len(k.squares) != k.groups {
+		k.squares = make([]float64, k.groups)
+	}
+	if need := k.groups * len(k.seeds); len(k.factor) < need {
+		k.factor = make([]float32, need)
+	}
+}
+
+// factors are those of a block's rows of inputs.
+func (k *worker) factors(b *block) []float32 {
+	return k.factor[b.group*len(k.seeds) : (b.group+1)*len(k.seeds)]
+}
+
+// rate turns the squared norms of one example's gradient into its factors, which are
+// those of inputs lo to hi−1, and says whether it counts. One that is not finite in any
+// part contributes nothing, nor does one so long that a factor is no normal float32 and
+// could round up.
+func (k *worker) rate(lo, hi int) bool {
+	bound := k.bound / math.Sqrt(float64(k.groups))
+	counts, within := true, true
+	for g, square := range k.squares {
+		norm := math.Sqrt(square)
+		within = within && norm <= bound
+		f := k.scaleOf(norm, bound)
+		counts = counts && f > 0
+		for i := lo; i < hi; i++ {
+			k.factor[g*len(k.seeds)+i] = f
+		}
+	}
+	if within {
+		k.within++
+	}
+	if counts {
+		return true
+	}
+	for g := range k.squares {
+		clear(k.factor[g*len(k.seeds)+lo : g*len(k.seeds)+hi])
+	}
+	return false
+}
+
+// scaleOf turns a norm into a factor.
+func (k *worker) scaleOf(norm, bound float64) float32 {
+	f := 1.0
+	switch {
+	case k.t.Clipping == Automatic:
+		f = bound / (norm + 0.01*bound)
+	case !(norm <= bound):
+		f = bound / norm
+	}
+	if !(f >= 0x1p-126) { // NaN too
+		return 0
+	}
+	return float32(f)
+}
