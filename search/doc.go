@@ -18,5 +18,7 @@
 //   - grid and paas read the score of every training, so all of them compose;
 //   - split and subset choose on a part of the units given by the keyed hash: disjoint
 //     parts cost the larger of the two, overlapping ones cost both;
-//   - public chooses on other data, which are public, and pays for the last training only.
+//   - public chooses on other data, which are public, and pays for the last training only;
+//   - stw chooses on the data themselves without paying: it is there for comparison, on
+//     public data.
 package search

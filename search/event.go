@@ -77,7 +77,7 @@ func (s Strategy) choice(j Job, noise float64) (dp.Event, error) {
 		return nil, err
 	}
 	switch s.Kind {
-	case None, Public:
+	case None, Public, STW:
 		return one, nil
 	case Split, Subset, PS, RS:
 		return s.selection(s.Mean, one), nil
@@ -107,7 +107,7 @@ func (s Strategy) selection(mean float64, one dp.Event) dp.Select {
 // trial is one training with its score.
 func (s Strategy) trial(j Job, noise float64) (dp.Event, error) {
 	train := j.Train(noise)
-	if s.Kind == None || s.Kind == Public {
+	if s.Once() {
 		return dp.Scoped{Scope: j.Scopes.Final, Event: train}, nil
 	}
 	v, err := ScoreNoise(train, j.Relation)

@@ -76,7 +76,7 @@ func (s Strategy) solve(j Job) (Quote, error) {
 		return q, err
 	}
 	q.Noise = noise
-	if q.ScoreNoise, err = ScoreNoise(j.Train(noise), j.Relation); err != nil && s.Kind != None && s.Kind != Public {
+	if q.ScoreNoise, err = ScoreNoise(j.Train(noise), j.Relation); err != nil && !s.Once() {
 		return q, err
 	}
 	last := noise

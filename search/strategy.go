@@ -18,6 +18,9 @@ const (
 	None Kind = "none"
 	// Public searches on other data, which are public, and trains its winner.
 	Public Kind = "public"
+	// STW searches without noise and without paying, and trains the winner once: the
+	// drop-in workflow, for comparison on public data. What it claims is no guarantee.
+	STW Kind = "stw"
 	// Split chooses by a selection on some units and trains the winner on the others.
 	Split Kind = "split"
 	// Subset chooses by a selection on some units and trains the winner on all.
@@ -42,7 +45,7 @@ const (
 
 // Kinds returns every strategy.
 func Kinds() []Kind {
-	return []Kind{None, Public, Split, Subset, PS, PSPoisson, RS, MGRS, LT, Grid, PAAS, TuneBound}
+	return []Kind{None, Public, STW, Split, Subset, PS, PSPoisson, RS, MGRS, LT, Grid, PAAS, TuneBound}
 }
 
 // Strategy is a kind with its numbers. New fills in those of the papers.
@@ -83,7 +86,7 @@ func New(kind Kind) (Strategy, error) {
 	case None:
 	case PS, PSPoisson:
 		s.Mean = 20
-	case Public:
+	case Public, STW:
 		s.Mean = 30
 	case Split, Subset:
 		s.Mean, s.Share, s.Validation = 20, 0.1, 0.3
@@ -123,7 +126,7 @@ func (s Strategy) Check() error {
 		if !(s.Mean > 0) || s.Mean > 500 {
 			return fmt.Errorf("strategy %s: the mean number of trainings must be above 0 and at most 500", s.Kind)
 		}
-	case Public:
+	case Public, STW:
 		if !(s.Mean >= 1) || s.Mean > 1e5 {
 			return fmt.Errorf("strategy %s: the number of trials must be at least 1 and at most 100,000", s.Kind)
 		}
@@ -172,13 +175,16 @@ func (s Strategy) Parents() float64 {
 	return 0.4 // they breed, and do not stay
 }
 
+// Once says that the strategy pays for one training only.
+func (s Strategy) Once() bool { return s.Kind == None || s.Kind == Public || s.Kind == STW }
+
 // Trainings is the expected number of trainings, and the most that are booked where
 // each is booked by itself (0: the number is secret).
 func (s Strategy) Trainings() (expected float64, most int) {
 	switch s.Kind {
 	case None:
 		return 1, 1
-	case Public, Split, Subset:
+	case Public, STW, Split, Subset:
 		return s.Mean + 1, 0
 	case PS, PSPoisson, RS:
 		return s.Mean, 0
@@ -209,7 +215,7 @@ type Scopes struct {
 func (s Strategy) Divide(within dp.Scope) Scopes {
 	at := func(share float64) float64 { return within.Lower + share*(within.Upper-within.Lower) }
 	switch s.Kind {
-	case None, Public:
+	case None, Public, STW:
 		return Scopes{Train: within, Final: within}
 	case Split, Subset:
 		cut, end := at(s.Share*(1-s.Validation)), at(s.Share)

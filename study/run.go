@@ -37,7 +37,7 @@ type Work[C, M any] struct {
 	Try func(ctx context.Context, permit *ledger.Permit, c C, src *entropy.Source) (M, float64, error)
 	// Finish is the last training of strategies that end with one.
 	Finish func(ctx context.Context, permit *ledger.Permit, c C, src *entropy.Source) (M, error)
-	// Elsewhere trains and scores a candidate on other, public rows.
+	// Elsewhere trains and scores a candidate on public rows, without a permit.
 	Elsewhere func(ctx context.Context, c C, src *entropy.Source) (float64, error)
 }
 
@@ -121,7 +121,7 @@ func (r *runner[C, M]) run() (Result[C, M], error) {
 	switch s.Kind {
 	case search.None:
 		return r.finish(r.c.Rule, math.NaN())
-	case search.Public:
+	case search.Public, search.STW:
 		w, err := r.elsewhere(int(math.Round(s.Mean)))
 		if err != nil {
 			return Result[C, M]{}, err

@@ -45,6 +45,8 @@ func (in *SearchSettings) check(public bool) error {
 		return usage("example: --search-on fashion-mnist", "strategy public searches on other data, which are public")
 	case in.Strategy.Kind != search.Public && in.On != "":
 		return usage("--strategy public", "--search-on goes with strategy public")
+	case in.Strategy.Kind == search.STW && !public:
+		return usage("choose another strategy", "strategy stw looks at rows without paying: it runs on public data only")
 	case in.AsPublished && !public:
 		return usage("leave out --as-published", "as published, a search reads scores that are not paid for: it runs on public data only")
 	case in.AsPublished && !slices.Contains([]search.Kind{search.PAAS, search.RS, search.MGRS, search.TuneBound}, in.Strategy.Kind):
@@ -108,6 +110,9 @@ func (plan *Plan) planHunt() (err error) {
 	if h.Strategy.Kind == search.Public {
 		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates on %s, which is public; looks at no row of %s", int(h.Strategy.Mean), h.On, p.Dataset))
 	}
+	if h.Strategy.Kind == search.STW {
+		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates trained without noise; not paid for", int(h.Strategy.Mean)))
+	}
 	switch e := h.quote.Event.(type) {
 	case dp.Scoped:
 		plan.add("train", e.Scope, what, e.Event)
@@ -155,7 +160,7 @@ func (h *hunt) inWords() string {
 	of := fmt.Sprintf("%s of space %s (%s)", h.noun(), h.Space.Name(), h.Space.Size())
 	t := h.Strategy
 	switch t.Kind {
-	case search.None, search.Public:
+	case search.None, search.Public, search.STW:
 		return "one of the " + h.noun() + " of space " + h.Space.Name()
 	case search.Grid:
 		return fmt.Sprintf("all %d %s, every score released", t.Candidates, of)
@@ -230,7 +235,7 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, src 
 		return err
 	}
 	out.Found, out.Winner = &Found{Winner: r.Candidate, Trials: r.Trials, Generations: r.Generations}, r.Candidate.String()
-	if !math.IsNaN(r.Score) && h.Strategy.Kind != search.Public {
+	if !math.IsNaN(r.Score) && !h.Strategy.Once() {
 		out.Chosen = &r.Score
 	}
 	h.adopt(plan, r.Model, out)

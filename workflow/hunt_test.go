@@ -42,7 +42,7 @@ func huntInput(t testing.TB, public bool, kind search.Kind) NetSearchInput {
 	}
 	strategy.Candidates = 12
 	switch kind {
-	case search.PS, search.RS, search.LT, search.Split, search.Subset, search.Public:
+	case search.PS, search.RS, search.LT, search.Split, search.Subset, search.Public, search.STW:
 		strategy.Mean = 3
 	case search.PSPoisson:
 		strategy.Mean = 2
@@ -99,8 +99,8 @@ func huntEnv(t testing.TB, plan *Plan, l *ledger.Ledger) Env {
 // quoted, and shows of its trials what it may.
 func TestStrategiesRunWithinTheirBooking(t *testing.T) {
 	for _, kind := range search.Kinds() {
-		if kind == search.TuneBound || kind == search.RS {
-			continue // paas and ps under other names
+		if kind == search.TuneBound || kind == search.RS || kind == search.STW {
+			continue // paas and ps under other names; stw is for public data
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			in := huntInput(t, false, kind)
@@ -139,6 +139,31 @@ func TestStrategiesRunWithinTheirBooking(t *testing.T) {
 				t.Errorf("on sensitive rows: %s", s.Search.Paid)
 			}
 		})
+	}
+}
+
+// The drop-in search looks at public rows without paying, and says so.
+func TestDropInSearch(t *testing.T) {
+	if _, err := NewNetSearchPlan(huntInput(t, false, search.STW)); err == nil {
+		t.Error("it was offered on sensitive rows")
+	}
+	in := huntInput(t, true, search.STW)
+	in.Strategy.Mean = 3
+	plan, err := NewNetSearchPlan(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := memoryLedger()
+	out, err := plan.Run(context.Background(), huntEnv(t, plan, l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := out.Statement(context.Background(), Env{Ledger: l}, "test", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.NotPrivate || !strings.Contains(strings.Join(s.Warnings, " "), "NOT PRIVATE as a whole") || len(s.Search.Trials) != 3 {
+		t.Errorf("not private %v, %d trials, %q", s.NotPrivate, len(s.Search.Trials), s.Warnings)
 	}
 }
 

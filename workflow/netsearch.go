@@ -13,6 +13,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/nn"
@@ -271,7 +272,11 @@ func (t trained) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (f
 
 // scoreElsewhere trains and scores on the other, public data with the noise that the
 // last training will have, so that the choice anticipates it.
+// Strategy stw trains without noise on the data themselves.
 func (s *netSearch) scoreElsewhere(ctx context.Context, plan *Plan, env Env, p space.Point, src *entropy.Source) (float64, error) {
+	if plan.hunt.Strategy.Kind == search.STW {
+		return s.scoreWithoutNoise(ctx, plan, env, p, src)
+	}
 	cut := 1 - s.Strategy.Validation
 	other := *plan
 	problem := *plan.problem
@@ -290,6 +295,25 @@ func (s *netSearch) scoreElsewhere(ctx context.Context, plan *Plan, env Env, p s
 		return 0, err
 	}
 	score, _, err := trained{plan: one, model: out.Model}.publicScore(env, dp.Scope{Lower: cut, Upper: 1})
+	return score, err
+}
+
+func (s *netSearch) scoreWithoutNoise(ctx context.Context, plan *Plan, env Env, p space.Point, src *entropy.Source) (float64, error) {
+	within := plan.trainScope
+	cut := within.Upper - (within.Upper-within.Lower)*s.Strategy.Validation
+	one, err := plan.candidatePlan(p, dp.Scope{Lower: within.Lower, Upper: cut}, plan.hunt.quote.Noise, src.Split("train"))
+	if err != nil {
+		return 0, err
+	}
+	one.network.NonPrivate, one.network.Clipping, env.Progress = true, gradient.Unclipped, nil
+	var out Outcome
+	if err := one.trainNetwork(ctx, env, nil, src.Split("train"), &out); err != nil {
+		return 0, err
+	}
+	if err := out.Model.Validate(); err != nil {
+		return 0, err
+	}
+	score, _, err := trained{plan: one, model: out.Model}.publicScore(env, dp.Scope{Lower: cut, Upper: within.Upper})
 	return score, err
 }
 

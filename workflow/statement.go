@@ -18,6 +18,7 @@ import (
 	"pawl/model"
 	"pawl/report"
 	"pawl/schema"
+	"pawl/search"
 )
 
 // Statement is what may be said in public about the plan before it runs: its
@@ -98,7 +99,7 @@ func (plan *Plan) AsPublished() bool {
 
 // claimsNothing says that no noise protects, or none that is unpredictable.
 func (plan *Plan) claimsNothing() bool {
-	return plan.problem.Seed != nil || plan.network != nil && plan.network.NonPrivate || plan.AsPublished()
+	return plan.problem.Seed != nil || plan.hunt != nil && plan.hunt.Strategy.Kind == search.STW || plan.network != nil && plan.network.NonPrivate || plan.AsPublished()
 }
 
 // alone is what a stage would cost by itself.
@@ -288,7 +289,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 		out.fillSearch(s)
 	}
 	s.Shapes = out.shapes()
-	if p.Workflow == STW {
+	if p.Workflow == STW || plan.hunt != nil && plan.hunt.Strategy.Kind == search.STW {
 		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
 	}
 	if !out.Recipe.Useful && plan.network == nil {

@@ -34,6 +34,8 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	switch {
 	case settings.AsPublished:
 		return nil, usage("leave out --as-published", "no paper publishes a search over models of a table")
+	case settings.Strategy.Kind == search.STW:
+		return nil, usage("pawl fit --workflow stw", "strategy stw is offered for images")
 	case settings.Strategy.Kind == search.Public:
 		return nil, usage("choose another strategy", "searching on other data is offered for images: tables seldom have the same columns")
 	case in.Rows == 0:

@@ -79,6 +79,7 @@ func (a *app) tuneCommand() *cobra.Command {
 var strategyWords = map[search.Kind]string{
 	search.None:      "one training of the candidate that public facts choose",
 	search.Public:    "search on other data, which are public (--search-on), then train once",
+	search.STW:       "search without noise and without paying, then train once (public data, no guarantee)",
 	search.Split:     "choose privately on a tenth of the units, train the winner on the others",
 	search.Subset:    "choose privately on a tenth of the units, train the winner on all",
 	search.PS:        "private selection: a secret number of trainings, the winner leaves",
@@ -151,7 +152,7 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 		return s, &usageError{err.Error(), "pawl search --help says what they do"}
 	}
 	for flag, of := range map[string][]search.Kind{
-		"mean-trials": {search.PS, search.PSPoisson, search.RS, search.LT, search.Split, search.Subset, search.Public},
+		"mean-trials": {search.PS, search.PSPoisson, search.RS, search.LT, search.Split, search.Subset, search.Public, search.STW},
 		"eta":         {search.PS, search.RS, search.Split, search.Subset, search.MGRS}, "sizes": {search.MGRS},
 		"generations": {search.PAAS, search.TuneBound}, "population": {search.PAAS, search.TuneBound}, "replace-parents": {search.PAAS, search.TuneBound},
 		"share": {search.Split, search.Subset}, "search-on": {search.Public},
