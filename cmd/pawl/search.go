@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"pawl/space"
 	"pawl/space/net"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 type searchFlags struct {
@@ -239,63 +237,30 @@ func (a *app) planHunt(ctx context.Context, l *ledger.Ledger, data string, f *se
 	return a.planTableHunt(ctx, l, data, f, s, strategy)
 }
 
-// builder makes networks of points.
-func (f *searchFlags) builder(shape nn.Shape, outputs int, s *space.Space) (func(space.Point) (workflow.Candidate, error), error) {
-	var fixed *zoo.Spec
+// candidates makes networks of points.
+func (f *searchFlags) candidates(shape nn.Shape, outputs int, s *space.Space) (workflow.NetCandidates, error) {
+	n := workflow.NetCandidates{Shape: shape, Outputs: outputs, Dropout: f.trainFlags.published}
 	if s.Net() == "" {
 		if f.trainFlags.model == "" {
-			return nil, &usageError{fmt.Sprintf("space %s says nothing about networks", s.Name()), "--model NAME, or a space of networks: fcn, cnn"}
+			return n, &usageError{fmt.Sprintf("space %s says nothing about networks", s.Name()), "--model NAME, or a space of networks: fcn, cnn"}
 		}
 		spec, err := findModel(f.trainFlags.model)
 		if err != nil {
-			return nil, err
+			return n, err
 		}
 		if spec, err = spec.For(shape, outputs); err != nil {
-			return nil, &usageError{err.Error(), "pawl models list shows the shapes"}
+			return n, &usageError{err.Error(), "pawl models list shows the shapes"}
 		}
 		if !f.trainFlags.published {
 			spec = spec.Default()
 		}
-		fixed = &spec
+		n.Fixed = &spec
 	} else if f.trainFlags.model != "" {
-		return nil, &usageError{fmt.Sprintf("space %s makes networks of its own", s.Name()), "leave out --model, or search over --space optimizers"}
+		return n, &usageError{fmt.Sprintf("space %s makes networks of its own", s.Name()), "leave out --model, or search over --space optimizers"}
 	}
-	front, err := f.front(s)
-	if err != nil {
-		return nil, err
-	}
-	return func(p space.Point) (workflow.Candidate, error) {
-		var spec zoo.Spec
-		var err error
-		if fixed != nil {
-			spec = *fixed
-		} else if spec, err = net.Net(p, shape, outputs); err != nil {
-			return workflow.Candidate{}, err
-		}
-		if !f.trainFlags.published {
-			spec = spec.WithoutDropout()
-		}
-		if front != nil {
-			spec = spec.WithFrontEnd(front...)
-		}
-		t, err := net.Hyper(p)
-		if err != nil {
-			return workflow.Candidate{}, err
-		}
-		if t.Batch != 0 || t.Epochs != 0 {
-			return workflow.Candidate{}, &usageError{"batch and epochs cannot be searched over: a selection pays for the dearest candidate",
-				"take them out of the space and give --batch and --epochs"}
-		}
-		c := workflow.Candidate{Layers: spec.Network, Kappa: spec.Defaults.Kappa, ClippingNorm: t.ClippingNorm, LearningRate: t.LearningRate,
-			Optimizer: t.Optimizer, Momentum: t.Momentum, Average: t.Average, Radius: t.Radius}
-		if t.Kappa > 0 {
-			c.Kappa = t.Kappa
-		}
-		if c.Radius == 0 {
-			c.Radius, err = spec.Radius()
-		}
-		return c, err
-	}, nil
+	var err error
+	n.Front, err = f.front(s)
+	return n, err
 }
 
 // front is the front end of all candidates.
@@ -311,30 +276,6 @@ func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 		return frontEnd("dct:64") // the papers' nets have 64 inputs
 	}
 	return frontEnd("dct:150")
-}
-
-// ruleOf is the candidate of a space that needs no search: with the fewest parameters
-// among many draws, since noise grows with their number; of equal ones the first that
-// prefers bounded activations.
-func ruleOf(s *space.Space, parameters func(space.Point) (int, error)) (space.Point, error) {
-	rng := rand.New(rand.NewPCG(2, 11))
-	var best space.Point
-	least, bounded := -1, false
-	for range 256 {
-		p, err := s.Draw(rng)
-		if err != nil {
-			return best, err
-		}
-		n, err := parameters(p)
-		if err != nil {
-			return best, err
-		}
-		b := strings.Contains(strings.ToLower(p.String()), "tanh")
-		if least < 0 || n < least || n == least && b && !bounded {
-			best, least, bounded = p, n, b
-		}
-	}
-	return best, nil
 }
 
 func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f *searchFlags, s *space.Space, strategy search.Strategy) (*hunted, error) {
@@ -359,23 +300,12 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 			return nil, &usageError{err.Error(), "docs/SPACES.md says what a space of networks may hold"}
 		}
 	}
-	build, err := f.builder(in.Shape, in.Outputs, s)
+	candidates, err := f.candidates(in.Shape, in.Outputs, s)
 	if err != nil {
 		return nil, err
 	}
 	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}
-	settings.Rule, err = ruleOf(s, func(p space.Point) (int, error) {
-		c, err := build(p)
-		if err != nil {
-			return 0, err
-		}
-		compiled, err := nn.Compile(c.Layers, in.Shape, in.Outputs)
-		if err != nil {
-			return 0, err
-		}
-		return compiled.Parameters(), nil
-	})
-	if err != nil {
+	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}
 	var other *pictures
@@ -385,7 +315,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 		}
 		settings.On, settings.OnRows = other.name, int64(other.train.Len())
 	}
-	plan, err := workflow.NewNetSearchPlan(workflow.NetSearchInput{TrainInput: in, SearchSettings: settings, Build: build})
+	plan, err := workflow.NewNetSearchPlan(workflow.NetSearchInput{TrainInput: in, SearchSettings: settings, Build: candidates.Build})
 	if err != nil {
 		return nil, err
 	}

@@ -44,16 +44,10 @@ func (s *Images) Fit(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 	if err != nil {
 		return 0, err
 	}
-	d := &schema.Schema{
-		Version: schema.Version, Dataset: s.Name, Public: true, Unit: schema.Unit{Name: "image", MaxRows: 1},
-		Rows:    schema.RowCount{Kind: schema.RowsDeclared, N: int64(s.Train.Len())},
-		Columns: []schema.Column{{Name: s.Target, Type: schema.Categorical, Categories: s.Train.Classes, Missing: schema.MissingRefuse}},
-	}
+	d := s.schema()
 	in := workflow.TrainInput{
-		Input: workflow.Input{
-			Dataset: s.Name, Schema: d, Public: true, Target: s.Target, Rows: int64(s.Train.Len()), Test: workflow.Official, Seed: &seed,
-		},
-		Name: spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
+		Input: s.input(d, seed),
+		Name:  spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
 	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return 0, err

@@ -45,8 +45,8 @@ type Arm struct {
 	Batch        int
 	Epochs       float64
 	LearningRate float64
-	// Published is in percent; Against is the index of the arm that it stands beside in
-	// the table, whose difference is what the table shows.
+	// Published is in percent, 0 for none; Against is the index of the arm that it stands
+	// beside in the table, whose difference is what the table shows.
 	Published float64
 	Against   int
 }
@@ -96,7 +96,10 @@ func (p *Replay) Rows(ctx context.Context, arms []Arm, baseline *float64) ([]exp
 		if err != nil {
 			return nil, nil, err
 		}
-		row := experiments.Row{Name: a.Name, Data: a.Data.Name, Published: experiments.Value(a.Published), AsPublished: experiments.Of(published)}
+		row := experiments.Row{Name: a.Name, Data: a.Data.Name, AsPublished: experiments.Of(published)}
+		if a.Published > 0 {
+			row.Published = experiments.Value(a.Published)
+		}
 		var honest []float64
 		if a.Epsilon != "" {
 			if honest, err = p.measure(ctx, a, "honest", a.Net.Default()); err != nil {

@@ -13,12 +13,14 @@ import (
 	"pawl/experiments/figure4"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/selectionstudy"
+	"pawl/experiments/table1"
 	"pawl/experiments/table10"
 	"pawl/experiments/table16"
 	"pawl/experiments/table2"
 	"pawl/experiments/table5"
 	"pawl/experiments/table6"
 	"pawl/experiments/table7"
+	"pawl/experiments/table8"
 	"pawl/experiments/table9"
 )
 
@@ -31,10 +33,12 @@ func All() *experiments.Registry {
 		dfsfigure5.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
+		table1.Experiment(),
 		table2.Experiment(),
 		table5.Experiment(),
 		table6.Experiment(),
 		table7.Experiment(),
+		table8.Experiment(),
 		table9.Experiment(),
 		table10.Experiment(),
 		table16.Experiment(),
