@@ -49,6 +49,9 @@ type Training struct {
 	// (Training, rows and source) left them; else the noise of a step would be used
 	// on two sums, whose difference shows what it hid.
 	First int
+	// FirstNorm is the clipping norm of step First of a run under Quantile that goes on
+	// (NextNorm); 0 else.
+	FirstNorm float64
 	// Update receives the noisy mean gradient of step t (from 0), a vector that it
 	// may keep until it returns, and changes params.
 	Update func(t int, params, gradient []float32)
@@ -79,10 +82,6 @@ func (t *Training) Validate() error {
 		return errors.New("gradient: network, target and update are required")
 	case !t.Clipping.known():
 		return fmt.Errorf("gradient: unknown clipping %q", t.Clipping)
-	case t.Clipping == Quantile && !(t.UnclippedShare > 0 && t.UnclippedShare < 1):
-		return fmt.Errorf("gradient: the share that a quantile leaves unclipped must lie in (0, 1), got %g", t.UnclippedShare)
-	case t.Clipping != Quantile && t.UnclippedShare != 0:
-		return fmt.Errorf("gradient: an unclipped share goes with clipping %q only", Quantile)
 	case t.Microbatch < 1:
 		return fmt.Errorf("gradient: microbatch must be at least 1, got %d", t.Microbatch)
 	case t.Multiplicity < 1 || t.Multiplicity > 1 && t.Augment == nil:
@@ -94,8 +93,8 @@ func (t *Training) Validate() error {
 	case !(t.ExpectedRows > 0) || !(lot > 0) || math.IsInf(float64(lot), 0):
 		return fmt.Errorf("gradient: expected rows must be a finite number > 0, got %g", t.ExpectedRows)
 	}
-	if t.Clipping == Unclipped {
-		return nil
+	if err := t.checkQuantile(); err != nil || t.Clipping == Unclipped {
+		return err
 	}
 	// Without a gradient of its own, an example has no norm to bound.
 	return t.Network.PerExample()
@@ -273,6 +272,9 @@ func (s *step) skip(steps int) {
 		s.masks.Uint64()
 	}
 	s.drawn = uint64(steps) * uint64(len(s.params))
+	if s.tuner != nil && steps > 0 {
+		s.tuner.step, s.tuner.norm = uint64(steps), s.t.FirstNorm
+	}
 }
 
 // next fills total with the noisy mean gradient at params.

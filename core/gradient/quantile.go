@@ -1,6 +1,8 @@
 package gradient
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"pawl/core/entropy"
@@ -71,8 +73,19 @@ func (q *quantile) release(within, all int) (share float64) {
 	}
 	q.step++
 	share = min(max((1+twice/q.lot)/2, 0), 1)
-	q.norm = min(max(q.norm*math.Exp(-shareRate*(share-q.share)), leastNorm), greatestNorm)
+	q.norm = moved(q.norm, share, q.share)
 	return share
+}
+
+// moved is the norm after a step with this share of examples within it.
+func moved(norm, share, want float64) float64 {
+	return min(max(norm*math.Exp(-shareRate*(share-want)), leastNorm), greatestNorm)
+}
+
+// NextNorm is the clipping norm after a step of which Follow was told norm and share: a
+// function of released numbers.
+func (t *Training) NextNorm(norm, share float64) float64 {
+	return moved(norm, share, t.UnclippedShare)
 }
 
 // follow releases what a step shows of its norm.
@@ -84,4 +97,22 @@ func (s *step) follow() {
 	if s.t.Follow != nil {
 		s.t.Follow(s.norm, share)
 	}
+}
+
+// checkQuantile reports the first parameter of Quantile without meaning, and those of
+// Quantile that another clipping has. A run that goes on with another norm than it had
+// would put the noise of a step on two sums.
+func (t *Training) checkQuantile() error {
+	on, goesOn := t.Clipping == Quantile, t.Clipping == Quantile && t.First > 0
+	switch {
+	case on && !(t.UnclippedShare > 0 && t.UnclippedShare < 1):
+		return fmt.Errorf("gradient: the share that a quantile leaves unclipped must lie in (0, 1), got %g", t.UnclippedShare)
+	case !on && t.UnclippedShare != 0:
+		return fmt.Errorf("gradient: an unclipped share goes with clipping %q only", Quantile)
+	case goesOn && !(t.FirstNorm >= leastNorm && t.FirstNorm <= greatestNorm):
+		return fmt.Errorf("gradient: a run that goes on must have a clipping norm in [%g, %g], got %g", leastNorm, greatestNorm, t.FirstNorm)
+	case !goesOn && t.FirstNorm != 0:
+		return errors.New("gradient: a first norm goes with a quantile of a run that goes on")
+	}
+	return nil
 }

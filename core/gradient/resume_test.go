@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -21,10 +22,19 @@ func TestTrainingGoesOn(t *testing.T) {
 		units := rapid.IntRange(1, 2).Draw(t, "rows of a unit")
 		stop := rapid.IntRange(0, steps).Draw(t, "stop")
 		seed := rapid.Uint64().Draw(t, "seed")
+		clipping := rapid.SampledFrom([]Clipping{Flat, PerLayer, Quantile}).Draw(t, "clipping")
 		rows := rawRows(units, false, net, 30)
+		norms := make([]float64, steps+1)
 		run := func(first int, params []float32) (after [][]float32) {
 			tr := training(net, nil)
 			tr.SamplingRate, tr.Steps, tr.First, tr.NoiseMultiplier, tr.ExpectedRows = rate, steps, first, 0.7, 30
+			if tr.Clipping = clipping; clipping == Quantile {
+				tr.UnclippedShare = 0.4
+				tr.Follow = func(norm, share float64) { norms[first+len(after)+1] = tr.NextNorm(norm, share) }
+				if first > 0 {
+					tr.FirstNorm = norms[first]
+				}
+			}
 			tr.Update = func(i int, w, g []float32) {
 				if i != first+len(after) {
 					t.Fatalf("step %d after %d of a run from %d", i, len(after), first)
@@ -64,16 +74,23 @@ func TestTrainingGoesOn(t *testing.T) {
 	})
 }
 
-// A number of steps that the run does not have is refused before anything is opened.
+// A number of steps that the run does not have, or a norm that it cannot, is refused before anything is opened.
 func TestTrainingGoesOnWithin(t *testing.T) {
 	net := rawNet{t: 1, m: 4, n: 3}
-	for _, first := range []int{-1, 4} {
+	for _, c := range []struct {
+		clipping Clipping
+		first    int
+		norm     float64
+	}{{Flat, -1, 0}, {Flat, 4, 0}, {Flat, 1, 1}, {Quantile, 1, 0}, {Quantile, 1, math.NaN()}, {Quantile, 0, 1}} {
 		tr := training(net, nil)
-		tr.Steps, tr.First = 3, first
+		tr.Steps, tr.First, tr.FirstNorm, tr.Clipping = 3, c.first, c.norm, c.clipping
+		if c.clipping == Quantile {
+			tr.UnclippedShare = 0.5
+		}
 		permit := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
 		err := Train(context.Background(), permit, rawRows(1, false, net, 5), tr, make([]float32, net.Parameters()), entropy.Seeded(1))
 		if err == nil || permit.Opened() {
-			t.Errorf("%d steps made of 3: %v, opened %v", first, err, permit.Opened())
+			t.Errorf("%+v: %v, opened %v", c, err, permit.Opened())
 		}
 	}
 }
