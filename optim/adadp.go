@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 )
@@ -82,3 +83,22 @@ func (o *ADADP) Step(params, grad []float32) {
 
 // Between says that params are half of a step: θ½, which no average should count.
 func (o *ADADP) Between() bool { return o.calls%2 == 1 && o.calls != o.Steps }
+
+// AppendState implements Stateful. The state between the halves of a step has both.
+func (o *ADADP) AppendState(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(o.rate))
+	return appendState(b, o.calls, o.start, o.whole)
+}
+
+// RestoreState implements Stateful.
+func (o *ADADP) RestoreState(b []byte) ([]byte, error) {
+	if len(b) < 8 {
+		return nil, errShort
+	}
+	rate := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	rest, err := restoreState(b[8:], &o.calls, &o.start, &o.whole)
+	if err == nil {
+		o.rate = rate
+	}
+	return rest, err
+}

@@ -123,3 +123,38 @@ func TestADADPEdges(t *testing.T) {
 		}()
 	}
 }
+
+// A run that is stopped after any call, between the halves of a step or not, ends in the
+// same bits; bytes that are cut short are refused and change nothing.
+func TestADADPGoesOn(t *testing.T) {
+	grads := gradientsOf(4)
+	open := func() *ADADP { return &ADADP{Steps: steps, Tolerance: 1, LearningRate: 0.3} }
+	want, o := make([]float32, length), open()
+	for _, g := range grads {
+		o.Step(want, g)
+	}
+	for _, every := range []int{1, 2, 7} {
+		got, o := make([]float32, length), open()
+		for i, g := range grads {
+			o.Step(got, g)
+			if (i+1)%every != 0 {
+				continue
+			}
+			b := o.AppendState(nil)
+			next := open()
+			for n := range b {
+				if _, err := next.RestoreState(b[:n]); err == nil || next.calls != 0 || next.rate != 0 || next.start != nil {
+					t.Fatalf("%d bytes of %d are taken", n, len(b))
+				}
+			}
+			rest, err := next.RestoreState(append(b, 'x'))
+			if err != nil || string(rest) != "x" || next.Between() != o.Between() {
+				t.Fatalf("rest %q, %v", rest, err)
+			}
+			o = next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("stopped after every %d calls, a run ends elsewhere", every)
+		}
+	}
+}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/internal/stattest"
+	"pawl/kernel"
 )
 
 // quantileTraining releases one count of a lot of the given size.
@@ -147,12 +149,13 @@ func TestQuantileFindsTheQuantile(t *testing.T) {
 		for _, start := range []float64{0.01, 40, 1e5} {
 			tr := quantileTraining(net, 100)
 			tr.UnclippedShare, tr.ClippingNorm, tr.Steps = share, start, 1200
-			last, before := 0.0, start
+			last := start
 			tr.Follow = func(c, b float64) {
-				if d := math.Abs(math.Log(c / before)); d > shareRate*max(share, 1-share)+1e-12 || !(b >= 0 && b <= 1) {
-					t.Fatalf("a step from %g to %g at a share of %g", before, c, b)
+				next := tr.NextNorm(c, b)
+				if d := math.Abs(math.Log(next / c)); c != last || d > shareRate*max(share, 1-share)+1e-12 || !(b >= 0 && b <= 1) {
+					t.Fatalf("a step from %g, said to be %g, to %g at a share of %g", last, c, next, b)
 				}
-				last, before = c, c
+				last = next
 			}
 			firstSum(t, tr, imageRows(1, true, inputs, make([]float64, 100), nil, 2), make([]float32, 1), entropy.Seeded(1))
 			if want := 100 * share; math.Abs(last-want) > 0.03*want+1 {
@@ -198,5 +201,44 @@ func TestFollowMayFail(t *testing.T) {
 	p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
 	if err := Train(context.Background(), p, rawRows(1, false, net, 3), tr, make([]float32, 4), entropy.Seeded(1)); !errors.Is(err, sealed.ErrFault) {
 		t.Error(err)
+	}
+}
+
+// A run that goes on with the norm that it came to makes the bits of one that never
+// stopped; without that norm it is refused before anything is opened.
+func TestQuantileGoesOn(t *testing.T) {
+	net := &tinyNet{t: 5, m: 3, n: 2, bias: true}
+	rows := rawRows(1, false, net, 61)
+	const steps = 9
+	run := func(first int, norm float64, params []float32) (norms []float64, after [][]float32, opened bool, err error) {
+		tr := quantileTraining(net, 30)
+		tr.Steps, tr.SamplingRate, tr.ExpectedRows, tr.First, tr.FirstNorm = steps, 0.5, 61, first, norm
+		tr.Follow = func(c, share float64) { norms = append(norms, tr.NextNorm(c, share)) }
+		tr.Update = func(_ int, params, g []float32) {
+			kernel.AddScaled(params, g, -0.1)
+			after = append(after, slices.Clone(params))
+		}
+		p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
+		err = Train(context.Background(), p, rows, tr, params, entropy.Seeded(9))
+		return norms, after, p.Opened(), err
+	}
+	norms, after, _, err := run(0, 0, make([]float32, net.Parameters()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := 1; first < steps; first++ {
+		params := slices.Clone(after[first-1])
+		rest, _, _, err := run(first, norms[first-1], params)
+		if err != nil || !slices.Equal(params, after[steps-1]) || !slices.Equal(rest, norms[first:]) {
+			t.Errorf("after %d steps: %v, norms %v, want %v", first, err, rest, norms[first:])
+		}
+	}
+	for _, norm := range []float64{0, math.NaN(), -1, math.Inf(1)} {
+		if _, _, opened, err := run(3, norm, slices.Clone(after[2])); err == nil || opened {
+			t.Errorf("a run goes on with a norm of %g", norm)
+		}
+	}
+	if _, _, opened, err := run(0, 0.5, make([]float32, net.Parameters())); err == nil || opened {
+		t.Error("a run begins with the norm of one that goes on")
 	}
 }
