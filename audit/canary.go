@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"pawl/audit/bound"
+	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
@@ -26,10 +27,17 @@ type GradientCanaries struct {
 	Privacy gradient.Privacy
 	// Delta is where ε is stated. It must be small against (1−confidence)/Canaries.
 	Delta float64
+	// ShownDelta is where the bound at 95 % is stated, 0 for Delta: its error is larger, so
+	// that it can afford a larger δ.
+	ShownDelta float64
 	// Priced, when not nil, is what the run is claimed to cost in place of
 	// Privacy.Event(): how a test asks whether a false price is found.
 	Priced dp.Event
 }
+
+// MostCanaries bounds the memory of an audit: half of them are rows of as many numbers,
+// 128 MiB at the bound.
+const MostCanaries = 1 << 13
 
 // CanaryResult is an audit in one run.
 type CanaryResult struct {
@@ -66,8 +74,8 @@ func (g GradientCanaries) Run(ctx context.Context, confidence float64, src *entr
 	if src == nil {
 		return CanaryResult{}, errors.New("audit: a source of randomness is required")
 	}
-	if g.Canaries < 1 || g.Canaries > 1<<12 {
-		return CanaryResult{}, fmt.Errorf("audit: %d canaries; at most %d fit", g.Canaries, 1<<12)
+	if g.Canaries < 1 || g.Canaries > MostCanaries {
+		return CanaryResult{}, fmt.Errorf("audit: %d canaries; at most %d fit", g.Canaries, MostCanaries)
 	}
 	if confidence == 0 {
 		confidence = bound.Conviction
@@ -86,11 +94,20 @@ func (g GradientCanaries) Run(ctx context.Context, confidence float64, src *entr
 		return CanaryResult{}, err
 	}
 	out := CanaryResult{Claim: claim, Confidence: confidence}
-	if out.Bound, err = c.Epsilon(g.Delta, confidence); err != nil {
+	// The guesses that would show most if the claim held and were tight.
+	each := g.Canaries / 20
+	if sigma, err := accountant.GaussianNoiseMultiplier(claim.Epsilon, g.Delta); err == nil && sigma > 0 {
+		each = bound.DeclaredFor(g.Canaries, 1/sigma, g.Delta, bound.Printed)
+	}
+	if out.Bound, err = c.EpsilonBest(each, g.Delta, confidence); err != nil {
 		return CanaryResult{}, err
 	}
 	out.Convicted = out.Bound.Epsilon > claim.Epsilon
-	out.Shown, err = c.Epsilon(g.Delta, bound.Printed)
+	shown := g.ShownDelta
+	if shown == 0 {
+		shown = g.Delta
+	}
+	out.Shown, err = c.EpsilonBest(each, shown, bound.Printed)
 	return out, err
 }
 

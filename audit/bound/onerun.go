@@ -129,13 +129,8 @@ const leastCanaries = 8
 //
 // Errors: fewer than 8 canaries, lists of different lengths, a score that is not finite.
 func (c Canaries) Epsilon(delta, confidence float64) (OneRun, error) {
-	switch {
-	case len(c.Score) != len(c.In):
-		return OneRun{}, invalid("%d scores for %d canaries", len(c.Score), len(c.In))
-	case len(c.Score) < leastCanaries:
-		return OneRun{}, invalid("an audit in one run needs at least %d canaries, got %d", leastCanaries, len(c.Score))
-	case slices.ContainsFunc(c.Score, notFinite):
-		return OneRun{}, invalid("a score is not a finite number")
+	if err := c.check(); err != nil {
+		return OneRun{}, err
 	}
 	if err := checkDelta(delta); err != nil {
 		return OneRun{}, err
@@ -155,6 +150,18 @@ func (c Canaries) Epsilon(delta, confidence float64) (OneRun, error) {
 	g := judge.guess(guesser)
 	epsilon, err := g.Epsilon(delta, confidence)
 	return OneRun{epsilon, delta, confidence, guesser, g, Split}, err
+}
+
+func (c Canaries) check() error {
+	switch {
+	case len(c.Score) != len(c.In):
+		return invalid("%d scores for %d canaries", len(c.Score), len(c.In))
+	case len(c.Score) < leastCanaries:
+		return invalid("an audit in one run needs at least %d canaries, got %d", leastCanaries, len(c.Score))
+	case slices.ContainsFunc(c.Score, notFinite):
+		return invalid("a score is not a finite number")
+	}
+	return nil
 }
 
 func (c Canaries) guess(g Guesser) Guesses {
