@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/core/dp"
 	"pawl/core/gradient"
+	"pawl/core/release"
 	"pawl/optim"
 	"pawl/report"
+	"pawl/search"
 )
 
 // networkChoice states the network and the numbers of its training.
@@ -19,13 +22,10 @@ func (plan *Plan) networkChoice() report.Choice {
 	c := report.Choice{
 		Workflow: string(PAW), Model: n.Name, Features: []string{"input " + n.whole.Input().String()},
 		Encoding: strings.Join(layers, ", "), Parameters: n.net.Parameters(), UsefulModel: true,
-		Search: "none: the model was named", Hyperparameters: map[string]any{
+		Search: plan.unsearchedWords(), Hyperparameters: map[string]any{
 			"batch": n.Batch, "epochs": n.Epochs, "steps": n.steps, "sampling_rate": n.rate,
 			"clipping": string(n.Clipping), "optimizer": n.Optimizer,
 		},
-	}
-	if len(n.Rules) > 0 {
-		c.Search = "none: the rule decides from public facts"
 	}
 	if n.EMA > 0 {
 		c.Hyperparameters["ema"] = n.EMA
@@ -50,11 +50,45 @@ func (plan *Plan) networkChoice() report.Choice {
 	if !n.NonPrivate {
 		c.Hyperparameters["noise_multiplier"] = plan.noise
 	}
-	if rate, base, err := plan.stepSize(); err == nil {
+	if n.Clipping == gradient.Quantile {
+		c.Hyperparameters["unclipped_share"] = n.Quantile
+		if n.norm > 0 {
+			c.Hyperparameters["last_clipping_norm"] = n.norm
+		}
+	}
+	if n.Optimizer == adadp {
+		c.Hyperparameters["tolerance"], c.Hyperparameters["learning_rate"] = n.tolerance(), n.firstRate()
+	} else if rate, base, err := plan.stepSize(); err == nil {
 		c.Hyperparameters["learning_rate"] = rate
 		if strings.HasPrefix(n.Optimizer, "adam") {
 			c.Hyperparameters["learning_rate"] = base
 		}
 	}
 	return c
+}
+
+// unsearchedWords says why a network was not searched for and, where rules chose it,
+// what a private search would have left for its training.
+func (plan *Plan) unsearchedWords() string {
+	n, p := plan.network, plan.problem
+	if len(n.Rules) == 0 || n.NonPrivate {
+		return "none: the model was named"
+	}
+	const words = "none: rules decide from public facts"
+	s, err := search.New(search.PS)
+	if err != nil {
+		return words
+	}
+	j := search.Job{
+		Trial: search.Trial{
+			Train: func(x float64) dp.Event { return n.event(dp.WholeScope, x) },
+			Score: func(x float64) []dp.Event { return []dp.Event{release.Accuracy{NoiseMultiplier: x}.Event()} },
+		},
+		Scopes: s.Divide(plan.trainScope), Relation: p.relation, Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant,
+	}
+	q, err := s.Quote(j)
+	if err != nil {
+		return words + "; a private search over 20 trainings does not fit"
+	}
+	return fmt.Sprintf("%s; a private search over 20 trainings would leave this one epsilon %s of %s", words, short(q.BaseEpsilon), short(p.target()))
 }
