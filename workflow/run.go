@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"pawl/advise"
+	"pawl/checkpoint"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/intake"
@@ -52,6 +53,10 @@ type Env struct {
 	// side.
 	Study   *study.Folder
 	Workers int
+	// Checkpoint keeps a training that may be interrupted, of this version of the
+	// Software.
+	Checkpoint *checkpoint.File
+	Software   string
 }
 
 // Outcome is what a run released.
@@ -103,13 +108,9 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.
 		q.ReplayKey = fmt.Sprintf("seed %d %s", *p.Seed, q.Plan)
-	} else if env.Study != nil && !seeded {
-		// The study's key makes the same trials again, so that one that goes on costs
-		// nothing more. What is stored is a value that the key determines and that does
-		// not tell it.
-		key := plan.studyKey(env)
-		name := entropy.Derive(key, "name")
-		q.ReplayKey = "study " + hex.EncodeToString(name[:])
+	} else if _, name, ok := plan.replayable(env); ok && !seeded {
+		// The key makes the same noise again, so that what goes on costs nothing more.
+		q.ReplayKey = name
 	}
 	return env.Ledger.Reserve(ctx, q)
 }
@@ -157,23 +158,30 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 // charged reserves the plan, runs work on the permit, and commits. When work fails
 // after rows were opened the reservation stays charged; before that it is cancelled.
 func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit, *entropy.Source) error) (receipt ledger.Receipt, seeded bool, err error) {
+	if err := plan.begin(env); err != nil {
+		return receipt, false, err
+	}
 	src, err := plan.source(env)
 	if err != nil {
 		return receipt, false, err
 	}
 	permit, receipt, err := plan.reserve(ctx, env, src.Seeded())
+	if errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrInvalid) {
+		// Any other error may have come after the booking: the key is kept.
+		return receipt, false, errors.Join(err, env.Checkpoint.Forget())
+	}
 	if err != nil {
 		return receipt, false, err
 	}
 	if plan.problem.Public && !receipt.Public {
 		// Somebody registered the data set as sensitive while this plan was made.
 		return receipt, false, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
-			env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
+			env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 	}
 	if err := work(permit, src); err != nil {
 		// The stages' own context may have ended; settling must not depend on it.
 		if !permit.Opened() {
-			return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
+			return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 		}
 		return receipt, false, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
 	}
@@ -186,8 +194,9 @@ func (plan *Plan) source(env Env) (*entropy.Source, error) {
 		return entropy.Seeded(*plan.problem.Seed), nil
 	case env.Source != nil && env.Source.Seeded():
 		return env.Source, nil
-	case env.Study != nil:
-		return entropy.FromKey(entropy.Derive(plan.studyKey(env), "randomness")), nil
+	}
+	if secret, _, ok := plan.replayable(env); ok {
+		return entropy.FromKey(entropy.Derive(secret, "randomness")), nil
 	}
 	return entropy.New()
 }
@@ -217,7 +226,8 @@ func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, sr
 			return err
 		}
 		if err := out.Model.Validate(); err != nil {
-			return fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err)
+			// The same numbers would come again.
+			return errors.Join(fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err), env.Checkpoint.Erase())
 		}
 		env.Progress.step("score", 0, 0)
 		return plan.scoreNetwork(ctx, env, permit, src.Split("score"), out)

@@ -65,6 +65,8 @@ type TrainInput struct {
 	// Rules say why the network and the numbers of its training were chosen, where a rule
 	// chose them.
 	Rules []advise.Rule `json:"-"`
+	// Initial seeds the first weights of a run that may be interrupted, nil for others.
+	Initial *uint64 `json:"-"`
 	// Memory bounds the working memory of a step in bytes; 0 means 256 MiB.
 	Memory int64
 }
@@ -150,6 +152,8 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	first := rand.Uint64() // data-free; protects nobody
 	if in.Seed != nil {
 		first = *in.Seed
+	} else if in.Initial != nil {
+		first = *in.Initial
 	}
 	n.initial = n.whole.Init(rand.New(rand.NewPCG(first, 0)))
 	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN(), Recipe: advise.Recipe{Rules: in.Rules}}
@@ -340,6 +344,10 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	}
 	params := slices.Clone(n.initial)
 	average := n.averaging()
+	state := &kept{file: env.Checkpoint, params: params, optimizer: step, average: average}
+	if err := state.restore(); err != nil {
+		return err
+	}
 	t := gradient.Training{
 		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
 		Target:       func(cells []float64) float64 { return cells[p.targetColumn] },
@@ -350,6 +358,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		},
 		Progress: func(done, steps int) { env.Progress.step("train", done, steps) }, Alone: n.alone,
 	}
+	state.attach(&t)
 	if n.NonPrivate {
 		err = plan.centrePublic(env)
 	} else {
@@ -369,6 +378,9 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		err = gradient.Train(ctx, permit, env.Rows, t, params, src.Split("train"))
 	}
 	if err != nil {
+		if ctx.Err() != nil {
+			state.stopped()
+		}
 		return err
 	}
 	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/checkpoint"
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -139,6 +140,7 @@ func status(err error) int {
 		path       interface{ Timeout() bool } // *fs.PathError and its kin
 		unknown    unknownEventError
 		convicted  *convictedError
+		kept       *checkpoint.Error
 	)
 	switch {
 	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown), errors.As(err, &convicted):
@@ -149,7 +151,7 @@ func status(err error) int {
 		return exitOther
 	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
 		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
-		errors.As(err, &path), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
+		errors.As(err, &path), errors.As(err, &kept), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage
 	}
 	return exitOther

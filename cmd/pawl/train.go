@@ -34,6 +34,7 @@ type trainFlags struct {
 	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
 	schedule, frontEnd                                               string
 	warmup                                                           float64
+	checkpoint                                                       checkpointFlags
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
@@ -55,9 +56,16 @@ pawl models list or a YAML file. Give --epsilon, and the noise follows, or
 --front-end changes what the network is given. dct:K, random:K (signs from a public
 seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to norm 1,
 have their mean and second moments released with noise beside the training, and
-components below that noise are left out. pca:K pays nothing and claims nothing.`,
+components below that noise are left out. pca:K pays nothing and claims nothing.
+
+--checkpoint FILE keeps a run that may be interrupted: its secret key and how far it is,
+in a file for its owner alone. The same command with --resume FILE goes on from there, at
+no cost and to the same model; another model, data or setting is refused. The file is
+erased when the run is finished.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
   pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
+  pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --checkpoint ~/mnist.ckpt
+  pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --resume ~/mnist.ckpt
   pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -119,6 +127,7 @@ components below that noise are left out. pca:K pays nothing and claims nothing.
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.checkpoint.register(c)
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
 		s.Float64Var(&f.clippingNorm, alias, 0, "same as --"+name)
 		_ = s.MarkHidden(alias)
@@ -152,12 +161,16 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 }
 
 func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
+	kept, err := f.checkpoint.open(f.out)
+	if err != nil {
+		return err
+	}
 	j, err := a.planTrain(ctx, l, data, f)
 	if err != nil {
 		return err
 	}
 	p := j.pictures
-	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
+	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated, Checkpoint: kept, Software: version()}
 	key, err := scopeKey(ctx, l, p.name, j.schema, j.seed)
 	if err != nil {
 		return err
@@ -168,7 +181,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	if env.Digest, err = l.Digest(ctx, p.train.Reader()); err != nil {
 		return err
 	}
-	return a.finish(ctx, j.plan, env, f.out)
+	return a.finishKept(ctx, j.plan, env, f.out)
 }
 
 // trainJob is everything that a training needs, with nothing charged.
@@ -356,6 +369,7 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 // shared is what does not depend on the network.
 func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
 	in := workflow.TrainInput{
+		Initial: f.checkpoint.initial(),
 		Input: workflow.Input{
 			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,

@@ -1,0 +1,276 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"pawl/core/entropy"
+)
+
+// Error is a checkpoint that cannot be used. Nothing was charged for it.
+type Error struct{ Msg, Advice string }
+
+func (e *Error) Error() string { return e.Msg }
+
+// Hint says how to mend it.
+func (e *Error) Hint() string { return e.Advice }
+
+func (f *File) refuse(advice, format string, args ...any) error {
+	return &Error{f.path + ": " + fmt.Sprintf(format, args...), advice}
+}
+
+const anew = "or start a new run with --checkpoint FILE, which is charged"
+
+// File is the checkpoint of one training. A nil *File keeps nothing.
+type File struct {
+	path  string
+	every time.Duration
+	fresh bool // made by this run
+
+	key     [32]byte
+	of      Identity
+	step    int
+	state   []byte
+	written bool
+	saved   time.Time
+	failed  error
+}
+
+// Create begins a checkpoint at path, which must not exist. The file appears with Begin;
+// later it is written again when every has passed.
+func Create(path string, every time.Duration) (*File, error) {
+	f := &File{path: path, every: every, fresh: true}
+	switch info, err := os.Stat(filepath.Dir(path)); {
+	case err != nil || !info.IsDir():
+		return nil, f.refuse("name a file in a directory that exists", "cannot be written: %s is no directory", filepath.Dir(path))
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil, f.exists()
+	}
+	var err error
+	f.key, err = entropy.NewKey()
+	return f, err
+}
+
+func (f *File) exists() error {
+	return f.refuse("--resume goes on with the run that it belongs to; a new run needs another file", "exists already")
+}
+
+// Open reads the checkpoint of a run that was interrupted.
+func Open(path string, every time.Duration) (*File, error) {
+	f := &File{path: path, every: every}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, f.refuse("a new run begins with --checkpoint FILE", "no such checkpoint; that of a finished run is erased")
+	case err != nil:
+		return nil, f.refuse("", "cannot be read: %v", bare(err))
+	case !info.Mode().IsRegular():
+		return nil, f.refuse("name the file that --checkpoint wrote", "is no regular file")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, f.refuse("chmod 600, if nobody has read it", "holds a key, and others may read it")
+	case info.Size() > 1<<40:
+		return nil, f.refuse("name the file that --checkpoint wrote", "is too large for a checkpoint")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, f.refuse("", "cannot be read: %v", bare(err))
+	}
+	if err := f.decode(b); err != nil {
+		return nil, err
+	}
+	f.written = true
+	f.sweep()
+	return f, nil
+}
+
+func bare(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err
+	}
+	return err
+}
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
+
+// Begin says what is computed, before anything is charged. A fresh file is on the disk
+// when it returns, so that no run is charged whose key could be lost; one that was opened
+// must be of the same computation. Errors: *Error.
+func (f *File) Begin(of Identity) error {
+	if !f.fresh || f.written {
+		return f.same(of)
+	}
+	f.of = of
+	if err := f.write(); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return f.exists()
+		}
+		return f.refuse("free some space, or name another file", "cannot be written: %v", bare(err))
+	}
+	return nil
+}
+
+// Fresh says that the file was made by this run.
+func (f *File) Fresh() bool { return f.fresh }
+
+// Written says that the file is on the disk.
+func (f *File) Written() bool { return f != nil && f.written }
+
+// Key is the secret of the computation that Begin named: another one has another key,
+// even under one file.
+func (f *File) Key() [32]byte {
+	if !f.written {
+		panic("checkpoint: a key before Begin")
+	}
+	return entropy.Derive(f.key, "computation", f.of.bytes())
+}
+
+// Initial seeds what is drawn before any row is looked at, such as first weights. It may
+// become known.
+func (f *File) Initial() uint64 {
+	k := entropy.Derive(f.key, "initial weights")
+	return binary.LittleEndian.Uint64(k[:])
+}
+
+// State is the number of steps made and what was saved after them, nil at the start.
+func (f *File) State() (steps int, state []byte) { return f.step, f.state }
+
+// Due says that it is time to save.
+func (f *File) Due() bool { return f != nil && time.Since(f.saved) >= f.every }
+
+// Save replaces what is kept: whole or not at all. When it fails, the training may go
+// on, what was saved before is still there, and Failed has the reason.
+func (f *File) Save(steps int, state []byte) {
+	f.step, f.state = steps, state
+	f.failed = f.write()
+	f.saved = time.Now()
+}
+
+// Failed is why the last Save did not succeed.
+func (f *File) Failed() error {
+	if f == nil || f.failed == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: cannot be written: %w", f.path, bare(f.failed))
+}
+
+// Erase removes the file, and with it the key.
+func (f *File) Erase() error {
+	if f == nil {
+		return nil
+	}
+	f.sweep()
+	f.written = false
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f.refuse("remove it by hand: it holds the key of the run's noise", "cannot be erased: %v", bare(err))
+	}
+	return nil
+}
+
+// Forget erases a file that this run made and that nothing was charged for.
+func (f *File) Forget() error {
+	if f == nil || !f.fresh {
+		return nil
+	}
+	return f.Erase()
+}
+
+// unfinished is how a file is called while it is written.
+func (f *File) unfinished() string { return filepath.Base(f.path) + ".*.new" }
+
+// sweep removes what killed processes left.
+func (f *File) sweep() {
+	left, _ := filepath.Glob(filepath.Join(literal(filepath.Dir(f.path)), literal(filepath.Base(f.path))+".*.new"))
+	for _, name := range left {
+		os.Remove(name)
+	}
+}
+
+// literal escapes what Glob reads as a pattern.
+func literal(path string) string {
+	var b []rune
+	for _, r := range path {
+		switch r {
+		case '*', '?', '[':
+			b = append(b, '[', r, ']')
+			continue
+		case '\\':
+			if runtime.GOOS != "windows" {
+				b = append(b, '\\')
+			}
+		}
+		b = append(b, r)
+	}
+	return string(b)
+}
+
+// write makes the file whole or not at all; the first time, only where none is.
+func (f *File) write() (err error) {
+	t, err := os.CreateTemp(filepath.Dir(f.path), f.unfinished()) // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	_, err = t.Write(f.encode())
+	if err := errors.Join(err, t.Sync(), t.Close()); err != nil {
+		return err
+	}
+	if !f.written {
+		err := os.Link(t.Name(), f.path)
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err == nil {
+			f.written = true
+			return syncDir(filepath.Dir(f.path))
+		} // else the file system knows no links
+	}
+	if err := os.Rename(t.Name(), f.path); err != nil {
+		return err
+	}
+	f.written = true
+	return syncDir(filepath.Dir(f.path))
+}
+
+// syncDir makes a rename last. Not every system can.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	_ = d.Sync()
+	return nil
+}
+
+// Identity is what a run computes: public facts, but for the data's keyed digest. Two
+// runs that differ in one of them differ in their output by more than noise.
+type Identity struct {
+	Software, Kernel string
+	Dataset          string
+	Data             []byte // the ledger's keyed digest
+	Plan             string // digest
+	// Settings is a JSON object of what was asked for, by which a difference is named.
+	Settings json.RawMessage
+}
+
+func (of Identity) bytes() []byte {
+	b, err := json.Marshal(of)
+	if err != nil {
+		panic(fmt.Sprintf("checkpoint: settings are no JSON: %v", err))
+	}
+	return b
+}

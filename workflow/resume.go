@@ -1,0 +1,124 @@
+package workflow
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"pawl/checkpoint"
+	"pawl/core/entropy"
+	"pawl/core/gradient"
+	"pawl/kernel"
+	"pawl/optim"
+)
+
+// GoesOn refuses a checkpoint of another computation than the plan on the data of env.
+func (plan *Plan) GoesOn(env Env) error { return plan.begin(env) }
+
+// begin writes the checkpoint of the run, or sees that it is of this run, while nothing
+// is charged.
+func (plan *Plan) begin(env Env) error {
+	if env.Checkpoint == nil {
+		return nil
+	}
+	settings, err := json.Marshal(plan.network.TrainInput)
+	if err != nil {
+		return err
+	}
+	return env.Checkpoint.Begin(checkpoint.Identity{Software: env.Software, Kernel: kernel.Name(), Dataset: plan.problem.Dataset,
+		Data: env.Digest, Plan: plan.digest(env.Digest), Settings: settings})
+}
+
+// replayable is the secret of a computation that may be run again at no cost, because it
+// gives the same output, with the name under which the ledger knows it: a value that the
+// secret determines and that does not tell it.
+func (plan *Plan) replayable(env Env) (secret [32]byte, name string, ok bool) {
+	kind := "study "
+	switch {
+	case env.Checkpoint != nil:
+		kind, secret = "checkpoint ", env.Checkpoint.Key()
+	case env.Study != nil:
+		secret = plan.studyKey(env)
+	default:
+		return secret, "", false
+	}
+	public := entropy.Derive(secret, "name")
+	return secret, kind + hex.EncodeToString(public[:]), true
+}
+
+// kept is a training as its checkpoint has it. What it saves is a function of released
+// sums and public numbers; the position of the streams of lots, masks and noise follows
+// from the number of steps (gradient.Training.First).
+type kept struct {
+	file      *checkpoint.File
+	steps     int
+	norm      float64 // of the next step under quantile clipping, else 0
+	params    []float32
+	optimizer optim.Optimizer
+	average   optim.Average
+}
+
+// restore sets the training to where the checkpoint left it.
+func (k *kept) restore() error {
+	if k.file == nil {
+		return nil
+	}
+	steps, b := k.file.State()
+	if steps == 0 {
+		return nil
+	}
+	if len(b) < 8 {
+		b = make([]byte, 8) // too short for the rest as well
+	}
+	norm := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	params, b, err := optim.CutVector(b[8:])
+	if err == nil {
+		b, err = k.optimizer.RestoreState(b)
+	}
+	if err == nil {
+		b, err = k.average.RestoreState(b)
+	}
+	if err != nil || len(b) > 0 || len(params) != len(k.params) {
+		return fmt.Errorf("%s: the state of another training", k.file.Path())
+	}
+	k.steps, k.norm = steps, norm
+	copy(k.params, params)
+	return nil
+}
+
+func (k *kept) save() {
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 16*len(k.params)+64), math.Float64bits(k.norm))
+	b = optim.AppendVector(b, k.params)
+	k.file.Save(k.steps, k.average.AppendState(k.optimizer.AppendState(b)))
+}
+
+// attach lets t begin where the training is, and has its steps counted and, when it is
+// time, saved.
+func (k *kept) attach(t *gradient.Training) {
+	if k.file == nil {
+		return
+	}
+	t.First, t.FirstNorm = k.steps, k.norm
+	if follow := t.Follow; t.Clipping == gradient.Quantile {
+		t.Follow = func(norm, share float64) {
+			k.norm = t.NextNorm(norm, share)
+			follow(norm, share)
+		}
+	}
+	update := t.Update
+	t.Update = func(step int, params, g []float32) {
+		update(step, params, g)
+		if k.steps++; k.file.Due() {
+			k.save()
+		}
+	}
+}
+
+// stopped saves what an interrupted run has.
+func (k *kept) stopped() {
+	if k.file != nil && k.steps > 0 {
+		k.save()
+	}
+}
