@@ -149,7 +149,7 @@ var studyPage = htmltemplate.Must(htmltemplate.New("study").Parse(`<!doctype htm
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Name}}</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
-svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:12px;text-anchor:middle;font-weight:600}.tick{font-size:10px;fill:#445}
+svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:12px;text-anchor:middle;font-weight:600}.tick{font-size:10px;fill:#445;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}</style></head><body>
 {{if .NotPrivate}}<p class="banner">NOT PRIVATE</p>{{end}}
 <h1>Study {{.Name}}</h1>
