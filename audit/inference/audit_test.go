@@ -142,6 +142,7 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		"one shadow model": {func(a *Audit) { a.Attack, a.Shadows = LiRA, 1 }, ErrInput, "at least 4"},
+		"one shadow, RMIA": {func(a *Audit) { a.Attack, a.Shadows = RMIA, 1 }, ErrInput, "at least 2"},
 		"few records":      {func(a *Audit) { a.Attack, a.Shadows = SVM, 40 }, ErrInput, "at least 40"},
 		"names that lack":  {func(a *Audit) { a.Identity = a.Identity[1:] }, ErrInput, "names"},
 		"the same record":  {func(a *Audit) { a.Identity[3] = a.Identity[4] }, attack.ErrOverlap, "overlap"},

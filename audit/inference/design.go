@@ -40,12 +40,15 @@ func (k Kind) Shadows() int {
 }
 
 // least is the number of shadow models below which an attack says nothing: LiRA takes a
-// variance from those that were trained on a record and one from those that were not.
+// variance from those that were trained on a record and one from those that were not, RMIA
+// a mean of either.
 func (k Kind) least() int {
 	switch k {
 	case LiRA:
 		return 4
-	case RMIA, SVM, Logistic:
+	case RMIA:
+		return 2
+	case SVM, Logistic:
 		return 1
 	}
 	return 0

@@ -10,16 +10,20 @@ import (
 
 // Files of an audit.
 const (
-	auditFile    = "audit.json"
-	manifestFile = "manifest.json"
+	auditFile     = "audit.json"
+	auditPageFile = "audit.html"
+	manifestFile  = "manifest.json"
 )
 
 // writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
-func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+func (a *app) writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cannotWrite(dir, err)
 	}
 	if err := writeFile(filepath.Join(dir, auditFile), true, func(w io.Writer) error { return writeJSON(w, out) }); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return a.pageMIA(w, out) }); err != nil {
 		return err
 	}
 	if manifest == nil {

@@ -197,9 +197,9 @@ func attackError(what string, err error) error {
 	case errors.Is(err, attack.ErrOverlap):
 		return &usageError{what + ": " + msg, "every record belongs to one pool"}
 	case errors.Is(err, attack.ErrInput), errors.Is(err, bound.ErrInput), errors.Is(err, inference.ErrInput):
-		advice := "score is larger for members, member is 1 or 0"
+		advice := "the columns of --scores: score, larger for members; member, 1 or 0; and maybe class, from 0"
 		if strings.Contains(msg, "shadow models") {
-			advice = "--shadows 16, or --attack rmia, which works from one"
+			advice = "--shadows 16, or --attack rmia, which works from two"
 		} else if strings.Contains(msg, "records under attack") {
 			advice = "fewer --shadows, or more --records"
 		}
@@ -211,7 +211,7 @@ func attackError(what string, err error) error {
 // finishMIA writes the files, prints and convicts.
 func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
 	if dir != "" {
-		if err := writeMIA(out, manifest, dir); err != nil {
+		if err := a.writeMIA(out, manifest, dir); err != nil {
 			return err
 		}
 	}
