@@ -180,9 +180,9 @@ func (f *File) Erase() error {
 	return nil
 }
 
-// Forget erases a file that this run made and that nothing was charged for.
+// Forget erases a file that this run made, of which nothing was charged and no step made.
 func (f *File) Forget() error {
-	if f == nil || !f.fresh {
+	if f == nil || !f.fresh || f.step > 0 {
 		return nil
 	}
 	return f.Erase()

@@ -1,0 +1,253 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func identity() Identity {
+	return Identity{Software: "v1", Kernel: "avx2", Dataset: "d", Data: []byte{1, 2}, Plan: "p", Settings: json.RawMessage(`{"Batch":100,"ClippingNorm":0.5,"Layers":[1]}`)}
+}
+
+// written makes the checkpoint of a run that was interrupted after step 7.
+func written(t testing.TB) (path string, f *File) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "run.ckpt")
+	f, err := Create(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Begin(identity()); err != nil {
+		t.Fatal(err)
+	}
+	f.Save(7, []byte("state"))
+	if f.Failed() != nil {
+		t.Fatal(f.Failed())
+	}
+	return path, f
+}
+
+func TestGoesOn(t *testing.T) {
+	path, f := written(t)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("mode %v, %v", info.Mode(), err)
+	}
+	g, err := Open(path, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Begin(identity()); err != nil {
+		t.Fatal(err)
+	}
+	steps, state := g.State()
+	if steps != 7 || string(state) != "state" || g.Key() != f.Key() || g.Initial() != f.Initial() || g.Fresh() || !f.Fresh() {
+		t.Errorf("%d steps, state %q, fresh %v", steps, state, g.Fresh())
+	}
+	if err := g.Erase(); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(filepath.Dir(path))
+	if len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	if err := f.Erase(); err != nil {
+		t.Errorf("erased by another process: %v", err)
+	}
+}
+
+// Two runs have two keys, and one file has another key for another computation.
+func TestKeys(t *testing.T) {
+	seen := map[[32]byte]string{}
+	for _, c := range []struct {
+		name string
+		edit func(*Identity)
+	}{
+		{"as it is", func(*Identity) {}}, {"again", func(*Identity) {}}, {"data", func(of *Identity) { of.Data = []byte{2} }}, {"kernel", func(of *Identity) { of.Kernel = "go" }},
+		{"software", func(of *Identity) { of.Software = "v2" }}, {"plan", func(of *Identity) { of.Plan = "q" }}, {"settings", func(of *Identity) { of.Settings = json.RawMessage(`{}`) }},
+	} {
+		f := &File{path: filepath.Join(t.TempDir(), "f"), fresh: true, key: [32]byte{1}}
+		of := identity()
+		c.edit(&of)
+		if err := f.Begin(of); err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[f.Key()]; ok != (c.name == "again") {
+			t.Errorf("%s has the key of %q", c.name, other)
+		}
+		seen[f.Key()] = c.name
+	}
+	_, a := written(t)
+	_, b := written(t)
+	if a.Key() == b.Key() || a.Initial() == b.Initial() {
+		t.Error("two files have one key")
+	}
+}
+
+// refused checks one line and the mend that it names.
+func refused(t *testing.T, err error, message, hint string) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) || !strings.Contains(e.Msg, message) || !strings.Contains(e.Hint(), hint) || strings.Contains(e.Msg+e.Hint(), "\n") {
+		t.Errorf("got %v, want %q and the hint %q", err, message, hint)
+	}
+}
+
+func TestOtherComputations(t *testing.T) {
+	for _, c := range []struct {
+		name, message, hint string
+		edit                func(*Identity)
+	}{
+		{"kernel", "kernel avx2", "machine of the same kind", func(of *Identity) { of.Kernel = "go" }},
+		{"software", "by pawl v1", "resume with that version", func(of *Identity) { of.Software = "v2" }},
+		{"data set", `data set "d", not to "e"`, "give the data", func(of *Identity) { of.Dataset = "e" }},
+		{"bytes", "other bytes", "give the bytes", func(of *Identity) { of.Data = []byte{9} }},
+		{"model", "another model", "give the flags", func(of *Identity) {
+			of.Settings = json.RawMessage(`{"Batch":100,"ClippingNorm":0.1,"Layers":[2]}`)
+		}},
+		{"settings", "another batch, clipping-norm, seed", "give the flags", func(of *Identity) { of.Settings = json.RawMessage(`{"Batch":1,"Layers":[1],"Seed":3}`) }},
+		{"plan", "other settings", "--checkpoint FILE", func(of *Identity) { of.Plan = "q" }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, _ := written(t)
+			f, err := Open(path, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := identity()
+			c.edit(&of)
+			refused(t, f.Begin(of), c.message, c.hint)
+			if _, err := os.Stat(path); err != nil {
+				t.Error("a refused checkpoint is gone")
+			}
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	path, _ := written(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Create(path, 0)
+	refused(t, err, "exists already", "--resume")
+	_, err = Create(filepath.Join(path, "no", "f"), 0)
+	refused(t, err, "no directory", "exists")
+	_, err = Open(path+"x", 0)
+	refused(t, err, "no such checkpoint; that of a finished run is erased", "--checkpoint")
+	_, err = Open(t.TempDir(), 0)
+	refused(t, err, "no regular file", "--checkpoint")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(path, 0)
+	refused(t, err, "others may read it", "chmod 600")
+
+	for _, c := range []struct {
+		name, message, hint string
+		bytes               []byte
+	}{
+		{"empty", "cut short", "unedited copy", nil},
+		{"text", "is no checkpoint", "name the file", []byte("version: 1\nname: tiny\n")},
+		{"newer", "newer version of pawl", "the pawl that wrote it", append(append([]byte(magic), 9, 0, 0, 0), whole[front:]...)},
+		{"longer", "edited", "unedited copy", append(bytes.Clone(whole), 0)},
+	} {
+		bad := filepath.Join(t.TempDir(), "bad")
+		if err := os.WriteFile(bad, c.bytes, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(bad, 0)
+		refused(t, err, c.message, c.hint)
+	}
+	for n := range whole {
+		if err := (&File{path: "f"}).decode(whole[:n]); err == nil || !strings.Contains(err.Error(), "cut short") {
+			t.Fatalf("%d bytes of %d: %v", n, len(whole), err)
+		}
+	}
+}
+
+// Whatever byte is edited, the file is refused.
+func TestEditedFiles(t *testing.T) {
+	path, _ := written(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		b := bytes.Clone(whole)
+		b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "by"))
+		if err := (&File{path: "f"}).decode(b); err == nil {
+			t.Fatal("an edited file is taken")
+		}
+	})
+}
+
+// A file that cannot be written leaves the run and what was saved before.
+func TestFailedSave(t *testing.T) {
+	path, f := written(t)
+	dir := filepath.Dir(path)
+	moved := dir + ".moved"
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(moved)
+	if f.Save(8, []byte("later")); f.Failed() == nil || !strings.HasPrefix(f.Failed().Error(), path+": cannot be written") {
+		t.Errorf("failed: %v", f.Failed())
+	}
+	g, err := Open(filepath.Join(moved, "run.ckpt"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps, _ := g.State(); steps != 7 {
+		t.Errorf("%d steps are kept", steps)
+	}
+}
+
+// What a killed process left of a writing goes with the next reading, and nothing else.
+func TestSweep(t *testing.T) {
+	path, _ := written(t)
+	for _, name := range []string{".123.new", ".new", "2.123.new"} {
+		if err := os.WriteFile(path+name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{".123.new": false, ".new": true, "2.123.new": true} {
+		if _, err := os.Stat(path + name); (err == nil) != want {
+			t.Errorf("%s is there: %v", name, err == nil)
+		}
+	}
+}
+
+// Only a file that this run made, and made no step in, is forgotten.
+func TestForget(t *testing.T) {
+	path, f := written(t)
+	g, err := Open(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Forget(); err != nil || !g.Written() {
+		t.Errorf("an older run's key is gone: %v", err)
+	}
+	if err := f.Forget(); err != nil || !f.Written() {
+		t.Errorf("a run that made steps is forgotten: %v", err)
+	}
+	f.Save(0, nil)
+	if err := f.Forget(); err != nil || f.Written() {
+		t.Errorf("forget: %v, written %v", err, f.Written())
+	}
+	var none *File
+	if none.Forget() != nil || none.Erase() != nil || none.Failed() != nil || none.Written() || none.Due() {
+		t.Error("no checkpoint keeps something")
+	}
+}
