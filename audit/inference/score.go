@@ -33,13 +33,18 @@ func (a Audit) scores(ctx context.Context, d *design) (attack.Scored, error) {
 	case SVM, Logistic:
 		s.Score, err = a.attackModel(d, target, shadows)
 	default:
-		signal := map[Kind]attack.Signal{Loss: attack.Loss, Confidence: attack.Confidence, Entropy: attack.Entropy, ModifiedEntropy: attack.ModifiedEntropy}[a.Attack]
-		if signal == "" {
-			return s, fmt.Errorf("%w: no attack %q", ErrInput, a.Attack)
-		}
-		s.Score, err = a.of(target, d.attacked).Scores(signal)
+		s.Score, err = Threshold(a.Attack, a.of(target, d.attacked))
 	}
 	return s, err
+}
+
+// Threshold scores records by an attack that needs nothing but a model's posteriors.
+func Threshold(kind Kind, p attack.Posteriors) ([]float64, error) {
+	signal, ok := map[Kind]attack.Signal{Loss: attack.Loss, Confidence: attack.Confidence, Entropy: attack.Entropy, ModifiedEntropy: attack.ModifiedEntropy}[kind]
+	if !ok {
+		return nil, fmt.Errorf("%w: no attack %q that works without shadow models", ErrInput, kind)
+	}
+	return p.Scores(signal)
 }
 
 func (a Audit) train(ctx context.Context, number int, members []int) ([]float64, error) {

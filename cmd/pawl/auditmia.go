@@ -19,9 +19,9 @@ import (
 )
 
 type miaFlags struct {
-	model, data, schema, scores, attack, epsilon, delta, seed, rates, priors, out string
-	shadows, records                                                              int
-	coins                                                                         bool
+	model, data, schema, scores, attack, epsilon, delta, seed, rates, priors, out, index string
+	shadows, records                                                                     int
+	coins                                                                                bool
 }
 
 func (a *app) auditMIA() *cobra.Command {
@@ -35,7 +35,7 @@ With --model the recipe of that model is audited on public data: fair coins deci
 records the audit's own target is trained on, by the settings that the model's statement
 holds, and shadow models are trained by the same settings on other draws. Members are
 thereby known, and the attack is an audit in one run, which can convict. The weights in
-DIR are not attacked.
+DIR are attacked with --index alone, a list of their members, and without shadow models.
 
 With --scores the attack was made elsewhere: a CSV with the columns score (larger for
 members) and member (1 or 0), and class where known. --epsilon and --delta are then the
@@ -68,6 +68,7 @@ noise: it stays inside, unless the data are public or its cost is booked.`,
 	s.StringVar(&f.model, "model", "", "directory that pawl fit or pawl train wrote, for its settings")
 	s.StringVar(&f.data, "data", "", "the public data set that it was trained on")
 	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
+	s.StringVar(&f.index, "index", "", "file with the rows of DATA, from 0 and one in a line, that the model was trained on: attacks its weights by a threshold")
 	s.StringVar(&f.scores, "scores", "", "CSV of an outside attack: score, member and maybe class")
 	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))
 	s.IntVar(&f.shadows, "shadows", 0, "number of shadow models (default: 16 for lira, 4 for rmia, 1 for svm and logistic)")
@@ -241,7 +242,7 @@ func (a *app) printMIA(to io.Writer, out *miaAudit) error {
 	r := out.Report
 	fmt.Fprintf(w, "attack\t%s on %s, %d shadow models\n", out.Attack, out.Data, out.Shadows)
 	if out.Model != "" {
-		fmt.Fprintf(w, "target\tof the audit, by the settings of %s on %d records\n", out.Model, out.Trained)
+		fmt.Fprintf(w, "settings\tof %s; the target was trained on %d records\n", out.Model, out.Trained)
 	}
 	if out.Claim != nil {
 		fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))

@@ -35,6 +35,7 @@ type recipe struct {
 	// label is the class of every record, and classes their number.
 	label   []int
 	classes int
+	public  bool
 	// plan makes a plan for a nominal number of rows; number sets its randomness.
 	plan func(nominal, number int) (*workflow.Plan, error)
 	// env seals the members; some other records are scored, since every plan scores.
@@ -93,6 +94,9 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 	r, err := a.recipe(ctx, f, m, s, seed, src)
 	if err != nil {
 		return err
+	}
+	if f.index != "" {
+		return a.attackWeights(f, kind, r, src, o)
 	}
 	return a.attackRecipe(ctx, f, kind, r, src, seed, o.Rates, o.Priors)
 }
@@ -216,16 +220,32 @@ func throwAway() workflow.Env {
 	}
 }
 
-// some are n of the numbers below of, in random order; all of them where n is 0.
-func some(n, of int, src *entropy.Source) ([]int, error) {
+// some are n of the numbers below of, in random order, or all of them where n is 0. An
+// index file speaks of all rows in their order.
+func (f miaFlags) some(n, of int, src *entropy.Source) ([]int, error) {
 	if n > of {
 		return nil, &usageError{fmt.Sprintf("--records %d: there are %d", n, of), ""}
 	}
 	order := rand.New(rand.NewPCG(src.Split("records").Uint64(), 0)).Perm(of)
-	if n > 0 {
+	if f.index != "" {
+		slices.Sort(order)
+	} else if n > 0 {
 		order = order[:n]
 	}
 	return order, nil
+}
+
+// ledgersWord asks the ledger whether a file is public: its schema alone does not decide.
+func (a *app) ledgersWord(ctx context.Context, t *source) error {
+	if t.builtin != nil {
+		return nil
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return effectivePublic(ctx, l, t.name, t.schema)
 }
 
 // sameData refuses a data set that is not the one of the training. The fingerprint is

@@ -48,7 +48,10 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if err != nil {
 		return nil, err
 	}
-	if err := publicOnly(t.schema.Public, t.name); err != nil {
+	if err := a.ledgersWord(ctx, t); err != nil {
+		return nil, err
+	}
+	if err := publicOnly(t.schema.Public || f.index != "", t.name); err != nil {
 		return nil, err
 	}
 	if err := a.sameData(ctx, s, t.name, t.builtin != nil, bytes.NewReader(t.content)); err != nil {
@@ -62,7 +65,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if err := t.each(reader.Refuse, func(cells []float64, _ string) error { rows = append(rows, cells); return nil }); err != nil {
 		return nil, err
 	}
-	chosen, err := some(f.records, len(rows), src)
+	chosen, err := f.some(f.records, len(rows), src)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +73,14 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if target < 0 {
 		return nil, &usageError{fmt.Sprintf("the data have no column %q, which the model predicts", m.Target), ""}
 	}
-	r := &recipe{model: m, statement: s, classes: len(m.Classes())}
+	r := &recipe{model: m, statement: s, classes: len(m.Classes()), public: t.schema.Public}
 	cells := make([][]float64, len(chosen))
 	for i, at := range chosen {
 		cells[i] = rows[at]
 		r.label = append(r.label, int(rows[at][target]))
 	}
 	learner, err := learnerOf(s)
-	if err != nil {
+	if err != nil && f.index == "" {
 		return nil, err
 	}
 	in := workflow.Input{
@@ -153,12 +156,12 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if records == 0 {
 		records = min(defaultImages, p.train.Len())
 	}
-	chosen, err := some(records, p.train.Len(), src)
+	chosen, err := f.some(records, p.train.Len(), src)
 	if err != nil {
 		return nil, err
 	}
 	set := subset(p.train, chosen)
-	r := &recipe{model: m, statement: s, classes: len(set.Classes)}
+	r := &recipe{model: m, statement: s, classes: len(set.Classes), public: p.public}
 	for _, y := range set.Labels {
 		r.label = append(r.label, int(y))
 	}
