@@ -37,13 +37,18 @@ type TrainInput struct {
 	// Batch is the expected lot, Epochs the expected passes; 0 asks for the preset's.
 	Batch  int
 	Epochs float64
-	// ClippingNorm and Clipping ("flat", "automatic" or, for public data without
-	// noise, "none"); LearningRate 0 asks for the rule.
+	// ClippingNorm and Clipping ("flat", "automatic", "per-layer", "quantile" or, for
+	// public data without noise, "none"); LearningRate 0 asks for the rule.
 	ClippingNorm float64
 	Clipping     gradient.Clipping
 	LearningRate float64
-	// Optimizer is "sgd", "momentum", "adam" or "adam-wosm".
+	// Quantile is the share of gradients that clipping "quantile" leaves as they are; 0
+	// means 0.5. ClippingNorm is then the first norm.
+	Quantile float64 `json:",omitempty"`
+	// Optimizer is "sgd", "momentum", "adam", "adam-wosm" or "adadp".
 	Optimizer string
+	// Tolerance is that of optimizer "adadp"; 0 asks for its default.
+	Tolerance float64 `json:",omitempty"`
 	// Momentum is that of optimizer "momentum"; 0 means 0.9.
 	Momentum float64 `json:",omitempty"`
 	// SamplingRate is given in place of Batch when it is above 0: the expected lot is
@@ -87,6 +92,7 @@ type network struct {
 	// alone keeps a training on one goroutine, beside others of a search; simulated runs
 	// it on public rows without a permit.
 	alone, simulated bool
+	norm             float64 // of the last step, where it follows a quantile; 0 before it
 }
 
 // Networks are trained with these numbers unless the operator gives others. They
@@ -111,6 +117,9 @@ func (n *network) defaults(rows int64, preset advise.Preset) {
 	}
 	if n.Clipping == "" {
 		n.Clipping = gradient.Flat
+	}
+	if n.Clipping == gradient.Quantile && n.Quantile == 0 {
+		n.Quantile = 0.5
 	}
 	if n.Optimizer == "" {
 		n.Optimizer = "momentum"
@@ -167,7 +176,7 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	}
 	n.lot = n.rate * rows
 	n.Batch = max(1, int(math.Round(n.lot)))
-	n.steps = max(1, int(math.Ceil(n.Epochs*rows/n.lot-1e-9)))
+	n.steps = n.wholeSteps(max(1, int(math.Ceil(n.Epochs*rows/n.lot-1e-9))))
 	n.microbatch = n.fit()
 	if err := plan.priceGivenNoise(); err != nil {
 		return nil, err
@@ -308,6 +317,9 @@ func (plan *Plan) optimizer() (optim.Optimizer, error) {
 	if momentum == 0 {
 		momentum = 0.9
 	}
+	if n.Optimizer == adadp {
+		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate}, nil
+	}
 	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
 	switch n.Optimizer {
 	case "sgd":
@@ -328,7 +340,7 @@ func (n *network) averaging() optim.Average {
 	if n.EMA > 0 {
 		return &optim.EMA{Decay: n.EMA}
 	}
-	return optim.NewTail(n.steps, n.Average)
+	return optim.NewTail(n.iterates(), n.Average)
 }
 
 // trainNetwork runs DP-SGD, or its control without noise.
@@ -352,12 +364,10 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
 		Target:       func(cells []float64) float64 { return cells[p.targetColumn] },
 		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: n.Augment.Variants, Augment: n.Augment.variant(),
-		Update: func(_ int, params, g []float32) {
-			step.Step(params, g)
-			average.Add(params)
-		},
+		Update:   n.update(step, average),
 		Progress: func(done, steps int) { env.Progress.step("train", done, steps) }, Alone: n.alone,
 	}
+	n.follow(&t)
 	state.attach(&t)
 	if n.NonPrivate {
 		err = plan.centrePublic(env)

@@ -32,11 +32,7 @@ func (n *network) check() error {
 	case !finite(n.ClippingNorm):
 		return usage("example: --clipping-norm 0.5", "the clipping norm must be a finite number above 0")
 	case n.Clipping == gradient.Unclipped && !n.NonPrivate:
-		return usage("clipping: flat or automatic", "without clipping noise protects nobody")
-	case n.Clipping != gradient.Flat && n.Clipping != gradient.Automatic && n.Clipping != gradient.Unclipped:
-		return usage("clipping: flat, automatic, or none with --non-private", "unknown clipping %q", n.Clipping)
-	case n.Optimizer != "sgd" && n.Optimizer != "momentum" && n.Optimizer != "adam" && n.Optimizer != "adam-wosm":
-		return usage("optimizers: sgd, momentum, adam, adam-wosm", "unknown optimizer %q", n.Optimizer)
+		return usage("clipping: flat, automatic, per-layer or quantile", "without clipping noise protects nobody")
 	case !(n.Average >= 0 && n.Average <= 1):
 		return usage("example: --average 0.25", "the share of averaged steps must lie in [0, 1]")
 	case !(n.EMA >= 0 && n.EMA < 1):
@@ -48,6 +44,9 @@ func (n *network) check() error {
 	}
 	if err := n.Schedule.Validate(); err != nil {
 		return usage("example: --schedule cosine --warmup 0.05", "%v", err)
+	}
+	if err := n.checkChoices(); err != nil {
+		return err
 	}
 	return n.Augment.check()
 }

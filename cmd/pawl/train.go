@@ -33,7 +33,7 @@ type trainFlags struct {
 	optimizer, clipping, memory, labels, classes, rows, target       string
 	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
 	schedule, frontEnd                                               string
-	warmup                                                           float64
+	warmup, quantile, tolerance                                      float64
 	checkpoint                                                       checkpointFlags
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
@@ -81,6 +81,12 @@ erased when the run is finished.`,
 			if c.Flags().Changed("ema") && !c.Flags().Changed("average") {
 				f.average = 0
 			}
+			if c.Flags().Changed("quantile") && !(f.quantile > 0) {
+				return &usageError{"the share of gradients that are not clipped must lie in (0, 1)", "example: --quantile 0.5"}
+			}
+			if c.Flags().Changed("tolerance") && !(f.tolerance > 0) {
+				return &usageError{"the tolerance must be a finite number above 0", "leave it out for √(parameters/(2·steps))"}
+			}
 			if f.augment < 1 && c.Flags().Changed("augment") {
 				return &usageError{"--augment takes 1 to 64 variants of an image", "example: --augment 4"}
 			}
@@ -104,8 +110,10 @@ erased when the run is finished.`,
 	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data")
 	s.Float64Var(&f.learningRate, "learning-rate", 0, "step size (default: the rule)")
 	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
-	s.StringVar(&f.clipping, "clipping", f.clipping, "flat or automatic; none with --non-private")
-	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam or adam-wosm")
+	s.StringVar(&f.clipping, "clipping", f.clipping, "flat, automatic, per-layer or quantile; none with --non-private")
+	s.Float64Var(&f.quantile, "quantile", 0, "share of gradients that --clipping quantile leaves as they are (default 0.5); the norm follows, and --clipping-norm is the first")
+	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam, adam-wosm or adadp (which finds its step size; two steps are one of its own)")
+	s.Float64Var(&f.tolerance, "tolerance", 0, "error that --optimizer adadp allows itself in a step of its own (default: √(parameters/(2·steps)))")
 	s.Float64Var(&f.average, "average", f.average, "share of the last steps whose parameters are averaged")
 	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
 	s.StringVar(&f.schedule, "schedule", f.schedule, "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
@@ -375,7 +383,7 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
 		},
 		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
-		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Average: f.average, EMA: f.ema,
+		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
 		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
 	}
