@@ -4,6 +4,7 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed nets/*.yaml
@@ -26,16 +27,25 @@ func List() []Spec {
 
 // Lookup returns the net of a name. The caller may change what it gets.
 func Lookup(name string) (Spec, bool) {
-	data, ok := File(name)
+	known, ok := decoded.Load(name)
 	if !ok {
-		return Spec{}, false
+		data, ok := File(name)
+		if !ok {
+			return Spec{}, false
+		}
+		s, err := Decode(name+".yaml", data)
+		if err != nil {
+			panic(err) // a test decodes every file
+		}
+		known, _ = decoded.LoadOrStore(name, s)
 	}
-	s, err := Decode(name+".yaml", data)
-	if err != nil {
-		panic(err) // a test decodes every file
-	}
+	s := known.(Spec)
+	s.Network.Layers = slices.Clone(s.Network.Layers)
 	return s, true
 }
+
+// decoded holds the files that were read: searches look a net up thousands of times.
+var decoded sync.Map // of Spec by name
 
 // File returns the text of the file of a name: an example to write one's own from.
 func File(name string) ([]byte, bool) {

@@ -3,6 +3,7 @@ package registry
 
 import (
 	"pawl/experiments"
+	"pawl/experiments/arous"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
@@ -12,6 +13,9 @@ import (
 	"pawl/experiments/figure3"
 	"pawl/experiments/figure4"
 	"pawl/experiments/lemma1"
+	"pawl/experiments/mohapatra6"
+	"pawl/experiments/mohapatra7"
+	"pawl/experiments/mohapatra8"
 	"pawl/experiments/selectionstudy"
 	"pawl/experiments/table1"
 	"pawl/experiments/table10"
@@ -27,6 +31,8 @@ import (
 // All returns the replays that there are.
 func All() *experiments.Registry {
 	return experiments.NewRegistry(
+		arous.Table4(),
+		arous.Table5(),
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
@@ -45,6 +51,12 @@ func All() *experiments.Registry {
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 		lemma1.Experiment(),
+		mohapatra6.Experiment(),
+		mohapatra7.Experiment(),
+		mohapatra8.Figure8(),
+		mohapatra8.Figure9(),
+		mohapatra8.Figure10(),
+		mohapatra8.Figure11(),
 		selectionstudy.Experiment(),
 	)
 }
