@@ -203,7 +203,10 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 		Schedule: optim.Schedule{Shape: word("schedule"), Warmup: number("warmup")},
 		Augment:  workflow.Augment{Variants: int(number("augment"))}, TrainLast: int(number("train_last")),
 	}
-	in.NonPrivate = in.NoiseMultiplier == 0
+	if in.NonPrivate = in.NoiseMultiplier == 0; in.NonPrivate {
+		// Without a price there is no rate to keep: a batch stays as large as it was.
+		in.Batch, in.SamplingRate = int(number("batch")), 0
+	}
 	switch {
 	case strings.Contains(word("front_end"), "pca"):
 		return in, &usageError{"components that are fitted on rows are not audited here", "audit a model without dp-pca or pca"}
@@ -212,7 +215,7 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 		flip, _ := h["flip"].(bool)
 		in.Augment.Augmentation = images.Augmentation{Shape: [3]int{shape.Height, shape.Width, shape.Channels}, Shift: int(number("shift")), Flip: flip}
 	}
-	if in.Epochs == 0 || in.SamplingRate == 0 {
+	if in.Epochs == 0 || in.SamplingRate == 0 && in.Batch == 0 {
 		return in, &usageError{"the statement beside the model does not hold the settings of a training", "train it again with this version"}
 	}
 	return in, nil
