@@ -11,7 +11,9 @@ import (
 	"pawl/core/ledger"
 )
 
-func gradients() []design { return []design{descent, descentSteps, descentSampled, training, boosting} }
+func gradients() []design {
+	return []design{descent, descentSteps, descentSampled, training, trainingQuantile, boosting}
+}
 
 func target(cells []float64) float64 { return cells[classCell] }
 
