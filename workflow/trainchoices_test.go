@@ -1,0 +1,107 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pawl/core/gradient"
+	"pawl/core/intake"
+	"pawl/optim"
+)
+
+// What an optimizer or a clipping does not take is refused before anything is priced,
+// with the mend.
+func TestChoicesThatDoNotFit(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		edit func(*TrainInput)
+		want string
+		hint string
+	}{
+		{"unknown optimizer", func(in *TrainInput) { in.Optimizer = "lion" }, `unknown optimizer "lion"`, "adadp"},
+		{"unknown clipping", func(in *TrainInput) { in.Clipping = "layerwise" }, `unknown clipping "layerwise"`, "per-layer"},
+		{"a share of flat clipping", func(in *TrainInput) { in.Quantile = 0.5 }, "not with flat", "--clipping quantile"},
+		{"a share of all", func(in *TrainInput) { in.Clipping, in.Quantile = gradient.Quantile, 1 }, "(0, 1)", "--quantile 0.5"},
+		{"a share that is no number", func(in *TrainInput) { in.Clipping, in.Quantile = gradient.Quantile, math.NaN() }, "(0, 1)", "--quantile 0.5"},
+		{"tolerance of another", func(in *TrainInput) { in.Tolerance = 1 }, "not with momentum", "--optimizer adadp"},
+		{"tolerance below 0", func(in *TrainInput) { in.Optimizer, in.Tolerance = "adadp", -1 }, "above 0", "leave it out"},
+		{"a schedule of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Shape: "cosine"} }, "step size from step to step", "--schedule"},
+		{"a warm-up of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Warmup: 0.1} }, "step size from step to step", "--warmup"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := trainInput(false)
+			tt.edit(&in)
+			_, err := NewTrainPlan(in)
+			var mistake *UsageError
+			if !errors.As(err, &mistake) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(mistake.Hint(), tt.hint) {
+				t.Fatalf("got %v, want %q and the hint %q", err, tt.want, tt.hint)
+			}
+		})
+	}
+}
+
+// Every choice is priced as the plan of the same number of steps is, trains, and says
+// what it used. Both gradients of ADADP's steps are paid for, and none is left over.
+func TestChoicesTrain(t *testing.T) {
+	price := map[int]float64{}
+	for _, tt := range []struct {
+		name string
+		edit func(*TrainInput)
+		odd  int // steps more
+		want string
+	}{
+		{"flat", func(*TrainInput) {}, 0, "clipping_norm"},
+		{"per layer", func(in *TrainInput) { in.Clipping = gradient.PerLayer }, 0, "clipping_norm"},
+		{"quantile", func(in *TrainInput) { in.Clipping = gradient.Quantile }, 0, "last_clipping_norm"},
+		{"quantile, non-private", func(in *TrainInput) { in.Clipping, in.NonPrivate, in.Epsilon = gradient.Quantile, true, "" }, 0, "last_clipping_norm"},
+		{"adadp", func(in *TrainInput) { in.Optimizer = "adadp" }, 0, "tolerance"},
+		{"adadp, odd", func(in *TrainInput) { in.Optimizer, in.Epochs = "adadp", 1.875 }, 1, "tolerance"},
+		{"adadp, quantile", func(in *TrainInput) { in.Optimizer, in.Clipping, in.EMA = "adadp", gradient.Quantile, 0.9 }, 0, "unclipped_share"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := trainInput(true)
+			in.SamplingRate = 0.125
+			tt.edit(&in)
+			plan, err := NewTrainPlan(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps := plan.network.steps
+			if want := int(in.Epochs/0.125) + tt.odd; steps != want {
+				t.Fatalf("%d steps, want %d", steps, want)
+			}
+			if first, ok := price[steps]; !in.NonPrivate && ok && first != plan.noise {
+				t.Errorf("noise of %g, flat clipping has %g", plan.noise, first)
+			}
+			if !in.NonPrivate {
+				price[steps] = plan.noise
+			}
+			b := intake.NewBuilder("squares", plan.problem.Schema, [32]byte{1})
+			for i := range 200 {
+				x := make([]float32, 16)
+				x[i%16] = 1
+				if err := b.AddFloats([]float64{float64(i % 2)}, x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: b.Seal(), Images: someImages(4), Digest: bytes.Repeat([]byte{7}, 32)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := plan.networkChoice().Hyperparameters[tt.want]; !ok {
+				t.Errorf("%v says nothing of %s", plan.networkChoice().Hyperparameters, tt.want)
+			}
+			moved := false
+			for j, w := range out.Model.Parameters32 {
+				moved = moved || w != plan.network.initial[j]
+			}
+			if !moved {
+				t.Error("the parameters are the first ones")
+			}
+		})
+	}
+}
