@@ -2,8 +2,8 @@
 // AAAI 2022, appendix, Table 3) at a reduced scale: what its Figs. 7 to 11 share.
 //
 // The scores of a grid are read without paying, on public data. A candidate is looked at
-// after several numbers of steps; since steps, lots and noise of a seed do not depend on
-// how long the run will be, each look is a run of that length.
+// after several numbers of steps; each look is a run of that length, whose last iterate
+// is scored.
 package adaptive
 
 import (
@@ -18,13 +18,14 @@ import (
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/experiments/published"
+	"pawl/optim"
 	"pawl/workflow"
 )
 
 // Candidate is a point of the grid.
 type Candidate struct {
 	Optimizer          string
-	LearningRate, Clip float64 // a rate of 0 is the optimizer's own
+	LearningRate, Clip float64 // a rate of 0 is the optimizer's own (ownRate)
 }
 
 func (c Candidate) String() string {
@@ -73,7 +74,7 @@ type Grid struct {
 // Open reads the two of the paper's four data sets that the program knows.
 func Open(r *experiments.Run) (*Grid, error) {
 	g := &Grid{
-		run: r, Looks: experiments.Pick(r.Scale, []int{4, 8}, []int{100, 200, 400}, []int{100, 200, 400, 800, 1600, 3200}),
+		run: r, Looks: experiments.Pick(r.Scale, []int{4, 8}, []int{100, 400, 1000}, []int{100, 200, 400, 800, 1600, 3200}),
 		Runs: experiments.Pick(r.Scale, 1, 3, 3), lot: experiments.Pick(r.Scale, 50, 250, 250), thin: experiments.Pick(r.Scale, 5, 1, 1),
 	}
 	rows, test := experiments.Pick(r.Scale, 200, 8000, 48000), experiments.Pick(r.Scale, 100, 2000, 10000)
@@ -125,8 +126,24 @@ func (g *Grid) Thin(all []Candidate) (kept []Candidate) {
 func (g *Grid) Accuracy(ctx context.Context, data *lab.Images, noise float64, c Candidate) ([][]float64, error) {
 	return g.measure(ctx, data, noise, c.String(), func(in *workflow.TrainInput) {
 		in.Optimizer, in.LearningRate, in.ClippingNorm = c.Optimizer, c.LearningRate, c.Clip
+		if c.LearningRate == 0 {
+			in.LearningRate = g.ownRate(c, noise)
+		}
 		in.Average = 1e-12 // the last iterate, as the paper
 	})
+}
+
+// ownRate is 0.001 for DPAdam, the step to which it tends under noise for DPAdamWOSM
+// (10⁻³/(σC/L + 10⁻⁸), appendix, Algorithm 2), and what ADADP finds by itself.
+func (g *Grid) ownRate(c Candidate, noise float64) float64 {
+	const alpha = 1e-3
+	switch c.Optimizer {
+	case "adam":
+		return alpha
+	case "adam-wosm":
+		return optim.Noise{ClippingNorm: c.Clip, NoiseMultiplier: noise, ExpectedBatchSize: float64(g.lot)}.EffectiveStep(alpha)
+	}
+	return 0
 }
 
 // Rule is the library's own training with the same noise, steps and lots: nothing is
