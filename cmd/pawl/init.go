@@ -18,7 +18,7 @@ import (
 )
 
 type initFlags struct {
-	out               string
+	out, smartNoise   string
 	guessTypes, force bool
 	bounds            boundsFlags
 }
@@ -40,13 +40,28 @@ edges (1, 2 and 5 times powers of ten), of which bounds between two quantiles fo
 charges --epsilon to the budget of the data set, which must have one (pawl ledger create),
 before it looks at a row. The bounds are rounded outward and not exact, what is beyond is
 clipped, and the schema says so. All columns share epsilon; --columns names fewer.
-Bounds that follow from what a quantity means are free, and better.`,
-		Example: "  pawl init patients.csv\n  pawl init patients.csv --out schemas/patients.yaml\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --columns weight,dose",
-		Args:    exactArgs("FILE"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.init(c.Context(), args[0], f) },
+Bounds that follow from what a quantity means are free, and better.
+
+--from-smartnoise FILE reads no data: it turns the metadata of SmartNoise SQL (YAML) into
+a schema, with bounds, unit, rows and missing values as they stand there, and blanks for
+the rest.`,
+		Example: "  pawl init patients.csv\n  pawl init patients.csv --out schemas/patients.yaml\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --columns weight,dose\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
+		Args: func(c *cobra.Command, args []string) error {
+			if f.smartNoise != "" {
+				return exactArgs()(c, args)
+			}
+			return exactArgs("FILE")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.smartNoise != "" {
+				return a.importSmartNoise(f)
+			}
+			return a.init(c.Context(), args[0], f)
+		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.out, "out", "", "schema to write (default: beside FILE, with .yaml for its ending)")
+	s.StringVar(&f.smartNoise, "from-smartnoise", "", "metadata of SmartNoise SQL to write the schema from, in place of FILE")
 	s.BoolVar(&f.guessTypes, "guess-types", false, "read the rows to propose types; the schema is refused until reviewed")
 	s.BoolVar(&f.force, "force", false, "replace a schema that is there")
 	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "buy bounds of numeric columns from the rows, for --epsilon")
