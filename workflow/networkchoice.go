@@ -58,6 +58,7 @@ func (plan *Plan) networkChoice() report.Choice {
 	}
 	if n.Optimizer == adadp {
 		c.Hyperparameters["tolerance"], c.Hyperparameters["learning_rate"] = n.tolerance(), n.firstRate()
+		c.Hyperparameters["keep_all"] = n.KeepAll
 	} else if rate, base, err := plan.stepSize(); err == nil {
 		c.Hyperparameters["learning_rate"] = rate
 		if strings.HasPrefix(n.Optimizer, "adam") {

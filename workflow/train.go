@@ -49,6 +49,8 @@ type TrainInput struct {
 	Optimizer string
 	// Tolerance is that of optimizer "adadp"; 0 asks for its default.
 	Tolerance float64 `json:",omitempty"`
+	// KeepAll lets it keep steps of a larger error.
+	KeepAll bool `json:",omitempty"`
 	// Momentum is that of optimizer "momentum"; 0 means 0.9.
 	Momentum float64 `json:",omitempty"`
 	// SamplingRate is given in place of Batch when it is above 0: the expected lot is
@@ -318,7 +320,7 @@ func (plan *Plan) optimizer() (optim.Optimizer, error) {
 		momentum = 0.9
 	}
 	if n.Optimizer == adadp {
-		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate}, nil
+		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate, KeepAll: n.KeepAll}, nil
 	}
 	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
 	switch n.Optimizer {

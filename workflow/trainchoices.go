@@ -30,6 +30,8 @@ func (n *network) checkChoices() error {
 		return usage("example: --quantile 0.5", "the share of gradients that are not clipped must lie in (0, 1)")
 	case n.Optimizer != adadp && n.Tolerance != 0:
 		return usage("add --optimizer adadp", "--tolerance goes with optimizer adadp, not with %s", n.Optimizer)
+	case n.Optimizer != adadp && n.KeepAll:
+		return usage("add --optimizer adadp", "--keep-all goes with optimizer adadp, not with %s", n.Optimizer)
 	case n.Tolerance < 0 || math.IsNaN(n.Tolerance) || math.IsInf(n.Tolerance, 0):
 		return usage("leave it out for √(parameters/(2·steps))", "the tolerance must be a finite number above 0")
 	case n.Optimizer == adadp && n.Schedule != (optim.Schedule{}) && n.Schedule != (optim.Schedule{Shape: "constant"}):

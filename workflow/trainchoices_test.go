@@ -28,6 +28,7 @@ func TestChoicesThatDoNotFit(t *testing.T) {
 		{"a share of all", func(in *TrainInput) { in.Clipping, in.Quantile = gradient.Quantile, 1 }, "(0, 1)", "--quantile 0.5"},
 		{"a share that is no number", func(in *TrainInput) { in.Clipping, in.Quantile = gradient.Quantile, math.NaN() }, "(0, 1)", "--quantile 0.5"},
 		{"tolerance of another", func(in *TrainInput) { in.Tolerance = 1 }, "not with momentum", "--optimizer adadp"},
+		{"steps kept by another", func(in *TrainInput) { in.KeepAll = true }, "not with momentum", "--optimizer adadp"},
 		{"tolerance below 0", func(in *TrainInput) { in.Optimizer, in.Tolerance = "adadp", -1 }, "above 0", "leave it out"},
 		{"a schedule of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Shape: "cosine"} }, "step size from step to step", "--schedule"},
 		{"a warm-up of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Warmup: 0.1} }, "step size from step to step", "--warmup"},
@@ -59,6 +60,7 @@ func TestChoicesTrain(t *testing.T) {
 		{"quantile", func(in *TrainInput) { in.Clipping = gradient.Quantile }, 0, "last_clipping_norm"},
 		{"quantile, non-private", func(in *TrainInput) { in.Clipping, in.NonPrivate, in.Epsilon = gradient.Quantile, true, "" }, 0, "last_clipping_norm"},
 		{"adadp", func(in *TrainInput) { in.Optimizer = "adadp" }, 0, "tolerance"},
+		{"adadp that keeps all", func(in *TrainInput) { in.Optimizer, in.KeepAll = "adadp", true }, 0, "keep_all"},
 		{"adadp, odd", func(in *TrainInput) { in.Optimizer, in.Epochs = "adadp", 1.875 }, 1, "tolerance"},
 		{"adadp, quantile", func(in *TrainInput) { in.Optimizer, in.Clipping, in.EMA = "adadp", gradient.Quantile, 0.9 }, 0, "unclipped_share"},
 	} {

@@ -38,6 +38,7 @@ type trainFlags struct {
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
+	keepAll                                                          bool
 	rules                                                            []advise.Rule // of a fit, which chose the numbers
 }
 
@@ -114,6 +115,7 @@ erased when the run is finished.`,
 	s.Float64Var(&f.quantile, "quantile", 0, "share of gradients that --clipping quantile leaves as they are (default 0.5); the norm follows, and --clipping-norm is the first")
 	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam, adam-wosm or adadp (which finds its step size; two steps are one of its own)")
 	s.Float64Var(&f.tolerance, "tolerance", 0, "error that --optimizer adadp allows itself in a step of its own (default: √(parameters/(2·steps)))")
+	s.BoolVar(&f.keepAll, "keep-all", false, "let --optimizer adadp keep a step whose error is above the tolerance, where the authors' code goes back")
 	s.Float64Var(&f.average, "average", f.average, "share of the last steps whose parameters are averaged")
 	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
 	s.StringVar(&f.schedule, "schedule", f.schedule, "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
@@ -383,7 +385,7 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
 		},
 		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
-		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, Average: f.average, EMA: f.ema,
+		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, KeepAll: f.keepAll, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
 		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
 	}
