@@ -28,7 +28,7 @@ type ADADP struct {
 	Tolerance float64
 	// LearningRate is the first α; 0 stands for 1e-3.
 	LearningRate float64
-	// KeepAll keeps steps of an error above τ as well.
+	// KeepAll keeps steps of a finite error above τ as well.
 	KeepAll bool
 
 	rate         float64
@@ -70,8 +70,8 @@ func (o *ADADP) Step(params, grad []float32) {
 	}
 	err := math.Sqrt(square)
 	tolerance := or(o.Tolerance, math.Sqrt(float64(len(grad))/float64(2*o.Steps)))
-	// Parameters that are no numbers have an error that is none, and go back.
-	if !(err <= tolerance) && !o.KeepAll {
+	// Parameters that are not finite have no finite error, and go back whatever the option.
+	if finite := err-err == 0; !finite || err > tolerance && !o.KeepAll {
 		copy(params, o.start)
 	}
 	factor := 0.9

@@ -91,8 +91,9 @@ func TestADADPSettles(t *testing.T) {
 // What is not finite goes back to where the step began; gradients of 0 leave a finite
 // step; a run takes memory once; lengths and steps are checked.
 func TestADADPEdges(t *testing.T) {
-	o, w := &ADADP{Steps: 4, Tolerance: 1}, []float32{1, 2}
-	for _, bad := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+	o, w := &ADADP{Steps: 8, Tolerance: 1}, []float32{1, 2}
+	for i, bad := range []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.NaN()), float32(math.Inf(-1))} {
+		o.KeepAll = i > 1
 		o.Step(w, []float32{1, 1})
 		o.Step(w, []float32{bad, 0})
 		if !slices.Equal(w, []float32{1, 2}) || !(o.rate > 0) {
