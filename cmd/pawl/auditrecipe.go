@@ -202,7 +202,9 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 		NoiseMultiplier: number("noise_multiplier"), Average: number("average_of_last"), EMA: number("ema"),
 		Schedule: optim.Schedule{Shape: word("schedule"), Warmup: number("warmup")},
 		Augment:  workflow.Augment{Variants: int(number("augment"))}, TrainLast: int(number("train_last")),
+		Quantile: number("unclipped_share"), Tolerance: number("tolerance"),
 	}
+	in.KeepAll, _ = h["keep_all"].(bool)
 	if in.NonPrivate = in.NoiseMultiplier == 0; in.NonPrivate {
 		// Without a price there is no rate to keep: a batch stays as large as it was.
 		in.Batch, in.SamplingRate = int(number("batch")), 0
