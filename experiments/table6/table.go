@@ -60,13 +60,12 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		return nil, err
 	}
 	t := &experiments.Table{Unit: "% of test examples", PublishedEpsilon: map[string]float64{"FCN": 2.11, "CNN": 5.92, "RNN": 1.47e11, "FCN and CNN, the smaller": 0.341, "RNN, the smaller": 0.391}}
-	var images2, texts2 nets.Replay
-	images2, texts2 = nets.Replay{Run: r, Settings: images}, nets.Replay{Run: r, Settings: texts}
+	ofImages, ofTexts := nets.Replay{Run: r, Settings: images}, nets.Replay{Run: r, Settings: texts}
 	for _, q := range parts {
-		p, data, baseline := &images2, pixels, (*float64)(nil)
+		p, data, baseline := &ofImages, pixels, (*float64)(nil)
 		if q.name == "RNN" {
 			majority := 100 * messages.Majority()
-			p, data, baseline = &texts2, messages, &majority
+			p, data, baseline = &ofTexts, messages, &majority
 		}
 		arms, err := q.arms(data)
 		if err != nil {
@@ -81,7 +80,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	}
 	t.Notes = []string{
 		"nets of Tables XXIX to XXXI: 784-1024-512-64-10, a CNN of two convolutions and an LSTM; with random weights the last two layers are trained: 33,482, 103,114 and 132,610 parameters (the printed 19,328 of the CNN counts its convolutions, docs/READING.md, E8); our copy reads 5.02 for the CNN's larger ε, and we use 5.92 of the other transcription, which noise 1 states",
-		"images: " + images2.Note(), "texts: " + texts2.Note(),
+		"images: " + ofImages.Note(), "texts: " + ofTexts.Note(),
 		"ε = 1.47·10¹¹ is no noise: gradients are clipped and nothing is added; messages are split once, a fifth tests; tokens are hashed, where the paper lists its words",
 		nets.Honest, nets.Base + "; of messages the majority class",
 	}
