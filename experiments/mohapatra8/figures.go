@@ -54,7 +54,7 @@ func (f figure) run(ctx context.Context, r *experiments.Run) (*experiments.Table
 	if err != nil {
 		return nil, err
 	}
-	t := &experiments.Table{Unit: "% of test rows", Notes: append(g.Notes(), "the curves have no numbers in our copy, so rows stand alone; ADADP pairs steps, both of which are paid for")}
+	t := &experiments.Table{Unit: "% of test rows", Notes: append(g.Notes(), "our copy is the appendix, whose curves have no numbers and no words: rows stand alone, and claims are what we take the paper to say; ADADP pairs steps, both of which are paid for")}
 	last := len(g.Looks) - 1
 	for _, data := range g.Sets {
 		rule, err := g.Rule(ctx, data, f.noise)
