@@ -148,7 +148,7 @@ func (s Strategy) Check() error {
 		if !(s.Retain >= 0 && s.Retain < 1) {
 			return fmt.Errorf("strategy %s: the retained share must be in [0, 1)", s.Kind)
 		}
-		if least := int(math.Ceil(2 / s.Parents())); s.Generations > 1 && s.Population < least {
+		if least := int(math.Ceil(2 / s.Parents())); s.Population < least {
 			return fmt.Errorf("strategy %s: a population of %d leaves no pair of parents; at least %d", s.Kind, s.Population, least)
 		}
 	default:
