@@ -13,6 +13,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/selection"
 	"pawl/evolve"
+	"pawl/kernel"
 	"pawl/search"
 )
 
@@ -258,7 +259,7 @@ func (r *runner[C, M]) each(gen int, all []C, try func(number int, c C) (float64
 	scores := make([]float64, len(all))
 	best := -1
 	var mu sync.Mutex
-	side(r.o.Workers, len(all), func(i int) {
+	kernel.Parallel(max(r.o.Workers, 1), len(all), func(i int) {
 		number := gen*generation + i
 		if r.ctx.Err() != nil {
 			return

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -119,18 +117,4 @@ func (r *runner[C, M]) keepOnly(stays map[int]bool) {
 func sorted[C any](trials []Trial[C]) []Trial[C] {
 	slices.SortFunc(trials, func(a, b Trial[C]) int { return cmp.Compare(a.Number, b.Number) })
 	return trials
-}
-
-// side calls do(0) … do(n−1) in this order on some goroutines.
-func side(workers, n int, do func(i int)) {
-	var wait sync.WaitGroup
-	var counter atomic.Int64
-	for range min(max(workers, 1), max(n, 1)) {
-		wait.Go(func() {
-			for i := counter.Add(1) - 1; i < int64(n); i = counter.Add(1) - 1 {
-				do(int(i))
-			}
-		})
-	}
-	wait.Wait()
 }

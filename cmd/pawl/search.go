@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -155,7 +156,7 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 		"generations": {search.PAAS, search.TuneBound}, "population": {search.PAAS, search.TuneBound}, "replace-parents": {search.PAAS, search.TuneBound},
 		"share": {search.Split, search.Subset}, "search-on": {search.Public},
 	} {
-		if c.Flags().Changed(flag) && !hasKind(of, s.Kind) {
+		if c.Flags().Changed(flag) && !slices.Contains(of, s.Kind) {
 			return s, &usageError{fmt.Sprintf("--%s does not go with strategy %s", flag, s.Kind), fmt.Sprintf("it belongs to %v", of)}
 		}
 	}
@@ -191,15 +192,6 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 		return s, &usageError{err.Error(), "pawl plan search shows what a strategy costs"}
 	}
 	return s, nil
-}
-
-func hasKind(of []search.Kind, k search.Kind) bool {
-	for _, o := range of {
-		if o == k {
-			return true
-		}
-	}
-	return false
 }
 
 // theSpace reads the space of the flags.

@@ -22,12 +22,12 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/kernel"
 )
 
 // ErrNothing is returned when every run failed. It says nothing about how many
@@ -119,7 +119,7 @@ func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entrop
 			best, first = Winner[C, M]{Candidate: candidate, Model: model, Score: score}, i
 		}
 	}
-	side(min(max(s.Workers, 1), runs), runs, one)
+	kernel.Parallel(max(s.Workers, 1), runs, one)
 	switch {
 	case ctx.Err() != nil:
 		return none, ctx.Err()
@@ -129,38 +129,6 @@ func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entrop
 		return none, ErrNothing
 	}
 	return best, nil
-}
-
-// side calls do(0) … do(n−1) in this order on some goroutines. A panic goes on in the
-// caller, the first that was seen.
-func side(workers, n int, do func(i int)) {
-	if workers <= 1 {
-		for i := range n {
-			do(i)
-		}
-		return
-	}
-	var wait sync.WaitGroup
-	var counter atomic.Int64
-	raised := make(chan any, workers)
-	for range workers {
-		wait.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					raised <- r
-				}
-			}()
-			for i := counter.Add(1) - 1; i < int64(n); i = counter.Add(1) - 1 {
-				do(int(i))
-			}
-		})
-	}
-	wait.Wait()
-	select {
-	case r := <-raised:
-		panic(r)
-	default:
-	}
 }
 
 // drawRuns draws the number of runs from its law.
