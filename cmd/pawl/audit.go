@@ -49,6 +49,26 @@ func banner(w io.Writer, text string) {
 	fmt.Fprintln(w, text)
 }
 
+// conclude writes the outcome of an audit: where it convicts, a banner first (beside
+// JSON on stderr) and the error that makes the exit status.
+func (a *app) conclude(convicted error, headline string, out any, text func(io.Writer) error) error {
+	if convicted != nil {
+		w := a.out
+		if a.json {
+			w = a.err
+		}
+		banner(w, headline)
+	}
+	write := func() error { return text(a.out) }
+	if a.json {
+		write = func() error { return writeJSON(a.out, out) }
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return convicted
+}
+
 // proves is what every audit says that convicts nobody.
 const proves = "not convicted, which proves nothing: a stronger attack may find more"
 

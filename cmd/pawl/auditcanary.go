@@ -268,24 +268,12 @@ func joined(a, b *images.Set) *images.Set {
 
 func (a *app) finishCanary(out *canaryAudit) error {
 	o := out.OneRun
+	var convicted error
 	if o.Convicted {
-		text := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s does not hold", percent(bound.Conviction), figure(out.Stated.Epsilon))
-		if a.json {
-			banner(a.err, text)
-		} else {
-			banner(a.out, text)
-		}
+		convicted = &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), percent(bound.Conviction), figure(o.Claim.Epsilon)), convictedAdvice}
 	}
-	var err error
-	if a.json {
-		err = writeJSON(a.out, out)
-	} else {
-		err = a.printCanary(a.out, out)
-	}
-	if err == nil && o.Convicted {
-		err = &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), percent(bound.Conviction), figure(o.Claim.Epsilon)), convictedAdvice}
-	}
-	return err
+	headline := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s does not hold", percent(bound.Conviction), figure(out.Stated.Epsilon))
+	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
 }
 
 func (a *app) printCanary(to io.Writer, out *canaryAudit) error {

@@ -216,25 +216,14 @@ func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) er
 			return err
 		}
 	}
-	if out.convicted() {
-		text := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(out.OneRun.Claim.Epsilon), figure(out.OneRun.Claim.Delta))
-		if a.json {
-			banner(a.err, text)
-		} else {
-			banner(a.out, text)
-		}
+	if !out.convicted() {
+		return a.conclude(nil, "", out, func(w io.Writer) error { return a.printMIA(w, out) })
 	}
-	var err error
-	if a.json {
-		err = writeJSON(a.out, out)
-	} else {
-		err = a.printMIA(a.out, out)
-	}
-	if err == nil && out.convicted() {
-		err = &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(out.OneRun.Sure.Epsilon), figure(out.OneRun.Claim.Delta),
-			percent(bound.Conviction), figure(out.OneRun.Claim.Epsilon)), convictedAdvice}
-	}
-	return err
+	claim := out.OneRun.Claim
+	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(out.OneRun.Sure.Epsilon), figure(claim.Delta),
+		percent(bound.Conviction), figure(claim.Epsilon)), convictedAdvice}
+	headline := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
+	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printMIA(w, out) })
 }
 
 func (a *app) printMIA(to io.Writer, out *miaAudit) error {
