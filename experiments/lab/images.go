@@ -35,14 +35,38 @@ func First(s *images.Set, n int) *images.Set {
 	return out
 }
 
+// Some are the set's images of the given numbers, in that order.
+func Some(s *images.Set, of []int) *images.Set {
+	out := &images.Set{Shape: s.Shape, Classes: s.Classes}
+	n := s.Size()
+	for _, i := range of {
+		if s.Bytes != nil {
+			out.Bytes = append(out.Bytes, s.Bytes[i*n:(i+1)*n]...)
+		} else {
+			out.Floats = append(out.Floats, s.Floats[i*n:(i+1)*n]...)
+		}
+		out.Labels = append(out.Labels, s.Labels[i])
+	}
+	return out
+}
+
 // Fit trains a network by the plan that the command line would make and returns the exact
 // accuracy on the test images. change sets what differs from the defaults: a budget or
 // NonPrivate at least.
 func (s *Images) Fit(ctx context.Context, spec zoo.Spec, seed uint64, change func(*workflow.TrainInput)) (float64, error) {
+	out, err := s.Run(ctx, spec, seed, change)
+	if err != nil {
+		return 0, err
+	}
+	return *out.Score.Exact, nil
+}
+
+// Run is Fit that returns the model as well.
+func (s *Images) Run(ctx context.Context, spec zoo.Spec, seed uint64, change func(*workflow.TrainInput)) (*workflow.Outcome, error) {
 	shape := s.Train.Shape
 	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(s.Train.Classes))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	d := s.schema()
 	in := workflow.TrainInput{
@@ -50,26 +74,22 @@ func (s *Images) Fit(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 		Name:  spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
 	}
 	if in.Radius, err = spec.Radius(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	change(&in)
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := plan.FitComponents(s.Train); err != nil {
-		return 0, err
+		return nil, err
 	}
 	rows, err := s.seal(plan, d, seed)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
-	out, err := plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
-	if err != nil {
-		return 0, err
-	}
-	return *out.Score.Exact, nil
+	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
 }
 
 func (s *Images) seal(plan *workflow.Plan, d *schema.Schema, seed uint64) (*intake.Rows, error) {
