@@ -59,10 +59,10 @@ func (k *worker) microbatch(s *step, params []float32, rows []int32, seed uint64
 			k.seeds[at] = mix(own, uint64(c))
 			k.targets[at] = float32(s.targets[row])
 			if t.Augment == nil {
-				s.view.Input(int(row), dst)
+				s.input(int(row), dst)
 				continue
 			}
-			s.view.Input(int(row), k.plain)
+			s.input(int(row), k.plain)
 			t.Augment(dst, k.plain, mix(^own, uint64(c)))
 		}
 	}

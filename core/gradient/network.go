@@ -25,6 +25,9 @@ type Training struct {
 	Network  Network
 	// Target maps a row's cells to its target; NaN takes the row out.
 	Target func(cells []float64) float64
+	// Encode, when not nil, fills the input of the network from a row's cells by public
+	// facts; else rows bring a dense input of their own. It runs concurrently.
+	Encode func(input []float32, cells []float64)
 	// ExpectedRows is the nominal number of rows in Scope.
 	ExpectedRows float64
 	// UnclippedShare, in (0, 1), is the share of examples that Quantile leaves as they
@@ -179,7 +182,7 @@ func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params [
 }
 
 func (t *Training) run(ctx context.Context, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) error {
-	if view.InputDim() != t.Network.Inputs() {
+	if t.Encode == nil && view.InputDim() != t.Network.Inputs() {
 		return fmt.Errorf("gradient: inputs of %d numbers for a network that takes %d", view.InputDim(), t.Network.Inputs())
 	}
 	s := newStep(t, view, params, noiseStdDev, src)
@@ -320,6 +323,15 @@ func microbatch(n, most int) int {
 	each := workers * most
 	pieces := max(1, (n+each-1)/each) * workers
 	return max(1, (n+pieces-1)/pieces)
+}
+
+// input fills dst with the input of a row.
+func (s *step) input(row int, dst []float32) {
+	if s.t.Encode != nil {
+		s.t.Encode(dst, s.view.Row(row))
+		return
+	}
+	s.view.Input(row, dst)
 }
 
 // draw fills noise with values of the run's stream that no step had before.
