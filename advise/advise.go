@@ -73,11 +73,6 @@ func (f Facts) SignalRatio() float64 {
 	return f.Rows / (f.NoiseMultiplier * float64(f.Schema.Unit.MaxRows))
 }
 
-// Rule is one decision and why.
-type Rule struct {
-	Rule, Because, Evidence, Changes string
-}
-
 // Recipe is a data-free choice of everything a training run needs.
 type Recipe struct {
 	Learner  Learner
@@ -97,13 +92,6 @@ type Recipe struct {
 	Useful bool
 	Rules  []Rule
 }
-
-// Below these values of r a model is noise (measured: recipe checks on WDBC at
-// r=4.4 and Adult at r=13) and barely better than a constant.
-const (
-	hopeless = 6
-	low      = 15
-)
 
 // Choose returns the recipe for the facts.
 func Choose(f Facts) (Recipe, error) {
@@ -151,61 +139,36 @@ func constant(f Facts, r float64, why string) Recipe {
 	if f.Task == model.Regression {
 		c.Learner, name = Mean, "mean"
 	}
-	c.Rules = append(c.Rules, Rule{
-		Rule:     "no useful model: predict the " + name,
-		Because:  why,
-		Evidence: "WDBC at r = 4.4: the majority class scores 60.7 %, a trained model 64 % ± 11; below r = 6 training is worse on average or a coin toss",
-		Changes:  fmt.Sprintf("%.0f times as many rows, or a larger epsilon, would bring r to %d", math.Ceil(low/max(r, 0.01)), low),
-	})
+	rule := by(ruleConstant, "no useful model: predict the "+name, why)
+	if r < low {
+		rule.Changes = fmt.Sprintf("%.0f times as many rows, or a larger epsilon, would bring r to %d", math.Ceil(low/max(r, 0.01)), low)
+	}
+	c.Rules = append(c.Rules, rule)
 	return c
 }
 
 // encodingRule picks bins by r and reports it.
 func encodingRule(f Facts, r float64, bins int) (encode.Options, Rule) {
 	o := encode.Options{Bins: bins, Attributes: f.Attributes}
-	rule := Rule{
-		Rule:     fmt.Sprintf("numeric columns as a thermometer of %d public thresholds, categories one-hot, every attribute a block of norm 1", bins-1),
-		Because:  "scores then carry noise that depends on r alone, not on the number of columns",
-		Evidence: "Adult at ε 0.02/0.1/1: thermometer 83.2/84.6/85.6 %, one affine coordinate 82.2/84.5/84.8 %",
-		Changes:  "below r = 15 numeric columns are encoded linearly",
-	}
 	if r < low {
 		o.Linear = true
-		rule = Rule{
-			Rule:     "numeric columns as one affine coordinate, half of a row's squared norm in the intercept",
-			Because:  fmt.Sprintf("r = %.3g is below %d", r, low),
-			Evidence: "WDBC: linear is better than a thermometer below r = 15 and equal within 0.3 points from r = 60; a heavy intercept keeps Breast Cancer at ε 0.1 at the majority (−0.0 ± 0.1 points, ± 0.3 without)",
-			Changes:  "r of 15 or more",
-		}
+		return o, by(ruleAffine, "", fmt.Sprintf("r = %.3g is below %d", r, low))
 	}
-	return o, rule
+	return o, by(ruleThermometer,
+		fmt.Sprintf("numeric columns as a thermometer of %d public thresholds, categories one-hot, every attribute a block of norm 1", bins-1),
+		"scores then carry noise that depends on r alone, not on the number of columns")
 }
 
-func attributesRule(f Facts, r float64) Rule {
+func attributesRule(f Facts) Rule {
 	if f.Attributes != nil {
-		return Rule{
-			Rule:     fmt.Sprintf("use the %d attributes that were named", len(f.Attributes)),
-			Because:  "the operator chose them from domain knowledge, which costs no budget",
-			Evidence: "Adult at ε 0.005: five named attributes 81.1 %, all 79.0 %; at ε 0.1 a list loses 0.3–0.7 points",
-			Changes:  "above r = 200 all attributes are usually better",
-		}
+		return by(ruleNamed, fmt.Sprintf("use the %d attributes that were named", len(f.Attributes)), "the operator chose them from domain knowledge, which costs no budget")
 	}
-	return Rule{
-		Rule:     "use all attributes; choose none privately",
-		Because:  "with unit blocks a further attribute adds no noise to the scores",
-		Evidence: "selection from noisy label tables lost everywhere: Adult at ε 0.1 83.0 % with the top 6 against 84.8 %; WDBC at ε 1 91.2 against 94.2 %",
-		Changes:  "below r = 100 a list of the most important attributes from domain knowledge helps (--features a,b,c)",
-	}
+	return by(ruleAll, "", "with unit blocks a further attribute adds no noise to the scores")
 }
 
 // NoSearchRule is the reason why no hyperparameters are searched by default.
 func NoSearchRule(r float64) Rule {
-	return Rule{
-		Rule:     "no hyperparameter search",
-		Because:  fmt.Sprintf("r = %.3g; a private search of 8 candidates multiplies the noise by 1.6 to 2.9", r),
-		Evidence: "rule against search: Adult 84.8/83.2 % at ε 0.1 and 85.6/85.1 % at ε 1; WDBC 94.2/91.7 % at ε 1",
-		Changes:  "r above 10,000 and candidates that differ in kind; --search asks for it all the same",
-	}
+	return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g; a private search of 8 candidates multiplies the noise by 1.6 to 2.9", r))
 }
 
 // steps turns a total movement G = Σ lr·c into a number of steps and a rate.
@@ -238,7 +201,7 @@ func samplingRate(f Facts, steps int) float64 {
 func binary(f Facts, r float64) Recipe {
 	c := Recipe{Learner: Descent, Useful: true}
 	bins := 16
-	if r > 7000 {
+	if r > fineFrom {
 		bins = 64
 	}
 	var enc Rule
@@ -254,15 +217,13 @@ func binary(f Facts, r float64) Recipe {
 		c.Encoding.Intercept = math.Sqrt(float64(max(attributeCount(f), 1)))
 	}
 	c.steps(f, movement, 80, 20, 400, 12)
-	c.Rules = append(c.Rules, Rule{
-		Rule:     fmt.Sprintf("logistic model by %d noisy gradient steps, clipping norm %.3g", c.Steps, c.ClippingNorm),
-		Because:  fmt.Sprintf("r = %.4g; a small clipping norm lowers the sensitivity and shrinks a hopeless model towards the majority by itself", r),
-		Evidence: "within 0.5 points of the best of 12 settings on Adult, and 0.1 to 1.1 on three dense tasks that did not set the constants",
-		Changes:  "more rows or a larger epsilon (r grows with both)",
-	}, enc, attributesRule(f, r), NoSearchRule(r))
+	c.Rules = append(c.Rules, by(ruleBinary,
+		fmt.Sprintf("logistic model by %d noisy gradient steps, clipping norm %.3g", c.Steps, c.ClippingNorm),
+		fmt.Sprintf("r = %.4g; a small clipping norm lowers the sensitivity and shrinks a hopeless model towards the majority by itself", r),
+	), enc, attributesRule(f), NoSearchRule(r))
 	c.Rules = append(c.Rules, wide...)
 	if r < low {
-		c.Rules = append(c.Rules, nearBaseline("majority class"))
+		c.Rules = append(c.Rules, nearBaseline("majority class", low))
 	}
 	return c
 }
@@ -302,19 +263,14 @@ func attributeCount(f Facts) int {
 	return n
 }
 
-func nearBaseline(name string) Rule {
-	return Rule{
-		Rule:     "warning: expect little more than the " + name,
-		Because:  "r is below 15",
-		Evidence: "Adult at ε 0.001 (r = 13): 76.45 % ± 0.17 against a majority of 76.38 %",
-		Changes:  "r above 50",
-	}
+func nearBaseline(name string, below int) Rule {
+	return by(ruleNearConstant, "warning: expect little more than the "+name, fmt.Sprintf("r is below %d", below))
 }
 
 func multiclass(f Facts, r float64, classes int) Recipe {
-	c := Recipe{Learner: Descent, Useful: r >= 5*float64(classes)}
+	c := Recipe{Learner: Descent, Useful: r >= perClass*float64(classes)}
 	bins := 16
-	if r > 7000 {
+	if r > fineFrom {
 		bins = 64
 	}
 	var enc Rule
@@ -330,15 +286,14 @@ func multiclass(f Facts, r float64, classes int) Recipe {
 		movement = 6 * math.Pow(r, 0.65)
 	}
 	c.steps(f, movement, 40, 20, 120, 6)
-	c.Rules = append(c.Rules, Rule{
-		Rule:     fmt.Sprintf("softmax model over %d classes by %d noisy gradient steps, clipping norm %.3g on the whole gradient", classes, c.Steps, c.ClippingNorm),
-		Because:  fmt.Sprintf("r = %.4g", r),
-		Evidence: "location30 (30 classes) at ε 0.1/0.5/1/3: 7/20/32/52 %, two splits",
-		Changes:  fmt.Sprintf("expect nothing below r = %d (5 per class)", 5*classes),
-	}, enc, attributesRule(f, r), NoSearchRule(r))
+	rule := by(ruleClasses,
+		fmt.Sprintf("softmax model over %d classes by %d noisy gradient steps, clipping norm %.3g on the whole gradient", classes, c.Steps, c.ClippingNorm),
+		fmt.Sprintf("r = %.4g", r))
+	rule.Changes = fmt.Sprintf("expect nothing below r = %d (%d per class)", perClass*classes, perClass)
+	c.Rules = append(c.Rules, rule, enc, attributesRule(f), NoSearchRule(r))
 	c.Rules = append(c.Rules, wide...)
 	if !c.Useful {
-		c.Rules = append(c.Rules, nearBaseline("majority class"))
+		c.Rules = append(c.Rules, nearBaseline("majority class", perClass*classes))
 	}
 	return c
 }
@@ -346,35 +301,23 @@ func multiclass(f Facts, r float64, classes int) Recipe {
 func regression(f Facts, r float64) Recipe {
 	c := Recipe{Learner: Descent, Useful: true, ClippingNorm: 0.01}
 	c.Encoding = encode.Options{Bins: 8, Attributes: f.Attributes, Crosses: true}
-	rule := Rule{
-		Rule:     "numeric columns as thermometers of 7 thresholds, and their products with two-level columns",
-		Because:  fmt.Sprintf("r = %.4g is at least 100", r),
-		Evidence: "insurance at ε 1: error ratio .27 with products, .39 without (one data set)",
-		Changes:  "below r = 100 one affine coordinate and no products",
-	}
-	if r < 100 {
+	rule := by(ruleProducts, "", fmt.Sprintf("r = %.4g is at least %d", r, productsFrom))
+	if r < productsFrom {
 		c.Encoding = encode.Options{Linear: true, Attributes: f.Attributes}
-		rule = Rule{
-			Rule:     "numeric columns as one affine coordinate, no products",
-			Because:  fmt.Sprintf("r = %.4g is below 100", r),
-			Evidence: "insurance at ε 0.1: error ratio .53–.55 against .54",
-			Changes:  "r of 100 or more",
-		}
+		rule = by(ruleNoProducts, "", fmt.Sprintf("r = %.4g is below %d", r, productsFrom))
 	}
 	wide := f.bag(&c.Encoding)
 	if r < low {
 		c.ClippingNorm, c.LogTarget = 0.02, f.Schema.Columns[f.Schema.Column(f.Target)].Lower >= 0
 	}
 	c.steps(f, math.Pow(r, 0.75), 30, 20, 400, 3.5)
-	c.Rules = append(c.Rules, Rule{
-		Rule:     fmt.Sprintf("linear model by %d noisy steps on residuals clipped at %.2g of half the target's range: close to a least-absolute-error fit, it predicts a median rather than a mean", c.Steps, c.ClippingNorm),
-		Because:  fmt.Sprintf("r = %.4g; squared loss has no bounded gradient", r),
-		Evidence: "insurance, error over the mean predictor's: .38 at ε 0.5 and .27 at ε 1, against .59 and .51 for noisy normal equations",
-		Changes:  "tighter declared bounds of the target help most: a cap twice as wide cost .06 at ε 1",
-	}, rule, attributesRule(f, r), NoSearchRule(r))
+	c.Rules = append(c.Rules, by(ruleRegression,
+		fmt.Sprintf("linear model by %d noisy steps on residuals clipped at %.2g of half the target's range: close to a least-absolute-error fit, it predicts a median rather than a mean", c.Steps, c.ClippingNorm),
+		fmt.Sprintf("r = %.4g; squared loss has no bounded gradient", r),
+	), rule, attributesRule(f), NoSearchRule(r))
 	c.Rules = append(c.Rules, wide...)
 	if r < low {
-		c.Rules = append(c.Rules, nearBaseline("mean"))
+		c.Rules = append(c.Rules, nearBaseline("mean", low))
 	}
 	return c
 }
@@ -382,44 +325,24 @@ func regression(f Facts, r float64) Recipe {
 // byName is the recipe of a learner that is never the rule's own choice, or rarely.
 func byName(f Facts) (Recipe, error) {
 	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: encode.Options{Bins: 16, Attributes: f.Attributes}}
-	rule := Rule{Because: "asked for", Changes: "--model auto"}
 	switch {
 	case f.Learner == AdaSSP && f.Task != model.Regression:
 		return Recipe{}, fmt.Errorf("adassp fits a regression, the target %q is a class", f.Target)
 	case (f.Learner == NaiveBayes || f.Learner == Output || f.Learner == AMP) && f.Task == model.Regression:
 		return Recipe{}, fmt.Errorf("%s predicts classes, the target %q is a number", f.Learner, f.Target)
 	}
-	switch f.Learner {
-	case EBM:
-		rule.Rule = "sum of one shape function for each attribute, boosted in cycles on public bins"
-		rule.Evidence = "Adult at ε 0.02/0.1/1/3: 82.6/85.0/86.0/86.5 %, linear 83.5/84.9/85.6/85.8; WDBC at ε 1: 93.3 against 94.4 %; insurance at ε 1: error ratio .43 against .27"
-	case NaiveBayes:
-		rule.Rule = "naive Bayes from noisy tables of each attribute with the class"
-		rule.Evidence = "Adult at ε 0.1/1: 82.0/82.1 %, linear 84.9/85.6 %; overconfident, since attributes repeat each other"
-	case AdaSSP:
+	names := map[Learner]string{EBM: ruleEBM, NaiveBayes: ruleBayes, AdaSSP: ruleAdaSSP, Output: ruleOutput, AMP: ruleAMP}
+	if f.Learner == AdaSSP {
 		c.Encoding = encode.Options{Linear: true, Attributes: f.Attributes}
-		rule.Rule = "ridge regression whose ridge follows from a released smallest eigenvalue"
-		rule.Evidence = "insurance at ε 1: error ratio .72, noisy normal equations .58, noisy descent .27"
-	case Output:
-		rule.Rule = "regularized logistic model with noise added to its weights"
-		rule.Evidence = "Adult at ε 0.1/1/3: 83.4/85.0/85.4 %, noisy descent 84.9/85.6/85.8 %"
-	case AMP:
-		rule.Rule = "logistic model by approximate minima perturbation"
-		rule.Evidence = "Adult at ε 0.1/1/3: 82.9/85.3/85.6 %, noisy descent 84.9/85.6/85.8 %"
 	}
-	c.Rules = []Rule{rule, attributesRule(f, f.SignalRatio())}
+	c.Rules = []Rule{by(names[f.Learner], "", "asked for"), attributesRule(f)}
 	return c, nil
 }
 
 func normalEquations(f Facts, r float64) Recipe {
 	return Recipe{Learner: NormalEquations, Useful: true, SamplingRate: 1,
 		Encoding: encode.Options{Linear: true, Attributes: f.Attributes},
-		Rules: []Rule{{
-			Rule:     "ridge regression from one noisy release of second moments",
-			Because:  "asked for",
-			Evidence: "insurance, error over the mean predictor's: .51–.57 at ε 1 against .27 for noisy gradient descent",
-			Changes:  "several targets that share one set of features",
-		}, attributesRule(f, r)}}
+		Rules:    []Rule{by(ruleNormal, "", "asked for"), attributesRule(f)}}
 }
 
 // pure covers requests for δ = 0.
@@ -443,18 +366,13 @@ func pure(f Facts) (Recipe, error) {
 		// The direction of a class difference has to stand out of a noise whose norm
 		// grows with the number of coordinates; the recipe's own threshold on r maps
 		// to about 100 rows·ε.
-		if n < 100 {
-			return constant(f, n, fmt.Sprintf("n·ε = %.3g is below 100", n)), nil
+		if n < hopelessPure {
+			return constant(f, n, fmt.Sprintf("n·ε = %.3g is below %d", n, hopelessPure)), nil
 		}
 	}
 	return Recipe{Learner: Objective, Useful: true, SamplingRate: 1,
 		Encoding: encode.Options{Linear: true, Attributes: f.Attributes},
-		Rules: []Rule{{
-			Rule:     "logistic model by objective perturbation, add/remove form",
-			Because:  "delta is 0: the guarantee is pure epsilon",
-			Evidence: "Adult at ε 0.1/1/3: 81.8/85.2/85.6 %; a delta of 1e-6 would give 84.7/85.6/85.7 %",
-			Changes:  "a delta above 0 buys a better model at small epsilon",
-		}, attributesRule(f, math.NaN())}}, nil
+		Rules:    []Rule{by(rulePure, "", "delta is 0: the guarantee is pure epsilon"), attributesRule(f)}}, nil
 }
 
 // Unclipped is the factor by which the clipping norm has to grow to reach 1, the

@@ -42,28 +42,13 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		return r, unscattered
 	case f.flat() && f.Features != "all":
 		r.Model = "features-linear"
-		r.Rules = append(r.Rules, Rule{
-			Rule:     "softmax regression on the features, each row scaled to one norm",
-			Because:  "the rows are features, not pixels: shape 1×1×" + fmt.Sprint(f.Channels),
-			Evidence: "MobileNet features of CIFAR-10 at ε 1: 81.8 %; taking off a paid mean changed nothing, so none is paid for",
-			Changes:  "--model NAME",
-		})
+		r.Rules = append(r.Rules, by(ruleFeatures, "", "the rows are features, not pixels: shape 1×1×"+fmt.Sprint(f.Channels)))
 	case f.Features == "all" || unscattered != nil:
 		r.Model = "logistic"
-		r.Rules = append(r.Rules, Rule{
-			Rule:     "softmax regression on the pixels",
-			Because:  pixelReason(f, unscattered),
-			Evidence: "MNIST at ε 2.11: 92.5 % on pixels or their cosine transform, 98.2 % on scattering features",
-			Changes:  "--features scatter for sides that are multiples of 4 from 8 to 64; --model NAME for a network",
-		})
+		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
 	default:
 		r.Model = "scatter-linear"
-		r.Rules = append(r.Rules, Rule{
-			Rule:     "softmax regression on scattering features, with their mean released and taken off",
-			Because:  "features that depend on no data cost nothing, and a convex model of few steps wants little noise",
-			Evidence: "above every small CNN at equal ε on MNIST (98.4 against 97.8 % at 2.93), Fashion-MNIST and 10,000 images of CIFAR-10",
-			Changes:  "--model NAME for a network; pawl train has its flags",
-		})
+		r.Rules = append(r.Rules, by(ruleScatter, "", "features that depend on no data cost nothing, and a convex model of few steps wants little noise"))
 	}
 	r.lots(f)
 	return r, nil
@@ -81,11 +66,11 @@ func pixelReason(f ImageFacts, unscattered error) string {
 func (r *ImageRecipe) lots(f ImageFacts) {
 	batch, epochs := 4096.0, 60.0
 	switch {
-	case f.Epsilon <= 0.5:
+	case f.Epsilon <= fewEpochsTo:
 		epochs = 10
-	case f.Epsilon <= 1.5:
+	case f.Epsilon <= someEpochsTo:
 		epochs = 20
-	case f.Epsilon <= 4:
+	case f.Epsilon <= manyEpochsTo:
 		epochs = 40
 	}
 	switch f.Preset {
@@ -95,10 +80,6 @@ func (r *ImageRecipe) lots(f ImageFacts) {
 		batch, epochs = 2*batch, 2*epochs
 	}
 	r.Batch, r.Epochs = int(max(min(batch, f.Rows/2), 1)), epochs
-	r.Rules = append(r.Rules, Rule{
-		Rule:     fmt.Sprintf("lots of about %d rows, %g epochs", r.Batch, r.Epochs),
-		Because:  fmt.Sprintf("%.0f rows at ε %g: signal over noise, batch·√steps/σ, is within a tenth of what any number of steps reaches", f.Rows, f.Epsilon),
-		Evidence: "MNIST: equal accuracy from 10 epochs at ε 0.34, 20 at 1.09 and 40 at 2.93; 81.3 % on MobileNet features from 30 and from 60",
-		Changes:  "--preset quick or thorough",
-	})
+	r.Rules = append(r.Rules, by(ruleLots, fmt.Sprintf("lots of about %d rows, %g epochs", r.Batch, r.Epochs),
+		fmt.Sprintf("%.0f rows at ε %g: signal over noise, batch·√steps/σ, is within a tenth of what any number of steps reaches", f.Rows, f.Epsilon)))
 }

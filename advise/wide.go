@@ -12,10 +12,6 @@ import (
 // norm, and fewer tokens share a place.
 const TextBuckets = 16384
 
-// bagFrom is the number of columns from which those that can be in a bag are put into
-// one (encode.Baggable).
-const bagFrom = 100
-
 // each calls f for the columns that a model may use.
 func (f Facts) each(call func(c *schema.Column)) {
 	named := f.named()
@@ -85,31 +81,19 @@ func (f Facts) bag(o *encode.Options) []Rule {
 	})
 	if bag >= bagFrom {
 		o.Bag = true
-		rules = append(rules, Rule{
-			Rule:     fmt.Sprintf("%d columns as one bag: which of them are not 0, as a row of norm 1", bag),
-			Because:  fmt.Sprintf("there are at least %d columns of which 0 says that nothing is there", bagFrom),
-			Evidence: "Enron mail (3,000 counts) at ε 1: 94.3 %, 73 % with a thermometer for each; location30 (446 places) at ε 3: 53.5 and 48.0 %, three splits",
-			Changes:  "name fewer columns, or declare them numeric without heavy_tailed",
-		})
+		rules = append(rules, by(ruleBag, fmt.Sprintf("%d columns as one bag: which of them are not 0, as a row of norm 1", bag),
+			fmt.Sprintf("there are at least %d columns of which 0 says that nothing is there", bagFrom)))
 	}
 	if texts > 0 {
-		rules = append(rules, Rule{
-			Rule:     fmt.Sprintf("words hashed to %d buckets by a fixed rule, presence and not count, as a row of norm 1", buckets),
-			Because:  "a vocabulary would be read from the rows; the noise in a score does not grow with the number of buckets",
-			Evidence: "SMS spam at ε 1/7.2: 97.5/98.7 % with 16,384 buckets, 97.4/98.5 % with 4,096, 97.2/98.3 % with 1,000, five splits",
-			Changes:  "buckets: in the schema",
-		})
+		rules = append(rules, by(ruleText, fmt.Sprintf("words hashed to %d buckets by a fixed rule, presence and not count, as a row of norm 1", buckets),
+			"a vocabulary would be read from the rows; the noise in a score does not grow with the number of buckets"))
 	}
 	if o.Bag || texts+vectors > 0 {
 		o.Intercept = 0.5
 	}
 	if vectors > 0 {
-		rules = append(rules, Rule{
-			Rule:     "the vector of each row divided by its norm, as one block",
-			Because:  "a guarantee needs rows of bounded norm, and no mean or deviation has to be bought",
-			Evidence: "MobileNet features of CIFAR-10 at ε 1: 80 %, the same whether numbers are scaled before or not",
-			Changes:  "another extractor",
-		})
+		rules = append(rules, by(ruleVectors, "",
+			"a guarantee needs rows of bounded norm, and no mean or deviation has to be bought"))
 	}
 	return rules
 }

@@ -245,12 +245,16 @@ type Selection struct {
 	Unpaid bool `json:"unpaid"`
 }
 
-// Advice is one rule that fired, with its evidence.
+// Advice is one rule that fired, with its evidence. Name is that of a guideline of
+// package advise, which other programs may rely on; Evidence is what we measured,
+// Published what the papers did.
 type Advice struct {
-	Rule     string `json:"rule"`
-	Because  string `json:"because"`
-	Evidence string `json:"evidence"`
-	Changes  string `json:"would_change"`
+	Name      string `json:"name,omitempty"`
+	Rule      string `json:"rule"`
+	Because   string `json:"because"`
+	Published string `json:"published,omitempty"`
+	Evidence  string `json:"evidence"`
+	Changes   string `json:"would_change"`
 }
 
 // Paths are the files written.
