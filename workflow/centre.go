@@ -45,7 +45,13 @@ func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, sr
 	}
 	m := release.InputMean{Scope: plan.trainScope, NoiseMultiplier: n.centreNoise(plan.noise), Norm: 1,
 		ExpectedRows: plan.trainingRows(float64(plan.problem.Rows))}
-	mean, err := m.Release(ctx, permit, env.Rows, src.Split("centre"))
+	var mean []float64
+	var err error
+	if n.simulated {
+		mean, err = m.SimulatePublic(env.Rows, src.Split("centre"))
+	} else {
+		mean, err = m.Release(ctx, permit, env.Rows, src.Split("centre"))
+	}
 	if err != nil {
 		return fmt.Errorf("centring: %w", err)
 	}

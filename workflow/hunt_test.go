@@ -265,6 +265,46 @@ func (c *countingAccount) Admit(dp.Event) (bool, float64, float64, error) { retu
 func (c *countingAccount) Add(dp.Event) error                             { *c++; return nil }
 func (c *countingAccount) Spent() (float64, error)                        { return float64(*c), nil }
 
+// centred puts a paid mean into the nets of points whose text holds a word.
+func centred(build func(space.Point) (Candidate, error), word string) func(space.Point) (Candidate, error) {
+	return func(p space.Point) (Candidate, error) {
+		c, err := build(p)
+		if strings.Contains(p.String(), word) {
+			c.Layers.Layers = append([]nn.Layer{{Kind: "normalize"}, {Kind: "centre"}}, c.Layers.Layers[1:]...)
+		}
+		return c, err
+	}
+}
+
+// Where candidates release the mean of their inputs, every training of the search books
+// that release too: without it the training finds no permit.
+func TestSearchPaysForMeans(t *testing.T) {
+	in := huntInput(t, true, search.PS)
+	in.Build = centred(in.Build, "")
+	plan, err := NewNetSearchPlan(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := plan.hunt.quote.Event.(dp.Select).Event.(dp.Compose).Events[0].(dp.Scoped).Event.(dp.Compose)
+	mean, ok := one.Events[0].(dp.Gaussian)
+	if want := plan.network.centreNoise(plan.noise); !ok || mean.NoiseMultiplier != want || len(one.Events) != 2 {
+		t.Fatalf("a training books %+v, want a mean of noise %v and its steps", one, want)
+	}
+	out, err := plan.Run(context.Background(), huntEnv(t, plan, memoryLedger()))
+	if err != nil || out.Found.Unsearched == nil {
+		t.Fatal(err)
+	}
+	if plan, err = NewNetSearchPlan(in); err != nil {
+		t.Fatal(err)
+	}
+	// The same trainings, booked without their means.
+	event := plan.hunt.quote.Event.(dp.Select)
+	event.Event.(dp.Compose).Events[0] = dp.Scoped{Scope: plan.hunt.scopes.Train, Event: one.Events[1]}
+	if _, err := plan.Run(context.Background(), huntEnv(t, plan, memoryLedger())); err == nil {
+		t.Error("means were released that nobody booked")
+	}
+}
+
 func TestSearchRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   search.Kind
@@ -278,14 +318,7 @@ func TestSearchRefuses(t *testing.T) {
 		"as published, no paper":      {search.PS, true, func(in *NetSearchInput) { in.AsPublished = true }, "no paper"},
 		"nothing left for a training": {search.Grid, true, func(in *NetSearchInput) { in.Strategy.Candidates, in.Epsilon = 9000, "0.2" }, "the largest search"},
 		"noise given":                 {search.PS, true, func(in *NetSearchInput) { in.NoiseMultiplier = 1 }, "epsilon of the whole"},
-		"a release in the front end": {search.PS, true, func(in *NetSearchInput) {
-			build := in.Build
-			in.Build = func(p space.Point) (Candidate, error) {
-				c, err := build(p)
-				c.Layers.Layers = append([]nn.Layer{{Kind: "normalize"}, {Kind: "centre"}}, c.Layers.Layers[1:]...)
-				return c, err
-			}
-		}, "waits for a release"},
+		"a mean in some candidates": {search.PS, true, func(in *NetSearchInput) { in.Build = centred(in.Build, "units=2") }, "one kind of training"},
 		"delta 0": {search.PS, true, func(in *NetSearchInput) { in.Delta = "0" }, "delta"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,6 @@ type Input struct {
 	Rows     int64
 	Test     TestKind
 	Workflow Workflow
-	Search   bool
 	Preset   advise.Preset
 	// Model is "auto" or the name of a learner, Features nil for the rule's choice.
 	Model    string
@@ -185,9 +184,6 @@ func (p *problem) checkChoices() error {
 			return usage("use --workflow paw, or declare the data set public in the ledger if it is",
 				"workflow stw chooses by looking at rows that it does not pay for; it runs on public data only")
 		}
-		if p.Search {
-			return usage("leave out --search", "workflow stw makes its own choice and pays for none")
-		}
 	default:
 		return usage("workflows: paw, stw", "unknown workflow %q", p.Workflow)
 	}
@@ -208,7 +204,7 @@ func (p *problem) checkChoices() error {
 	if p.Model == string(advise.Majority) && p.task == model.Regression || p.Model == string(advise.Mean) && p.task == model.Classification {
 		return usage("use --model auto", "model %q does not predict a target of task %s", p.Model, p.task)
 	}
-	if (p.Search || p.Workflow == STW) && p.Model != "" && p.Model != string(advise.Descent) {
+	if p.Workflow == STW && p.Model != "" && p.Model != string(advise.Descent) {
 		return usage("leave out --model", "a choice among candidates and --model %s exclude each other", p.Model)
 	}
 	var names []string

@@ -38,7 +38,7 @@ func (plan *Plan) kept(s *report.Statement) *report.Selection {
 		}
 	case plan.hunt != nil && plan.hunt.AsPublished:
 		k.How, k.Unpaid = "by the search as published, with everything else that it chose", true
-	case plan.hunt != nil, p.Search:
+	case plan.hunt != nil:
 		k.How, k.Together = "by the search, with everything else that it chose", true
 		stage = "search and train"
 		if _, ok := s.Privacy.ByStage[stage]; !ok {

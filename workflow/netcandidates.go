@@ -50,16 +50,24 @@ func (n NetCandidates) Build(p space.Point) (Candidate, error) {
 	if t.Kappa > 0 {
 		c.Kappa = t.Kappa
 	}
+	if c.ClippingNorm == 0 {
+		c.ClippingNorm = spec.Defaults.ClippingNorm
+	}
+	c.StepFactor, c.ClippingFactor = t.StepFactor, t.ClippingFactor
 	if c.Radius == 0 {
 		c.Radius, err = spec.Radius()
 	}
 	return c, err
 }
 
-// Rule is the candidate of a space that needs no search: with the fewest parameters
-// among many draws, since noise grows with their number; of equal ones the first that
-// prefers bounded activations.
+// Rule is the candidate of a space that needs no search. Where points hold
+// hyperparameters only it is the zero Point, which leaves all of them to the rules. Else
+// it is the one with the fewest parameters among many draws, since noise grows with
+// their number; of equal ones the first that prefers bounded activations.
 func (n NetCandidates) Rule(s *space.Space) (space.Point, error) {
+	if n.Fixed != nil {
+		return space.Point{}, nil
+	}
 	rng := rand.New(rand.NewPCG(2, 11))
 	var best space.Point
 	least, bounded := -1, false

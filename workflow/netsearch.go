@@ -40,6 +40,8 @@ type Candidate struct {
 	ClippingNorm, LearningRate float64
 	Optimizer                  string
 	Momentum, Average          float64
+	// StepFactor and ClippingFactor multiply what the rules choose; 0 stands for 1.
+	StepFactor, ClippingFactor float64
 }
 
 // netSearch are the trials of a search among networks.
@@ -47,6 +49,8 @@ type netSearch struct {
 	NetSearchInput
 	front  int      // layers that every candidate begins with and that images pass before sealing
 	images *network // that front end, with one layer behind it
+	// centred says that every training begins with the release of a mean.
+	centred bool
 	// uses is the mean number of products of a forward pass.
 	uses float64
 	// built names what Build makes of some points: the space does not say which network
@@ -108,7 +112,7 @@ func (s *netSearch) commonFront() error {
 		if err != nil {
 			return fmt.Errorf("candidate %s: %w", p, err)
 		}
-		if _, waits := net.Released(); waits || net.Centred() > 0 {
+		if _, waits := net.Released(); waits {
 			return usage("choose a front end that looks at no row", "candidate %s waits for a release about the rows; a search pays for trainings and scores only", p)
 		}
 		if _, fitted := net.Components(); fitted > 0 {
@@ -120,8 +124,11 @@ func (s *netSearch) commonFront() error {
 			front++
 		}
 		if i == 0 {
-			s.front, first = front, c.Layers.Layers
+			s.front, s.centred, first = front, net.Centred() > 0, c.Layers.Layers
 			continue
+		}
+		if s.centred != (net.Centred() > 0) {
+			return usage("give all of them a centre layer, or none", "some candidates release a mean of their inputs and others do not; a search pays for one kind of training")
 		}
 		s.front = min(s.front, front)
 		for s.front > 0 && !slices.Equal(c.Layers.Layers[:s.front], first[:s.front]) {
@@ -139,7 +146,11 @@ func (s *netSearch) representative() (*Plan, error) {
 		return nil, err
 	}
 	in := s.TrainInput
-	in.Layers = nn.Spec{Loss: c.Layers.Loss, Layers: append(slices.Clone(c.Layers.Layers[:s.front]), nn.Layer{Kind: "dense", Units: s.Outputs})}
+	layers := slices.Clone(c.Layers.Layers[:s.front])
+	if s.centred {
+		layers = append(layers, nn.Layer{Kind: "centre"})
+	}
+	in.Layers = nn.Spec{Loss: c.Layers.Loss, Layers: append(layers, nn.Layer{Kind: "dense", Units: s.Outputs})}
 	in.Radius, in.Kappa, in.Name = 1, c.Kappa, s.Space.Name()
 	return NewTrainPlan(in)
 }
@@ -150,7 +161,7 @@ func (s *netSearch) noun() string { return "networks" }
 func (s *netSearch) family(plan *Plan) search.Trial {
 	n := plan.network
 	return search.Trial{
-		Train: func(x float64) dp.Event { return n.privacy(dp.WholeScope, x).Event() },
+		Train: func(x float64) dp.Event { return n.event(dp.WholeScope, x) },
 		Score: func(x float64) []dp.Event { return []dp.Event{release.Accuracy{NoiseMultiplier: x}.Event()} },
 	}
 }
@@ -170,6 +181,12 @@ func (plan *Plan) candidatePlan(p space.Point, scope dp.Scope, noise float64, sr
 	}
 	if c.ClippingNorm > 0 {
 		n.ClippingNorm = c.ClippingNorm
+	}
+	if c.StepFactor > 0 {
+		n.Kappa *= c.StepFactor // the rule's step is in proportion to it
+	}
+	if c.ClippingFactor > 0 {
+		n.ClippingNorm *= c.ClippingFactor
 	}
 	n.LearningRate, n.Momentum = c.LearningRate, c.Momentum
 	if c.Optimizer != "" {

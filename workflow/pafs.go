@@ -9,8 +9,12 @@ import (
 	"pawl/advise"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/release"
+	"pawl/core/selection"
 	"pawl/feature"
+	"pawl/model"
 )
 
 // Privacy-aware feature selection trains private models on sets of attributes and keeps
@@ -41,10 +45,9 @@ func (plan *Plan) planPAFS() (err error) {
 	case p.Rows == 0:
 		return usage("declare rows: about N in the schema", "settings of the trainings follow from a public number of rows")
 	}
-	p.Search = true // sets are candidates of a search
 	cut := 1 - validationShare
 	plan.trainScope, plan.validateScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
-	if plan.noise, err = plan.smallest(plan.trainingEvent); err != nil {
+	if plan.noise, err = plan.smallest(func(x float64) dp.Event { return plan.selectionEvent(x) }); err != nil {
 		return err
 	}
 	facts := plan.facts(float64(p.Rows))
@@ -60,10 +63,8 @@ func (plan *Plan) planPAFS() (err error) {
 	if _, err := plan.setOf(nil); err != nil {
 		return err
 	}
-	sel := plan.selectionEvent(plan.noise)
-	plan.selection = &sel
 	plan.add("select", dp.WholeScope,
-		fmt.Sprintf("private selection over sets of attributes drawn without looking at data, a secret number of trainings (mean %d), the winner released", meanRuns), sel)
+		fmt.Sprintf("private selection over sets of attributes drawn without looking at data, a secret number of trainings (mean %d), the winner released", meanRuns), plan.selectionEvent(plan.noise))
 	return plan.priceAll()
 }
 
@@ -97,7 +98,7 @@ func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 	out := &Selected{Plan: plan, Selection: &feature.Selection{Selector: "pafs", Level: feature.AttributeLevel}}
 	receipt, seeded, err := plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
 		env.Progress.step("select", 0, 0)
-		winner, err := plan.search(ctx, permit, env.Rows, float64(plan.problem.Rows), src)
+		winner, err := plan.selectSet(ctx, permit, env.Rows, float64(plan.problem.Rows), src)
 		if err != nil {
 			return err
 		}
@@ -116,4 +117,55 @@ func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 	})
 	out.Receipt, out.Seeded = receipt, seeded
 	return out, err
+}
+
+// selectionEvent is a Papernot–Steinke selection whose runs train on one scope
+// and score on a disjoint one with the same multiplier, so that the score is free.
+func (plan *Plan) selectionEvent(x float64) dp.Select {
+	return dp.Select{
+		Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: meanRuns},
+		Event: dp.Compose{Events: []dp.Event{
+			dp.Scoped{Scope: plan.trainScope, Event: dp.Gaussian{NoiseMultiplier: x}},
+			dp.Scoped{Scope: plan.validateScope, Event: dp.Compose{Events: plan.validationEvents(x)}},
+		}},
+	}
+}
+
+func (plan *Plan) validationEvents(x float64) []dp.Event {
+	if plan.problem.task == model.Regression {
+		return plan.absoluteError(x).Events()
+	}
+	return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}}
+}
+
+// selectSet runs the selection and returns the winner.
+func (plan *Plan) selectSet(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, nominal float64, src *entropy.Source) (selection.Winner[candidate, *model.Model], error) {
+	base := func(ctx context.Context, permit *ledger.Permit, c candidate, src *entropy.Source) (*model.Model, float64, error) {
+		learner, err := plan.learner(c.recipe, nominal)
+		if err != nil {
+			return nil, 0, err
+		}
+		m, err := learner.Fit(ctx, permit, rows, src.Split("train"))
+		if err != nil {
+			return nil, 0, err
+		}
+		score, err := plan.validationScore(ctx, permit, rows, m, src.Split("score"))
+		return m, score, err
+	}
+	return selection.Run(ctx, permit, plan.selectionEvent(plan.noise), src, plan.drawSet, base)
+}
+
+// validationScore is larger for better models.
+func (plan *Plan) validationScore(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, m *model.Model, src *entropy.Source) (float64, error) {
+	if plan.problem.task == model.Regression {
+		e := plan.absoluteError(plan.noise)
+		e.Scope, e.Predict = plan.validateScope, plan.unitPredictor(m)
+		s, err := e.Release(ctx, permit, rows, src)
+		return -s.Value, err
+	}
+	s, err := release.Accuracy{
+		Scope: plan.validateScope, NoiseMultiplier: plan.noise, Column: plan.problem.targetColumn,
+		Levels: len(m.Classes()), Predict: classPredictor(m),
+	}.Release(ctx, permit, rows, src)
+	return s.Value, err
 }

@@ -43,7 +43,7 @@ type Plan struct {
 
 	problem       *problem
 	trainScope    dp.Scope
-	validateScope dp.Scope // of a search or an stw choice
+	validateScope dp.Scope // of a choice
 	scoreScope    dp.Scope
 	// noise is the multiplier of the one Gaussian release that training amounts
 	// to; perStep that of each step when lots are sampled.
@@ -51,11 +51,10 @@ type Plan struct {
 	scoreNoise     float64
 	groupNoise     float64 // of scores by group
 	countNoise     float64
-	selection      *dp.Select
-	candidates     []candidate
-	network        *network  // of a plan that trains a network
-	hunt           *hunt     // of a plan that searches
-	choosing       *choosing // of a plan that selects features
+	candidates     []candidate // of stw
+	network        *network    // of a plan that trains a network
+	hunt           *hunt       // of a plan that searches
+	choosing       *choosing   // of a plan that selects features
 }
 
 const (
@@ -63,9 +62,9 @@ const (
 	// of 50/ε rows, which moves r = n/σ₁ by a few per cent where a model can be
 	// trained at all.
 	countShare = 0.02
-	// meanRuns is the expected number of runs of a private search.
+	// meanRuns is the expected number of trainings of method pafs.
 	meanRuns = 8
-	// validationShare of the rows chooses in a search.
+	// validationShare of the rows chooses, in stw and pafs.
 	validationShare = 0.2
 )
 
@@ -112,7 +111,7 @@ func (p *problem) plan() (*Plan, error) {
 		cut := 1 - heldOutShare(p.Rows)
 		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
 	}
-	if p.Search || p.Workflow == STW {
+	if p.Workflow == STW {
 		cut := plan.trainScope.Upper * (1 - validationShare)
 		plan.trainScope, plan.validateScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: plan.trainScope.Upper}
 	}
@@ -228,8 +227,6 @@ func (plan *Plan) planTraining() (err error) {
 		if plan.noise, err = plan.smallest(plan.trainingEvent); err != nil {
 			return err
 		}
-	} else if p.Search {
-		return usage("give --delta, or leave out --search", "a private search is offered at delta > 0 only")
 	}
 	if p.Rows == 0 {
 		return plan.planUnknownRows()
@@ -242,17 +239,13 @@ func (plan *Plan) planTraining() (err error) {
 	if plan.Recipe.Learner == advise.EBM {
 		plan.Recipe.Encoding.Bins = plan.boosting(float64(p.Rows)).Bins
 	}
-	if p.Search || p.Workflow == STW {
+	if p.Workflow == STW {
 		if plan.Recipe.Learner != advise.Descent {
-			return usage("leave out the search: "+plan.Recipe.Rules[0].Rule, "there is nothing to search at r = %.3g", plan.SignalRatio)
+			return usage("use --workflow paw: "+plan.Recipe.Rules[0].Rule, "there is nothing to choose at r = %.3g", plan.SignalRatio)
 		}
 		if plan.candidates, err = plan.listCandidates(facts); err != nil {
 			return err
 		}
-	}
-	if p.Search {
-		plan.bookSearch()
-		return nil
 	}
 	learner, err := plan.learner(plan.Recipe, float64(p.Rows))
 	if err != nil {
@@ -277,13 +270,8 @@ func (plan *Plan) planTraining() (err error) {
 }
 
 // trainingEvent is what training with one Gaussian release of multiplier x, or
-// steps that amount to it, costs; in a search it is the whole selection.
-func (plan *Plan) trainingEvent(x float64) dp.Event {
-	if plan.problem.Search {
-		return plan.selectionEvent(x)
-	}
-	return dp.Gaussian{NoiseMultiplier: x}
-}
+// steps that amount to it, costs.
+func (plan *Plan) trainingEvent(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }
 
 // planUnknownRows books a training whose steps will follow from the released
 // count: every full-batch descent that amounts to one Gaussian of the booked
@@ -306,11 +294,6 @@ func (plan *Plan) planUnknownRows() error {
 		Evidence: "the guarantee of full-batch descent depends on its total noise only",
 		Changes:  "declaring rows: about N saves the budget of the count",
 	}}}
-	if p.Search {
-		// Candidates follow from the released number as well.
-		plan.bookSearch()
-		return nil
-	}
 	plan.add("train", plan.trainScope, "linear model by noisy gradient descent", dp.Gaussian{NoiseMultiplier: plan.noise})
 	return nil
 }
@@ -479,9 +462,7 @@ func (plan *Plan) Expected() time.Duration {
 	r := plan.Recipe
 	rows := plan.trainingRows(float64(max(plan.problem.Rows, 10_000)))
 	runs := 1.0
-	if plan.problem.Search {
-		runs = meanRuns
-	} else if plan.problem.Workflow == STW {
+	if plan.problem.Workflow == STW {
 		runs = float64(len(plan.candidates)) + 1
 	}
 	rate := max(r.SamplingRate, 0.01)

@@ -57,17 +57,11 @@ func TestPlanNeverExceedsWhatWasAsked(t *testing.T) {
 			{"rdp", nil, func(in *Input) { in.Accountant = accountant.MethodRDP }},
 			{"pld", nil, func(in *Input) { in.Accountant = accountant.MethodPLD }},
 			{"pure", nil, func(in *Input) { in.Delta = "0" }},
-			{"search", nil, func(in *Input) { in.Search = true }},
-			{"search with paid rows", private, func(in *Input) { in.Search, in.Rows = true, 0 }},
 		} {
 			tab := small(5000, c.schema)
 			in := tab.input(epsilon, "1e-6", 1)
 			c.change(&in)
 			plan, err := NewPlan(in)
-			var u *UsageError
-			if errors.As(err, &u) && in.Search && in.Rows > 0 {
-				continue // nothing to search at tiny epsilon
-			}
 			if err != nil {
 				t.Fatalf("%s at ε %s: %v", c.name, epsilon, err)
 			}
@@ -117,7 +111,6 @@ func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
 		{"pure", nil, func(in *Input) { in.Delta = "0" }, 2},
 		{"pure, three classes", nil, func(in *Input) { in.Delta, in.Target = "0", "g" }, 4},
 		{"three classes", nil, func(in *Input) { in.Target = "g" }, 2},
-		{"search", nil, func(in *Input) { in.Search, in.Epsilon = true, "3" }, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tab := small(3000, c.schema)
@@ -229,7 +222,6 @@ func TestUsageErrorsNameTheMend(t *testing.T) {
 		{"model", func(in *Input) { in.Model = "elm" }, "unknown model"},
 		{"mean of classes", func(in *Input) { in.Model = "mean" }, "does not predict"},
 		{"stw on sensitive rows", func(in *Input) { in.Workflow = STW }, "public data only"},
-		{"pure search", func(in *Input) { in.Delta, in.Search = "0", true }, "delta > 0"},
 		{"private rows without delta", func(in *Input) { in.Rows, in.Delta = 0, "" }, "delta has no default"},
 	} {
 		in := small(1000, nil).input("1", "1e-6", 1)

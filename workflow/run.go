@@ -124,12 +124,11 @@ func (plan *Plan) digest(data []byte) string {
 		Features                                                                   []string
 		Network                                                                    any
 		Rows                                                                       int64
-		Search                                                                     bool
 		Schema                                                                     any
 		Data                                                                       []byte
 		ScoreBy                                                                    string `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.ownKey(), p.Rows, p.Search, p.Schema, data, p.ScoreBy})
+		p.Features, plan.ownKey(), p.Rows, p.Schema, data, p.ScoreBy})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

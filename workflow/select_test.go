@@ -137,7 +137,7 @@ func TestSelectOpensNothingWithoutItsCharge(t *testing.T) {
 			env := tab.env(t, memoryLedger())
 			release := func(permit *ledger.Permit) error {
 				if m.Name == "pafs" {
-					_, err := plan.search(context.Background(), permit, env.Rows, 5000, entropy.Seeded(1))
+					_, err := plan.selectSet(context.Background(), permit, env.Rows, 5000, entropy.Seeded(1))
 					return err
 				}
 				_, err := plan.choosing.noisy(context.Background(), plan, env.Rows, permit, entropy.Seeded(1))

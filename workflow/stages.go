@@ -23,16 +23,6 @@ func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nom
 			return err
 		}
 	}
-	if plan.selection != nil {
-		env.Progress.step("search and train", 0, 0)
-		w, err := plan.search(ctx, permit, env.Rows, nominal, src.Split("search"))
-		if err != nil {
-			return err
-		}
-		out.Model, out.Learner, out.Recipe = w.Model.model, w.Model.learner, w.Candidate.recipe
-		out.Winner, out.Chosen = w.Candidate.name, &w.Score
-		return nil
-	}
 	if p.Workflow == STW {
 		c, err := plan.choosePublic(ctx, env.Rows, env.Progress)
 		if err != nil {

@@ -200,8 +200,6 @@ func (plan *Plan) choice() report.Choice {
 		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
 	}
 	switch {
-	case p.Search:
-		c.Search = fmt.Sprintf("private selection over at most %d candidates; a secret number of runs, mean %d", maxCandidates, meanRuns)
 	case p.Workflow == STW:
 		c.Search = fmt.Sprintf("exact accuracy on public rows over %d candidates, not paid for", len(plan.candidates))
 	}
@@ -341,6 +339,14 @@ func (out *Outcome) fillScore(s *report.Statement) {
 	}
 	if s.Score.PublicTest = out.Plan.problem.Public || out.Plan.problem.Test != HeldOut; s.Score.PublicTest {
 		s.Score.Test, s.Score.TestBaseline, s.Score.AUROC = number(v.Exact), number(v.ExactBaseline), number(v.AUROC)
+	}
+	if out.Model.Task == model.Regression {
+		e := v.Value
+		if s.Score.Test != nil {
+			e = float64(*s.Score.Test)
+		}
+		e /= out.Model.Scale.Upper - out.Model.Scale.Lower
+		s.Score.OfRange = number(&e)
 	}
 	s.Score.UsedForChoosing = number(out.Chosen)
 	s.Score.ByGroup = out.byGroup(s)

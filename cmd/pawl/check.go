@@ -49,6 +49,13 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.search {
+		h, _, err := a.planFitSearch(ctx, l, data, f)
+		if err != nil {
+			return err
+		}
+		j.plan = h.plan
+	}
 	if err := j.source.each(j.bad, func([]float64, string) error { return nil }); err != nil {
 		return err
 	}

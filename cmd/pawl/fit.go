@@ -37,7 +37,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
-	s.BoolVar(&f.search, "search", false, "pay for a private search over hyperparameters and attributes")
+	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
 	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
 	f.embeddings.register(c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
@@ -121,7 +121,7 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 func (f *fitFlags) input() (workflow.Input, error) {
 	in := workflow.Input{
 		Target: f.target, Epsilon: f.epsilon, Delta: f.delta, AllowLargeDelta: f.allowLargeDelta,
-		Workflow: workflow.Workflow(f.workflow), Search: f.search, Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
+		Workflow: workflow.Workflow(f.workflow), Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
 	}
 	if f.epsilon == "" {
 		return in, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
@@ -214,6 +214,9 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 		return err
 	}
 	defer store.Close()
+	if f.search {
+		return a.fitSearch(ctx, l, data, f)
+	}
 	if isImages(data) {
 		t, err := f.training(data)
 		if err != nil {

@@ -32,7 +32,7 @@ func (f *fitFlags) training(data string) (*trainFlags, error) {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.search, "--search"}, {f.scoreBy != "", "--score-by"}, {f.embeddings != (embeddingFlags{}), "--embeddings"}, {f.workflow == "stw", "--workflow stw"}, {f.badRows != "refuse", "--bad-rows"}} {
+	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.scoreBy != "", "--score-by"}, {f.embeddings != (embeddingFlags{}), "--embeddings"}, {f.workflow == "stw", "--workflow stw"}, {f.badRows != "refuse", "--bad-rows"}} {
 		if c.given {
 			return nil, &usageError{c.flag + " is for tables, and these are images", "leave it out; pawl train has the flags of networks"}
 		}

@@ -72,6 +72,13 @@ func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Led
 
 // planOf prices a fit of a table or of images.
 func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*workflow.Plan, error) {
+	if f.search {
+		h, _, err := a.planFitSearch(ctx, l, data, f)
+		if err != nil {
+			return nil, err
+		}
+		return h.plan, nil
+	}
 	if isImages(data) {
 		t, err := f.training(data)
 		if err != nil {

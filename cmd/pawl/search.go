@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,15 @@ data: epsilon is then that of each training, and nothing is claimed.`,
 	}
 	f.register(c)
 	return c
+}
+
+// workers is the number of trainings side by side: the processors that this process
+// may use, unless the user names another.
+func (f *searchFlags) workers() int {
+	if f.work > 0 {
+		return f.work
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // tuneCommand is search over the hyperparameters of one network.
@@ -246,6 +256,9 @@ func (f *searchFlags) candidates(shape nn.Shape, outputs int, s *space.Space) (w
 		if !f.trainFlags.published {
 			spec = spec.Default()
 		}
+		if f.clippingNorm > 0 {
+			spec.Defaults.ClippingNorm = f.clippingNorm
+		}
 		n.Fixed = &spec
 	} else if f.trainFlags.model != "" {
 		return n, &usageError{fmt.Sprintf("space %s makes networks of its own", s.Name()), "leave out --model, or search over --space optimizers"}
@@ -380,6 +393,6 @@ func (a *app) search(ctx context.Context, c *cobra.Command, data string, f *sear
 	if err != nil {
 		return err
 	}
-	env.Workers = f.work
+	env.Workers = f.workers()
 	return a.runStudy(ctx, h, env, f, string(strategy.Kind), time.Now())
 }

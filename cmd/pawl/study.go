@@ -44,12 +44,15 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	t := f.table
 	t.epsilon, t.delta, t.accountant, t.preset, t.seed, t.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target
 	t.updated, t.allowLargeDelta = f.updated, f.allowLargeDelta
-	t.workflow, t.badRows, t.model = "paw", "refuse", "auto"
+	t.workflow, t.model = "paw", "auto"
+	if t.badRows == "" {
+		t.badRows = "refuse"
+	}
 	j, in, err := a.openTable(ctx, l, data, &t)
 	if err != nil {
 		return nil, err
 	}
-	if in.Test, j.test, err = a.openTest(ctx, l, j.source, "", j.bad); err != nil {
+	if in.Test, j.test, err = a.openTest(ctx, l, j.source, t.test, j.bad); err != nil {
 		return nil, err
 	}
 	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}

@@ -54,15 +54,34 @@ func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	if err != nil {
 		return nil, err
 	}
-	// Not the named result: a fault in the noise would hand it out as it is.
-	noisy := m.sum(view)
-	if err := addGaussian(src, noisy, m.NoiseMultiplier*m.Norm*stake(permit)); err != nil {
+	return m.noisy(view, m.NoiseMultiplier*m.Norm*stake(permit), src)
+}
+
+// SimulatePublic is Release on public rows without a permit: what a job on such rows
+// would have released, for choosing on other data. It fails on every other data set.
+func (m InputMean) SimulatePublic(rows *sealed.Rows, src *entropy.Source) (mean []float64, err error) {
+	defer sealed.Contain(&err)
+	if err := errors.Join(m.validate(), positive("noise multiplier", m.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
-	for j := range noisy {
-		noisy[j] /= m.ExpectedRows
+	view, err := sealed.OpenPublic(rows, m.Scope)
+	if err != nil {
+		return nil, err
 	}
-	return noisy, nil
+	return m.noisy(view, m.NoiseMultiplier*m.Norm, src)
+}
+
+// noisy is the mean with noise of a scale on the sum.
+func (m InputMean) noisy(view *sealed.View, scale float64, src *entropy.Source) ([]float64, error) {
+	// Not a named result: a fault in the noise would hand it out as it is.
+	sum := m.sum(view)
+	if err := addGaussian(src, sum, scale); err != nil {
+		return nil, err
+	}
+	for j := range sum {
+		sum[j] /= m.ExpectedRows
+	}
+	return sum, nil
 }
 
 // Public returns the exact mean over a public data set, still of rows scaled to Norm

@@ -15,6 +15,9 @@ type Training struct {
 	Optimizer string
 	// LearningRate is the step size; Kappa asks for optim.StepRule's instead.
 	LearningRate, Kappa float64
+	// StepFactor and ClippingFactor multiply the step size and the clipping norm that the
+	// rules choose; 0 stands for 1.
+	StepFactor, ClippingFactor float64
 	// Momentum is in [0, 1), ClippingNorm and Radius are above 0.
 	Momentum, ClippingNorm, Radius float64
 	// Batch is the expected lot, Epochs the expected passes over the rows.
@@ -28,8 +31,8 @@ type Training struct {
 var Optimizers = []string{"sgd", "momentum", "adam", "adam-wosm"}
 
 // Hyper reads the hyperparameters of a point: dimensions optimizer, learning_rate,
-// kappa, momentum, clipping_norm, radius, batch, epochs and average. Errors wrap
-// ErrPoint.
+// kappa, step_factor, momentum, clipping_norm, clipping_factor, radius, batch, epochs and
+// average. Errors wrap ErrPoint.
 func Hyper(p space.Point) (Training, error) {
 	b := &builder{point: p}
 	var t Training
@@ -44,7 +47,7 @@ func Hyper(p space.Point) (Training, error) {
 		below float64 // 0: no upper limit
 	}{
 		{"learning_rate", &t.LearningRate, 0}, {"kappa", &t.Kappa, 0}, {"clipping_norm", &t.ClippingNorm, 0},
-		{"radius", &t.Radius, 0}, {"epochs", &t.Epochs, 0}, {"momentum", &t.Momentum, 1}, {"average", &t.Average, 1},
+		{"step_factor", &t.StepFactor, 0}, {"clipping_factor", &t.ClippingFactor, 0}, {"radius", &t.Radius, 0}, {"epochs", &t.Epochs, 0}, {"momentum", &t.Momentum, 1}, {"average", &t.Average, 1},
 	} {
 		x, ok := p.Float(f.name)
 		if !ok && p.Has(f.name) {
@@ -59,6 +62,11 @@ func Hyper(p space.Point) (Training, error) {
 		}
 		*f.to = x
 	}
+	for _, c := range [][2]string{{"step_factor", "learning_rate"}, {"clipping_factor", "clipping_norm"}} {
+		if p.Has(c[0]) && p.Has(c[1]) {
+			b.fail("%s multiplies what the rules choose, and %s leaves them nothing to choose", c[0], c[1])
+		}
+	}
 	if p.Has("batch") {
 		t.Batch = b.count("batch")
 	}
@@ -66,7 +74,7 @@ func Hyper(p space.Point) (Training, error) {
 }
 
 // hyperparameters are the dimensions that Hyper reads.
-var hyperparameters = []string{"optimizer", "learning_rate", "kappa", "momentum", "clipping_norm", "radius", "batch", "epochs", "average"}
+var hyperparameters = []string{"optimizer", "learning_rate", "kappa", "step_factor", "momentum", "clipping_norm", "clipping_factor", "radius", "batch", "epochs", "average"}
 
 // architecture lists the dimensions that Net reads. A name that ends in _ stands for
 // all that follow it with a number.

@@ -2,28 +2,24 @@ package workflow
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"pawl/advise"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
-	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/core/selection"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/schema"
 )
 
-// candidate is one data-free choice that a search or stw may make.
+// candidate is one data-free choice that stw or a selection of features may make.
 type candidate struct {
 	name   string
 	recipe advise.Recipe
 }
 
-// maxCandidates bounds the space of a search.
+// maxCandidates bounds what stw chooses from.
 const maxCandidates = 12
 
 // listCandidates crosses sets of attributes that the schema gives (all, without
@@ -94,81 +90,6 @@ func withoutOneHot(s *schema.Schema, target string) []string {
 		return nil
 	}
 	return list
-}
-
-// selectionEvent is a Papernot–Steinke selection whose runs train on one scope
-// and score on a disjoint one with the same multiplier, so that the score is free.
-func (plan *Plan) selectionEvent(x float64) dp.Select {
-	return dp.Select{
-		Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: meanRuns},
-		Event: dp.Compose{Events: []dp.Event{
-			dp.Scoped{Scope: plan.trainScope, Event: dp.Gaussian{NoiseMultiplier: x}},
-			dp.Scoped{Scope: plan.validateScope, Event: dp.Compose{Events: plan.validationEvents(x)}},
-		}},
-	}
-}
-
-func (plan *Plan) validationEvents(x float64) []dp.Event {
-	if plan.problem.task == model.Regression {
-		return plan.absoluteError(x).Events()
-	}
-	return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}}
-}
-
-func (plan *Plan) bookSearch() {
-	sel := plan.selectionEvent(plan.noise)
-	plan.selection = &sel
-	plan.add("search and train", dp.WholeScope,
-		fmt.Sprintf("private selection over at most %d data-free candidates, a secret number of runs (mean %d), the winner released", maxCandidates, meanRuns), sel)
-}
-
-// scored is what one run of a search yields.
-type scored struct {
-	model   *model.Model
-	learner learn.Learner
-}
-
-// search runs the selection and returns the winner.
-func (plan *Plan) search(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, nominal float64, src *entropy.Source) (selection.Winner[candidate, scored], error) {
-	candidates := plan.candidates
-	if candidates == nil && plan.choosing == nil {
-		var err error
-		if candidates, err = plan.listCandidates(plan.facts(nominal)); err != nil {
-			return selection.Winner[candidate, scored]{}, err
-		}
-	}
-	draw := func(src *entropy.Source) candidate { return candidates[src.Uint64n(uint64(len(candidates)))] }
-	if plan.choosing != nil {
-		draw = plan.drawSet
-	}
-	base := func(ctx context.Context, permit *ledger.Permit, c candidate, src *entropy.Source) (scored, float64, error) {
-		learner, err := plan.learner(c.recipe, nominal)
-		if err != nil {
-			return scored{}, 0, err
-		}
-		m, err := learner.Fit(ctx, permit, rows, src.Split("train"))
-		if err != nil {
-			return scored{}, 0, err
-		}
-		score, err := plan.validationScore(ctx, permit, rows, m, src.Split("score"))
-		return scored{m, learner}, score, err
-	}
-	return selection.Run(ctx, permit, *plan.selection, src, draw, base)
-}
-
-// validationScore is larger for better models.
-func (plan *Plan) validationScore(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, m *model.Model, src *entropy.Source) (float64, error) {
-	if plan.problem.task == model.Regression {
-		e := plan.absoluteError(plan.noise)
-		e.Scope, e.Predict = plan.validateScope, plan.unitPredictor(m)
-		s, err := e.Release(ctx, permit, rows, src)
-		return -s.Value, err
-	}
-	s, err := release.Accuracy{
-		Scope: plan.validateScope, NoiseMultiplier: plan.noise, Column: plan.problem.targetColumn,
-		Levels: len(m.Classes()), Predict: classPredictor(m),
-	}.Release(ctx, permit, rows, src)
-	return s.Value, err
 }
 
 // choosePublic is stw: it trains every candidate without noise on public rows and
