@@ -182,6 +182,9 @@ type Score struct {
 	// on the same public rows.
 	TestBaseline *Number `json:"test_baseline,omitempty"`
 	AUROC        *Number `json:"auroc,omitempty"`
+	// OfRange is the mean absolute error, exact where Test is, as a share of the target's
+	// declared range: the error of a target scaled to [0, 1].
+	OfRange *Number `json:"of_range,omitempty"`
 	// UsedForChoosing is the winner's validation score when a private search chose
 	// it: optimistic, and labelled so.
 	UsedForChoosing *Number `json:"used_for_choosing,omitempty"`
