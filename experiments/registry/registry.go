@@ -4,6 +4,7 @@ package registry
 import (
 	"pawl/experiments"
 	"pawl/experiments/arous"
+	"pawl/experiments/arousattacks"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
@@ -33,6 +34,10 @@ func All() *experiments.Registry {
 	return experiments.NewRegistry(
 		arous.Table4(),
 		arous.Table5(),
+		arousattacks.Figure8(),
+		arousattacks.Figure9(),
+		arousattacks.Figure10(),
+		arousattacks.Figure11(),
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
