@@ -33,11 +33,15 @@ type network struct {
 	outs          []value // of the input and of the layers so far
 }
 
-// network adds the layers of m and returns its scores, float [N, outputs].
-func (g *graph) network(m *model.Model) (string, error) {
+// network adds the layers of m and returns its scores, float [N, outputs]. row is its
+// input where that is made of the columns of a table, else empty.
+func (g *graph) network(m *model.Model, row string) (string, error) {
 	n := &network{graph: g}
 	layers := layersOf(m)
-	v := n.begin(m, layers)
+	v := value{row, flat, m.Net.Input()}
+	if row == "" {
+		v = n.begin(m, layers)
+	}
 	n.outs = append(n.outs, v)
 	for i := range layers {
 		l := &layers[i]

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -133,7 +134,7 @@ func zooModels(t testing.TB) map[string]*model.Model {
 	for _, s := range zoo.List() {
 		if s.Input == (nn.Shape{}) {
 			var err error
-			if s, err = s.For(nn.Shape{Height: 28, Width: 28, Channels: 1}, 10); err != nil {
+			if s, err = s.For(nn.Shape{Height: 28, Width: 28, Channels: 1}, cmp.Or(s.Outputs, 10)); err != nil {
 				t.Fatal(err)
 			}
 		}

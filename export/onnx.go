@@ -52,15 +52,22 @@ func ONNX(m *model.Model, facts Facts) (*File, error) {
 
 // body is the part that makes scores [N, outputs].
 func (g *graph) body(m *model.Model) (string, error) {
-	if m.Kind == model.Network {
-		return g.network(m)
+	if !m.OfTable() {
+		return g.network(m, "")
 	}
 	for i := range m.Schema.Columns {
 		g.names[m.Schema.Columns[i].Name] = true // no other value may take the name
 	}
 	t := &table{graph: g, schema: m.Schema, cells: map[string]string{}, levels: map[string]string{}}
-	if m.Kind == model.Constant {
+	switch m.Kind {
+	case model.Constant:
 		return t.constant(m), nil
+	case model.Network:
+		row, err := t.input32(m)
+		if err != nil {
+			return "", err
+		}
+		return g.network(m, row)
 	}
 	return t.scores(m)
 }

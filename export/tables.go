@@ -110,40 +110,72 @@ func (t *table) blocks(m *model.Model, start []float32) ([]string, error) {
 	for i := range e.Blocks {
 		b := &e.Blocks[i]
 		w := m.Weights[b.Offset*m.Outputs : (b.Offset+b.Dim)*m.Outputs]
-		switch b.Kind {
-		case encode.Intercept:
+		if b.Kind == encode.Intercept {
 			row := make([]float64, m.Outputs)
 			b.Forward(row, w, m.Outputs)
 			for k, v := range row {
 				start[k] += float32(e.Scale * v)
 			}
-		case encode.Linear:
-			parts = append(parts, t.linear(b, e.Scale, w, m.Outputs))
-		case encode.OneHot, encode.Sign, encode.Thermometer:
-			values := append(levels(b, e.Scale, w, m.Outputs), make([]float32, m.Outputs)...)
-			level := t.level(b)
-			t.scope = b.Name
-			parts = append(parts, t.look(level, values, m.Outputs))
-		case encode.Cross:
-			pair := crosses[0]
-			crosses = crosses[1:]
-			first, second := t.level(pair[0]), t.level(pair[1])
-			t.scope = b.Name
-			parts = append(parts, t.look(t.pair(first, second, 3), crossTable(levels(b, e.Scale, w, m.Outputs), m.Outputs), m.Outputs))
-		case encode.Vector:
-			parts = append(parts, t.vector(b, e.Scale, w, m.Outputs))
-		case encode.Sparse:
-			if e.Options.Bag && t.schema.Column(b.Name) < 0 {
-				parts = append(parts, t.bag(b, e, w, m.Outputs))
-				continue
-			}
-			return nil, &Error{fmt.Sprintf("column %q", b.Name), "it is a text, and ONNX cannot express how its words are hashed",
-				"predict with pawl predict, or export the weights with --format safetensors"}
-		default:
-			return nil, &Error{fmt.Sprintf("column %q", b.Name), fmt.Sprintf("an encoding of kind %q is not known here", b.Kind), "predict with pawl predict"}
+			continue
 		}
+		part, err := t.block(e, b, w, m.Outputs, &crosses)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
 	}
 	return parts, nil
+}
+
+// block is the vector of a block times weights w (Dim×outputs). Products take the first
+// of crosses.
+func (t *table) block(e *encode.Encoding, b *encode.Block, w []float64, outputs int, crosses *[][2]*encode.Block) (string, error) {
+	switch b.Kind {
+	case encode.Linear:
+		return t.linear(b, e.Scale, w, outputs), nil
+	case encode.OneHot, encode.Sign, encode.Thermometer:
+		values := append(levels(b, e.Scale, w, outputs), make([]float32, outputs)...)
+		level := t.level(b)
+		t.scope = b.Name
+		return t.look(level, values, outputs), nil
+	case encode.Cross:
+		pair := (*crosses)[0]
+		*crosses = (*crosses)[1:]
+		first, second := t.level(pair[0]), t.level(pair[1])
+		t.scope = b.Name
+		return t.look(t.pair(first, second, 3), crossTable(levels(b, e.Scale, w, outputs), outputs), outputs), nil
+	case encode.Vector:
+		return t.vector(b, e.Scale, w, outputs), nil
+	case encode.Sparse:
+		if e.Options.Bag && t.schema.Column(b.Name) < 0 {
+			return t.bag(b, e, w, outputs), nil
+		}
+		return "", &Error{fmt.Sprintf("column %q", b.Name), "it is a text, and ONNX cannot express how its words are hashed",
+			"predict with pawl predict, or export the weights with --format safetensors"}
+	}
+	return "", &Error{fmt.Sprintf("column %q", b.Name), fmt.Sprintf("an encoding of kind %q is not known here", b.Kind), "predict with pawl predict"}
+}
+
+// input32 is a row as the input of a network, float [N, Inputs].
+func (t *table) input32(m *model.Model) (string, error) {
+	e := *m.Encoding
+	e.Scale = e.InputScale()
+	crosses := crossed(&e)
+	var parts []string
+	for i := range e.Blocks[1:] {
+		b := &e.Blocks[i+1]
+		w := make([]float64, b.Dim*b.Dim)
+		for j := range b.Dim {
+			w[j*b.Dim+j] = 1
+		}
+		part, err := t.block(&e, b, w, b.Dim, &crosses)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, part)
+	}
+	t.scope = "row"
+	return t.add("Concat", attributes{"axis", int64(1)}, parts...), nil
 }
 
 // levels is what each level of a block adds to the scores.

@@ -10,6 +10,7 @@ import (
 
 	"pawl/encode"
 	"pawl/model"
+	"pawl/nn"
 	"pawl/schema"
 )
 
@@ -237,6 +238,25 @@ func tableModels(t testing.TB) map[string]*model.Model {
 			m.Value = 1
 		}
 		all["constant "+target] = m
+	}
+	for target, outputs := range targets {
+		for name, o := range map[string]encode.Options{"bins": {}, "affine": {Linear: true}, "crosses": {Bins: 8, Crosses: true}, "bag": {Bag: true}, "some": {Attributes: []string{"sex", "gain", "age"}, Bins: 100}} {
+			m := base(target, s)
+			m.Kind, m.Encoding = model.Network, encoding(s, target, o)
+			m.Layers = nn.Spec{Layers: []nn.Layer{{Kind: "dense", Units: 6}, {Kind: "tanh"}, {Kind: "dense", Units: outputs}}, Loss: nn.Loss{Kind: nn.Logistic}}
+			switch target {
+			case "stage":
+				m.Layers.Loss.Kind = nn.Softmax
+			case "cost":
+				m.Layers.Loss.Kind = nn.Squared
+			}
+			var err error
+			if m.Net, err = nn.Compile(m.Layers, nn.Vector(m.Encoding.Inputs()), outputs); err != nil {
+				t.Fatal(err)
+			}
+			m.Parameters32 = m.Net.Init(rand.New(rand.NewPCG(3, 4)))
+			all["network "+name+" "+target] = m
+		}
 	}
 	bent := linear("bent scale", "cost", s, encode.Options{})
 	bent.Scale.Log = true

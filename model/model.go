@@ -84,6 +84,7 @@ type Model struct {
 	Target string
 	// Encoding, Outputs and Weights (Dim×Outputs, row-major) belong to Linear.
 	// A classifier of two classes has one output: the score of the second class.
+	// A Network with an Encoding takes rows of a table; without one, dense inputs.
 	Encoding *encode.Encoding
 	Outputs  int
 	Weights  []float64
@@ -106,6 +107,9 @@ type Model struct {
 	// a choice was not paid for.
 	NotPrivate bool
 }
+
+// OfTable says that the model predicts rows of a table, not dense inputs.
+func (m *Model) OfTable() bool { return m.Kind != Network || m.Encoding != nil }
 
 // Classes returns the labels of a classifier in order.
 func (m *Model) Classes() []string {
@@ -149,6 +153,14 @@ func (m *Model) Scores(scores, cells, scratch []float64) {
 // Predictor returns a function that predicts rows one after another: a class
 // index, or a value in target units. It is not safe for concurrent use.
 func (m *Model) Predictor() func(cells []float64) float64 {
+	if m.Kind == Network {
+		x, scratch := make([]float32, m.Encoding.Inputs()), make([]float64, m.Encoding.Dim)
+		predict := m.InputPredictor()
+		return func(cells []float64) float64 {
+			m.Encoding.Input(x, cells, scratch)
+			return predict(x)
+		}
+	}
 	if m.Kind == Constant {
 		v := m.Value
 		if m.Task == Regression {
@@ -184,6 +196,12 @@ func (m *Model) Probabilities(p, cells []float64) {
 	if m.Kind == Constant {
 		clear(p)
 		p[int(m.Value)] = 1
+		return
+	}
+	if m.Kind == Network {
+		x := make([]float32, m.Encoding.Inputs())
+		m.Encoding.Input(x, cells, nil)
+		m.InputProbabilities(p, x)
 		return
 	}
 	if m.Outputs == 1 {

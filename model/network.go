@@ -15,6 +15,9 @@ func (m *Model) validateNetwork() error {
 	if m.Net == nil || len(m.Parameters32) != m.Net.Parameters() {
 		return errors.New("model: number of parameters does not match the network")
 	}
+	if m.Encoding != nil && m.Encoding.Inputs() != m.Net.Inputs() {
+		return fmt.Errorf("model: rows become %d numbers for a network that takes %d", m.Encoding.Inputs(), m.Net.Inputs())
+	}
 	for _, w := range m.Parameters32 {
 		if w-w != 0 {
 			return errors.New("model: a parameter is not a finite number")

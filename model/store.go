@@ -81,6 +81,9 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	case Network:
 		in := m.Net.Input()
 		s.Input, s.Network, s.Outputs = &shape{in.Height, in.Width, in.Channels}, &m.Layers, m.Net.Outputs()
+		if m.Encoding != nil {
+			s.Encoding, s.Names = &m.Encoding.Options, m.Encoding.Names(m.Schema)[m.Encoding.Blocks[0].Dim:]
+		}
 		trained := tensor{name: "parameters", shape: []int{len(m.Parameters32)}, float32s: m.Parameters32}
 		frozen := tensor{name: "frozen", shape: []int{len(m.Net.Frozen())}, float32s: m.Net.Frozen()}
 		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, trained, frozen), 0o644); err != nil {
@@ -195,6 +198,11 @@ func (m *Model) loadNetwork(dir string, s spec) (err error) {
 		return errors.New("the network is missing")
 	}
 	m.Layers = *s.Network
+	if s.Encoding != nil {
+		if m.Encoding, err = encode.New(m.Schema, m.Target, *s.Encoding); err != nil {
+			return err
+		}
+	}
 	if m.Net, err = nn.Compile(m.Layers, s.Input.nn(), s.Outputs); err != nil {
 		return err
 	}

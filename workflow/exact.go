@@ -32,7 +32,7 @@ type scoredRow struct {
 
 func newExact(plan *Plan, m *model.Model) *exact {
 	e := &exact{plan: plan, model: m, groups: plan.problem.groupTally()}
-	if m.Kind != model.Network {
+	if m.OfTable() {
 		e.predict = m.Predictor()
 	}
 	if m.Task == model.Classification {

@@ -19,9 +19,10 @@ func (plan *Plan) networkChoice() report.Choice {
 	for _, l := range n.whole.Layers() {
 		layers = append(layers, fmt.Sprintf("%s %s", l.Kind, l.Output))
 	}
+	features, encoding := n.inputWords()
 	c := report.Choice{
-		Workflow: string(PAW), Model: n.Name, Features: []string{"input " + n.whole.Input().String()},
-		Encoding: strings.Join(layers, ", "), Parameters: n.net.Parameters(), UsefulModel: true,
+		Workflow: string(PAW), Model: n.Name, Features: features,
+		Encoding: encoding + strings.Join(layers, ", "), Parameters: n.net.Parameters(), UsefulModel: true,
 		Search: plan.unsearchedWords(), Hyperparameters: map[string]any{
 			"batch": n.Batch, "epochs": n.Epochs, "steps": n.steps, "sampling_rate": n.rate,
 			"clipping": string(n.Clipping), "optimizer": n.Optimizer,

@@ -14,6 +14,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/encode"
 	"pawl/model"
 	"pawl/nn"
 	"pawl/optim"
@@ -28,6 +29,9 @@ type TrainInput struct {
 	Layers  nn.Spec
 	Shape   nn.Shape
 	Outputs int
+	// Encoding makes rows of a table the inputs of the network; nil where rows bring a
+	// dense input, such as an image. Shape then follows from it.
+	Encoding *encode.Options `json:",omitempty"`
 	// Radius and Kappa are those of the step rule (optim.StepRule).
 	Radius, Kappa float64
 	// NoiseMultiplier is given in place of Epsilon when it is above 0.
@@ -83,6 +87,8 @@ type network struct {
 	TrainInput
 	net   *nn.Net // behind the data-free prefix, or whole
 	whole *nn.Net
+	// encoding is that of rows of a table, nil for dense inputs.
+	encoding *encode.Encoding
 	// initial are the trained parameters' first values. They and the frozen ones are
 	// drawn when the plan is made: images pass through frozen layers before they are
 	// sealed.
@@ -141,7 +147,7 @@ func (n *network) defaults(rows int64, preset advise.Preset) {
 // NewTrainPlan validates the input and prices the training. Errors are
 // *UsageError, *nn.LayerError, or the accountant's.
 func NewTrainPlan(in TrainInput) (*Plan, error) {
-	in.Dense = true
+	in.Dense = in.Encoding == nil
 	n := &network{TrainInput: in}
 	if in.Rows < 1 {
 		return nil, usage("declare rows: about N in the schema", "a network needs a public number of rows: sampling rate and steps follow from it")
@@ -150,8 +156,14 @@ func NewTrainPlan(in TrainInput) (*Plan, error) {
 	if err := n.check(); err != nil {
 		return nil, err
 	}
-	var err error
-	if n.whole, err = nn.Compile(in.Layers, in.Shape, in.Outputs); err != nil {
+	err := n.encodeTable()
+	if err != nil {
+		return nil, err
+	}
+	if n.whole, err = nn.Compile(n.Layers, n.Shape, n.Outputs); err != nil {
+		return nil, err
+	}
+	if err := n.checkTable(); err != nil {
 		return nil, err
 	}
 	if err := n.checkPublished(); err != nil {
@@ -348,7 +360,7 @@ func (n *network) averaging() optim.Average {
 // trainNetwork runs DP-SGD, or its control without noise.
 func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
 	n, p := plan.network, plan.problem
-	if got := env.Rows.InputDim(); got != n.net.Inputs() {
+	if got := env.Rows.InputDim(); n.encoding == nil && got != n.net.Inputs() {
 		// Here nothing has been opened, so the reservation is cancelled.
 		return usage("choose a model for this size", "inputs of %d numbers for a network that takes %d", got, n.net.Inputs())
 	}
@@ -364,7 +376,8 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	}
 	t := gradient.Training{
 		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
-		Target:       func(cells []float64) float64 { return cells[p.targetColumn] },
+		Target:       plan.truth(),
+		Encode:       n.encode(),
 		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: n.Augment.Variants, Augment: n.Augment.variant(),
 		Update:   n.update(step, average),
 		Progress: func(done, steps int) { env.Progress.step("train", done, steps) }, Alone: n.alone,
@@ -395,7 +408,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		}
 		return err
 	}
-	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target,
+	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target, Encoding: n.encoding, Scale: p.scale,
 		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate || n.Published}
 	return nil
 }
@@ -403,6 +416,9 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 // scoreNetwork fills the score of a network.
 func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
 	n, p := plan.network, plan.problem
+	if n.encoding != nil {
+		return plan.scoreStage(ctx, env, permit, src, out)
+	}
 	behind := *out.Model
 	behind.Net = n.net
 	predict := behind.InputPredictor()

@@ -57,7 +57,10 @@ func (n *network) behindPrefix() (*nn.Net, error) {
 			return nil, err
 		}
 	}
-	if n.Augment.Variants == 1 {
+	switch {
+	case n.encoding != nil:
+		return n.whole, nil // rows are encoded at every step
+	case n.Augment.Variants == 1:
 		return n.whole.Rest(), nil
 	}
 	if _, ok := n.whole.Released(); ok || n.whole.Centred() > 0 {

@@ -62,9 +62,9 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embe
 	// All rows are predicted before the first line is written: a bad row at the end
 	// must not leave half an answer that looks whole.
 	p := newPrediction(m)
-	if m.Kind == model.Network {
+	if !m.OfTable() {
 		if embeddings != (embeddingFlags{}) {
-			return &usageError{"the model is a network and takes no embeddings", "leave out --embeddings and --key"}
+			return &usageError{"the model is a network of images or texts and takes no embeddings", "leave out --embeddings and --key"}
 		}
 		err = a.predictImages(file, m, p)
 	} else {
@@ -189,7 +189,7 @@ type prediction struct {
 
 func newPrediction(m *model.Model) *prediction {
 	p := &prediction{model: m}
-	if m.Kind != model.Network {
+	if m.OfTable() {
 		p.predict = m.Predictor()
 	}
 	if m.Task == model.Classification {

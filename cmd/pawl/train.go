@@ -35,6 +35,7 @@ type trainFlags struct {
 	schedule, frontEnd                                               string
 	warmup, quantile, tolerance                                      float64
 	checkpoint                                                       checkpointFlags
+	table                                                            tableFlags
 	batch, augment, shift, trainLast                                 int
 	flip                                                             bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
@@ -138,6 +139,7 @@ erased when the run is finished.`,
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
 	f.checkpoint.register(c)
+	f.table.register(c)
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
 		s.Float64Var(&f.clippingNorm, alias, 0, "same as --"+name)
 		_ = s.MarkHidden(alias)
@@ -171,6 +173,15 @@ func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
 }
 
 func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
+	switch table, err := f.trainsTable(data); {
+	case err != nil:
+		return err
+	case table:
+		return a.trainTable(ctx, l, data, f)
+	}
+	if err := f.table.refused(data); err != nil {
+		return err
+	}
 	kept, err := f.checkpoint.open(f.out)
 	if err != nil {
 		return err
@@ -442,23 +453,8 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 			in.Augment.Shift = d.Shift
 		}
 	}
-	switch {
-	case f.activation != "":
-		spec, err = spec.WithActivation(strings.ReplaceAll(f.activation, "-", "_"))
-		if err != nil {
-			return &usageError{err.Error(), ""}
-		}
-		if !f.published && !spec.Defaults.Dropout {
-			spec = spec.WithoutDropout()
-		}
-	case !f.published:
-		spec = spec.Default()
-	}
-	if f.trainLast > 0 {
-		if spec, err = lastLayers(spec, f.trainLast); err != nil {
-			return err
-		}
-		in.TrainLast = f.trainLast
+	if spec, err = f.form(spec, in); err != nil {
+		return err
 	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err
@@ -468,6 +464,27 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
 	return nil
+}
+
+// form is the network as it is trained: with which activations, and which layers.
+func (f *trainFlags) form(spec zoo.Spec, in *workflow.TrainInput) (_ zoo.Spec, err error) {
+	switch {
+	case f.activation != "":
+		spec, err = spec.WithActivation(strings.ReplaceAll(f.activation, "-", "_"))
+		if err != nil {
+			return spec, &usageError{err.Error(), ""}
+		}
+		if !f.published && !spec.Defaults.Dropout {
+			spec = spec.WithoutDropout()
+		}
+	case !f.published:
+		spec = spec.Default()
+	}
+	if f.trainLast > 0 {
+		in.TrainLast = f.trainLast
+		return lastLayers(spec, f.trainLast)
+	}
+	return spec, nil
 }
 
 // lastLayers freezes all but the last k layers with parameters.
