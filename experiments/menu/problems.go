@@ -1,0 +1,149 @@
+// Package menu measures what every entry of the menu of `pawl fit` scores on public data
+// sets at several ε, for the table that package advise carries, and says which entry the
+// rules advise there.
+package menu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"pawl/advise"
+	"pawl/core/accountant"
+	"pawl/dataset"
+	"pawl/workflow"
+	"pawl/zoo"
+)
+
+// Epsilons of the table. The advice is judged at Judged; the smaller ones are there for
+// thresholds on r, on small tables.
+var (
+	Judged = []float64{0.1, 0.5, 1, 3, 8}
+	Small  = []float64{0.01, 0.03, 0.05}
+)
+
+// Problem is a public data set and how many of its rows train.
+type Problem struct {
+	Name  string
+	Kind  advise.Kind
+	Train int
+	// runs are those of the scales quick and paper.
+	quick, paper int
+	// small says that it is measured at Small too.
+	small bool
+	nets  []string
+}
+
+var digits = []string{"logistic", "scatter-linear", "mnist-fcn-150", "arous-cnn"}
+
+// Problems are the data sets. Splits of those without an official test set are random,
+// two thirds to train; sms-spam as published.
+var Problems = []Problem{
+	{Name: "breast-cancer", Kind: advise.TableKind, Train: 190, quick: 5, paper: 20, small: true},
+	{Name: "wdbc", Kind: advise.TableKind, Train: 379, quick: 5, paper: 20, small: true},
+	{Name: "insurance", Kind: advise.TableKind, Train: 892, quick: 5, paper: 20, small: true},
+	{Name: "adult", Kind: advise.TableKind, Train: 32561, quick: 3, paper: 5, small: true},
+	{Name: "sms-spam", Kind: advise.TextKind, Train: 4700, quick: 3, paper: 5},
+	{Name: "location30", Kind: advise.TableKind, Train: 3340, quick: 3, paper: 3},
+	{Name: "mnist", Kind: advise.ImageKind, Train: 60000, quick: 1, paper: 1, nets: digits},
+	{Name: "fashion-mnist", Kind: advise.ImageKind, Train: 60000, quick: 1, paper: 1, nets: digits},
+}
+
+// Find returns the problem on a data set.
+func Find(data string) (Problem, bool) {
+	i := slices.IndexFunc(Problems, func(p Problem) bool { return p.Name == data })
+	if i < 0 {
+		return Problem{}, false
+	}
+	return Problems[i], true
+}
+
+// Delta is the one that a plan takes by default: the largest power of ten up to 1/(10n).
+func (p Problem) Delta() float64 {
+	return math.Pow(10, math.Floor(-math.Log10(10*float64(p.Train))+1e-9))
+}
+
+// Ratio is r = n/σ₁.
+func (p Problem) Ratio(epsilon float64) (float64, error) {
+	noise, err := accountant.GaussianNoiseMultiplier(epsilon, p.Delta())
+	return float64(p.Train) / noise, err
+}
+
+// Entries are the learners, or networks, that are offered for the problem at an ε.
+func (p Problem) Entries(epsilon float64) ([]string, error) {
+	if p.Kind == advise.ImageKind {
+		return p.nets, nil
+	}
+	var out []string
+	for _, l := range advise.Learners {
+		// What a plan refuses is not on the menu there.
+		if _, err := p.plan(epsilon, string(l)); err == nil {
+			out = append(out, string(l))
+		}
+	}
+	if len(out) == 0 {
+		_, err := p.plan(epsilon, "")
+		return nil, fmt.Errorf("%s at epsilon %g: nothing is offered: %w", p.Name, epsilon, err)
+	}
+	return out, nil
+}
+
+// Advised is the entry that `pawl fit` takes by itself. No row is read.
+func (p Problem) Advised(epsilon float64) (string, error) {
+	if p.Kind == advise.ImageKind {
+		b, ok := dataset.Images(p.Name)
+		if !ok {
+			return "", fmt.Errorf("no built-in images %q", p.Name)
+		}
+		r, err := advise.ChooseImages(imageFacts(b.Shape, p.Train, epsilon))
+		return r.Model, err
+	}
+	plan, err := p.plan(epsilon, "")
+	if err != nil {
+		return "", err
+	}
+	return string(plan.Recipe.Learner), nil
+}
+
+func imageFacts(shape [3]int, rows int, epsilon float64) advise.ImageFacts {
+	return advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: epsilon, Preset: advise.Balanced}
+}
+
+// plan is what fit would make of the declarations.
+func (p Problem) plan(epsilon float64, learner string) (*workflow.Plan, error) {
+	b, ok := dataset.Lookup(p.Name)
+	if !ok {
+		return nil, fmt.Errorf("no built-in table %q", p.Name)
+	}
+	s := b.Schema()
+	s.SetBuckets(advise.TextBuckets)
+	return workflow.NewPlan(workflow.Input{
+		Dataset: p.Name, Schema: s, Public: true, Target: b.Target, Epsilon: number(epsilon), Delta: delta(learner),
+		Rows: int64(p.Train), Test: workflow.Official, Model: learner,
+	})
+}
+
+// delta as typed: objective perturbation is offered at 0 only, others take the default.
+func delta(learner string) string {
+	if learner == string(advise.Objective) {
+		return "0"
+	}
+	return ""
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Command is what measures the cell again.
+func command(p Problem, epsilon float64, entry string) string {
+	return fmt.Sprintf("pawl advise measure --data %s --epsilons %s --entries %s --scale paper", p.Name, number(epsilon), entry)
+}
+
+// spec is a network as `pawl train` takes it.
+func spec(name string) (zoo.Spec, error) {
+	s, ok := zoo.Lookup(name)
+	if !ok {
+		return s, fmt.Errorf("no network %q", name)
+	}
+	return s.Default(), nil
+}
