@@ -49,7 +49,10 @@ type Line struct {
 	Score     float64 `json:"score"`
 	Failed    bool    `json:"failed,omitempty"`
 	Seconds   float64 `json:"seconds"`
-	MAC       string  `json:"mac"`
+	// Parameters is the number of trained parameters of a candidate network. The record
+	// of a finished study has it, the journal does not.
+	Parameters int    `json:"parameters,omitempty"`
+	MAC        string `json:"mac"`
 }
 
 func (l Line) mac(key [32]byte) string {

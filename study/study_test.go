@@ -47,7 +47,7 @@ func job() search.Job {
 	}
 }
 
-func quote(t *testing.T, kind search.Kind) search.Quote {
+func quote(t testing.TB, kind search.Kind) search.Quote {
 	t.Helper()
 	s, err := search.New(kind)
 	if err != nil {
@@ -73,7 +73,7 @@ func quote(t *testing.T, kind search.Kind) search.Quote {
 	return q
 }
 
-func permit(t *testing.T, e dp.Event) *ledger.Permit {
+func permit(t testing.TB, e dp.Event) *ledger.Permit {
 	t.Helper()
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	p, _, err := l.Reserve(context.Background(), ledger.Request{Dataset: "d", Plan: "p", Event: e, Relation: dp.AddOrRemoveOne,

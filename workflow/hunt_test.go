@@ -318,8 +318,8 @@ func TestSearchRefuses(t *testing.T) {
 		"as published, no paper":      {search.PS, true, func(in *NetSearchInput) { in.AsPublished = true }, "no paper"},
 		"nothing left for a training": {search.Grid, true, func(in *NetSearchInput) { in.Strategy.Candidates, in.Epsilon = 9000, "0.2" }, "the largest search"},
 		"noise given":                 {search.PS, true, func(in *NetSearchInput) { in.NoiseMultiplier = 1 }, "epsilon of the whole"},
-		"a mean in some candidates": {search.PS, true, func(in *NetSearchInput) { in.Build = centred(in.Build, "units=2") }, "one kind of training"},
-		"delta 0": {search.PS, true, func(in *NetSearchInput) { in.Delta = "0" }, "delta"},
+		"a mean in some candidates":   {search.PS, true, func(in *NetSearchInput) { in.Build = centred(in.Build, "units=2") }, "one kind of training"},
+		"delta 0":                     {search.PS, true, func(in *NetSearchInput) { in.Delta = "0" }, "delta"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := huntInput(t, c.public, c.kind)

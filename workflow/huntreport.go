@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/nn"
 	"pawl/report"
 	"pawl/search"
 	"pawl/space"
@@ -46,6 +47,28 @@ func (h *hunt) publishedEpsilon() float64 {
 		}
 	}
 	return h.quote.Epsilon
+}
+
+// CandidateParameters is the number of trained parameters of a candidate, given as its
+// JSON; 0 where candidates are no networks.
+func (plan *Plan) CandidateParameters(candidate string) (int, error) {
+	s, ok := plan.hunt.trials.(*netSearch)
+	if !ok {
+		return 0, nil
+	}
+	p, err := s.Space.UnmarshalPoint([]byte(candidate))
+	if err != nil {
+		return 0, err
+	}
+	c, err := s.Build(p)
+	if err != nil {
+		return 0, err
+	}
+	net, err := nn.Compile(c.Layers, s.Shape, s.Outputs)
+	if err != nil {
+		return 0, err
+	}
+	return net.Parameters(), nil
 }
 
 func short(x float64) string { return fmt.Sprintf("%.3g", x) }

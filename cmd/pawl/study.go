@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -111,7 +112,7 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 		fmt.Fprintf(a.err, "study %s\n", name)
 	}
 	var recording error
-	err = a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { recording = finishStudy(r, folder, env.Study, s) })
+	err = a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { recording = finishStudy(r, h.plan, folder, env.Study, s) })
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("%w; the same command goes on with study %s", err, name)
 	}
@@ -125,13 +126,19 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 
 // finishStudy records what a study released, as soon as its files are written, and
 // erases what it does not.
-func finishStudy(r *study.Record, folder string, kept *study.Folder, s *report.Statement) (err error) {
+func finishStudy(r *study.Record, plan *workflow.Plan, folder string, kept *study.Folder, s *report.Statement) (err error) {
 	r.Finished = time.Now().UTC()
 	if r.Outcome, err = json.Marshal(s); err != nil {
 		return err
 	}
 	if r.Public {
 		r.Trials = kept.Lines()
+		for i := range r.Trials {
+			t := &r.Trials[i]
+			if t.Parameters, err = plan.CandidateParameters(t.Candidate); err != nil {
+				return err
+			}
+		}
 	}
 	return errors.Join(r.Save(folder), kept.Erase())
 }
@@ -271,13 +278,17 @@ func (a *app) showStudy(name string) error {
 	}
 	fmt.Fprintln(a.out, "\ntrials (public data; of sensitive data the winner alone is kept)")
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "trial\tscore\tseconds\tcandidate")
+	fmt.Fprintln(w, "trial\tscore\tseconds\tparameters\tcandidate")
 	for _, t := range r.Trials {
 		score := fmt.Sprintf("%.4f", t.Score)
 		if t.Failed {
 			score = "failed"
 		}
-		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\n", t.Number, score, t.Seconds, candidateText(t.Candidate))
+		parameters := "-"
+		if t.Parameters > 0 {
+			parameters = strconv.Itoa(t.Parameters)
+		}
+		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\t%s\n", t.Number, score, t.Seconds, parameters, candidateText(t.Candidate))
 	}
 	return w.Flush()
 }

@@ -27,6 +27,7 @@ type studyRow struct {
 	score      float64
 	failed     bool
 	seconds    float64
+	parameters int
 	values     map[string]string
 }
 
@@ -58,7 +59,7 @@ func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
 		if err := json.Unmarshal([]byte(l.Candidate), &candidate); err != nil {
 			return nil, nil, fmt.Errorf("study %s: trial %d: %w", r.Name, l.Number, err)
 		}
-		add(studyRow{number: l.Number, generation: l.Number >> 24, score: l.Score, failed: l.Failed, seconds: l.Seconds}, candidate)
+		add(studyRow{number: l.Number, generation: l.Number >> 24, score: l.Score, failed: l.Failed, seconds: l.Seconds, parameters: l.Parameters}, candidate)
 	}
 	if len(t.rows) == 0 && s.Search != nil {
 		row := studyRow{}
@@ -107,11 +108,14 @@ func writeWhole(path string, b []byte) error {
 func (t *studyTable) csv() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	if err := w.Write(append([]string{"trial", "score", "failed", "seconds"}, t.columns...)); err != nil {
+	if err := w.Write(append([]string{"trial", "score", "failed", "seconds", "parameters"}, t.columns...)); err != nil {
 		return nil, err
 	}
 	for _, row := range t.rows {
-		line := []string{strconv.Itoa(row.number), strconv.FormatFloat(row.score, 'g', -1, 64), strconv.FormatBool(row.failed), strconv.FormatFloat(row.seconds, 'f', 3, 64)}
+		line := []string{strconv.Itoa(row.number), strconv.FormatFloat(row.score, 'g', -1, 64), strconv.FormatBool(row.failed), strconv.FormatFloat(row.seconds, 'f', 3, 64), ""}
+		if row.parameters > 0 {
+			line[4] = strconv.Itoa(row.parameters)
+		}
 		for _, c := range t.columns {
 			line = append(line, row.values[c])
 		}
@@ -148,6 +152,9 @@ func (t *studyTable) mlflow(r *study.Record, dir string) error {
 		}
 		if !row.failed {
 			files[run+"metrics/score"] = fmt.Sprintf("%d %v 0\n", end, row.score)
+		}
+		if row.parameters > 0 {
+			files[run+"metrics/parameters"] = fmt.Sprintf("%d %d 0\n", end, row.parameters)
 		}
 		files[run+"metrics/seconds"] = fmt.Sprintf("%d %v 0\n", end, row.seconds)
 		files[run+"tags/mlflow.runName"] = fmt.Sprintf("trial-%d", row.number)

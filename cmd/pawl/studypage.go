@@ -18,7 +18,7 @@ func (t *studyTable) page(r *study.Record, s *report.Statement) ([]byte, error) 
 	var b bytes.Buffer
 	err := studyPage.Execute(&b, map[string]any{
 		"Name": r.Name, "Data": r.Dataset, "Space": r.Space, "Strategy": r.Strategy, "NotPrivate": s.NotPrivate,
-		"Paid": s.Search.Paid, "Public": r.Public, "Plot": htmltemplate.HTML(t.parallel()), "Columns": t.columns, "Rows": t.cells(), "Trials": len(r.Trials) > 0,
+		"Paid": s.Search.Paid, "Public": r.Public, "Plot": htmltemplate.HTML(t.parallel()), "Sizes": htmltemplate.HTML(t.sizes()), "Columns": t.columns, "Rows": t.cells(), "Trials": len(r.Trials) > 0,
 	})
 	return b.Bytes(), err
 }
@@ -147,7 +147,7 @@ func shortLabel(s string) string {
 
 var studyPage = htmltemplate.Must(htmltemplate.New("study").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Name}}</title>
-<style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}
+<style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.1em;margin-top:1.8em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
 svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:12px;text-anchor:middle;font-weight:600}.tick{font-size:10px;fill:#445;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}</style></head><body>
@@ -157,7 +157,8 @@ svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:
 <p>{{.Paid}}.</p>
 {{if .Trials}}<p>Every trial is shown because the data are public; of sensitive data the winner alone is kept.</p>
 {{else}}<p>The winner alone is kept: what the other candidates scored was never released.</p>{{end}}
-<div class="wide">{{.Plot}}</div>
+<h2>Choices and scores</h2><div class="wide">{{.Plot}}</div>
+{{with .Sizes}}<h2>Score against trained parameters</h2><div class="wide">{{.}}</div>{{end}}
 <div class="wide"><table><tr><th>trial</th><th>score</th>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table></div></body></html>
