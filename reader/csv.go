@@ -43,34 +43,14 @@ type CSV struct {
 // end of the header; name stands for the file in errors.
 func New(name string, r io.Reader) (*CSV, error) {
 	c := &CSV{file: name}
-	in := bufio.NewReader(r)
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, c.fault(0, "", "damaged gzip file", "compress it again, or give the plain CSV")
-		}
-		c.close = append(c.close, z)
-		in = bufio.NewReader(z)
-	}
-	start, err := in.Peek(4)
-	if err != nil && err != io.EOF {
-		return nil, c.readFault(err)
-	}
+	in, start, err := c.open(r)
 	switch {
+	case err != nil:
+		return nil, err
 	case len(start) == 0:
 		return nil, c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
-	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
-		in.Discard(3)
-	case bytes.Equal(start, []byte{0xff, 0xfe, 0, 0}), bytes.Equal(start, []byte{0, 0, 0xfe, 0xff}):
-		return nil, c.fault(0, "", "the file is UTF-32; UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-32 -t UTF-8")
-	case bytes.HasPrefix(start, []byte{0xff, 0xfe}):
-		return nil, c.fault(0, "", "the file is UTF-16 (little endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
-	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
-		return nil, c.fault(0, "", "the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
-	case bytes.HasPrefix(start, []byte("PAR1")):
-		return nil, c.fault(0, "", "this is a Parquet file, not CSV", "open it as what it is, or write it as CSV in UTF-8")
-	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
-		return nil, c.fault(0, "", "this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
+	case bytes.HasPrefix(start, []byte(`{"`)):
+		return nil, c.fault(1, "", "this looks like JSON, not CSV", "one object a line is read from a file that is named .jsonl")
 	}
 	c.scan = newScanner(in)
 	if c.tabs = tabSeparated(name); c.tabs {
@@ -80,6 +60,40 @@ func New(name string, r io.Reader) (*CSV, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// open unpacks r and refuses what is no text in UTF-8; start is how it begins.
+func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
+	in = bufio.NewReader(r)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, nil, c.fault(0, "", "damaged gzip file", "compress it again, or give the plain text")
+		}
+		c.close = append(c.close, z)
+		in = bufio.NewReader(z)
+	}
+	start, err = in.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, nil, c.readFault(err)
+	}
+	refuse := func(msg, hint string) (*bufio.Reader, []byte, error) { return nil, nil, c.fault(0, "", msg, hint) }
+	switch {
+	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
+		in.Discard(3)
+		start, _ = in.Peek(4)
+	case bytes.Equal(start, []byte{0xff, 0xfe, 0, 0}), bytes.Equal(start, []byte{0, 0, 0xfe, 0xff}):
+		return refuse("the file is UTF-32; UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-32 -t UTF-8")
+	case bytes.HasPrefix(start, []byte{0xff, 0xfe}):
+		return refuse("the file is UTF-16 (little endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
+		return refuse("the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+	case bytes.HasPrefix(start, []byte("PAR1")):
+		return refuse("this is a Parquet file, not CSV", "open it as what it is, or write it as CSV in UTF-8")
+	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
+		return refuse("this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
+	}
+	return in, start, nil
 }
 
 // tabSeparated goes by the name alone: what a file holds could be read either way.
@@ -231,7 +245,7 @@ func (c *CSV) readFault(err error) error {
 	case errors.As(err, &f):
 		return c.fault(f.line, "", f.msg, "close the quote, or double the quotes inside of the cell")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
-		return c.fault(0, "", "damaged gzip file", "compress it again, or give the plain CSV")
+		return c.fault(0, "", "damaged gzip file", "compress it again, or give the plain text")
 	}
 	return fmt.Errorf("%s: %w", c.file, err)
 }

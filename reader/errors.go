@@ -1,4 +1,4 @@
-// Package reader reads tables strictly, CSV, Parquet and Arrow: a file that does not say one thing only
+// Package reader reads tables strictly, CSV, TSV, JSON lines, Parquet and Arrow: a file that does not say one thing only
 // is refused with its line and column, and no message ever repeats a cell.
 package reader
 

@@ -27,8 +27,8 @@ type records interface {
 	noRows() error
 }
 
-// Records is an open table whose format, CSV, Parquet or Arrow IPC, was told by its
-// content.
+// Records is an open table whose format was told: Parquet and Arrow IPC by its content,
+// TSV and JSON lines by its name, else CSV.
 type Records struct {
 	in     records
 	file   io.Closer
@@ -116,7 +116,7 @@ func openRecords(name string, r io.Reader) (records, error) {
 			if columnar.Is(start[:n]) {
 				return openColumns(name, src)
 			}
-			return New(name, r)
+			return openText(name, r)
 		}
 	}
 	in := bufio.NewReader(r)
@@ -127,5 +127,13 @@ func openRecords(name string, r io.Reader) (records, error) {
 		}
 		return openColumns(name, bytes.NewReader(content))
 	}
-	return New(name, in)
+	return openText(name, in)
+}
+
+// openText tells the formats of text by the name.
+func openText(name string, r io.Reader) (records, error) {
+	if jsonNamed(name) {
+		return openJSONLines(name, r)
+	}
+	return New(name, r)
 }

@@ -58,7 +58,8 @@ func (o Options) strict() (bool, error) {
 type Row func(cells []float64, unitID string) error
 
 // Read reads a table against a schema and calls row for each record. The format,
-// CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv.
+// CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv and JSON lines by
+// .jsonl.
 //
 // Columns are matched by name, in any order. A declared column that the file
 // lacks is an error unless it is ignored or optional; a column that the schema

@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"fmt"
+	"io"
+
+	"pawl/schema"
+)
+
+// ReadTexts is ReadFrom that hands on the text of one column too, as it stands in the
+// file: a text that the rule Default lets pass is empty.
+func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column string, row func(cells []float64, unitID, text string) error) error {
+	strict, err := o.strict()
+	if err != nil {
+		return err
+	}
+	in, err := openRecords(name, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	t := newTable(s)
+	if t.key = s.Column(column); t.key < 0 {
+		return fmt.Errorf("the schema declares no column %q", column)
+	}
+	if err := t.match(in, o); err != nil {
+		return err
+	}
+	field := t.field[t.key]
+	if field < 0 {
+		return in.absent(column, "which holds the texts")
+	}
+	return t.read(strict, func(cells []float64, id string, record []cell) error {
+		text := ""
+		if field < len(record) && record[field].bad == "" {
+			text = record[field].text
+		}
+		return row(cells, id, text)
+	})
+}
