@@ -55,6 +55,8 @@ type Result struct {
 	Manifest *attack.Manifest    `json:"manifest"`
 	Sizes    map[attack.Pool]int `json:"pools"`
 	Notes    []string            `json:"notes"`
+	// Scored are the scores of the records under attack, for numbers that no report has.
+	Scored attack.Scored `json:"-"`
 }
 
 // OneRun is a lower bound on ε from the coins, against the claim at the same δ.
@@ -99,6 +101,7 @@ func (a Audit) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.Scored = scored
 	o := attack.Options{Claim: a.Claim, Priors: a.Priors, Rates: a.Rates}
 	if out.Report, err = attack.Evaluate(scored, o); err != nil {
 		return nil, err

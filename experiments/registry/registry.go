@@ -5,6 +5,7 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/arous"
 	"pawl/experiments/arousattacks"
+	"pawl/experiments/audits"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
@@ -38,6 +39,8 @@ func All() *experiments.Registry {
 		arousattacks.Figure9(),
 		arousattacks.Figure10(),
 		arousattacks.Figure11(),
+		audits.Counts(),
+		audits.Fashion(),
 		dfsexample1.Experiment(),
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
