@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -23,7 +24,9 @@ type Run struct {
 	name    string
 	version string
 	path    string // of the file of cells; empty keeps nothing
-	cells   map[string][]float64
+
+	mu    sync.Mutex // guards cells and their file
+	cells map[string][]float64
 }
 
 // kept is the file of cells.
@@ -62,24 +65,36 @@ func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
 }
 
 // Kept is the number of cells that need not be measured again.
-func (r *Run) Kept() int { return len(r.cells) }
+func (r *Run) Kept() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.cells)
+}
+
+// Path is the file that keeps cells, empty for none.
+func (r *Run) Path() string { return r.path }
 
 // Cell returns the values of the named cell, measured now or by an earlier run.
-// The name must say everything that they depend on.
+// The name must say everything that they depend on. Cells may be measured side by side.
 func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, error)) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if v, ok := r.cells[name]; ok {
-		return v, nil
-	}
-	if r.Progress != nil {
+	r.mu.Lock()
+	v, ok := r.cells[name]
+	if !ok && r.Progress != nil {
 		r.Progress(name)
+	}
+	r.mu.Unlock()
+	if ok {
+		return v, nil
 	}
 	v, err := measure()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.name, name, err)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.cells[name] = v
 	return v, r.save()
 }

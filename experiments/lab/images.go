@@ -68,38 +68,37 @@ func (s *Images) Fit(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 
 // Run is Fit that returns the model as well.
 func (s *Images) Run(ctx context.Context, spec zoo.Spec, seed uint64, change func(*workflow.TrainInput)) (*workflow.Outcome, error) {
-	shape := s.Train.Shape
-	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(s.Train.Classes))
-	if err != nil {
-		return nil, err
-	}
-	d := s.schema()
-	in := workflow.TrainInput{
-		Input: s.input(d, seed),
-		Name:  spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
-	}
-	if in.Radius, err = spec.Radius(); err != nil {
-		return nil, err
-	}
-	change(&in)
-	plan, err := workflow.NewTrainPlan(in)
+	plan, err := s.Plan(spec, seed, change)
 	if err != nil {
 		return nil, err
 	}
 	if err := plan.FitComponents(s.Train); err != nil {
 		return nil, err
 	}
-	rows := s.kept
-	if reuse := s.Reuse && spec.Network.Layers[0].Kind == "scatter"; !reuse || rows == nil || s.seed != seed {
-		if rows, err = s.seal(plan, d, seed); err != nil {
-			return nil, err
-		}
-		if reuse {
-			s.kept, s.seed = rows, seed
-		}
+	rows, err := s.seal(plan, s.schema(), seed)
+	if err != nil {
+		return nil, err
 	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+}
+
+// Plan is the plan that Run runs.
+func (s *Images) Plan(spec zoo.Spec, seed uint64, change func(*workflow.TrainInput)) (*workflow.Plan, error) {
+	shape := s.Train.Shape
+	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(s.Train.Classes))
+	if err != nil {
+		return nil, err
+	}
+	in := workflow.TrainInput{
+		Input: s.input(s.schema(), seed),
+		Name:  spec.Name, Layers: spec.Network, Shape: spec.Input, Outputs: spec.Outputs, Kappa: spec.Defaults.Kappa, ClippingNorm: spec.Defaults.ClippingNorm,
+	}
+	if in.Radius, err = spec.Radius(); err != nil {
+		return nil, err
+	}
+	change(&in)
+	return workflow.NewTrainPlan(in)
 }
 
 func (s *Images) seal(plan *workflow.Plan, d *schema.Schema, seed uint64) (*intake.Rows, error) {

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"math"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"pawl/crossover"
+)
+
+// crossoverView is what --json prints.
+type crossoverView struct {
+	Command    string            `json:"command"`
+	NotPrivate string            `json:"not_private"`
+	Data       crossoverDataView `json:"data"`
+	Metric     string            `json:"metric"`
+	Delta      string            `json:"delta"`
+	Seeds      int               `json:"seeds"`
+	Confidence float64           `json:"confidence"`
+	Tuning     string            `json:"tuning"`
+	TuningIs   string            `json:"tuning_words"`
+	*crossover.Result
+	Notes   []string          `json:"notes"`
+	Paths   map[string]string `json:"paths"`
+	Seconds float64           `json:"seconds"`
+}
+
+type crossoverDataView struct {
+	Name      string `json:"name"`
+	Rows      int    `json:"rows"`
+	TestRows  int    `json:"test_rows"`
+	Official  bool   `json:"official_test"`
+	StandsFor string `json:"stands_in_for,omitempty"`
+}
+
+const crossoverNotPrivate = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training"
+
+var tuningWords = map[crossover.Tuning]string{
+	crossover.Rule:       "step sizes, lots and passes by data-free rules that know epsilon; nothing was tuned on rows",
+	crossover.Grid:       "step sizes: the best factor of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not paid for",
+	crossover.CommonRate: "step sizes by data-free rules that know epsilon; beside them each common rate for all configurations and epsilons",
+}
+
+func (a *app) showCrossover(s *crossover.Study, p *publicData, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
+	v := crossoverView{
+		Command: "crossover", NotPrivate: crossoverNotPrivate,
+		Data:   crossoverDataView{p.data.Name, p.data.Rows(), p.data.Tests(), p.data.Official(), p.standsFor},
+		Metric: p.data.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
+		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: p.notes(s), Seconds: took.Seconds(),
+		Paths: map[string]string{"page": filepath.Join(f.out, p.data.Name+".html"), "plot": filepath.Join(f.out, p.data.Name+".svg")},
+	}
+	axis, scale := "accuracy on test rows, %", 100.0
+	if v.Metric != "accuracy" {
+		axis, scale = v.Metric, 1
+	}
+	plot := r.Plot(axis, scale, s.At)
+	err := writeFile(v.Paths["plot"], true, func(w io.Writer) error { _, err := io.WriteString(w, plot); return err })
+	if err != nil {
+		return err
+	}
+	err = writeFile(v.Paths["page"], true, func(w io.Writer) error {
+		return crossoverPage.Execute(w, map[string]any{"View": v, "Plot": htmltemplate.HTML(plot), "Scale": scale, "Words": p.words})
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, v)
+	}
+	return v.text(a.out, scale)
+}
+
+// notes say what intervals hold and what stands beside the crossover's definition.
+func (p *publicData) notes(s *crossover.Study) []string {
+	test := "each seed is another split, so intervals hold the chance of rows and of training"
+	if p.data.Official() {
+		test = "all runs are scored on the same official test rows: intervals hold the chance of training, not that of the test rows"
+	}
+	notes := []string{
+		"crossover: the largest epsilon at which the simple configuration is better, 0 where it is at none (Bao, Bauer and Bindschaedler, Definition 2, print infinity there, with which their rule would choose the simple one exactly where it never wins)",
+		test,
+		"both configurations meet the same rows and seeds; the bootstrap draws their differences",
+	}
+	if s.Plain > 0 {
+		notes = append(notes, "without privacy: networks by Adam without clipping and noise; models of tables at an epsilon so large (1e5) that its noise is below what chance does to the rows")
+	}
+	if p.standsFor != "" {
+		notes = append(notes, fmt.Sprintf("%s stands in for %s: how far it carries over is your judgement; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
+	}
+	return notes
+}
+
+func (v *crossoverView) text(w io.Writer, scale float64) error {
+	fmt.Fprintf(w, "%s\n%s, delta %s, %d seeds; %s\n\n", v.NotPrivate, v.Data.Name, v.Delta, v.Seeds, v.TuningIs)
+	for _, line := range v.Words {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprint(t, "epsilon")
+	for _, c := range v.Curves {
+		fmt.Fprintf(t, "\t%s: %s\tcost of privacy", c.Name, c.Spec)
+	}
+	for _, p := range v.Pairs {
+		fmt.Fprintf(t, "\t%s better", p.Simple)
+		if len(v.Pairs) > 1 {
+			fmt.Fprintf(t, " than %s", p.Complex)
+		}
+	}
+	fmt.Fprintln(t)
+	for k := range v.Curves[0].Points {
+		fmt.Fprintf(t, "%g", v.Curves[0].Points[k].Epsilon)
+		for _, c := range v.Curves {
+			point := c.Points[k]
+			fmt.Fprintf(t, "\t%s\t%s", plusMinus(&point.Score, scale), plusMinus(point.Cost, scale))
+		}
+		for _, p := range v.Pairs {
+			fmt.Fprintf(t, "\t%.1f %%", 100*p.Points[k].SimpleBetter)
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprint(t, "no privacy")
+	for _, c := range v.Curves {
+		fmt.Fprintf(t, "\t%s\t", plusMinus(c.Plain, scale))
+	}
+	fmt.Fprintln(t)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, n := range v.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+	_, err := fmt.Fprintf(w, "\npage %s, plot %s\n", v.Paths["page"], v.Paths["plot"])
+	return err
+}
+
+// plusMinus writes a mean with half of its interval.
+func plusMinus(i *crossover.Interval, scale float64) string {
+	if i == nil {
+		return "–"
+	}
+	half := float64(i.Interval[1]-i.Interval[0]) / 2 * scale
+	if math.IsInf(half, 0) || math.IsNaN(half) {
+		return fmt.Sprintf("%.4g", float64(i.Estimate)*scale)
+	}
+	if scale == 1 {
+		return fmt.Sprintf("%.4g ± %.2g", float64(i.Estimate), half)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", float64(i.Estimate)*scale, half)
+}
+
+var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmltemplate.FuncMap{
+	"pm": func(i *crossover.Interval, scale float64) string { return plusMinus(i, scale) },
+	"score": func(p crossover.Point, scale float64) string {
+		return plusMinus(&p.Score, scale)
+	},
+	"percent": func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
+}).Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
+<style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.15em}
+table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
+svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}.answer{font-size:1.1em;font-weight:600}</style></head><body>
+<p class="banner">{{.View.NotPrivate}}</p>
+<h1>Crossover on {{.View.Data.Name}}</h1>
+<p>{{.Words}}; δ = {{.View.Delta}}, {{.View.Seeds}} seeds. {{.View.TuningIs}}.</p>
+{{range .View.Words}}<p class="answer">{{.}}</p>
+{{end}}<div class="wide">{{.Plot}}</div>
+{{$scale := .Scale}}{{range .View.Curves}}<h2>{{.Name}}: {{.Spec}}</h2>
+<div class="wide"><table><tr><th>ε</th><th>{{$.View.Metric}}</th><th>cost of privacy</th></tr>
+{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{score . $scale}}</td><td>{{pm .Cost $scale}}</td></tr>
+{{end}}<tr><td>no privacy</td><td>{{pm .Plain $scale}}</td><td></td></tr></table></div>
+{{end}}{{range .View.Pairs}}<h2>{{.Simple}} against {{.Complex}}</h2>
+<div class="wide"><table><tr><th>ε</th><th>{{.Simple}} better in</th></tr>
+{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{percent .SimpleBetter}} of bootstrap draws</td></tr>
+{{end}}</table></div>
+{{end}}<h2>Notes</h2><ul>{{range .View.Notes}}<li>{{.}}</li>
+{{end}}</ul></body></html>
+`))

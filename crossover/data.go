@@ -1,0 +1,225 @@
+package crossover
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"pawl/advise"
+	"pawl/experiments/lab"
+	"pawl/nn"
+	"pawl/schema"
+	"pawl/zoo"
+)
+
+// Data is public data to compare on: a table or images.
+type Data struct {
+	// Name and Key say which rows; Key differs wherever the rows do.
+	Name, Key string
+	Table     *lab.Table
+	Images    *lab.Images
+}
+
+// heldOut is the share of rows that a split keeps from training where a table has no test
+// set of its own.
+const heldOut = 0.2
+
+// Official says that the test rows are the publisher's and the same for every seed.
+func (d *Data) Official() bool { return d.Images != nil || d.Table.Test != nil }
+
+// Rows is the number of rows that train, Tests of those that score.
+func (d *Data) Rows() int {
+	switch {
+	case d.Images != nil:
+		return d.Images.Train.Len()
+	case d.Official():
+		return len(d.Table.Rows)
+	}
+	return len(d.Table.Rows) - d.Tests()
+}
+
+// Tests is the number of rows that a run is scored on.
+func (d *Data) Tests() int {
+	switch {
+	case d.Images != nil:
+		return d.Images.Test.Len()
+	case d.Official():
+		return len(d.Table.Test)
+	}
+	return int(heldOut * float64(len(d.Table.Rows)))
+}
+
+// numeric says that the target is a number.
+func (d *Data) numeric() bool {
+	if d.Images != nil {
+		return false
+	}
+	c := d.Table.Schema.Columns[d.Table.Schema.Column(d.Table.Target)]
+	return c.Type == schema.Numeric || c.Type == schema.Integer
+}
+
+// Metric is what is measured; more of it is better.
+func (d *Data) Metric() string {
+	if d.numeric() {
+		return "minus mean absolute error"
+	}
+	return "accuracy"
+}
+
+// table is what one seed trains and tests on: rows of them, chosen by the seed unless
+// they are all.
+func (d *Data) table(seed uint64, rows int) *lab.Table {
+	t := d.Table
+	if !d.Official() {
+		t = t.Split(d.Rows(), seed)
+	}
+	return fewer(t, rows, seed)
+}
+
+// fewer keeps so many training rows, drawn without replacement, and all test rows.
+func fewer(t *lab.Table, rows int, seed uint64) *lab.Table {
+	if rows >= len(t.Rows) {
+		return t
+	}
+	s := *t
+	s.Rows = t.Split(rows, seed).Rows
+	return &s
+}
+
+func (d *Data) images(seed uint64, rows int) *lab.Images {
+	if rows >= d.Rows() {
+		return d.Images
+	}
+	s := *d.Images
+	s.Train = lab.Some(s.Train, rand.New(rand.NewPCG(seed, 0)).Perm(d.Rows())[:rows])
+	return &s
+}
+
+// validation makes a part of the training rows the test rows: tuning never sees the
+// others.
+func (d *Data) validation(seed uint64) *Data {
+	v := *d
+	rows := d.Rows()
+	if d.Images != nil {
+		order := rand.New(rand.NewPCG(seed, 1)).Perm(rows)
+		cut := rows - rows/6
+		set := *d.Images
+		set.Train, set.Test = lab.Some(d.Images.Train, order[:cut]), lab.Some(d.Images.Train, order[cut:])
+		v.Images = &set
+		return &v
+	}
+	t := d.table(seed, rows)
+	v.Table = t.Split(rows-rows/6, seed+1)
+	return &v
+}
+
+// Check refuses a configuration that does not fit the data. Errors are
+// *workflow.UsageError or those of the network.
+func (d *Data) Check(s Spec) error {
+	if d.Images == nil {
+		return d.checkTable(s)
+	}
+	const hint = "words for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
+	for _, c := range []struct {
+		given bool
+		word  string
+	}{{s.Standard, "stw"}, {s.Encoding != "", "encoding:"}, {s.Count > 0, "a number of features"}, {s.Features != nil, "a list of columns"}, {s.Model != "" && s.Model != string(advise.Descent), "model:" + s.Model}} {
+		if c.given {
+			return usage(hint, "%s: %s is for tables, and %s holds images", s.Text, c.word, d.Name)
+		}
+	}
+	if s.Scatter && s.Network != "" {
+		return usage("features:scatter, or "+s.Network, "%s: features:scatter go with the linear model, and %s takes pixels", s.Text, s.Network)
+	}
+	_, err := d.network(s, nil)
+	return err
+}
+
+func (d *Data) checkTable(s Spec) error {
+	const hint = "words for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip="
+	network := s.Network != "" && s.Network != "logistic"
+	for _, c := range []struct {
+		given bool
+		word  string
+	}{{network, "network " + s.Network}, {s.TrainLast > 0, "rwt"}, {s.AsDrawn, "as-drawn"}, {s.Optimizer != "", s.Optimizer}, {s.Batch > 0, "batch="}, {s.Epochs > 0, "epochs="}, {s.Scatter, "features:scatter"}} {
+		if c.given {
+			return usage(hint, "%s: %s is for images, and %s is a table", s.Text, c.word, d.Name)
+		}
+	}
+	if s.Standard && (s.LearningRate > 0 || s.ClippingNorm > 0) {
+		return usage("leave them out", "%s: stw chooses step size and clipping norm itself", s.Text)
+	}
+	if learner := s.learner(); (s.LearningRate > 0 || s.ClippingNorm > 0) && learner != "" && learner != advise.Descent {
+		return usage("leave them out", "%s: lr= and clip= are those of the linear model", s.Text)
+	}
+	p := newTableFit(d, s)
+	if s.Count > 0 {
+		if n := p.columns(); s.Level == "attribute" && s.Count > n {
+			return usage(fmt.Sprintf("features:%d, or features:all", n), "%s: %s has %d columns beside the target", s.Text, d.Name, n)
+		}
+	}
+	_, err := p.plan(d.Table, s.Features, "1", 1)
+	return err
+}
+
+// learner is the model of tables that s names, or "" for the rule's.
+func (s Spec) learner() advise.Learner {
+	if s.Network == "logistic" {
+		return advise.Descent
+	}
+	return advise.Learner(s.Model)
+}
+
+// network is the network that s means on images; at an epsilon, with the lots and passes
+// of the rule.
+func (d *Data) network(s Spec, epsilon *float64) (zoo.Spec, error) {
+	shape := d.Images.Train.Shape
+	name := s.Network
+	if name == "" {
+		r, err := d.recipe(s, epsilon)
+		if err != nil {
+			return zoo.Spec{}, err
+		}
+		name = r.Model
+	}
+	spec, ok := zoo.Lookup(name)
+	if !ok {
+		var err error
+		if !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, name)
+		}
+		if spec, err = zoo.Load(name); err != nil {
+			return spec, err
+		}
+	}
+	if !s.AsDrawn {
+		spec = spec.Default()
+	}
+	if s.TrainLast > 0 {
+		spec = spec.TrainLast(s.TrainLast)
+	}
+	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(d.Images.Train.Classes))
+	if err != nil {
+		return spec, usage("pawl models list shows what networks take", "%s does not fit %s: %v", s.Text, d.Name, err)
+	}
+	return spec, nil
+}
+
+// recipe is the advice for images: a model where none is named, lots and passes.
+func (d *Data) recipe(s Spec, epsilon *float64) (advise.ImageRecipe, error) {
+	shape := d.Images.Train.Shape
+	f := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(d.Rows()), Epsilon: 1}
+	if epsilon != nil {
+		f.Epsilon = *epsilon
+	}
+	if s.Scatter {
+		f.Features = "scatter"
+	} else if s.Pixels {
+		f.Features = "all"
+	}
+	r, err := advise.ChooseImages(f)
+	if err != nil {
+		return r, usage("features:all", "%s: %v", s.Text, err)
+	}
+	return r, nil
+}
