@@ -12,6 +12,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/encode"
 	"pawl/model"
@@ -118,8 +119,12 @@ func Choose(f Facts) (Recipe, error) {
 	case AdaSSP, EBM, NaiveBayes, Output, AMP:
 		return byName(f)
 	case "":
-		if r < hopeless {
-			return constant(f, r, fmt.Sprintf("r = %.3g is below %d", r, hopeless)), nil
+		least := hopeless
+		if f.Task == model.Regression {
+			least = hopelessNumber
+		}
+		if r < float64(least) {
+			return constant(f, r, fmt.Sprintf("r = %.3g is below %d", r, least)), nil
 		}
 	}
 	if f.Task == model.Regression {
@@ -168,7 +173,26 @@ func attributesRule(f Facts) Rule {
 
 // NoSearchRule is the reason why no hyperparameters are searched by default.
 func NoSearchRule(r float64) Rule {
+	if r >= kindsFrom {
+		return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g bears a choice between kinds of model, for the time of several trainings: --preset thorough", r))
+	}
 	return by(ruleNoSearch, "", fmt.Sprintf("r = %.3g; a private search of 8 candidates multiplies the noise by 1.6 to 2.9", r))
+}
+
+// SearchRule says whether a choice between kinds of model, each of them trained and
+// scored under noise, is worth its price, and why. The price is that of two trainings, so
+// it wants many rows, candidates that differ, and patience.
+func SearchRule(f Facts) (Rule, bool) {
+	r := f.SignalRatio()
+	if f.Preset != Thorough || f.Task != model.Classification || f.Learner != "" || !(r >= kindsFrom) {
+		return Rule{}, false
+	}
+	return by(ruleSearch, "", fmt.Sprintf("r = %.3g: the noise of a smaller share still lets kinds of model be told apart", r)), true
+}
+
+// BesideSearch are the rules of a recipe without the one against searching.
+func BesideSearch(rules []Rule) []Rule {
+	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Name == ruleNoSearch })
 }
 
 // steps turns a total movement G = Σ lr·c into a number of steps and a rate.

@@ -173,7 +173,7 @@ func (a *Answer) searching() {
 	case r < searchFrom:
 		c.Search = fmt.Sprintf("does not pay: r = %.3g is below %d", r, searchFrom)
 	default:
-		c.Search = fmt.Sprintf("may pay: r = %.3g is at least %d; compare pawl plan search, and search only among models that differ in kind", r, searchFrom)
+		c.Search = fmt.Sprintf("may pay between kinds of model: r = %.3g is at least %d; pawl plan search shows the prices, and from %d --preset thorough chooses between kinds for classes", r, searchFrom, kindsFrom)
 		c.SearchPays = true
 	}
 }

@@ -62,7 +62,7 @@ func keys(t testing.TB, s *space.Space) []string {
 func TestBuiltInSizes(t *testing.T) {
 	want := map[string]string{
 		"fcn": "1770", "fcn-trainable": "25290", "cnn": "24", "cnn-trainable": "552", "example": "45",
-		"optimizers": "324", "settings": "25", "arous": "continuous (3 finite choices)", "tabular": "110",
+		"optimizers": "324", "settings": "25", "learners": "2", "arous": "continuous (3 finite choices)", "tabular": "110",
 	}
 	if got := space.List(); len(got) != len(want) {
 		t.Errorf("got %v, want %d spaces", got, len(want))

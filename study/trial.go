@@ -2,11 +2,16 @@ package study
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 )
+
+// ErrUnrecorded is wrapped when a trial could not be written to the journal: the study
+// has stopped, and goes on once it can.
+var ErrUnrecorded = errors.New("the study cannot be recorded")
 
 // Journal keeps the scores of trials that are done. Its methods are called from several
 // goroutines at once.
@@ -77,7 +82,7 @@ func (r *runner[C, M]) attempt(number int, c C, work func() (M, float64, error))
 		if _, known := r.known(number); !known {
 			if err := r.o.Journal.Put(number, r.c.Key(c), recorded, time.Since(start)); err != nil {
 				r.mu.Lock()
-				r.broken = fmt.Errorf("the study cannot be recorded: %w", err)
+				r.broken = fmt.Errorf("%w: %w", ErrUnrecorded, err)
 				r.mu.Unlock()
 				r.stop() // what is not recorded could not go on later
 			}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -37,6 +38,8 @@ type SearchSettings struct {
 	// training rows.
 	On     string
 	OnRows int64
+	// Rules say why there is a search, where a rule asked for it.
+	Rules []advise.Rule
 }
 
 func (in *SearchSettings) check(public bool) error {

@@ -65,7 +65,18 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	if note != "" {
 		plan.Warnings = append(plan.Warnings, note)
 	}
+	plan.Recipe.Rules = settings.Rules
 	return plan, nil
+}
+
+// SearchAdvised says whether the rules want a search between kinds of model in place of
+// the plan's one training.
+func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
+	p := plan.problem
+	if p.Rows == 0 || p.delta == 0 || p.Workflow != PAW || p.Features != nil || p.ScoreBy != "" {
+		return advise.Rule{}, false
+	}
+	return advise.SearchRule(plan.facts(float64(p.Rows)))
 }
 
 // settleSpace leaves out of the space what does not fit the task, and learners that the
@@ -226,6 +237,7 @@ func (s *tableSearch) work(plan *Plan, env Env) study.Work[space.Point, trained]
 
 func (s *tableSearch) adopt(plan *Plan, winner trained, out *Outcome) {
 	out.Model, out.Learner, out.Recipe = winner.model, winner.learner, winner.plan.Recipe
+	out.Recipe.Rules = append(slices.Clone(plan.hunt.Rules), advise.BesideSearch(out.Recipe.Rules)...)
 	plan.Recipe = out.Recipe
 }
 

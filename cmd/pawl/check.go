@@ -49,7 +49,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.search {
+	if f.search || f.advised(j.plan) {
 		h, _, err := a.planFitSearch(ctx, l, data, f)
 		if err != nil {
 			return err

@@ -24,6 +24,8 @@ type fitFlags struct {
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
 	embeddings                         embeddingFlags
+	// kinds is the rule that wants a search between kinds of model, if one does.
+	kinds *advise.Rule
 }
 
 func (f *fitFlags) register(c *cobra.Command) {
@@ -227,6 +229,9 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {
 		return err
+	}
+	if f.advised(j.plan) {
+		return a.fitSearch(ctx, l, data, f)
 	}
 	env, err := a.environment(ctx, l, j, f)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"pawl/advise"
 	"pawl/core/ledger"
 	"pawl/search"
+	"pawl/workflow"
 )
 
 // meanTrials is the mean number of trainings that fit --search pays for, by preset:
@@ -24,7 +25,7 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 	case f.workflow != "paw":
 		return nil, &usageError{"--search belongs to workflow paw", "leave out --search: workflow stw makes its own choice and pays for none"}
 	}
-	s := &searchFlags{strategy: string(search.PS), mean: mean, table: *f}
+	s := &searchFlags{mean: mean, table: *f}
 	if !isImages(data) {
 		if f.model != "auto" && f.model != "" {
 			return nil, &usageError{"--search chooses the model, and --model names one", "leave out one of them"}
@@ -32,7 +33,9 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 		trainDefaults(&s.trainFlags)
 		s.epsilon, s.delta, s.accountant, s.preset, s.seed, s.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target
 		s.out, s.updated, s.allowLargeDelta = f.out, f.updated, f.allowLargeDelta
-		s.space = "tabular"
+		if s.space = "tabular"; f.kinds != nil {
+			s.space = "learners"
+		}
 		return s, nil
 	}
 	plain := *f
@@ -45,6 +48,14 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 	return s, nil
 }
 
+// advised says whether the rules turn a fit into a search between kinds of model.
+func (f *fitFlags) advised(plan *workflow.Plan) bool {
+	if r, ok := plan.SearchAdvised(); ok {
+		f.kinds = &r
+	}
+	return f.kinds != nil
+}
+
 // planFitSearch prices a fit that searches.
 func (a *app) planFitSearch(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*hunted, *searchFlags, error) {
 	s, err := f.searching(data)
@@ -52,10 +63,19 @@ func (a *app) planFitSearch(ctx context.Context, l *ledger.Ledger, data string, 
 		return nil, nil, err
 	}
 	strategy, err := search.New(search.PS)
+	if f.kinds != nil {
+		// Of two candidates training both leaves more than a secret number of runs.
+		strategy, err = search.New(search.Grid)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	strategy.Mean = s.mean
+	if strategy.Kind == search.PS {
+		strategy.Mean = s.mean
+	} else {
+		// Kinds differ by half a point: a tenth of the rows would not tell.
+		strategy.Validation = 0.3
+	}
 	h, err := a.planHunt(ctx, l, data, s, strategy)
 	return h, s, err
 }

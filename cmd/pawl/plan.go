@@ -94,6 +94,13 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 	if err != nil {
 		return nil, err
 	}
+	if f.advised(j.plan) {
+		h, _, err := a.planFitSearch(ctx, l, data, f)
+		if err != nil {
+			return nil, err
+		}
+		return h.plan, nil
+	}
 	return j.plan, nil
 }
 

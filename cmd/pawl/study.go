@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/advise"
 	"pawl/core/ledger"
 	"pawl/report"
 	"pawl/search"
@@ -57,6 +58,9 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 		return nil, err
 	}
 	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}
+	if t.kinds != nil {
+		settings.Rules = []advise.Rule{*t.kinds}
+	}
 	plan, err := workflow.NewTableSearchPlan(in, settings)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,7 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	}
 	var recording error
 	err = a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { recording = finishStudy(r, h.plan, folder, env.Study, s) })
-	if ctx.Err() != nil && err != nil {
+	if (ctx.Err() != nil || errors.Is(err, study.ErrUnrecorded)) && err != nil {
 		return fmt.Errorf("%w; the same command goes on with study %s", err, name)
 	}
 	if errors.Is(err, study.ErrNothing) {
