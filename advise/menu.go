@@ -63,11 +63,12 @@ type MenuCell struct {
 func (c MenuCell) Mean() float64 { return stat.Mean(c.Scores, nil) }
 
 // Interval is the mean's 95 % interval: Student's t over runs or, where one run is all
-// there is, the sampling error of its test rows.
+// there is, the sampling error of its test rows. A hundred points either way say that
+// nothing is known of it.
 func (c MenuCell) Interval() (low, high float64) {
 	n := float64(len(c.Scores))
 	mean, sd := stat.MeanStdDev(c.Scores, nil)
-	half := math.Inf(1)
+	half := 100.0
 	switch {
 	case n > 1:
 		half = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)

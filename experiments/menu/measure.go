@@ -31,14 +31,12 @@ func (j Job) runs(p Problem) int { return experiments.Pick(j.Scale, 1, p.quick, 
 
 // epsilons that the problem is measured at.
 func (j Job) epsilons(p Problem) []float64 {
-	all := slices.Clone(Judged)
-	if p.small {
-		all = append(slices.Clone(Small), all...)
+	if j.Epsilons != nil {
+		return j.Epsilons
 	}
-	if j.Epsilons == nil {
-		return all
-	}
-	return j.Epsilons
+	all := slices.Concat(p.more, Judged)
+	slices.Sort(all)
+	return all
 }
 
 // Measure fills the table with the cells of the job. A cell that has as many runs as

@@ -16,12 +16,9 @@ import (
 	"pawl/zoo"
 )
 
-// Epsilons of the table. The advice is judged at Judged; the smaller ones are there for
-// thresholds on r, on small tables.
-var (
-	Judged = []float64{0.1, 0.5, 1, 3, 8}
-	Small  = []float64{0.01, 0.03, 0.05}
-)
+// Judged are the ε at which the advice is judged. Others are measured for thresholds on
+// r, where a table is quick to fit.
+var Judged = []float64{0.1, 0.5, 1, 3, 8}
 
 // Problem is a public data set and how many of its rows train.
 type Problem struct {
@@ -30,9 +27,8 @@ type Problem struct {
 	Train int
 	// runs are those of the scales quick and paper.
 	quick, paper int
-	// small says that it is measured at Small too.
-	small bool
-	nets  []string
+	more         []float64 // ε beside Judged
+	nets         []string
 }
 
 var digits = []string{"logistic", "scatter-linear", "mnist-fcn-150", "arous-cnn"}
@@ -40,10 +36,10 @@ var digits = []string{"logistic", "scatter-linear", "mnist-fcn-150", "arous-cnn"
 // Problems are the data sets. Splits of those without an official test set are random,
 // two thirds to train; sms-spam as published.
 var Problems = []Problem{
-	{Name: "breast-cancer", Kind: advise.TableKind, Train: 190, quick: 5, paper: 20, small: true},
-	{Name: "wdbc", Kind: advise.TableKind, Train: 379, quick: 5, paper: 20, small: true},
-	{Name: "insurance", Kind: advise.TableKind, Train: 892, quick: 5, paper: 20, small: true},
-	{Name: "adult", Kind: advise.TableKind, Train: 32561, quick: 3, paper: 5, small: true},
+	{Name: "breast-cancer", Kind: advise.TableKind, Train: 190, quick: 5, paper: 40, more: []float64{0.03, 0.05, 0.07, 0.12, 0.15, 0.2, 0.3}},
+	{Name: "wdbc", Kind: advise.TableKind, Train: 379, quick: 5, paper: 40, more: []float64{0.01, 0.03, 0.05, 0.07, 0.09, 0.12}},
+	{Name: "insurance", Kind: advise.TableKind, Train: 892, quick: 5, paper: 40, more: []float64{0.003, 0.005, 0.007, 0.01, 0.03, 0.05}},
+	{Name: "adult", Kind: advise.TableKind, Train: 32561, quick: 3, paper: 5, more: []float64{0.001, 0.005, 0.02}},
 	{Name: "sms-spam", Kind: advise.TextKind, Train: 4700, quick: 3, paper: 5},
 	{Name: "location30", Kind: advise.TableKind, Train: 3340, quick: 3, paper: 3},
 	{Name: "mnist", Kind: advise.ImageKind, Train: 60000, quick: 1, paper: 1, nets: digits},
