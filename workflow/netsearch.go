@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/advise"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
@@ -67,6 +68,9 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	if err := in.check(in.Public); err != nil {
 		return nil, err
 	}
+	if in.Epochs == 0 {
+		in.Epochs = searchEpochs(in.Preset)
+	}
 	s := &netSearch{NetSearchInput: in}
 	if err := s.commonFront(); err != nil {
 		return nil, err
@@ -78,6 +82,18 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	s.images = plan.network
 	plan.hunt = &hunt{SearchSettings: in.SearchSettings, trials: s}
 	return plan, plan.planHunt()
+}
+
+// searchEpochs is half of what one network is trained for: many are, each with a part of
+// the budget, and the smaller that is the fewer steps it bears.
+func searchEpochs(p advise.Preset) float64 {
+	switch p {
+	case advise.Quick:
+		return 8
+	case advise.Thorough:
+		return 60
+	}
+	return 30
 }
 
 // sampleOfSpace is how many candidates are built before anything is charged.
