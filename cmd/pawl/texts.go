@@ -41,13 +41,18 @@ func openTexts(data, dataDir string, f *trainFlags) (*pictures, error) {
 	if f.augment > 1 || f.flip || f.frontEnd != "" {
 		return nil, &usageError{"--augment, --flip and --front-end are for images, and these are texts", "leave them out"}
 	}
+	return readTexts(data, dataDir, spec.Input.Size(), vocabulary)
+}
+
+// readTexts are built-in texts as so many numbers each.
+func readTexts(data, dataDir string, size, vocabulary int) (*pictures, error) {
 	b, _ := dataset.Lookup(data) // isTexts has asked
 	t, err := dataset.LoadText(b.Name, dataDir)
 	if err != nil {
 		return nil, err
 	}
 	p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Schema().Public, unit: b.Schema().Unit.Name}
-	p.train = sequences(t.Texts, spec.Input.Size(), vocabulary)
+	p.train = sequences(t.Texts, size, vocabulary)
 	p.train.Labels, p.train.Classes = t.Labels, t.Classes
 	p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(t.Texts))}
 	return p, nil
