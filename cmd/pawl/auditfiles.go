@@ -17,10 +17,7 @@ const (
 
 // writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
 func (a *app) writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return cannotWrite(dir, err)
-	}
-	if err := writeFile(filepath.Join(dir, auditFile), true, func(w io.Writer) error { return writeJSON(w, out) }); err != nil {
+	if err := writeAudit(dir, out); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return a.pageMIA(w, out) }); err != nil {
@@ -30,4 +27,12 @@ func (a *app) writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) err
 		return nil
 	}
 	return writeFile(filepath.Join(dir, manifestFile), true, func(w io.Writer) error { return writeJSON(w, manifest) })
+}
+
+// writeAudit writes what was found as JSON.
+func writeAudit(dir string, out any) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannotWrite(dir, err)
+	}
+	return writeFile(filepath.Join(dir, auditFile), true, func(w io.Writer) error { return writeJSON(w, out) })
 }

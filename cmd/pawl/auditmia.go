@@ -19,9 +19,9 @@ import (
 )
 
 type miaFlags struct {
-	model, data, schema, scores, attack, epsilon, delta, seed, rates, priors, out, index string
-	shadows, records                                                                     int
-	coins                                                                                bool
+	model, data, schema, scores, attack, epsilon, delta, seed, rates, priors, out, index, release string
+	shadows, records                                                                              int
+	coins                                                                                         bool
 }
 
 func (a *app) auditMIA() *cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) auditMIA() *cobra.Command {
 		Short: "Membership inference: can it be told who was in the training data?",
 		Long: `Attack what a training leaks about who was in it.
 
-With --model the recipe of that model is audited on public data: fair coins decide which
+With --model the recipe of that model is audited on its data: fair coins decide which
 records the audit's own target is trained on, by the settings that the model's statement
 holds, and shadow models are trained by the same settings on other draws. Members are
 thereby known, and the attack is an audit in one run, which can convict. The weights in
@@ -42,14 +42,21 @@ members) and member (1 or 0), and class where known. --epsilon and --delta are t
 claim, and --coins says that a fair coin of its own put every record in or left it out.
 
 A weak attack proves nothing. What an audit prints was computed from records without
-noise: it stays inside, unless the data are public or its cost is booked.`,
+noise: unless the data are public it is internal, and must not leave. --release E pays for
+one number that may: how often it is right that those are members whom the target answers
+rightly, with noise of epsilon E, booked with the training of that target.`,
 		Example: `  pawl audit mia --model pawl-out --data location30 --attack lira --shadows 16 --json
+  pawl audit mia --model pawl-out --data clinic.csv --schema clinic.yaml --release 0.1
   pawl audit mia --scores scores.csv --epsilon 1 --delta 1e-6`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case f.scores != "" && (f.model != "" || f.data != ""):
 				return &usageError{"--scores goes without --model and --data", "the scores stand for both"}
+			case f.scores != "" && f.release != "":
+				return &usageError{"--release pays for an attack that is made here: outside scores have no price", "--model and --data"}
+			case f.release != "" && (c.Flags().Changed("attack") || f.index != ""):
+				return &usageError{"--release goes without --attack and --index: thresholds and shadow models that look at rows have no finite price", "leave them out"}
 			case f.scores != "":
 				return a.miaScores(f)
 			case f.model == "":
@@ -66,7 +73,7 @@ noise: it stays inside, unless the data are public or its cost is booked.`,
 	}
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "directory that pawl fit or pawl train wrote, for its settings")
-	s.StringVar(&f.data, "data", "", "the public data set that it was trained on")
+	s.StringVar(&f.data, "data", "", "the data set that it was trained on")
 	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
 	s.StringVar(&f.index, "index", "", "file with the rows of DATA, from 0 and one in a line, that the model was trained on: attacks its weights by a threshold")
 	s.StringVar(&f.scores, "scores", "", "CSV of an outside attack: score, member and maybe class")
@@ -78,6 +85,7 @@ noise: it stays inside, unless the data are public or its cost is booked.`,
 	s.BoolVar(&f.coins, "coins", false, "members of --scores were chosen by fair, independent coins: allows a lower bound on epsilon")
 	s.StringVar(&f.rates, "fpr", "0.001,0.01", "false positive rates to show")
 	s.StringVar(&f.priors, "priors", "0.5", "shares of members among those that an attacker meets")
+	s.StringVar(&f.release, "release", "", "epsilon of the noise on one number that may leave, on sensitive data: its cost and that of the target are booked")
 	s.StringVar(&f.out, "out", "", "directory for audit.json, audit.html and manifest.json")
 	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; who knows the seed knows the members")
 	return c
@@ -215,6 +223,9 @@ func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) er
 		if err := a.writeMIA(out, manifest, dir); err != nil {
 			return err
 		}
+	}
+	if out.Internal && out.Model != "" {
+		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and what was found was computed from its rows without noise and is booked nowhere: it stays with you\n", out.Data)
 	}
 	if !out.convicted() {
 		return a.conclude(nil, "", out, func(w io.Writer) error { return a.printMIA(w, out) })

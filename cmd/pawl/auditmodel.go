@@ -25,6 +25,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/model"
 	"pawl/report"
+	"pawl/schema"
 	"pawl/workflow"
 )
 
@@ -32,10 +33,13 @@ import (
 type recipe struct {
 	model     *model.Model
 	statement *report.Statement
-	// label is the class of every record, and classes their number.
-	label   []int
-	classes int
-	public  bool
+	// data is the name of the data set, label the class of every record, and classes their
+	// number; declared is the number of rows that the schema makes public, or 0.
+	data     string
+	label    []int
+	classes  int
+	public   bool
+	declared int64
 	// plan makes a plan for a nominal number of rows; number sets its randomness.
 	plan func(nominal, number int) (*workflow.Plan, error)
 	// env seals the members; some other records are scored, since every plan scores.
@@ -95,6 +99,9 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.release != "" && !r.public {
+		return a.releaseMIA(ctx, f, r, seed, src)
+	}
 	if f.index != "" {
 		return a.attackWeights(f, kind, r, src, o)
 	}
@@ -138,15 +145,18 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 	}
 	sum := sha256.Sum256(text)
 	out := &miaAudit{
-		Attack: string(kind), Model: f.model, Data: r.statement.Data.Name, Claim: claim, Report: result.Report, Classes: result.Classes, OneRun: result.OneRun,
+		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: claim, Report: result.Report, Classes: result.Classes, OneRun: result.OneRun,
 		Shadows: result.Shadows, Trained: result.Trained, Pools: result.Sizes, Manifest: hex.EncodeToString(sum[:]), Seed: seed,
-		Notes: []string{"the target is the audit's own, trained by the settings of the model on a draw of public records; the weights in the directory were not attacked"},
+		Notes: []string{"the target is the audit's own, trained by the settings of the model on a draw of the records; the weights in the directory were not attacked"},
 	}
-	for _, r := range reportsOf(result) {
+	for _, r := range reportsOf(result, r.public) {
 		r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.Contains(n, "stay inside") })
 	}
 	if claim == nil {
 		out.Notes = append(out.Notes, "the training makes no claim: nothing can be convicted")
+	}
+	if f.release != "" {
+		out.Notes = append(out.Notes, "the data are public: what an audit finds may leave as it is, and --release booked nothing")
 	}
 	if f.shadows > 0 && result.Shadows == 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("attack %s needs no shadow models: none was trained", kind))
@@ -154,9 +164,12 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 	return a.finishMIA(out, result.Manifest, f.out)
 }
 
-// reportsOf are all reports of a result. Their word on numbers that must not leave is for
-// records that are not public.
-func reportsOf(r *inference.Result) []*attack.Report {
+// reportsOf are all reports on public records, of which the word on numbers that must not
+// leave is not true.
+func reportsOf(r *inference.Result, public bool) []*attack.Report {
+	if !public {
+		return nil
+	}
 	all := []*attack.Report{r.Report}
 	for _, c := range r.Classes {
 		if c.Report != nil {
@@ -185,7 +198,8 @@ func claimsOf(plan *workflow.Plan, records int) (claim, at *bound.Claim, err err
 	return claim, at, err
 }
 
-// train runs a plan on public rows, booked in a ledger of its own that is thrown away.
+// train runs a plan, booked in a ledger of its own that is thrown away: what leaves the
+// audit is public, internal, or booked by releaseMIA.
 func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int, src *entropy.Source) ([]float64, error) {
 	in := make(map[int]bool, len(members))
 	for _, m := range members {
@@ -213,7 +227,7 @@ func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int, 
 	return r.answer(out.Model), nil
 }
 
-// throwAway is a ledger in memory: trainings of an audit on public rows are booked nowhere.
+// throwAway is a ledger in memory.
 func throwAway() workflow.Env {
 	return workflow.Env{
 		Ledger: ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"}), Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
@@ -235,17 +249,15 @@ func (f miaFlags) some(n, of int, src *entropy.Source) ([]int, error) {
 	return order, nil
 }
 
-// ledgersWord asks the ledger whether a file is public: its schema alone does not decide.
-func (a *app) ledgersWord(ctx context.Context, t *source) error {
-	if t.builtin != nil {
-		return nil
-	}
+// ledgersWord asks the ledger whether a data set is public: its schema alone does not
+// decide.
+func (a *app) ledgersWord(ctx context.Context, name string, sc *schema.Schema) error {
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	return effectivePublic(ctx, l, t.name, t.schema)
+	return effectivePublic(ctx, l, name, sc)
 }
 
 // sameData refuses a data set that is not the one of the training. The fingerprint is
@@ -271,14 +283,4 @@ func (a *app) sameData(ctx context.Context, s *report.Statement, name string, bu
 		return &usageError{fmt.Sprintf("%s: other bytes than those that the model was trained on, or another ledger than that of the training", name), "give the file of the training, and its --ledger"}
 	}
 	return nil
-}
-
-// publicOnly is the discipline of training on members: what an audit of this kind prints
-// was computed from them without noise.
-func publicOnly(public bool, name string) error {
-	if public {
-		return nil
-	}
-	return &usageError{fmt.Sprintf("data set %q is sensitive: an audit trains on its rows and prints what it found without noise, and neither is booked", name),
-		"audit the same settings on public data, or pawl audit mechanism, which needs none"}
 }

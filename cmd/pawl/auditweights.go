@@ -52,7 +52,7 @@ func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *ent
 		o.Claim = &bound.Claim{Epsilon: e, Delta: float64(r.statement.Privacy.Delta)}
 	}
 	result := &miaAudit{
-		Attack: string(kind), Model: f.model, Data: r.statement.Data.Name, Internal: !r.public, Claim: o.Claim, Pools: manifest.Sizes(), Trained: len(members),
+		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: o.Claim, Pools: manifest.Sizes(), Trained: len(members),
 		Notes: []string{"the weights in the directory were attacked; who was a member was not drawn by coins, so that nothing can be convicted"},
 	}
 	if result.Report, err = attack.Evaluate(s, o); err != nil {
