@@ -18,8 +18,8 @@ type exact struct {
 	n       float64
 	right   float64
 	classes []float64
-	errors  []float64
-	truths  []float64
+	losses  []float64 // of every row, in order
+	truths  []float64 // of a regression
 	scores  []scoredRow
 	probs   []float64
 	groups  *groupTally // nil unless asked for
@@ -61,10 +61,10 @@ func (e *exact) add(cells []float64) {
 // wrong class.
 func (e *exact) tally(truth, p float64) (loss float64) {
 	e.n++
+	defer func() { e.losses = append(e.losses, loss) }()
 	if e.model.Task == model.Regression {
-		loss = math.Abs(p - truth)
-		e.errors, e.truths = append(e.errors, loss), append(e.truths, truth)
-		return loss
+		e.truths = append(e.truths, truth)
+		return math.Abs(p - truth)
 	}
 	e.classes[int(truth)]++
 	if p != truth {
@@ -77,7 +77,7 @@ func (e *exact) tally(truth, p float64) (loss float64) {
 // value is the accuracy, or the mean absolute error.
 func (e *exact) value() float64 {
 	if e.model.Task == model.Regression {
-		return stat.Mean(e.errors, nil)
+		return stat.Mean(e.losses, nil)
 	}
 	return e.right / e.n
 }
@@ -112,7 +112,7 @@ func (e *exact) baselineError() float64 {
 func (e *exact) interval() [2]float64 {
 	v := e.value()
 	if e.model.Task == model.Regression {
-		se := stat.StdErr(stat.StdDev(e.errors, nil), e.n)
+		se := stat.StdErr(stat.StdDev(e.losses, nil), e.n)
 		return [2]float64{max(v-z95*se, 0), v + z95*se}
 	}
 	return wilson(v, e.n)

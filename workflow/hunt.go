@@ -77,7 +77,7 @@ type trials interface {
 	ready(plan *Plan, env Env) error
 	work(plan *Plan, env Env) study.Work[space.Point, trained]
 	adopt(plan *Plan, winner trained, out *Outcome)
-	unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (*float64, error)
+	unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (Score, error)
 	ownKey() any
 	// seconds is what one training is expected to take on one processor.
 	seconds(plan *Plan) float64
@@ -253,6 +253,7 @@ type Found struct {
 	// Unsearched is the score on the public test set without a search: the rule's
 	// candidate with the whole budget. Public data only.
 	Unsearched *float64
+	alone      Score // that Unsearched is of
 }
 
 // compareUnsearched trains, on public data with a public test set, what would have been
@@ -271,7 +272,8 @@ func (plan *Plan) compareUnsearched(ctx context.Context, env Env, src *entropy.S
 		return err
 	}
 	env.Progress.step("compare", 0, 0)
-	out.Found.Unsearched, err = h.unsearched(ctx, plan, env, q.Noise, src)
+	out.Found.alone, err = h.unsearched(ctx, plan, env, q.Noise, src)
+	out.Found.Unsearched = out.Found.alone.Exact
 	return err
 }
 

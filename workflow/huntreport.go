@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"pawl/nn"
 	"pawl/report"
 	"pawl/search"
@@ -99,23 +101,34 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 	}
 	u := report.Number(*f.Unsearched)
 	s.Search.Unsearched = &u
-	unit, scale := " %", 100.0
-	gain := *out.Score.Exact - *f.Unsearched
-	if out.Plan.isRegression() {
-		unit, scale, gain = "", 1, -gain // an error
-	}
-	// Two scores on the same n rows: the deviation of a difference is below that of two
-	// independent ones.
-	noise := math.Sqrt(2) * (out.Score.Interval[1] - out.Score.Interval[0]) / (2 * z95)
+	gain, deviation := f.gain(out.Score.losses)
 	verdict := "cannot be told from none at all"
 	switch {
-	case gain > 2*noise:
+	case gain > z95*deviation:
 		verdict = "paid"
-	case gain < -2*noise:
+	case gain < -z95*deviation:
 		verdict = "did not pay"
 	}
-	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
-		scale**out.Score.Exact, unit, scale**f.Unsearched, unit)
+	unit, scale := " %", 100.0
+	if out.Plan.isRegression() {
+		unit, scale = "", 1
+	}
+	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget (gain %.2g ± %.2g on the same test rows)", verdict,
+		scale**out.Score.Exact, unit, scale**f.Unsearched, unit, scale*gain, scale*z95*deviation)
+}
+
+// gain is the mean over the same rows of the loss without a search less that with it,
+// and its standard deviation.
+func (f *Found) gain(losses []float64) (mean, deviation float64) {
+	if len(losses) != len(f.alone.losses) || len(losses) < 2 {
+		return math.NaN(), math.NaN()
+	}
+	differences := make([]float64, len(losses))
+	for i, l := range losses {
+		differences[i] = f.alone.losses[i] - l
+	}
+	mean, spread := stat.MeanStdDev(differences, nil)
+	return mean, stat.StdErr(spread, float64(len(losses)))
 }
 
 // values is a point as it is written in JSON.

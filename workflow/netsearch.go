@@ -367,20 +367,20 @@ func (s *netSearch) ready(plan *Plan, env Env) error {
 }
 
 // unsearched is the exact test score of the rule's candidate with the whole budget.
-func (s *netSearch) unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (*float64, error) {
+func (s *netSearch) unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (Score, error) {
 	one, err := plan.candidatePlan(s.Rule, plan.trainScope, noise, src)
 	if err != nil {
-		return nil, err
+		return Score{}, err
 	}
 	one.network.simulated, one.network.alone = true, false
 	env.Progress = nil
 	var other Outcome
 	if err := one.trainNetwork(ctx, env, nil, src, &other); err != nil {
-		return nil, err
+		return Score{}, err
 	}
 	one.hunt = plan.hunt // images pass the search's front end
 	err = one.scoreNetwork(ctx, env, nil, src, &other)
-	return other.Score.Exact, err
+	return other.Score, err
 }
 
 // ownKey is what the computation depends on beside the plan's own input. Another network

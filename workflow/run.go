@@ -90,6 +90,8 @@ type Score struct {
 	AUROC                    *float64 // public rows only
 	Groups                   []GroupScore
 	How                      string
+	// losses are those of public rows, in order.
+	losses []float64
 }
 
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,

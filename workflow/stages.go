@@ -134,7 +134,7 @@ func (e *exact) accompany(out *Outcome) {
 
 func (e *exact) score() Score {
 	v, b := e.value(), e.baseline()
-	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: e.baselineError(), Exact: &v, ExactBaseline: &b}
+	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: e.baselineError(), Exact: &v, ExactBaseline: &b, losses: e.losses}
 	if a, ok := e.auroc(); ok {
 		s.AUROC = &a
 	}

@@ -242,17 +242,17 @@ func (s *tableSearch) adopt(plan *Plan, winner trained, out *Outcome) {
 }
 
 // unsearched runs the job of `pawl fit` on the same public data, booked by itself.
-func (s *tableSearch) unsearched(ctx context.Context, _ *Plan, env Env, _ float64, _ *entropy.Source) (*float64, error) {
+func (s *tableSearch) unsearched(ctx context.Context, _ *Plan, env Env, _ float64, _ *entropy.Source) (Score, error) {
 	plan, err := NewPlan(s.input)
 	if err != nil {
-		return nil, err
+		return Score{}, err
 	}
 	env.Study, env.Progress = nil, nil
 	out, err := plan.Run(ctx, env)
 	if err != nil {
-		return nil, err
+		return Score{}, err
 	}
-	return out.Score.Exact, nil
+	return out.Score, nil
 }
 
 func (s *tableSearch) ownKey() any { return nil }
