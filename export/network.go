@@ -61,7 +61,7 @@ func (n *network) begin(m *model.Model, layers []layer) value {
 	in := m.Net.Input()
 	switch {
 	case layers[0].Kind == "embedding":
-		return n.tokens(in.Size() - 1)
+		return n.tokens(in.Size()-1, m.Vocabulary != nil)
 	case in.Height == 1 && in.Width == 1:
 		return value{n.input(port("input", floats, "numbers as the model was trained on", 0, in.Channels)), flat, in}
 	}

@@ -2,8 +2,12 @@ package export
 
 // tokens declares the inputs of a network on texts: tokens [N, length], and how many of
 // them there are.
-func (n *network) tokens(length int) value {
-	tokens := n.input(port("tokens", int64s, "numbers of the tokens as pawl hashes words (package text); what is no known token counts as token 0", 0, length))
+func (n *network) tokens(length int, listed bool) value {
+	meaning := "numbers of the tokens as pawl hashes words (package text)"
+	if listed {
+		meaning = "numbers of the tokens: their lines in vocabulary.txt, from 0"
+	}
+	tokens := n.input(port("tokens", int64s, meaning+"; what is no known token counts as token 0", 0, length))
 	lengths := n.input(port("lengths", int64s, "how many tokens each text has; those beyond are not read", 0))
 	n.scope, n.length = "input", length
 	n.lengths = n.reshape(n.op("Max", n.op("Min", lengths, n.whole(int64(length))), n.whole(0)), -1, 1)

@@ -10,6 +10,7 @@ import (
 	"pawl/encode"
 	"pawl/nn"
 	"pawl/schema"
+	"pawl/text"
 )
 
 // Task says what a model predicts.
@@ -98,6 +99,8 @@ type Model struct {
 	Net          *nn.Net
 	Layers       nn.Spec
 	Parameters32 []float32
+	// Vocabulary numbers the tokens of a Network that takes texts; nil where a hash does.
+	Vocabulary *text.Vocabulary
 	// Value is the prediction of Constant: a class index, or the position in
 	// [−1, 1] on Scale.
 	Value float64

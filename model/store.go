@@ -11,6 +11,7 @@ import (
 	"pawl/encode"
 	"pawl/nn"
 	"pawl/schema"
+	"pawl/text"
 )
 
 // Format is the version of the files Save writes.
@@ -20,6 +21,7 @@ const (
 	specFile    = "model.json"
 	weightsFile = "model.safetensors"
 	schemaFile  = "schema.yaml"
+	wordsFile   = "vocabulary.txt"
 
 	notPrivate = "NOT PRIVATE"
 )
@@ -40,6 +42,8 @@ type spec struct {
 	// Input and Network describe a network.
 	Input   *shape   `json:"input,omitempty"`
 	Network *nn.Spec `json:"network,omitempty"`
+	// UnknownToken is the rule of a vocabulary, whose list stands in a file beside.
+	UnknownToken text.Unknown `json:"unknown_token,omitempty"`
 	// Interactions and InteractionBins describe an additive model.
 	Interactions    [][2]string `json:"interactions,omitempty"`
 	InteractionBins int         `json:"interaction_bins,omitempty"`
@@ -83,6 +87,12 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		s.Input, s.Network, s.Outputs = &shape{in.Height, in.Width, in.Channels}, &m.Layers, m.Net.Outputs()
 		if m.Encoding != nil {
 			s.Encoding, s.Names = &m.Encoding.Options, m.Encoding.Names(m.Schema)[m.Encoding.Blocks[0].Dim:]
+		}
+		if m.Vocabulary != nil {
+			s.UnknownToken = m.Vocabulary.Unknown
+			if err := os.WriteFile(filepath.Join(dir, wordsFile), m.Vocabulary.Bytes(), 0o644); err != nil {
+				return err
+			}
 		}
 		trained := tensor{name: "parameters", shape: []int{len(m.Parameters32)}, float32s: m.Parameters32}
 		frozen := tensor{name: "frozen", shape: []int{len(m.Net.Frozen())}, float32s: m.Net.Frozen()}
@@ -201,6 +211,16 @@ func (m *Model) loadNetwork(dir string, s spec) (err error) {
 	if s.Encoding != nil {
 		if m.Encoding, err = encode.New(m.Schema, m.Target, *s.Encoding); err != nil {
 			return err
+		}
+	}
+	if s.UnknownToken != "" {
+		f, err := os.Open(filepath.Join(dir, wordsFile))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if m.Vocabulary, err = text.ReadVocabulary(f, s.UnknownToken); err != nil {
+			return fmt.Errorf("%s: %w", wordsFile, err)
 		}
 	}
 	if m.Net, err = nn.Compile(m.Layers, s.Input.nn(), s.Outputs); err != nil {

@@ -168,6 +168,9 @@ func (plan *Plan) notCovered() []string {
 	if p.Test != HeldOut {
 		out = append(out, "The rows of the test set: they are declared public and their score is exact.")
 	}
+	if n := plan.network; n != nil && n.Vocabulary != nil {
+		out = append(out, "The vocabulary: the list of tokens is declared public (--vocabulary).")
+	}
 	if c := plan.choosing; c != nil && c.Mode == Local && c.Labels == PublicLabels && !c.AsPublished {
 		out = append(out, "The classes of the rows: they are declared public (--labels public) and leave as they are.")
 	}

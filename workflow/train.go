@@ -18,6 +18,7 @@ import (
 	"pawl/model"
 	"pawl/nn"
 	"pawl/optim"
+	"pawl/text"
 )
 
 // TrainInput asks for one network, trained by DP-SGD. Input holds what it shares
@@ -32,6 +33,9 @@ type TrainInput struct {
 	// Encoding makes rows of a table the inputs of the network; nil where rows bring a
 	// dense input, such as an image. Shape then follows from it.
 	Encoding *encode.Options `json:",omitempty"`
+	// Vocabulary numbers the tokens of texts, nil where a hash does. It is public by the
+	// operator's word.
+	Vocabulary *text.Vocabulary `json:",omitempty"`
 	// Radius and Kappa are those of the step rule (optim.StepRule).
 	Radius, Kappa float64
 	// NoiseMultiplier is given in place of Epsilon when it is above 0.
@@ -408,7 +412,7 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		}
 		return err
 	}
-	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target, Encoding: n.encoding, Scale: p.scale,
+	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target, Encoding: n.encoding, Vocabulary: n.Vocabulary, Scale: p.scale,
 		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate || n.Published}
 	return nil
 }

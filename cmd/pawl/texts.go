@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"pawl/dataset"
 	"pawl/images"
@@ -66,34 +64,21 @@ func vocabularyOf(layers []nn.Layer) (int, bool) {
 	return layers[0].Vocabulary, true
 }
 
-// sequences are texts as rows of size numbers, which nn.PutTokens writes.
+// sequences are texts as rows of size numbers, by a hash that has seen no data.
 func sequences(texts []string, size, vocabulary int) *images.Set {
-	set := &images.Set{Shape: [3]int{1, 1, size}, Floats: make([]float32, len(texts)*size)}
-	h := text.Hasher{Buckets: vocabulary}
-	var numbers []int
-	for i, s := range texts {
-		numbers = h.Numbers(numbers[:0], s, size-1)
-		nn.PutTokens(set.Floats[i*size:(i+1)*size], numbers)
-	}
-	return set
+	return numbered(texts, size, text.Hasher{Buckets: vocabulary}.Numbers)
 }
 
-// predictTexts adds what a network says about every line of FILE, in order.
+// predictTexts adds what a network says about every text of FILE, in order.
 func (a *app) predictTexts(file string, m *model.Model, vocabulary int, p *prediction) error {
-	f, err := os.Open(file)
+	texts, err := a.readLines(file, m)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	var texts []string
-	for lines.Scan() {
-		texts = append(texts, strings.TrimSuffix(lines.Text(), "\r"))
+	count := numbering(text.Hasher{Buckets: vocabulary}.Numbers)
+	if m.Vocabulary != nil {
+		count = m.Vocabulary.Numbers
 	}
-	if lines.Err() != nil {
-		return fmt.Errorf("%s: a line is longer than 1 MiB or cannot be read", file)
-	}
-	p.addSet(m, sequences(texts, m.Net.Inputs(), vocabulary))
+	p.addSet(m, numbered(texts, m.Net.Inputs(), count))
 	return nil
 }

@@ -161,6 +161,7 @@ type pictures struct {
 	public                bool
 	train, test           *images.Set
 	rows                  schema.RowCount
+	texts                 *ownTexts // of texts of one's own
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
@@ -179,9 +180,6 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	case table:
 		return a.trainTable(ctx, l, data, f)
 	}
-	if err := f.table.refused(data); err != nil {
-		return err
-	}
 	kept, err := f.checkpoint.open(f.out)
 	if err != nil {
 		return err
@@ -199,7 +197,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
 		return err
 	}
-	if env.Digest, err = l.Digest(ctx, p.train.Reader()); err != nil {
+	if env.Digest, err = l.Digest(ctx, p.digested()); err != nil {
 		return err
 	}
 	return a.finishKept(ctx, j.plan, env, f.out)
@@ -282,6 +280,13 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 }
 
 func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
+	own := f.table.schema != "" || isTable(data) && !absent(data) || isTexts(data) && f.table.tokens != (tokenFlags{})
+	if own {
+		return a.openOwnTexts(data, f)
+	}
+	if err := f.table.refused(data); err != nil {
+		return nil, err
+	}
 	if isTexts(data) {
 		return openTexts(data, a.dataDir, f)
 	}
@@ -354,7 +359,7 @@ func (p *pictures) schema() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
 		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1},
-		Columns: []schema.Column{{Name: p.target, Type: schema.Categorical, Categories: p.train.Classes, Missing: schema.MissingRefuse}},
+		Columns: p.columns(),
 	}
 }
 
@@ -362,17 +367,16 @@ func (p *pictures) schema() *schema.Schema {
 // them.
 func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key [32]byte) (*intake.Rows, error) {
 	b := intake.NewBuilder(p.name, s, key)
-	label := func(i int) []float64 { return []float64{float64(p.train.Labels[i])} }
 	if p.train.Bytes != nil && !plan.HasPrefix() {
 		size := p.train.Size()
 		for i := range p.train.Len() {
-			if err := b.AddBytes(label(i), p.train.Bytes[i*size:(i+1)*size]); err != nil {
+			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size]); err != nil {
 				return nil, err
 			}
 		}
 		return b.Seal(), nil
 	}
-	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(label(i), input) })
+	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input) })
 	if err != nil {
 		return nil, err
 	}
@@ -408,6 +412,9 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 	}
 	if p.test != nil {
 		in.Test = workflow.Official
+	}
+	if p.texts != nil {
+		in.Vocabulary, in.Test = p.texts.vocabulary, cmp.Or(p.texts.test, in.Test)
 	}
 	if f.target != "" && f.target != p.target {
 		return in, &usageError{fmt.Sprintf("target %q: these images have the label %q", f.target, p.target), "leave out --target"}

@@ -22,6 +22,7 @@ import (
 // tableFlags are those of train for rows of a table or for texts of one's own.
 type tableFlags struct {
 	schema, test, badRows, features, encoding, scoreBy string
+	tokens                                             tokenFlags
 }
 
 func (f *tableFlags) register(c *cobra.Command) {
@@ -31,6 +32,8 @@ func (f *tableFlags) register(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.StringVar(&f.features, "features", "all", "of a table: all, a list of columns and levels, or what pawl select --json printed: FILE.json")
 	s.StringVar(&f.encoding, "encoding", "thermometer", "numeric columns of a table: thermometer (16 public bins) or linear (one number)")
+	s.StringVar(&f.tokens.vocabulary, "vocabulary", "", "of texts: a list of tokens, one a line, that is public; their numbers are its lines (default: a hash that needs no list)")
+	s.StringVar(&f.tokens.unknown, "unknown-token", "", "with --vocabulary: skip a token that it does not list, or give all of them one shared number")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column of a table: score each of its groups too, paid from the scored rows' budget")
 }
 
@@ -57,12 +60,18 @@ func (f *tableFlags) refused(data string) error {
 		given bool
 		flag  string
 	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.badRows != "" && f.badRows != string(reader.Refuse), "--bad-rows"},
-		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}} {
+		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}, {f.tokens != tokenFlags{}, "--vocabulary"}} {
 		if c.given {
 			return &usageError{fmt.Sprintf("%s is for tables, and %s is none", c.flag, data), "leave it out"}
 		}
 	}
 	return nil
+}
+
+// absent says that there is no such file.
+func absent(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil
 }
 
 // isTable goes by the name: what is neither images nor labels is asked for a schema.
@@ -118,6 +127,9 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 	var in workflow.TrainInput
 	if err := f.imagesOnly("rows of a table"); err != nil {
 		return nil, in, err
+	}
+	if f.table.tokens != (tokenFlags{}) {
+		return nil, in, &usageError{"--vocabulary is for networks of texts, which begin with an embedding", "--model sms-rnn-simple, or leave it out"}
 	}
 	spec, err := findModel(f.model)
 	if err != nil {
