@@ -16,11 +16,11 @@ const (
 )
 
 // writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
-func (a *app) writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
 	if err := writeAudit(dir, out); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return a.pageMIA(w, out) }); err != nil {
+	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return pageMIA(w, out) }); err != nil {
 		return err
 	}
 	if manifest == nil {

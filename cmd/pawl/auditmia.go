@@ -220,7 +220,7 @@ func attackError(what string, err error) error {
 // finishMIA writes the files, prints and convicts.
 func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
 	if dir != "" {
-		if err := a.writeMIA(out, manifest, dir); err != nil {
+		if err := writeMIA(out, manifest, dir); err != nil {
 			return err
 		}
 	}
@@ -233,14 +233,26 @@ func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) er
 	claim := out.OneRun.Claim
 	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(out.OneRun.Sure.Epsilon), figure(claim.Delta),
 		percent(bound.Conviction), figure(claim.Epsilon)), convictedAdvice}
-	headline := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
-	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printMIA(w, out) })
+	return a.conclude(convicted, out.headline(), out, func(w io.Writer) error { return a.printMIA(w, out) })
 }
 
 func (a *app) printMIA(to io.Writer, out *miaAudit) error {
+	if err := miaNumbers(to, out); err != nil {
+		return err
+	}
+	return a.notes(to, out.notes())
+}
+
+func (m *miaAudit) notes() []string { return slices.Concat(m.Report.Notes, m.Notes) }
+
+func miaNumbers(to io.Writer, out *miaAudit) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	r := out.Report
-	fmt.Fprintf(w, "attack\t%s on %s, %d shadow models\n", out.Attack, out.Data, out.Shadows)
+	fmt.Fprintf(w, "attack\t%s on %s", out.Attack, out.Data)
+	if out.Shadows > 0 {
+		fmt.Fprintf(w, ", %d shadow models", out.Shadows)
+	}
+	fmt.Fprintln(w)
 	if out.Model != "" {
 		fmt.Fprintf(w, "settings\tof %s; the target was trained on %d records\n", out.Model, out.Trained)
 	}
@@ -278,14 +290,17 @@ func (a *app) printMIA(to io.Writer, out *miaAudit) error {
 		}
 		fmt.Fprintf(w, "verdict\t%s at %s\n", verdict, percent(bound.Conviction))
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return a.notes(to, slices.Concat(r.Notes, out.Notes))
+	return w.Flush()
 }
 
 func span(i bound.Interval) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", i.Estimate, i.Lower, i.Upper)
+}
+
+// headline is what stands above an audit that convicts.
+func (m *miaAudit) headline() string {
+	claim := m.OneRun.Claim
+	return fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
 }
 
 // parseAttack reads --attack.

@@ -13,13 +13,17 @@ import (
 
 // pageMIA is an attack as one self-contained page: its curve on linear axes and on
 // logarithmic ones, where the few false positives that matter can be seen, and its numbers.
-func (a *app) pageMIA(to io.Writer, out *miaAudit) error {
+func pageMIA(to io.Writer, out *miaAudit) error {
 	var text bytes.Buffer
-	if err := a.printMIA(&text, out); err != nil {
+	if err := miaNumbers(&text, out); err != nil {
 		return err
 	}
+	red := ""
+	if out.convicted() {
+		red = fmt.Sprintf("%s. Epsilon is at least %s.", out.headline(), figure(out.OneRun.Sure.Epsilon))
+	}
 	return auditPage.Execute(to, map[string]any{
-		"Attack": out.Attack, "Data": out.Data, "Internal": out.Internal, "Convicted": out.convicted(), "Text": text.String(),
+		"Attack": out.Attack, "Data": out.Data, "Internal": out.Internal, "Red": red, "Text": text.String(), "Notes": out.notes(),
 		"Linear": htmltemplate.HTML(rocPlot(out.Report.Curve, false, 0)), "Log": htmltemplate.HTML(rocPlot(out.Report.Curve, true, leastRate(out.Report))),
 	})
 }
@@ -68,7 +72,8 @@ func rocPlot(curve []attack.Point, log bool, least float64) string {
 		points = append(points, fmt.Sprintf("%.1f,%.1f", x(p.FalsePositives), y(p.TruePositives)))
 	}
 	fmt.Fprintf(&b, `<polyline points="%s" class="chance"/><polyline points="%s" class="curve"/>`, strings.Join(chance, " "), strings.Join(points, " "))
-	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">false positive rate, %s</text></svg>`, edge+size/2, edge/2+size+36, title)
+	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">false positive rate, %s</text>`, edge+size/2, edge/2+size+36, title)
+	fmt.Fprintf(&b, `<text x="%g" y="%g">true positive rate</text></svg>`, edge, edge/2-6)
 	return b.String()
 }
 
@@ -76,15 +81,16 @@ var auditPage = htmltemplate.Must(htmltemplate.New("audit").Parse(`<!doctype htm
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Membership inference: {{.Attack}} on {{.Data}}</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
-svg{width:26rem;max-width:100%;font-size:12px} pre{overflow-x:auto;background:#f5f5f5;padding:1rem}
+svg{width:26rem;max-width:100%;font-size:12px} pre{white-space:pre-wrap;background:#f5f5f5;padding:1rem}
 .frame{fill:none;stroke:#999} .chance{fill:none;stroke:#999;stroke-dasharray:4} .curve{fill:none;stroke:#0a5;stroke-width:2}
 .red{background:#b00020;color:#fff;padding:.6rem 1rem;font-weight:bold} .warn{background:#fff3cd;padding:.6rem 1rem}
 </style></head><body>
 <h1>Membership inference: {{.Attack}} on {{.Data}}</h1>
-{{if .Convicted}}<p class="red">CONVICTED: the claim does not hold.</p>{{end}}
+{{if .Red}}<p class="red">{{.Red}}</p>{{end}}
 {{if .Internal}}<p class="warn">Internal: computed from records without noise. Do not publish unless the cost is booked.</p>{{end}}
 <p>An attack that fails proves nothing. Dashed: an answer by chance.</p>
 {{.Linear}}{{.Log}}
 <pre>{{.Text}}</pre>
+<ul>{{range .Notes}}<li>{{.}}</li>{{end}}</ul>
 </body></html>
 `))
