@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/dataset"
 	"pawl/schema"
 )
 
@@ -112,6 +113,9 @@ func ForTable(q Question, r Recipe) *Answer {
 	c := &a.Advice
 	switch r.Learner {
 	case Descent:
+		if alone := a.said(ruleText, ruleVectors); q.Attributes == 1 && alone != "" {
+			c.Encoding = alone
+		}
 		c.Optimizer = fmt.Sprintf("gradient descent on all rows, %d noisy steps, momentum %g, learning rate %.3g, clipping norm %.3g, mean of the last half of the steps", r.Steps, r.Momentum, r.LearningRate, r.ClippingNorm)
 		if r.SamplingRate < 1 {
 			c.Optimizer += fmt.Sprintf("; each row joins a step with chance %.2g", r.SamplingRate)
@@ -168,7 +172,7 @@ func (a *Answer) searching() {
 	switch {
 	case !c.Useful || a.Facts.Delta == 0:
 		c.Search = "none: there is nothing to choose between"
-	case a.Facts.Kind == ImageKind || a.Facts.Kind == VectorKind && a.Facts.Shape != nil:
+	case a.Facts.network():
 		c.Search = "none: a linear model by a data-free step leaves little to find; a private search halves what is left for training, or worse (pawl plan search shows its price)"
 	case r < searchFrom:
 		c.Search = fmt.Sprintf("does not pay: r = %.3g is below %d", r, searchFrom)
@@ -232,21 +236,41 @@ const (
 	nearest = 3
 )
 
-// alike says whether a cell is of the question's kind. Texts and tables take one model.
-func (q Question) alike(c MenuCell, m Menu) bool {
-	image := func(k Kind) bool { return k == ImageKind || k == VectorKind }
-	if image(q.Kind) != image(c.Kind) || q.Task != c.Task {
+// alike says whether a cell is of the question's kind. Texts, vectors beside a table and
+// tables take one model, in which two classes and several are two cases.
+func (q Question) alike(c MenuCell, several map[string]bool) bool {
+	if q.network() != (c.Kind == ImageKind) || q.Task != c.Task {
 		return false
 	}
-	return image(q.Kind) || q.Task == "regression" || (q.Classes > 2) == (c.Data == "location30")
+	return q.network() || q.Task == "regression" || (q.Classes > 2) == several[c.Data]
+}
+
+// network says that lots of images, or of rows of features, are trained on.
+func (q Question) network() bool { return q.Shape != nil }
+
+// severalClasses are the tables of a menu whose target has more than two classes.
+func severalClasses(m Menu) map[string]bool {
+	several := map[string]bool{}
+	for _, c := range m {
+		if _, seen := several[c.Data]; seen {
+			continue
+		}
+		several[c.Data] = false
+		if b, ok := dataset.Lookup(c.Data); ok {
+			s := b.Schema()
+			several[c.Data] = len(s.Columns[s.Column(b.Target)].Levels()) > 2
+		}
+	}
+	return several
 }
 
 // evidence fills confidence and expectation from the measured table.
 func (a *Answer) evidence() *Answer {
 	m, q := Measured(), a.Facts
+	several := severalClasses(m)
 	var cells Menu
 	for _, c := range m {
-		if c.Entry == a.Advice.Entry && q.alike(c, m) {
+		if c.Entry == a.Advice.Entry && q.alike(c, several) {
 			cells = append(cells, c)
 		}
 	}

@@ -89,11 +89,13 @@ func decisions() []decision {
 }
 
 const (
-	boxWidth, boxHeight = 116, 46
-	boxGap              = 14
-	rowHeight           = 128
-	diagramWidth        = 9*boxWidth + 10*boxGap
-	diagramTop          = 84
+	boxWidth, boxHeight   = 116, 46
+	boxGap                = 14
+	pillWidth, pillHeight = 250, 26
+	rowHeight             = 128
+	diagramWidth          = 9*boxWidth + 10*boxGap
+	diagramTop            = 76
+	taken                 = "#1f5fbf" // colour of the path
 )
 
 // Diagram draws the decisions of the rules as SVG, the path of the answer marked.
@@ -106,24 +108,21 @@ func Diagram(w io.Writer, a *Answer) error {
 	text(&b, diagramWidth/2, 28, 18, "#111111", true, factLine(a))
 	text(&b, diagramWidth/2, 50, 13, "#444444", false, ratioLine(a))
 	var lines, boxes strings.Builder
-	from := 66 // of the junction that leads into the row
+	curve(&lines, diagramWidth/2, 58, diagramWidth/2, diagramTop, taken, 3.5)
 	for i, d := range all {
 		y := diagramTop + i*rowHeight
-		text(&boxes, diagramWidth/2, y+14, 14, "#111111", true, d.question)
-		top := y + 34
-		next := y + rowHeight - 18
-		if i == len(all)-1 {
-			next = y + rowHeight
-		}
+		fmt.Fprintf(&boxes, `<rect x="%d" y="%d" width="%d" height="%d" rx="13" fill="#ffffff" stroke="#111111"/>`+"\n", (diagramWidth-pillWidth)/2, y, pillWidth, pillHeight)
+		text(&boxes, diagramWidth/2, y+18, 14, "#111111", true, d.question)
+		from, top, next := y+pillHeight, y+pillHeight+26, y+rowHeight
 		left := (diagramWidth - len(d.options)*boxWidth - (len(d.options)-1)*boxGap) / 2
 		var thick strings.Builder
 		for k, o := range d.options {
 			x := left + k*(boxWidth+boxGap)
 			to, colour, width := &lines, "#d0d4da", 1.0
-			fill, edge, ink := "#f5f6f8", "#b8bec8", "#667080"
+			fill, edge, ink := "#f5f6f8", "#b8bec8", "#56606e"
 			if o.taken(a) {
-				to, colour, width = &thick, "#1f5fbf", 3.5
-				fill, edge, ink = "#1f5fbf", "#1f5fbf", "#ffffff"
+				to, colour, width = &thick, taken, 3.5
+				fill, edge, ink = taken, taken, "#ffffff"
 			}
 			curve(to, diagramWidth/2, from, x+boxWidth/2, top, colour, width)
 			curve(to, x+boxWidth/2, top+boxHeight, diagramWidth/2, next, colour, width)
@@ -132,12 +131,11 @@ func Diagram(w io.Writer, a *Answer) error {
 			text(&boxes, x+boxWidth/2, top+36, 11, ink, false, o.when)
 		}
 		lines.WriteString(thick.String())
-		from = next
 	}
 	b.WriteString(lines.String())
 	b.WriteString(boxes.String())
 	y := diagramTop + len(all)*rowHeight
-	text(&b, diagramWidth/2, y+24, 14, "#1f5fbf", true, cut("Next: "+a.Next, 140))
+	text(&b, diagramWidth/2, y+24, 14, taken, true, cut("Next: "+a.Next, 140))
 	text(&b, diagramWidth/2, y+46, 11, "#444444", false, "How sure: "+a.Confidence.Level+". "+cut(a.Confidence.Why, 170))
 	text(&b, diagramWidth/2, y+64, 11, "#444444", false, "The rules are a reconstruction (pawl advise rules).")
 	b.WriteString("</svg>\n")

@@ -191,7 +191,10 @@ func factWords(q advise.Question) string {
 	if math.Round(q.Training) != q.Rows {
 		s += fmt.Sprintf(" of which about %.0f train", q.Training)
 	}
-	if q.Attributes > 0 {
+	switch {
+	case q.Attributes == 1:
+		s += ", 1 attribute"
+	case q.Attributes > 1:
 		s += fmt.Sprintf(", %d attributes", q.Attributes)
 	}
 	if q.Shape != nil {

@@ -1,0 +1,93 @@
+package menu
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"pawl/advise"
+	"pawl/dataset"
+	"pawl/experiments"
+)
+
+// The advice that fit follows is best, within a point of the best of the menu, or tied
+// with it in at least 36 of 40 cells of the measured table, and nowhere more than half a
+// point below the baseline. A cell that has not been measured counts as missed.
+func TestAdviceHoldsOnTheMeasuredTable(t *testing.T) {
+	c, err := Check(advise.Measured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(c.Summary())
+	if c.Of != 40 || c.Good < 36 || c.Below > 0 {
+		for _, j := range c.Cells {
+			if !j.Good() || !j.AboveBaseline {
+				t.Logf("%s at ε %g, advised %s: %s", j.Data, j.Epsilon, j.Advised, j.Words())
+			}
+		}
+		t.Errorf("good in %d of %d cells, below the baseline in %d; want 36 of 40 and none", c.Good, c.Of, c.Below)
+	}
+}
+
+// Advice needs declarations only: a folder without data changes nothing.
+func TestAdvisedReadsNoRows(t *testing.T) {
+	t.Setenv(dataset.DataDirVariable, t.TempDir())
+	for _, p := range Problems {
+		for _, epsilon := range Judged {
+			entry, err := p.Advised(epsilon)
+			if err != nil || entry == "" {
+				t.Errorf("%s at ε %g: %q, %v", p.Name, epsilon, entry, err)
+			}
+			offered, err := p.Entries(epsilon)
+			if err != nil || !slices.Contains(offered, entry) {
+				t.Errorf("%s at ε %g: %q is not among %v, %v", p.Name, epsilon, entry, offered, err)
+			}
+		}
+	}
+}
+
+// Cells that are there are kept, so that an interrupted measurement goes on.
+func TestMeasureGoesOn(t *testing.T) {
+	var table advise.Menu
+	began, saved := 0, 0
+	j := Job{Scale: experiments.Smoke, Data: []string{"breast-cancer"}, Epsilons: []float64{0.1, 1}, Entries: []string{"linear", "ebm", "majority"},
+		Progress: func(string) { began++ }, Save: func(advise.Menu) error { saved++; return nil }}
+	if err := Measure(t.Context(), j, &table); err != nil {
+		t.Fatal(err)
+	}
+	if began != 6 || saved != 6 || len(table) != 6 {
+		t.Fatalf("%d cells began, %d were saved, %d are there; want 6", began, saved, len(table))
+	}
+	want, ok := table.Find("breast-cancer", 1, "linear")
+	if !ok || len(want.Scores) != 1 || want.Tested != 96 || !(want.Scores[0] > 50) {
+		t.Fatalf("linear at ε 1: %+v", want)
+	}
+	table = table[:4]
+	began = 0
+	if err := Measure(t.Context(), j, &table); err != nil {
+		t.Fatal(err)
+	}
+	if began != 2 || len(table) != 6 {
+		t.Errorf("after an interruption %d cells were measured and %d are there, want 2 and 6", began, len(table))
+	}
+	if again, _ := table.Find("breast-cancer", 1, "linear"); !slices.Equal(again.Scores, want.Scores) {
+		t.Errorf("a seed gives %v and then %v", want.Scores, again.Scores)
+	}
+}
+
+// Regressions are scored by what they take away of the mean predictor's error.
+func TestMeasureRegression(t *testing.T) {
+	if _, err := os.Stat(os.Getenv(dataset.DataDirVariable)); err != nil || os.Getenv(dataset.DataDirVariable) == "" {
+		t.Skip("insurance needs a data folder: " + dataset.DataDirVariable)
+	}
+	var table advise.Menu
+	j := Job{Scale: experiments.Smoke, Data: []string{"insurance"}, Epsilons: []float64{8}, Entries: []string{"linear", "mean"}}
+	if err := Measure(t.Context(), j, &table); err != nil {
+		t.Fatal(err)
+	}
+	linear, _ := table.Find("insurance", 8, "linear")
+	mean, _ := table.Find("insurance", 8, "mean")
+	if !(linear.Mean() > 60) || !(mean.Mean() < 5) || linear.Baseline != 0 {
+		t.Errorf("linear %v, mean %v, baseline %v", linear.Scores, mean.Scores, linear.Baseline)
+	}
+}
