@@ -24,6 +24,7 @@ type fitFlags struct {
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
 	embeddings                         embeddingFlags
+	checkpoint                         checkpointFlags
 	// kinds is the rule that wants a search between kinds of model, if one does.
 	kinds *advise.Rule
 }
@@ -207,6 +208,7 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
 	}
 	f.register(c)
+	f.checkpoint.register(c)
 	return c
 }
 
@@ -216,6 +218,9 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 		return err
 	}
 	defer store.Close()
+	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !isImages(data)) {
+		return &usageError{"--checkpoint and --resume keep the training of one network, of images", "a search is kept as a study and goes on by itself; other models train in seconds"}
+	}
 	if f.search {
 		return a.fitSearch(ctx, l, data, f)
 	}

@@ -26,6 +26,7 @@ func (f *fitFlags) training(data string) (*trainFlags, error) {
 		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta,
 	}
 	trainDefaults(t)
+	t.checkpoint = f.checkpoint
 	if f.epsilon == "" {
 		return nil, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
 	}
