@@ -72,10 +72,10 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 func (a *app) openInputs(data string, m *model.Model) (*pictures, error) {
 	vocabulary, texts := vocabularyOf(m.Layers.Layers)
 	switch _, images := dataset.Images(data); {
-	case texts && isTexts(data):
+	case texts && m.Vocabulary == nil && isTexts(data):
 		return readTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
 	case texts:
-		return nil, &usageError{fmt.Sprintf("%s: networks of texts are audited on built-in texts", data), "sms-spam; pawl data list shows all"}
+		return nil, &usageError{fmt.Sprintf("%s: networks of texts are audited on built-in texts, with hashed tokens", data), "sms-spam; pawl data list shows all"}
 	case isTexts(data) || !images:
 		return nil, &usageError{fmt.Sprintf("%s: networks of images are audited on built-in images", data), "pawl data list"}
 	}
