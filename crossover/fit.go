@@ -301,7 +301,7 @@ func (f *tableFit) choose(ctx context.Context, t *lab.Table, env workflow.Env, c
 	in := f.choice(t, c.epsilon, c.seed)
 	left = number(c.epsilon)
 	if f.Unpaid {
-		in.Method, in.AsPublished = "cfs-greedy", true
+		in.Method, in.AsPublished, in.Epsilon, in.Delta = "cfs-greedy", true, "", ""
 	} else if in.Epsilon, left, err = f.share(t, in, c); err != nil {
 		return nil, "", err
 	}
@@ -367,4 +367,3 @@ func deltaOf(text string) float64 {
 	}
 	return d
 }
-

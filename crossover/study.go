@@ -118,8 +118,9 @@ func (s *Study) checkChoice(c Spec) error {
 	}
 	f := newTableFit(s.Data, c)
 	f.delta = s.Delta
+	t := s.Data.table(1, s.Data.Rows())
 	for _, epsilon := range s.Epsilons {
-		_, _, err := f.share(s.Data.table(1, s.Data.Rows()), f.choice(s.Data.Table, epsilon, 1), cell{epsilon: epsilon, seed: 1})
+		_, _, err := f.share(t, f.choice(t, epsilon, 1), cell{epsilon: epsilon, seed: 1})
 		if err != nil {
 			return usage("larger epsilons; +unpaid for exact tables, as published; or columns by name: features:a,b", "%s at epsilon %s: %v", c.Text, number(epsilon), err)
 		}

@@ -12,15 +12,25 @@ import (
 	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
+	"pawl/experiments/figure1"
+	"pawl/experiments/figure10"
+	"pawl/experiments/figure12"
 	"pawl/experiments/figure3"
 	"pawl/experiments/figure4"
+	"pawl/experiments/figure6"
+	"pawl/experiments/figure7"
+	"pawl/experiments/figure8"
+	"pawl/experiments/figure9"
 	"pawl/experiments/lemma1"
+	"pawl/experiments/medical"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/mohapatra7"
 	"pawl/experiments/mohapatra8"
 	"pawl/experiments/selectionstudy"
+	"pawl/experiments/subsets"
 	"pawl/experiments/table1"
 	"pawl/experiments/table10"
+	"pawl/experiments/table13"
 	"pawl/experiments/table16"
 	"pawl/experiments/table2"
 	"pawl/experiments/table5"
@@ -35,6 +45,13 @@ func All() *experiments.Registry {
 	return experiments.NewRegistry(
 		arous.Table4(),
 		arous.Table5(),
+		arous.Table6(),
+		arous.Figure1(),
+		arous.Figure7(),
+		arous.Figure12(),
+		arous.Figure13(),
+		arous.Figure14(),
+		arous.Figure15(),
 		arousattacks.Figure8(),
 		arousattacks.Figure9(),
 		arousattacks.Figure10(),
@@ -45,8 +62,16 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
+		figure1.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
+		figure6.Experiment(),
+		figure7.Experiment(),
+		figure8.Experiment(),
+		figure9.Experiment(),
+		figure10.Experiment(),
+		figure12.Experiment(),
+		subsets.Experiment(),
 		table1.Experiment(),
 		table2.Experiment(),
 		table5.Experiment(),
@@ -55,6 +80,9 @@ func All() *experiments.Registry {
 		table8.Experiment(),
 		table9.Experiment(),
 		table10.Experiment(),
+		table13.Experiment(),
+		medical.Table14(),
+		medical.Table15(),
 		table16.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
