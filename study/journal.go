@@ -100,10 +100,16 @@ func (f *Folder) begin(name string) (err error) {
 	if f.key, err = entropy.NewKey(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name+".new", []byte(hex.EncodeToString(f.key[:])), 0o600); err != nil {
+	part := fmt.Sprintf("%s.%d", name, os.Getpid())
+	if err := os.WriteFile(part, []byte(hex.EncodeToString(f.key[:])), 0o600); err != nil {
 		return err
 	}
-	return os.Rename(name+".new", name)
+	defer os.Remove(part)
+	// A link does not replace: of two that begin the same study one keeps its key.
+	if err := os.Link(part, name); err != nil {
+		return fmt.Errorf("the study was begun by another process at this moment: %w", err)
+	}
+	return nil
 }
 
 // read takes the lines that are whole, and cuts what a crash left behind them.

@@ -27,7 +27,7 @@ type Record struct {
 	Spec     string    `json:"spec"`
 	Command  []string  `json:"command,omitempty"`
 	Started  time.Time `json:"started"`
-	Finished time.Time `json:"finished,omitzero"`
+	Finished time.Time `json:"finished,omitzero"` // see Finish
 	// Outcome is the statement of the run.
 	Outcome json.RawMessage `json:"outcome,omitempty"`
 	// Trials are all of them, on public data only.
@@ -36,6 +36,15 @@ type Record struct {
 
 // Running says that the study was begun and not finished.
 func (r *Record) Running() bool { return r.Finished.IsZero() }
+
+// Finish says that the study is finished. Of one on sensitive data the day alone is kept:
+// how long a search took says how many trainings it had, and that may be a secret.
+func (r *Record) Finish(now time.Time) {
+	r.Finished = now.UTC()
+	if !r.Public {
+		r.Finished = r.Finished.Truncate(24 * time.Hour)
+	}
+}
 
 // Save writes the record whole or not at all.
 func (r *Record) Save(folder string) error {

@@ -241,8 +241,16 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, src 
 	if !math.IsNaN(r.Score) && !h.Strategy.Once() {
 		out.Chosen = &r.Score
 	}
+	// Before the winner's settings become the plan's: a candidate leaves what it does not
+	// say to those of the plan.
+	if err := plan.compareUnsearched(ctx, env, src.Split("compare"), out); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		plan.Warnings = append(plan.Warnings, fmt.Sprintf("whether the search paid is not known: the training by rule beside it failed: %v", err))
+	}
 	h.adopt(plan, r.Model, out)
-	return plan.compareUnsearched(ctx, env, src.Split("compare"), out)
+	return nil
 }
 
 // Found is what a search may show beside the winner.
@@ -277,15 +285,15 @@ func (plan *Plan) compareUnsearched(ctx context.Context, env Env, src *entropy.S
 	return err
 }
 
-// Spec names the computation that a study is: another plan, other bytes, another kernel
-// and another seed (or none) are another. Scores that were kept of one say nothing about
+// Spec names the computation that a study is: another plan, other bytes, another kernel,
+// another program (whose rules may differ) and another seed (or none) are another. Scores that were kept of one say nothing about
 // the trials of another, whose randomness is not the same.
 func (plan *Plan) Spec(env Env) string {
 	seed := "none"
 	if s := plan.problem.Seed; s != nil {
 		seed = strconv.FormatUint(*s, 10)
 	}
-	return plan.digest(env.Digest) + " " + kernel.Name() + " " + seed
+	return plan.digest(env.Digest) + " " + kernel.Name() + " " + seed + " " + env.Software
 }
 
 // SpaceName is the name of the space that a search looks in.

@@ -113,8 +113,11 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 	if out.Plan.isRegression() {
 		unit, scale = "", 1
 	}
-	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget (gain %.2g ± %.2g on the same test rows)", verdict,
-		scale**out.Score.Exact, unit, scale**f.Unsearched, unit, scale*gain, scale*z95*deviation)
+	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
+		scale**out.Score.Exact, unit, scale**f.Unsearched, unit)
+	if !math.IsNaN(deviation) {
+		s.Search.Paid += fmt.Sprintf(" (these two models on the same test rows: %+.2g ± %.2g)", scale*gain, scale*z95*deviation)
+	}
 }
 
 // gain is the mean over the same rows of the loss without a search less that with it,

@@ -50,6 +50,11 @@ func TestSpecTellsComputationsApart(t *testing.T) {
 			t.Errorf("%s has the name of the first search", name)
 		}
 	}
+	env.Software = "another program"
+	if got, _ := spec(nil); got == first {
+		t.Error("another program goes on with the same study")
+	}
+	env.Software = ""
 	for name, change := range map[string]func(*NetSearchInput){
 		"another seed": func(in *NetSearchInput) { seed := uint64(6); in.Seed = &seed },
 		"no seed":      func(in *NetSearchInput) { in.Seed = nil },

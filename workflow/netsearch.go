@@ -107,6 +107,7 @@ func (s *netSearch) commonFront() error {
 	built := sha256.New()
 	defer func() { s.built = hex.EncodeToString(built.Sum(nil)) }()
 	var first []nn.Layer
+	var all [sampleOfSpace][]nn.Layer
 	for i := range sampleOfSpace {
 		p := s.Rule
 		if i > 0 {
@@ -124,6 +125,7 @@ func (s *netSearch) commonFront() error {
 			return fmt.Errorf("candidate %s: %w", p, err)
 		}
 		built.Write(b)
+		all[i] = c.Layers.Layers
 		net, err := nn.Compile(c.Layers, s.Shape, s.Outputs)
 		if err != nil {
 			return fmt.Errorf("candidate %s: %w", p, err)
@@ -149,6 +151,11 @@ func (s *netSearch) commonFront() error {
 		s.front = min(s.front, front)
 		for s.front > 0 && !slices.Equal(c.Layers.Layers[:s.front], first[:s.front]) {
 			s.front--
+		}
+	}
+	for _, layers := range all {
+		if s.centred && layers[s.front].Kind != "centre" {
+			return usage("put the same layers before centre in all of them", "candidates differ in what stands before their centre layer; its mean is of inputs that all share")
 		}
 	}
 	return nil

@@ -202,10 +202,11 @@ func (plan *Plan) source(env Env) (*entropy.Source, error) {
 	return entropy.New()
 }
 
-// studyKey binds a study's secret to this computation: another plan, other bytes or
-// another kernel (whose sums round otherwise) have another key, and are charged anew.
+// studyKey binds a study's secret to this computation: another plan, other bytes,
+// another program (whose rules may differ) or another kernel (whose sums round otherwise)
+// have another key, and are charged anew.
 func (plan *Plan) studyKey(env Env) [32]byte {
-	return env.Study.Key([]byte(plan.digest(env.Digest)), env.Digest, []byte(kernel.Name()))
+	return env.Study.Key([]byte(plan.digest(env.Digest)), env.Digest, []byte(kernel.Name()), []byte(env.Software))
 }
 
 func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {

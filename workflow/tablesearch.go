@@ -59,6 +59,9 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if settings.Strategy.Kind == search.Grid {
+		plan.hunt.Strategy.Candidates = int(plan.hunt.Space.Size().Points.Int64())
+	}
 	if err := plan.planHunt(); err != nil { // of the settled space
 		return nil, err
 	}

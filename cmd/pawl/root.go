@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"strings"
 
@@ -184,4 +186,27 @@ func version() string {
 		return info.Main.Version
 	}
 	return "development"
+}
+
+// software names the program exactly: what goes on later goes on with the same one. A
+// build of changed or unknown sources is named by its own bytes.
+func software() (string, error) {
+	v := version()
+	if v != "development" && !strings.Contains(v, "dirty") {
+		return v, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %x", v, h.Sum(nil)[:8]), nil
 }

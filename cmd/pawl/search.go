@@ -342,7 +342,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 				return env, err
 			}
 		}
-		env.Digest, err = l.Digest(ctx, p.train.Reader())
+		env.Digest, err = l.Digest(ctx, p.digested())
 		return env, err
 	}}, nil
 }

@@ -77,6 +77,9 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	if err != nil {
 		return err
 	}
+	if env.Software, err = software(); err != nil {
+		return err
+	}
 	name := f.study
 	spec := h.plan.Spec(env)
 	if name == "" {
@@ -122,7 +125,7 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	}
 	if errors.Is(err, study.ErrNothing) {
 		// Charged, and nothing came of it: the same trials would fail again.
-		r.Finished = time.Now().UTC()
+		r.Finish(time.Now())
 		recording = errors.Join(r.Save(folder), env.Study.Erase())
 	}
 	return errors.Join(err, recording)
@@ -131,17 +134,16 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 // finishStudy records what a study released, as soon as its files are written, and
 // erases what it does not.
 func finishStudy(r *study.Record, plan *workflow.Plan, folder string, kept *study.Folder, s *report.Statement) (err error) {
-	r.Finished = time.Now().UTC()
+	r.Finish(time.Now())
 	if r.Outcome, err = json.Marshal(s); err != nil {
 		return err
 	}
-	if r.Public {
+	if r.Public && plan.Public() {
 		r.Trials = kept.Lines()
 		for i := range r.Trials {
 			t := &r.Trials[i]
-			if t.Parameters, err = plan.CandidateParameters(t.Candidate); err != nil {
-				return err
-			}
+			// A size that cannot be told leaves a gap in a plot.
+			t.Parameters, _ = plan.CandidateParameters(t.Candidate)
 		}
 	}
 	return errors.Join(r.Save(folder), kept.Erase())
@@ -265,7 +267,11 @@ func (a *app) showStudy(name string) error {
 		fmt.Fprintln(a.out, "state     not finished: the same command goes on, at no further cost")
 		return nil
 	}
-	fmt.Fprintf(a.out, "finished  %s\n\n", r.Finished.Format(time.RFC3339))
+	shown := time.RFC3339
+	if !r.Public {
+		shown = time.DateOnly
+	}
+	fmt.Fprintf(a.out, "finished  %s\n\n", r.Finished.Format(shown))
 	if len(r.Outcome) == 0 {
 		fmt.Fprintln(a.out, "outcome   no candidate could be trained; what was charged stays so")
 		return nil

@@ -137,7 +137,8 @@ func (t *studyTable) mlflow(r *study.Record, dir string) error {
 	files := map[string]string{
 		"0/meta.yaml": fmt.Sprintf("artifact_location: ''\nexperiment_id: '0'\nlifecycle_stage: active\nname: %q\n", r.Name),
 	}
-	start, end := r.Started.UnixMilli(), r.Finished.UnixMilli()
+	start := r.Started.UnixMilli()
+	end := max(start, r.Finished.UnixMilli())
 	for _, row := range t.rows {
 		id := fmt.Sprintf("%032x", row.number)
 		run := "0/" + id + "/"

@@ -189,7 +189,10 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 		return err
 	}
 	p := j.pictures
-	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated, Checkpoint: kept, Software: version()}
+	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated, Checkpoint: kept}
+	if env.Software, err = software(); err != nil {
+		return err
+	}
 	key, err := scopeKey(ctx, l, p.name, j.schema, j.seed)
 	if err != nil {
 		return err

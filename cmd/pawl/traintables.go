@@ -118,7 +118,10 @@ func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *
 	if err != nil {
 		return err
 	}
-	env.Checkpoint, env.Software = kept, version()
+	env.Checkpoint = kept
+	if env.Software, err = software(); err != nil {
+		return err
+	}
 	return a.finishKept(ctx, j.plan, env, f.out)
 }
 

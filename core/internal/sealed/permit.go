@@ -75,23 +75,28 @@ func (p *Permit) take(scope dp.Scope, event dp.Event) error {
 	if p.closed {
 		return fmt.Errorf("permit %s is closed: %w", p.id, ErrNotReserved)
 	}
-	for i := range p.items {
-		it := &p.items[i]
-		if !it.used && it.scope == scope && covers(it.event, event) {
-			it.used = true
-			p.opened = true
-			return nil
+	// An equal event first: one that covers it may be somebody else's, who runs beside.
+	for _, pays := range []func(reserved, wanted dp.Event) bool{equal, covers} {
+		for i := range p.items {
+			it := &p.items[i]
+			if !it.used && it.scope == scope && pays(it.event, event) {
+				it.used = true
+				p.opened = true
+				return nil
+			}
 		}
 	}
 	return fmt.Errorf("%s on %s: %w", event.Kind(), scope, ErrNotReserved)
 }
+
+func equal(reserved, wanted dp.Event) bool { return reflect.DeepEqual(reserved, wanted) }
 
 // covers reports whether a reservation of one event pays for another: equal
 // events, or two compositions of full-batch Gaussian releases of which the second
 // has no more precision (Σ count/multiplier²). The number of steps may then
 // follow a rule without a new reservation; the guarantee does not change.
 func covers(reserved, wanted dp.Event) bool {
-	if reflect.DeepEqual(reserved, wanted) {
+	if equal(reserved, wanted) {
 		return true
 	}
 	r, okR := precision(reserved)
