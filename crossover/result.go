@@ -175,8 +175,7 @@ func (s *Study) curves(own grid, plain [][]float64, factors [][]float64) ([]Curv
 			}
 			p.Score = interval(mean)
 			if s.Plain > 0 {
-				// Errors are scores with the other sign.
-				cost, err := theory.CostOfPrivacy(plain[i], own[i][k], s.Confidence)
+				cost, err := s.cost(plain[i], own[i][k])
 				if err != nil {
 					return nil, err
 				}
@@ -191,6 +190,16 @@ func (s *Study) curves(own grid, plain [][]float64, factors [][]float64) ([]Curv
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// cost is that of privacy. Runs of one seed share a split of the rows, where there is
+// one, and are then compared in pairs.
+func (s *Study) cost(plain, private []float64) (theory.Interval, error) {
+	if n := min(len(plain), len(private)); !s.Data.Official() && n > 1 {
+		return theory.PairedInterval(plain[:n], private[:n], s.Confidence)
+	}
+	// Errors are scores with the other sign.
+	return theory.CostOfPrivacy(plain, private, s.Confidence)
 }
 
 // pairs compares every configuration with every one after it.

@@ -46,7 +46,7 @@ type Word struct{ Form, What string }
 
 // Words is the grammar: a configuration is words with + between them.
 var Words = []Word{
-	{"logistic", "logistic (softmax) regression on the input as it is"},
+	{"logistic", "logistic (softmax) regression; images: on pixels, each row scaled to one norm (as-drawn: not scaled)"},
 	{"linear", "the linear model that pawl fit would take (images: on scattering features)"},
 	{"NETWORK", "a network of pawl models list (mnist-paw-cnn), or a file NET.yaml"},
 	{"model:NAME", "a model of tables: linear, ebm, naive-bayes, objective-perturbation, …"},

@@ -58,7 +58,12 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
   pawl crossover mnist --a rwt-cnn --b rwt-cnn+rwt=4 --epsilons 0.2,0.5,1,2 --json
   pawl crossover patients.csv --schema patients.yaml --target ill --a linear --b ebm --epsilons 0.1,1 --stand-in adult`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.crossover(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.seeds == 0 && c.Flags().Changed("seeds") {
+				return &usageError{"an interval needs two seeds or more", "example: --seeds 5"}
+			}
+			return a.crossover(c.Context(), args[0], &f)
+		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.a, "a", "", "simple configuration (required)")
@@ -66,8 +71,8 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.StringArrayVar(&f.more, "c", nil, "another one, more complex still; may be repeated")
 	s.StringVar(&f.epsilons, "epsilons", "", "epsilons to measure, rising: 0.1,0.3,1,3 (required)")
 	s.StringVar(&f.at, "at", "", "your epsilon: say which to take there, and how sure that is (measured too)")
-	s.IntVar(&f.seeds, "seeds", 5, "runs of each configuration at each epsilon")
-	s.IntVar(&f.plain, "plain", 2, "runs without noise, for the cost of privacy; 0 for none")
+	s.IntVar(&f.seeds, "seeds", 0, "runs of each configuration at each epsilon (default 5 on tables, 3 on images)")
+	s.IntVar(&f.plain, "plain", -1, "runs without noise, for the cost of privacy; 0 for none (default as many as seeds on tables, 2 on images)")
 	s.StringVar(&f.tune, "tune", "rule", "how step sizes are found: rule, grid or common-rate")
 	s.StringVar(&f.rates, "rates", "", "step sizes of --tune common-rate: 0.1,1")
 	s.StringVar(&f.rows, "rows", "", "numbers of training rows to measure at too, rising: 5000,10000,20000")
@@ -110,6 +115,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 		return err
 	}
 	study.Data = public.data
+	f.counts(study)
 	if err := study.Check(); err != nil {
 		return err
 	}
@@ -200,6 +206,23 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 		return nil, &usageError{"--reach goes with --rows", "example: --rows 5000,10000,20000"}
 	}
 	return s, nil
+}
+
+// counts settles numbers of runs that were not given: networks take minutes.
+func (f *crossoverFlags) counts(s *crossover.Study) {
+	images := s.Data.Images != nil
+	if s.Seeds == 0 {
+		s.Seeds = 5
+		if images {
+			s.Seeds = 3
+		}
+	}
+	if s.Plain == -1 {
+		s.Plain = s.Seeds
+		if images {
+			s.Plain = 2
+		}
+	}
 }
 
 // parseList reads numbers above 0 with commas between them.

@@ -267,7 +267,11 @@ func (a *app) refuseCrossover(data string, in workflow.Input, f *crossoverFlags,
 		}
 		in.Delta = crossover.DefaultDelta(int(in.Rows))
 	}
-	total, runs, err := crossover.Price(in, s.Specs, s.Epsilons, s.Seeds)
+	seeds := s.Seeds
+	if seeds == 0 {
+		seeds = 5
+	}
+	total, runs, err := crossover.Price(in, s.Specs, s.Epsilons, seeds)
 	if err != nil {
 		return err
 	}
