@@ -170,6 +170,8 @@ func (a *Answer) searching() {
 	c := &a.Advice
 	r := a.Facts.Ratio
 	switch {
+	case a.Has(ruleSearch):
+		c.Search, c.SearchPays = "pays: "+a.said(ruleSearch), true
 	case !c.Useful || a.Facts.Delta == 0:
 		c.Search = "none: there is nothing to choose between"
 	case a.Facts.network():

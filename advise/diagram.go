@@ -47,7 +47,7 @@ func decisions() []decision {
 	model := func(a *Answer) bool { return !a.Has(ruleConstant) }
 	return []decision{
 		{"Can the budget buy a model?", []option{
-			{"a constant", fmt.Sprintf("r < %d", hopeless), fired(ruleConstant)},
+			{"a constant", fmt.Sprintf("r < %d; number: %d", hopeless, hopelessNumber), fired(ruleConstant)},
 			{"little more", fmt.Sprintf("r < %d", low), fired(ruleNearConstant)},
 			{"a model", fmt.Sprintf("r ≥ %d", low), func(a *Answer) bool { return model(a) && !a.Has(ruleNearConstant) }},
 		}},

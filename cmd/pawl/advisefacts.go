@@ -264,7 +264,11 @@ func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test wo
 	if facts.Task == model.Classification {
 		q.Classes = len(s.Columns[s.Column(f.target)].Levels())
 	}
-	answer := advise.ForTable(q, plan.Recipe)
+	recipe := plan.Recipe
+	if rule, ok := plan.SearchAdvised(); ok {
+		recipe.Rules = append(advise.BesideSearch(recipe.Rules), rule)
+	}
+	answer := advise.ForTable(q, recipe)
 	answer.Next = next
 	return answer, nil
 }

@@ -1,6 +1,7 @@
 package menu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -50,15 +51,34 @@ func Measure(ctx context.Context, j Job, table *advise.Menu) error {
 			return err
 		}
 	}
-	return nil
+	order(*table)
+	return j.save(*table)
+}
+
+func (j Job) save(m advise.Menu) error {
+	if j.Save == nil {
+		return nil
+	}
+	return j.Save(m)
+}
+
+// order sorts a table by data set, ε and entry, so that it does not tell when a cell was
+// measured.
+func order(m advise.Menu) {
+	at := func(data string) int {
+		return slices.IndexFunc(Problems, func(p Problem) bool { return p.Name == data })
+	}
+	slices.SortStableFunc(m, func(a, b advise.MenuCell) int {
+		return cmp.Or(cmp.Compare(at(a.Data), at(b.Data)), cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Entry, b.Entry))
+	})
 }
 
 func (j Job) measure(ctx context.Context, p Problem, table *advise.Menu) error {
 	if p.Kind == advise.ImageKind && j.Scale == experiments.Smoke {
 		p.Train = 600
 	}
-	b := &bench{problem: p, dataDir: j.DataDir, smoke: j.Scale == experiments.Smoke}
-	for _, entry := range j.order(p) {
+	b := &bench{problem: p, dataDir: j.DataDir, scale: j.Scale}
+	for _, entry := range j.entries(p) {
 		for _, epsilon := range j.epsilons(p) {
 			offered, err := p.Entries(epsilon)
 			if err != nil {
@@ -78,18 +98,16 @@ func (j Job) measure(ctx context.Context, p Problem, table *advise.Menu) error {
 				return fmt.Errorf("%s, epsilon %g, %s: %w", p.Name, epsilon, entry, err)
 			}
 			table.Put(c)
-			if j.Save != nil {
-				if err := j.Save(*table); err != nil {
-					return err
-				}
+			if err := j.save(*table); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// order is all entries that may be offered for a problem.
-func (j Job) order(p Problem) []string {
+// entries are all that may be offered for a problem, and are asked for.
+func (j Job) entries(p Problem) []string {
 	all := p.nets
 	if p.Kind != advise.ImageKind {
 		for _, l := range advise.Learners {
@@ -106,7 +124,7 @@ func (j Job) order(p Problem) []string {
 type bench struct {
 	problem Problem
 	dataDir string
-	smoke   bool
+	scale   experiments.Scale
 	table   *lab.Table
 	images  *lab.Images
 }
@@ -114,7 +132,7 @@ type bench struct {
 // cell measures one entry at one ε.
 func (b *bench) cell(ctx context.Context, epsilon float64, entry string, runs int) (advise.MenuCell, error) {
 	p := b.problem
-	c := advise.MenuCell{Data: p.Name, Kind: p.Kind, Epsilon: epsilon, Delta: p.Delta(), Entry: entry, Rows: p.Train, Command: command(p, epsilon, entry)}
+	c := advise.MenuCell{Data: p.Name, Kind: p.Kind, Epsilon: epsilon, Delta: p.Delta(), Entry: entry, Rows: p.Train, Command: command(p, epsilon, entry, b.scale)}
 	if delta(entry) == "0" {
 		c.Delta = 0
 	}
@@ -176,7 +194,7 @@ func (b *bench) train(ctx context.Context, epsilon float64, net string, seed uin
 	p := b.problem
 	if b.images == nil {
 		test := 10000
-		if b.smoke {
+		if b.scale == experiments.Smoke {
 			test = 200
 		}
 		s, err := lab.OpenImages(p.Name, b.dataDir, p.Train, test)

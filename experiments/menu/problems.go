@@ -12,6 +12,7 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/dataset"
+	"pawl/experiments"
 	"pawl/workflow"
 	"pawl/zoo"
 )
@@ -130,9 +131,9 @@ func delta(learner string) string {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Command is what measures the cell again.
-func command(p Problem, epsilon float64, entry string) string {
-	return fmt.Sprintf("pawl advise measure --data %s --epsilons %s --entries %s --scale paper", p.Name, number(epsilon), entry)
+// command is what measures the cell again.
+func command(p Problem, epsilon float64, entry string, s experiments.Scale) string {
+	return fmt.Sprintf("pawl advise measure --data %s --epsilons %s --entries %s --scale %s", p.Name, number(epsilon), entry, s)
 }
 
 // spec is a network as `pawl train` takes it.
