@@ -32,6 +32,7 @@ import (
 	"pawl/experiments/table10"
 	"pawl/experiments/table13"
 	"pawl/experiments/table16"
+	"pawl/experiments/table17"
 	"pawl/experiments/table2"
 	"pawl/experiments/table5"
 	"pawl/experiments/table6"
@@ -84,6 +85,7 @@ func All() *experiments.Registry {
 		medical.Table14(),
 		medical.Table15(),
 		table16.Experiment(),
+		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 		lemma1.Experiment(),
