@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,7 +33,8 @@ onnx         a model with everything inside, from the cells of a row or the pixe
              scores, or prediction. It runs in onnxruntime, among others.
 safetensors  the numbers alone, by layer or term, with what the coordinates are.
 
-Both say in their metadata what was guaranteed to whom. Nothing is charged: what a private
+Both say in their metadata what was guaranteed to whom, and the model card of the run is
+written beside the file, as FILE.md. Nothing is charged: what a private
 model tells has been paid for.`,
 		Example: "  pawl export pawl-out --format onnx --output model.onnx",
 		Args:    exactArgs("MODEL"),
@@ -54,8 +56,14 @@ func (a *app) export(dir, format, output string) error {
 	case output == "":
 		return &usageError{"pawl export: --output is missing", "name the file to write, such as --output model." + format}
 	}
-	if _, err := os.Lstat(output); err == nil {
-		return &usageError{output + ": is there already", "name another file with --output, or remove this one"}
+	card, err := cardOf(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{output, output + cardEnding} {
+		if _, err := os.Lstat(path); err == nil && (path == output || card != nil) {
+			return &usageError{path + ": is there already", "name another file with --output, or remove this one"}
+		}
 	}
 	m, err := loadModel(dir)
 	if err != nil {
@@ -80,6 +88,12 @@ func (a *app) export(dir, format, output string) error {
 	if err := writeFile(output, false, func(w io.Writer) error { _, err := w.Write(content); return err }); err != nil {
 		return err
 	}
+	if card != nil {
+		answer["card"] = output + cardEnding
+		if err := writeFile(output+cardEnding, false, func(w io.Writer) error { _, err := w.Write(card); return err }); err != nil {
+			return err
+		}
+	}
 	if m.NotPrivate {
 		fmt.Fprintln(a.err, "NOT PRIVATE: the model comes from a run without a claim; whoever has the file may find out about the rows that it was trained on")
 	}
@@ -87,6 +101,9 @@ func (a *app) export(dir, format, output string) error {
 		return writeJSON(a.out, answer)
 	}
 	fmt.Fprintf(a.out, "%s: %d bytes of %s\n", output, len(content), format)
+	if card != nil {
+		fmt.Fprintf(a.out, "%s: what was guaranteed and measured\n", output+cardEnding)
+	}
 	for _, end := range []string{"inputs", "outputs"} {
 		ports, _ := answer[end].([]export.Port)
 		for _, p := range ports {
@@ -94,6 +111,24 @@ func (a *app) export(dir, format, output string) error {
 		}
 	}
 	return nil
+}
+
+// cardEnding is that of the model card beside an exported file.
+const cardEnding = ".md"
+
+// cardOf is the card that a run wrote beside its model, nil where there is none.
+func cardOf(dir string) ([]byte, error) {
+	if _, err := os.Stat(filepath.Join(dir, workflow.ModelDir)); err != nil {
+		dir = filepath.Dir(filepath.Clean(dir))
+	}
+	if _, err := os.Stat(filepath.Join(dir, workflow.StatementFile)); err != nil {
+		return nil, nil
+	}
+	card, err := os.ReadFile(filepath.Join(dir, workflow.CardFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return card, err
 }
 
 // cannotExport names the model beside the part of it that a format cannot express.

@@ -17,9 +17,9 @@ import (
 // training is one as the paper describes it: plain steps of 0.1, clipping norm 1. Its
 // copy names no lots; 256 is usual.
 type training struct {
-	data   *lab.Images
-	net    zoo.Spec
-	noise  float64 // multiplier; 0 trains without privacy, by Adam at 0.001
+	data  *lab.Images
+	net   zoo.Spec
+	noise float64 // multiplier; 0 trains without privacy, by Adam at 0.001
 	// budget is given in place of noise; byRule then trains as the library does.
 	budget string
 	byRule bool

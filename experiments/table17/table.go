@@ -124,8 +124,13 @@ func measure(ctx context.Context, data *lab.Images, spec zoo.Spec, batch, repeat
 			if err != nil {
 				return nil, err
 			}
-			// A disturbance may make the shorter run the longer one.
-			out = append(out, max((three-one)/2, 1e-6))
+			// Where a disturbance made the shorter run nearly as long, what is left is the
+			// longer run with all that comes before its first epoch.
+			each := (three - one) / 2
+			if each < three/6 {
+				each = three / 3
+			}
+			out = append(out, each)
 		}
 	}
 	return out, nil
