@@ -24,7 +24,7 @@ import (
 
 // measureFlags narrow what `pawl advise measure` measures.
 type measureFlags struct {
-	file, scale, data, epsilons, entries string
+	file, scale, data, epsilons, entries, preset string
 }
 
 func (a *app) adviseMeasureCommand() *cobra.Command {
@@ -44,12 +44,16 @@ have enough runs are kept, so that an interrupted measurement goes on where it s
 	s.StringVar(&f.scale, "scale", "quick", "smoke, quick or paper: how many runs a cell has")
 	s.StringVar(&f.data, "data", "", "data sets, with commas (default: all)")
 	s.StringVar(&f.epsilons, "epsilons", "", "numbers, with commas (default: those of the table)")
+	s.StringVar(&f.preset, "preset", "balanced", "of images: quick halves the epochs")
 	s.StringVar(&f.entries, "entries", "", "learners or networks, with commas (default: all that are offered)")
 	return c
 }
 
 func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
-	j := menu.Job{Scale: experiments.Scale(f.scale), DataDir: a.dataDir, Data: list(f.data), Entries: list(f.entries)}
+	j := menu.Job{Scale: experiments.Scale(f.scale), DataDir: a.dataDir, Data: list(f.data), Entries: list(f.entries), Preset: advise.Preset(f.preset)}
+	if j.Preset != advise.Quick && j.Preset != advise.Balanced {
+		return &usageError{fmt.Sprintf("preset %q: want quick or balanced", f.preset), "quick halves the epochs of images"}
+	}
 	if !slices.Contains(experiments.Scales, j.Scale) {
 		return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", f.scale), "quick takes minutes for small tables"}
 	}

@@ -21,6 +21,8 @@ type Job struct {
 	Data     []string
 	Epsilons []float64
 	Entries  []string
+	// Preset is that of images, balanced where it is empty; quick halves the epochs.
+	Preset advise.Preset
 	// Progress is told of each cell that begins; may be nil.
 	Progress func(cell string)
 	// Save is called after each cell; may be nil.
@@ -77,7 +79,7 @@ func (j Job) measure(ctx context.Context, p Problem, table *advise.Menu) error {
 	if p.Kind == advise.ImageKind && j.Scale == experiments.Smoke {
 		p.Train = 600
 	}
-	b := &bench{problem: p, dataDir: j.DataDir, scale: j.Scale}
+	b := &bench{problem: p, job: j}
 	for _, entry := range j.entries(p) {
 		for _, epsilon := range j.epsilons(p) {
 			offered, err := p.Entries(epsilon)
@@ -123,8 +125,7 @@ func (j Job) entries(p Problem) []string {
 // bench keeps the data of one problem in memory.
 type bench struct {
 	problem Problem
-	dataDir string
-	scale   experiments.Scale
+	job     Job
 	table   *lab.Table
 	images  *lab.Images
 }
@@ -132,7 +133,7 @@ type bench struct {
 // cell measures one entry at one ε.
 func (b *bench) cell(ctx context.Context, epsilon float64, entry string, runs int) (advise.MenuCell, error) {
 	p := b.problem
-	c := advise.MenuCell{Data: p.Name, Kind: p.Kind, Epsilon: epsilon, Delta: p.Delta(), Entry: entry, Rows: p.Train, Command: command(p, epsilon, entry, b.scale)}
+	c := advise.MenuCell{Data: p.Name, Kind: p.Kind, Epsilon: epsilon, Delta: p.Delta(), Entry: entry, Rows: p.Train, Command: command(p, epsilon, entry, b.job)}
 	if delta(entry) == "0" {
 		c.Delta = 0
 	}
@@ -168,7 +169,7 @@ type score struct {
 // fit trains a learner on a table of the split that the seed makes.
 func (b *bench) fit(ctx context.Context, epsilon float64, learner string, seed uint64) (score, error) {
 	if b.table == nil {
-		t, err := lab.Open(b.problem.Name, b.dataDir)
+		t, err := lab.Open(b.problem.Name, b.job.DataDir)
 		if err != nil {
 			return score{}, err
 		}
@@ -194,10 +195,10 @@ func (b *bench) train(ctx context.Context, epsilon float64, net string, seed uin
 	p := b.problem
 	if b.images == nil {
 		test := 10000
-		if b.scale == experiments.Smoke {
+		if b.job.Scale == experiments.Smoke {
 			test = 200
 		}
-		s, err := lab.OpenImages(p.Name, b.dataDir, p.Train, test)
+		s, err := lab.OpenImages(p.Name, b.job.DataDir, p.Train, test)
 		if err != nil {
 			return score{}, err
 		}
@@ -207,7 +208,7 @@ func (b *bench) train(ctx context.Context, epsilon float64, net string, seed uin
 	if err != nil {
 		return score{}, err
 	}
-	recipe, err := advise.ChooseImages(imageFacts(b.images.Train.Shape, p.Train, epsilon))
+	recipe, err := advise.ChooseImages(imageFacts(b.images.Train.Shape, p.Train, epsilon, b.job.Preset))
 	if err != nil {
 		return score{}, err
 	}

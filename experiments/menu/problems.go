@@ -12,7 +12,6 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/dataset"
-	"pawl/experiments"
 	"pawl/workflow"
 	"pawl/zoo"
 )
@@ -93,7 +92,7 @@ func (p Problem) Advised(epsilon float64) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("no built-in images %q", p.Name)
 		}
-		r, err := advise.ChooseImages(imageFacts(b.Shape, p.Train, epsilon))
+		r, err := advise.ChooseImages(imageFacts(b.Shape, p.Train, epsilon, ""))
 		return r.Model, err
 	}
 	plan, err := p.plan(epsilon, "")
@@ -103,8 +102,11 @@ func (p Problem) Advised(epsilon float64) (string, error) {
 	return string(plan.Recipe.Learner), nil
 }
 
-func imageFacts(shape [3]int, rows int, epsilon float64) advise.ImageFacts {
-	return advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: epsilon, Preset: advise.Balanced}
+func imageFacts(shape [3]int, rows int, epsilon float64, preset advise.Preset) advise.ImageFacts {
+	if preset == "" {
+		preset = advise.Balanced
+	}
+	return advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: epsilon, Preset: preset}
 }
 
 // plan is what fit would make of the declarations.
@@ -132,8 +134,12 @@ func delta(learner string) string {
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // command is what measures the cell again.
-func command(p Problem, epsilon float64, entry string, s experiments.Scale) string {
-	return fmt.Sprintf("pawl advise measure --data %s --epsilons %s --entries %s --scale %s", p.Name, number(epsilon), entry, s)
+func command(p Problem, epsilon float64, entry string, j Job) string {
+	s := fmt.Sprintf("pawl advise measure --data %s --epsilons %s --entries %s --scale %s", p.Name, number(epsilon), entry, j.Scale)
+	if p.Kind == advise.ImageKind && j.Preset != "" && j.Preset != advise.Balanced {
+		s += " --preset " + string(j.Preset)
+	}
+	return s
 }
 
 // spec is a network as `pawl train` takes it.
