@@ -7,8 +7,10 @@ import (
 
 	"pawl/advise"
 	"pawl/experiments/lab"
+	"pawl/feature"
 	"pawl/nn"
 	"pawl/schema"
+	"pawl/workflow"
 	"pawl/zoo"
 )
 
@@ -136,14 +138,25 @@ func (d *Data) Check(s Spec) error {
 }
 
 func (d *Data) checkTable(s Spec) error {
-	const hint = "words for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip="
-	network := s.Network != "" && s.Network != "logistic"
+	const hint = "words for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip=, and fully connected networks such as fcn-64"
+	if s.Scatter {
+		return usage(hint, "%s: features:scatter is for images, and %s is a table", s.Text, d.Name)
+	}
+	f := newTableFit(d, s)
+	if s.Count > 0 {
+		if n := f.columns(); s.Level == feature.AttributeLevel && s.Count > n {
+			return usage(fmt.Sprintf("features:%d, or features:all", n), "%s: %s has %d columns beside the target", s.Text, d.Name, n)
+		}
+	}
+	if s.ofTable() {
+		return d.checkNetwork(s, f)
+	}
 	for _, c := range []struct {
 		given bool
 		word  string
-	}{{network, "network " + s.Network}, {s.TrainLast > 0, "rwt"}, {s.AsDrawn, "as-drawn"}, {s.Optimizer != "", s.Optimizer}, {s.Batch > 0, "batch="}, {s.Epochs > 0, "epochs="}, {s.Scatter, "features:scatter"}} {
+	}{{s.TrainLast > 0, "rwt"}, {s.AsDrawn, "as-drawn"}, {s.Optimizer != "", s.Optimizer}, {s.Batch > 0, "batch="}, {s.Epochs > 0, "epochs="}} {
 		if c.given {
-			return usage(hint, "%s: %s is for images, and %s is a table", s.Text, c.word, d.Name)
+			return usage(hint, "%s: %s is for networks", s.Text, c.word)
 		}
 	}
 	if s.Standard && (s.LearningRate > 0 || s.ClippingNorm > 0) {
@@ -152,15 +165,29 @@ func (d *Data) checkTable(s Spec) error {
 	if learner := s.learner(); (s.LearningRate > 0 || s.ClippingNorm > 0) && learner != "" && learner != advise.Descent {
 		return usage("leave them out", "%s: lr= and clip= are those of the linear model", s.Text)
 	}
-	p := newTableFit(d, s)
-	if s.Count > 0 {
-		if n := p.columns(); s.Level == "attribute" && s.Count > n {
-			return usage(fmt.Sprintf("features:%d, or features:all", n), "%s: %s has %d columns beside the target", s.Text, d.Name, n)
-		}
-	}
-	_, err := p.plan(d.Table, s.Features, "1", 1)
+	_, err := f.plan(d.Table, s.Features, "1", 1)
 	return err
 }
+
+// checkNetwork refuses a network that does not take rows of the table.
+func (d *Data) checkNetwork(s Spec, f *tableFit) error {
+	spec, err := s.find()
+	if err != nil {
+		return err
+	}
+	if s.Count > 0 || s.Encoding == "numeric" {
+		return usage("features:a,b,c", "%s: a network takes all columns, or a list of them", s.Text)
+	}
+	in := workflow.TrainInput{Input: f.input(d.Table, "1", 1), Encoding: f.encoding()}
+	in.Features = s.Features
+	if err := in.Table(spec); err != nil {
+		return usage("fully connected networks of pawl models list, such as fcn-64", "%s does not fit %s, a table: %v", s.Text, d.Name, err)
+	}
+	return nil
+}
+
+// ofTable says that a network is to be trained on the rows of a table.
+func (s Spec) ofTable() bool { return s.Network != "" && s.Network != "logistic" }
 
 // learner is the model of tables that s names, or "" for the rule's.
 func (s Spec) learner() advise.Learner {
@@ -186,13 +213,26 @@ func (d *Data) network(s Spec, epsilon *float64) (zoo.Spec, error) {
 		}
 		name = r.Model
 	}
-	spec, ok := zoo.Lookup(name)
+	s.Network = name
+	spec, err := s.find()
+	if err != nil {
+		return spec, err
+	}
+	spec, err = spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(d.Images.Train.Classes))
+	if err != nil {
+		return spec, usage("pawl models list shows what networks take", "%s does not fit %s: %v", s.Text, d.Name, err)
+	}
+	return spec, nil
+}
+
+// find opens the network and changes what the words say.
+func (s Spec) find() (spec zoo.Spec, err error) {
+	spec, ok := zoo.Lookup(s.Network)
 	if !ok {
-		var err error
-		if !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
-			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, name)
+		if !strings.HasSuffix(s.Network, ".yaml") && !strings.HasSuffix(s.Network, ".yml") {
+			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, s.Network)
 		}
-		if spec, err = zoo.Load(name); err != nil {
+		if spec, err = zoo.Load(s.Network); err != nil {
 			return spec, err
 		}
 	}
@@ -201,10 +241,6 @@ func (d *Data) network(s Spec, epsilon *float64) (zoo.Spec, error) {
 	}
 	if s.TrainLast > 0 {
 		spec = spec.TrainLast(s.TrainLast)
-	}
-	spec, err := spec.For(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]}, len(d.Images.Train.Classes))
-	if err != nil {
-		return spec, usage("pawl models list shows what networks take", "%s does not fit %s: %v", s.Text, d.Name, err)
 	}
 	return spec, nil
 }

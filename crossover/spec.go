@@ -48,7 +48,7 @@ type Word struct{ Form, What string }
 var Words = []Word{
 	{"logistic", "logistic (softmax) regression; images: on pixels, each row scaled to one norm (as-drawn: not scaled)"},
 	{"linear", "the linear model that pawl fit would take (images: on scattering features)"},
-	{"NETWORK", "a network of pawl models list (mnist-paw-cnn), or a file NET.yaml"},
+	{"NETWORK", "a network of pawl models list (mnist-paw-cnn; tables: fcn-64), or a file NET.yaml"},
 	{"model:NAME", "a model of tables: linear, ebm, naive-bayes, objective-perturbation, …"},
 	{"features:all", "every column, or the images as they are"},
 	{"features:a,b,c", "these columns, or levels of them (column=level)"},

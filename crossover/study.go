@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"pawl/advise"
 	"pawl/kernel"
 )
 
@@ -103,8 +104,8 @@ func (s *Study) Check() error {
 		if s.Tuning == Rule {
 			break
 		}
-		if c.LearningRate > 0 || c.Standard || s.Data.Images == nil && c.learner() != "" && c.learner() != "linear" {
-			return usage("--tune rule", "%s: its step size is fixed, or it has none, so that there is nothing to tune", c.Text)
+		if c.LearningRate > 0 || c.Standard || s.Data.Images == nil && (c.ofTable() || c.learner() != "" && c.learner() != advise.Descent) {
+			return usage("--tune rule", "%s: its step size is given, has a rule of its own, or there is none: it is not tuned here", c.Text)
 		}
 	}
 	return s.checkRows()
