@@ -54,9 +54,7 @@ type MenuCell struct {
 	Tested int
 	// Baseline is the mean score of the majority class or the mean.
 	Baseline float64
-	// Seconds is about what a run took where it was measured.
-	Seconds float64
-	Command string
+	Command  string
 }
 
 // Mean is the mean score.
@@ -131,7 +129,7 @@ func (m *Menu) Put(c MenuCell) {
 	*m = append(*m, c)
 }
 
-var menuHeader = []string{"data", "kind", "task", "rows", "epsilon", "delta", "r", "entry", "mean", "low", "high", "runs", "baseline", "tested", "seconds", "scores", "command"}
+var menuHeader = []string{"data", "kind", "task", "rows", "epsilon", "delta", "r", "entry", "mean", "low", "high", "runs", "baseline", "tested", "scores", "command"}
 
 // Write writes the table as CSV. mean, low, high and runs follow from scores; they are
 // there to be read.
@@ -148,7 +146,7 @@ func (m Menu) Write(w io.Writer) error {
 		}
 		err := c.Write([]string{cell.Data, string(cell.Kind), cell.Task, strconv.Itoa(cell.Rows), plain(cell.Epsilon), plain(cell.Delta),
 			strconv.FormatFloat(cell.Ratio, 'g', 5, 64), cell.Entry, hundredths(cell.Mean()), hundredths(low), hundredths(high), strconv.Itoa(len(cell.Scores)),
-			hundredths(cell.Baseline), strconv.Itoa(cell.Tested), hundredths(cell.Seconds), strings.Join(scores, " "), cell.Command})
+			hundredths(cell.Baseline), strconv.Itoa(cell.Tested), strings.Join(scores, " "), cell.Command})
 		if err != nil {
 			return err
 		}
@@ -172,7 +170,7 @@ func ReadMenu(r io.Reader) (Menu, error) {
 	}
 	var m Menu
 	for i, f := range records[1:] {
-		c := MenuCell{Data: f[0], Kind: Kind(f[1]), Task: f[2], Entry: f[7], Command: f[16]}
+		c := MenuCell{Data: f[0], Kind: Kind(f[1]), Task: f[2], Entry: f[7], Command: f[15]}
 		number := func(s string) float64 {
 			v, e := strconv.ParseFloat(s, 64)
 			if e != nil || v != v || math.IsInf(v, 0) {
@@ -181,8 +179,8 @@ func ReadMenu(r io.Reader) (Menu, error) {
 			return v
 		}
 		c.Rows, c.Epsilon, c.Delta, c.Ratio = int(number(f[3])), number(f[4]), number(f[5]), number(f[6])
-		c.Baseline, c.Tested, c.Seconds = number(f[12]), int(number(f[13])), number(f[14])
-		for _, s := range strings.Fields(f[15]) {
+		c.Baseline, c.Tested = number(f[12]), int(number(f[13]))
+		for _, s := range strings.Fields(f[14]) {
 			c.Scores = append(c.Scores, number(s))
 		}
 		if len(c.Scores) == 0 {

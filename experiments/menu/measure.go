@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"pawl/advise"
 	"pawl/experiments"
@@ -141,7 +140,6 @@ func (b *bench) cell(ctx context.Context, epsilon float64, entry string, runs in
 	if c.Ratio, err = p.Ratio(epsilon); err != nil {
 		return c, err
 	}
-	began := time.Now()
 	for seed := range runs {
 		run := b.fit
 		if p.Kind == advise.ImageKind {
@@ -155,7 +153,6 @@ func (b *bench) cell(ctx context.Context, epsilon float64, entry string, runs in
 		c.Scores = append(c.Scores, s.value)
 		c.Baseline += s.baseline / float64(runs)
 	}
-	c.Seconds = time.Since(began).Seconds() / float64(runs)
 	return c, nil
 }
 
