@@ -28,7 +28,7 @@ type Training struct {
 }
 
 // Optimizers are the values that a dimension optimizer may have.
-var Optimizers = []string{"sgd", "momentum", "adam", "adam-wosm"}
+var Optimizers = []string{"sgd", "momentum", "adam", "adam-wosm", "adadp"}
 
 // Hyper reads the hyperparameters of a point: dimensions optimizer, learning_rate,
 // kappa, step_factor, momentum, clipping_norm, clipping_factor, radius, batch, epochs and
