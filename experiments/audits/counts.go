@@ -21,7 +21,7 @@ import (
 func Counts() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "audit-counts", Title: "Audits of trainings in one run: honest ones, noise off, clipping off",
-		Source: "ours: a control of pawl audit canary", Quick: 240, Run: counts,
+		Source: "ours: a control of pawl audit canary", Quick: 130, Run: counts,
 	}
 }
 

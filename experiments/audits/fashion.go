@@ -23,7 +23,7 @@ import (
 func Fashion() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "audit-fashion", Title: "LiRA on a net that memorizes, and on the same net under DP",
-		Source: "ours: a control of pawl audit mia", Data: []string{fashionData}, Quick: 420, Run: fashion,
+		Source: "ours: a control of pawl audit mia", Data: []string{fashionData}, Quick: 100, Run: fashion,
 	}
 }
 
