@@ -77,7 +77,7 @@ func (p *replay) published(ctx context.Context, spec zoo.Spec) ([]float64, error
 		return split.Train(ctx, spec, encode.Options{Linear: true}, seed, func(in *workflow.TrainInput) {
 			in.Batch, in.Epochs = 50, p.epochs
 			if p.private {
-				in.Epsilon, in.Delta, in.Accountant, in.ClippingNorm = epsilon, delta, accountant.MethodRDP, 1
+				in.Epsilon, in.Delta, in.Accountant, in.ClippingNorm, in.Kappa = epsilon, delta, accountant.MethodRDP, 1, 2.5
 			} else {
 				in.NonPrivate, in.Clipping, in.Optimizer, in.LearningRate = true, gradient.Unclipped, "adam", 1e-3
 			}
@@ -86,7 +86,7 @@ func (p *replay) published(ctx context.Context, spec zoo.Spec) ([]float64, error
 }
 
 func (p *replay) asTheLibrary(ctx context.Context, spec zoo.Spec) ([]float64, error) {
-	return p.errors(ctx, spec.Name+", honest", func(split *lab.Table, seed uint64) (*workflow.Outcome, error) {
+	return p.errors(ctx, fmt.Sprintf("%s, honest, κ = %g", spec.Name, spec.Defaults.Kappa), func(split *lab.Table, seed uint64) (*workflow.Outcome, error) {
 		return split.Train(ctx, spec.Default(), encode.Options{}, seed, func(in *workflow.TrainInput) {
 			in.Epsilon, in.Delta, in.Epochs = epsilon, delta, p.honest
 		})
@@ -161,7 +161,7 @@ func run(ctx context.Context, r *experiments.Run, private bool) (*experiments.Ta
 	}
 	t.Notes = append(t.Notes,
 		fmt.Sprintf("%d rows to train and the others to test, %d splits; an error is divided by the span of the charges in the file, as the paper scales them, where ours are learnt on the declared 0 to 64,000", p.rows, p.splits),
-		fmt.Sprintf("as published: rectifiers, squared loss, six inputs with categories as numbers, lots of 50, %g epochs; our copy states no settings, and noise 8 at δ = 1e-5 gives the printed ε; clipping norm 1 and a step by the library's rule, without privacy Adam at 0.001", p.epochs),
+		fmt.Sprintf("as published: rectifiers, squared loss, six inputs with categories as numbers, lots of 50, %g epochs; our copy states no settings, and noise 8 at δ = 1e-5 gives the printed ε; clipping norm 1 and a step by the library's rule for classes (κ = 2.5), without privacy Adam at 0.001", p.epochs),
 		"baseline: the mean, released at the same ε")
 	return t, err
 }
@@ -184,7 +184,7 @@ func (p *replay) private95(ctx context.Context, t *experiments.Table, ours, hone
 		atMost("the best network has an error of 0.098 at most, as the library trains it ("+best+")", honest[best], 0.098),
 		lower("a linear model by the rules is better than the best network (our remark)", honest["linear"], honest[best]),
 	}
-	t.Notes = append(t.Notes, fmt.Sprintf("honest: tanh, thermometers of 16 public bins, %g epochs, lots and steps by rule; the best of the networks is named after the fact, which nobody paid for", p.honest))
+	t.Notes = append(t.Notes, fmt.Sprintf("honest: tanh, thermometers of 16 public bins, %g epochs, lots and steps by rule with κ = 0.5 (measured on these data, which are public: 2 layers of 120 have 0.27 of the range at κ = 2.5, 0.08 at 0.5); the best of the networks is named after the fact, which nobody paid for", p.honest))
 	return nil
 }
 
