@@ -191,7 +191,8 @@ func (a *app) fitCommand() *cobra.Command {
 		Short: "Train a private model, score it and write the report",
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
-DATA is a table with a schema (--schema), CSV, TSV (.tsv), Parquet or Arrow, or a
+DATA is a table with a schema (--schema), CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or
+Arrow, or a
 built-in data set (pawl data list), of a table, of texts or of images.
 Columns of type text are hashed by a fixed rule. --embeddings joins vectors that a
 public extractor has made, by the column --key: npy with a file of keys, one a line

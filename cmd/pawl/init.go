@@ -29,8 +29,9 @@ func (a *app) initCommand() *cobra.Command {
 		Use:   "init FILE",
 		Short: "Write a schema template for a table, from the names of its columns only",
 		Long: `Write a schema with the column names of FILE and blanks for a person to fill: types,
-bounds, categories, unit. FILE is CSV, TSV (.tsv), Parquet or Arrow. Only the names are
-read, because whatever is read from rows and then used as a public fact gives rows away.
+bounds, categories, unit. FILE is CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow.
+Only the names are read, because whatever is read from rows and then used as a public fact
+gives rows away.
 
 --guess-types reads the rows to propose types. Such a schema is marked
 "reviewed: false" and refused until a person has replaced what came from the rows.

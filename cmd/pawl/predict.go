@@ -28,8 +28,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict MODEL FILE",
 		Short: "Predict the target of every row of a table, or of every image",
 		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
-folder in it. FILE, CSV, TSV (.tsv), Parquet or Arrow, needs the columns that the model
-uses; others, the target included, may be there and are not read. A model that was
+folder in it. FILE, CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow, needs the
+columns that the model uses; others, the target included, may be there and are not read. A model that was
 trained with --embeddings needs vectors of the same extractor.
 
 The answer is CSV, or Parquet where --output ends in .parquet, with one line per row of

@@ -47,13 +47,18 @@ func (a *app) trainCommand() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
 		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
-		Short: "Train one named network on images or texts by DP-SGD",
+		Short: "Train one named network on images, texts or a table by DP-SGD",
 		Long: `Train one network by DP-SGD with Poisson lots, flat clipping and a data-free step rule.
 
-DATA is a built-in set of images or texts (pawl data list), a folder with one sub-folder of
-PNG files per class, an IDX or npy file of images with --labels. --model is a name of
-pawl models list or a YAML file. Give --epsilon, and the noise follows, or
---noise-multiplier, and the price follows.
+DATA is a built-in data set (pawl data list), a folder with one sub-folder of PNG files per
+class, an IDX or npy file of images with --labels, or a table with --schema (CSV, TSV, JSON
+lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
+--epsilon, and the noise follows, or --noise-multiplier, and the price follows.
+
+Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
+network with loss: squared, absolute or huber. A network that begins with an embedding
+takes the schema's one column of type text: its tokens are hashed, or have the numbers of
+a --vocabulary that is public by your word, with a rule for --unknown-token.
 
 --front-end changes what the network is given. dct:K, random:K (signs from a public
 seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to norm 1,
@@ -66,6 +71,8 @@ no cost and to the same model; another model, data or setting is refused. The fi
 erased when the run is finished.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
   pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
+  pawl train adult --model fcn-64 --epsilon 1
+  pawl train mails.tsv --schema mails.yaml --target kind --model sms-rnn-simple --epsilon 2
   pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --checkpoint ~/mnist.ckpt
   pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --resume ~/mnist.ckpt
   pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
