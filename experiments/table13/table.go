@@ -32,8 +32,11 @@ const (
 type settings struct {
 	train, test, splits int
 	batch, honestBatch  int
-	epochs, honest      float64
-	plain               float64 // epochs without privacy
+	epochs              float64
+	// honest are the epochs of both nets as the library trains them; it would take 60. The
+	// large one takes forty times as long.
+	honest map[string]float64
+	plain  float64 // epochs without privacy
 	// rate is that of both nets as published. Our copy gives none: it is one at which the
 	// simple net has its printed accuracy.
 	rate float64
@@ -43,10 +46,12 @@ func at(s experiments.Scale) settings {
 	return settings{
 		train: experiments.Pick(s, 60, 4700, 4700), test: experiments.Pick(s, 30, 836, 836), splits: experiments.Pick(s, 2, 5, 5),
 		batch: experiments.Pick(s, 20, 100, 100), honestBatch: experiments.Pick(s, 20, 500, 500),
-		epochs: experiments.Pick(s, 1., 5., 50.), honest: experiments.Pick(s, 1., 5., 60.), plain: experiments.Pick(s, 1., 4., 50.),
+		epochs: experiments.Pick(s, 1., 5., 50.), honest: experiments.Pick(s, map[string]float64{complexNet: 1, simpleNet: 1}, map[string]float64{complexNet: 5, simpleNet: 30}, map[string]float64{complexNet: 60, simpleNet: 60}), plain: experiments.Pick(s, 1., 4., 50.),
 		rate: experiments.Pick(s, 4., 4., 1.),
 	}
 }
+
+const complexNet, simpleNet = "sms-rnn-complex", "sms-rnn-simple"
 
 // arm is a row of the table with a number for each split.
 type arm struct {
@@ -56,18 +61,18 @@ type arm struct {
 }
 
 var arms = []arm{
-	{"complex (496,978 parameters), SGD", "sms-rnn-complex", false, 98.80}, {"simple (50,994), SGD", "sms-rnn-simple", false, 98.68},
-	{"complex, DP-SGD, ε = 7.21", "sms-rnn-complex", true, 86.00}, {"simple, DP-SGD, ε = 7.21", "sms-rnn-simple", true, 93.42},
+	{"complex (496,978 parameters), SGD", complexNet, false, 98.80}, {"simple (50,994), SGD", simpleNet, false, 98.68},
+	{"complex, DP-SGD, ε = 7.21", complexNet, true, 86.00}, {"simple, DP-SGD, ε = 7.21", simpleNet, true, 93.42},
 }
 
 // fit is one training on a split.
-func (p settings) fit(ctx context.Context, data *lab.Images, spec zoo.Spec, private, honest bool, seed uint64) (float64, error) {
+func (p settings) fit(ctx context.Context, data *lab.Images, spec zoo.Spec, private, honest bool, epochs float64, seed uint64) (float64, error) {
 	v, err := data.Fit(ctx, spec, seed, func(in *workflow.TrainInput) {
 		switch {
 		case !private:
 			in.NonPrivate, in.Clipping, in.Optimizer, in.LearningRate, in.Batch, in.Epochs = true, gradient.Unclipped, "adam", 2e-3, 50, p.plain
 		case honest:
-			in.Epsilon, in.Delta, in.Accountant, in.Batch, in.Epochs = epsilon, delta, accountant.MethodRDP, p.honestBatch, p.honest
+			in.Epsilon, in.Delta, in.Accountant, in.Batch, in.Epochs = epsilon, delta, accountant.MethodRDP, p.honestBatch, epochs
 		default:
 			in.Epsilon, in.Delta, in.Accountant, in.Batch, in.Epochs = epsilon, delta, accountant.MethodRDP, p.batch, p.epochs
 			in.Optimizer, in.LearningRate, in.ClippingNorm = "sgd", p.rate, 1
@@ -102,7 +107,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			}
 			cell := func(how string, form zoo.Spec, honest bool, batch int, epochs float64) (float64, error) {
 				v, err := r.Cell(ctx, fmt.Sprintf("%s, %s, lots of %d, %g epochs, split %d of %d and %d", a.name, how, batch, epochs, seed, p.train, p.test), func() ([]float64, error) {
-					v, err := p.fit(ctx, data, form, a.private, honest, seed)
+					v, err := p.fit(ctx, data, form, a.private, honest, epochs, seed)
 					return []float64{v}, err
 				})
 				if err != nil {
@@ -122,7 +127,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			if !a.private {
 				continue
 			}
-			if v, err = cell("honest", spec.Default(), true, p.honestBatch, p.honest); err != nil {
+			if v, err = cell("honest", spec.Default(), true, p.honestBatch, p.honest[a.net]); err != nil {
 				return nil, err
 			}
 			honest[i] = append(honest[i], v)
@@ -162,6 +167,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	}
 	t.Claims = []experiments.Claim{
 		nets.Better("under privacy the simple net is better (93.42 against 86.00)", published[3], published[2]),
+		nets.Better("without privacy the complex net is better (98.80 against 98.68)", published[0], published[1]),
 		nets.Within("without privacy the simple net loses little or nothing to the complex one (0.12 points; we ask for 0.5)", published[1], published[0], 0.5),
 		nets.Better("as the library trains them, the simple net is better under privacy", honest[3], honest[2]),
 		nets.Better("privacy costs the complex net more than the simple one", nets.Difference(published[0], published[2]), nets.Difference(published[1], published[3])),
@@ -172,7 +178,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		fmt.Sprintf("LSTMs of Tables XXVII and XXVIII on the first 150 tokens; %d messages to train and %d to test, %d splits, and every net sees the same ones", p.train, p.test, p.splits),
 		fmt.Sprintf("as published: lots of %d, %g epochs, plain steps of %g, clipping norm 1, rectifiers and dropout, noise such that ε is 7.21 by Rényi accounting at δ = 1e-5 (the paper: lots of 100 and 50 epochs at noise 1 state it); without privacy Adam at 0.002 on lots of 50, %g epochs; our copy gives no rates: this is one at which the simple net has its printed accuracy", p.batch, p.epochs, p.rate, p.plain),
 		"with steps of 1 the complex net has 95 % after five epochs, more than the simple one (one split): which net is better under privacy depends on the rate, and the column “honest” has each at its rule's",
-		fmt.Sprintf("honest: the paper's nets as the library trains them at the same ε and δ: lots of %d, %g epochs, tanh, no dropout, momentum and a step by rule", p.honestBatch, p.honest),
+		fmt.Sprintf("honest: the paper's nets as the library trains them at the same ε and δ: lots of %d, %g epochs of the complex and %g of the simple one, tanh, no dropout, momentum and a step by rule", p.honestBatch, p.honest[complexNet], p.honest[simpleNet]),
 		"tokens are hashed into 1,000 numbers, where the paper lists its words: a list made of the messages is not paid for; baseline: the majority class",
 	}
 	return t, nil
