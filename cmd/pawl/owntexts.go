@@ -55,15 +55,14 @@ func (f tokenFlags) read() (*text.Vocabulary, error) {
 // ownTexts are texts of one's own: a column of a table.
 type ownTexts struct {
 	column     string
-	content    []byte // of the file, for its keyed digest
 	vocabulary *text.Vocabulary
 	test       workflow.TestKind
 }
 
 // digested is what names the bytes of a data set.
 func (p *pictures) digested() io.Reader {
-	if p.texts != nil {
-		return bytes.NewReader(p.texts.content)
+	if p.content != nil {
+		return bytes.NewReader(p.content)
 	}
 	return p.train.Reader()
 }
@@ -144,7 +143,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		set.Labels, set.Classes = labels, src.schema.Columns[at].Levels()
 		return set, err
 	}
-	p.name, p.licence, p.unit, p.public, p.texts.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
+	p.name, p.licence, p.unit, p.public, p.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
 	if p.train, err = read(src.path, src.content, true); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -50,6 +51,14 @@ func readTexts(data, dataDir string, size, vocabulary int) (*pictures, error) {
 		return nil, err
 	}
 	p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Schema().Public, unit: b.Schema().Unit.Name}
+	// The same bytes as in a fit: a data set is one to the ledger, whatever is made of it.
+	file, err := b.TrainCSV(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if p.content, err = io.ReadAll(file); err != nil {
+		return nil, err
+	}
 	p.train = sequences(t.Texts, size, vocabulary)
 	p.train.Labels, p.train.Classes = t.Labels, t.Classes
 	p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(t.Texts))}

@@ -168,6 +168,7 @@ type pictures struct {
 	public                bool
 	train, test           *images.Set
 	rows                  schema.RowCount
+	content               []byte    // of a file of texts, for its keyed digest
 	texts                 *ownTexts // of texts of one's own
 }
 
