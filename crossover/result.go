@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pawl/report"
@@ -312,7 +313,10 @@ func (s *Study) words(r *Result) (out []string) {
 func (s *Study) sentence(p *Pair, simple, complex string) string {
 	low, high := s.Epsilons[0], s.Epsilons[len(s.Epsilons)-1]
 	ends := fmt.Sprintf("%s interval %s", percentWhole(s.Confidence), p.Crossover.ends())
+	same := !slices.ContainsFunc(p.Points, func(d Difference) bool { return d.Difference.Interval != [2]report.Number{} })
 	switch v := theory.CrossoverVerdict(p.Verdict); {
+	case same:
+		return fmt.Sprintf("%s and %s score the same in every run: the words that differ change nothing here", simple, complex)
 	case v == theory.SimpleEverywhere:
 		return fmt.Sprintf("no crossing in the range: %s is better at every ε tested, so the crossover lies above %s", simple, number(high))
 	case v == theory.ComplexEverywhere:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pawl/report"
 	"pawl/theory"
@@ -180,7 +181,7 @@ func monotone(v []float64) {
 func (s *Study) fit(runs []theory.SizeRuns) (f SizeFit) {
 	found, err := theory.FitSizes(runs, theory.Bootstrap{Replicates: replicates, Confidence: s.Confidence, Seed: 1})
 	if err != nil {
-		f.Why = err.Error()
+		f.Why = strings.TrimPrefix(err.Error(), theory.ErrInput.Error()+": ")
 		return f
 	}
 	alpha, beta := interval(found.AlphaInterval), interval(found.BetaInterval)

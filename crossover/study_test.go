@@ -94,6 +94,7 @@ func TestCrossoverIsWhereTheCurvesMeet(t *testing.T) {
 		{"crossing", func(e float64) float64 { return -.1 * e }, theory.CrossingWithin, 1, "either", "is better, above it"},
 		{"never better", func(float64) float64 { return -.1 }, theory.ComplexEverywhere, 0, "B", "no crossing in the range"},
 		{"always better", func(float64) float64 { return .1 }, theory.SimpleEverywhere, math.Inf(1), "A", "no crossing in the range"},
+		{"the same", func(float64) float64 { return 0 }, theory.ComplexEverywhere, 0, "either", "score the same in every run"},
 		{"two crossings", func(e float64) float64 {
 			if math.Abs(e) < .5 {
 				return .1
@@ -106,6 +107,9 @@ func TestCrossoverIsWhereTheCurvesMeet(t *testing.T) {
 			s.At = 1
 			s.Cells = &made{score: func(spec string, epsilon float64, _, seed int) float64 {
 				v := .7 + noise(spec, seed)
+				if c.name == "the same" {
+					return v - noise(spec, seed)
+				}
 				if spec == "linear" {
 					v += c.gap(math.Log10(min(epsilon, 100)))
 				}

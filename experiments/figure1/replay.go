@@ -32,7 +32,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	var sizes []curves.Size
 	for _, hidden := range shapes {
 		name := fmt.Sprintf("hidden layers of %v", hidden)
-		sizes = append(sizes, curves.Size{Name: name, Parameters: curves.Parameters(64, 10, hidden...), Model: curves.Model{Name: name, Net: curves.Hidden(64, 10, hidden...), Rates: []float64{.1, .5}}})
+		sizes = append(sizes, curves.Size{Name: name, Parameters: curves.Parameters(64, 10, hidden...), Model: curves.Model{Name: name, Net: curves.Hidden(64, 10, hidden...), Rates: []float64{.5, 2}}})
 	}
 	w, err := s.Sweep(ctx, sizes)
 	if err != nil {

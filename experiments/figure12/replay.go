@@ -57,7 +57,7 @@ func sizes(name string, all []int, hidden func(int) []int) (out []curves.Size) {
 	for _, n := range all {
 		h := hidden(n)
 		words := fmt.Sprintf(name, n)
-		out = append(out, curves.Size{Name: words, Parameters: curves.Parameters(inputs, 10, h...), Model: curves.Model{Name: words, Net: curves.Hidden(inputs, 10, h...), Rates: []float64{.1, .5}}})
+		out = append(out, curves.Size{Name: words, Parameters: curves.Parameters(inputs, 10, h...), Model: curves.Model{Name: words, Net: curves.Hidden(inputs, 10, h...), Rates: []float64{.5, 2}}})
 	}
 	return out
 }

@@ -50,7 +50,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			if err != nil {
 				return nil, err
 			}
-			s.Models = append(s.Models, curves.Model{Name: name, Net: net, Rates: []float64{.1, 1}})
+			s.Models = append(s.Models, curves.Model{Name: name, Net: net, Rates: []float64{.5, 4}})
 		}
 		row := curves.Row{Name: "crossover, " + k.data, Data: k.data, Low: 1e3, High: 1e5, Runs: s.Seeds}
 		var all [2][2]curves.Curve

@@ -92,9 +92,9 @@ func models() ([]curves.Model, error) {
 	logistic := zoo.Spec{Name: "logistic", Network: nn.Spec{Layers: []nn.Layer{{Kind: "normalize", Scale: 4}, {Kind: "dense"}}},
 		Defaults: zoo.Defaults{Kappa: 2, Radius: 4, ClippingNorm: .1}}
 	return []curves.Model{
-		{Name: "logistic regression", Net: logistic, Rates: []float64{.05, .5}},
-		{Name: "FCN", Net: fcn, Rates: []float64{.05, .5}},
-		{Name: "CNN", Net: cnn, Rates: []float64{.05, .5}},
+		{Name: "logistic regression", Net: logistic, Rates: []float64{.5, 4}},
+		{Name: "FCN", Net: fcn, Rates: []float64{.5, 2}},
+		{Name: "CNN", Net: cnn, Rates: []float64{.1, .5}},
 	}, nil
 }
 
