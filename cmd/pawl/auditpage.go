@@ -35,7 +35,7 @@ func leastRate(r *attack.Report) float64 {
 
 // rocPlot draws true against false positives, with chance as a dashed line.
 func rocPlot(curve []attack.Point, log bool, least float64) string {
-	const size, edge = 320.0, 40.0
+	const size, edge = 320.0, 50.0
 	place := func(x float64) float64 {
 		if log {
 			return 1 - math.Log10(max(x, least))/math.Log10(least)
