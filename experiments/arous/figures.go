@@ -22,12 +22,13 @@ func figure(number, title string, quick int, data []string, run func(context.Con
 	return experiments.Experiment{Name: "arous-figure-" + number, Title: title, Source: source + "Figure " + number, Data: data, Quick: quick, Run: run}
 }
 
-// sizes of a scale for sets of small and of large images.
+// sizes of a scale for sets of small and of large images. Plain steps of 0.1 on gradients
+// of norm 1 take hundreds of steps to anything: fewer images need smaller lots.
 func sizes(s experiments.Scale, name string) (train, test, batch, runs int, epochs float64) {
 	if name == "cifar10" {
-		return experiments.Pick(s, 40, 2000, 50000), experiments.Pick(s, 20, 2000, 10000), experiments.Pick(s, 20, 250, 256), experiments.Pick(s, 2, 3, 3), float64(experiments.Pick(s, 1, 4, 10))
+		return experiments.Pick(s, 40, 3000, 50000), experiments.Pick(s, 20, 2000, 10000), experiments.Pick(s, 20, 100, 256), experiments.Pick(s, 2, 3, 3), float64(experiments.Pick(s, 1, 6, 10))
 	}
-	return experiments.Pick(s, 100, 8000, 60000), experiments.Pick(s, 40, 2000, 10000), experiments.Pick(s, 50, 256, 256), experiments.Pick(s, 2, 3, 3), float64(experiments.Pick(s, 1, 4, 10))
+	return experiments.Pick(s, 100, 20000, 60000), experiments.Pick(s, 40, 5000, 10000), experiments.Pick(s, 50, 128, 256), experiments.Pick(s, 2, 3, 3), float64(experiments.Pick(s, 1, 4, 10))
 }
 
 func open(r *experiments.Run, name string) (training, error) {
@@ -51,7 +52,7 @@ const drawn = "the figure's numbers did not survive the transcription: what is j
 
 // Figure1 compares accuracy with and without privacy.
 func Figure1() experiments.Experiment {
-	return figure("1", "Accuracy with DP-SGD and without, on three sets of images", 150, []string{"mnist", "fashion-mnist", "cifar10"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+	return figure("1", "Accuracy with DP-SGD and without, on three sets of images", 250, []string{"mnist", "fashion-mnist", "cifar10"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		t := &experiments.Table{Unit: "% of test images", Notes: []string{drawn, "nets of Tables 2 and 3 with rectifiers, noise 1"}, PublishedEpsilon: map[string]float64{}}
 		for _, name := range []string{"mnist", "fashion-mnist", "cifar10"} {
 			one, err := open(r, name)
@@ -84,7 +85,7 @@ func Figure1() experiments.Experiment {
 
 // Figure7 shows the baseline models without privacy.
 func Figure7() experiments.Experiment {
-	return figure("7", "The baseline models without privacy, on their own images and on new ones", 100, []string{"fashion-mnist", "cifar10"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+	return figure("7", "The baseline models without privacy, on their own images and on new ones", 250, []string{"fashion-mnist", "cifar10"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		t := &experiments.Table{Unit: "% of images", Guarantee: "trained without privacy: no guarantee of any kind", Notes: []string{drawn}}
 		for _, name := range []string{"fashion-mnist", "cifar10"} {
 			one, err := open(r, name)
@@ -116,7 +117,7 @@ func Figure7() experiments.Experiment {
 
 // Figure12 compares normalizations under privacy.
 func Figure12() experiments.Experiment {
-	return figure("12", "Normalization under DP-SGD, on Fashion-MNIST", 200, []string{"fashion-mnist"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+	return figure("12", "Normalization under DP-SGD, on Fashion-MNIST", 400, []string{"fashion-mnist"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		one, err := open(r, "fashion-mnist")
 		if err != nil {
 			return nil, err
@@ -219,7 +220,7 @@ func Figure13() experiments.Experiment {
 
 // Figure14 is the mean accuracy over the epochs by noise and activation.
 func Figure14() experiments.Experiment {
-	return figure("14", "Mean accuracy over the epochs by noise and activation, on MNIST", 250, []string{"mnist"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+	return figure("14", "Mean accuracy over the epochs by noise and activation, on MNIST", 300, []string{"mnist"}, func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		one, err := open(r, "mnist")
 		if err != nil {
 			return nil, err
