@@ -84,8 +84,8 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	return plan, plan.planHunt()
 }
 
-// searchEpochs is half of what one network is trained for: many are, each with a part of
-// the budget, and the smaller that is the fewer steps it bears.
+// searchEpochs is a third of what one network is trained for: many are, each with a part
+// of the budget, and the smaller that is the fewer steps it bears.
 func searchEpochs(p advise.Preset) float64 {
 	switch p {
 	case advise.Quick:
@@ -93,7 +93,7 @@ func searchEpochs(p advise.Preset) float64 {
 	case advise.Thorough:
 		return 60
 	}
-	return 30
+	return 20
 }
 
 // sampleOfSpace is how many candidates are built before anything is charged.

@@ -136,7 +136,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (images; default 0.5)")
 	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam or adam-wosm (images)")
 	s.StringVar(&f.frontEnd, "front-end", "", "what networks take of images: "+frontEnds+" (default dct:150 for fully connected nets)")
-	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged (images)")
+	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged (images; default 2 for fully connected nets, else 1)")
 	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels")
 	s.BoolVar(&f.trainFlags.published, "as-drawn", false, "keep dropout in networks; by default it is left out under noise")
 	s.BoolVar(&f.asPublished, "as-published", false, "as the papers do: public data only, no guarantee")
@@ -268,6 +268,12 @@ func (f *searchFlags) candidates(shape nn.Shape, outputs int, s *space.Space) (w
 	return n, err
 }
 
+// frequencies says that candidates stand behind the low frequencies of a cosine transform:
+// fully connected nets whose space says nothing else.
+func (f *searchFlags) frequencies(s *space.Space) bool {
+	return f.frontEnd == "" && s.Net() == "fcn" && len(s.Values("features")) == 0
+}
+
 // front is the front end of all candidates.
 func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 	switch {
@@ -275,7 +281,7 @@ func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 		return nil, nil
 	case f.frontEnd != "":
 		return frontEnd(f.frontEnd)
-	case s.Net() != "fcn" || len(s.Values("features")) > 0:
+	case !f.frequencies(s):
 		return nil, nil
 	case f.asPublished:
 		return frontEnd("dct:64") // the papers' nets have 64 inputs
@@ -294,6 +300,9 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	}
 	t := f.trainFlags
 	t.asPublished = false
+	if t.augment == 0 && f.frequencies(s) && !f.asPublished {
+		t.augment, t.shift = 2, 1 // as mnist-fcn-150 has them
+	}
 	in, err := t.shared(p, declared)
 	if err != nil {
 		return nil, err
