@@ -301,7 +301,9 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	t := f.trainFlags
 	t.asPublished = false
 	if t.augment == 0 && f.frequencies(s) && !f.asPublished {
-		t.augment, t.shift = 2, 1 // as mnist-fcn-150 has them
+		if t.augment = 2; t.shift < 0 { // as mnist-fcn-150 has them
+			t.shift = 1
+		}
 	}
 	in, err := t.shared(p, declared)
 	if err != nil {
