@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/core/ledger"
 	"pawl/images"
 	"pawl/model"
 	"pawl/nn"
@@ -57,6 +59,24 @@ type ownTexts struct {
 	column     string
 	vocabulary *text.Vocabulary
 	test       workflow.TestKind
+	tested     []byte // of the test file
+}
+
+// public refuses a test file whose bytes the ledger holds as sensitive.
+func (t *ownTexts) public(ctx context.Context, l *ledger.Ledger, path string) error {
+	if t == nil || t.tested == nil {
+		return nil
+	}
+	digest, err := l.Digest(ctx, bytes.NewReader(t.tested))
+	if err != nil {
+		return err
+	}
+	owner, err := l.SensitiveUnder(ctx, digest)
+	if err == nil && owner != "" {
+		err = &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
+			"leave out --test, or use a file whose rows are public"}
+	}
+	return err
 }
 
 // digested is what names the bytes of a data set.
@@ -159,7 +179,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		if p.test, err = read(f.table.test, content, false); err != nil {
 			return nil, err
 		}
-		p.texts.test = workflow.TestFile
+		p.texts.test, p.texts.tested = workflow.TestFile, content
 	}
 	switch p.rows = src.schema.Rows; p.rows.Kind {
 	case schema.RowsPublic:

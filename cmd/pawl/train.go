@@ -228,6 +228,9 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 	if err != nil {
 		return nil, err
 	}
+	if err := p.texts.public(ctx, l, f.table.test); err != nil {
+		return nil, err
+	}
 	s := p.schema()
 	if err := effectivePublic(ctx, l, p.name, s); err != nil {
 		return nil, err
