@@ -233,7 +233,14 @@ func (p *Pair) draw(b *bytes.Buffer, f frame, e []Point, scale float64, axis str
 	for _, x := range p.Points {
 		span = max(span, scale*math.Abs(float64(x.Difference.Estimate)))
 	}
-	f.top = 1.25*span + 1e-9
+	// Room for the intervals, as long as the curve stays readable.
+	most := 3 * span
+	for _, x := range p.Points {
+		for _, end := range x.Difference.Interval {
+			span = max(span, min(scale*math.Abs(float64(end)), most))
+		}
+	}
+	f.top = 1.1*span + 1e-9
 	f.bottom = -f.top
 	x1, x2 := f.edge(float64(p.Crossover.Interval[0])), f.edge(float64(p.Crossover.Interval[1]))
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#f4d35e" opacity="0.35"/>`, x1, f.y, max(x2-x1, 1.5), f.height)
