@@ -123,7 +123,7 @@ var choices = []choice{
 		cells: func(c MenuCell) bool { return c.Kind == TableKind && c.Ratio >= low }, at: byRatio,
 	},
 	{
-		name: "image-networks", what: "epsilon from which a CNN is taken for images", rule: math.Inf(1),
+		name: "image-networks", what: "epsilon from which a network is taken for images", rule: math.Inf(1),
 		below: []string{"scatter-linear"}, from: []string{"arous-cnn", "mnist-fcn-150"},
 		cells: func(c MenuCell) bool { return c.Kind == ImageKind }, at: byEpsilon,
 	},
