@@ -123,6 +123,10 @@ func (d *Data) training(s Spec, delta string, c cell) (func(*workflow.TrainInput
 			// has no meaning here.
 			in.Epsilon, in.Delta, in.NonPrivate, in.Clipping, in.Optimizer, in.LearningRate = "", "", true, gradient.Unclipped, "adam", 1e-3
 			in.Batch, in.Epochs = min(250, max(c.rows/8, 1)), plainEpochs
+			if s.Network == "logistic" || s.Network == "" {
+				// A linear model takes small gradients, and its passes cost little.
+				in.Epochs, in.LearningRate = 3*plainEpochs, 5e-3
+			}
 			return
 		}
 		if s.Batch > 0 {
@@ -135,7 +139,7 @@ func (d *Data) training(s Spec, delta string, c cell) (func(*workflow.TrainInput
 }
 
 // plainEpochs are the passes of a network that trains without noise.
-const plainEpochs = 10
+const plainEpochs = 10.0
 
 // ruleRate is the step size of the rule. Nothing is trained for it.
 func (d *Data) ruleRate(s Spec, delta string, c cell) (float64, error) {
