@@ -40,8 +40,8 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			return nil, err
 		}
 		s.Models = append(s.Models[:0:0],
-			curves.Model{Name: k.name + ", last two layers", Net: last, Rates: []float64{.25, 1}},
-			curves.Model{Name: k.name + ", all layers", Net: nets.Whole(last), Rates: []float64{.25, 1}})
+			curves.Model{Name: k.name + ", last two layers", Net: last, Rates: []float64{.5, 2}},
+			curves.Model{Name: k.name + ", all layers", Net: nets.Whole(last), Rates: []float64{.5, 2}})
 		var all [2][2]curves.Curve
 		for i := range s.Models {
 			for j, how := range []curves.How{curves.Published, curves.Honest} {

@@ -94,7 +94,7 @@ func models() ([]curves.Model, error) {
 	return []curves.Model{
 		{Name: "logistic regression", Net: logistic, Rates: []float64{.5, 4}},
 		{Name: "FCN", Net: fcn, Rates: []float64{.5, 2}},
-		{Name: "CNN", Net: cnn, Rates: []float64{.1, .5}},
+		{Name: "CNN", Net: cnn, Rates: []float64{.5, 2}},
 	}, nil
 }
 

@@ -33,7 +33,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	if s.Data, err = lab.OpenImages("fashion-mnist", r.DataDir, experiments.Pick(r.Scale, 120, 20000, 60000), experiments.Pick(r.Scale, 60, 10000, 10000)); err != nil {
 		return nil, err
 	}
-	rates := experiments.Pick(r.Scale, []float64{.01, .1}, []float64{.01, .05, .1, .25, .5, 1}, []float64{.01, .02, .05, .1, .2, .5, 1})
+	rates := experiments.Pick(r.Scale, []float64{.01, .1}, []float64{.01, .1, .5, 1, 2}, []float64{.01, .02, .05, .1, .2, .5, 1, 2})
 	t := &experiments.Table{Unit: "% of test images"}
 	at := map[float64][2][]float64{}
 	var best, ours [2][]float64
