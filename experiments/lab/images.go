@@ -20,7 +20,7 @@ type Images struct {
 	Name, Target string
 	Train, Test  *images.Set
 	// Reuse keeps the scattering features of the training images for the next training
-	// of one seed: they depend on nothing else.
+	// of one seed: they depend on nothing else. Trainings then run one after another.
 	Reuse bool
 	kept  *intake.Rows
 	seed  uint64
@@ -75,9 +75,14 @@ func (s *Images) Run(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 	if err := plan.FitComponents(s.Train); err != nil {
 		return nil, err
 	}
-	rows, err := s.seal(plan, s.schema(), seed)
-	if err != nil {
-		return nil, err
+	rows := s.kept
+	if reuse := s.Reuse && spec.Network.Layers[0].Kind == "scatter"; !reuse || rows == nil || s.seed != seed {
+		if rows, err = s.seal(plan, s.schema(), seed); err != nil {
+			return nil, err
+		}
+		if reuse {
+			s.kept, s.seed = rows, seed
+		}
 	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
