@@ -21,7 +21,10 @@
 //     by name, scattering features. feature and evolve choose features from what
 //     core/release has published.
 //   - space holds search spaces, candidates drawn uniformly, mutation and crossover;
-//     space/net and space/table turn a candidate into a network or a recipe.
+//     space/net and space/table turn a candidate into a network or a recipe. search prices
+//     strategies; study runs one and goes on after an interruption, as checkpoint lets a
+//     training do.
+//   - audit attacks mechanisms and trainings; crossover compares two configurations.
 //   - theory holds the papers' formulas; experiments replays their tables and figures.
 //   - report writes the statement, the page and the model card; export writes models for
 //     other programs.
