@@ -93,7 +93,7 @@ func (d *Data) images(seed uint64, rows int) *lab.Images {
 		return d.Images
 	}
 	s := *d.Images
-	s.Train = lab.Some(s.Train, rand.New(rand.NewPCG(seed, 0)).Perm(d.Rows())[:rows])
+	s.Train = s.Train.Some(rand.New(rand.NewPCG(seed, 0)).Perm(d.Rows())[:rows])
 	return &s
 }
 
@@ -106,7 +106,7 @@ func (d *Data) validation(seed uint64) *Data {
 		order := rand.New(rand.NewPCG(seed, 1)).Perm(rows)
 		cut := rows - rows/6
 		set := *d.Images
-		set.Train, set.Test = lab.Some(d.Images.Train, order[:cut]), lab.Some(d.Images.Train, order[cut:])
+		set.Train, set.Test = d.Images.Train.Some(order[:cut]), d.Images.Train.Some(order[cut:])
 		v.Images = &set
 		return &v
 	}

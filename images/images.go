@@ -141,3 +141,18 @@ func (s *Set) Reader() io.Reader {
 	}
 	return io.MultiReader(append(readers, bytes.NewReader(tail))...)
 }
+
+// Some are the set's images of the given numbers, in that order.
+func (s *Set) Some(of []int) *Set {
+	out := &Set{Shape: s.Shape, Classes: s.Classes}
+	n := s.Size()
+	for _, i := range of {
+		if s.Bytes != nil {
+			out.Bytes = append(out.Bytes, s.Bytes[i*n:(i+1)*n]...)
+		} else {
+			out.Floats = append(out.Floats, s.Floats[i*n:(i+1)*n]...)
+		}
+		out.Labels = append(out.Labels, s.Labels[i])
+	}
+	return out
+}

@@ -10,7 +10,7 @@ import (
 	"pawl/core/release"
 	"pawl/learn"
 	"pawl/model"
-	"pawl/schema"
+	spacetable "pawl/space/table"
 )
 
 // candidate is one data-free choice that stw or a selection of features may make.
@@ -18,9 +18,6 @@ type candidate struct {
 	name   string
 	recipe advise.Recipe
 }
-
-// maxCandidates bounds what stw chooses from.
-const maxCandidates = 12
 
 // listCandidates crosses sets of attributes that the schema gives (all, without
 // the one-hot categories, the operator's list) with settings around the rule's
@@ -31,7 +28,7 @@ func (plan *Plan) listCandidates(f advise.Facts) ([]candidate, error) {
 		list []string
 	}
 	sets := []attributes{{"all attributes", nil}}
-	if list := withoutOneHot(f.Schema, f.Target); list != nil {
+	if list := spacetable.WithoutOneHot(f.Schema, f.Target, nil); list != nil {
 		sets = append(sets, attributes{"without one-hot categories", list})
 	}
 	if f.Attributes != nil {
@@ -58,38 +55,7 @@ func (plan *Plan) listCandidates(f advise.Facts) ([]candidate, error) {
 			out = append(out, candidate{name: s.name + ", " + v.name, recipe: base.Scaled(v.clip, v.movement)})
 		}
 	}
-	if plan.problem.task == model.Regression && len(out) < maxCandidates {
-		facts := f
-		facts.Learner = advise.NormalEquations
-		normal, err := advise.Choose(facts)
-		if err != nil {
-			return nil, err
-		}
-		if plan.problem.Workflow == PAW {
-			out = append(out, candidate{name: "normal equations", recipe: normal})
-		}
-	}
-	return out[:min(len(out), maxCandidates)], nil
-}
-
-func withoutOneHot(s *schema.Schema, target string) []string {
-	var list []string
-	dropped := false
-	for i := range s.Columns {
-		c := &s.Columns[i]
-		if c.Type == schema.Ignore || c.Name == target || c.Name == s.Unit.Column {
-			continue
-		}
-		if c.Type == schema.Categorical && !c.Ordered && len(c.Levels()) > 2 {
-			dropped = true
-			continue
-		}
-		list = append(list, c.Name)
-	}
-	if !dropped || len(list) == 0 {
-		return nil
-	}
-	return list
+	return out, nil
 }
 
 // choosePublic is stw: it trains every candidate without noise on public rows and

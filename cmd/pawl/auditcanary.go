@@ -198,7 +198,7 @@ func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput,
 	}
 	rng := rand.New(rand.NewPCG(src.Split("canaries").Uint64(), src.Split("canaries", 1).Uint64()))
 	order := rng.Perm(p.test.Len())
-	made := subset(p.test, order[:out.Canaries])
+	made := p.test.Some(order[:out.Canaries])
 	for i, y := range made.Labels {
 		made.Labels[i] = (y + 1 + rng.Int32N(int32(len(made.Classes)-1))) % int32(len(made.Classes))
 	}
@@ -219,12 +219,12 @@ func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput,
 		return err
 	}
 	all := *p
-	all.train = joined(p.train, subset(made, members))
+	all.train = joined(p.train, made.Some(members))
 	env := throwAway()
 	if env.Rows, err = all.seal(plan, p.schema(), [32]byte{1}); err != nil {
 		return err
 	}
-	env.Images = subset(p.test, order[out.Canaries:out.Canaries+blackBoxTest])
+	env.Images = p.test.Some(order[out.Canaries : out.Canaries+blackBoxTest])
 	bar := newProgress(a.err, plan.Expected())
 	env.Progress = bar.step
 	trained, err := plan.Run(ctx, env)

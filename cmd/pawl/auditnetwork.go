@@ -39,7 +39,7 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if err != nil {
 		return nil, err
 	}
-	set := subset(p.train, chosen)
+	set := p.train.Some(chosen)
 	r := &recipe{model: m, statement: s, data: p.name, classes: len(set.Classes), public: sc.Public, declared: p.rows.N}
 	for _, y := range set.Labels {
 		r.label = append(r.label, int(y))
@@ -53,9 +53,9 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	}
 	r.env = func(plan *workflow.Plan, members, others []int) (workflow.Env, error) {
 		own := *p
-		own.train = subset(set, members)
+		own.train = set.Some(members)
 		rows, err := own.seal(plan, sc, [32]byte{1})
-		return workflow.Env{Rows: rows, Images: subset(set, others)}, err
+		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
 	}
 	r.answer = func(m *model.Model) []float64 {
 		out, input := make([]float64, set.Len()*r.classes), make([]float32, set.Size())
@@ -115,19 +115,4 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 		return in, &usageError{"the statement beside the model does not hold the settings of a training", "train it again with this version"}
 	}
 	return in, nil
-}
-
-// subset are some images of a set, in the order of the indices.
-func subset(s *images.Set, of []int) *images.Set {
-	out := &images.Set{Shape: s.Shape, Classes: s.Classes}
-	n := s.Size()
-	for _, i := range of {
-		if s.Bytes != nil {
-			out.Bytes = append(out.Bytes, s.Bytes[i*n:(i+1)*n]...)
-		} else {
-			out.Floats = append(out.Floats, s.Floats[i*n:(i+1)*n]...)
-		}
-		out.Labels = append(out.Labels, s.Labels[i])
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"pawl/advise"
 	"pawl/core/ledger"
@@ -86,10 +85,5 @@ func (a *app) fitSearch(ctx context.Context, l *ledger.Ledger, data string, f *f
 	if err != nil {
 		return err
 	}
-	env, err := h.seal(ctx, l)
-	if err != nil {
-		return err
-	}
-	env.Workers = s.workers()
-	return a.runStudy(ctx, h, env, s, "fit", time.Now())
+	return a.runHunt(ctx, l, h, s, "fit")
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -195,18 +193,6 @@ func software() (string, error) {
 	if v != "development" && !strings.Contains(v, "dirty") {
 		return v, nil
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s %x", v, h.Sum(nil)[:8]), nil
+	build, err := buildDigest()
+	return v + " " + build, err
 }

@@ -400,10 +400,15 @@ func (a *app) search(ctx context.Context, c *cobra.Command, data string, f *sear
 	if err != nil {
 		return err
 	}
+	return a.runHunt(ctx, l, h, f, string(strategy.Kind))
+}
+
+// runHunt seals the rows and runs the study.
+func (a *app) runHunt(ctx context.Context, l *ledger.Ledger, h *hunted, f *searchFlags, kind string) error {
 	env, err := h.seal(ctx, l)
 	if err != nil {
 		return err
 	}
 	env.Workers = f.workers()
-	return a.runStudy(ctx, h, env, f, string(strategy.Kind), time.Now())
+	return a.runStudy(ctx, h, env, f, kind, time.Now())
 }

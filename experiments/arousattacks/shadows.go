@@ -67,7 +67,7 @@ func (t training) deal(models int) [][]int {
 func (t training) models(ctx context.Context, models int) ([]answered, error) {
 	out := make([]answered, models)
 	for k, records := range t.deal(models) {
-		own := &lab.Images{Name: t.data.Name, Target: t.data.Target, Train: lab.Some(t.data.Train, records[:t.members]), Test: lab.First(t.data.Test, 10)}
+		own := &lab.Images{Name: t.data.Name, Target: t.data.Target, Train: t.data.Train.Some(records[:t.members]), Test: lab.First(t.data.Test, 10)}
 		outcome, err := own.Run(ctx, t.net, uint64(k+1), func(in *workflow.TrainInput) {
 			in.Optimizer, in.LearningRate, in.Batch, in.Epochs, in.Average = optimizer, t.rate, t.batch, t.epochs, 1e-12
 			if t.epsilon == "" {
@@ -79,7 +79,7 @@ func (t training) models(ctx context.Context, models int) ([]answered, error) {
 		if err != nil {
 			return nil, err
 		}
-		set := lab.Some(t.data.Train, records)
+		set := t.data.Train.Some(records)
 		p := attack.Posteriors{Classes: len(set.Classes), P: make([]float64, set.Len()*len(set.Classes))}
 		input := make([]float32, set.Size())
 		for i, y := range set.Labels {

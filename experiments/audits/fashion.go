@@ -115,7 +115,7 @@ const fashionLot = 100
 // attack trains a target and its shadow models and runs LiRA.
 func (a fashionArm) attack(ctx context.Context, data *lab.Images, members, shadows int, rare float64) ([]float64, error) {
 	order := rand.New(rand.NewPCG(5, 0)).Perm(data.Train.Len())[:2*members]
-	set := lab.Some(data.Train, order)
+	set := data.Train.Some(order)
 	net, err := nets.Net(fashionNet)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (a fashionArm) attack(ctx context.Context, data *lab.Images, members, shado
 		audit.Label, audit.Identity = append(audit.Label, int(y)), append(audit.Identity, fmt.Append(nil, order[i]))
 	}
 	audit.Train = func(ctx context.Context, number int, in []int) ([]float64, error) {
-		own := &lab.Images{Name: data.Name, Target: data.Target, Train: lab.Some(set, in), Test: data.Test}
+		own := &lab.Images{Name: data.Name, Target: data.Target, Train: set.Some(in), Test: data.Test}
 		out, err := own.Run(ctx, net, uint64(number+1), func(t *workflow.TrainInput) {
 			// Who was chosen is secret, and so is how many: the plan knows the expected number.
 			t.Rows, t.Batch, t.Epochs = int64(members), fashionLot, a.epochs

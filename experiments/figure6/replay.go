@@ -136,7 +136,7 @@ func (p *replay) path(ctx context.Context, how curves.How, net zoo.Spec, name st
 		cell := fmt.Sprintf("%s, %s, %d rows, look %g, lots of %d, %g passes, rate %g, %d test, seed %d", how, name, n, look, p.batch, p.passes, rate, data.Test.Len(), seed)
 		v, err := p.run.Cell(ctx, cell, func() ([]float64, error) {
 			if data.Train == nil {
-				data.Train = lab.Some(p.data.Train, draw)
+				data.Train = p.data.Train.Some(draw)
 			}
 			out, err := data.Run(ctx, net, seed, func(in *workflow.TrainInput) {
 				in.Delta, in.Accountant = "0.00001", accountant.MethodRDP

@@ -40,21 +40,6 @@ func First(s *images.Set, n int) *images.Set {
 	return out
 }
 
-// Some are the set's images of the given numbers, in that order.
-func Some(s *images.Set, of []int) *images.Set {
-	out := &images.Set{Shape: s.Shape, Classes: s.Classes}
-	n := s.Size()
-	for _, i := range of {
-		if s.Bytes != nil {
-			out.Bytes = append(out.Bytes, s.Bytes[i*n:(i+1)*n]...)
-		} else {
-			out.Floats = append(out.Floats, s.Floats[i*n:(i+1)*n]...)
-		}
-		out.Labels = append(out.Labels, s.Labels[i])
-	}
-	return out
-}
-
 // Fit trains a network by the plan that the command line would make and returns the exact
 // accuracy on the test images. change sets what differs from the defaults: a budget or
 // NonPrivate at least.

@@ -95,6 +95,11 @@ func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, cha
 	if err != nil {
 		return nil, err
 	}
+	return t.run(ctx, plan, seed)
+}
+
+// run is a plan on the rows, in a ledger of its own.
+func (t *Table) run(ctx context.Context, plan *workflow.Plan, seed uint64) (*workflow.Outcome, error) {
 	rows, err := t.Seal(seed)
 	if err != nil {
 		return nil, err

@@ -1,11 +1,8 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 
-	"pawl/core/ledger"
-	"pawl/core/ledger/pricing"
 	"pawl/encode"
 	"pawl/workflow"
 	"pawl/zoo"
@@ -27,10 +24,5 @@ func (t *Table) Train(ctx context.Context, spec zoo.Spec, encoding encode.Option
 	if err != nil {
 		return nil, err
 	}
-	rows, err := t.Seal(seed)
-	if err != nil {
-		return nil, err
-	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
-	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+	return t.run(ctx, plan, seed)
 }

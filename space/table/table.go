@@ -99,23 +99,23 @@ func attributes(p space.Point, f *advise.Facts) error {
 	case name != "without-one-hot":
 		return fmt.Errorf("%w: features is %q; there are all, without-one-hot, or a subset of columns", ErrPoint, name)
 	}
-	f.Attributes = withoutOneHot(f)
+	f.Attributes = WithoutOneHot(f.Schema, f.Target, f.Attributes)
 	if f.Attributes == nil {
 		return fmt.Errorf("%w: without-one-hot leaves what all has, or nothing", ErrPoint)
 	}
 	return nil
 }
 
-// withoutOneHot lists the usable columns that need no one-hot code: all but
+// WithoutOneHot lists the usable columns that need no one-hot code: all but
 // categories of more than two levels without order. nil where that is all or none.
-func withoutOneHot(f *advise.Facts) []string {
+func WithoutOneHot(s *schema.Schema, target string, among []string) []string {
 	var kept []string
 	dropped := false
-	for i := range f.Schema.Columns {
-		c := &f.Schema.Columns[i]
+	for i := range s.Columns {
+		c := &s.Columns[i]
 		switch {
-		case c.Type == schema.Ignore, c.Name == f.Target, c.Name == f.Schema.Unit.Column:
-		case f.Attributes != nil && !slices.Contains(f.Attributes, c.Name):
+		case c.Type == schema.Ignore, c.Name == target, c.Name == s.Unit.Column:
+		case among != nil && !slices.Contains(among, c.Name):
 		case c.Type == schema.Categorical && !c.Ordered && len(c.Levels()) > 2:
 			dropped = true
 		default:
@@ -152,7 +152,7 @@ func For(s *space.Space, f advise.Facts) (*space.Space, error) {
 			return nil, fmt.Errorf("%w (%w)", bad, err)
 		}
 	}
-	if withoutOneHot(&f) == nil {
+	if WithoutOneHot(f.Schema, f.Target, f.Attributes) == nil {
 		for _, v := range s.Values("features") {
 			if v.Text() != "without-one-hot" {
 				continue
