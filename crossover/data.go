@@ -10,7 +10,6 @@ import (
 	"pawl/feature"
 	"pawl/nn"
 	"pawl/schema"
-	"pawl/workflow"
 	"pawl/zoo"
 )
 
@@ -20,6 +19,9 @@ type Data struct {
 	Name, Key string
 	Table     *lab.Table
 	Images    *lab.Images
+	// Purse, where not nil, pays for every run on sensitive rows of a table; Table then
+	// declares them and holds none.
+	Purse *Purse
 }
 
 // heldOut is the share of rows that a split keeps from training where a table has no test
@@ -29,9 +31,15 @@ const heldOut = 0.2
 // Official says that the test rows are the publisher's and the same for every seed.
 func (d *Data) Official() bool { return d.Images != nil || d.Table.Test != nil }
 
-// Rows is the number of rows that train, Tests of those that score.
+// Paid says that the rows are sensitive and every run is paid for.
+func (d *Data) Paid() bool { return d.Purse != nil }
+
+// Rows is the number of rows that train, Tests of those that score. Of sensitive rows it
+// is the number that is public, or 0.
 func (d *Data) Rows() int {
 	switch {
+	case d.Paid():
+		return int(d.Purse.Input.Rows)
 	case d.Images != nil:
 		return d.Images.Train.Len()
 	case d.Official():
@@ -40,9 +48,11 @@ func (d *Data) Rows() int {
 	return len(d.Table.Rows) - d.Tests()
 }
 
-// Tests is the number of rows that a run is scored on.
+// Tests is the number of rows that a run is scored on, 0 where it is not public.
 func (d *Data) Tests() int {
 	switch {
+	case d.Paid():
+		return len(d.Purse.Env.Test)
 	case d.Images != nil:
 		return d.Images.Test.Len()
 	case d.Official():
@@ -72,6 +82,9 @@ func (d *Data) Metric() string {
 // they are all.
 func (d *Data) table(seed uint64, rows int) *lab.Table {
 	t := d.Table
+	if d.Paid() {
+		return t
+	}
 	if !d.Official() {
 		t = t.Split(d.Rows(), seed)
 	}
@@ -119,6 +132,9 @@ func (d *Data) validation(seed uint64) *Data {
 // *workflow.UsageError or those of the network.
 func (d *Data) Check(s Spec) error {
 	if d.Images == nil {
+		if err := d.checkPaid(s); err != nil {
+			return err
+		}
 		return d.checkTable(s)
 	}
 	const hint = "words for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
@@ -171,16 +187,13 @@ func (d *Data) checkTable(s Spec) error {
 
 // checkNetwork refuses a network that does not take rows of the table.
 func (d *Data) checkNetwork(s Spec, f *tableFit) error {
-	spec, err := s.find()
-	if err != nil {
+	if _, err := s.find(); err != nil {
 		return err
 	}
 	if s.Count > 0 || s.Encoding == "numeric" {
 		return usage("features:a,b,c", "%s: a network takes all columns, or a list of them", s.Text)
 	}
-	in := workflow.TrainInput{Input: f.input(d.Table, "1", 1), Encoding: f.encoding()}
-	in.Features = s.Features
-	if err := in.Table(spec); err != nil {
+	if _, err := f.network(d.Table, cell{epsilon: 1, seed: 1}); err != nil {
 		return usage("fully connected networks of pawl models list, such as fcn-64", "%s does not fit %s, a table: %v", s.Text, d.Name, err)
 	}
 	return nil

@@ -6,10 +6,12 @@
 // every ε before it is compared (Tuning), both meet the same splits and seeds, and the
 // crossover comes with a bootstrap interval (theory.EstimateCrossover).
 //
-// All runs are simulations on public data: nothing is paid for, every accuracy is exact,
-// and nothing that is printed is private. On sensitive data each run would have to be
-// paid; Price says what they would cost together.
+// Runs on public data are simulations: nothing is paid for, every accuracy is exact, and
+// nothing that is printed is private. On a sensitive table each run is paid for (Purse):
+// planned, booked and scored by noisy counts as a single fit is; Price says what all of
+// them cost together.
 //
 // Where to start: spec.go (the words of a configuration), study.go (which cells are
-// measured), result.go (what they say), rows.go (what more rows would change).
+// measured), paid.go (what differs on sensitive rows), result.go (what they say), rows.go
+// (what more rows would change).
 package crossover

@@ -9,6 +9,7 @@ import (
 
 	"pawl/advise"
 	"pawl/core/gradient"
+	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 
@@ -42,10 +43,14 @@ func (d *Data) score(ctx context.Context, s Spec, delta string, c cell) (float64
 	if err != nil {
 		return 0, fmt.Errorf("%s at epsilon %s: %w", s.Text, number(c.epsilon), err)
 	}
-	if d.numeric() {
-		return -*out.Score.Exact, nil
+	v := out.Score.Value // noisy, of sensitive rows
+	if out.Score.Exact != nil {
+		v = *out.Score.Exact
 	}
-	return *out.Score.Exact, nil
+	if d.numeric() {
+		return -v, nil
+	}
+	return v, nil
 }
 
 func (d *Data) trainImages(ctx context.Context, s Spec, delta string, c cell) (*workflow.Outcome, error) {
@@ -74,21 +79,32 @@ func (d *Data) trainImages(ctx context.Context, s Spec, delta string, c cell) (*
 
 // trainTable trains a network on the rows of a table.
 func (d *Data) trainTable(ctx context.Context, s Spec, delta string, c cell) (*workflow.Outcome, error) {
-	spec, err := s.find()
-	if err != nil {
-		return nil, err
-	}
-	change, err := d.training(s, delta, c)
-	if err != nil {
-		return nil, err
-	}
 	f := newTableFit(d, s)
-	t := *d.table(c.seed, c.rows)
-	t.Schema = f.schema
-	return t.Train(ctx, spec, *f.encoding(), c.seed, func(in *workflow.TrainInput) {
-		in.Features = s.Features
-		change(in)
-	})
+	f.delta = delta
+	t := d.table(c.seed, c.rows)
+	plan, err := f.networkPlan(t, d, c)
+	if err != nil {
+		return nil, err
+	}
+	env, err := f.env(t, c.seed)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Run(ctx, env)
+}
+
+// networkPlan prices the training of a network on rows of a table.
+func (f *tableFit) networkPlan(t *lab.Table, d *Data, c cell) (*workflow.Plan, error) {
+	in, err := f.network(t, c)
+	if err != nil {
+		return nil, err
+	}
+	change, err := d.training(f.Spec, f.delta, c)
+	if err != nil {
+		return nil, err
+	}
+	change(&in)
+	return workflow.NewTrainPlan(in)
 }
 
 // training is what a cell differs in from the defaults of a training.

@@ -235,7 +235,7 @@ func (s *Study) estimate(simple, complex [][]float64) (*theory.Crossover, error)
 		runs = append(runs, theory.AccuracyRuns{Epsilon: epsilon, Simple: simple[k], Complex: complex[k]})
 	}
 	return theory.EstimateCrossover(runs, theory.CrossoverConfig{
-		Bootstrap: theory.Bootstrap{Replicates: replicates, Confidence: s.Confidence, Seed: 1}, Paired: true,
+		Bootstrap: theory.Bootstrap{Replicates: replicates, Confidence: s.Confidence, Seed: 1}, Paired: !s.Data.Paid(),
 	})
 }
 

@@ -108,6 +108,9 @@ func (s *Study) Check() error {
 			return usage("--tune rule", "%s: its step size is given, has a rule of its own, or there is none: it is not tuned here", c.Text)
 		}
 	}
+	if err := s.checkPaid(); err != nil {
+		return err
+	}
 	return s.checkRows()
 }
 
@@ -262,12 +265,12 @@ func (s *Study) tune(ctx context.Context) ([][]float64, error) {
 }
 
 // train runs jobs whose scores are not kept. Tables are fitted side by side; a network
-// uses all cores itself.
+// uses all cores itself, and runs that are paid for are booked one after another.
 func (s *Study) train(ctx context.Context, jobs []job) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := 1
-	if s.Data.Images == nil {
+	if s.Data.Images == nil && !s.Data.Paid() {
 		workers = min(runtime.GOMAXPROCS(0), len(jobs))
 	}
 	if len(jobs) == 0 {
@@ -308,4 +311,13 @@ func (j job) name(delta string) string {
 		name += fmt.Sprintf(", %s × the step size", number(c.factor))
 	}
 	return name + fmt.Sprintf(", seed %d", c.seed)
+}
+
+// DefaultDelta is the largest power of ten that is at most 1/(10·rows).
+func DefaultDelta(rows int) string {
+	k := 0
+	for n := 1; n < 10*rows; n *= 10 {
+		k++
+	}
+	return fmt.Sprintf("1e-%02d", k)
 }

@@ -346,25 +346,6 @@ func TestConfigurationsOfTablesTrain(t *testing.T) {
 	}
 }
 
-func TestPriceOfSensitiveRows(t *testing.T) {
-	d := open(t, "breast-cancer")
-	own := *d.Table.Schema
-	own.Public = false
-	in := workflow.Input{Dataset: "own", Schema: &own, Target: d.Table.Target, Rows: 286, Delta: "1e-04"}
-	two, runs, err := Price(in, specs(t, "linear", "features:age"), []float64{1, 2}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	five, _, err := Price(in, specs(t, "linear", "features:age"), []float64{1, 2}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Composition of 8 runs costs more than the dearest and less than their sum.
-	if runs != 8 || !(two > 2 && two < 12 && five > two) {
-		t.Errorf("%d runs cost %g, with 5 seeds %g", runs, two, five)
-	}
-}
-
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float64Range(-1, 1), 1, 20).Draw(t, "values")

@@ -38,10 +38,11 @@ type tableFit struct {
 	name, delta string
 	schema      *schema.Schema
 	target      string
+	purse       *Purse // nil on public rows
 }
 
 func newTableFit(d *Data, s Spec) *tableFit {
-	f := &tableFit{Spec: s, name: d.Name, schema: d.Table.Schema, target: d.Table.Target}
+	f := &tableFit{Spec: s, name: d.Name, schema: d.Table.Schema, target: d.Table.Target, purse: d.Purse}
 	if s.Encoding == "integer" {
 		own := *d.Table.Schema
 		own.Columns = slices.Clone(own.Columns)
@@ -84,6 +85,11 @@ func (f *tableFit) numbers() (names []string) {
 }
 
 func (f *tableFit) input(t *lab.Table, epsilon string, seed uint64) workflow.Input {
+	if f.purse != nil {
+		in := f.purse.Input
+		in.Epsilon, in.Delta = epsilon, f.delta
+		return in
+	}
 	return workflow.Input{
 		Dataset: f.name, Schema: f.schema, Public: true, Target: f.target, Epsilon: epsilon, Delta: f.delta,
 		Rows: int64(len(t.Rows)), Test: workflow.Official, Seed: &seed,
@@ -129,21 +135,41 @@ func (f *tableFit) plan(t *lab.Table, features []string, epsilon string, seed ui
 	return plan, nil
 }
 
-func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Outcome, error) {
+// network is the input of a network's training.
+func (f *tableFit) network(t *lab.Table, c cell) (workflow.TrainInput, error) {
+	in := workflow.TrainInput{Input: f.input(t, number(c.epsilon), c.seed), Encoding: f.encoding()}
+	in.Features = f.Features
+	spec, err := f.find()
+	if err != nil {
+		return in, err
+	}
+	return in, in.Table(spec)
+}
+
+// env is what a run needs: on public rows with a ledger of its own, where nothing is
+// paid for, on sensitive ones with the ledger that pays.
+func (f *tableFit) env(t *lab.Table, seed uint64) (workflow.Env, error) {
+	if f.purse != nil {
+		return f.purse.Env, nil
+	}
 	own := *t
 	own.Schema = f.schema
-	rows, err := own.Seal(c.seed)
+	rows, err := own.Seal(seed)
+	return workflow.Env{Ledger: memory(), Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)}, err
+}
+
+func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Outcome, error) {
+	env, err := f.env(t, c.seed)
 	if err != nil {
 		return nil, err
 	}
-	env := workflow.Env{Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)}
 	features, epsilon := f.Features, number(c.epsilon)
 	if f.Count > 0 {
-		if features, epsilon, err = f.choose(ctx, &own, env, c); err != nil {
+		if features, epsilon, err = f.choose(ctx, t, env, c); err != nil {
 			return nil, err
 		}
 	}
-	plan, err := f.plan(&own, features, epsilon, c.seed)
+	plan, err := f.plan(t, features, epsilon, c.seed)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +181,6 @@ func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Out
 			plan.Recipe.LearningRate *= c.factor
 		}
 	}
-	env.Ledger = memory()
 	return plan.Run(ctx, env)
 }
 
@@ -180,7 +205,6 @@ func (f *tableFit) choose(ctx context.Context, t *lab.Table, env workflow.Env, c
 	if err != nil {
 		return nil, "", err
 	}
-	env.Ledger = memory()
 	out, err := plan.Choose(ctx, env)
 	if err != nil {
 		return nil, "", err
@@ -205,16 +229,11 @@ func (f *tableFit) share(t *lab.Table, in workflow.SelectInput, c cell) (choice,
 	for scale := 1.0; scale > .5; scale -= .005 {
 		choice = number(round(c.epsilon * math.Sqrt(choosingShare) * scale))
 		training = number(round(c.epsilon * math.Sqrt(1-choosingShare) * scale))
-		in.Epsilon = choice
-		first, err := workflow.NewSelectPlan(in)
+		events, err := f.both(t, in, choice, training, c.seed)
 		if err != nil {
 			return "", "", err
 		}
-		second, err := f.plan(t, nil, training, c.seed)
-		if err != nil {
-			return "", "", err
-		}
-		price, err := accountant.Epsilon(dp.Compose{Events: []dp.Event{first.Event, second.Event}}, dp.AddOrRemoveOne, deltaOf(f.delta), accountant.MethodMin)
+		price, err := accountant.Epsilon(dp.Compose{Events: events}, dp.AddOrRemoveOne, deltaOf(f.delta), accountant.MethodMin)
 		if err != nil {
 			return "", "", err
 		}
@@ -223,6 +242,20 @@ func (f *tableFit) share(t *lab.Table, in workflow.SelectInput, c cell) (choice,
 		}
 	}
 	return "", "", fmt.Errorf("%s: no split of epsilon %s pays for a choice and a training", f.Text, number(c.epsilon))
+}
+
+// both are the events of a choice and of a training.
+func (f *tableFit) both(t *lab.Table, in workflow.SelectInput, choice, training string, seed uint64) ([]dp.Event, error) {
+	in.Epsilon = choice
+	first, err := workflow.NewSelectPlan(in)
+	if err != nil {
+		return nil, err
+	}
+	second, err := f.plan(t, nil, training, seed)
+	if err != nil {
+		return nil, err
+	}
+	return []dp.Event{first.Event, second.Event}, nil
 }
 
 // round keeps six digits, rounded down.

@@ -37,15 +37,22 @@ type kept struct {
 	Cells      map[string][]float64 `json:"cells"`
 }
 
-// NewRun prepares a replay of the named experiment. dir keeps cells between calls;
-// cells of another version of the program are measured again.
+// NewRun prepares a replay of the named experiment. dir, which is made, keeps cells
+// between calls; cells of another version of the program are measured again.
 func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	return ReadRun(name, scale, version, dir)
+}
+
+// ReadRun is NewRun that makes no directory: it shows what is kept.
+func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
 	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}}
 	if dir == "" {
 		return r, nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
 	}
 	r.path = filepath.Join(dir, fmt.Sprintf("%s-%s.cells.json", name, scale))
 	b, err := os.ReadFile(r.path)
@@ -69,6 +76,14 @@ func (r *Run) Kept() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.cells)
+}
+
+// Keeps says that the named cell need not be measured again.
+func (r *Run) Keeps(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.cells[name]
+	return ok
 }
 
 // Path is the file that keeps cells, empty for none.
@@ -97,6 +112,13 @@ func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, 
 	defer r.mu.Unlock()
 	r.cells[name] = v
 	return v, r.save()
+}
+
+// Save writes the cells. Before the first one it says whether they can be kept.
+func (r *Run) Save() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.save()
 }
 
 func (r *Run) save() error {

@@ -25,7 +25,8 @@ type crossoverFlags struct {
 	tune, standIn                        string
 	reach, confidence                    float64
 	seeds, plain                         int
-	pay                                  bool
+	pay                                  string
+	updated                              bool
 }
 
 func (a *app) crossoverCommand() *cobra.Command {
@@ -39,9 +40,10 @@ one, above it the complex one. It is 0 where the simple one never wins.
 
 Every configuration is tuned for every epsilon before it is compared; both meet the same
 splits and seeds; the interval is a bootstrap over runs. DATA are public: built-in (pawl
-data list), or a table whose schema says public. All runs are simulations on them, and
-nothing that is printed is private. On sensitive data every run would have to be paid:
-the command says what that costs, and compares on --stand-in in its place.
+data list), or a table whose schema says on. All runs are simulations on them, and
+nothing that is printed is private. On a sensitive table every run has to be paid for:
+the command says what that costs; --stand-in compares on public rows in its place, and
+--pay E books every run in the ledger, if all cost no more than E together.
 
 SPEC is words with + between them:
 ` + wordList() + `
@@ -79,7 +81,8 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.Float64Var(&f.reach, "reach", 0, "score whose price in epsilon is fitted over --rows, as a fraction (default: one that all reach)")
 	s.Float64Var(&f.confidence, "confidence", 0.95, "of all intervals")
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this in place of DATA: a built-in data set, or a file of public or synthetic rows of DATA's schema")
-	s.BoolVar(&f.pay, "pay", false, "pay for every run on sensitive DATA (not offered: says what it would cost)")
+	s.StringVar(&f.pay, "pay", "", "on a sensitive table: pay for every run, if all together cost at most this epsilon")
+	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
 	s.StringVar(&f.table.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.table.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
 	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have one)")
@@ -110,39 +113,66 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	if err != nil {
 		return err
 	}
-	public, err := a.openPublic(ctx, data, f, study)
+	on, err := a.openCompared(ctx, data, f, study)
 	if err != nil {
 		return err
 	}
-	study.Data = public.data
+	defer on.close()
+	study.Data = on.data
 	f.counts(study)
 	if err := study.Check(); err != nil {
 		return err
+	}
+	if on.data.Paid() && f.pay == "" {
+		return on.refuse(study)
 	}
 	build, err := buildDigest()
 	if err != nil {
 		return err
 	}
-	kept, err := experiments.NewRun("crossover-"+public.data.Name, "runs", build, f.out)
+	name := "crossover-" + on.data.Name
+	if on.data.Paid() {
+		if study.Cells, err = experiments.ReadRun(name, "runs", build, f.out); err != nil {
+			return err
+		}
+		if err := a.admitComparison(ctx, study, on, f); err != nil {
+			return err
+		}
+	}
+	kept, err := experiments.NewRun(name, "runs", build, f.out)
+	if err == nil {
+		err = kept.Save()
+	}
 	if err != nil {
 		return &usageError{fmt.Sprintf("%s: cannot be written: %v", f.out, err), "choose another directory with --out"}
 	}
 	study.Cells = kept
 	start := time.Now()
-	fmt.Fprintf(a.err, "%s\n%d trainings", public.words, study.Trainings())
+	fmt.Fprintf(a.err, "%s\n%d trainings", on.words, study.Trainings())
 	if n := kept.Kept(); n > 0 {
 		fmt.Fprintf(a.err, "; %d are kept from earlier runs in %s", n, f.out)
 	}
 	fmt.Fprintln(a.err)
-	kept.Progress = func(cell string) { fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell) }
+	kept.Progress = func(cell string) {
+		if on.data.Paid() {
+			// How long a run takes depends on the number of rows.
+			fmt.Fprintf(a.err, "%s\n", cell)
+			return
+		}
+		fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell)
+	}
 	r, err := study.Run(ctx)
 	if errors.Is(err, context.Canceled) {
-		return fmt.Errorf("%w: %d trainings are kept in %s, and the same command goes on from there", context.Canceled, kept.Kept(), f.out)
+		err := fmt.Errorf("%w: %d trainings are kept in %s, and the same command goes on from there", context.Canceled, kept.Kept(), f.out)
+		if on.data.Paid() {
+			err = fmt.Errorf("%w; they cost nothing again, one that was interrupted stays charged", err)
+		}
+		return err
 	}
 	if err != nil {
 		return err
 	}
-	return a.showCrossover(study, public, r, f, time.Since(start))
+	return a.showCrossover(study, on, r, f, time.Since(start))
 }
 
 // study reads the flags but the data.
@@ -219,7 +249,10 @@ func (f *crossoverFlags) counts(s *crossover.Study) {
 	}
 	if s.Plain == -1 {
 		s.Plain = s.Seeds
-		if images {
+		switch {
+		case s.Data.Paid():
+			s.Plain = 0 // nobody trains without noise on sensitive rows
+		case images:
 			s.Plain = 2
 		}
 	}

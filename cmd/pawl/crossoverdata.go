@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"pawl/advise"
+	"pawl/core/ledger"
 	"pawl/crossover"
 	"pawl/dataset"
 	"pawl/experiments/lab"
@@ -17,22 +21,39 @@ import (
 	"pawl/workflow"
 )
 
-// publicData is what a crossover is measured on.
-type publicData struct {
+// compared is what a crossover is measured on.
+type compared struct {
 	data *crossover.Data
 	// standsFor is the sensitive data set in whose place it stands, or empty.
 	standsFor string
 	words     string
+	// price is that of all runs on sensitive rows, before the first.
+	price crossover.Price
+	store interface{ Close() error } // of the ledger that pays, nil for none
 }
 
-// openPublic opens DATA, or what stands in for it, and settles the delta.
-func (a *app) openPublic(ctx context.Context, data string, f *crossoverFlags, s *crossover.Study) (*publicData, error) {
-	p, err := a.openComparison(ctx, data, f, s)
+func (p *compared) close() {
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// openCompared opens DATA, or what stands in for it, and settles the delta.
+func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, s *crossover.Study) (*compared, error) {
+	p, err := a.openComparison(ctx, data, f)
 	if err != nil {
 		return nil, err
 	}
 	if s.Delta == "" {
+		if p.data.Paid() && p.data.Rows() < 1 {
+			p.close()
+			return nil, &usageError{fmt.Sprintf("%s is sensitive and its number of rows is not public, so that no delta follows from it", data), "example: --delta 1e-6"}
+		}
 		s.Delta = crossover.DefaultDelta(p.data.Rows())
+	}
+	if p.data.Paid() {
+		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and its score is noisy", p.data.Name)
+		return p, nil
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
 	if p.standsFor != "" {
@@ -41,44 +62,100 @@ func (a *app) openPublic(ctx context.Context, data string, f *crossoverFlags, s 
 	return p, nil
 }
 
-func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags, s *crossover.Study) (*publicData, error) {
-	if f.pay && f.standIn != "" {
+func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags) (*compared, error) {
+	if f.pay != "" && f.standIn != "" {
 		return nil, &usageError{"--pay and --stand-in exclude each other", "leave out one of them"}
 	}
 	if _, ok := lookup(data); ok {
-		if f.standIn != "" {
+		switch {
+		case f.standIn != "":
 			return nil, &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+		case f.pay != "":
+			return nil, &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
 		}
 		d, err := a.openBuiltin(data, &f.table)
-		return &publicData{data: d}, err
+		return &compared{data: d}, err
 	}
-	j, in, err := a.openOwn(ctx, data, &f.table)
+	if info, err := os.Stat(data); err == nil && info.IsDir() {
+		return nil, &usageError{fmt.Sprintf("%s: own images are sensitive, and are not compared on", data), "compare on a built-in set of images: " + imageNames()}
+	} else if os.IsNotExist(err) {
+		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), namesAdvice(data, dataNames())}
+	}
+	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
-	src := j.source
-	switch {
-	case src.schema.Public:
-		t, err := a.ownTable(ctx, src, in.Target, f.table.test, j.bad)
-		return &publicData{data: ofTable(t, src.content)}, err
-	case f.standIn == "":
-		return nil, a.refuseCrossover(data, in, f, s)
+	p := &compared{store: store}
+	if err := a.openOwn(ctx, l, data, f, p); err != nil {
+		p.close()
+		return nil, err
 	}
-	p := &publicData{standsFor: src.name}
+	return p, nil
+}
+
+// openOwn opens a file with its schema and asks the ledger whether it is public. A
+// sensitive one is compared on what stands in for it, or each run on it is paid for.
+func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
+	own := f.table
+	own.epsilon, own.accountant, own.preset, own.workflow, own.features, own.model = "1", "min", "balanced", "paw", "auto", "auto"
+	j, in, err := a.openTable(ctx, l, data, &own)
+	if err != nil {
+		return err
+	}
+	src := j.source
+	t := &lab.Table{Name: src.name, Target: in.Target, Schema: src.schema}
+	if err := checkTarget(t); err != nil {
+		return err
+	}
+	switch {
+	case src.schema.Public && f.pay != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+	case src.schema.Public:
+		err := src.each(j.bad, func(cells []float64, _ string) error {
+			t.Rows = append(t.Rows, cells)
+			return nil
+		})
+		if err == nil && f.table.test != "" {
+			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
+		}
+		p.data = ofTable(t, src.content)
+		return err
+	case f.standIn == "":
+		return a.openPaid(ctx, l, j, in, f, p, t)
+	}
+	p.standsFor = src.name
 	if _, ok := lookup(f.standIn); ok {
 		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
 	} else {
 		p.data, err = standInFile(f.standIn, src, in.Target)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return p, p.shrink(in.Rows)
+	return p.shrink(in.Rows)
+}
+
+// openPaid makes sensitive rows what is compared on. Without --pay only the price is
+// asked for, and no row is sealed.
+func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflow.Input, f *crossoverFlags, p *compared, t *lab.Table) (err error) {
+	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.table.test, j.bad); err != nil {
+		return err
+	}
+	purse := &crossover.Purse{Input: in}
+	purse.Env.Test = j.test
+	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
+	if f.pay == "" {
+		return nil
+	}
+	purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated})
+	// The ledger's digest of the bytes has a key: nobody without it can guess them by it.
+	p.data.Key = fmt.Sprintf("%s, %s, %x", t.Name, t.Target, purse.Env.Digest[:min(6, len(purse.Env.Digest))])
+	return err
 }
 
 // shrink cuts a table that stands in for fewer rows to as many: a crossover falls with
 // their number.
-func (p *publicData) shrink(rows int64) error {
+func (p *compared) shrink(rows int64) error {
 	n := int(rows)
 	if n < 1 || n >= p.data.Rows() {
 		return nil
@@ -178,52 +255,12 @@ func checkTarget(t *lab.Table) error {
 	return nil
 }
 
-// openOwn opens a file with its schema and asks the ledger whether it is public.
-func (a *app) openOwn(ctx context.Context, data string, f *fitFlags) (*job, workflow.Input, error) {
-	if info, err := os.Stat(data); err == nil && info.IsDir() {
-		return nil, workflow.Input{}, &usageError{fmt.Sprintf("%s: own images are sensitive, and are not compared on", data), "compare on a built-in set of images: " + imageNames()}
-	}
-	if _, err := os.Stat(data); os.IsNotExist(err) {
-		return nil, workflow.Input{}, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), namesAdvice(data, dataNames())}
-	}
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return nil, workflow.Input{}, err
-	}
-	defer store.Close()
-	own := *f
-	own.epsilon, own.accountant, own.preset, own.workflow, own.features, own.model = "1", "min", "balanced", "paw", "auto", "auto"
-	return a.openTable(ctx, l, data, &own)
-}
-
 func imageNames() string {
 	var names []string
 	for _, i := range dataset.ListImages() {
 		names = append(names, i.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// ownTable reads a public file.
-func (a *app) ownTable(ctx context.Context, src *source, target, test string, bad reader.BadRows) (*lab.Table, error) {
-	t := &lab.Table{Name: src.name, Target: target, Schema: src.schema}
-	if err := checkTarget(t); err != nil {
-		return nil, err
-	}
-	err := src.each(bad, func(cells []float64, _ string) error {
-		t.Rows = append(t.Rows, cells)
-		return nil
-	})
-	if err != nil || test == "" {
-		return t, err
-	}
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer store.Close()
-	_, t.Test, err = a.openTest(ctx, l, src, test, bad)
-	return t, err
 }
 
 func ofTable(t *lab.Table, content []byte) *crossover.Data {
@@ -258,26 +295,47 @@ func standInFile(path string, src *source, target string) (*crossover.Data, erro
 	return ofTable(t, content), err
 }
 
-// refuseCrossover says what the runs would cost.
-func (a *app) refuseCrossover(data string, in workflow.Input, f *crossoverFlags, s *crossover.Study) error {
-	const advice = "--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema"
-	if in.Delta = f.table.delta; in.Delta == "" {
-		if in.Rows < 1 {
-			return &usageError{fmt.Sprintf("%s is sensitive, and every run of a comparison would have to be paid for", data), advice + "; for the price give --delta"}
-		}
-		in.Delta = crossover.DefaultDelta(int(in.Rows))
-	}
-	seeds := s.Seeds
-	if seeds == 0 {
-		seeds = 5
-	}
-	total, runs, err := crossover.Price(in, s.Specs, s.Epsilons, seeds)
+// refuse says what the runs would cost.
+func (p *compared) refuse(s *crossover.Study) error {
+	price, err := s.Price()
 	if err != nil {
 		return err
 	}
-	words := fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", data, runs, roundedUp(total), in.Delta)
-	if f.pay {
-		return &usageError{words + "; a comparison that is paid for is not offered", advice}
+	cost := roundedUp(price.Epsilon)
+	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, cost, s.Delta),
+		fmt.Sprintf("--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema; --pay %s pays", cost)}
+}
+
+// admitComparison asks before the first run whether all may be paid for, and rehearses
+// them.
+func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compared, f *crossoverFlags) error {
+	most, err := strconv.ParseFloat(f.pay, 64)
+	if err != nil || !(most > 0) || math.IsInf(most, 0) {
+		return &usageError{fmt.Sprintf("--pay %q: want the largest epsilon that all runs may cost together", f.pay), "example: --pay 12"}
 	}
-	return &usageError{words, advice}
+	if p.price, err = s.Price(); err != nil {
+		return err
+	}
+	if p.price.Runs == 0 {
+		return nil // all are kept: what was released may be read again
+	}
+	cost := roundedUp(p.price.Epsilon)
+	if !(p.price.Epsilon <= most) {
+		return &usageError{fmt.Sprintf("%d runs would cost epsilon %s in all at delta %s, more than --pay %s", p.price.Runs, cost, s.Delta, f.pay),
+			fmt.Sprintf("--pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
+	}
+	l := p.data.Purse.Env.Ledger
+	forecast, err := l.WhatIf(ctx, p.data.Name, "", p.price.Event)
+	switch {
+	case errors.Is(err, ledger.ErrUnknownDataset):
+		// The first run would fix the budget at what it asks for itself.
+		return &usageError{fmt.Sprintf("%s is new to the ledger, and %d runs at epsilon %s in all need a budget that somebody has granted", p.data.Name, p.price.Runs, cost),
+			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, cost, s.Delta)}
+	case err != nil:
+		return err
+	case !forecast.Admitted:
+		return fmt.Errorf("%d runs cost epsilon %s in all at delta %s, and none is begun: %w: %s", p.price.Runs, cost, s.Delta, ledger.ErrRefused, forecast.Refusal)
+	}
+	fmt.Fprintf(a.err, "%d runs to be paid for: epsilon %s in all at delta %s\n", p.price.Runs, cost, s.Delta)
+	return s.Rehearse(ctx)
 }

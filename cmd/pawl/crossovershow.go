@@ -15,7 +15,8 @@ import (
 // crossoverView is what --json prints.
 type crossoverView struct {
 	Command    string            `json:"command"`
-	NotPrivate string            `json:"not_private"`
+	NotPrivate string            `json:"not_private,omitempty"`
+	Paid       *crossoverPaid    `json:"paid,omitempty"`
 	Data       crossoverDataView `json:"data"`
 	Metric     string            `json:"metric"`
 	Delta      string            `json:"delta"`
@@ -24,15 +25,34 @@ type crossoverView struct {
 	Tuning     string            `json:"tuning"`
 	TuningIs   string            `json:"tuning_words"`
 	*crossover.Result
-	Notes   []string          `json:"notes"`
-	Paths   map[string]string `json:"paths"`
-	Seconds float64           `json:"seconds"`
+	Notes []string          `json:"notes"`
+	Paths map[string]string `json:"paths"`
+	// Seconds are left out of paid runs: they depend on the number of rows.
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// crossoverPaid is what runs on sensitive rows cost.
+type crossoverPaid struct {
+	// Runs were booked by this call at no more than Epsilon together; earlier ones were
+	// kept and cost nothing again.
+	Runs    int     `json:"runs"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   string  `json:"delta"`
+	Words   string  `json:"words"`
+}
+
+// Banner says how far what stands below it may be passed on.
+func (v crossoverView) Banner() string {
+	if v.Paid != nil {
+		return v.Paid.Words
+	}
+	return v.NotPrivate
 }
 
 type crossoverDataView struct {
 	Name      string `json:"name"`
-	Rows      int    `json:"rows"`
-	TestRows  int    `json:"test_rows"`
+	Rows      int    `json:"rows,omitempty"`      // where it is public
+	TestRows  int    `json:"test_rows,omitempty"` // likewise
 	Official  bool   `json:"official_test"`
 	StandsFor string `json:"stands_in_for,omitempty"`
 }
@@ -45,13 +65,21 @@ var tuningWords = map[crossover.Tuning]string{
 	crossover.CommonRate: "step sizes by data-free rules that know epsilon; beside them each common rate for all configurations and epsilons",
 }
 
-func (a *app) showCrossover(s *crossover.Study, p *publicData, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
+func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
 	v := crossoverView{
 		Command: "crossover", NotPrivate: crossoverNotPrivate,
 		Data:   crossoverDataView{p.data.Name, p.data.Rows(), p.data.Tests(), p.data.Official(), p.standsFor},
 		Metric: p.data.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
 		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: p.notes(s), Seconds: took.Seconds(),
 		Paths: map[string]string{"page": filepath.Join(f.out, p.data.Name+".html"), "plot": filepath.Join(f.out, p.data.Name+".svg")},
+	}
+	if p.data.Paid() {
+		v.NotPrivate, v.Seconds = "", 0
+		v.Paid = &crossoverPaid{Runs: p.price.Runs, Epsilon: p.price.Epsilon, Delta: s.Delta,
+			Words: fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s, booked in the ledger; every score is a noisy release", p.price.Runs, roundedUp(p.price.Epsilon), s.Delta)}
+		if p.price.Runs == 0 {
+			v.Paid.Words = "PAID: all runs were booked by earlier calls and are kept; nothing was charged now; every score is a noisy release"
+		}
 	}
 	axis, scale := "accuracy on test rows, %", 100.0
 	if v.Metric != "accuracy" {
@@ -75,15 +103,22 @@ func (a *app) showCrossover(s *crossover.Study, p *publicData, r *crossover.Resu
 }
 
 // notes say what intervals hold and what stands beside the crossover's definition.
-func (p *publicData) notes(s *crossover.Study) []string {
+func (p *compared) notes(s *crossover.Study) []string {
 	test := "each seed is another split, so intervals hold the chance of rows and of training"
 	if p.data.Official() {
 		test = "all runs are scored on the same official test rows: intervals hold the chance of training, not that of the test rows"
 	}
+	pairs := "both configurations meet the same rows and seeds; the bootstrap draws their differences"
+	if p.data.Paid() {
+		pairs = "no two runs share randomness: the bootstrap draws the runs of each configuration by itself"
+		if p.data.Tests() == 0 {
+			test = "all runs are scored on the same held-out rows, by noisy counts: intervals hold the chance of training and of the noise, not that of the rows"
+		}
+	}
 	notes := []string{
 		"crossover: the largest epsilon at which the simple configuration is better, 0 where it is at none (Bao, Bauer and Bindschaedler, Definition 2, print infinity there, with which their rule would choose the simple one exactly where it never wins)",
 		test,
-		"both configurations meet the same rows and seeds; the bootstrap draws their differences",
+		pairs,
 	}
 	if s.Plain > 0 {
 		notes = append(notes, "without privacy: networks by Adam without clipping and noise; models of tables at an epsilon so large (1e5) that its noise is below what chance does to the rows")
@@ -95,7 +130,7 @@ func (p *publicData) notes(s *crossover.Study) []string {
 }
 
 func (v *crossoverView) text(w io.Writer, scale float64) error {
-	fmt.Fprintf(w, "%s\n%s, delta %s, %d seeds; %s\n\n", v.NotPrivate, v.Data.Name, v.Delta, v.Seeds, v.TuningIs)
+	fmt.Fprintf(w, "%s\n%s, delta %s, %d seeds; %s\n\n", v.Banner(), v.Data.Name, v.Delta, v.Seeds, v.TuningIs)
 	for _, line := range v.Words {
 		fmt.Fprintln(w, line)
 	}
@@ -123,11 +158,13 @@ func (v *crossoverView) text(w io.Writer, scale float64) error {
 		}
 		fmt.Fprintln(t)
 	}
-	fmt.Fprint(t, "no privacy")
-	for _, c := range v.Curves {
-		fmt.Fprintf(t, "\t%s\t", plusMinus(c.Plain, scale))
+	if v.Curves[0].Plain != nil {
+		fmt.Fprint(t, "no privacy")
+		for _, c := range v.Curves {
+			fmt.Fprintf(t, "\t%s\t", plusMinus(c.Plain, scale))
+		}
+		fmt.Fprintln(t)
 	}
-	fmt.Fprintln(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -164,8 +201,8 @@ var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmlte
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.15em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
-svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}.answer{font-size:1.1em;font-weight:600}</style></head><body>
-<p class="banner">{{.View.NotPrivate}}</p>
+svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}.banner.paid{background:#1c4f7c}.answer{font-size:1.1em;font-weight:600}</style></head><body>
+<p class="banner{{if .View.Paid}} paid{{end}}">{{.View.Banner}}</p>
 <h1>Crossover on {{.View.Data.Name}}</h1>
 <p>{{.Words}}; δ = {{.View.Delta}}, {{.View.Seeds}} seeds. {{.View.TuningIs}}.</p>
 {{range .View.Words}}<p class="answer">{{.}}</p>
@@ -173,7 +210,7 @@ svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1e
 {{$scale := .Scale}}{{range .View.Curves}}<h2>{{.Name}}: {{.Spec}}</h2>
 <div class="wide"><table><tr><th>ε</th><th>{{$.View.Metric}}</th><th>cost of privacy</th></tr>
 {{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{score . $scale}}</td><td>{{pm .Cost $scale}}</td></tr>
-{{end}}<tr><td>no privacy</td><td>{{pm .Plain $scale}}</td><td></td></tr></table></div>
+{{end}}{{if .Plain}}<tr><td>no privacy</td><td>{{pm .Plain $scale}}</td><td></td></tr>{{end}}</table></div>
 {{end}}{{range .View.Pairs}}<h2>{{.Simple}} against {{.Complex}}</h2>
 <div class="wide"><table><tr><th>ε</th><th>{{.Simple}} better in</th></tr>
 {{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{percent .SimpleBetter}} of bootstrap draws</td></tr>
