@@ -3,7 +3,6 @@ package crossover
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 
 	"pawl/advise"
 	"pawl/experiments/lab"
@@ -19,17 +18,21 @@ type Data struct {
 	Name, Key string
 	Table     *lab.Table
 	Images    *lab.Images
-	// Purse, where not nil, pays for every run on sensitive rows of a table; Table then
-	// declares them and holds none.
+	// Purse, where not nil, pays for every run on sensitive rows: Table then declares them
+	// and holds none, and of Images only shape and classes are used.
 	Purse *Purse
 }
 
-// heldOut is the share of rows that a split keeps from training where a table has no test
-// set of its own.
+// heldOut is the share of rows that a split keeps from training where there is no test set.
 const heldOut = 0.2
 
 // Official says that the test rows are the publisher's and the same for every seed.
-func (d *Data) Official() bool { return d.Images != nil || d.Table.Test != nil }
+func (d *Data) Official() bool {
+	if d.Images != nil {
+		return d.Images.Test != nil
+	}
+	return d.Table.Test != nil
+}
 
 // Paid says that the rows are sensitive and every run is paid for.
 func (d *Data) Paid() bool { return d.Purse != nil }
@@ -40,8 +43,10 @@ func (d *Data) Rows() int {
 	switch {
 	case d.Paid():
 		return int(d.Purse.Input.Rows)
-	case d.Images != nil:
+	case d.Images != nil && d.Official():
 		return d.Images.Train.Len()
+	case d.Images != nil:
+		return d.Images.Train.Len() - d.Tests()
 	case d.Official():
 		return len(d.Table.Rows)
 	}
@@ -53,8 +58,10 @@ func (d *Data) Tests() int {
 	switch {
 	case d.Paid():
 		return len(d.Purse.Env.Test)
-	case d.Images != nil:
+	case d.Images != nil && d.Official():
 		return d.Images.Test.Len()
+	case d.Images != nil:
+		return int(heldOut * float64(d.Images.Train.Len()))
 	case d.Official():
 		return len(d.Table.Test)
 	}
@@ -101,12 +108,19 @@ func fewer(t *lab.Table, rows int, seed uint64) *lab.Table {
 	return &s
 }
 
+// images is what one seed trains and tests on, as table.
 func (d *Data) images(seed uint64, rows int) *lab.Images {
-	if rows >= d.Rows() {
+	if d.Paid() || d.Official() && rows >= d.Rows() {
 		return d.Images
 	}
 	s := *d.Images
-	s.Train = s.Train.Some(rand.New(rand.NewPCG(seed, 0)).Perm(d.Rows())[:rows])
+	if !d.Official() {
+		order := rand.New(rand.NewPCG(seed, 2)).Perm(s.Train.Len())
+		s.Train, s.Test = d.Images.Train.Some(order[:d.Rows()]), d.Images.Train.Some(order[d.Rows():])
+	}
+	if rows < d.Rows() {
+		s.Train = s.Train.Some(rand.New(rand.NewPCG(seed, 0)).Perm(d.Rows())[:rows])
+	}
 	return &s
 }
 
@@ -118,8 +132,8 @@ func (d *Data) validation(seed uint64) *Data {
 	if d.Images != nil {
 		order := rand.New(rand.NewPCG(seed, 1)).Perm(rows)
 		cut := rows - rows/6
-		set := *d.Images
-		set.Train, set.Test = d.Images.Train.Some(order[:cut]), d.Images.Train.Some(order[cut:])
+		set := *d.images(seed, rows)
+		set.Train, set.Test = set.Train.Some(order[:cut]), set.Train.Some(order[cut:])
 		v.Images = &set
 		return &v
 	}
@@ -131,10 +145,10 @@ func (d *Data) validation(seed uint64) *Data {
 // Check refuses a configuration that does not fit the data. Errors are
 // *workflow.UsageError or those of the network.
 func (d *Data) Check(s Spec) error {
+	if err := d.checkPaid(s); err != nil {
+		return err
+	}
 	if d.Images == nil {
-		if err := d.checkPaid(s); err != nil {
-			return err
-		}
 		return d.checkTable(s)
 	}
 	const hint = "words for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
@@ -242,7 +256,7 @@ func (d *Data) network(s Spec, epsilon *float64) (zoo.Spec, error) {
 func (s Spec) find() (spec zoo.Spec, err error) {
 	spec, ok := zoo.Lookup(s.Network)
 	if !ok {
-		if !strings.HasSuffix(s.Network, ".yaml") && !strings.HasSuffix(s.Network, ".yml") {
+		if !s.file() {
 			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, s.Network)
 		}
 		if spec, err = zoo.Load(s.Network); err != nil {

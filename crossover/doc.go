@@ -7,7 +7,7 @@
 // crossover comes with a bootstrap interval (theory.EstimateCrossover).
 //
 // Runs on public data are simulations: nothing is paid for, every accuracy is exact, and
-// nothing that is printed is private. On a sensitive table each run is paid for (Purse):
+// nothing that is printed is private. On sensitive data each run is paid for (Purse):
 // planned, booked and scored by noisy counts as a single fit is; Price says what all of
 // them cost together.
 //

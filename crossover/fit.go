@@ -11,6 +11,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/experiments/lab"
 	"pawl/workflow"
+	"pawl/zoo"
 )
 
 // cell is one training: a configuration at one ε with one seed.
@@ -62,19 +63,52 @@ func (d *Data) trainImages(ctx context.Context, s Spec, delta string, c cell) (*
 		}
 		c.rate = c.factor * rate
 	}
+	if d.Paid() {
+		plan, err := d.imagePlan(set, s, delta, c)
+		if err != nil {
+			return nil, err
+		}
+		env := d.Purse.Env
+		if env.Rows, err = d.Purse.Seal(plan); err != nil {
+			return nil, err
+		}
+		return plan.Run(ctx, env)
+	}
+	spec, change, err := d.imageTraining(s, delta, c)
+	if err != nil {
+		return nil, err
+	}
+	return set.Run(ctx, spec, c.seed, change)
+}
+
+// imageTraining is the network of a cell and what its training differs in from the
+// defaults.
+func (d *Data) imageTraining(s Spec, delta string, c cell) (zoo.Spec, func(*workflow.TrainInput), error) {
 	at := c.epsilon
 	if math.IsInf(at, 1) {
 		at = 1e3 // the rule with the most passes
 	}
 	spec, err := d.network(s, &at)
 	if err != nil {
-		return nil, err
+		return spec, nil, err
 	}
 	change, err := d.training(s, delta, c)
+	if err != nil || !d.Paid() {
+		return spec, change, err
+	}
+	return spec, func(in *workflow.TrainInput) {
+		in.Input = d.Purse.Input
+		change(in)
+	}, nil
+}
+
+// imagePlan prices the training of a network on images.
+func (d *Data) imagePlan(set *lab.Images, s Spec, delta string, c cell) (*workflow.Plan, error) {
+	spec, change, err := d.imageTraining(s, delta, c)
 	if err != nil {
 		return nil, err
 	}
-	return set.Run(ctx, spec, c.seed, change)
+	return set.Plan(spec, c.seed, change)
 }
 
 // trainTable trains a network on the rows of a table.
@@ -166,16 +200,8 @@ func (d *Data) ruleRate(s Spec, delta string, c cell) (float64, error) {
 		}
 		return plan.Recipe.LearningRate, nil
 	}
-	spec, err := d.network(s, &c.epsilon)
-	if err != nil {
-		return 0, err
-	}
 	c.rate, c.factor = 0, 0
-	change, err := d.training(s, delta, c)
-	if err != nil {
-		return 0, err
-	}
-	plan, err := d.images(c.seed, c.rows).Plan(spec, c.seed, change)
+	plan, err := d.imagePlan(d.images(c.seed, c.rows), s, delta, c)
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/core/intake"
 	"pawl/workflow"
 )
 
@@ -14,8 +15,11 @@ type Purse struct {
 	// Input declares the rows, under the schema of the table; Epsilon, Delta, Model and
 	// Features are each run's own.
 	Input workflow.Input
-	// Env holds the ledger, the sealed rows and, where a test file is public, its rows.
+	// Env holds the ledger, the sealed rows of a table and, where a test file is public, its
+	// rows.
 	Env workflow.Env
+	// Seal seals images as the network of a plan takes them; nil for a table.
+	Seal func(*workflow.Plan) (*intake.Rows, error)
 }
 
 // checkPaid refuses what cannot be paid for.
@@ -94,10 +98,10 @@ func (s *Study) Price() (Price, error) {
 
 // events are what one run books.
 func (d *Data) events(s Spec, delta string, epsilon float64) ([]dp.Event, error) {
-	f := newTableFit(d, s)
-	f.delta = delta
-	c := cell{epsilon: epsilon, rows: d.Rows(), seed: 1}
-	if s.Count > 0 && !s.ofTable() {
+	if s.Count > 0 {
+		f := newTableFit(d, s)
+		f.delta = delta
+		c := cell{epsilon: epsilon, seed: 1}
 		in := f.choice(d.Table, epsilon, c.seed)
 		choice, training, err := f.share(d.Table, in, c)
 		if err != nil {
@@ -105,28 +109,33 @@ func (d *Data) events(s Spec, delta string, epsilon float64) ([]dp.Event, error)
 		}
 		return f.both(d.Table, in, choice, training, c.seed)
 	}
-	plan, err := d.plan(f, c)
+	plan, err := d.plan(s, delta, epsilon)
 	if err != nil {
 		return nil, err
 	}
 	return []dp.Event{plan.Event}, nil
 }
 
-func (d *Data) plan(f *tableFit, c cell) (*workflow.Plan, error) {
-	if f.ofTable() {
+// plan is that of one run, of all columns where they are still to be chosen.
+func (d *Data) plan(s Spec, delta string, epsilon float64) (*workflow.Plan, error) {
+	c := cell{epsilon: epsilon, rows: d.Rows(), seed: 1}
+	if d.Images != nil {
+		return d.imagePlan(d.Images, s, delta, c)
+	}
+	f := newTableFit(d, s)
+	f.delta = delta
+	if s.ofTable() {
 		return f.networkPlan(d.Table, d, c)
 	}
-	return f.plan(d.Table, f.Features, number(c.epsilon), c.seed)
+	return f.plan(d.Table, s.Features, number(epsilon), c.seed)
 }
 
 // Rehearse runs two steps of every configuration on synthetic rows: what would fail after
 // the first run was paid for fails before.
 func (s *Study) Rehearse(ctx context.Context) error {
 	for _, spec := range s.Specs {
-		f := newTableFit(s.Data, spec)
-		f.delta = s.Delta
 		for _, epsilon := range s.Epsilons {
-			plan, err := s.Data.plan(f, cell{epsilon: epsilon, rows: s.Data.Rows(), seed: 1})
+			plan, err := s.Data.plan(spec, s.Delta, epsilon)
 			if err != nil {
 				return err
 			}

@@ -1,8 +1,10 @@
 package crossover
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -240,3 +242,22 @@ func (s *Spec) number(word, key, value string) error {
 }
 
 func (s Spec) String() string { return s.Text }
+
+// file says that the network stands in a file.
+func (s Spec) file() bool {
+	return strings.HasSuffix(s.Network, ".yaml") || strings.HasSuffix(s.Network, ".yml")
+}
+
+// key is the configuration with what stands in its file: another network under the same
+// name has other scores.
+func (s Spec) key() string {
+	if !s.file() {
+		return s.Text
+	}
+	content, err := os.ReadFile(s.Network)
+	if err != nil {
+		return s.Text // Check has opened it; whoever trains says what is wrong
+	}
+	sum := sha256.Sum256(content)
+	return fmt.Sprintf("%s (%x)", s.Text, sum[:6])
+}

@@ -2,6 +2,8 @@ package crossover
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,5 +70,21 @@ func TestParseSpecRefuses(t *testing.T) {
 				t.Errorf("%q: got %v (%+v), want %q and a hint", c.text, err, usage, c.want)
 			}
 		})
+	}
+}
+
+// A network's file that was changed is another configuration: its runs are not taken for
+// those of the earlier one.
+func TestKeyOfANetworkInAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "net.yaml")
+	keys := map[string]bool{}
+	for _, text := range []string{"name: a", "name: b"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		keys[Spec{Text: path, Network: path}.key()] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("two networks, keys %v", keys)
 	}
 }

@@ -26,6 +26,7 @@ type crossoverFlags struct {
 	reach, confidence                    float64
 	seeds, plain                         int
 	pay                                  string
+	labels, classes, images              string // of images of one's own
 	updated                              bool
 }
 
@@ -49,7 +50,7 @@ SPEC is words with + between them:
 ` + wordList() + `
 
 --tune rule takes step sizes by a data-free rule that knows epsilon; grid the best of
-` + factorList() + ` times that, by training rows that score nothing else; common-rate
+` + factorList() + ` times that, by one run on a sixth of the training rows; common-rate
 measures each of --rates for all configurations beside the rule, which shows what one
 common step size hides.
 --rows adds sizes: what more rows would change, by a fit of epsilon = ln(alpha + beta/rows).
@@ -81,8 +82,11 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.Float64Var(&f.reach, "reach", 0, "score whose price in epsilon is fitted over --rows, as a fraction (default: one that all reach)")
 	s.Float64Var(&f.confidence, "confidence", 0.95, "of all intervals")
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this in place of DATA: a built-in data set, or a file of public or synthetic rows of DATA's schema")
-	s.StringVar(&f.pay, "pay", "", "on a sensitive table: pay for every run, if all together cost at most this epsilon")
+	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: pay for every run, if all together cost at most this epsilon")
 	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
+	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of your own images")
+	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.images, "images", "", "what is public about the number of your own, sensitive images: public, N or about-N")
 	s.StringVar(&f.table.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.table.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
 	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have one)")

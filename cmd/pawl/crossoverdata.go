@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"pawl/advise"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/crossover"
 	"pawl/dataset"
@@ -76,9 +78,8 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 		d, err := a.openBuiltin(data, &f.table)
 		return &compared{data: d}, err
 	}
-	if info, err := os.Stat(data); err == nil && info.IsDir() {
-		return nil, &usageError{fmt.Sprintf("%s: own images are sensitive, and are not compared on", data), "compare on a built-in set of images: " + imageNames()}
-	} else if os.IsNotExist(err) {
+	info, err := os.Stat(data)
+	if err != nil {
 		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), namesAdvice(data, dataNames())}
 	}
 	l, store, err := a.openLedger(ctx)
@@ -86,11 +87,85 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 		return nil, err
 	}
 	p := &compared{store: store}
-	if err := a.openOwn(ctx, l, data, f, p); err != nil {
+	if info.IsDir() || f.labels != "" || strings.HasSuffix(data, ".npy") {
+		err = a.openOwnImages(ctx, l, data, f, p)
+	} else {
+		err = f.tablesOnly(data)
+		if err == nil {
+			err = a.openOwn(ctx, l, data, f, p)
+		}
+	}
+	if err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
+}
+
+// tablesOnly refuses flags that mean nothing for a table.
+func (f *crossoverFlags) tablesOnly(data string) error {
+	for _, c := range []struct{ value, flag string }{{f.classes, "--classes"}, {f.images, "--images"}} {
+		if c.value != "" {
+			return &usageError{fmt.Sprintf("%s is for images, and %s is a table", c.flag, data), "leave it out; what is public about a table stands in its schema"}
+		}
+	}
+	return nil
+}
+
+// openOwnImages opens images of one's own and asks the ledger whether they are public.
+func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
+	for _, c := range []struct{ value, flag string }{{f.table.schema, "--schema"}, {f.table.test, "--test"}} {
+		if c.value != "" {
+			return &usageError{fmt.Sprintf("%s is for tables, and %s holds images", c.flag, data), "leave it out"}
+		}
+	}
+	pictures, err := openOwnPictures(data, f.labels, f.classes)
+	if err != nil {
+		return err
+	}
+	// The number of public images is public; that of sensitive ones is asked for below.
+	if err := pictures.declareRows("--images", cmp.Or(f.images, "public")); err != nil {
+		return err
+	}
+	if f.table.target != "" && f.table.target != pictures.target {
+		return &usageError{fmt.Sprintf("target %q: these images have the label %q", f.table.target, pictures.target), "leave out --target"}
+	}
+	s := pictures.schema()
+	if err := effectivePublic(ctx, l, pictures.name, s); err != nil {
+		return err
+	}
+	p.data = &crossover.Data{Name: pictures.name, Images: &lab.Images{Name: pictures.name, Target: pictures.target, Train: pictures.train}}
+	digest, err := l.Digest(ctx, pictures.digested())
+	if err != nil {
+		return err
+	}
+	p.data.Key = fmt.Sprintf("%s, %s, %x", pictures.name, pictures.target, digest[:min(6, len(digest))])
+	switch {
+	case s.Public && f.pay != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+	case s.Public && f.standIn != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+	case s.Public:
+		return nil
+	case f.images == "":
+		return &usageError{"what is public about the number of images?", "--images public, --images N or --images about-N"}
+	case f.standIn != "":
+		p.standsFor = pictures.name
+		if images, _ := lookup(f.standIn); !images {
+			return &usageError{fmt.Sprintf("--stand-in %s: no built-in set of images", f.standIn), "built in: " + imageNames()}
+		}
+		if p.data, err = a.openBuiltin(f.standIn, &fitFlags{}); err != nil {
+			return err
+		}
+		return p.shrink(s.Rows.N)
+	}
+	p.data.Purse = &crossover.Purse{
+		Input: workflow.Input{Dataset: pictures.name, Schema: s, Target: pictures.target, Rows: s.Rows.N, Test: workflow.HeldOut},
+		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest},
+	}
+	key, err := scopeKey(ctx, l, pictures.name, s, nil)
+	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.seal(plan, s, key) }
+	return err
 }
 
 // openOwn opens a file with its schema and asks the ledger whether it is public. A

@@ -324,41 +324,54 @@ func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
 		}
 		return nil, &usageError{fmt.Sprintf("%s: neither images nor a built-in set of images", data), "built-in: " + strings.Join(names, ", ")}
 	}
+	p, err := openOwnPictures(data, f.labels, f.classes)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.declareRows("--rows", f.rows)
+}
+
+// openOwnPictures opens a folder of images, or a file of images with one of labels, whose
+// number is still to be declared.
+func openOwnPictures(data, labels, classNames string) (*pictures, error) {
+	info, err := os.Stat(data)
+	if err != nil {
+		return nil, err
+	}
 	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
 	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
 		return nil, err
 	}
 	var classes []string
-	if f.classes != "" {
-		classes = strings.Split(f.classes, ",")
+	if classNames != "" {
+		classes = strings.Split(classNames, ",")
 	}
-	var err error
 	switch {
 	case info.IsDir():
 		p.train, err = images.OpenFolder(data, classes)
-	case f.labels == "":
+	case labels == "":
 		return nil, &usageError{fmt.Sprintf("%s: which file has its labels?", data), "--labels FILE, and --classes with their names in order"}
 	case strings.HasSuffix(data, ".npy"):
-		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: f.labels}, classes)
+		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: labels}, classes)
 	default:
-		p.train, err = images.OpenIDX(images.Pair{Images: data, Labels: f.labels}, classes)
+		p.train, err = images.OpenIDX(images.Pair{Images: data, Labels: labels}, classes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return p, p.declareRows(f.rows)
+	return p, nil
 }
 
-func (p *pictures) declareRows(text string) error {
+func (p *pictures) declareRows(flag, text string) error {
 	switch number, about := strings.CutPrefix(text, "about-"); {
 	case text == "":
-		return &usageError{"what is public about the number of images?", "--rows public, --rows N or --rows about-N"}
+		return &usageError{"what is public about the number of images?", fmt.Sprintf("%[1]s public, %[1]s N or %[1]s about-N", flag)}
 	case text == "public":
 		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
 	default:
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || n < 1 {
-			return &usageError{fmt.Sprintf("--rows %q: want public, N or about-N", text), "example: --rows about-5000"}
+			return &usageError{fmt.Sprintf("%s %q: want public, N or about-N", flag, text), fmt.Sprintf("example: %s about-5000", flag)}
 		}
 		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: n}
 		if about {
