@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -142,6 +143,10 @@ func (c *Curve) draw(b *bytes.Buffer, f frame, colour string, scale float64) {
 
 // shade marks the crossover and its interval, and says who is better on either side.
 func (r *Result) shade(b *bytes.Buffer, f frame, p *Pair) {
+	if !p.described() {
+		text(b, (plotLeft+plotRight)/2, f.y-6, "middle", `fill="#7a5c00" font-weight="600"`, "no single crossover describes these curves")
+		return
+	}
 	at := float64(p.Crossover.Estimate)
 	x1, x2 := f.edge(float64(p.Crossover.Interval[0])), f.edge(float64(p.Crossover.Interval[1]))
 	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#f4d35e" opacity="0.35"/>`, x1, f.y, max(x2-x1, 1.5), f.height)
@@ -220,7 +225,7 @@ func (r *Result) legend(b *bytes.Buffer, f frame) {
 			break
 		}
 	}
-	if len(r.Pairs) == 1 {
+	if slices.ContainsFunc(r.Pairs, func(p Pair) bool { return p.described() }) {
 		y += 18
 		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="18" height="10" fill="#f4d35e" opacity="0.5"/>`, x, y-9)
 		text(b, x+24, y, "start", `fill="#334" font-size="11"`, "crossover's interval")
@@ -242,8 +247,10 @@ func (p *Pair) draw(b *bytes.Buffer, f frame, e []Point, scale float64, axis str
 	}
 	f.top = 1.1*span + 1e-9
 	f.bottom = -f.top
-	x1, x2 := f.edge(float64(p.Crossover.Interval[0])), f.edge(float64(p.Crossover.Interval[1]))
-	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#f4d35e" opacity="0.35"/>`, x1, f.y, max(x2-x1, 1.5), f.height)
+	if p.described() {
+		x1, x2 := f.edge(float64(p.Crossover.Interval[0])), f.edge(float64(p.Crossover.Interval[1]))
+		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="#f4d35e" opacity="0.35"/>`, x1, f.y, max(x2-x1, 1.5), f.height)
+	}
 	f.axes(b, e, "")
 	fmt.Fprintf(b, `<line x1="%g" x2="%g" y1="%.1f" y2="%.1f" stroke="#334"/>`, plotLeft, plotRight, f.py(0), f.py(0))
 	var line []string
@@ -254,7 +261,7 @@ func (p *Pair) draw(b *bytes.Buffer, f frame, e []Point, scale float64, axis str
 		line = append(line, fmt.Sprintf("%.1f,%.1f", at, f.py(scale*float64(x.Difference.Estimate))))
 	}
 	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="#334" stroke-width="1.4"/>`, strings.Join(line, " "))
-	text(b, plotLeft, f.y-6, "start", `fill="#112" font-weight="600"`, fmt.Sprintf("%s less %s, seed by seed", p.Simple, p.Complex))
+	text(b, plotLeft, f.y-6, "start", `fill="#112" font-weight="600"`, fmt.Sprintf("%s less %s", p.Simple, p.Complex))
 	text(b, plotRight+12, f.y+14, "start", `fill="#334" font-size="11"`, p.Simple+" better")
 	text(b, plotRight+12, f.y+f.height-4, "start", `fill="#334" font-size="11"`, p.Complex+" better")
 }

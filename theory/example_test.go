@@ -66,7 +66,7 @@ func ExampleEstimateCrossover() {
 	fmt.Printf("%.2f [%.2f, %.2f]: %s\n", c.Epsilon.Estimate, c.Epsilon.Lower, c.Epsilon.Upper, c.Verdict)
 	fmt.Printf("P(simple better) at epsilon 0.5: %.2f\n", c.Points[1].SimpleBetter)
 	// Output:
-	// 1.21 [1.04, 1.39]: the curves cross within the interval
+	// 1.21 [0.98, 1.49]: the curves cross within the interval
 	// P(simple better) at epsilon 0.5: 1.00
 }
 

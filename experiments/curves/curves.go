@@ -91,6 +91,31 @@ func (s *Study) At(ctx context.Context, how How, m Model, epsilon float64) ([]fl
 	return best, nil
 }
 
+// One trains model i as published at all epsilons by one of its rates: the best at the
+// largest ε, as a rate is found that was tuned once and without thinking of the noise.
+func (s *Study) One(ctx context.Context, i int) (Curve, error) {
+	m := s.Models[i]
+	best, rate := math.Inf(-1), 0.
+	for _, r := range m.Rates {
+		got, err := s.Rate(ctx, Published, m, s.Epsilons[len(s.Epsilons)-1], r)
+		if err != nil {
+			return nil, err
+		}
+		if mean := stat.Mean(got, nil); mean > best {
+			best, rate = mean, r
+		}
+	}
+	m.Rates = []float64{rate}
+	out := make(Curve, len(s.Epsilons))
+	for k, epsilon := range s.Epsilons {
+		var err error
+		if out[k], err = s.At(ctx, Published, m, epsilon); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // Rate trains a model with every seed at one ε and, for Published, one step size.
 func (s *Study) Rate(ctx context.Context, how How, m Model, epsilon, rate float64) ([]float64, error) {
 	cell := fmt.Sprintf("%s, %s, ε = %g, rate %g, %d of %s, %d test, lots of %d, %g epochs, %d runs",
