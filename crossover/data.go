@@ -1,6 +1,7 @@
 package crossover
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -9,6 +10,7 @@ import (
 	"pawl/feature"
 	"pawl/nn"
 	"pawl/schema"
+	"pawl/workflow"
 	"pawl/zoo"
 )
 
@@ -68,8 +70,8 @@ func (d *Data) Tests() int {
 	return int(heldOut * float64(len(d.Table.Rows)))
 }
 
-// numeric says that the target is a number.
-func (d *Data) numeric() bool {
+// Numeric says that the target is a number.
+func (d *Data) Numeric() bool {
 	if d.Images != nil {
 		return false
 	}
@@ -79,7 +81,7 @@ func (d *Data) numeric() bool {
 
 // Metric is what is measured; more of it is better.
 func (d *Data) Metric() string {
-	if d.numeric() {
+	if d.Numeric() {
 		return "minus mean absolute error"
 	}
 	return "accuracy"
@@ -142,14 +144,14 @@ func (d *Data) validation(seed uint64) *Data {
 	return &v
 }
 
-// Check refuses a configuration that does not fit the data. Errors are
-// *workflow.UsageError or those of the network.
-func (d *Data) Check(s Spec) error {
+// Check refuses a configuration that does not fit the data; delta may be empty where the
+// number of rows is public. Errors are *workflow.UsageError or those of the network.
+func (d *Data) Check(s Spec, delta string) error {
 	if err := d.checkPaid(s); err != nil {
 		return err
 	}
 	if d.Images == nil {
-		return d.checkTable(s)
+		return d.checkTable(s, delta)
 	}
 	const hint = "words for images: a network, logistic, linear, features:scatter, rwt, as-drawn, an optimizer, lr=, clip=, batch=, epochs="
 	for _, c := range []struct {
@@ -167,16 +169,20 @@ func (d *Data) Check(s Spec) error {
 	return err
 }
 
-func (d *Data) checkTable(s Spec) error {
+func (d *Data) checkTable(s Spec, delta string) error {
 	const hint = "words for tables: logistic, linear, model:NAME, features:, columns:, encoding:, stw, lr=, clip=, and fully connected networks such as fcn-64"
 	if s.Scatter {
 		return usage(hint, "%s: features:scatter is for images, and %s is a table", s.Text, d.Name)
 	}
 	f := newTableFit(d, s)
+	f.delta = delta
 	if s.Count > 0 {
 		if n := f.columns(); s.Level == feature.AttributeLevel && s.Count > n {
 			return usage(fmt.Sprintf("features:%d, or features:all", n), "%s: %s has %d columns beside the target", s.Text, d.Name, n)
 		}
+	}
+	if s.Network == "logistic" && d.Numeric() {
+		return usage("linear", "%s: logistic regression is for classes, and the target of %s is a number", s.Text, d.Name)
 	}
 	if s.ofTable() {
 		return d.checkNetwork(s, f)
@@ -208,7 +214,12 @@ func (d *Data) checkNetwork(s Spec, f *tableFit) error {
 		return usage("features:a,b,c", "%s: a network takes all columns, or a list of them", s.Text)
 	}
 	if _, err := f.network(d.Table, cell{epsilon: 1, seed: 1}); err != nil {
-		return usage("fully connected networks of pawl models list, such as fcn-64", "%s does not fit %s, a table: %v", s.Text, d.Name, err)
+		hint := "fully connected networks of pawl models list, such as fcn-64"
+		var mistake *workflow.UsageError
+		if errors.As(err, &mistake) && mistake.Advice != "" {
+			hint = mistake.Advice
+		}
+		return usage(hint, "%s does not fit %s, a table: %v", s.Text, d.Name, err)
 	}
 	return nil
 }
@@ -254,19 +265,21 @@ func (d *Data) network(s Spec, epsilon *float64) (zoo.Spec, error) {
 
 // find opens the network and changes what the words say.
 func (s Spec) find() (spec zoo.Spec, err error) {
-	spec, ok := zoo.Lookup(s.Network)
-	if !ok {
-		if !s.file() {
+	if s.loaded != nil {
+		spec = *s.loaded
+	} else {
+		var ok bool
+		if spec, ok = zoo.Lookup(s.Network); !ok {
 			return spec, usage("pawl models list", "%s: no network is called %q", s.Text, s.Network)
-		}
-		if spec, err = zoo.Load(s.Network); err != nil {
-			return spec, err
 		}
 	}
 	if !s.AsDrawn {
 		spec = spec.Default()
 	}
 	if s.TrainLast > 0 {
+		if n := spec.LayersWithWeights(); s.TrainLast > n {
+			return spec, usage(fmt.Sprintf("rwt=1 to rwt=%d", n), "%s: %s has %d layers with weights", s.Text, s.Network, n)
+		}
 		spec = spec.TrainLast(s.TrainLast)
 	}
 	return spec, nil

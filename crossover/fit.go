@@ -48,10 +48,29 @@ func (d *Data) score(ctx context.Context, s Spec, delta string, c cell) (float64
 	if out.Score.Exact != nil {
 		v = *out.Score.Exact
 	}
-	if d.numeric() {
+	if math.IsNaN(v) {
+		v = d.worst(out.Score.Baseline)
+	}
+	if d.Numeric() {
 		return -v, nil
 	}
 	return v, nil
+}
+
+// worst stands for a noisy score that is none, because the noise of few rows left no
+// positive number of them: the baseline's where it has one, else that of a guess.
+func (d *Data) worst(baseline float64) float64 {
+	switch {
+	case !math.IsNaN(baseline) && !math.IsInf(baseline, 0):
+		return baseline
+	case d.Images != nil:
+		return 1 / float64(len(d.Images.Train.Classes))
+	}
+	c := d.Table.Schema.Columns[d.Table.Schema.Column(d.Table.Target)]
+	if d.Numeric() {
+		return c.Upper - c.Lower
+	}
+	return 1 / float64(len(c.Levels()))
 }
 
 func (d *Data) trainImages(ctx context.Context, s Spec, delta string, c cell) (*workflow.Outcome, error) {

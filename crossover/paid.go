@@ -2,6 +2,7 @@ package crossover
 
 import (
 	"context"
+	"reflect"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
@@ -33,6 +34,8 @@ func (d *Data) checkPaid(s Spec) error {
 		return usage("features:K and columns:K pay for their choice", "%s: unpaid looks at exact tables, and %s is sensitive", s.Text, d.Name)
 	case s.Standard:
 		return usage(stand, "%s: stw chooses by exact scores, and %s is sensitive", s.Text, d.Name)
+	case d.Rows() < 1 && (s.LearningRate > 0 || s.ClippingNorm > 0 || s.Encoding != ""):
+		return usage("leave them out, or declare the rows in the schema (about N)", "%s: lr=, clip= and encoding: go by the number of rows, and that of %s is not public", s.Text, d.Name)
 	case s.Encoding == "integer":
 		return usage("declare the categories ordered in the schema, or "+stand, "%s: encoding:integer reads the rows by another schema, and those of %s are sealed by their own", s.Text, d.Name)
 	}
@@ -55,48 +58,80 @@ func (s *Study) checkPaid() error {
 	return nil
 }
 
-// Price is what all runs of a paid study cost together at its δ, and Event what is
-// booked, if no run is interrupted and charged twice.
+// Price is what runs on sensitive rows cost together at a δ.
 type Price struct {
 	Epsilon float64
 	Runs    int
-	Event   dp.Event
+	// Bookings are the events in the order in which the ledger is asked for them: a choice
+	// of features, and then a training with its noisy score. Each is decided beside those
+	// before it.
+	Bookings []dp.Event
 }
 
-// Price composes the events of every run that is not kept: each choice, each training and
-// each noisy score. Nothing is read and nothing is booked.
-func (s *Study) Price() (Price, error) {
-	p := Price{}
-	var events []dp.Event
-	for _, spec := range s.Specs {
-		for _, epsilon := range s.Epsilons {
-			missing := int64(0)
+// Price composes the events of all runs that the result shows: what may be claimed of it.
+// Nothing is read and nothing is booked. A run that was interrupted is charged beside it.
+func (s *Study) Price() (Price, error) { return s.price(func(string) bool { return false }) }
+
+// Missing is Price for the runs that are not kept: what is still to be paid.
+func (s *Study) Missing() (Price, error) {
+	keeper, ok := s.Cells.(interface{ Keeps(name string) bool })
+	if !ok {
+		return s.Price()
+	}
+	return s.price(keeper.Keeps)
+}
+
+func (s *Study) price(paid func(name string) bool) (p Price, err error) {
+	for _, epsilon := range s.Epsilons {
+		for _, spec := range s.Specs {
+			var one []dp.Event
 			for seed := range s.Seeds {
 				j := job{data: s.Data, spec: spec, cell: cell{epsilon: epsilon, rows: s.Data.Rows(), seed: uint64(seed + 1)}}
-				if k, ok := s.Cells.(interface{ Keeps(name string) bool }); !ok || !k.Keeps(j.name(s.Delta)) {
-					missing++
+				if paid(j.name(s.Delta)) {
+					continue
 				}
+				if one == nil {
+					if one, err = s.Data.events(spec, s.Delta, epsilon); err != nil {
+						return p, err
+					}
+				}
+				p.Bookings = append(p.Bookings, one...)
+				p.Runs++
 			}
-			if missing == 0 {
-				continue
-			}
-			one, err := s.Data.events(spec, s.Delta, epsilon)
-			if err != nil {
-				return p, err
-			}
-			events = append(events, dp.Repeat{Count: missing, Event: dp.Compose{Events: one}})
-			p.Runs += int(missing)
 		}
 	}
-	if p.Event = (dp.Compose{Events: events}); len(events) == 0 {
+	if p.Runs == 0 {
 		return p, nil
 	}
-	price, err := accountant.Epsilon(p.Event, dp.AddOrRemoveOne, deltaOf(s.Delta), accountant.MethodRDP)
-	p.Epsilon = price.Epsilon
+	p.Epsilon, err = epsilonOf(p.Bookings, s.Delta)
 	return p, err
 }
 
-// events are what one run books.
+// epsilonOf composes events. Without a δ only pure ones have a price.
+func epsilonOf(events []dp.Event, delta string) (float64, error) {
+	method, d := accountant.MethodRDP, deltaOf(delta)
+	if d == 0 {
+		method = accountant.MethodMin
+	}
+	price, err := accountant.Epsilon(dp.Compose{Events: gathered(events)}, dp.AddOrRemoveOne, d, method)
+	return price.Epsilon, err
+}
+
+// gathered puts neighbours that are the same event into one, which is faster to compose.
+func gathered(events []dp.Event) (out []dp.Event) {
+	for i := 0; i < len(events); {
+		n := i + 1
+		for n < len(events) && reflect.DeepEqual(events[n], events[i]) {
+			n++
+		}
+		out = append(out, dp.Repeat{Count: int64(n - i), Event: events[i]})
+		i = n
+	}
+	return out
+}
+
+// events are what one run books, in order; a choice of features is priced beside a
+// training on all columns.
 func (d *Data) events(s Spec, delta string, epsilon float64) ([]dp.Event, error) {
 	if s.Count > 0 {
 		f := newTableFit(d, s)
@@ -120,14 +155,14 @@ func (d *Data) events(s Spec, delta string, epsilon float64) ([]dp.Event, error)
 func (d *Data) plan(s Spec, delta string, epsilon float64) (*workflow.Plan, error) {
 	c := cell{epsilon: epsilon, rows: d.Rows(), seed: 1}
 	if d.Images != nil {
-		return d.imagePlan(d.Images, s, delta, c)
+		return d.imagePlan(d.images(c.seed, c.rows), s, delta, c)
 	}
-	f := newTableFit(d, s)
+	f, t := newTableFit(d, s), d.table(c.seed, c.rows)
 	f.delta = delta
 	if s.ofTable() {
-		return f.networkPlan(d.Table, d, c)
+		return f.networkPlan(t, d, c)
 	}
-	return f.plan(d.Table, s.Features, number(epsilon), c.seed)
+	return f.plan(t, s.Features, number(epsilon), c.seed)
 }
 
 // Rehearse runs two steps of every configuration on synthetic rows: what would fail after

@@ -106,8 +106,11 @@ func TestEveryRunOnSensitiveRowsIsPaidFor(t *testing.T) {
 		}
 	}
 	// What was paid for is kept.
-	if price, err = s.Price(); err != nil || price.Runs != 0 || price.Epsilon != 0 {
-		t.Errorf("%d runs at %g are left to pay for, %v", price.Runs, price.Epsilon, err)
+	if left, err := s.Missing(); err != nil || left.Runs != 0 || left.Epsilon != 0 {
+		t.Errorf("%d runs at %g are left to pay for, %v", left.Runs, left.Epsilon, err)
+	}
+	if again, err := s.Price(); err != nil || again.Epsilon != price.Epsilon || again.Runs != 16 {
+		t.Errorf("what is shown cost %g, and %g before it was run, %v", again.Epsilon, price.Epsilon, err)
 	}
 	if _, err := s.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -124,7 +127,7 @@ func TestNoRunBeyondTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := d.Purse.Env.Ledger.WhatIf(t.Context(), "own", "", price.Event); err != nil || f.Admitted {
+	if f, err := d.Purse.Env.Ledger.WhatIfEach(t.Context(), "own", "", price.Bookings); err != nil || f.Admitted {
 		t.Errorf("a price of %g passes a budget of 2.5: %v", price.Epsilon, err)
 	}
 	if _, err := s.Run(t.Context()); !errors.Is(err, ledger.ErrRefused) {
@@ -148,7 +151,7 @@ func TestAnInterruptedRunStaysChargedAndOthersAreKept(t *testing.T) {
 	if _, err := s.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
-	left, err := s.Price()
+	left, err := s.Missing()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,11 @@ type Spec struct {
 	Optimizer                          string
 	LearningRate, ClippingNorm, Epochs float64
 	Batch                              int
+
+	// loaded is the network of a file, read once, and digest that of its text: another
+	// network under the same name has other scores.
+	loaded *zoo.Spec
+	digest string
 }
 
 // Word is one word of the grammar.
@@ -237,27 +242,37 @@ func (s *Spec) number(word, key, value string) error {
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return usage("example: "+key+"=0.5", "%s: %q wants a finite number above 0", s.Text, word)
 	}
+	if v < 1e-6 || v > 1e6 {
+		return usage("example: "+key+"=0.5", "%s: %q is out of the range from 1e-6 to 1e6", s.Text, word)
+	}
 	*field = v
 	return nil
 }
 
 func (s Spec) String() string { return s.Text }
 
-// file says that the network stands in a file.
-func (s Spec) file() bool {
-	return strings.HasSuffix(s.Network, ".yaml") || strings.HasSuffix(s.Network, ".yml")
-}
-
-// key is the configuration with what stands in its file: another network under the same
-// name has other scores.
-func (s Spec) key() string {
-	if !s.file() {
-		return s.Text
+// load reads the network of a file, if s has one that was not read.
+func (s *Spec) load() error {
+	if s.loaded != nil || !strings.HasSuffix(s.Network, ".yaml") && !strings.HasSuffix(s.Network, ".yml") {
+		return nil
 	}
 	content, err := os.ReadFile(s.Network)
 	if err != nil {
-		return s.Text // Check has opened it; whoever trains says what is wrong
+		return usage("name a YAML file of a network, or one of pawl models list", "%s: %v", s.Text, err)
+	}
+	spec, err := zoo.Load(s.Network)
+	if err != nil {
+		return err
 	}
 	sum := sha256.Sum256(content)
-	return fmt.Sprintf("%s (%x)", s.Text, sum[:6])
+	s.loaded, s.digest = &spec, fmt.Sprintf("%x", sum[:6])
+	return nil
+}
+
+// key is the configuration with what stands in its file.
+func (s Spec) key() string {
+	if s.loaded == nil {
+		return s.Text
+	}
+	return fmt.Sprintf("%s (%s)", s.Text, s.digest)
 }

@@ -2,6 +2,7 @@ package crossover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 
 	"pawl/advise"
 	"pawl/kernel"
+	"pawl/workflow"
 )
 
 // Tuning says how step sizes are chosen for every configuration and ε.
@@ -33,6 +35,9 @@ var Factors = []float64{.25, .5, 1, 2, 4}
 
 // tuningSeed is that of the runs that choose a factor; comparisons start at 1.
 const tuningSeed = 1_000_001
+
+// leastRows train and leastTests score, or a comparison says nothing.
+const leastRows, leastTests = 50, 10
 
 // Cells keeps finished measurements, so that an interrupted study goes on. It may be
 // called side by side.
@@ -68,29 +73,32 @@ func (s *Study) Check() error {
 	if len(s.Specs) < 2 {
 		return usage("example: --a logistic --b mnist-paw-cnn", "a crossover compares two configurations or more, %d are given", len(s.Specs))
 	}
-	for i, c := range s.Specs {
+	for i := range s.Specs {
+		if err := s.Specs[i].load(); err != nil {
+			return err
+		}
+		c := s.Specs[i]
 		for _, earlier := range s.Specs[:i] {
 			if earlier.Text == c.Text {
 				return usage("two that differ", "%s is compared with itself", c.Text)
 			}
 		}
-		if err := s.Data.Check(c); err != nil {
+		if err := s.Data.Check(c, s.Delta); err != nil {
 			return err
 		}
 	}
 	if err := checkEpsilons(s.Epsilons); err != nil {
 		return err
 	}
-	for _, c := range s.Specs {
-		if err := s.checkChoice(c); err != nil {
-			return err
-		}
-	}
 	switch {
 	case s.At != 0 && !slices.Contains(s.Epsilons, s.At):
 		return usage("add it to --epsilons", "epsilon %s is not measured", number(s.At))
+	case !s.Data.Paid() && (s.Data.Rows() < leastRows || s.Data.Tests() < leastTests):
+		return usage("take the simple configuration", "%s has %d rows to train and %d to test: too few for a comparison, which needs %d and %d", s.Data.Name, s.Data.Rows(), s.Data.Tests(), leastRows, leastTests)
 	case s.Seeds < 2:
 		return usage("--seeds 5", "an interval needs two seeds or more")
+	case s.Reach > 1 && !s.Data.Numeric():
+		return usage("example: --reach 0.85", "--reach %s: accuracy is a fraction of 1", number(s.Reach))
 	case s.Plain == 1 || s.Plain < 0:
 		return usage("--plain 2, or 0 for none", "the cost of privacy needs two runs without noise or more")
 	case !slices.Contains(Tunings, s.Tuning):
@@ -104,29 +112,48 @@ func (s *Study) Check() error {
 		if s.Tuning == Rule {
 			break
 		}
-		if c.LearningRate > 0 || c.Standard || s.Data.Images == nil && (c.ofTable() || c.learner() != "" && c.learner() != advise.Descent) {
-			return usage("--tune rule", "%s: its step size is given, has a rule of its own, or there is none: it is not tuned here", c.Text)
+		why := ""
+		switch {
+		case c.LearningRate > 0:
+			why = "its step size is given"
+		case c.Standard:
+			why = "stw chooses its step size itself"
+		case s.Data.Images == nil && c.ofTable():
+			why = "networks on tables are trained by the rule's step size"
+		case s.Data.Images == nil && c.learner() != "" && c.learner() != advise.Descent:
+			why = "its model has no step size"
+		}
+		if why != "" {
+			return usage("--tune rule, or linear models and networks on images without lr=", "%s: %s, so that there is nothing to tune", c.Text, why)
 		}
 	}
 	if err := s.checkPaid(); err != nil {
 		return err
 	}
-	return s.checkRows()
+	if err := s.checkRows(); err != nil {
+		return err
+	}
+	return s.checkPlans()
 }
 
-// checkChoice refuses a choice of features that its own rule refuses at some ε: tables
-// that noise hides.
-func (s *Study) checkChoice(c Spec) error {
-	if c.Count == 0 || c.Unpaid {
-		return nil
-	}
-	f := newTableFit(s.Data, c)
-	f.delta = s.Delta
-	t := s.Data.table(1, s.Data.Rows())
-	for _, epsilon := range s.Epsilons {
-		_, _, err := f.share(t, f.choice(t, epsilon, 1), cell{epsilon: epsilon, seed: 1})
-		if err != nil {
-			return usage("larger epsilons; +unpaid for exact tables, as published; or columns by name: features:a,b", "%s at epsilon %s: %v", c.Text, number(epsilon), err)
+// checkPlans plans every configuration at every ε: what cannot be priced, such as a δ that
+// a learner does not take or a choice that noise hides, is refused before the first run.
+func (s *Study) checkPlans() error {
+	for _, c := range s.Specs {
+		for _, epsilon := range s.Epsilons {
+			var err error
+			if c.Unpaid {
+				_, err = s.Data.plan(c, s.Delta, epsilon)
+			} else {
+				_, err = s.Data.events(c, s.Delta, epsilon)
+			}
+			var mistake *workflow.UsageError
+			switch {
+			case errors.As(err, &mistake):
+				return usage(mistake.Advice, "%s at epsilon %s: %v", c.Text, number(epsilon), mistake)
+			case err != nil:
+				return usage("another configuration, epsilon or delta", "%s at epsilon %s: %v", c.Text, number(epsilon), err)
+			}
 		}
 	}
 	return nil
@@ -185,6 +212,41 @@ func (s *Study) Trainings() int {
 		}
 	}
 	return total + len(s.Rates)*n
+}
+
+// Known is the number of those at the rule's step sizes that are kept.
+func (s *Study) Known() int {
+	keeper, ok := s.Cells.(interface{ Keeps(name string) bool })
+	if !ok {
+		return 0
+	}
+	names := map[string]bool{}
+	for _, j := range s.jobs() {
+		if name := j.name(s.Delta); keeper.Keeps(name) {
+			names[name] = true
+		}
+	}
+	return len(names)
+}
+
+// jobs are all trainings but those of other step sizes, which tuning finds.
+func (s *Study) jobs() (all []job) {
+	for _, spec := range s.Specs {
+		for seed := range max(s.Seeds, s.Plain) {
+			if seed < s.Plain {
+				all = append(all, job{s.Data, spec, cell{epsilon: math.Inf(1), rows: s.Data.Rows(), seed: uint64(seed + 1)}, nil})
+			}
+			if seed >= s.Seeds {
+				continue
+			}
+			for _, rows := range append([]int{s.Data.Rows()}, s.Rows...) {
+				for _, epsilon := range s.Epsilons {
+					all = append(all, job{s.Data, spec, cell{epsilon: epsilon, rows: rows, seed: uint64(seed + 1)}, nil})
+				}
+			}
+		}
+	}
+	return all
 }
 
 // grid are accuracies by configuration, ε and seed.

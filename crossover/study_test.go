@@ -329,7 +329,7 @@ func TestConfigurationsOfTablesTrain(t *testing.T) {
 	scores := map[float64][]string{}
 	for _, text := range []string{"linear", "logistic+encoding:linear", "encoding:integer", "encoding:numeric", "features:deg-malig", "columns:2+unpaid", "model:naive-bayes", "objective-perturbation", "stw", "linear+lr=3", "linear+clip=0.01", "fcn-64+epochs=2", "fcn-64+rwt=1+epochs=2"} {
 		s := specs(t, text)[0]
-		if err := d.Check(s); err != nil {
+		if err := d.Check(s, "1e-04"); err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}

@@ -163,13 +163,13 @@ func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Out
 	if err != nil {
 		return nil, err
 	}
-	features, epsilon := f.Features, number(c.epsilon)
+	features, epsilon, chosen := f.Features, number(c.epsilon), dp.Event(nil)
 	if f.Count > 0 {
-		if features, epsilon, err = f.choose(ctx, t, env, c); err != nil {
+		if features, epsilon, chosen, err = f.choose(ctx, t, env, c); err != nil {
 			return nil, err
 		}
 	}
-	plan, err := f.plan(t, features, epsilon, c.seed)
+	plan, err := f.planBeside(t, features, epsilon, chosen, c)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +184,29 @@ func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Out
 	return plan.Run(ctx, env)
 }
 
+// planBeside plans a training that together with a choice costs no more than the cell's ε.
+// Which columns were chosen may change the event of the training.
+func (f *tableFit) planBeside(t *lab.Table, features []string, epsilon string, chosen dp.Event, c cell) (*workflow.Plan, error) {
+	for {
+		plan, err := f.plan(t, features, epsilon, c.seed)
+		if err != nil || chosen == nil {
+			return plan, err
+		}
+		price, err := accountant.Epsilon(dp.Compose{Events: []dp.Event{chosen, plan.Event}}, dp.AddOrRemoveOne, deltaOf(f.delta), accountant.MethodMin)
+		if err != nil {
+			return nil, err
+		}
+		if price.Epsilon <= c.epsilon {
+			return plan, nil
+		}
+		left, err := strconv.ParseFloat(epsilon, 64)
+		if err != nil || !(left > c.epsilon/2) {
+			return nil, fmt.Errorf("%s: no training fits beside the choice at epsilon %s", f.Text, number(c.epsilon))
+		}
+		epsilon = number(round(.99 * left))
+	}
+}
+
 func memory() *ledger.Ledger {
 	return ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "crossover"})
 }
@@ -192,30 +215,34 @@ func memory() *ledger.Ledger {
 // choice of features takes.
 const choosingShare = 0.2
 
-// choose returns the chosen features and the ε that is left for the training.
-func (f *tableFit) choose(ctx context.Context, t *lab.Table, env workflow.Env, c cell) (features []string, left string, err error) {
+// choose returns the chosen features, the ε that is left for the training, and what the
+// choice books: nothing where it is unpaid.
+func (f *tableFit) choose(ctx context.Context, t *lab.Table, env workflow.Env, c cell) (features []string, left string, booked dp.Event, err error) {
 	in := f.choice(t, c.epsilon, c.seed)
 	left = number(c.epsilon)
 	if f.Unpaid {
 		in.Method, in.AsPublished, in.Epsilon, in.Delta = "cfs-greedy", true, "", ""
 	} else if in.Epsilon, left, err = f.share(t, in, c); err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	plan, err := workflow.NewSelectPlan(in)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	out, err := plan.Choose(ctx, env)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	for _, chosen := range out.Selection.Chosen {
 		features = append(features, chosen.Column.Name)
 	}
 	if len(features) == 0 {
-		return nil, "", usage("more rows or a larger epsilon", "%s: the choice found no feature", f.Text)
+		return nil, "", nil, usage("more rows or a larger epsilon", "%s: the choice found no feature", f.Text)
 	}
-	return features, left, nil
+	if !f.Unpaid {
+		booked = plan.Event
+	}
+	return features, left, booked, nil
 }
 
 // choice asks for the columns that know most about the target.

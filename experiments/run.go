@@ -24,6 +24,7 @@ type Run struct {
 	name    string
 	version string
 	path    string // of the file of cells; empty keeps nothing
+	unread  bool   // the file was there and its cells could not be used
 
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
@@ -62,14 +63,26 @@ func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var k kept
 	// A file that cannot be read, or is of another version, costs time and nothing
-	// else: its cells are measured again.
-	if json.Unmarshal(b, &k) == nil && k.Experiment == name && k.Scale == scale && k.Version == version && k.Cells != nil {
-		r.cells = k.Cells
+	// else, unless its cells were paid for: its cells are measured again.
+	if cells, ok := r.usable(b); ok {
+		r.cells = cells
+	} else {
+		r.unread = true
 	}
 	return r, nil
 }
+
+// usable are the cells of a file, if it is of this replay and version.
+func (r *Run) usable(file []byte) (map[string][]float64, bool) {
+	var k kept
+	ok := json.Unmarshal(file, &k) == nil && k.Experiment == r.name && k.Scale == r.Scale && k.Version == r.version && k.Cells != nil
+	return k.Cells, ok
+}
+
+// Unread says that a file of cells was there and could not be used: it is damaged, or of
+// another version of the program.
+func (r *Run) Unread() bool { return r.unread }
 
 // Kept is the number of cells that need not be measured again.
 func (r *Run) Kept() int {
@@ -124,6 +137,16 @@ func (r *Run) Save() error {
 func (r *Run) save() error {
 	if r.path == "" {
 		return nil
+	}
+	// Another process may have measured others since.
+	if file, err := os.ReadFile(r.path); err == nil {
+		if cells, ok := r.usable(file); ok {
+			for name, v := range cells {
+				if _, ok := r.cells[name]; !ok {
+					r.cells[name] = v
+				}
+			}
+		}
 	}
 	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells})
 	if err != nil {

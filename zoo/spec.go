@@ -186,6 +186,18 @@ func (s Spec) TrainLast(k int) Spec {
 	return s
 }
 
+// LayersWithWeights is the number of layers that TrainLast counts.
+func (s Spec) LayersWithWeights() int {
+	n := 0
+	for _, l := range s.Network.Layers {
+		switch l.Kind {
+		case "dense", "conv2d", "embedding", "lstm", "gru":
+			n++
+		}
+	}
+	return n
+}
+
 // Radius is Defaults.Radius or, where that is zero, the rule's own: the largest
 // over the trained dense layers of 0.6·√m behind a bounded activation, lstm or gru,
 // 1.2·√m behind a rectifier and √m otherwise, for m inputs, and over the trained

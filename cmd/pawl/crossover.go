@@ -15,6 +15,7 @@ import (
 
 	"pawl/crossover"
 	"pawl/experiments"
+	"pawl/workflow"
 )
 
 type crossoverFlags struct {
@@ -65,7 +66,7 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
 				return &usageError{"an interval needs two seeds or more", "example: --seeds 5"}
 			}
-			return a.crossover(c.Context(), args[0], &f)
+			return inItsOwnWords(a.crossover(c.Context(), args[0], &f))
 		},
 	}
 	s := c.Flags()
@@ -94,6 +95,24 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.StringVar(&f.table.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
+}
+
+// inItsOwnWords mends hints that name flags of fit: a configuration is words here.
+func inItsOwnWords(err error) error {
+	var mistake *workflow.UsageError
+	if !errors.As(err, &mistake) {
+		return err
+	}
+	hint, _, _ := strings.Cut(mistake.Advice, ", or --allow-large-delta")
+	for _, flag := range []string{"--model", "--features", "--epsilon ", "--workflow"} {
+		if strings.Contains(hint, flag) {
+			hint = "another configuration or other --epsilons; pawl crossover --help has the words"
+		}
+	}
+	if hint == mistake.Advice {
+		return err
+	}
+	return &usageError{mistake.Msg, hint}
 }
 
 func wordList() string {
@@ -130,40 +149,27 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	if on.data.Paid() && f.pay == "" {
 		return on.refuse(study)
 	}
-	build, err := buildDigest()
+	kept, err := a.openKept(ctx, study, on, f)
 	if err != nil {
 		return err
 	}
-	name := "crossover-" + on.data.Name
-	if on.data.Paid() {
-		if study.Cells, err = experiments.ReadRun(name, "runs", build, f.out); err != nil {
-			return err
-		}
-		if err := a.admitComparison(ctx, study, on, f); err != nil {
-			return err
-		}
-	}
-	kept, err := experiments.NewRun(name, "runs", build, f.out)
-	if err == nil {
-		err = kept.Save()
-	}
-	if err != nil {
-		return &usageError{fmt.Sprintf("%s: cannot be written: %v", f.out, err), "choose another directory with --out"}
-	}
-	study.Cells = kept
 	start := time.Now()
-	fmt.Fprintf(a.err, "%s\n%d trainings", on.words, study.Trainings())
-	if n := kept.Kept(); n > 0 {
-		fmt.Fprintf(a.err, "; %d are kept from earlier runs in %s", n, f.out)
+	all := study.Trainings()
+	known := study.Known()
+	fmt.Fprintf(a.err, "%s\n%d trainings", on.words, all)
+	if known > 0 {
+		fmt.Fprintf(a.err, "; %d are kept from earlier runs in %s", known, f.out)
 	}
 	fmt.Fprintln(a.err)
+	begun := known
 	kept.Progress = func(cell string) {
+		begun++
 		if on.data.Paid() {
 			// How long a run takes depends on the number of rows.
-			fmt.Fprintf(a.err, "%s\n", cell)
+			fmt.Fprintf(a.err, "%d/%d  %s\n", begun, all, cell)
 			return
 		}
-		fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell)
+		fmt.Fprintf(a.err, "%6s  %d/%d  %s\n", time.Since(start).Round(time.Second), begun, all, cell)
 	}
 	r, err := study.Run(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -177,6 +183,40 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 		return err
 	}
 	return a.showCrossover(study, on, r, f, time.Since(start))
+}
+
+// openKept opens the file of finished runs. Before a paid one is begun all of them must be
+// admitted.
+func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared, f *crossoverFlags) (*experiments.Run, error) {
+	version, err := buildDigest()
+	if err != nil {
+		return nil, err
+	}
+	name := "crossover-" + on.data.Name
+	if on.data.Paid() {
+		// What was paid for holds whatever program reads it.
+		name, version = name+"-paid", "paid"
+		kept, err := experiments.ReadRun(name, "runs", version, f.out)
+		if err != nil {
+			return nil, err
+		}
+		if kept.Unread() {
+			return nil, &usageError{fmt.Sprintf("%s: damaged; it holds runs that were paid for", kept.Path()), "restore it, or move it away to pay for all runs again"}
+		}
+		study.Cells = kept
+		if err := a.admitComparison(ctx, study, on, f); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := experiments.NewRun(name, "runs", version, f.out)
+	if err == nil {
+		err = kept.Save()
+	}
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("%s: cannot be written: %v", f.out, err), "choose another directory with --out"}
+	}
+	study.Cells = kept
+	return kept, nil
 }
 
 // study reads the flags but the data.
@@ -193,6 +233,9 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 			return nil, err
 		}
 		s.Specs = append(s.Specs, spec)
+	}
+	if f.out == "" {
+		return nil, &usageError{"pawl crossover: --out names no directory", "example: --out comparison"}
 	}
 	if f.epsilons == "" {
 		return nil, &usageError{"pawl crossover: --epsilons is missing", "example: --epsilons 0.1,0.3,1,3"}
@@ -262,12 +305,14 @@ func (f *crossoverFlags) counts(s *crossover.Study) {
 	}
 }
 
+var listExample = map[string]string{"--epsilons": "0.1,0.3,1,3", "--rates": "0.5,2", "--rows": "5000,10000"}
+
 // parseList reads numbers above 0 with commas between them.
 func parseList(flag, text string) (all []float64, err error) {
 	for _, one := range strings.Split(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(one), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return nil, &usageError{fmt.Sprintf("%s: %q is no number above 0", flag, strings.TrimSpace(one)), "example: " + flag + " 0.5,1,2"}
+			return nil, &usageError{fmt.Sprintf("%s: %q is no number above 0", flag, strings.TrimSpace(one)), "example: " + flag + " " + listExample[flag]}
 		}
 		all = append(all, v)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,8 +14,10 @@ import (
 	"strings"
 
 	"pawl/advise"
+	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
 	"pawl/crossover"
 	"pawl/dataset"
 	"pawl/experiments/lab"
@@ -29,9 +32,10 @@ type compared struct {
 	// standsFor is the sensitive data set in whose place it stands, or empty.
 	standsFor string
 	words     string
-	// price is that of all runs on sensitive rows, before the first.
-	price crossover.Price
-	store interface{ Close() error } // of the ledger that pays, nil for none
+	// price is that of all runs on sensitive rows, missing of those still to be paid for.
+	price, missing crossover.Price
+	protects       string
+	store          interface{ Close() error } // of the ledger that pays, nil for none
 }
 
 func (p *compared) close() {
@@ -59,7 +63,7 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
 	if p.standsFor != "" {
-		p.words += fmt.Sprintf("; it stands in for %s, of which no row is used for this", p.standsFor)
+		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are not read for this; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
 	}
 	return p, nil
 }
@@ -74,6 +78,14 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 			return nil, &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
 		case f.pay != "":
 			return nil, &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+		}
+		for _, c := range []struct {
+			given bool
+			flag  string
+		}{{f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.images != "", "--images"}, {f.table.badRows != "refuse", "--bad-rows"}, {f.updated, "--updated"}} {
+			if c.given {
+				return nil, &usageError{fmt.Sprintf("data set %q is built in, and %s is for files of your own", data, c.flag), "leave it out"}
+			}
 		}
 		d, err := a.openBuiltin(data, &f.table)
 		return &compared{data: d}, err
@@ -139,7 +151,13 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	if err != nil {
 		return err
 	}
-	p.data.Key = fmt.Sprintf("%s, %s, %x", pictures.name, pictures.target, digest[:min(6, len(digest))])
+	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.name, pictures.target, fingerprint(digest, s))
+	p.protects = protection(s)
+	if s.Public {
+		if err := notSensitive(ctx, l, data, digest); err != nil {
+			return err
+		}
+	}
 	switch {
 	case s.Public && f.pay != "":
 		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
@@ -186,14 +204,21 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	case src.schema.Public && f.pay != "":
 		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
 	case src.schema.Public:
-		err := src.each(j.bad, func(cells []float64, _ string) error {
+		digest, err := l.Digest(ctx, bytes.NewReader(src.content))
+		if err != nil {
+			return err
+		}
+		if err := notSensitive(ctx, l, data, digest); err != nil {
+			return err
+		}
+		err = src.each(j.bad, func(cells []float64, _ string) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
 		})
 		if err == nil && f.table.test != "" {
 			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
 		}
-		p.data = ofTable(t, src.content)
+		p.data = &crossover.Data{Name: t.Name, Key: f.key(t, fingerprint(digest, t.Schema)), Table: t}
 		return err
 	case f.standIn == "":
 		return a.openPaid(ctx, l, j, in, f, p, t)
@@ -202,12 +227,59 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	if _, ok := lookup(f.standIn); ok {
 		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
 	} else {
-		p.data, err = standInFile(f.standIn, src, in.Target)
+		p.data, err = standInFile(ctx, l, f.standIn, src, in.Target)
 	}
 	if err != nil {
 		return err
 	}
+	if p.data.Images != nil || p.data.Numeric() != numericColumn(t) {
+		return &usageError{fmt.Sprintf("%s does not stand in for %s: one predicts a class, the other a number", f.standIn, src.name), "a stand-in has a target of the same kind"}
+	}
 	return p.shrink(in.Rows)
+}
+
+func numericColumn(t *lab.Table) bool {
+	return (&crossover.Data{Table: t}).Numeric()
+}
+
+// notSensitive refuses bytes that the ledger holds as a sensitive data set: what is
+// compared on as public is scored exactly and for nothing.
+func notSensitive(ctx context.Context, l *ledger.Ledger, path string, digest []byte) error {
+	owner, err := l.SensitiveUnder(ctx, digest)
+	if err != nil || owner == "" {
+		return err
+	}
+	return &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a comparison on public data scores exactly and for nothing", path, owner),
+		"--pay on that data set, or a file whose rows are public"}
+}
+
+// fingerprint names bytes, under what a schema says of them. The ledger's digest has a
+// key: nobody without it can guess the bytes by it.
+func fingerprint(digest []byte, s *schema.Schema) string {
+	declared, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	sum := sha256.Sum256(declared)
+	return fmt.Sprintf("%x-%x", digest[:min(6, len(digest))], sum[:4])
+}
+
+// key names what runs on a file depend on.
+func (f *crossoverFlags) key(t *lab.Table, of string) string {
+	key := fmt.Sprintf("%s, %s, %s", t.Name, t.Target, of)
+	if f.table.badRows != "refuse" {
+		key += "-" + f.table.badRows
+	}
+	return key
+}
+
+// protection is what one unit is, for the page.
+func protection(s *schema.Schema) string {
+	words := "one " + s.Unit.Name
+	if s.Unit.MaxRows > 1 {
+		words += fmt.Sprintf(" of up to %d rows", s.Unit.MaxRows)
+	}
+	return words + ", added or removed"
 }
 
 // openPaid makes sensitive rows what is compared on. Without --pay only the price is
@@ -219,13 +291,26 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	purse := &crossover.Purse{Input: in}
 	purse.Env.Test = j.test
 	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
+	p.protects = protection(t.Schema)
 	if f.pay == "" {
 		return nil
 	}
-	purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated})
-	// The ledger's digest of the bytes has a key: nobody without it can guess them by it.
-	p.data.Key = fmt.Sprintf("%s, %s, %x", t.Name, t.Target, purse.Env.Digest[:min(6, len(purse.Env.Digest))])
-	return err
+	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated}); err != nil {
+		return err
+	}
+	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
+	if f.table.test != "" {
+		content, err := readFile(f.table.test)
+		if err != nil {
+			return err
+		}
+		digest, err := l.Digest(ctx, bytes.NewReader(content))
+		if err != nil {
+			return err
+		}
+		p.data.Key += fmt.Sprintf(", tested on %x", digest[:min(6, len(digest))])
+	}
+	return nil
 }
 
 // shrink cuts a table that stands in for fewer rows to as many: a crossover falls with
@@ -311,16 +396,20 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 	return &crossover.Data{Name: t.Name, Key: t.Name + ", " + t.Target, Table: t}, checkTarget(t)
 }
 
+func columnNames(t *lab.Table) (names []string) {
+	for _, c := range t.Schema.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // checkTarget refuses a target before anything is said about configurations.
 func checkTarget(t *lab.Table) error {
 	if t.Target == "" {
-		return &usageError{"no target: name the column to predict with --target", ""}
+		return &usageError{"no target: name the column to predict with --target", "columns: " + strings.Join(columnNames(t), ", ")}
 	}
 	if t.Schema.Column(t.Target) < 0 {
-		var names []string
-		for _, c := range t.Schema.Columns {
-			names = append(names, c.Name)
-		}
+		names := columnNames(t)
 		advice := "columns: " + strings.Join(names, ", ")
 		if near := schema.Nearest(t.Target, names); near != "" {
 			advice = fmt.Sprintf("did you mean %q? %s", near, advice)
@@ -338,17 +427,9 @@ func imageNames() string {
 	return strings.Join(names, ", ")
 }
 
-func ofTable(t *lab.Table, content []byte) *crossover.Data {
-	if t == nil {
-		return nil
-	}
-	sum := sha256.Sum256(content)
-	return &crossover.Data{Name: t.Name, Key: fmt.Sprintf("%s, %s, %x", t.Name, t.Target, sum[:6]), Table: t}
-}
-
 // standInFile reads rows that stand in for those of src. They are public, or synthetic, by
 // the operator's word.
-func standInFile(path string, src *source, target string) (*crossover.Data, error) {
+func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source, target string) (*crossover.Data, error) {
 	if !fileExists(path) {
 		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), namesAdvice(path, dataNames())}
 	}
@@ -359,6 +440,13 @@ func standInFile(path string, src *source, target string) (*crossover.Data, erro
 	if sameTable(content, src.content) {
 		return nil, &usageError{fmt.Sprintf("%s: holds the rows of DATA itself, and those are sensitive", path), "other rows of the same schema: public ones, or synthetic ones"}
 	}
+	digest, err := l.Digest(ctx, bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	if err := notSensitive(ctx, l, path, digest); err != nil {
+		return nil, err
+	}
 	t := &lab.Table{Name: baseName(path), Target: target, Schema: src.schema}
 	if err := checkTarget(t); err != nil {
 		return nil, err
@@ -367,7 +455,7 @@ func standInFile(path string, src *source, target string) (*crossover.Data, erro
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})
-	return ofTable(t, content), err
+	return &crossover.Data{Name: t.Name, Key: fmt.Sprintf("%s, %s, %s", t.Name, t.Target, fingerprint(digest, t.Schema)), Table: t}, err
 }
 
 // refuse says what the runs would cost.
@@ -376,9 +464,13 @@ func (p *compared) refuse(s *crossover.Study) error {
 	if err != nil {
 		return err
 	}
+	const stand = "--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema"
+	if math.IsInf(price.Epsilon, 1) {
+		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite price at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a price give another --delta"}
+	}
 	cost := roundedUp(price.Epsilon)
 	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, cost, s.Delta),
-		fmt.Sprintf("--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema; --pay %s pays", cost)}
+		fmt.Sprintf("%s; --pay %s pays, from a budget that somebody has granted", stand, cost)}
 }
 
 // admitComparison asks before the first run whether all may be paid for, and rehearses
@@ -391,26 +483,55 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if p.price, err = s.Price(); err != nil {
 		return err
 	}
-	if p.price.Runs == 0 {
+	if p.missing, err = s.Missing(); err != nil {
+		return err
+	}
+	if p.missing.Runs == 0 {
 		return nil // all are kept: what was released may be read again
 	}
-	cost := roundedUp(p.price.Epsilon)
-	if !(p.price.Epsilon <= most) {
-		return &usageError{fmt.Sprintf("%d runs would cost epsilon %s in all at delta %s, more than --pay %s", p.price.Runs, cost, s.Delta, f.pay),
-			fmt.Sprintf("--pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
+	what := fmt.Sprintf("%d runs cost epsilon %s in all at delta %s", p.missing.Runs, roundedUp(p.missing.Epsilon), s.Delta)
+	tooMuch := func(cost, of string) error {
+		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("--pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
 	}
-	l := p.data.Purse.Env.Ledger
-	forecast, err := l.WhatIf(ctx, p.data.Name, "", p.price.Event)
+	if !(p.missing.Epsilon <= most) {
+		return tooMuch(roundedUp(p.missing.Epsilon), "")
+	}
+	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", p.missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
-		return &usageError{fmt.Sprintf("%s is new to the ledger, and %d runs at epsilon %s in all need a budget that somebody has granted", p.data.Name, p.price.Runs, cost),
-			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, cost, s.Delta)}
+		budget, err := sufficient(ctx, p.missing, s.Delta)
+		if err != nil {
+			return err
+		}
+		return &usageError{fmt.Sprintf("%s is new to the ledger, and %s: they need a budget that somebody has granted", p.data.Name, what),
+			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, budget, s.Delta)}
 	case err != nil:
 		return err
 	case !forecast.Admitted:
-		return fmt.Errorf("%d runs cost epsilon %s in all at delta %s, and none is begun: %w: %s", p.price.Runs, cost, s.Delta, ledger.ErrRefused, forecast.Refusal)
+		return fmt.Errorf("%s, and none is begun: %w: %s", what, ledger.ErrRefused, forecast.Refusal)
+	case float64(forecast.Need) > most:
+		// Under a budget much larger than the price, the ledger's bound is coarser than it.
+		return tooMuch(roundedUp(float64(forecast.Need)), fmt.Sprintf(", and take epsilon %s of the budget as the ledger counts one job beside another", roundedUp(float64(forecast.Need))))
 	}
-	fmt.Fprintf(a.err, "%d runs to be paid for: epsilon %s in all at delta %s\n", p.price.Runs, cost, s.Delta)
+	fmt.Fprintf(a.err, "%d runs to be paid for: epsilon %s in all at delta %s; of the budget they take %s and %s is left before them\n",
+		p.missing.Runs, roundedUp(p.missing.Epsilon), s.Delta, roundedUp(float64(forecast.Need)), roundedUp(float64(forecast.Left)))
 	return s.Rehearse(ctx)
+}
+
+// sufficient is a budget that admits all runs one after another: the ledger's bound for
+// jobs that follow each other is not below the price of all in one plan.
+func sufficient(ctx context.Context, p crossover.Price, delta string) (string, error) {
+	for _, factor := range []float64{1, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4} {
+		budget := roundedUp(p.Epsilon * factor)
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "forecast"})
+		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne}); err != nil {
+			return "", err
+		}
+		f, err := l.WhatIfEach(ctx, "forecast", "", p.Bookings)
+		if err != nil || f.Admitted {
+			return budget, err
+		}
+	}
+	return "", fmt.Errorf("no budget up to four times epsilon %s admits %d runs one after another", roundedUp(p.Epsilon), p.Runs)
 }

@@ -31,14 +31,31 @@ type crossoverView struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// crossoverPaid is what runs on sensitive rows cost.
+// crossoverPaid is what the runs on sensitive rows cost: what may be claimed of all that
+// is shown, and what this call booked of it.
 type crossoverPaid struct {
-	// Runs were booked by this call at no more than Epsilon together; earlier ones were
-	// kept and cost nothing again.
-	Runs    int     `json:"runs"`
-	Epsilon float64 `json:"epsilon"`
-	Delta   string  `json:"delta"`
-	Words   string  `json:"words"`
+	Runs    int    `json:"runs"`
+	Epsilon string `json:"epsilon"`
+	Delta   string `json:"delta"`
+	Unit    string `json:"unit"`
+	Now     int    `json:"runs_booked_now"`
+	NowCost string `json:"epsilon_booked_now"`
+	Words   string `json:"words"`
+}
+
+func (p *compared) paid(s *crossover.Study) *crossoverPaid {
+	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: roundedUp(p.price.Epsilon), Delta: s.Delta, Unit: p.protects, Now: p.missing.Runs, NowCost: roundedUp(p.missing.Epsilon)}
+	now := "all of them were booked by this call"
+	switch p.missing.Runs {
+	case p.price.Runs:
+	case 0:
+		now, v.NowCost = "all were booked by earlier calls, and nothing was charged now", "0"
+	default:
+		now = fmt.Sprintf("%d of them, epsilon %s, were booked by this call", v.Now, v.NowCost)
+	}
+	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; every score is a noisy release; a run that was interrupted is charged beside them (pawl ledger show %s)",
+		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.data.Name)
+	return v
 }
 
 // Banner says how far what stands below it may be passed on.
@@ -75,11 +92,7 @@ func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result
 	}
 	if p.data.Paid() {
 		v.NotPrivate, v.Seconds = "", 0
-		v.Paid = &crossoverPaid{Runs: p.price.Runs, Epsilon: p.price.Epsilon, Delta: s.Delta,
-			Words: fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s, booked in the ledger; every score is a noisy release", p.price.Runs, roundedUp(p.price.Epsilon), s.Delta)}
-		if p.price.Runs == 0 {
-			v.Paid.Words = "PAID: all runs were booked by earlier calls and are kept; nothing was charged now; every score is a noisy release"
-		}
+		v.Paid = p.paid(s)
 	}
 	axis, scale := "accuracy on test rows, %", 100.0
 	if v.Metric != "accuracy" {
@@ -111,6 +124,7 @@ func (p *compared) notes(s *crossover.Study) []string {
 	pairs := "both configurations meet the same rows and seeds; the bootstrap draws their differences"
 	if p.data.Paid() {
 		pairs = "no two runs share randomness: the bootstrap draws the runs of each configuration by itself"
+		test = "all runs are trained on the same rows and scored exactly on the same public test file: intervals hold the chance of training, not that of the rows"
 		if p.data.Tests() == 0 {
 			test = "all runs are scored on the same held-out rows, by noisy counts: intervals hold the chance of training and of the noise, not that of the rows"
 		}
@@ -122,6 +136,14 @@ func (p *compared) notes(s *crossover.Study) []string {
 	}
 	if s.Plain > 0 {
 		notes = append(notes, "without privacy: networks by Adam without clipping and noise; models of tables at an epsilon so large (1e5) that its noise is below what chance does to the rows")
+	}
+	for _, c := range s.Specs {
+		switch {
+		case c.Unpaid:
+			notes = append(notes, c.Text+": NO GUARANTEE: its features are chosen by exact tables that nobody paid for, as published")
+		case c.Count > 0 && p.data.Paid():
+			notes = append(notes, c.Text+": its choice of features sees the held-out rows too (paid for), which may favour it a little")
+		}
 	}
 	if p.standsFor != "" {
 		notes = append(notes, fmt.Sprintf("%s stands in for %s: how far it carries over is your judgement; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
@@ -136,9 +158,22 @@ func (v *crossoverView) text(w io.Writer, scale float64) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	unit := "accuracy on test rows in %"
+	if scale == 1 {
+		unit = v.Metric + " on test rows (more is better)"
+	}
+	fmt.Fprintf(w, "%s:\n", unit)
+	for _, c := range v.Curves {
+		fmt.Fprintf(w, "  %s  %s\n", c.Name, c.Spec)
+	}
+	fmt.Fprintln(w)
+	plain := v.Curves[0].Plain != nil
 	fmt.Fprint(t, "epsilon")
 	for _, c := range v.Curves {
-		fmt.Fprintf(t, "\t%s: %s\tcost of privacy", c.Name, c.Spec)
+		fmt.Fprintf(t, "\t%s", c.Name)
+		if plain {
+			fmt.Fprint(t, "\tcost of privacy")
+		}
 	}
 	for _, p := range v.Pairs {
 		fmt.Fprintf(t, "\t%s better", p.Simple)
@@ -151,14 +186,17 @@ func (v *crossoverView) text(w io.Writer, scale float64) error {
 		fmt.Fprintf(t, "%g", v.Curves[0].Points[k].Epsilon)
 		for _, c := range v.Curves {
 			point := c.Points[k]
-			fmt.Fprintf(t, "\t%s\t%s", plusMinus(&point.Score, scale), plusMinus(point.Cost, scale))
+			fmt.Fprintf(t, "\t%s", plusMinus(&point.Score, scale))
+			if plain {
+				fmt.Fprintf(t, "\t%s", plusMinus(point.Cost, scale))
+			}
 		}
 		for _, p := range v.Pairs {
 			fmt.Fprintf(t, "\t%.1f %%", 100*p.Points[k].SimpleBetter)
 		}
 		fmt.Fprintln(t)
 	}
-	if v.Curves[0].Plain != nil {
+	if plain {
 		fmt.Fprint(t, "no privacy")
 		for _, c := range v.Curves {
 			fmt.Fprintf(t, "\t%s\t", plusMinus(c.Plain, scale))
@@ -200,16 +238,18 @@ var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmlte
 }).Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.15em}
-table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
+p,h2,li{overflow-wrap:anywhere}table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
 svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}.banner.paid{background:#1c4f7c}.answer{font-size:1.1em;font-weight:600}</style></head><body>
 <p class="banner{{if .View.Paid}} paid{{end}}">{{.View.Banner}}</p>
 <h1>Crossover on {{.View.Data.Name}}</h1>
 <p>{{.Words}}; δ = {{.View.Delta}}, {{.View.Seeds}} seeds. {{.View.TuningIs}}.</p>
-{{range .View.Words}}<p class="answer">{{.}}</p>
+{{range $i, $w := .View.Words}}{{if lt $i 6}}<p class="answer">{{$w}}</p>
+{{end}}{{end}}{{if gt (len .View.Words) 6}}<details><summary>{{len .View.Words}} sentences in all</summary>{{range .View.Words}}<p>{{.}}</p>
+{{end}}</details>
 {{end}}<div class="wide">{{.Plot}}</div>
 {{$scale := .Scale}}{{range .View.Curves}}<h2>{{.Name}}: {{.Spec}}</h2>
-<div class="wide"><table><tr><th>ε</th><th>{{$.View.Metric}}</th><th>cost of privacy</th></tr>
-{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{score . $scale}}</td><td>{{pm .Cost $scale}}</td></tr>
+<div class="wide"><table><tr><th>ε</th><th>{{$.View.Metric}}</th>{{if .Plain}}<th>cost of privacy</th>{{end}}</tr>
+{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{score . $scale}}</td>{{if .Cost}}<td>{{pm .Cost $scale}}</td>{{end}}</tr>
 {{end}}{{if .Plain}}<tr><td>no privacy</td><td>{{pm .Plain $scale}}</td><td></td></tr>{{end}}</table></div>
 {{end}}{{range .View.Pairs}}<h2>{{.Simple}} against {{.Complex}}</h2>
 <div class="wide"><table><tr><th>ε</th><th>{{.Simple}} better in</th></tr>

@@ -523,14 +523,7 @@ func (f *trainFlags) form(spec zoo.Spec, in *workflow.TrainInput) (_ zoo.Spec, e
 
 // lastLayers freezes all but the last k layers with parameters.
 func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
-	layers := 0
-	for _, l := range spec.Network.Layers {
-		switch l.Kind {
-		case "dense", "conv2d", "embedding", "lstm", "gru":
-			layers++
-		}
-	}
-	if k > layers {
+	if layers := spec.LayersWithWeights(); k > layers {
 		return spec, &usageError{fmt.Sprintf("--train-last %d: %s has %d layers with parameters", k, spec.Name, layers), fmt.Sprintf("give 1 to %d", layers)}
 	}
 	return spec.TrainLast(k), nil

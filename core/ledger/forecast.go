@@ -26,47 +26,79 @@ type Forecast struct {
 // WhatIf says how a reservation of an event by a user would be decided now, and
 // books nothing. The empty user is the ledger's.
 func (l *Ledger) WhatIf(ctx context.Context, dataset, user string, e dp.Event) (Forecast, error) {
+	return l.WhatIfEach(ctx, dataset, user, []dp.Event{e})
+}
+
+// WhatIfEach is WhatIf for events that are reserved one after another, each beside those
+// before it: what one plan of all of them would cost does not decide then. Admitted says
+// that all are, Need is what they add together.
+func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, events []dp.Event) (Forecast, error) {
 	if user == "" {
 		user = l.user
 	}
 	f := Forecast{Name: dataset, User: user}
-	event, err := dp.EncodeEvent(e)
-	if err != nil {
-		return f, invalid("%v", err)
+	encoded := make([][]byte, len(events))
+	for i, e := range events {
+		event, err := dp.EncodeEvent(e)
+		if err != nil {
+			return f, invalid("%v", err)
+		}
+		encoded[i] = event
 	}
 	var after *state
-	err = l.view(ctx, dataset, func(s *state) error {
-		if err := l.accountable(s, e); err != nil {
-			return err
-		}
+	var before Standing
+	err := l.view(ctx, dataset, func(s *state) (err error) {
 		after = s.snapshot()
-		if s.frozen != nil {
-			f.Refusal = s.refuseFrozen().Error()
-			return nil
-		}
-		need, left, err := l.admit(s, user, e)
-		if err != nil {
-			if !errors.Is(err, ErrRefused) {
+		if after.limited() {
+			if before, err = l.standing(after, &after.budget.purse); err != nil {
 				return err
 			}
-			f.Refusal = err.Error()
 		}
-		f.Admitted = err == nil
-		f.Need, f.Left = number(roundUp(need, nil)), number(roundDown(left))
+		if s.frozen != nil {
+			f.Refusal = s.refuseFrozen().Error()
+		}
+		total := 0.0
+		for i, e := range events {
+			if err := l.accountable(s, e); err != nil {
+				return err
+			}
+			if f.Refusal == "" {
+				need, left, err := l.admit(after, user, e)
+				if err != nil {
+					if !errors.Is(err, ErrRefused) {
+						return err
+					}
+					f.Refusal = err.Error()
+				}
+				if total += need; i == 0 {
+					f.Left = number(roundDown(left))
+				}
+			}
+			after.entries = append(after.entries, &entry{reserveBody: reserveBody{Event: encoded[i]}, event: e, state: Reserved, by: user})
+			after.live++
+			after.liveOf[user]++
+		}
+		if f.Admitted = f.Refusal == ""; s.frozen == nil {
+			f.Need = number(roundUp(total, nil))
+		}
 		return nil
 	})
 	if err != nil {
 		return f, err
 	}
-	after.entries = append(after.entries, &entry{reserveBody: reserveBody{Event: event}, event: e, state: Reserved, by: user})
-	after.live++
-	after.liveOf[user]++
 	if after.limited() {
 		f.After, err = l.standing(after, &after.budget.purse)
+		if len(events) > 1 {
+			// What is asked of the filter for each does not add up to what it counts.
+			f.Need = f.After.Spent.Epsilon + f.After.Reserved.Epsilon - before.Spent.Epsilon - before.Reserved.Epsilon
+		}
 		return f, err
 	}
 	prices := l.pricer(after, after.shownDelta())
-	f.Need = prices.one(e, event).epsilon
+	f.Need = 0
+	for i, e := range events {
+		f.Need += prices.one(e, encoded[i]).epsilon
+	}
 	f.Left = Number(math.Inf(1))
 	f.After = prices.unlimited(prices.atOnce((&purse{}).charged(after, "")))
 	return f, nil
