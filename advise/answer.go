@@ -62,8 +62,10 @@ type Choice struct {
 
 // Answer is the advice with its reasons.
 type Answer struct {
-	Facts          Question      `json:"facts"`
-	Advice         Choice        `json:"advice"`
+	Facts  Question `json:"facts"`
+	Advice Choice   `json:"advice"`
+	// Warning is what to read first: why no useful model is to be expected. "" for none.
+	Warning        string        `json:"warning,omitempty"`
 	Rules          []AppliedRule `json:"rules"`
 	Confidence     Confidence    `json:"confidence"`
 	Expect         Expectation   `json:"expect"`
@@ -143,9 +145,12 @@ func ForImages(q Question, r ImageRecipe) *Answer {
 	a := &Answer{Facts: q, Reconstruction: Reconstruction}
 	a.apply(r.Rules)
 	a.closing()
-	features := map[string]string{"scatter-linear": "scattering features, which depend on no data", "features-linear": "the features as they are", "logistic": "the pixels"}[r.Model]
+	features := map[string]string{"scatter-linear": "scattering features, which depend on no data", "features-linear": "the features as they are", "logistic": "the numbers as they are"}[r.Model]
+	if r.Model == "features-linear" && q.Kind == ImageKind {
+		features = "the pixels"
+	}
 	a.Advice = Choice{
-		Entry: r.Model, Useful: true, Features: features, Encoding: "rows of one norm; of scattering features the mean is released and taken off",
+		Entry: r.Model, Useful: r.Useful, Features: features, Encoding: "rows of one norm; of scattering features the mean is released and taken off",
 		Model: a.said(ruleScatter, rulePixels, ruleFeatures), Optimizer: "DP-SGD with momentum 0.9, " + a.said(ruleLots) + ", mean of the last quarter of the steps",
 		Tuning: "none: the step size follows from the noise (lr·C = κB/(σ√T·R))",
 	}
@@ -223,10 +228,12 @@ type Expectation struct {
 
 // NearestCell is one measured cell.
 type NearestCell struct {
-	Data     string   `json:"data"`
-	Rows     int      `json:"training_rows"`
-	Epsilon  float64  `json:"epsilon"`
-	Ratio    float64  `json:"r"`
+	Data    string  `json:"data"`
+	Rows    int     `json:"training_rows"`
+	Epsilon float64 `json:"epsilon"`
+	Ratio   float64 `json:"r"`
+	// Near says that r is within the factor that counts as evidence.
+	Near     bool     `json:"similar_r"`
 	Score    Estimate `json:"score"`
 	Baseline float64  `json:"baseline"`
 	Command  string   `json:"command"`
@@ -238,10 +245,10 @@ const (
 	nearest = 3
 )
 
-// alike says whether a cell is of the question's kind. Texts, vectors beside a table and
-// tables take one model, in which two classes and several are two cases.
+// alike says whether a cell is of the question's kind: tables, texts and images are three,
+// and of tables and texts two classes and several are two cases.
 func (q Question) alike(c MenuCell, several map[string]bool) bool {
-	if q.network() != (c.Kind == ImageKind) || q.Task != c.Task {
+	if q.Kind != c.Kind || q.Task != c.Task {
 		return false
 	}
 	return q.network() || q.Task == "regression" || (q.Classes > 2) == several[c.Data]
@@ -296,44 +303,74 @@ func (a *Answer) evidence() *Answer {
 	if q.Task == "regression" {
 		e.Unit = "% of the mean predictor's absolute error that the model takes away"
 	}
+	sets := map[string]bool{}
 	for i, cell := range cells {
+		near := distance(cell) <= math.Log(similar)
 		if i < nearest {
-			gain := math.Round((cell.Mean()-cell.Baseline)*10) / 10
-			if e.Gain == nil {
-				e.Gain = &[2]float64{gain, gain}
+			if near {
+				gain := math.Round((cell.Mean()-cell.Baseline)*10) / 10
+				if e.Gain == nil {
+					e.Gain = &[2]float64{gain, gain}
+				}
+				e.Gain[0], e.Gain[1] = min(e.Gain[0], gain), max(e.Gain[1], gain)
 			}
-			e.Gain[0], e.Gain[1] = min(e.Gain[0], gain), max(e.Gain[1], gain)
-			e.Cells = append(e.Cells, NearestCell{cell.Data, cell.Rows, cell.Epsilon, cell.Ratio, cell.estimate(), math.Round(cell.Baseline*10) / 10, cell.Command})
+			e.Cells = append(e.Cells, NearestCell{cell.Data, cell.Rows, cell.Epsilon, cell.Ratio, near, cell.estimate(), math.Round(cell.Baseline*10) / 10, cell.Command})
 		}
-		if distance(cell) <= math.Log(similar) {
+		if near {
 			if j := m.Judge(cell.Data, cell.Epsilon, cell.Entry); j.Outcome != Unmeasured {
 				c.Cells = append(c.Cells, j)
+				sets[cell.Data] = true
 				if c.Of++; j.Good() {
 					c.Good++
 				}
 			}
 		}
 	}
-	a.level()
+	a.level(len(sets))
 	return a
 }
 
-func (a *Answer) level() {
+// level says how sure the advice is, by cells of so many data sets.
+func (a *Answer) level(sets int) {
 	e, c := &a.Expect, &a.Confidence
+	found := fmt.Sprintf("the advised entry was best, within a point of the best, or tied in %d of %s of this kind with an r within a factor of %d", c.Good, count(c.Of, "measured cell"), similar)
 	switch {
 	case c.Of == 0:
 		c.Level, c.Why = "low", fmt.Sprintf("no measured cell of this kind has an r within a factor of %d", similar)
-	case c.Good == c.Of && c.Of >= 3:
-		c.Level, c.Why = "high", fmt.Sprintf("the advised entry was best, within a point of the best, or tied in all %d measured cells of this kind with an r within a factor of %d", c.Of, similar)
+	case !a.Advice.Useful:
+		c.Level, c.Why = "low", "no useful model is to be expected"
+	case 2*c.Good < c.Of:
+		c.Level, c.Why = "low", found
+	case c.Good == c.Of && c.Of >= 3 && sets > 1:
+		c.Level, c.Why = "high", found
+	case sets == 1:
+		c.Level, c.Why = "medium", found+", all of one data set"
 	default:
-		c.Level, c.Why = "medium", fmt.Sprintf("the advised entry was best, within a point of the best, or tied in %d of %d measured cells of this kind with an r within a factor of %d", c.Good, c.Of, similar)
-		if 2*c.Good < c.Of {
-			c.Level = "low"
+		c.Level, c.Why = "medium", found
+	}
+	for _, j := range c.Cells {
+		if j.Score != nil && j.Best != nil && j.BestEntry != j.Advised && j.Best.Mean-j.Score.Mean >= .3 {
+			c.Why += fmt.Sprintf("; on %s at ε %g %s was %.1f points better", j.Data, j.Epsilon, j.BestEntry, j.Best.Mean-j.Score.Mean)
+			break
 		}
 	}
-	if e.Gain == nil {
+	switch {
+	case len(e.Cells) == 0:
 		e.Words = "nothing like it was measured"
-		return
+	case e.Gain == nil:
+		e.Words = "unknown: nothing of this kind was measured at an r within a factor of " + fmt.Sprint(similar) + " (the nearest is shown)"
+	default:
+		e.Words = fmt.Sprintf("%+.1f to %+.1f points over the baseline where r was nearest; how far classes can be told apart is a fact of your rows that no rule knows", e.Gain[0], e.Gain[1])
 	}
-	e.Words = fmt.Sprintf("%+.1f to %+.1f points over the baseline where r was nearest; how far classes can be told apart is a fact of your rows that no rule knows", e.Gain[0], e.Gain[1])
+	if !a.Advice.Useful {
+		e.Gain, e.Words = nil, "little more than the baseline"
+		a.Warning = a.said(ruleConstant, ruleGuess, ruleNearConstant)
+	}
+}
+
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
 }

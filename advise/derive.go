@@ -128,9 +128,9 @@ var choices = []choice{
 		cells: func(c MenuCell) bool { return c.Kind == ImageKind }, at: byEpsilon,
 	},
 	{
-		name: "scatter", what: "epsilon from which scattering is taken in place of pixels", rule: 0,
-		below: []string{"logistic"}, from: []string{"scatter-linear"},
-		cells: func(c MenuCell) bool { return c.Kind == ImageKind }, at: byEpsilon,
+		name: "scatter", what: "r from which scattering is taken in place of pixels", rule: scatterFrom,
+		below: []string{"features-linear"}, from: []string{"scatter-linear"},
+		cells: func(c MenuCell) bool { return c.Kind == ImageKind }, at: byRatio,
 	},
 }
 
@@ -141,6 +141,7 @@ var elsewhere = []Derived{
 	{Name: "products", What: "r from which a regression has products", Rule: productsFrom, Remark: "insurance, encodings varied at a fixed learner"},
 	{Name: "fine-bins", What: "r from which a thermometer has 63 thresholds", Rule: fineFrom, Remark: "Adult: 64 bins gain 0.1 points above it"},
 	{Name: "bag", What: "columns from which they are one bag", Rule: bagFrom, Remark: "Enron and location30, both forms at a fixed learner"},
+	{Name: "images-guess", What: "r from which a linear model of images beats a guess", Rule: hopelessImages, Remark: "100 to 10,000 images of MNIST and Fashion-MNIST (rules images-pixels, images-guess); the menu trains on 60,000"},
 	{Name: "search", What: "r from which a private search may pay", Rule: searchFrom, Remark: "Adult and WDBC, the rule against a search at one total ε; the menu has no searches"},
 }
 

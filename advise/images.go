@@ -11,8 +11,10 @@ import (
 type ImageFacts struct {
 	// Height, Width and Channels are the shape; rows of d features are 1×1×d.
 	Height, Width, Channels int
-	// Rows is the public number of rows that train.
+	// Rows is the public number of rows that train, Ratio their r = n/σ₁(ε, δ), or 0 where
+	// it is not known: the rules then take r for large.
 	Rows    float64
+	Ratio   float64
 	Epsilon float64
 	Preset  Preset
 	// Features is "" or auto, scatter, or all (the numbers as they are).
@@ -24,6 +26,8 @@ type ImageRecipe struct {
 	Model  string
 	Batch  int
 	Epochs float64
+	// Useful says that more than a guess is to be expected.
+	Useful bool
 	Rules  []Rule
 }
 
@@ -43,20 +47,32 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 	case f.flat() && f.Features != "all":
 		r.Model = "features-linear"
 		r.Rules = append(r.Rules, by(ruleFeatures, "", "the rows are features, not pixels: shape 1×1×"+fmt.Sprint(f.Channels)))
-	case f.Features == "all" || unscattered != nil:
-		r.Model = "logistic"
+	case f.flat():
+		r.Model = "logistic" // the numbers as they are
+		r.Rules = append(r.Rules, by(rulePixels, "softmax regression on the numbers as they are", "asked for"))
+	case f.Features == "all" || unscattered != nil || f.Features != "scatter" && f.below(scatterFrom):
+		r.Model = "features-linear"
 		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
 	default:
 		r.Model = "scatter-linear"
 		r.Rules = append(r.Rules, by(ruleScatter, "", "features that depend on no data cost nothing, and a convex model of few steps wants little noise"))
 	}
+	if r.Useful = !f.below(hopelessImages); !r.Useful {
+		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))
+	}
 	r.lots(f)
 	return r, nil
 }
 
+// below says that r is known and below a threshold.
+func (f ImageFacts) below(threshold float64) bool { return f.Ratio > 0 && f.Ratio < threshold }
+
 func pixelReason(f ImageFacts, unscattered error) string {
-	if f.Features == "all" {
+	switch {
+	case f.Features == "all":
 		return "asked for"
+	case unscattered == nil:
+		return fmt.Sprintf("r = %.3g is below %d: the noise of thousands of scattering features and of their mean would cost more than they bring", f.Ratio, scatterFrom)
 	}
 	return "scattering does not take this shape: " + unscattered.Error()
 }

@@ -16,10 +16,10 @@ func TestImageModels(t *testing.T) {
 	}{
 		{"digits", 28, 28, 1, "", "scatter-linear", ""},
 		{"photographs", 32, 32, 3, "auto", "scatter-linear", ""},
-		{"pixels asked for", 28, 28, 1, "all", "logistic", ""},
+		{"pixels asked for", 28, 28, 1, "all", "features-linear", ""},
 		{"features", 1, 1, 128, "auto", "features-linear", ""},
 		{"features as they are", 1, 1, 128, "all", "logistic", ""},
-		{"a size that scatter does not take", 30, 30, 1, "auto", "logistic", ""},
+		{"a size that scatter does not take", 30, 30, 1, "auto", "features-linear", ""},
 		{"scatter of such a size", 30, 30, 1, "scatter", "", "multiples of 4"},
 		{"scatter of features", 1, 1, 128, "scatter", "", "rows of 128 features"},
 		{"too large", 128, 128, 3, "scatter", "", "from 8 to 64"},
@@ -30,6 +30,24 @@ func TestImageModels(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.no)
 		case c.no == "" && (err != nil || r.Model != c.model):
 			t.Errorf("%s: %s, %v; want %s", c.name, r.Model, err, c.model)
+		}
+	}
+}
+
+// Little signal: pixels, and then no more than a guess.
+func TestImagesByRatio(t *testing.T) {
+	for _, c := range []struct {
+		ratio    float64
+		features string
+		model    string
+		useful   bool
+	}{
+		{0, "", "scatter-linear", true}, {1000, "", "scatter-linear", true}, {scatterFrom, "", "scatter-linear", true},
+		{100, "", "features-linear", true}, {100, "scatter", "scatter-linear", true}, {5, "", "features-linear", false},
+	} {
+		r, err := ChooseImages(ImageFacts{Height: 28, Width: 28, Channels: 1, Rows: 3000, Epsilon: 1, Ratio: c.ratio, Features: c.features})
+		if err != nil || r.Model != c.model || r.Useful != c.useful {
+			t.Errorf("r %g: %+v, %v; want %s, useful %v", c.ratio, r, err, c.model, c.useful)
 		}
 	}
 }

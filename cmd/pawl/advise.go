@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -47,10 +48,10 @@ pawl advise rules, pawl advise menu, pawl advise thresholds.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = map[string]bool{}
-			for _, name := range adviseFacts {
+			for _, name := range append([]string{"diagram"}, adviseFacts...) {
 				f.given[name] = c.Flags().Changed(name)
 			}
-			return a.advise(args, &f)
+			return a.advise(c.Context(), args, &f)
 		},
 	}
 	s := c.Flags()
@@ -77,13 +78,13 @@ pawl advise rules, pawl advise menu, pawl advise thresholds.`,
 // adviseFacts are the flags that say something of data; those of DATA itself come last.
 var adviseFacts = []string{"rows", "attributes", "classes", "task", "numeric", "text", "images", "vectors", "public-test", "epsilon", "target", "features"}
 
-func (a *app) advise(args []string, f *adviseFlags) error {
+func (a *app) advise(ctx context.Context, args []string, f *adviseFlags) error {
 	nothing := len(args) == 0
 	for _, given := range f.given {
 		nothing = nothing && !given
 	}
 	if in, ok := a.in.(*os.File); nothing && ok && term.IsTerminal(int(in.Fd())) {
-		if err := f.ask(a.in, a.err); err != nil {
+		if err := f.ask(ctx, a.in, a.err); err != nil {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (a *app) advise(args []string, f *adviseFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.diagram != "" {
+	if f.given["diagram"] {
 		if err := checkSVG(f.diagram); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (a *app) adviseRulesCommand() *cobra.Command {
 		Short:   "All rules with their thresholds and evidence",
 		Long:    "Print every rule that pawl fit follows: when it applies, what it says, what was published\nand what we measured. " + advise.Reconstruction,
 		Example: "  pawl advise rules --json",
-		Args:    cobra.NoArgs,
+		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return writeJSON(a.out, map[string]any{"reconstruction": advise.Reconstruction, "rules": advise.Guidelines})
@@ -147,6 +148,9 @@ func printAdvice(out io.Writer, a *advise.Answer) error {
 	for _, s := range q.Assumed {
 		w.f("       assumed: %s", s)
 	}
+	if a.Warning != "" {
+		w.f("WARNING: no useful model is to be expected: %s", a.Warning)
+	}
 	w.f("")
 	w.f("Features   %s", c.Features)
 	w.f("Encoding   %s", c.Encoding)
@@ -158,7 +162,14 @@ func printAdvice(out io.Writer, a *advise.Answer) error {
 	w.f("How sure: %s. %s.", a.Confidence.Level, capital(a.Confidence.Why))
 	w.f("Expect: %s.", a.Expect.Words)
 	for _, cell := range a.Expect.Cells {
-		w.f("    %s at ε %g (n %d, r %.4g): %s %s over %d runs; baseline %.1f", cell.Data, cell.Epsilon, cell.Rows, cell.Ratio, cell.Score.Words(), a.Expect.Unit, cell.Score.Runs, cell.Baseline)
+		far, runs := "", "runs"
+		if !cell.Near {
+			far = ", far from yours"
+		}
+		if cell.Score.Runs == 1 {
+			runs = "run"
+		}
+		w.f("    %s at ε %g (n %d, r %.4g%s): %s %s over %d %s; baseline %.1f", cell.Data, cell.Epsilon, cell.Rows, cell.Ratio, far, cell.Score.Words(), a.Expect.Unit, cell.Score.Runs, runs, cell.Baseline)
 	}
 	w.f("")
 	w.f("Rules (%s)", strings.TrimSuffix(a.Reconstruction, "."))

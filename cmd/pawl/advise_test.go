@@ -20,7 +20,7 @@ func TestAsk(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := adviseFlags{given: map[string]bool{}, model: "auto", features: "auto", preset: "balanced", classes: 2}
 			var out strings.Builder
-			if err := f.ask(strings.NewReader(c.in), &out); err != nil {
+			if err := f.ask(t.Context(), strings.NewReader(c.in), &out); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 			if !strings.Contains(out.String(), c.again) {
@@ -36,7 +36,7 @@ func TestAsk(t *testing.T) {
 		})
 	}
 	f := adviseFlags{given: map[string]bool{}}
-	if err := f.ask(strings.NewReader("100\n"), &strings.Builder{}); err == nil || status(err) != exitUsage {
+	if err := f.ask(t.Context(), strings.NewReader("100\n"), &strings.Builder{}); err == nil || status(err) != exitUsage {
 		t.Errorf("answers that end: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +10,20 @@ import (
 	"strings"
 )
 
-// ask asks for the facts, one line each, and asks again where an answer is none.
-func (f *adviseFlags) ask(in io.Reader, out io.Writer) error {
+// ask asks for the facts, one line each, and asks again where an answer is none. It ends
+// when ctx does: a reader that waits for a terminal does not see that by itself.
+func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
+	next := func() (ok bool, err error) {
+		scanned := make(chan bool, 1)
+		go func() { scanned <- lines.Scan() }()
+		select {
+		case ok := <-scanned:
+			return ok, nil
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 	question := func(text, usual string, take func(string) error) error {
 		for {
 			fmt.Fprintf(out, "%s", text)
@@ -19,7 +31,12 @@ func (f *adviseFlags) ask(in io.Reader, out io.Writer) error {
 				fmt.Fprintf(out, " [%s]", usual)
 			}
 			fmt.Fprint(out, ": ")
-			if !lines.Scan() {
+			ok, err := next()
+			if err != nil {
+				fmt.Fprintln(out)
+				return err
+			}
+			if !ok {
 				fmt.Fprintln(out)
 				return errors.Join(lines.Err(), &usageError{"the answers ended before the questions", "pawl advise --help lists the flags that say the same"})
 			}
@@ -27,7 +44,7 @@ func (f *adviseFlags) ask(in io.Reader, out io.Writer) error {
 			if s == "" {
 				s = usual
 			}
-			err := take(s)
+			err = take(s)
 			if err == nil {
 				return nil
 			}

@@ -61,7 +61,11 @@ func (f *adviseFlags) check(args []string) error {
 	bad := func(msg, advice string) error { return &usageError{msg, advice} }
 	g := f.given
 	if len(args) == 1 {
-		for _, name := range []string{"attributes", "classes", "task", "numeric", "text", "images", "vectors"} {
+		names := []string{"attributes", "classes", "task", "numeric", "text", "images", "vectors"}
+		if _, err := os.Stat(args[0]); err != nil {
+			names = append(names, "rows") // a built-in's number is known
+		}
+		for _, name := range names {
 			if g[name] {
 				return bad(fmt.Sprintf("--%s contradicts DATA, which says that itself", name), "leave out one of the two")
 			}
@@ -112,6 +116,8 @@ func (f *adviseFlags) check(args []string) error {
 		return bad("--classes contradicts --task regression, whose target is a number", "leave out one of the two")
 	case f.task == "regression" && g["images"]:
 		return bad("a regression on images is not offered", "--task classification")
+	case f.task == "classification" && g["classes"] && f.classes > f.rows:
+		return bad(fmt.Sprintf("--classes %d of --rows %d: more classes than rows", f.classes, f.rows), "the number of classes is a public fact of the target")
 	case f.classes < 2 || f.classes > 10000:
 		return bad("--classes must be from 2 to 10000", "the number of classes is a public fact of the target")
 	case g["attributes"] && !(f.attributes >= 0 && f.attributes <= 100_000):
@@ -150,8 +156,11 @@ func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
 			q.Assumed = append(q.Assumed, "10 classes (--classes)")
 		}
 		q.Classes = int(f.classes)
-		model := "scatter-linear"
-		return f.ofImages(q, shape, fmt.Sprintf("pawl train FOLDER --rows %d --model %s --epsilon %s, FOLDER with one sub-folder of PNG files per class", f.rows, model, f.epsilon))
+		folder := "FOLDER with one sub-folder of PNG files per class"
+		if c := shape[2]; c != 1 && c != 3 {
+			folder = "FOLDER an npy file of images, with --labels and --classes"
+		}
+		return f.ofImages(q, shape, fmt.Sprintf("pawl train FOLDER --rows %d --model MODEL --epsilon %s, %s", f.rows, f.epsilon, folder))
 	}
 	var assumed []string
 	numeric := f.numeric
@@ -296,19 +305,20 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.preset) {
 		return nil, &usageError{fmt.Sprintf("unknown preset %q", f.preset), "presets: quick, balanced, thorough"}
 	}
-	recipe, err := advise.ChooseImages(facts)
-	if err != nil {
-		return nil, &usageError{err.Error(), "--features auto"}
-	}
 	if q.NoiseMultiplier, err = accountant.GaussianNoiseMultiplier(e, q.Delta); err != nil {
 		return nil, &usageError{fmt.Sprintf("no amount of noise meets epsilon %s: %v", f.epsilon, err), ""}
 	}
 	q.Ratio = q.Training / q.NoiseMultiplier
+	facts.Ratio = q.Ratio
+	recipe, err := advise.ChooseImages(facts)
+	if err != nil {
+		return nil, &usageError{err.Error(), "--features auto"}
+	}
 	if q.Assumed == nil {
 		q.Assumed = []string{}
 	}
 	answer := advise.ForImages(q, recipe)
-	answer.Next = next
+	answer.Next = strings.ReplaceAll(next, "MODEL", recipe.Model)
 	return answer, nil
 }
 

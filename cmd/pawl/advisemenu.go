@@ -36,7 +36,7 @@ func (a *app) adviseMeasureCommand() *cobra.Command {
 0.1 to 8 and, on small tables, below. The file is written after each cell, and cells that
 have enough runs are kept, so that an interrupted measurement goes on where it stopped.`,
 		Example: "  pawl advise measure --file menu.csv --data wdbc,insurance --scale quick",
-		Args:    cobra.NoArgs,
+		Args:    exactArgs(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.adviseMeasure(c.Context(), &f) },
 	}
 	s := c.Flags()
@@ -114,7 +114,7 @@ func (a *app) adviseMenuCommand() *cobra.Command {
 		Short:   "What every entry of the menu scored, and how the advice did",
 		Long:    "Print the measured table: what every entry of the menu of pawl fit scored on public data\nsets, with 95 % intervals, and for each cell whether the advice was within a point of the best.",
 		Example: "  pawl advise menu",
-		Args:    cobra.NoArgs,
+		Args:    exactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return a.adviseMenu() },
 	}
 	return c
@@ -149,7 +149,7 @@ func (a *app) adviseThresholdsCommand() *cobra.Command {
 		Short:   "Thresholds as the measured table gives them, beside those of the rules",
 		Long:    "Derive from the measured table where each rule's threshold should lie: the range of\nthresholds whose mean loss is as small as any, beside the threshold that the rules have.",
 		Example: "  pawl advise thresholds",
-		Args:    cobra.NoArgs,
+		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			all := advise.Derive(advise.Measured())
 			if a.json {

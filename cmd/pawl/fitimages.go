@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
 
 	"pawl/advise"
+	"pawl/core/accountant"
 	"pawl/dataset"
 )
 
@@ -60,10 +62,27 @@ func (f *fitFlags) linear(data string, t *trainFlags) error {
 	facts := advise.ImageFacts{Height: b.Shape[0], Width: b.Shape[1], Channels: b.Shape[2], Rows: float64(b.Rows), Preset: advise.Preset(f.preset), Features: f.features}
 	// What is no number is refused where epsilon is checked.
 	facts.Epsilon, _ = strconv.ParseFloat(f.epsilon, 64)
+	facts.Ratio = imageRatio(facts, f.delta)
 	r, err := advise.ChooseImages(facts)
 	if err != nil {
 		return &usageError{err.Error(), "--features auto"}
 	}
 	t.model, t.batch, t.epochs, t.rules = r.Model, r.Batch, r.Epochs, r.Rules
 	return nil
+}
+
+// imageRatio is r = n/σ₁(ε, δ), or 0 where ε or δ is none: those are refused elsewhere.
+func imageRatio(f advise.ImageFacts, delta string) float64 {
+	d := math.Pow(10, math.Floor(-math.Log10(10*f.Rows)+1e-9))
+	if delta != "" {
+		var err error
+		if d, err = strconv.ParseFloat(delta, 64); err != nil {
+			return 0
+		}
+	}
+	noise, err := accountant.GaussianNoiseMultiplier(f.Epsilon, d)
+	if err != nil {
+		return 0
+	}
+	return f.Rows / noise
 }

@@ -212,7 +212,7 @@ func (b *bench) train(ctx context.Context, epsilon float64, net string, seed uin
 	value, err := b.images.Fit(ctx, net1, seed, func(in *workflow.TrainInput) {
 		in.Epsilon = number(epsilon)
 		switch {
-		case net == recipe.Model || net == "logistic":
+		case net == recipe.Model || net == "features-linear":
 			in.Batch, in.Epochs = recipe.Batch, recipe.Epochs
 		default: // networks take the time of preset quick
 			in.Preset = advise.Quick

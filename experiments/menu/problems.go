@@ -31,7 +31,7 @@ type Problem struct {
 	nets         []string
 }
 
-var digits = []string{"logistic", "scatter-linear", "mnist-fcn-150", "arous-cnn"}
+var digits = []string{"features-linear", "scatter-linear", "mnist-fcn-150", "arous-cnn"}
 
 // Problems are the data sets. Splits of those without an official test set are random,
 // two thirds to train; sms-spam as published.
@@ -86,13 +86,17 @@ func (p Problem) Entries(epsilon float64) ([]string, error) {
 }
 
 // Advised is the entry that `pawl fit` takes by itself. No row is read.
-func (p Problem) Advised(epsilon float64) (string, error) {
+func (p Problem) Advised(epsilon float64) (_ string, err error) {
 	if p.Kind == advise.ImageKind {
 		b, ok := dataset.Images(p.Name)
 		if !ok {
 			return "", fmt.Errorf("no built-in images %q", p.Name)
 		}
-		r, err := advise.ChooseImages(imageFacts(b.Shape, p.Train, epsilon, ""))
+		f := imageFacts(b.Shape, p.Train, epsilon, "")
+		if f.Ratio, err = p.Ratio(epsilon); err != nil {
+			return "", err
+		}
+		r, err := advise.ChooseImages(f)
 		return r.Model, err
 	}
 	plan, err := p.plan(epsilon, "")
