@@ -105,7 +105,14 @@ func (a *Answer) said(names ...string) string {
 // follows: this function decides nothing.
 func ForTable(q Question, r Recipe) *Answer {
 	a := &Answer{Facts: q, Reconstruction: Reconstruction}
-	a.apply(r.Rules)
+	rules := r.Rules
+	if q.Numeric == 0 && q.Kind != TableKind {
+		// Rules on numbers fire beside a text or a vector, and have nothing to encode.
+		rules = slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool {
+			return slices.Contains([]string{ruleThermometer, ruleAffine, ruleProducts, ruleNoProducts}, r.Name)
+		})
+	}
+	a.apply(rules)
 	a.closing()
 	a.Advice = Choice{
 		Entry: string(r.Learner), Useful: r.Useful,
@@ -364,7 +371,7 @@ func (a *Answer) level(sets int) {
 	}
 	if !a.Advice.Useful {
 		e.Gain, e.Words = nil, "little more than the baseline"
-		a.Warning = a.said(ruleConstant, ruleGuess, ruleNearConstant)
+		a.Warning = strings.TrimPrefix(a.said(ruleConstant, ruleGuess, ruleNearConstant), "warning: ")
 	}
 }
 

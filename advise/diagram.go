@@ -49,7 +49,8 @@ func decisions() []decision {
 		{"Can the budget buy a model?", []option{
 			{"a constant", fmt.Sprintf("r < %d; number: %d", hopeless, hopelessNumber), fired(ruleConstant)},
 			{"little more", fmt.Sprintf("r < %d", low), fired(ruleNearConstant)},
-			{"a model", fmt.Sprintf("r ≥ %d", low), func(a *Answer) bool { return model(a) && !a.Has(ruleNearConstant) }},
+			{"a guess", fmt.Sprintf("images, r < %d", hopelessImages), fired(ruleGuess)},
+			{"a model", fmt.Sprintf("r ≥ %d", low), func(a *Answer) bool { return model(a) && !a.Has(ruleNearConstant) && !a.Has(ruleGuess) }},
 		}},
 		{"What are the data?", []option{
 			{"table", "columns", kindIs(TableKind)},
@@ -65,8 +66,8 @@ func decisions() []decision {
 			{"bag", fmt.Sprintf("≥ %d columns", bagFrom), fired(ruleBag)},
 			{"hashed words", "texts", fired(ruleText)},
 			{"unit vectors", "extractor", fired(ruleVectors, ruleFeatures)},
-			{"scattering", "sides 4k, 8–64", fired(ruleScatter)},
-			{"pixels", "other sizes", fired(rulePixels)},
+			{"scattering", fmt.Sprintf("sides 4k, r ≥ %d", scatterFrom), fired(ruleScatter)},
+			{"pixels", fmt.Sprintf("r < %d, other sizes", scatterFrom), fired(rulePixels)},
 		}},
 		{"Model", []option{
 			{"majority, mean", "a constant", fired(ruleConstant)},

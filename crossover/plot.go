@@ -203,8 +203,8 @@ func (r *Result) legend(b *bytes.Buffer, f frame) {
 		words := c.Spec
 		for len(words) > 0 {
 			line := words
-			if len(line) > 23 {
-				line = line[:23]
+			if len(line) > 21 {
+				line = line[:21]
 			}
 			words = words[len(line):]
 			y += 15

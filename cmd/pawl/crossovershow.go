@@ -1,11 +1,14 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	htmltemplate "html/template"
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -88,7 +91,7 @@ func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result
 		Data:   crossoverDataView{p.data.Name, p.data.Rows(), p.data.Tests(), p.data.Official(), p.standsFor},
 		Metric: p.data.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
 		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: p.notes(s), Seconds: took.Seconds(),
-		Paths: map[string]string{"page": filepath.Join(f.out, p.data.Name+".html"), "plot": filepath.Join(f.out, p.data.Name+".svg")},
+		Paths: map[string]string{"page": filepath.Join(f.out, stem(s)+".html"), "plot": filepath.Join(f.out, stem(s)+".svg")},
 	}
 	if p.data.Paid() {
 		v.NotPrivate, v.Seconds = "", 0
@@ -114,6 +117,24 @@ func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result
 	}
 	return v.text(a.out, scale)
 }
+
+// stem names the files of a comparison: others of the same data stand beside it.
+func stem(s *crossover.Study) string {
+	var words []string
+	for _, c := range s.Specs {
+		words = append(words, strings.Trim(notInNames.ReplaceAllString(c.Text, "-"), "-"))
+	}
+	name := s.Data.Name + "-" + strings.Join(words, "-against-")
+	if len(name) <= longestStem {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("%s-%x", name[:longestStem], sum[:3])
+}
+
+const longestStem = 80
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
 // notes say what intervals hold and what stands beside the crossover's definition.
 func (p *compared) notes(s *crossover.Study) []string {
