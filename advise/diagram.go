@@ -137,7 +137,7 @@ func Diagram(w io.Writer, a *Answer) error {
 	b.WriteString(boxes.String())
 	y := diagramTop + len(all)*rowHeight
 	text(&b, diagramWidth/2, y+24, 14, taken, true, cut("Next: "+a.Next, 140))
-	text(&b, diagramWidth/2, y+46, 11, "#444444", false, "How sure: "+a.Confidence.Level+". "+cut(a.Confidence.Why, 170))
+	text(&b, diagramWidth/2, y+46, 11, "#444444", false, "How sure: "+a.Confidence.Level+": "+cut(a.Confidence.Why, 170))
 	text(&b, diagramWidth/2, y+64, 11, "#444444", false, "The rules are a reconstruction (pawl advise rules).")
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
