@@ -351,6 +351,9 @@ func (p *Pair) described() bool {
 	return !slices.ContainsFunc(p.Crossings, func(c Crossing) bool { return !c.ToComplex })
 }
 
+// Words are an ε with its interval; ∞ lies above all that was tested.
+func (i Interval) Words() string { return short(float64(i.Estimate)) + " " + i.ends() }
+
 // ends writes an interval whose ends may lie outside of what was tested.
 func (i Interval) ends() string {
 	return fmt.Sprintf("[%s, %s]", short(float64(i.Interval[0])), short(float64(i.Interval[1])))

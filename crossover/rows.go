@@ -69,20 +69,21 @@ func (s *Study) sizes(ctx context.Context, own grid, factors [][]float64) (*Size
 	names := s.names()
 	for c := range s.Specs {
 		runs := make([]theory.SizeRuns, len(s.Rows))
+		var o outside
 		for i, rows := range s.Rows {
 			runs[i] = theory.SizeRuns{Rows: float64(rows), Tried: s.Seeds}
 			for seed := range s.Seeds {
-				if e, ok := s.reaches(all[i][c], seed, z.Reach); ok {
-					runs[i].Epsilons = append(runs[i].Epsilons, e)
-				}
+				o.count(&runs[i], s.reaches(all[i][c], seed, z.Reach))
 			}
 		}
-		z.Curves = append(z.Curves, SizeCurve{names[c], s.fit(runs)})
+		why := fmt.Sprintf("of %d runs %d score more at ε = %s already and %d score less up to ε = %s: other --epsilons, or --reach", len(s.Rows)*s.Seeds, o.below, number(s.Epsilons[0]), o.above, number(s.Epsilons[len(s.Epsilons)-1]))
+		z.Curves = append(z.Curves, SizeCurve{names[c], s.fit(runs, why)})
 	}
 	for c := range s.Specs {
 		for d := c + 1; d < len(s.Specs); d++ {
 			p := SizePair{Simple: names[c], Complex: names[d]}
 			runs := make([]theory.SizeRuns, len(s.Rows))
+			var o outside
 			for i, rows := range s.Rows {
 				found, err := s.estimate(all[i][c], all[i][d])
 				if err != nil {
@@ -91,12 +92,10 @@ func (s *Study) sizes(ctx context.Context, own grid, factors [][]float64) (*Size
 				p.Crossovers = append(p.Crossovers, interval(found.Epsilon))
 				runs[i] = theory.SizeRuns{Rows: float64(rows), Tried: s.Seeds}
 				for seed := range s.Seeds {
-					if e, ok := s.crosses(all[i][c], all[i][d], seed); ok {
-						runs[i].Epsilons = append(runs[i].Epsilons, e)
-					}
+					o.count(&runs[i], s.crosses(all[i][c], all[i][d], seed))
 				}
 			}
-			p.SizeFit = s.fit(runs)
+			p.SizeFit = s.fit(runs, fmt.Sprintf("of %d pairs of runs %d have %s ahead at every ε tested and %d have %s: there is no crossing to follow", len(s.Rows)*s.Seeds, o.below, names[d], o.above, names[c]))
 			z.Pairs = append(z.Pairs, p)
 		}
 	}
@@ -122,10 +121,24 @@ func (s *Study) reachable(all []grid) float64 {
 
 func round4(v float64) float64 { return math.Round(1e4*v) / 1e4 }
 
+// outside counts runs whose ε lies below or above all that were tested.
+type outside struct{ below, above int }
+
+func (o *outside) count(to *theory.SizeRuns, epsilon float64) {
+	switch {
+	case epsilon == 0:
+		o.below++
+	case math.IsInf(epsilon, 1):
+		o.above++
+	default:
+		to.Epsilons = append(to.Epsilons, epsilon)
+	}
+}
+
 // reaches is the smallest ε at which a seed's scores, made to rise, reach a score, linear
-// in ln ε between two points. One that is there already at the first ε is not counted:
-// where it began is not known.
-func (s *Study) reaches(scores [][]float64, seed int, reach float64) (float64, bool) {
+// in ln ε between two points: 0 where they are there already at the first ε, for where it
+// began is not known, and +Inf where they never are.
+func (s *Study) reaches(scores [][]float64, seed int, reach float64) float64 {
 	rising := make([]float64, len(scores))
 	for k := range scores {
 		rising[k] = scores[k][seed] - reach
@@ -135,8 +148,8 @@ func (s *Study) reaches(scores [][]float64, seed int, reach float64) (float64, b
 }
 
 // crosses is the ε at which a seed's complex configuration, less its simple one, made to
-// rise, reaches 0.
-func (s *Study) crosses(simple, complex [][]float64, seed int) (float64, bool) {
+// rise, reaches 0, as reaches.
+func (s *Study) crosses(simple, complex [][]float64, seed int) float64 {
 	rising := make([]float64, len(simple))
 	for k := range simple {
 		rising[k] = complex[k][seed] - simple[k][seed]
@@ -145,13 +158,16 @@ func (s *Study) crosses(simple, complex [][]float64, seed int) (float64, bool) {
 	return s.zero(rising)
 }
 
-func (s *Study) zero(rising []float64) (float64, bool) {
-	k := slices.IndexFunc(rising, func(v float64) bool { return v >= 0 })
-	if k <= 0 {
-		return 0, false
+func (s *Study) zero(rising []float64) float64 {
+	switch k := slices.IndexFunc(rising, func(v float64) bool { return v >= 0 }); k {
+	case -1:
+		return math.Inf(1)
+	case 0:
+		return 0
+	default:
+		a, b := math.Log(s.Epsilons[k-1]), math.Log(s.Epsilons[k])
+		return math.Exp(a + (b-a)*-rising[k-1]/(rising[k]-rising[k-1]))
 	}
-	a, b := math.Log(s.Epsilons[k-1]), math.Log(s.Epsilons[k])
-	return math.Exp(a + (b-a)*-rising[k-1]/(rising[k]-rising[k-1])), true
 }
 
 // monotone is isotonic regression, rising, in place (pool adjacent violators).
@@ -178,10 +194,17 @@ func monotone(v []float64) {
 	}
 }
 
-func (s *Study) fit(runs []theory.SizeRuns) (f SizeFit) {
+// fit fits ε over rows; why says what stands in the way where there are too few.
+func (s *Study) fit(runs []theory.SizeRuns, why string) (f SizeFit) {
 	found, err := theory.FitSizes(runs, theory.Bootstrap{Replicates: replicates, Confidence: s.Confidence, Seed: 1})
 	if err != nil {
-		f.Why = strings.TrimPrefix(err.Error(), theory.ErrInput.Error()+": ")
+		found, tried := 0, 0
+		for _, r := range runs {
+			found, tried = found+len(r.Epsilons), tried+r.Tried
+		}
+		if f.Why = why; found == tried {
+			f.Why = strings.TrimPrefix(err.Error(), theory.ErrInput.Error()+": ")
+		}
 		return f
 	}
 	alpha, beta := interval(found.AlphaInterval), interval(found.BetaInterval)

@@ -255,6 +255,7 @@ var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmlte
 	"score": func(p crossover.Point, scale float64) string {
 		return plusMinus(&p.Score, scale)
 	},
+	"epsilon": func(i crossover.Interval) string { return i.Words() },
 	"percent": func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 }).Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
@@ -275,6 +276,10 @@ svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1e
 {{end}}{{range .View.Pairs}}<h2>{{.Simple}} against {{.Complex}}</h2>
 <div class="wide"><table><tr><th>ε</th><th>{{.Simple}} better in</th></tr>
 {{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{percent .SimpleBetter}} of bootstrap draws</td></tr>
+{{end}}</table></div>
+{{end}}{{with .View.Sizes}}<h2>Over rows</h2>
+<div class="wide"><table><tr><th>training rows</th>{{range .Pairs}}<th>crossover ε of {{.Simple}} and {{.Complex}}</th>{{end}}</tr>
+{{$pairs := .Pairs}}{{range $i, $n := .Rows}}<tr><td>{{$n}}</td>{{range $pairs}}<td>{{epsilon (index .Crossovers $i)}}</td>{{end}}</tr>
 {{end}}</table></div>
 {{end}}<h2>Notes</h2><ul>{{range .View.Notes}}<li>{{.}}</li>
 {{end}}</ul></body></html>
