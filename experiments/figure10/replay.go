@@ -22,8 +22,8 @@ func Experiment() experiments.Experiment {
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &curves.Study{
 		Run:      r,
-		Epsilons: experiments.Pick(r.Scale, []float64{.2, 4}, []float64{.2, .5, 1, 2, 5}, []float64{.1, .2, .3, .45, .6, .8, 1, 1.4, 2, 3, 5}),
-		Seeds:    experiments.Pick(r.Scale, 2, 3, 10), Batch: experiments.Pick(r.Scale, 60, 2000, 250), Epochs: experiments.Pick(r.Scale, 1., 4., 200.),
+		Epsilons: experiments.Pick(r.Scale, []float64{.2, 4}, []float64{.03, .1, .3, 1.2}, []float64{.03, .05, .1, .2, .3, .45, .6, .8, 1, 1.4, 2, 3, 5}),
+		Seeds:    experiments.Pick(r.Scale, 2, 3, 10), Batch: experiments.Pick(r.Scale, 60, 2000, 250), Epochs: experiments.Pick(r.Scale, 1., 2., 200.),
 	}
 	var err error
 	if s.Data, err = lab.OpenImages("mnist", r.DataDir, experiments.Pick(r.Scale, 120, 60000, 60000), experiments.Pick(r.Scale, 60, 10000, 10000)); err != nil {
@@ -44,10 +44,11 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			curves.Model{Name: k.name + ", all layers", Net: nets.Whole(last), Rates: []float64{.5, 2}})
 		var all [2][2]curves.Curve
 		for i := range s.Models {
-			for j, how := range []curves.How{curves.Published, curves.Honest} {
-				if all[i][j], err = s.Measure(ctx, how, i); err != nil {
-					return nil, err
-				}
+			if all[i][0], err = s.One(ctx, i); err != nil {
+				return nil, err
+			}
+			if all[i][1], err = s.Measure(ctx, curves.Honest, i); err != nil {
+				return nil, err
 			}
 		}
 		// “Around” is within a factor of 1.5 on either side.
@@ -68,6 +69,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 			nets.Better(k.name+": at the largest ε it is better to train all", all[1][0][top], all[0][0][top]),
 		)
 	}
-	t.Notes = append([]string{s.Note(), "the paper reads 0.6 (CNN) and 1.4 (FCN) off the figure; an interval that meets a factor of 1.5 around it counts as reproduced"}, curves.Notes...)
+	t.Notes = append([]string{s.Note(), "the paper reads 0.6 (CNN) and 1.4 (FCN) off the figure; an interval that meets a factor of 1.5 around it counts as reproduced",
+		"our copy names neither lots nor step sizes of this figure: as published, each model has one step size for all ε, the best of its list at the largest; with lots of 2,000 noise is small, and the crossovers lie lower than printed"}, curves.Notes...)
 	return t, nil
 }
