@@ -2,6 +2,8 @@ package crossover
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"reflect"
 
 	"pawl/core/accountant"
@@ -21,6 +23,36 @@ type Purse struct {
 	Env workflow.Env
 	// Seal seals images as the network of a plan takes them; nil for a table.
 	Seal func(*workflow.Plan) (*intake.Rows, error)
+
+	// labels are the digests of what runs book, by configuration, δ and ε.
+	labels map[string]string
+}
+
+// label names what one run books. A kept run of other events, by a program with other
+// rules, is not what the price of this one covers.
+func (d *Data) label(s Spec, delta string, epsilon float64) string {
+	key := fmt.Sprint(s.key(), delta, epsilon)
+	if label, ok := d.Purse.labels[key]; ok {
+		return label
+	}
+	events, err := d.events(s, delta, epsilon)
+	if err != nil {
+		return "without a plan" // and is never run
+	}
+	sum := sha256.New()
+	for _, e := range events {
+		encoded, err := dp.EncodeEvent(e)
+		if err != nil {
+			return "without a plan"
+		}
+		sum.Write(encoded)
+	}
+	if d.Purse.labels == nil {
+		d.Purse.labels = map[string]string{}
+	}
+	label := fmt.Sprintf("event %x", sum.Sum(nil)[:4])
+	d.Purse.labels[key] = label
+	return label
 }
 
 // checkPaid refuses what cannot be paid for.

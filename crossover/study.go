@@ -372,6 +372,9 @@ func (j job) name(delta string) string {
 	if c.factor > 0 {
 		name += fmt.Sprintf(", %s × the step size", number(c.factor))
 	}
+	if j.data.Paid() {
+		return name + fmt.Sprintf(", %s, run %d", j.data.label(j.spec, delta, c.epsilon), c.seed)
+	}
 	return name + fmt.Sprintf(", seed %d", c.seed)
 }
 
