@@ -206,3 +206,16 @@ func writeClinic(dir string, rows int) error {
 	}
 	return os.WriteFile(filepath.Join(dir, "clinic.yaml"), []byte(clinicSchema), 0o644)
 }
+
+// A flag that cannot be read is told of in words, not by the function that read it.
+func TestFlagWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`invalid argument "1e4" for "--rows" flag: strconv.ParseInt: parsing "1e4": invalid syntax`: `invalid argument "1e4" for "--rows" flag: want a whole number`,
+		`invalid argument "x" for "--rate" flag: strconv.ParseFloat: parsing "x": invalid syntax`:   `invalid argument "x" for "--rate" flag: want a number`,
+		`unknown flag: --x`: `unknown flag: --x`,
+	} {
+		if got := flagWords(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -98,12 +98,22 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{err.Error(), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
+		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
 	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
 		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand())
 	return root
+}
+
+// flagWords says what a flag wants, in place of the name of the function that read it.
+func flagWords(text string) string {
+	text, parsing, ok := strings.Cut(text, ": strconv.Parse")
+	if !ok {
+		return text
+	}
+	kind, _, _ := strings.Cut(parsing, ":")
+	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
 }
 
 // usageError is a mistake on the command line.
