@@ -31,7 +31,7 @@ type Purse struct {
 // label names what one run books. A kept run of other events, by a program with other
 // rules, is not what the price of this one covers.
 func (d *Data) label(s Spec, delta string, epsilon float64) string {
-	key := fmt.Sprint(s.key(), delta, epsilon)
+	key := fmt.Sprintf("%s, %s, %g", s.key(), delta, epsilon)
 	if label, ok := d.Purse.labels[key]; ok {
 		return label
 	}

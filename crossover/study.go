@@ -360,6 +360,9 @@ func (s *Study) train(ctx context.Context, jobs []job) error {
 // name says everything that a score depends on.
 func (j job) name(delta string) string {
 	c := j.cell
+	if d := deltaOf(delta); !math.IsNaN(d) {
+		delta = number(d) // one δ has many spellings
+	}
 	name := fmt.Sprintf("%s, %d rows, %s, ", j.data.Key, c.rows, j.spec.key())
 	if math.IsInf(c.epsilon, 1) {
 		name += "without noise"

@@ -195,3 +195,34 @@ func TestTextSaysWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+// Two processes beside each other: what one has measured the other takes over, and a file
+// that was damaged meanwhile is not replaced.
+func TestRunsBesideEachOther(t *testing.T) {
+	dir := t.TempDir()
+	open := func() *Run {
+		r, err := NewRun("x", Smoke, "1", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a, b := open(), open()
+	measure := func() ([]float64, error) { return []float64{1}, nil }
+	if _, err := a.Cell(t.Context(), "one", measure); err != nil {
+		t.Fatal(err)
+	}
+	never := func() ([]float64, error) { t.Error("measured twice"); return nil, nil }
+	if v, err := b.Cell(t.Context(), "one", never); err != nil || v[0] != 1 || b.Measured() != 0 || a.Measured() != 1 {
+		t.Errorf("%v, %v; %d and %d measured", v, err, a.Measured(), b.Measured())
+	}
+	if err := os.WriteFile(a.Path(), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Cell(t.Context(), "two", measure); err == nil {
+		t.Error("a damaged file was replaced")
+	}
+	if c := open(); !c.Unread() || c.Kept() != 0 {
+		t.Errorf("a damaged file passes for %d cells", c.Kept())
+	}
+}

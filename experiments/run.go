@@ -25,6 +25,7 @@ type Run struct {
 	version string
 	path    string // of the file of cells; empty keeps nothing
 	unread  bool   // the file was there and its cells could not be used
+	done    int    // cells that were measured by this process
 
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
@@ -110,6 +111,11 @@ func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, 
 	}
 	r.mu.Lock()
 	v, ok := r.cells[name]
+	if !ok {
+		// Another process may have measured it since.
+		r.merge()
+		v, ok = r.cells[name]
+	}
 	if !ok && r.Progress != nil {
 		r.Progress(name)
 	}
@@ -124,7 +130,31 @@ func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cells[name] = v
+	r.done++
 	return v, r.save()
+}
+
+// Measured is the number of cells that this process has measured.
+func (r *Run) Measured() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}
+
+// merge takes over cells of the file that are not known. A file that cannot be used is of
+// another version, which is replaced, or was damaged since it was read.
+func (r *Run) merge() (damaged bool) {
+	file, err := os.ReadFile(r.path)
+	if r.path == "" || err != nil {
+		return false
+	}
+	cells, ok := r.usable(file)
+	for name, v := range cells {
+		if _, known := r.cells[name]; ok && !known {
+			r.cells[name] = v
+		}
+	}
+	return !ok && !r.unread
 }
 
 // Save writes the cells. Before the first one it says whether they can be kept.
@@ -138,15 +168,8 @@ func (r *Run) save() error {
 	if r.path == "" {
 		return nil
 	}
-	// Another process may have measured others since.
-	if file, err := os.ReadFile(r.path); err == nil {
-		if cells, ok := r.usable(file); ok {
-			for name, v := range cells {
-				if _, ok := r.cells[name]; !ok {
-					r.cells[name] = v
-				}
-			}
-		}
+	if r.merge() {
+		return fmt.Errorf("%s: damaged since it was read; it is left as it is", r.path)
 	}
 	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells})
 	if err != nil {
@@ -161,6 +184,7 @@ func (r *Run) save() error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
+	r.unread = false
 	return os.Rename(f.Name(), r.path)
 }
 

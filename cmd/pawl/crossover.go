@@ -147,7 +147,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 		return err
 	}
 	if on.data.Paid() && f.pay == "" {
-		return on.refuse(study)
+		return on.refuse(ctx, study)
 	}
 	kept, err := a.openKept(ctx, study, on, f)
 	if err != nil {
@@ -182,6 +182,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	if err != nil {
 		return err
 	}
+	on.booked = kept.Measured()
 	return a.showCrossover(study, on, r, f, time.Since(start))
 }
 

@@ -27,8 +27,11 @@ type compared struct {
 	words     string
 	// price is that of all runs on sensitive rows, missing of those still to be paid for.
 	price, missing crossover.Price
-	protects       string
-	store          interface{ Close() error } // of the ledger that pays, nil for none
+	// booked are the runs that this call booked: fewer than were missing where another call
+	// beside it booked some.
+	booked   int
+	protects string
+	store    interface{ Close() error } // of the ledger that pays, nil for none
 }
 
 func (p *compared) close() {
@@ -51,7 +54,7 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 		s.Delta = crossover.DefaultDelta(p.data.Rows())
 	}
 	if p.data.Paid() {
-		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and its score is noisy", p.data.Name)
+		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and %s", p.data.Name, p.scored())
 		return p, nil
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
@@ -59,6 +62,14 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are not read for this; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
 	}
 	return p, nil
+}
+
+// scored says how runs on sensitive rows are scored.
+func (p *compared) scored() string {
+	if p.data.Tests() > 0 {
+		return "scored exactly on a public test file"
+	}
+	return "every score is a noisy release"
 }
 
 func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags) (*compared, error) {
@@ -147,7 +158,8 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.name, pictures.target, fingerprint(digest, s))
 	p.protects = protection(s)
 	if s.Public {
-		if err := notSensitive(ctx, l, data, digest); err != nil {
+		owner, err := l.SensitiveUnder(ctx, digest)
+		if err := notSensitive(data, owner, err); err != nil {
 			return err
 		}
 	}
@@ -201,7 +213,8 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		if err != nil {
 			return err
 		}
-		if err := notSensitive(ctx, l, data, digest); err != nil {
+		owner, err := sensitiveOwner(ctx, l, src.content)
+		if err := notSensitive(data, owner, err); err != nil {
 			return err
 		}
 		err = src.each(j.bad, func(cells []float64, _ string) error {
@@ -375,7 +388,8 @@ func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source
 	if err != nil {
 		return nil, err
 	}
-	if err := notSensitive(ctx, l, path, digest); err != nil {
+	owner, err := sensitiveOwner(ctx, l, content)
+	if err := notSensitive(path, owner, err); err != nil {
 		return nil, err
 	}
 	t := &lab.Table{Name: baseName(path), Target: target, Schema: src.schema}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"pawl/core/dp"
@@ -52,8 +53,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 
 // notSensitive refuses bytes that the ledger holds as a sensitive data set: what is
 // compared on as public is scored exactly and for nothing.
-func notSensitive(ctx context.Context, l *ledger.Ledger, path string, digest []byte) error {
-	owner, err := l.SensitiveUnder(ctx, digest)
+func notSensitive(path, owner string, err error) error {
 	if err != nil || owner == "" {
 		return err
 	}
@@ -61,10 +61,15 @@ func notSensitive(ctx context.Context, l *ledger.Ledger, path string, digest []b
 		"--pay on that data set, or a file whose rows are public"}
 }
 
-// fingerprint names bytes, under what a schema says of them. The ledger's digest has a
-// key: nobody without it can guess the bytes by it.
+// fingerprint names bytes, under what a schema says of them, reasons and remarks apart. The
+// ledger's digest has a key: nobody without it can guess the bytes by it.
 func fingerprint(digest []byte, s *schema.Schema) string {
-	declared, err := json.Marshal(s)
+	plain := *s
+	plain.Warnings, plain.Columns = nil, slices.Clone(s.Columns)
+	for i := range plain.Columns {
+		plain.Columns[i].Why = ""
+	}
+	declared, err := json.Marshal(plain)
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}
@@ -84,7 +89,7 @@ func protection(s *schema.Schema) string {
 }
 
 // refuse says what the runs would cost.
-func (p *compared) refuse(s *crossover.Study) error {
+func (p *compared) refuse(ctx context.Context, s *crossover.Study) error {
 	price, err := s.Price()
 	if err != nil {
 		return err
@@ -93,9 +98,12 @@ func (p *compared) refuse(s *crossover.Study) error {
 	if math.IsInf(price.Epsilon, 1) {
 		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite price at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a price give another --delta"}
 	}
-	cost := roundedUp(price.Epsilon)
-	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, cost, s.Delta),
-		fmt.Sprintf("%s; --pay %s pays, from a budget that somebody has granted", stand, cost)}
+	budget, err := sufficient(ctx, price, s.Delta)
+	if err != nil {
+		return err
+	}
+	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, roundedUp(price.Epsilon), s.Delta),
+		fmt.Sprintf("%s; --pay %s pays, from a budget as large that somebody has granted", stand, budget)}
 }
 
 // admitComparison asks before the first run whether all may be paid for, and rehearses

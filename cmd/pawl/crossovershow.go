@@ -47,17 +47,18 @@ type crossoverPaid struct {
 }
 
 func (p *compared) paid(s *crossover.Study) *crossoverPaid {
-	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: roundedUp(p.price.Epsilon), Delta: s.Delta, Unit: p.protects, Now: p.missing.Runs, NowCost: roundedUp(p.missing.Epsilon)}
+	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: roundedUp(p.price.Epsilon), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: roundedUp(p.missing.Epsilon)}
 	now := "all of them were booked by this call"
-	switch p.missing.Runs {
-	case p.price.Runs:
-	case 0:
+	switch {
+	case p.booked == 0:
 		now, v.NowCost = "all were booked by earlier calls, and nothing was charged now", "0"
-	default:
+	case p.booked < p.missing.Runs:
+		now = fmt.Sprintf("%d of them, at most epsilon %s, were booked by this call and others by one beside it", v.Now, v.NowCost)
+	case p.booked < p.price.Runs:
 		now = fmt.Sprintf("%d of them, epsilon %s, were booked by this call", v.Now, v.NowCost)
 	}
-	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; every score is a noisy release; a run that was interrupted is charged beside them (pawl ledger show %s)",
-		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.data.Name)
+	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; %s; what was booked and is not shown, such as a run that was interrupted, is charged beside them (pawl ledger show %s)",
+		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.scored(), p.data.Name)
 	return v
 }
 
@@ -162,7 +163,7 @@ func (p *compared) notes(s *crossover.Study) []string {
 		switch {
 		case c.Unpaid:
 			notes = append(notes, c.Text+": NO GUARANTEE: its features are chosen by exact tables that nobody paid for, as published")
-		case c.Count > 0 && p.data.Paid():
+		case c.Count > 0 && p.data.Paid() && p.data.Tests() == 0:
 			notes = append(notes, c.Text+": its choice of features sees the held-out rows too (paid for), which may favour it a little")
 		}
 	}

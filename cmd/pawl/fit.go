@@ -162,11 +162,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
 				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
 		}
-		digest, err := l.Digest(ctx, bytes.NewReader(content))
-		if err != nil {
-			return "", nil, err
-		}
-		if owner, err := l.SensitiveUnder(ctx, digest); err != nil || owner != "" {
+		if owner, err := sensitiveOwner(ctx, l, content); err != nil || owner != "" {
 			return "", nil, errors.Join(err, &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
 				"leave out --test, or use a file whose rows are public"})
 		}

@@ -141,6 +141,29 @@ func tableSum(content []byte) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
+// sensitiveOwner is the sensitive data set that the ledger holds under these bytes, or under
+// what they unpack to; "" for none.
+func sensitiveOwner(ctx context.Context, l *ledger.Ledger, content []byte) (string, error) {
+	readers := []io.Reader{bytes.NewReader(content)}
+	if bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return "", err
+		}
+		readers = append(readers, z)
+	}
+	for _, r := range readers {
+		digest, err := l.Digest(ctx, r)
+		if err != nil {
+			return "", err
+		}
+		if owner, err := l.SensitiveUnder(ctx, digest); err != nil || owner != "" {
+			return owner, err
+		}
+	}
+	return "", nil
+}
+
 // ownName refuses a built-in's name for sensitive data: under it the ledger may
 // hold the data set as public already.
 func ownName(data, name, advice string) error {

@@ -67,11 +67,7 @@ func (t *ownTexts) public(ctx context.Context, l *ledger.Ledger, path string) er
 	if t == nil || t.tested == nil {
 		return nil
 	}
-	digest, err := l.Digest(ctx, bytes.NewReader(t.tested))
-	if err != nil {
-		return err
-	}
-	owner, err := l.SensitiveUnder(ctx, digest)
+	owner, err := sensitiveOwner(ctx, l, t.tested)
 	if err == nil && owner != "" {
 		err = &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
 			"leave out --test, or use a file whose rows are public"}
