@@ -51,7 +51,17 @@ type Study struct {
 	Epsilons []float64
 	Seeds    int
 	Batch    int
-	Epochs   float64
+	// Lots are those of Published, Batch's where 0.
+	Lots   int
+	Epochs float64
+}
+
+// batch is the expected number of rows of a step.
+func (s *Study) batch(how How) int {
+	if how == Published && s.Lots > 0 {
+		return s.Lots
+	}
+	return s.Batch
 }
 
 // Curve holds accuracies in percent by ε and seed.
@@ -119,7 +129,7 @@ func (s *Study) One(ctx context.Context, i int) (Curve, error) {
 // Rate trains a model with every seed at one ε and, for Published, one step size.
 func (s *Study) Rate(ctx context.Context, how How, m Model, epsilon, rate float64) ([]float64, error) {
 	cell := fmt.Sprintf("%s, %s, ε = %g, rate %g, %d of %s, %d test, lots of %d, %g epochs, %d runs",
-		how, m.Name, epsilon, rate, s.Data.Train.Len(), s.Data.Name, s.Data.Test.Len(), s.Batch, s.Epochs, s.Seeds)
+		how, m.Name, epsilon, rate, s.Data.Train.Len(), s.Data.Name, s.Data.Test.Len(), s.batch(how), s.Epochs, s.Seeds)
 	return s.Run.Cell(ctx, cell, func() ([]float64, error) {
 		out := make([]float64, s.Seeds)
 		for seed := range out {
@@ -139,7 +149,7 @@ func (s *Study) fit(ctx context.Context, how How, m Model, epsilon, rate float64
 		net = net.Default()
 	}
 	return s.Data.Fit(ctx, net, seed, func(in *workflow.TrainInput) {
-		in.Batch, in.Epochs = s.Batch, s.Epochs
+		in.Batch, in.Epochs = s.batch(how), s.Epochs
 		if how == Plain {
 			in.NonPrivate, in.Clipping, in.Optimizer, in.LearningRate = true, gradient.Unclipped, "adam", 1e-3
 			return
@@ -248,8 +258,12 @@ func (s *Study) Rows(i int, published, honest Curve, baseline *float64) []experi
 
 // Note says how the networks were trained.
 func (s *Study) Note() string {
-	return fmt.Sprintf("%s: %d images, %d to test, lots of %d, %g epochs, %d seeds; ε by Rényi accounting of Poisson lots at δ = 1e-5",
-		s.Data.Name, s.Data.Train.Len(), s.Data.Test.Len(), s.Batch, s.Epochs, s.Seeds)
+	lots := fmt.Sprintf("lots of %d", s.Batch)
+	if s.Lots > 0 && s.Lots != s.Batch {
+		lots += fmt.Sprintf(" (as published %d)", s.Lots)
+	}
+	return fmt.Sprintf("%s: %d images, %d to test, %s, %g epochs, %d seeds; ε by Rényi accounting of Poisson lots at δ = 1e-5",
+		s.Data.Name, s.Data.Train.Len(), s.Data.Test.Len(), lots, s.Epochs, s.Seeds)
 }
 
 // Notes are those of every replay of curves.
