@@ -17,7 +17,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "figure-9", Title: "What one learning rate for two CNNs hides (Fashion-MNIST in place of SVHN)",
-		Source: "Bao, Bauer and Bindschaedler, Fig. 9", Data: []string{"fashion-mnist"}, Quick: 900, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Fig. 9", Data: []string{"fashion-mnist"}, Quick: 320, Run: run,
 	}
 }
 
