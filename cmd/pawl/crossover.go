@@ -211,6 +211,9 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 	}
 	kept, err := experiments.NewRun(name, "runs", version, f.out)
 	if err == nil {
+		if kept.Unread() {
+			fmt.Fprintf(a.err, "%s: damaged, or of another version of the program: its runs are measured again\n", kept.Path())
+		}
 		err = kept.Save()
 	}
 	if err != nil {
