@@ -17,7 +17,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "figure-8", Title: "Where a CNN begins to beat logistic regression on MNIST",
-		Source: "Bao, Bauer and Bindschaedler, Fig. 8 and Sec. VI-D", Data: []string{"mnist"}, Quick: 1500, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Fig. 8 and Sec. VI-D", Data: []string{"mnist"}, Quick: 800, Run: run,
 	}
 }
 
