@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	htmltemplate "html/template"
 	"io"
@@ -37,17 +38,17 @@ type crossoverView struct {
 // crossoverPaid is what the runs on sensitive rows cost: what may be claimed of all that
 // is shown, and what this call booked of it.
 type crossoverPaid struct {
-	Runs    int    `json:"runs"`
-	Epsilon string `json:"epsilon"`
-	Delta   string `json:"delta"`
-	Unit    string `json:"unit"`
-	Now     int    `json:"runs_booked_now"`
-	NowCost string `json:"epsilon_booked_now"`
-	Words   string `json:"words"`
+	Runs    int         `json:"runs"`
+	Epsilon json.Number `json:"epsilon"` // rounded up
+	Delta   string      `json:"delta"`
+	Unit    string      `json:"unit"`
+	Now     int         `json:"runs_booked_now"`
+	NowCost json.Number `json:"epsilon_booked_now"`
+	Words   string      `json:"words"`
 }
 
 func (p *compared) paid(s *crossover.Study) *crossoverPaid {
-	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: roundedUp(p.price.Epsilon), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: roundedUp(p.missing.Epsilon)}
+	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: json.Number(roundedUp(p.price.Epsilon)), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: json.Number(roundedUp(p.missing.Epsilon))}
 	now := "all of them were booked by this call"
 	switch {
 	case p.booked == 0:
