@@ -42,10 +42,11 @@ one, above it the complex one. It is 0 where the simple one never wins.
 
 Every configuration is tuned for every epsilon before it is compared; both meet the same
 splits and seeds; the interval is a bootstrap over runs. DATA are public: built-in (pawl
-data list), or a table whose schema says on. All runs are simulations on them, and
-nothing that is printed is private. On a sensitive table every run has to be paid for:
-the command says what that costs; --stand-in compares on public rows in its place, and
---pay E books every run in the ledger, if all cost no more than E together.
+data list), a table whose schema says public, or images that the ledger declares public.
+All runs are simulations on them, and nothing that is printed is private. On sensitive
+DATA every run has to be paid for: the command says what that costs; --stand-in compares
+on public rows in its place, and --pay E books every run in the ledger, if all cost no
+more than E together.
 
 SPEC is words with + between them:
 ` + wordList() + `
