@@ -37,7 +37,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
 	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
-	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels)")
+	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels, each image scaled to one norm)")
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
