@@ -17,7 +17,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "figure-12", Title: "What width and depth cost under privacy (Fashion-MNIST in place of SVHN)",
-		Source: "Bao, Bauer and Bindschaedler, Fig. 12", Data: []string{"fashion-mnist"}, Quick: 900, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Fig. 12", Data: []string{"fashion-mnist"}, Quick: 160, Run: run,
 	}
 }
 
