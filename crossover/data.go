@@ -39,20 +39,24 @@ func (d *Data) Official() bool {
 // Paid says that the rows are sensitive and every run is paid for.
 func (d *Data) Paid() bool { return d.Purse != nil }
 
+// given are the rows that are not an official test set's.
+func (d *Data) given() int {
+	if d.Images != nil {
+		return d.Images.Train.Len()
+	}
+	return len(d.Table.Rows)
+}
+
 // Rows is the number of rows that train, Tests of those that score. Of sensitive rows it
 // is the number that is public, or 0.
 func (d *Data) Rows() int {
 	switch {
 	case d.Paid():
 		return int(d.Purse.Input.Rows)
-	case d.Images != nil && d.Official():
-		return d.Images.Train.Len()
-	case d.Images != nil:
-		return d.Images.Train.Len() - d.Tests()
 	case d.Official():
-		return len(d.Table.Rows)
+		return d.given()
 	}
-	return len(d.Table.Rows) - d.Tests()
+	return d.given() - d.Tests()
 }
 
 // Tests is the number of rows that a run is scored on, 0 where it is not public.
@@ -60,14 +64,12 @@ func (d *Data) Tests() int {
 	switch {
 	case d.Paid():
 		return len(d.Purse.Env.Test)
-	case d.Images != nil && d.Official():
-		return d.Images.Test.Len()
+	case !d.Official():
+		return int(heldOut * float64(d.given()))
 	case d.Images != nil:
-		return int(heldOut * float64(d.Images.Train.Len()))
-	case d.Official():
-		return len(d.Table.Test)
+		return d.Images.Test.Len()
 	}
-	return int(heldOut * float64(len(d.Table.Rows)))
+	return len(d.Table.Test)
 }
 
 // Numeric says that the target is a number.

@@ -124,7 +124,7 @@ func (s *Spec) word(word string) error {
 		return s.set(&s.Optimizer, word, word)
 	case slices.Contains(advise.Learners, advise.Learner(word)):
 		return s.set(&s.Model, word, word)
-	case strings.HasSuffix(word, ".yaml") || strings.HasSuffix(word, ".yml"):
+	case isFile(word):
 		return s.set(&s.Network, word, word)
 	default:
 		if _, ok := zoo.Lookup(word); !ok {
@@ -251,9 +251,14 @@ func (s *Spec) number(word, key, value string) error {
 
 func (s Spec) String() string { return s.Text }
 
+// isFile says that a network stands in a file.
+func isFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
 // load reads the network of a file, if s has one that was not read.
 func (s *Spec) load() error {
-	if s.loaded != nil || !strings.HasSuffix(s.Network, ".yaml") && !strings.HasSuffix(s.Network, ".yml") {
+	if s.loaded != nil || !isFile(s.Network) {
 		return nil
 	}
 	content, err := os.ReadFile(s.Network)

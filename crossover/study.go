@@ -380,12 +380,3 @@ func (j job) name(delta string) string {
 	}
 	return name + fmt.Sprintf(", seed %d", c.seed)
 }
-
-// DefaultDelta is the largest power of ten that is at most 1/(10·rows).
-func DefaultDelta(rows int) string {
-	k := 0
-	for n := 1; n < 10*rows; n *= 10 {
-		k++
-	}
-	return fmt.Sprintf("1e-%02d", k)
-}

@@ -23,9 +23,10 @@ type Run struct {
 
 	name    string
 	version string
-	path    string // of the file of cells; empty keeps nothing
-	unread  bool   // the file was there and its cells could not be used
-	done    int    // cells that were measured by this process
+	path    string      // of the file of cells; empty keeps nothing
+	unread  bool        // the file was there and its cells could not be used
+	done    int         // cells that were measured by this process
+	seen    fs.FileInfo // the file as this process last read or wrote it, nil before
 
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
@@ -144,8 +145,15 @@ func (r *Run) Measured() int {
 // merge takes over cells of the file that are not known. A file that cannot be used is of
 // another version, which is replaced, or was damaged since it was read.
 func (r *Run) merge() (damaged bool) {
-	file, err := os.ReadFile(r.path)
+	info, err := os.Stat(r.path)
 	if r.path == "" || err != nil {
+		return false
+	}
+	if s := r.seen; s != nil && os.SameFile(s, info) && s.Size() == info.Size() && s.ModTime().Equal(info.ModTime()) {
+		return false // nobody wrote since
+	}
+	file, err := os.ReadFile(r.path)
+	if err != nil {
 		return false
 	}
 	cells, ok := r.usable(file)
@@ -153,6 +161,9 @@ func (r *Run) merge() (damaged bool) {
 		if _, known := r.cells[name]; ok && !known {
 			r.cells[name] = v
 		}
+	}
+	if ok {
+		r.seen = info
 	}
 	return !ok && !r.unread
 }
@@ -184,8 +195,16 @@ func (r *Run) save() error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	r.unread = false
-	return os.Rename(f.Name(), r.path)
+	// Looked at before it has its name: afterwards it may be another process's already.
+	info, err := os.Stat(f.Name())
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), r.path); err != nil {
+		return err
+	}
+	r.unread, r.seen = false, info
+	return nil
 }
 
 // Replay runs e and completes its table.

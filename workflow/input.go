@@ -258,7 +258,7 @@ func (p *problem) checkDelta() error {
 		if rows < 1 {
 			return usage("give --delta (below 1/rows), or declare rows: about N in the schema", "the number of rows is private, so delta has no default")
 		}
-		p.delta, p.deltaText = defaultDelta(rows)
+		p.delta, p.deltaText = DefaultDelta(rows)
 		return nil
 	}
 	d, ok := decimal(p.Delta)
@@ -277,7 +277,7 @@ func (p *problem) checkDelta() error {
 		return nil
 	}
 	units := big.NewRat(1, rows)
-	usual, text := defaultDelta(rows)
+	usual, text := DefaultDelta(rows)
 	switch {
 	case d.Cmp(units) >= 0 && !p.AllowLargeDelta:
 		return usage(fmt.Sprintf("use --delta %s, or --allow-large-delta if you know why", text),
@@ -290,8 +290,9 @@ func (p *problem) checkDelta() error {
 	return nil
 }
 
-// defaultDelta is the largest power of ten that is at most 1/(10·rows).
-func defaultDelta(rows int64) (float64, string) {
+// DefaultDelta is the largest power of ten that is at most 1/(10·rows), as a number and as
+// it is booked. rows is at least 1.
+func DefaultDelta(rows int64) (float64, string) {
 	k := 0
 	for n := big.NewInt(1); n.Cmp(new(big.Int).Mul(big.NewInt(10), big.NewInt(rows))) < 0; k++ {
 		n.Mul(n, big.NewInt(10))

@@ -239,7 +239,7 @@ func TestDefaultDelta(t *testing.T) {
 		rows int64
 		want string
 	}{{1, "1e-01"}, {9, "1e-02"}, {10, "1e-02"}, {11, "1e-03"}, {1000, "1e-04"}, {32561, "1e-06"}} {
-		if d, text := defaultDelta(c.rows); text != c.want || d*10*float64(c.rows) > 1+1e-9 {
+		if d, text := DefaultDelta(c.rows); text != c.want || d*10*float64(c.rows) > 1+1e-9 {
 			t.Errorf("%d rows: %v (%s), want %s", c.rows, d, text, c.want)
 		}
 	}

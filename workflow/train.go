@@ -241,7 +241,7 @@ func (plan *Plan) priceGivenNoise() error {
 	}
 	delta := n.Delta
 	if delta == "" {
-		_, delta = defaultDelta(n.Rows)
+		_, delta = DefaultDelta(n.Rows)
 	}
 	d, ok := decimal(delta)
 	if !ok {

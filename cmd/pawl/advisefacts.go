@@ -295,7 +295,7 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 	if shape[0] == 1 && shape[1] == 1 {
 		q.Kind = advise.VectorKind
 	}
-	q.Delta = math.Pow(10, math.Floor(-math.Log10(10*q.Rows)+1e-9))
+	q.Delta, _ = workflow.DefaultDelta(int64(q.Rows))
 	if f.delta != "" {
 		if q.Delta, err = strconv.ParseFloat(f.delta, 64); err != nil || !(q.Delta > 0 && q.Delta < 1) {
 			return nil, &usageError{"delta must be a number above 0 and below 1 for images", "example: --delta 1e-6"}

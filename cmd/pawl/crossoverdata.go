@@ -51,7 +51,7 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 			p.close()
 			return nil, &usageError{fmt.Sprintf("%s is sensitive and its number of rows is not public, so that no delta follows from it", data), "example: --delta 1e-6"}
 		}
-		s.Delta = crossover.DefaultDelta(p.data.Rows())
+		_, s.Delta = workflow.DefaultDelta(int64(p.data.Rows()))
 	}
 	if p.data.Paid() {
 		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and %s", p.data.Name, p.scored())
@@ -159,7 +159,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	p.protects = protection(s)
 	if s.Public {
 		owner, err := l.SensitiveUnder(ctx, digest)
-		if err := notSensitive(data, owner, err); err != nil {
+		if err := heldAsSensitive(data, owner, err, comparedExactly, otherRows); err != nil {
 			return err
 		}
 	}
@@ -213,8 +213,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		if err != nil {
 			return err
 		}
-		owner, err := sensitiveOwner(ctx, l, src.content)
-		if err := notSensitive(data, owner, err); err != nil {
+		if err := notSensitive(ctx, l, data, src.content, comparedExactly, otherRows); err != nil {
 			return err
 		}
 		err = src.each(j.bad, func(cells []float64, _ string) error {
@@ -388,8 +387,7 @@ func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source
 	if err != nil {
 		return nil, err
 	}
-	owner, err := sensitiveOwner(ctx, l, content)
-	if err := notSensitive(path, owner, err); err != nil {
+	if err := notSensitive(ctx, l, path, content, comparedExactly, otherRows); err != nil {
 		return nil, err
 	}
 	t := &lab.Table{Name: baseName(path), Target: target, Schema: src.schema}

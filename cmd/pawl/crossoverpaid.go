@@ -51,15 +51,11 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	return nil
 }
 
-// notSensitive refuses bytes that the ledger holds as a sensitive data set: what is
-// compared on as public is scored exactly and for nothing.
-func notSensitive(path, owner string, err error) error {
-	if err != nil || owner == "" {
-		return err
-	}
-	return &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a comparison on public data scores exactly and for nothing", path, owner),
-		"--pay on that data set, or a file whose rows are public"}
-}
+// What is compared on as public must not be a sensitive data set's.
+const (
+	comparedExactly = "a comparison on public data scores exactly and for nothing"
+	otherRows       = "--pay on that data set, or a file whose rows are public"
+)
 
 // fingerprint names bytes, under what a schema says of them, reasons and remarks apart. The
 // ledger's digest has a key: nobody without it can guess the bytes by it.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -162,9 +161,8 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
 				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
 		}
-		if owner, err := sensitiveOwner(ctx, l, content); err != nil || owner != "" {
-			return "", nil, errors.Join(err, &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
-				"leave out --test, or use a file whose rows are public"})
+		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
+			return "", nil, err
 		}
 		rows, err := s.readTest(path, bytes.NewReader(content), bad)
 		return workflow.TestFile, rows, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/dataset"
+	"pawl/workflow"
 )
 
 // isImages says whether DATA is a built-in set of images. A table of that name in
@@ -73,7 +73,7 @@ func (f *fitFlags) linear(data string, t *trainFlags) error {
 
 // imageRatio is r = n/σ₁(ε, δ), or 0 where ε or δ is none: those are refused elsewhere.
 func imageRatio(f advise.ImageFacts, delta string) float64 {
-	d := math.Pow(10, math.Floor(-math.Log10(10*f.Rows)+1e-9))
+	d, _ := workflow.DefaultDelta(int64(f.Rows))
 	if delta != "" {
 		var err error
 		if d, err = strconv.ParseFloat(delta, 64); err != nil {

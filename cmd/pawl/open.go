@@ -141,6 +141,25 @@ func tableSum(content []byte) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
+// notSensitive refuses bytes, as they are or unpacked, that the ledger holds as a sensitive
+// data set, where they would be scored exactly and for nothing.
+func notSensitive(ctx context.Context, l *ledger.Ledger, path string, content []byte, why, advice string) error {
+	owner, err := sensitiveOwner(ctx, l, content)
+	return heldAsSensitive(path, owner, err, why, advice)
+}
+
+func heldAsSensitive(path, owner string, err error, why, advice string) error {
+	if err != nil || owner == "" {
+		return err
+	}
+	return &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and %s", path, owner, why), advice}
+}
+
+const (
+	testIsExact = "a test file is scored exactly"
+	otherTest   = "leave out --test, or use a file whose rows are public"
+)
+
 // sensitiveOwner is the sensitive data set that the ledger holds under these bytes, or under
 // what they unpack to; "" for none.
 func sensitiveOwner(ctx context.Context, l *ledger.Ledger, content []byte) (string, error) {

@@ -67,12 +67,7 @@ func (t *ownTexts) public(ctx context.Context, l *ledger.Ledger, path string) er
 	if t == nil || t.tested == nil {
 		return nil
 	}
-	owner, err := sensitiveOwner(ctx, l, t.tested)
-	if err == nil && owner != "" {
-		err = &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and a test file is scored exactly", path, owner),
-			"leave out --test, or use a file whose rows are public"}
-	}
-	return err
+	return notSensitive(ctx, l, path, t.tested, testIsExact, otherTest)
 }
 
 // digested is what names the bytes of a data set.

@@ -71,10 +71,14 @@ const delta = "0.00001"
 
 // Measure trains model i at all epsilons.
 func (s *Study) Measure(ctx context.Context, how How, i int) (Curve, error) {
+	return s.curve(ctx, how, s.Models[i])
+}
+
+func (s *Study) curve(ctx context.Context, how How, m Model) (Curve, error) {
 	out := make(Curve, len(s.Epsilons))
 	for k, epsilon := range s.Epsilons {
 		var err error
-		if out[k], err = s.At(ctx, how, s.Models[i], epsilon); err != nil {
+		if out[k], err = s.At(ctx, how, m, epsilon); err != nil {
 			return nil, err
 		}
 	}
@@ -116,14 +120,7 @@ func (s *Study) One(ctx context.Context, i int) (Curve, error) {
 		}
 	}
 	m.Rates = []float64{rate}
-	out := make(Curve, len(s.Epsilons))
-	for k, epsilon := range s.Epsilons {
-		var err error
-		if out[k], err = s.At(ctx, Published, m, epsilon); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return s.curve(ctx, Published, m)
 }
 
 // Rate trains a model with every seed at one ε and, for Published, one step size.

@@ -5,7 +5,6 @@ package menu
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -57,7 +56,8 @@ func Find(data string) (Problem, bool) {
 
 // Delta is the one that a plan takes by default: the largest power of ten up to 1/(10n).
 func (p Problem) Delta() float64 {
-	return math.Pow(10, math.Floor(-math.Log10(10*float64(p.Train))+1e-9))
+	delta, _ := workflow.DefaultDelta(int64(p.Train))
+	return delta
 }
 
 // Ratio is r = n/σ₁.

@@ -6,6 +6,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/workflow"
 )
 
 // share of the budget, in zero-concentrated terms, that a release for choosing takes: the
@@ -22,7 +23,8 @@ type budget struct {
 
 // newBudget takes the δ that a plan would: the largest power of ten up to 1/(10n).
 func newBudget(epsilon float64, rows int) (budget, error) {
-	b := budget{epsilon: epsilon, delta: math.Pow(10, math.Floor(-math.Log10(10*float64(rows))+1e-9))}
+	b := budget{epsilon: epsilon}
+	b.delta, _ = workflow.DefaultDelta(int64(rows))
 	var err error
 	if b.whole, err = accountant.GaussianNoiseMultiplier(epsilon, b.delta); err != nil {
 		return b, err
