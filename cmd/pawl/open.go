@@ -252,7 +252,7 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 }
 
 // readTest reads a public test file against the schema; the unit's column may be
-// absent.
+// absent. Where it is there, its cell is the running number of the row's unit.
 func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) ([][]float64, error) {
 	s := src.schema
 	var rows [][]float64
@@ -260,7 +260,14 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) 
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
-	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ string) error {
+	column, units := s.Column(s.Unit.Column), map[string]float64{}
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, unit string) error {
+		if column >= 0 && unit != "" {
+			if _, known := units[unit]; !known {
+				units[unit] = float64(len(units))
+			}
+			cells[column] = units[unit]
+		}
 		rows = append(rows, cells)
 		return nil
 	})
