@@ -47,15 +47,20 @@ func (b byUnit) estimate() estimate {
 	n := float64(len(b.values))
 	e := estimate{mean: stat.Mean(b.values, nil), freedom: n/b.perUnit - 1, most: b.perUnit}
 	type unit struct{ rows, deviation float64 }
-	units := map[float64]unit{}
+	var units []unit
+	index := map[float64]int{}
 	for i, at := range b.units {
 		if at != at {
 			e.variance = b.perUnit * stat.Variance(b.values, nil) / n
 			return e
 		}
-		u := units[at]
-		u.rows, u.deviation = u.rows+1, u.deviation+b.values[i]-e.mean
-		units[at] = u
+		j, known := index[at]
+		if !known {
+			j = len(units)
+			index[at], units = j, append(units, unit{})
+		}
+		units[j].rows++
+		units[j].deviation += b.values[i] - e.mean
 	}
 	rows, deviations := 0.0, 0.0
 	for _, u := range units {
