@@ -193,7 +193,7 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 		return new(big.Rat), nil
 	}
 	if p.live(s) == 1 {
-		epsilon, _, err := l.accountant.Epsilon(events[0], s.relation, p.delta.Float64())
+		epsilon, _, err := l.accountant.Epsilon(events[0].Event, s.relation, p.delta.Float64())
 		if err != nil {
 			return nil, nil // +Inf
 		}
