@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,7 +54,8 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 		return err
 	}
 	column.Dimension = e.Width()
-	if column.Joined, err = digestOf(ctx, l, f.file); err != nil {
+	// Of what was loaded, keys included: the files may be others a moment later.
+	if column.Joined, err = l.Digest(ctx, e.Reader()); err != nil {
 		return err
 	}
 	declared := *s.schema
@@ -76,16 +76,6 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 	}
 	s.schema, s.vectors = &declared, e
 	return nil
-}
-
-// digestOf is the ledger's keyed digest of a file.
-func digestOf(ctx context.Context, l *ledger.Ledger, path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return l.Digest(ctx, f)
 }
 
 func keyAdvice(s *schema.Schema, key string) string {
@@ -115,12 +105,12 @@ func readRows(name string, content io.Reader, s *schema.Schema, o reader.Options
 		return reader.ReadFrom(name, content, s, o, row)
 	}
 	at := vectorColumn(s)
-	return reader.ReadJoined(name, content, s, o, s.Columns[at].Key, whole, e, func(cells []float64, id string, vector []float32) error {
+	return reader.ReadJoined(name, content, s, o, s.Columns[at].Key, whole, e, func(cells []float64, found schema.Record, vector []float32) error {
 		cells[at] = float64(len(cells))
 		for _, v := range vector {
 			cells = append(cells, float64(v))
 		}
-		return row(cells, id)
+		return row(cells, found)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -203,7 +202,7 @@ func (s *source) rows() (int64, error) {
 		return 0, nil
 	}
 	n := int64(0)
-	err := s.each(reader.Default, func([]float64, string) error { n++; return nil })
+	err := s.each(reader.Default, func([]float64, schema.Record) error { n++; return nil })
 	return n, err
 }
 
@@ -213,8 +212,8 @@ func (s *source) each(bad reader.BadRows, row reader.Row) error {
 
 // seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
-func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
-	b := intake.NewBuilder(s.name, s.schema, key)
+func (s *source) seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s.schema)
 	if err := s.each(bad, b.Add); err != nil {
 		return nil, err
 	}
@@ -224,13 +223,11 @@ func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
 // scopeKey is the ledger's for the data set, so that a unit never changes its
 // scope. On public data a seed makes its own, so that a seeded run is the same
 // anywhere and every seed is another split.
-func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) ([32]byte, error) {
+func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) (*intake.Key, error) {
 	if seed != nil && s.Public {
-		var key [32]byte
-		_, err := entropy.Seeded(*seed).Split("scopes").Read(key[:])
-		return key, err
+		return intake.SimulationKey(name, *seed), nil
 	}
-	return l.ScopeKey(ctx, name)
+	return l.Key(ctx, name)
 }
 
 // effectivePublic asks the ledger whether the data set is public: the schema's
@@ -260,7 +257,7 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) 
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
-	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ string) error {
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ schema.Record) error {
 		rows = append(rows, cells)
 		return nil
 	})
