@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -95,7 +96,15 @@ func loadEmbeddings(path string, width int) (*reader.Embeddings, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	return reader.LoadEmbeddings(reader.EmbeddingFiles{Path: path, Width: width})
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := reader.LoadEmbeddings(reader.EmbeddingFiles{Path: path, Width: width})
+	if err != nil {
+		return nil, err
+	}
+	return e, unchanged(path, before)
 }
 
 // readRows is reader.ReadFrom for a table whose rows may have vectors. With whole set

@@ -90,7 +90,29 @@ func readFile(path string) ([]byte, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return content, unchanged(path, before)
+}
+
+// unchanged refuses a file that somebody wrote to while it was read: what was read may be
+// half of the old and half of the new. What happens to it later has no effect, since
+// nothing is read twice.
+func unchanged(path string, before os.FileInfo) error {
+	if !before.Mode().IsRegular() {
+		return nil
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+		return &usageError{path + ": the file was changed while it was read", "run the command again when nobody writes to it"}
+	}
+	return nil
 }
 
 // checkFile says why a path cannot be a table. A device never ends and would
