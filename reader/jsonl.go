@@ -100,6 +100,8 @@ func (j *jsonLines) read() ([]byte, error) {
 	}
 }
 
+func (j *jsonLines) readable(int) bool { return true }
+
 func (j *jsonLines) choose(fields []int) error {
 	j.used = make([]bool, len(j.header))
 	for _, f := range fields {
@@ -135,7 +137,7 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 			case !ok:
 				return ""
 			case j.used != nil && !j.used[i]:
-				c = cell{null: true} // it may hold anything
+				c.bad = "" // it may hold anything
 			}
 			c.line = j.line
 			if space[i] = c; c.bad != "" && strict {

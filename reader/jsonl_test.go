@@ -23,8 +23,8 @@ func jsonSchema(t testing.TB) *schema.Schema {
 
 // readNamed reads a text as a file of the name.
 func readNamed(name, text string, s *schema.Schema, o Options) (rows [][]float64, ids []string, err error) {
-	err = ReadFrom(name, strings.NewReader(text), s, o, func(c []float64, id string) error {
-		rows, ids = append(rows, c), append(ids, id)
+	err = ReadFrom(name, strings.NewReader(text), s, o, func(c []float64, found schema.Record) error {
+		rows, ids = append(rows, c), append(ids, found.Unit)
 		return nil
 	})
 	return rows, ids, err
@@ -118,7 +118,7 @@ func TestReadTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(name, content string) (texts []string, kinds []float64, err error) {
-		err = ReadTexts(name, strings.NewReader(content), s, Options{}, "note", func(cells []float64, _, text string) error {
+		err = ReadTexts(name, strings.NewReader(content), s, Options{}, "note", func(cells []float64, _ schema.Record, text string) error {
 			texts, kinds = append(texts, text), append(kinds, cells[1])
 			return nil
 		})

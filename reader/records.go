@@ -14,7 +14,10 @@ type records interface {
 	Header() []string
 	Close() error
 
-	// choose names the fields that will be looked at, once, before next.
+	// readable reports whether the cells of a field have texts at all.
+	readable(field int) bool
+	// choose names the fields that are used, once, before next. What is in others is
+	// read where it can be, and no fault.
 	choose(fields []int) error
 	// next returns the next record, in the space of cells; see CSV.next.
 	next(space []cell, strict bool) ([]cell, error)

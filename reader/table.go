@@ -1,12 +1,12 @@
 package reader
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"pawl/schema"
@@ -49,13 +49,13 @@ func (o Options) strict() (bool, error) {
 
 // Row receives one row: a fresh slice that it may keep, with one number per
 // column of the schema (NaN for ignored, absent and unknown cells) and behind them
-// what texts stand for (schema.Column.Wide), and the identifier of the row's unit.
+// what texts stand for (schema.Column.Wide), and the record as it stands in the file,
+// of which only Unit may be kept: under a unit column the text of that cell, empty if
+// the column is optional and absent.
 //
-// Under a unit column the identifier is that cell's text, empty if the column is
-// optional and absent. Otherwise it is a canonical form of the row's numbers, so
-// that what becomes of a row depends on that row alone; equal rows share it, and
-// are still one unit each.
-type Row func(cells []float64, unitID string) error
+// The record has every column of the file that can be read, used or not, so that it does
+// not change with the schema.
+type Row func(cells []float64, found schema.Record) error
 
 // Read reads a table against a schema and calls row for each record. The format,
 // CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv and JSON lines by
@@ -92,11 +92,11 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	if err := t.match(in, o); err != nil {
 		return err
 	}
-	return t.read(strict, func(cells []float64, id string, _ []cell) error { return row(cells, id) })
+	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
 }
 
 // read calls row for each record that is not left out.
-func (t *table) read(strict bool, row func(values []float64, id string, cells []cell) error) error {
+func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
 	rows := false
 	var space []cell
 	for {
@@ -115,7 +115,7 @@ func (t *table) read(strict bool, row func(values []float64, id string, cells []
 		if !ok {
 			continue
 		}
-		if err := row(values, id, cells); err != nil {
+		if err := row(values, t.record(cells, id), cells); err != nil {
 			return err
 		}
 	}
@@ -132,11 +132,40 @@ type table struct {
 	field  []int // by schema column; -1 when the file lacks it
 	unit   int   // field of the unit column, or -1
 	key    int   // column whose text is asked for, or -1
-	byRow  bool  // each row is a unit
+	// found is the record as it stands in the file: the fields in the order of their
+	// names.
+	fields []int
+	found  schema.Record
 }
 
 func newTable(s *schema.Schema) *table {
-	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1, byRow: s.Unit.Column == ""}
+	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1}
+}
+
+// recorded settles which fields the record has: all that can be read.
+func (t *table) recorded(header []string, readable func(field int) bool) {
+	for f := range header {
+		if readable(f) {
+			t.fields = append(t.fields, f)
+		}
+	}
+	slices.SortFunc(t.fields, func(a, b int) int { return strings.Compare(header[a], header[b]) })
+	for _, f := range t.fields {
+		t.found.Columns = append(t.found.Columns, header[f])
+	}
+	t.found.Cells = make([]schema.Found, len(t.fields))
+}
+
+// record is what was found; a record that ends early has nulls.
+func (t *table) record(cells []cell, id string) schema.Record {
+	for i, f := range t.fields {
+		t.found.Cells[i] = schema.Found{Null: true}
+		if f < len(cells) {
+			t.found.Cells[i] = schema.Found{Text: cells[f].text, Null: cells[f].null}
+		}
+	}
+	t.found.Unit = id
+	return t.found
 }
 
 // match finds the columns of the schema in a file.
@@ -177,6 +206,7 @@ func (t *table) match(in records, o Options) error {
 				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
 		}
 	}
+	t.recorded(header, in.readable)
 	return in.choose(t.used())
 }
 
@@ -222,9 +252,6 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			v = s.Columns[i].Default()
 		}
 		values[i] = v
-	}
-	if t.byRow {
-		id = canonical(values)
 	}
 	return values, id, true, nil
 }
@@ -292,20 +319,4 @@ func cellHint(err error) string {
 		return "add the category, or other: true, to the schema"
 	}
 	return `correct the cell, or list its text under na: if it means "missing"`
-}
-
-// canonical is the same text for two rows exactly when their numbers are the
-// same: every NaN is one NaN and the two zeros are one.
-func canonical(values []float64) string {
-	b := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		switch {
-		case math.IsNaN(v):
-			v = math.NaN()
-		case v == 0:
-			v = 0
-		}
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return string(b)
 }

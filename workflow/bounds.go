@@ -136,7 +136,7 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 	permit, receipt, err := env.Ledger.Reserve(ctx, ledger.Request{
 		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
 		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
-		Epsilon: in.Epsilon, Delta: in.Delta, Digest: env.Digest, Updated: env.Updated, Seeded: src.Seeded(),
+		Epsilon: in.Epsilon, Delta: in.Delta, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: src.Seeded(),
 	})
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 	q := ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: p.Epsilon, Delta: p.deltaText,
-		Public: p.Public, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
+		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
 	}
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.

@@ -132,7 +132,12 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	}
 	sc := &schema.Schema{Version: schema.Version, Dataset: "audit", Rows: schema.RowCount{Kind: schema.RowsPrivate}, Unit: schema.Unit{Name: "row", MaxRows: 1},
 		Columns: []schema.Column{{Name: "member", Type: schema.Categorical, Categories: []string{"out", "in"}, Missing: schema.MissingRefuse}}}
-	b := intake.NewBuilder("audit", sc, [32]byte{1})
+	own := throwAway()
+	key, err := own.Ledger.Key(ctx, "audit")
+	if err != nil {
+		return release.AccuracyScore{}, err
+	}
+	b := intake.NewBuilder(key, sc)
 	for i, y := range r.label {
 		guess, truth := float32(inside), float64(outside)
 		for k := range r.classes {
@@ -143,17 +148,17 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 		if in[i] {
 			truth = inside
 		}
-		if err := b.AddFloats([]float64{truth}, []float32{guess}); err != nil {
+		if err := b.AddFloats([]float64{truth}, []float32{guess}, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return release.AccuracyScore{}, err
 		}
 	}
-	own := throwAway()
+	rows := b.Seal()
 	permit, _, err := own.Ledger.Reserve(ctx, ledger.Request{Dataset: "audit", Plan: "audit", Event: score.Event(), Relation: dp.AddOrRemoveOne,
-		Unit: "row", RowsPerUnit: 1, Public: true, Digest: own.Digest})
+		Unit: "row", RowsPerUnit: 1, Public: true, Rows: rows, Digest: own.Digest})
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
-	return score.Release(ctx, permit, b.Seal(), src.Split("release"))
+	return score.Release(ctx, permit, rows, src.Split("release"))
 }
 
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {

@@ -56,7 +56,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		}
 		j.plan = h.plan
 	}
-	if err := j.source.each(j.bad, func([]float64, string) error { return nil }); err != nil {
+	if err := j.source.each(j.bad, func([]float64, schema.Record) error { return nil }); err != nil {
 		return err
 	}
 	budget, warning, err := checkBudget(ctx, l, j)

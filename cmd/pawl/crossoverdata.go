@@ -216,7 +216,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		if err := notSensitive(ctx, l, data, src.content, comparedExactly, otherRows); err != nil {
 			return err
 		}
-		err = src.each(j.bad, func(cells []float64, _ string) error {
+		err = src.each(j.bad, func(cells []float64, _ schema.Record) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
 		})
@@ -316,7 +316,7 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 		t.Target = f.target
 	}
 	keep := func(to *[][]float64) reader.Row {
-		return func(cells []float64, _ string) error {
+		return func(cells []float64, _ schema.Record) error {
 			*to = append(*to, cells)
 			return nil
 		}
@@ -394,7 +394,7 @@ func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
-	err = readRows(path, bytes.NewReader(content), src.schema, reader.Options{}, nil, false, func(cells []float64, _ string) error {
+	err = readRows(path, bytes.NewReader(content), src.schema, reader.Options{}, nil, false, func(cells []float64, _ schema.Record) error {
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})

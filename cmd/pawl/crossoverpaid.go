@@ -125,7 +125,7 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if !(p.missing.Epsilon <= most) {
 		return tooMuch(roundedUp(p.missing.Epsilon), "")
 	}
-	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", p.missing.Bookings)
+	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
@@ -157,7 +157,7 @@ func sufficient(ctx context.Context, p crossover.Price, delta string) (string, e
 		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne}); err != nil {
 			return "", err
 		}
-		f, err := l.WhatIfEach(ctx, "forecast", "", p.Bookings)
+		f, err := l.WhatIfEach(ctx, "forecast", "", nil, p.Bookings)
 		if err != nil || f.Admitted {
 			return budget, err
 		}

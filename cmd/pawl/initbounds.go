@@ -108,7 +108,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return err
 	}
-	in := intake.NewBuilder(name, declared, key)
+	in := intake.NewBuilder(key, declared)
 	// A cell that is no number is unknown, so that no row decides whether there are bounds.
 	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, reader.Options{BadRows: reader.Default}, in.Add); err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -91,7 +90,29 @@ func readFile(path string) ([]byte, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return content, unchanged(path, before)
+}
+
+// unchanged refuses a file that somebody wrote to while it was read: what was read may be
+// half of the old and half of the new. What happens to it later has no effect, since
+// nothing is read twice.
+func unchanged(path string, before os.FileInfo) error {
+	if !before.Mode().IsRegular() {
+		return nil
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+		return &usageError{path + ": the file was changed while it was read", "run the command again when nobody writes to it"}
+	}
+	return nil
 }
 
 // checkFile says why a path cannot be a table. A device never ends and would
@@ -203,7 +224,7 @@ func (s *source) rows() (int64, error) {
 		return 0, nil
 	}
 	n := int64(0)
-	err := s.each(reader.Default, func([]float64, string) error { n++; return nil })
+	err := s.each(reader.Default, func([]float64, schema.Record) error { n++; return nil })
 	return n, err
 }
 
@@ -213,8 +234,8 @@ func (s *source) each(bad reader.BadRows, row reader.Row) error {
 
 // seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
-func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
-	b := intake.NewBuilder(s.name, s.schema, key)
+func (s *source) seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s.schema)
 	if err := s.each(bad, b.Add); err != nil {
 		return nil, err
 	}
@@ -224,13 +245,11 @@ func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
 // scopeKey is the ledger's for the data set, so that a unit never changes its
 // scope. On public data a seed makes its own, so that a seeded run is the same
 // anywhere and every seed is another split.
-func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) ([32]byte, error) {
+func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) (*intake.Key, error) {
 	if seed != nil && s.Public {
-		var key [32]byte
-		_, err := entropy.Seeded(*seed).Split("scopes").Read(key[:])
-		return key, err
+		return intake.SimulationKey(name, *seed), nil
 	}
-	return l.ScopeKey(ctx, name)
+	return l.Key(ctx, name)
 }
 
 // effectivePublic asks the ledger whether the data set is public: the schema's
@@ -261,12 +280,12 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) 
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
 	column, units := s.Column(s.Unit.Column), map[string]float64{}
-	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, unit string) error {
-		if column >= 0 && unit != "" {
-			if _, known := units[unit]; !known {
-				units[unit] = float64(len(units))
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
+		if column >= 0 && found.Unit != "" {
+			if _, known := units[found.Unit]; !known {
+				units[found.Unit] = float64(len(units))
 			}
-			cells[column] = units[unit]
+			cells[column] = units[found.Unit]
 		}
 		rows = append(rows, cells)
 		return nil

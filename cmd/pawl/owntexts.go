@@ -89,6 +89,15 @@ func (p *pictures) columns() []schema.Column {
 	return all
 }
 
+// found is the record that an example comes from: of images their values, of texts the
+// row of the table, whatever numbers the tokens have.
+func (p *pictures) found(i int) schema.Record {
+	if p.records != nil {
+		return p.records[i]
+	}
+	return p.train.Found(i)
+}
+
 // label is the row of an example in columns.
 func (p *pictures) label(i int) []float64 {
 	y := math.NaN()
@@ -136,17 +145,21 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		return nil, err
 	}
 	bad := reader.BadRows(f.table.badRows)
+	var records []schema.Record // of the file that was read last
 	read := func(name string, content []byte, all bool) (*images.Set, error) {
 		var texts []string
 		var labels []int32
+		records = nil
 		at := src.schema.Column(p.target)
-		err := reader.ReadTexts(name, bytes.NewReader(content), src.schema, reader.Options{BadRows: bad}, p.texts.column, func(cells []float64, _, s string) error {
+		err := reader.ReadTexts(name, bytes.NewReader(content), src.schema, reader.Options{BadRows: bad}, p.texts.column, func(cells []float64, found schema.Record, s string) error {
 			y := int32(-1)
 			if v := cells[at]; v == v {
 				y = int32(v)
 			}
 			if all || y >= 0 {
 				texts, labels = append(texts, s), append(labels, y)
+				found.Cells = slices.Clone(found.Cells)
+				records = append(records, found)
 			}
 			return nil
 		})
@@ -158,6 +171,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 	if p.train, err = read(src.path, src.content, true); err != nil {
 		return nil, err
 	}
+	p.records = records
 	if f.table.test != "" { // public by the operator's word
 		content, err := readFile(f.table.test)
 		if err != nil {

@@ -198,7 +198,7 @@ func newPrediction(m *model.Model) *prediction {
 	return p
 }
 
-func (p *prediction) add(cells []float64, _ string) error {
+func (p *prediction) add(cells []float64, _ schema.Record) error {
 	p.values = append(p.values, p.predict(cells))
 	if n := len(p.classes); n > 0 {
 		at := len(p.probs)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/nn"
 	"pawl/search"
@@ -349,7 +350,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 		}
 		if other != nil {
 			// The scopes of public rows need no secret.
-			if env.Other, err = other.seal(plan, other.schema(), [32]byte{1}); err != nil {
+			if env.Other, err = other.seal(plan, other.schema(), intake.SimulationKey(other.name, 1)); err != nil {
 				return env, err
 			}
 		}

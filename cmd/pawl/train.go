@@ -168,8 +168,9 @@ type pictures struct {
 	public                bool
 	train, test           *images.Set
 	rows                  schema.RowCount
-	content               []byte    // of a file of texts, for its keyed digest
-	texts                 *ownTexts // of texts of one's own
+	content               []byte          // of a file of texts, for its keyed digest
+	records               []schema.Record // that texts come from, in order
+	texts                 *ownTexts       // of texts of one's own
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
@@ -392,18 +393,18 @@ func (p *pictures) schema() *schema.Schema {
 
 // seal seals bytes as they are, or what the model's data-free front end makes of
 // them.
-func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key [32]byte) (*intake.Rows, error) {
-	b := intake.NewBuilder(p.name, s, key)
+func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s)
 	if p.train.Bytes != nil && !plan.HasPrefix() {
 		size := p.train.Size()
 		for i := range p.train.Len() {
-			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size]); err != nil {
+			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size], p.found(i)); err != nil {
 				return nil, err
 			}
 		}
 		return b.Seal(), nil
 	}
-	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input) })
+	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,9 @@ type (
 		Delta       Amount          `json:"delta"` // asked; the budget's own decides
 		NotPrivate  bool            `json:"not_private"`
 		ReplayKey   string          `json:"replay_key"`
+		// Assignment of units to scopes that the event's scopes belong to; see
+		// state.assignment for entries of versions that did not name it.
+		Assignment string `json:"assignment,omitempty"`
 	}
 	idBody struct { // replay, commit, cancel
 		ID string `json:"id"`

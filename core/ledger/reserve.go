@@ -35,6 +35,10 @@ type Request struct {
 	// Public is the flag of the schema or of a built-in data set. It counts only
 	// when the data set is new to the ledger.
 	Public bool
+	// Rows are those that the permit opens. The scopes of Event belong to their
+	// assignment. Nil where no row is opened, as in tests of a ledger; the scopes then
+	// belong to nothing else.
+	Rows *sealed.Rows
 	// Digest is the keyed digest of the file's bytes (Ledger.Digest).
 	Digest []byte
 	// Updated says that the file's bytes were changed on purpose.
@@ -89,6 +93,9 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 		if permit, err = sealed.NewPermit(id, q.Dataset, q.Relation, q.RowsPerUnit, q.Event); err != nil {
 			return invalid("%v", err)
 		}
+		if q.Rows != nil {
+			sealed.Assign(permit, q.Rows.Assignment())
+		}
 		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: q.Seeded, Replayed: old != nil}
 		if old != nil {
 			if err := t.replay(s, old, q, event); err != nil {
@@ -98,11 +105,11 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 			if receipt.SelfGrant, err = t.selfGrant(s, q, asked); err != nil {
 				return err
 			}
-			if _, _, err := l.admit(s, l.user, q.Event); err != nil {
+			if _, _, err := l.admit(s, l.user, Assigned{s.assignment(q.assignment(), id, false), q.Event}); err != nil {
 				return err
 			}
 			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
-				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey}); err != nil {
+				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey, Assignment: q.assignment()}); err != nil {
 				return err
 			}
 		}
@@ -117,6 +124,13 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 		return nil, Receipt{}, err
 	}
 	return permit, receipt, nil
+}
+
+func (q *Request) assignment() string {
+	if q.Rows == nil {
+		return ""
+	}
+	return q.Rows.Assignment().String()
 }
 
 type askedBudget struct{ epsilon, delta Amount }
@@ -137,6 +151,9 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	case Hash(q.Digest).IsZero():
 		// It would stand for a data set that was never used.
 		return a, nil, invalid("the digest of the data set's bytes is all zeros: it was not computed")
+	}
+	if q.Rows != nil && (q.Rows.Dataset() != q.Dataset || q.Rows.Schema().Unit.Column != q.UnitColumn) {
+		return a, nil, invalid("the rows are of another data set or of other units")
 	}
 	if err := q.Event.Validate(); err != nil {
 		return a, nil, invalid("%v", err)
@@ -238,7 +255,7 @@ func (t *txn) checkOthers(name string, digest Hash) error {
 // replay books that a charged computation is run again. Other bytes under the
 // same noise would show the difference of the two, so they are refused.
 func (t *txn) replay(s *state, old *entry, q Request, event []byte) error {
-	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit {
+	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != q.assignment() {
 		return &RefusedError{Dataset: s.name, Reason: "the replay key belongs to another computation",
 			Advice: "start a new run: a changed computation gets a new key and a new charge"}
 	}

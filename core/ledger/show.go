@@ -79,6 +79,9 @@ type Entry struct {
 	Epsilon    Number          `json:"epsilon"` // a bound of its own
 	Method     string          `json:"accountant"`
 	NotPrivate bool            `json:"not_private"`
+	// Assignment of units to scopes that the event's scopes belong to; empty in
+	// entries of versions that did not name it, and of runs outside of pawl.
+	Assignment string `json:"assignment,omitempty"`
 	Foreign    *Foreign        `json:"foreign,omitempty"`
 	Approvals  []Act           `json:"approvals"`
 }
@@ -124,7 +127,7 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
 		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
-			NotPrivate: e.NotPrivate, Foreign: e.foreign, Approvals: append([]Act{}, e.approvals...)}
+			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Approvals: append([]Act{}, e.approvals...)}
 		p := prices.one(e.event, e.Event)
 		shown.Epsilon, shown.Method = p.epsilon, p.method
 		out.Entries = append(out.Entries, shown)
@@ -193,7 +196,7 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 		return new(big.Rat), nil
 	}
 	if p.live(s) == 1 {
-		epsilon, _, err := l.accountant.Epsilon(events[0], s.relation, p.delta.Float64())
+		epsilon, _, err := l.accountant.Epsilon(events[0].Event, s.relation, p.delta.Float64())
 		if err != nil {
 			return nil, nil // +Inf
 		}

@@ -1,6 +1,10 @@
 package ledger
 
-import "pawl/core/dp"
+import (
+	"strings"
+
+	"pawl/core/dp"
+)
 
 // EntryState is the state of a reservation.
 type EntryState string
@@ -38,26 +42,55 @@ type entry struct {
 	approvals []Act
 }
 
+// assigned is the event of an entry with the assignment that its scopes belong to.
+func (s *state) assigned(e *entry) Assigned {
+	return Assigned{s.assignment(e.Assignment, e.ID, e.foreign != nil), e.event}
+}
+
+// assignment is the name under which the scopes of an entry add up with those of others.
+//
+// Before assignments were booked, units of a column were assigned as they are now, by
+// the one key of the data set, so these entries are of that assignment. Rows were
+// assigned by their numbers, which followed from a schema that nobody kept: such an
+// entry, like a run outside of pawl, has an assignment of its own, and its costs add to
+// those of all others.
+func (s *state) assignment(booked, id string, foreign bool) string {
+	column := "column " + s.column
+	switch {
+	case foreign, booked == "" && s.column == "":
+		return "entry " + id
+	case booked == "":
+		return column
+	}
+	if key, ok := strings.CutPrefix(booked, column+" under "); ok && s.column != "" && (s.columnKey == "" || s.columnKey == key) {
+		return column
+	}
+	return booked
+}
+
 // state is what the log of one data set says, up to head.
 type state struct {
-	name     string
-	head     Head
-	created  string // time of the first record
-	unit     string // "" until somebody declares it
-	rows     int    // rows per unit, 0 until somebody declares it
-	column   string // that tells units apart, fixed at the first use
-	relation dp.Relation
-	public   bool
-	budget   *budget // nil: nothing was granted
-	digest   Hash    // zero until the first use
-	digests  map[Hash]bool
-	entries  []*entry
-	byID     map[string]*entry
-	byReplay map[string]*entry
-	live     int            // entries that are charged
-	liveOf   map[string]int // those of a user
-	frozen   *Act           // nil: it is not
-	shares   map[string]*share
+	name    string
+	head    Head
+	created string // time of the first record
+	unit    string // "" until somebody declares it
+	rows    int    // rows per unit, 0 until somebody declares it
+	column  string // that tells units apart, fixed at the first use
+	// columnKey names the key of the first entry that says by which one units of the
+	// column were assigned.
+	columnKey string
+	relation  dp.Relation
+	public    bool
+	budget    *budget // nil: nothing was granted
+	digest    Hash    // zero until the first use
+	digests   map[Hash]bool
+	entries   []*entry
+	byID      map[string]*entry
+	byReplay  map[string]*entry
+	live      int            // entries that are charged
+	liveOf    map[string]int // those of a user
+	frozen    *Act           // nil: it is not
+	shares    map[string]*share
 }
 
 func newState(name string) *state {
@@ -189,6 +222,9 @@ func (s *state) reserve(r *Record) error {
 	}
 	if err := s.charge(r, e); err != nil {
 		return err
+	}
+	if key, ok := strings.CutPrefix(e.Assignment, "column "+s.column+" under "); ok && s.column != "" && s.columnKey == "" {
+		s.columnKey = key
 	}
 	if e.ReplayKey != "" {
 		s.byReplay[e.ReplayKey] = e

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/intake"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/schema"
 )
 
 // Run checks a store. open returns a new, empty store; Run closes it.
@@ -51,6 +53,16 @@ func Spend(dataset string, epsilon float64) ledger.Request {
 	digest[31] = 1
 	return ledger.Request{Dataset: dataset, Plan: "plan", Event: dp.Pure{Epsilon: epsilon}, Stages: []string{"train"},
 		Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1, Epsilon: "1", Delta: "1e-6", Digest: digest}
+}
+
+// Rows are sealed rows of a data set, of which there are none.
+func Rows(t testing.TB, l *ledger.Ledger, dataset string) *intake.Rows {
+	t.Helper()
+	key, err := l.Key(context.Background(), dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", MaxRows: 1}}).Seal()
 }
 
 // CheckAll verifies every chain of a store and that nowhere more was spent than
