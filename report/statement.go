@@ -165,7 +165,7 @@ type Score struct {
 	Metric string `json:"metric"`
 	// Value is released under differential privacy, or exact on a public test set.
 	Value    Number    `json:"value"`
-	Interval [2]Number `json:"interval"` // 95 %, sampling and noise together
+	Interval [2]Number `json:"interval"` // 95 %, sampling of units and noise together
 	// How says where it comes from: "released on a held-out scope", "public test
 	// file", "public benchmark, official test set", "public benchmark, held-out scope".
 	How string `json:"how"`

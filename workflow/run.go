@@ -37,7 +37,8 @@ type Env struct {
 	Ledger *ledger.Ledger
 	Rows   *intake.Rows
 	// Test holds the rows of a public test file, parsed by the schema; Images those
-	// of a network's.
+	// of a network's. A test row's cell in the unit column tells whose it is: rows of one
+	// unit have the same number there, NaN where that is not known.
 	Test   [][]float64
 	Images *images.Set
 	// Digest is the ledger's keyed digest of the file; Updated says that a change
@@ -83,15 +84,17 @@ type Outcome struct {
 
 // Score is a released or exact score in the units of the report.
 type Score struct {
-	Value, StdErr            float64
-	Interval                 [2]float64
-	Baseline, BaselineStdErr float64
-	Exact, ExactBaseline     *float64 // public rows only
-	AUROC                    *float64 // public rows only
-	Groups                   []GroupScore
-	How                      string
+	// Value and Baseline are NaN where nothing can be said. Their intervals hold what they
+	// are in the population, in 95 % of cases: see release.AccuracyScore and
+	// release.ErrorScore, and byUnit for exact scores.
+	Value, Baseline            float64
+	Interval, BaselineInterval [2]float64
+	Exact, ExactBaseline       *float64 // public rows only
+	AUROC                      *float64 // public rows only
+	Groups                     []GroupScore
+	How                        string
 	// losses are those of public rows, in order.
-	losses []float64
+	losses byUnit
 }
 
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,

@@ -323,15 +323,8 @@ func (out *Outcome) fillScore(s *report.Statement) {
 	v := out.Score
 	s.Score = &report.Score{
 		Metric: metric, Value: report.Number(v.Value), How: v.How, Baseline: report.Number(v.Baseline),
-		Interval: [2]report.Number{report.Number(v.Interval[0]), report.Number(v.Interval[1])},
-	}
-	if !math.IsNaN(v.BaselineStdErr) {
-		most := 1.0
-		if out.Model.Task == model.Regression {
-			most = out.Model.Scale.Upper - out.Model.Scale.Lower
-		}
-		b := around(v.Baseline, v.BaselineStdErr, most)
-		s.Score.BaselineInterval = &[2]report.Number{report.Number(b[0]), report.Number(b[1])}
+		Interval:         [2]report.Number{report.Number(v.Interval[0]), report.Number(v.Interval[1])},
+		BaselineInterval: &[2]report.Number{report.Number(v.BaselineInterval[0]), report.Number(v.BaselineInterval[1])},
 	}
 	number := func(x *float64) *report.Number {
 		if x == nil {

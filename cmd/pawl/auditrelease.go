@@ -23,10 +23,11 @@ type releasedAudit struct {
 	Model    string `json:"model"`
 	Data     string `json:"data"`
 	Internal bool   `json:"internal"`
-	// Success is the noisy share of records about which the attack is right, and StdErr
-	// its deviation by noise and by chance.
-	Success float64 `json:"success"`
-	StdErr  float64 `json:"standard_error"`
+	// Success is the noisy share of records about which the attack is right, Interval its
+	// 95 % interval and StdErr its deviation, by noise and by chance.
+	Success  float64    `json:"success"`
+	Interval [2]float64 `json:"interval"`
+	StdErr   float64    `json:"standard_error"`
 	// Claim is that of the target, Ceiling the success that it allows.
 	Claim   bound.Claim `json:"claim"`
 	Ceiling float64     `json:"ceiling"`
@@ -106,7 +107,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	if err != nil {
 		return fmt.Errorf("the audit is booked, and failed: %w", err)
 	}
-	out.Success, out.StdErr = share.Value, share.StdErr
+	out.Success, out.Interval, out.StdErr = share.Value, share.Interval, share.StdErr
 	if f.out != "" {
 		if err := writeAudit(f.out, out); err != nil {
 			return err
@@ -164,7 +165,7 @@ func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "attack\twho is answered rightly is taken for a member, on %s by the settings of %s\n", out.Data, out.Model)
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
-	fmt.Fprintf(w, "success\t%.3f ± %.3f, released with noise (no attack: 0.500; the claim allows %.3f)\n", out.Success, out.StdErr, out.Ceiling)
+	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (no attack: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
 	fmt.Fprintf(w, "booked\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), full(out.Booked.Delta), out.Booked.Entry)
 	if err := w.Flush(); err != nil {
 		return err

@@ -271,7 +271,7 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 }
 
 // readTest reads a public test file against the schema; the unit's column may be
-// absent.
+// absent. Where it is there, its cell is the running number of the row's unit.
 func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) ([][]float64, error) {
 	s := src.schema
 	var rows [][]float64
@@ -279,7 +279,14 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) 
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
-	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ schema.Record) error {
+	column, units := s.Column(s.Unit.Column), map[string]float64{}
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
+		if column >= 0 && found.Unit != "" {
+			if _, known := units[found.Unit]; !known {
+				units[found.Unit] = float64(len(units))
+			}
+			cells[column] = units[found.Unit]
+		}
 		rows = append(rows, cells)
 		return nil
 	})
