@@ -49,7 +49,7 @@ type stageRow struct {
 
 // view is all that the template prints: sentences and positions, no arithmetic.
 type view struct {
-	Title, Banner            string
+	Title, Banner, Mark      string
 	Name, Target, Date, Made string
 	Lead, Claim              string
 	Terms                    []row
@@ -91,8 +91,8 @@ type view struct {
 func newView(s *Statement) view {
 	p := s.Privacy
 	v := view{
-		Banner: banner(s),
-		Name:   short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
+		Banner: banner(s), Mark: wholeMark(s),
+		Name: short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
 		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
 		Made:    short(strings.TrimSpace(clean(s.Software.Name+" "+s.Software.Version)), 40),
 		Claim:   claim(p),
@@ -102,12 +102,18 @@ func newView(s *Statement) view {
 		Events: events(p),
 	}
 	v.Lead = "Everything released together satisfies"
+	if v.Mark != "" {
+		v.Lead = "What this run released, taken alone, satisfies"
+	}
 	if v.Banner != "" {
 		v.Lead = "No claim is made; " + wouldBe(s)
 	}
 	v.Title = "Privacy report: " + v.Name
-	if v.Banner != "" {
+	switch {
+	case v.Banner != "":
 		v.Title = v.Banner + ": " + v.Name
+	case v.Mark != "":
+		v.Title = v.Mark + ": " + v.Name
 	}
 	for _, w := range s.Warnings {
 		v.Warnings = append(v.Warnings, clean(w))
@@ -128,18 +134,21 @@ func newView(s *Statement) view {
 
 func terms(s *Statement) []row {
 	p := s.Privacy
-	granted := short(or(s.Budget.Granted, "no grant is recorded"), 110)
-	if s.Budget.SelfGranted {
-		granted = "approved by nobody but the operator: " + granted
-	}
-	return []row{
+	out := []row{
 		{"Unit", unitWords(p)},
 		{"One neighbour", neighbourWords(p)},
-		{"Budget", granted},
-		{"Trust", "central model: the operator sees raw rows"},
-		{"Accountant", accountantWords(p)},
-		{"Sampling", samplingWords(p)},
+		{"Run by", short(or(s.Budget.RunBy, "not recorded"), 40)},
+		{"Budget", short(grantWords(s), 160)},
+		{"Ledger", ledgerWords(s)},
 	}
+	if text := clearedWords(s); text != "" {
+		out = append(out, row{"Seeded runs", text})
+	}
+	return append(out,
+		row{"Trust", "central model: the operator sees raw rows"},
+		row{"Accountant", accountantWords(p)},
+		row{"Sampling", samplingWords(p)},
+	)
 }
 
 // stagesOnFront is how many stages page 1 has room for; all are on page 2.
@@ -178,6 +187,10 @@ func (v *view) budget(s *Statement) {
 		{"Spent", amount(b.Spent, up2)},
 		{"Reserved", amount(b.Reserved, up2)},
 		{"Left", amount(b.Left, down2)},
+	}
+	if v.Mark != "" {
+		v.Budget[1].Value += aside(s)
+		v.BudgetNote = strings.TrimSpace(v.BudgetNote + " No epsilon bounds what seeded runs put out: section 2 lists them.")
 	}
 }
 
@@ -225,6 +238,9 @@ func (v *view) risk(s *Statement) {
 		v.Risk = append(v.Risk, fmt.Sprintf("A failure chance of δ = %s (%s) is set aside, for which these limits promise nothing.", deltaWords(p.Delta), oneIn(p.Delta)))
 	} else {
 		v.Risk = append(v.Risk, "There is no failure chance set aside (δ = 0).")
+	}
+	if v.Mark != "" {
+		v.Risk = append(v.Risk, "Who also has the outputs of the seeded runs on this data set is held to none of these limits.")
 	}
 }
 

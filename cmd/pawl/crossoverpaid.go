@@ -109,6 +109,9 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if err != nil || !(most > 0) || math.IsInf(most, 0) {
 		return &usageError{fmt.Sprintf("--pay %q: want the largest epsilon that all runs may cost together", f.pay), "example: --pay 12"}
 	}
+	if p.marked, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
+		return err
+	}
 	if p.price, err = s.Price(); err != nil {
 		return err
 	}
@@ -124,6 +127,9 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	}
 	if !(p.missing.Epsilon <= most) {
 		return tooMuch(roundedUp(p.missing.Epsilon), "")
+	}
+	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
+		return fmt.Errorf("%s, and none is begun: %w", what, err)
 	}
 	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", p.missing.Bookings)
 	switch {

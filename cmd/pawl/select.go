@@ -105,9 +105,12 @@ func (a *app) planSelectCommand() *cobra.Command {
 		Example: "  pawl plan select adult --target income --method cfs-greedy --epsilon 0.2",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) {
-				plan, _, err := a.planSelect(ctx, l, args[0], &f)
-				return plan, err
+			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*quoted, error) {
+				plan, j, err := a.planSelect(ctx, l, args[0], &f)
+				if err != nil {
+					return nil, err
+				}
+				return &quoted{plan, ask(j.digested, f.updated)}, nil
 			})
 		},
 	}

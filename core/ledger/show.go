@@ -30,6 +30,10 @@ type Statement struct {
 	// Analysts are the shares of the budget, by name; what others did before there
 	// were any counts for the data set alone.
 	Analysts []Analyst `json:"analysts"`
+	// SeededRuns mark the data set: while there are any, no epsilon of this statement
+	// bounds what was put out about its rows. Cleared is how such marks were taken off.
+	SeededRuns []SeededRun `json:"seeded_runs"`
+	Cleared    []Clearing  `json:"seeded_runs_cleared"`
 	// AtOnce is what the same events would have cost in one plan. It decides
 	// nothing.
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
@@ -115,7 +119,8 @@ func (s *state) snapshot() *state {
 
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
-		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{}}
+		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
+		SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
