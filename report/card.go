@@ -38,12 +38,12 @@ func frontMatter(b *strings.Builder, s *Statement) {
 	line("license: unknown")
 	line("library_name: pawl")
 	line("tags:")
-	if n := wholeMark(s); n != "" {
-		line("- not-private-as-a-whole")
-	}
-	if banner(s) != "" {
+	switch {
+	case banner(s) != "":
 		line("- not-private")
-	} else {
+	case wholeMark(s) != "":
+		line("- not-private-as-a-whole")
+	default:
 		line("- differential-privacy")
 	}
 	line("- pawl")

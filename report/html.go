@@ -137,9 +137,8 @@ func terms(s *Statement) []row {
 	out := []row{
 		{"Unit", unitWords(p)},
 		{"One neighbour", neighbourWords(p)},
-		{"Run by", short(or(s.Budget.RunBy, "not recorded"), 40)},
-		{"Budget", short(grantWords(s), 160)},
-		{"Ledger", ledgerWords(s)},
+		{"Budget", short(grantWords(s), 120)},
+		{"Run by", runWords(s)},
 	}
 	if text := clearedWords(s); text != "" {
 		out = append(out, row{"Seeded runs", text})
@@ -190,7 +189,6 @@ func (v *view) budget(s *Statement) {
 	}
 	if v.Mark != "" {
 		v.Budget[1].Value += aside(s)
-		v.BudgetNote = strings.TrimSpace(v.BudgetNote + " No epsilon bounds what seeded runs put out: section 2 lists them.")
 	}
 }
 
@@ -230,8 +228,11 @@ func (v *view) risk(s *Statement) {
 	}
 	eps := float64(p.Epsilon)
 	half, rare := percentUp(posterior(0.5, eps)), percentUp(posterior(0.01, eps))
-	scale := newRiskScale(eps)
-	v.Scale = &scale
+	// A place on the scale would read as one of the data set.
+	if v.Mark == "" {
+		scale := newRiskScale(eps)
+		v.Scale = &scale
+	}
 	v.Risk = []string{fmt.Sprintf("Somebody who thinks it as likely as not (50%%) %s can, from everything released here, become at most %s sure; somebody who starts at 1%%, at most %s.",
 		hypothesis(p), half, rare)}
 	if p.Delta > 0 {
@@ -240,7 +241,7 @@ func (v *view) risk(s *Statement) {
 		v.Risk = append(v.Risk, "There is no failure chance set aside (δ = 0).")
 	}
 	if v.Mark != "" {
-		v.Risk = append(v.Risk, "Who also has the outputs of the seeded runs on this data set is held to none of these limits.")
+		v.Risk = append(v.Risk, "None of these limits holds for somebody who also has the outputs of the seeded runs.")
 	}
 }
 

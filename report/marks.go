@@ -31,12 +31,19 @@ func (s *Statement) Mark(runs []SeededRun) {
 }
 
 // wholeMark is what every page says of a data set that seeded runs mark, "" otherwise. It is
-// not banner: the claim of this run, taken alone, may hold.
+// not banner: the claim of this run, taken alone, may hold. The banner of the one seeded
+// run there is says it all.
 func wholeMark(s *Statement) string {
-	if len(s.SeededRuns) == 0 {
+	others := 0
+	for _, r := range s.SeededRuns {
+		if banner(s) == "" || r.Entry != s.Budget.Entry {
+			others++
+		}
+	}
+	if others == 0 {
 		return ""
 	}
-	return "NOT PRIVATE AS A WHOLE — the outputs of " + seededRuns(s) + " on this data set have no bound"
+	return "NOT PRIVATE AS A WHOLE — the outputs of " + seededRuns(s) + " on these data have no bound"
 }
 
 func seededRuns(s *Statement) string {
@@ -84,7 +91,7 @@ func clearedWords(s *Statement) string {
 		return ""
 	}
 	c := s.Cleared[len(s.Cleared)-1]
-	return short(clean(fmt.Sprintf("cleared by %s: %s", clearer(c), c.Reason)), 110)
+	return short(clean(fmt.Sprintf("cleared by %s: %s", clearer(c), c.Reason)), 60)
 }
 
 // grantWords says who granted the budget, and whether that is the user who ran this.
@@ -103,19 +110,23 @@ func grantWords(s *Statement) string {
 		text = "granted by the user who ran this, " + who
 	}
 	text += ", " + Before(b.GrantedAt, s.Time)
+	if b.SelfGranted {
+		text += " (self-granted)"
+	}
 	if b.Reason != "" {
 		text += ": " + clean(b.Reason)
 	}
 	return text
 }
 
-// ledgerWords says since when the ledger has known the data set.
-func ledgerWords(s *Statement) string {
+// runWords says who ran this, and since when the ledger has known the data set.
+func runWords(s *Statement) string {
 	b := s.Budget
+	who := short(or(b.RunBy, "not recorded"), 40)
 	if b.Since == "" {
-		return or(b.Ledger, "not named")
+		return who
 	}
-	return fmt.Sprintf("%s; its first record of this data set was made %s (%s)", or(b.Ledger, "not named"), Before(b.Since, s.Time), minute(b.Since))
+	return fmt.Sprintf("%s; the ledger (%s) has its first record of this data set from %s, %s", who, or(b.Ledger, "not named"), minute(b.Since), Before(b.Since, s.Time))
 }
 
 // Before says in words how long before a run something was booked: "3 minutes before
