@@ -266,6 +266,9 @@ func (v *selectionView) text(w io.Writer) error {
 	case v.NotPrivate:
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
 	}
+	if n := len(v.SeededRuns); n > 0 {
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: the outputs of %s on these data have no bound\n", seeded(n))
+	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {
 		features = "feature"
