@@ -160,7 +160,7 @@ func sufficient(ctx context.Context, p crossover.Price, delta string) (string, e
 	for _, factor := range []float64{1, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4} {
 		budget := roundedUp(p.Epsilon * factor)
 		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "forecast"})
-		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne}); err != nil {
+		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne, AllowLargeDelta: true}); err != nil {
 			return "", err
 		}
 		f, err := l.WhatIfEach(ctx, "forecast", "", p.Bookings)

@@ -31,7 +31,7 @@ func (a *app) planCommand() *cobra.Command {
 	fit := &cobra.Command{
 		Use:     "fit DATA --target Y --epsilon E",
 		Short:   "Show what pawl fit would do and cost",
-		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons.\nNo row is used beyond counting a public number of rows, and nothing is charged.",
+		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons,\nand whether the ledger would refuse it now. No row is used beyond counting a public number of rows, and nothing is charged.",
 		Example: "  pawl plan fit adult --target income --epsilon 0.1",
 		Args:    exactArgs("DATA"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
