@@ -10,8 +10,8 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/intake"
 	"pawl/core/entropy"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/schema"
 )

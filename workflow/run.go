@@ -100,6 +100,11 @@ type Score struct {
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,
 // and a crash after it leaves the plan charged.
 func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Permit, ledger.Receipt, error) {
+	return env.Ledger.Reserve(ctx, plan.request(env, seeded))
+}
+
+// request is what the ledger is asked for.
+func (plan *Plan) request(env Env, seeded bool) ledger.Request {
 	p := plan.problem
 	names := make([]string, len(plan.Stages))
 	for i, s := range plan.Stages {
@@ -117,7 +122,7 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 		// The key makes the same noise again, so that what goes on costs nothing more.
 		q.ReplayKey = name
 	}
-	return env.Ledger.Reserve(ctx, q)
+	return q
 }
 
 // digest names the computation: everything that its output depends on but the
@@ -177,10 +182,8 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 	if err != nil {
 		return receipt, false, err
 	}
-	if plan.problem.Public && !receipt.Public {
-		// Somebody registered the data set as sensitive while this plan was made.
-		return receipt, false, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
-			env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
+	if err := plan.suits(receipt); err != nil {
+		return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 	}
 	if err := work(permit, src); err != nil {
 		// The stages' own context may have ended; settling must not depend on it.

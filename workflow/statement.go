@@ -374,6 +374,7 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 	if !env.Ledger.PerUser() {
 		s.Budget.Ledger = "team"
 	}
+	fillPeople(s, &view, env.Ledger.User())
 	return nil
 }
 

@@ -86,6 +86,9 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	out := &releasedAudit{Attack: "correct", Model: f.model, Data: r.data, Notes: []string{proves}}
 	target := dp.Unscoped(plan.Event)
 	cost := dp.Compose{Events: []dp.Event{target, score.Event()}}
+	if text := marked(book.SeededRuns); text != "" {
+		out.Notes = append(out.Notes, text+": what is booked here bounds this audit and not them")
+	}
 	delta := float64(book.Total.Delta)
 	for _, c := range []struct {
 		event dp.Event

@@ -31,6 +31,7 @@ type compared struct {
 	// beside it booked some.
 	booked   int
 	protects string
+	marked   string                     // by seeded runs on the sensitive rows, or ""
 	store    interface{ Close() error } // of the ledger that pays, nil for none
 }
 

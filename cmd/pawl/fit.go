@@ -250,6 +250,6 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
 		return env, err
 	}
-	env.Digest, err = l.Digest(ctx, bytes.NewReader(j.source.content))
+	env.Digest, err = l.Digest(ctx, j.digested())
 	return env, err
 }

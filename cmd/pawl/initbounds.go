@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,6 +63,7 @@ type boundsView struct {
 	Entry    string      `json:"entry"`
 	Bounds   []boundView `json:"bounds"`
 	Warnings []string    `json:"warnings"`
+	mark     string      // of seeded runs on the data set, or ""
 }
 
 type boundView struct {
@@ -93,7 +95,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return err
 	}
-	if err := b.budgeted(ctx, l, name); err != nil {
+	if err := b.budgeted(ctx, l, declared, content); err != nil {
 		return err
 	}
 	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: b.epsilon, Delta: b.delta})
@@ -124,6 +126,12 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	v, err := viewBounds(f.out, header, plan, declared, out)
 	if err != nil {
 		return err
+	}
+	if v.mark, err = markOf(ctx, l, name); err != nil {
+		return err
+	}
+	if v.mark != "" {
+		v.Warnings = append(v.Warnings, v.mark)
 	}
 	text := schema.BoundsTemplate(name, header, b.unit, b.rowsPerUnit, v.remark(), released(out, v))
 	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
@@ -182,8 +190,10 @@ func nearestAdvice(name string, among []string) string {
 
 // budgeted refuses to let a first use grant itself what bounds cost: nothing would be
 // left for a model. The budget's own delta is the default: entries of pure epsilon add
-// up to more than they cost alone.
-func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, name string) error {
+// up to more than they cost alone. What else the ledger would refuse comes first: a
+// budget does not mend that.
+func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content []byte) error {
+	name := declared.Dataset
 	_, delta, limited, err := l.Limit(ctx, name)
 	if err == nil && f.delta == "" {
 		if f.delta = delta.String(); !limited {
@@ -191,6 +201,17 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, name strin
 		}
 	}
 	if !errors.Is(err, ledger.ErrUnknownDataset) {
+		return err
+	}
+	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: f.epsilon, Delta: cmp.Or(f.delta, "0")})
+	if err != nil {
+		return err
+	}
+	env, err := ask(func() io.Reader { return bytes.NewReader(content) }, f.updated)(ctx, l)
+	if err != nil {
+		return err
+	}
+	if _, err := plan.Foretell(ctx, env); err != nil && !ledger.NoBudget(err) {
 		return err
 	}
 	epsilon := f.epsilon
@@ -238,7 +259,11 @@ func (v *boundsView) cost() string {
 }
 
 func (v *boundsView) remark() string {
-	return "Bounds below were released by DP quantiles (" + v.cost() + "). They are not exact, and values beyond them are clipped."
+	text := "Bounds below were released by DP quantiles (" + v.cost() + "). They are not exact, and values beyond them are clipped."
+	if v.mark != "" {
+		text += " " + v.mark + "."
+	}
+	return text
 }
 
 func released(out *workflow.BoundsOutcome, v *boundsView) map[string]schema.ReleasedBounds {

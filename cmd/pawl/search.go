@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strconv"
@@ -219,6 +220,8 @@ type hunted struct {
 	seal func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error)
 	seed *uint64
 	name string // of the data set
+	// digested is what names the bytes of the data set.
+	digested func() io.Reader
 }
 
 // planHunt prices a search of images or of a table.
@@ -339,7 +342,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
-	return &hunted{plan: plan, seed: in.Seed, name: p.name, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
+	return &hunted{plan: plan, seed: in.Seed, name: p.name, digested: p.digested, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
 		env = workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
 		key, err := scopeKey(ctx, l, p.name, declared, in.Seed)
 		if err != nil {

@@ -105,9 +105,12 @@ func (a *app) planSelectCommand() *cobra.Command {
 		Example: "  pawl plan select adult --target income --method cfs-greedy --epsilon 0.2",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) {
-				plan, _, err := a.planSelect(ctx, l, args[0], &f)
-				return plan, err
+			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*quoted, error) {
+				plan, j, err := a.planSelect(ctx, l, args[0], &f)
+				if err != nil {
+					return nil, err
+				}
+				return &quoted{plan, ask(j.digested, f.updated)}, nil
 			})
 		},
 	}
@@ -262,6 +265,9 @@ func (v *selectionView) text(w io.Writer) error {
 		fmt.Fprintf(&b, "NOT PRIVATE — the choice looked at rows without paying\n%s\n", v.Guarantee)
 	case v.NotPrivate:
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
+	}
+	if n := len(v.SeededRuns); n > 0 {
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: the outputs of %s on these data have no bound\n", seeded(n))
 	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {

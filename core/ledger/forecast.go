@@ -23,6 +23,8 @@ type Forecast struct {
 	// After is where the budget stands once the event is charged, whether or not it
 	// would be admitted.
 	After Standing `json:"after"`
+	// SeededRuns mark the data set: no figure here bounds what they gave away.
+	SeededRuns []SeededRun `json:"seeded_runs"`
 }
 
 // WhatIf says how a reservation of an event by a user would be decided now, and
@@ -57,7 +59,7 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, rows *sea
 	var after *state
 	var before Standing
 	err := l.view(ctx, dataset, func(s *state) (err error) {
-		after = s.snapshot()
+		after, f.SeededRuns = s.snapshot(), s.seededRuns()
 		if after.limited() {
 			if before, err = l.standing(after, &after.budget.purse); err != nil {
 				return err

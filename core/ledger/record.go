@@ -32,6 +32,7 @@ const (
 	KindUnfreeze      Kind = "unfreeze"       // and is no longer
 	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
 	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
+	KindClearSeeded   Kind = "clear_seeded"   // a steward answers for the outputs of seeded runs
 )
 
 // Record is one entry of a data set's log.
@@ -90,7 +91,7 @@ type (
 	idBody struct { // replay, commit, cancel
 		ID string `json:"id"`
 	}
-	reasonBody struct { // declare_public, freeze, unfreeze
+	reasonBody struct { // declare_public, freeze, unfreeze, clear_seeded
 		Reason string `json:"reason"`
 	}
 	shareBody struct {

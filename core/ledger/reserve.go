@@ -72,6 +72,12 @@ type Receipt struct {
 // budget ErrExhausted too), says how to go on by a Hint method, and books
 // nothing.
 func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receipt, error) {
+	return l.reserve(ctx, q, nil)
+}
+
+// reserve is Reserve and Foretell. then, where not nil, sees what was booked within the
+// transaction; its error takes all of it back.
+func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *state) error) (*sealed.Permit, Receipt, error) {
 	asked, event, err := q.check()
 	if err != nil {
 		return nil, Receipt{}, err
@@ -118,6 +124,9 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 			receipt.Limited, receipt.Grant, receipt.Epsilon, receipt.Delta = true, b.Grant, b.epsilon, b.delta
 		}
 		t.done = func() { l.issued[permit] = old != nil }
+		if then != nil {
+			return then(receipt, s)
+		}
 		return nil
 	})
 	if err != nil {
@@ -269,14 +278,18 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 	}
 	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
 	if !t.l.store.PerUser() {
-		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create}
+		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create, NoBudget: true}
 	}
 	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
 		return false, err
 	}
 	if most, _ := ParseAmount(MaxSelfGrant); asked.epsilon.Cmp(most) > 0 {
-		return false, &RefusedError{Dataset: s.name, Advice: create,
+		return false, &RefusedError{Dataset: s.name, Advice: create, NoBudget: true,
 			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that one may grant to oneself", asked.epsilon, most)}
+	}
+	if asked.delta.large() {
+		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
+			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
 	}
 	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta})
 }

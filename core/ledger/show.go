@@ -30,6 +30,10 @@ type Statement struct {
 	// Analysts are the shares of the budget, by name; what others did before there
 	// were any counts for the data set alone.
 	Analysts []Analyst `json:"analysts"`
+	// SeededRuns mark the data set: while there are any, no epsilon of this statement
+	// bounds what was put out about its rows. Cleared is how such marks were taken off.
+	SeededRuns []SeededRun `json:"seeded_runs"`
+	Cleared    []Clearing  `json:"seeded_runs_cleared"`
 	// AtOnce is what the same events would have cost in one plan. It decides
 	// nothing.
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
@@ -81,9 +85,9 @@ type Entry struct {
 	NotPrivate bool            `json:"not_private"`
 	// Assignment of units to scopes that the event's scopes belong to; empty in
 	// entries of versions that did not name it, and of runs outside of pawl.
-	Assignment string `json:"assignment,omitempty"`
-	Foreign    *Foreign        `json:"foreign,omitempty"`
-	Approvals  []Act           `json:"approvals"`
+	Assignment string   `json:"assignment,omitempty"`
+	Foreign    *Foreign `json:"foreign,omitempty"`
+	Approvals  []Act    `json:"approvals"`
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
@@ -118,7 +122,8 @@ func (s *state) snapshot() *state {
 
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
-		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{}}
+		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
+		SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant

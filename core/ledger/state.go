@@ -40,6 +40,8 @@ type entry struct {
 	replayed  bool     // another permit for it was handed out
 	foreign   *Foreign // nil: pawl ran it
 	approvals []Act
+	againBy   []string // users whose replays made its output again
+	cleared   bool     // a steward answered for its output, which was seeded
 }
 
 // assigned is the event of an entry with the assignment that its scopes belong to.
@@ -91,6 +93,7 @@ type state struct {
 	liveOf    map[string]int // those of a user
 	frozen    *Act           // nil: it is not
 	shares    map[string]*share
+	cleared   []Clearing
 }
 
 func newState(name string) *state {
@@ -142,6 +145,8 @@ func (s *state) apply(r *Record) error {
 		err = s.approve(r)
 	case KindBook:
 		err = s.book(r)
+	case KindClearSeeded:
+		err = s.clearSeeded(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
@@ -258,9 +263,10 @@ func (s *state) settle(r *Record) error {
 	}
 	switch r.Kind {
 	case KindReplay:
-		e.replayed = true
+		e.replayed, e.cleared = true, false // its output is made again
+		e.againBy = append(e.againBy, r.User)
 	case KindCommit:
-		e.state = Committed
+		e.state, e.cleared = Committed, false // its output is made only now
 	case KindCancel:
 		if e.state == Committed || e.replayed {
 			return broken(s.name, r.Seq, "cancel of a reservation that was used")

@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	t.Run("edited logs are convicted", func(t *testing.T) { tampering(t, start(t)) })
 	t.Run("shares, freezing, approval, foreign runs", func(t *testing.T) { stewardship(t, start(t)) })
 	t.Run("racing analysts stay within shares and budget", func(t *testing.T) { analysts(t, start(t)) })
+	t.Run("foretelling books nothing", func(t *testing.T) { foretelling(t, start(t)) })
 	t.Run("a log moves between stores", func(t *testing.T) { moving(t, start(t)) })
 	t.Run("cancelled contexts book nothing or all", func(t *testing.T) { contexts(t, start(t)) })
 }
