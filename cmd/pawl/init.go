@@ -69,7 +69,7 @@ the rest.`,
 	s.StringVar(&f.bounds.epsilon, "epsilon", "", "what --infer-bounds may cost")
 	s.StringVar(&f.bounds.delta, "delta", "", "failure chance of --infer-bounds (default: that of the budget; 0 asks for pure epsilon)")
 	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all)")
-	s.StringVar(&f.bounds.unit, "unit", "row", "column that identifies a person, for --infer-bounds (default: every row is one)")
+	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about another person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
 	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
 	return c

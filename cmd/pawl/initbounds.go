@@ -37,7 +37,7 @@ func (f *boundsFlags) given() string {
 		return "--delta"
 	case f.column != "":
 		return "--columns"
-	case f.unit != "row":
+	case f.unit != "":
 		return "--unit"
 	case f.rowsPerUnit != 0:
 		return "--rows-per-unit"
@@ -76,6 +76,10 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	b := &f.bounds
 	if b.epsilon == "" {
 		return &usageError{"no epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
+	}
+	if b.unit == "" {
+		return &usageError{"no unit: bounds that are bought protect somebody, and whose data are these?",
+			"--unit row if every row is about another person; if a person can have several, --unit COLUMN, which identifies the person, with --rows-per-unit N"}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {

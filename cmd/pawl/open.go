@@ -243,6 +243,9 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 	case err != nil:
 		return err
 	}
+	if !public && s.Unit.Assumed {
+		return schema.NoUnit(fmt.Sprintf("the ledger holds data set %q as sensitive", name))
+	}
 	if s.Public && !public {
 		s.Warnings = append(s.Warnings,
 			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")

@@ -155,6 +155,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		return set, err
 	}
 	p.name, p.licence, p.unit, p.public, p.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
+	p.assumed = src.schema.Unit.Assumed
 	if p.train, err = read(src.path, src.content, true); err != nil {
 		return nil, err
 	}

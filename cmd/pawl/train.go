@@ -165,6 +165,7 @@ func trainDefaults(f *trainFlags) {
 type pictures struct {
 	name, target, licence string
 	unit                  string // "" for image
+	assumed               bool   // the unit: the schema declares none
 	public                bool
 	train, test           *images.Set
 	rows                  schema.RowCount
@@ -385,7 +386,7 @@ func (p *pictures) declareRows(flag, text string) error {
 func (p *pictures) schema() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
-		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1},
+		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},
 		Columns: p.columns(),
 	}
 }
