@@ -25,6 +25,9 @@ columns:
 
 func must(t *testing.T, head string) *schema.Schema {
 	t.Helper()
+	if !strings.Contains(head, "unit:") {
+		head += "unit: row"
+	}
 	s, err := schema.Decode("s.yaml", []byte("version: 1\n"+head+columns))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +124,7 @@ func TestTableRefuses(t *testing.T) {
 }
 
 func TestUndeclaredCategory(t *testing.T) {
-	s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
+	s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +209,7 @@ func FuzzTable(f *testing.F) {
 }
 
 func BenchmarkReadFrom(b *testing.B) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row"+columns))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -227,6 +230,7 @@ func BenchmarkReadFrom(b *testing.B) {
 func ExampleReadFrom() {
 	s, err := schema.Decode("schema.yaml", []byte(`
 version: 1
+unit: row
 columns:
   - {name: age, type: integer, lower: 0, upper: 120}
   - {name: smoker, type: boolean}
