@@ -13,8 +13,8 @@ const templateHead = `# Schema of %s. Everything here is public: fill it in from
 version: 1
 dataset: %s
 # unit: whose data must be protected? Nothing runs before this is answered.
-#   Is every row about another person?   unit: row
-#   Can one person have several rows?    unit: the column that identifies the person, and
+#   Is every row about a different person?  unit: row
+#   Can one person have several rows?      unit: the column that identifies the person, and
 #   rows_per_unit: N, the most rows of one person that count; more are dropped.
 unit:%s
 # rows: private | about N | N | public (the file's own row count is public).

@@ -15,7 +15,7 @@ var unitWords = []string{"record", "person", "individual", "patient", "customer"
 // unitQuestion is what a schema without a unit leaves open, and unitHint the answers.
 const (
 	unitQuestion = "whose data are to be protected?"
-	unitHint     = "unit: row if every row is about another person; if a person can have several, unit: the column that identifies the person, and rows_per_unit: N, the most rows of one person that count"
+	unitHint     = "unit: row if every row is about a different person; if a person can have several, unit: the column that identifies the person, and rows_per_unit: N, the most rows of one person that count"
 )
 
 // NoUnit is the fault of an assumed unit where somebody is to be protected after all; why

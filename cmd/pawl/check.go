@@ -42,7 +42,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := checkOut(f.out); err != nil {
+	if err := f.out.check(); err != nil {
 		return err
 	}
 	j, err := a.prepare(ctx, l, data, f)
@@ -56,6 +56,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		}
 		j.plan = h.plan
 	}
+	j.source.note = a.note
 	if err := j.source.each(j.bad, func([]float64, string) error { return nil }); err != nil {
 		return err
 	}

@@ -254,12 +254,12 @@ func (a *app) readLines(file string, m *model.Model) (texts []string, err error)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reader.NewRecords(file, bytes.NewReader(content))
+		column := m.Schema.Columns[i].Name
+		r, err := reader.NewRecords(file, bytes.NewReader(content), reader.Keys{Names: []string{column}, PassOver: true})
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
-		column := m.Schema.Columns[i].Name
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
 			return nil, r.Absent(column, "which the model uses")

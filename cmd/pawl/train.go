@@ -29,18 +29,19 @@ import (
 )
 
 type trainFlags struct {
-	model, activation, epsilon, delta, accountant, preset, seed, out string
-	optimizer, clipping, memory, labels, classes, rows, target       string
-	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
-	schedule, frontEnd                                               string
-	warmup, quantile, tolerance                                      float64
-	checkpoint                                                       checkpointFlags
-	table                                                            tableFlags
-	batch, augment, shift, trainLast                                 int
-	flip                                                             bool
-	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
-	keepAll                                                          bool
-	rules                                                            []advise.Rule // of a fit, which chose the numbers
+	model, activation, epsilon, delta, accountant, preset, seed   string
+	optimizer, clipping, memory, labels, classes, rows, target    string
+	noise, rate, epochs, learningRate, clippingNorm, average, ema float64
+	schedule, frontEnd                                            string
+	warmup, quantile, tolerance                                   float64
+	out                                                           outDir
+	checkpoint                                                    checkpointFlags
+	table                                                         tableFlags
+	batch, augment, shift, trainLast                              int
+	flip                                                          bool
+	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
+	keepAll                                                       bool
+	rules                                                         []advise.Rule // of a fit, which chose the numbers
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -144,7 +145,7 @@ erased when the run is finished.`,
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.out.register(c)
 	f.checkpoint.register(c)
 	f.table.register(c)
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
@@ -174,6 +175,9 @@ type pictures struct {
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	if err := f.out.check(); err != nil {
+		return err
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -189,7 +193,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	case table:
 		return a.trainTable(ctx, l, data, f)
 	}
-	kept, err := f.checkpoint.open(f.out)
+	kept, err := f.checkpoint.open(f.out.root())
 	if err != nil {
 		return err
 	}
@@ -251,20 +255,25 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 }
 
 // finish shows a plan, runs it and writes what it releases.
-func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
-	return a.finishWith(ctx, plan, env, dir, nil)
+func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir) error {
+	return a.finishWith(ctx, plan, env, to, nil)
 }
 
 // finishWith is finish, and hands on the statement.
-func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string, see func(*report.Statement)) error {
-	if err := checkOut(dir); err != nil {
+func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir, see func(*report.Statement)) error {
+	if err := to.check(); err != nil {
 		return err
 	}
-	out, err := workflow.NewOutput(dir)
+	out, err := workflow.NewOutput(to.path, to.force)
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
+	ran := false
+	defer func() {
+		if !ran {
+			out.Discard()
+		}
+	}()
 	now := time.Now() // before the run, for the reason given in fit
 	quote, err := plan.Statement(version(), now)
 	if err != nil {
@@ -282,8 +291,13 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	if err != nil {
 		return err
 	}
-	if err := out.Write(outcome.Model, s); err != nil {
-		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
+	ran = true
+	dir, err := out.Write(outcome.Model, s)
+	if err != nil {
+		return fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
+	}
+	if to.path != "" && dir != to.path {
+		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))
 	}
 	if see != nil {
 		see(s)
