@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +37,19 @@ const (
 	CardFile      = "README.md"
 )
 
-// outputs are in the order in which they are put into place: who has put the model there
-// has the directory.
-var outputs = []string{ModelDir, ReportFile, StatementFile, CardFile}
+// outputs are in the order in which they are put into place: whose statement it is has the
+// directory.
+var outputs = []string{StatementFile, ModelDir, ReportFile, CardFile}
+
+// Earlier is the statement of a run that has written into dir, or nil.
+func Earlier(dir string) *report.Statement {
+	var s report.Statement
+	text, err := os.ReadFile(filepath.Join(dir, StatementFile))
+	if err != nil || json.Unmarshal(text, &s) != nil || s.Software.Name != "pawl" {
+		return nil
+	}
+	return &s
+}
 
 // NewOutput makes sure that dir can be written before anything is charged; "" stands for a
 // new folder in DefaultDir. replace lets Write replace the files of an earlier run.
@@ -132,7 +143,9 @@ func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err err
 		dir, err = newFolder(filepath.Join(DefaultDir, FolderName(s)))
 	}
 	if err == nil {
-		err = o.writeInto(dir, o.replace, m, s)
+		// A run that went on after its files were in place writes the same again.
+		same := Earlier(dir)
+		err = o.writeInto(dir, o.replace || same != nil && same.Budget.Entry != "" && same.Budget.Entry == s.Budget.Entry, m, s)
 	}
 	if err == nil {
 		o.Discard()

@@ -209,6 +209,7 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 }
 
 func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
+	f.out.again = f.checkpoint.resume != ""
 	if err := f.out.check(); err != nil {
 		return err
 	}

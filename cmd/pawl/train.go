@@ -56,6 +56,11 @@ class, an IDX or npy file of images with --labels, or a table with --schema (CSV
 lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
 --epsilon, and the noise follows, or --noise-multiplier, and the price follows.
 
+Images of your own have no schema and declare no unit: it is one image, one file of a
+folder. A person with k of them has the guarantee for each, and about k times the epsilon
+for all. Where persons are to be protected, keep one image of each, or make vectors of the
+images and fit a table that names the person: pawl fit --embeddings, unit: COLUMN.
+
 Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
 network with loss: squared, absolute or huber. A network that begins with an embedding
 takes the schema's one column of type text: its tokens are hashed, or have the numbers of
@@ -167,7 +172,7 @@ type pictures struct {
 	name, target, licence string
 	unit                  string // "" for image
 	assumed               bool   // the unit: the schema declares none
-	public                bool
+	public, own           bool   // own: sensitive images, each of them a unit
 	train, test           *images.Set
 	rows                  schema.RowCount
 	content               []byte    // of a file of texts, for its keyed digest
@@ -175,6 +180,7 @@ type pictures struct {
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	f.out.again = f.checkpoint.resume != ""
 	if err := f.out.check(); err != nil {
 		return err
 	}
@@ -353,7 +359,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true}
 	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
 		return nil, err
 	}
@@ -396,8 +402,19 @@ func (p *pictures) declareRows(flag, text string) error {
 	return nil
 }
 
+// perImage is what a guarantee for images of one's own does not say.
+const perImage = "the guarantee is for one image: a person with several has it for each of them, and k times the epsilon for all of k"
+
 // schema declares the label; the images lie beside it.
 func (p *pictures) schema() *schema.Schema {
+	s := p.declared()
+	if p.own {
+		s.Warnings = append(s.Warnings, perImage)
+	}
+	return s
+}
+
+func (p *pictures) declared() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
 		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},

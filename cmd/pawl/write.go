@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl/report"
 	"pawl/workflow"
 )
 
@@ -85,6 +83,9 @@ func (a *app) writePaid(path string, replace bool, write func(io.Writer) error) 
 type outDir struct {
 	path  string
 	force bool
+	// again says that a run goes on: what it has written already it may write again, and
+	// what another has written stays all the same.
+	again bool
 }
 
 func (o *outDir) register(c *cobra.Command) {
@@ -112,10 +113,8 @@ func (o outDir) check() error {
 	if o.path == "" {
 		return nil
 	}
-	var earlier report.Statement
-	text, err := os.ReadFile(filepath.Join(dir, workflow.StatementFile))
-	if err == nil && json.Unmarshal(text, &earlier) == nil && earlier.Software.Name == "pawl" {
-		if o.force {
+	if workflow.Earlier(dir) != nil {
+		if o.force || o.again {
 			return nil
 		}
 		return &usageError{fmt.Sprintf("%s: holds what an earlier run has released, and it is not replaced", dir),
