@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // identifiers looks at what a file writes into the column that says whose row it is. A
@@ -40,6 +41,9 @@ var placeholders = []string{"nan", "NaN", "NAN", "null", "NULL", "None", "<NA>",
 // trimmed is an identifier without the blanks around it, those included that show
 // nowhere.
 func trimmed(text string) string {
+	if n := len(text); n > 0 && ' ' < text[0] && text[0] < utf8.RuneSelf && ' ' < text[n-1] && text[n-1] < utf8.RuneSelf {
+		return text
+	}
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' })
 }
 
@@ -61,7 +65,12 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 	}
 	text := cells[t.unit].text
 	id = trimmed(text)
-	if id == "" || slices.Contains(t.schema.NA, text) || slices.Contains(t.schema.NA, id) || slices.Contains(placeholders, id) {
+	if id == "" || slices.Contains(t.schema.NA, text) || id != text && slices.Contains(t.schema.NA, id) {
+		return "", false, nil
+	}
+	// Most identifiers are plain numbers.
+	plain := plainDigits(id)
+	if !plain && slices.Contains(placeholders, id) {
 		return "", false, nil
 	}
 	fault := func(msg, hint string) error { return t.in.rowFault(cells, t.unit, t.schema.Unit.Column, msg, hint) }
@@ -79,7 +88,10 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 			}
 		}
 	}
-	n, ok := numeralOf(id)
+	n, ok := numeral{plain: id, digits: len(id)}, true
+	if !plain {
+		n, ok = numeralOf(id)
+	}
 	switch {
 	case !ok:
 	case n.shortened:
