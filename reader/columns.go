@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"pawl/columnar"
 )
@@ -108,6 +109,14 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	}
 	c.at++
 	return space, nil
+}
+
+// floats says that a field holds floating-point numbers, and whether of single precision.
+func (c *byColumns) floats(field int) (single, ok bool) {
+	if c.types[field].Kind != columnar.Float {
+		return false, false
+	}
+	return c.batch.Chunks[slices.Index(c.fields, field)].Single(), true
 }
 
 func (c *byColumns) headFault(column, msg, hint string) error {

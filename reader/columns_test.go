@@ -307,7 +307,7 @@ func TestColumnTypes(t *testing.T) {
 		{"{name: id, type: integer, lower: 0, upper: 9}\n  - {name: age, type: ignore}", `f: column "id": the type structure cannot be read`},
 		{"{name: id, type: ignore}\n  - {name: age, type: ignore}", ""}, // any type may be ignored
 	} {
-		s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - {name: n, type: integer, lower: 0, upper: 9}\n  - "+tt.columns+"\n"))
+		s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: n, type: integer, lower: 0, upper: 9}\n  - "+tt.columns+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,12 +328,12 @@ func TestRecords(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			fromFile, err := OpenRecords(path)
+			fromFile, err := OpenRecords(path, Keys{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer fromFile.Close()
-			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)))
+			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)), Keys{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -359,7 +359,7 @@ func TestRecords(t *testing.T) {
 			}
 		})
 	}
-	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent"), Keys{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an absent file: %v", err)
 	}
 }
@@ -391,7 +391,7 @@ func FuzzColumns(f *testing.F) {
 }
 
 func BenchmarkReadParquet(b *testing.B) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row"+columns))
 	if err != nil {
 		b.Fatal(err)
 	}

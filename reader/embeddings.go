@@ -321,7 +321,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}

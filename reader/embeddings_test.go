@@ -125,7 +125,7 @@ func TestEmbeddingsRefuse(t *testing.T) {
 }
 
 func TestReadJoined(t *testing.T) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1\ncolumns:\n  - {name: photo, type: ignore}\n  - {name: sick, type: boolean}\n"))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n  - {name: photo, type: ignore}\n  - {name: sick, type: boolean}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

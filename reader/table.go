@@ -25,7 +25,8 @@ const (
 	// could not be counted against anybody's limit.
 	//
 	// A quoted cell that is never closed, a damaged file and a wrong header are
-	// refused even so: after them no record can be told from the next.
+	// refused even so: after them no record can be told from the next. So are unit
+	// identifiers that lack digits (1.23457E+18): after them no person can.
 	Default BadRows = "default"
 )
 
@@ -33,8 +34,16 @@ const (
 type Options struct {
 	BadRows BadRows
 	// Optional names columns that the file may lack, such as the target and the
-	// unit when rows are read for prediction. Their cells are then NaN.
+	// unit when rows are read for prediction. Their cells are then NaN, and an optional
+	// unit is not looked at.
 	Optional map[string]bool
+	// Note, if there is one, is told of identifiers of units that read well and may be
+	// wrong, by place and never by text: a number that is written in two ways, and long
+	// numbers that a spreadsheet has rounded. What it is told is for the operator alone.
+	Note func(string)
+	// PassOver passes over names of JSON lines that the schema does not declare, where
+	// they would be refused. A column that is used then has to occur in some row.
+	PassOver bool
 }
 
 func (o Options) strict() (bool, error) {
@@ -63,7 +72,9 @@ type Row func(cells []float64, found schema.Record) error
 //
 // Columns are matched by name, in any order. A declared column that the file
 // lacks is an error unless it is ignored or optional; a column that the schema
-// does not declare is an error. Faults of the file are *PositionError.
+// does not declare is an error. JSON lines have the names of the schema: a row that lacks
+// one has a null, and one that has another is an error that names its line and not the
+// name, which is part of a row. Faults of the file are *PositionError.
 //
 // A typed cell means what its text in CSV would mean (7.0 is a whole number, 1 is
 // true), and a null is a missing cell. A column of a type that has no such text is
@@ -83,7 +94,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}
@@ -122,6 +133,7 @@ func (t *table) read(strict bool, row func(values []float64, found schema.Record
 	if !rows {
 		return t.in.noRows()
 	}
+	t.ids.end()
 	return nil
 }
 
@@ -136,6 +148,7 @@ type table struct {
 	// names.
 	fields []int
 	found  schema.Record
+	ids    identifiers
 }
 
 func newTable(s *schema.Schema) *table {
@@ -171,7 +184,7 @@ func (t *table) record(cells []cell, id string) schema.Record {
 // match finds the columns of the schema in a file.
 func (t *table) match(in records, o Options) error {
 	s := t.schema
-	t.in = in
+	t.in, t.ids.note = in, o.Note
 	at, header := map[string]int{}, in.Header()
 	for i, h := range header {
 		at[h] = i
@@ -192,7 +205,7 @@ func (t *table) match(in records, o Options) error {
 		default:
 			return in.absent(col.Name, "which the schema declares")
 		}
-		if isUnit {
+		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
 		}
 	}
@@ -226,7 +239,10 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 	s := t.schema
 	if t.unit >= 0 {
 		var known bool
-		if id, known = t.identifier(cells); !known {
+		if id, known, err = t.identifier(cells, strict); err != nil {
+			return nil, "", false, err
+		}
+		if !known {
 			if !strict {
 				return nil, "", false, nil
 			}
@@ -273,22 +289,6 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 		return col.Default(), nil
 	}
 	return 0, schema.ErrMissing
-}
-
-func (t *table) identifier(cells []cell) (string, bool) {
-	if t.unit >= len(cells) || cells[t.unit].bad != "" || cells[t.unit].null {
-		return "", false
-	}
-	id := cells[t.unit].text
-	if id == "" {
-		return "", false
-	}
-	for _, na := range t.schema.NA {
-		if id == na {
-			return "", false
-		}
-	}
-	return id, true
 }
 
 // separatorHint explains an absent column; a header of one name that holds

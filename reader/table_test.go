@@ -26,6 +26,9 @@ columns:
 
 func must(t *testing.T, head string) *schema.Schema {
 	t.Helper()
+	if !strings.Contains(head, "unit:") {
+		head += "unit: row"
+	}
 	s, err := schema.Decode("s.yaml", []byte("version: 1\n"+head+columns))
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +125,7 @@ func TestTableRefuses(t *testing.T) {
 }
 
 func TestUndeclaredCategory(t *testing.T) {
-	s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
+	s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +189,8 @@ func found(text string, s *schema.Schema) (rows [][]float64, records []string, e
 // What tells a row from others is the record as it stands in the file, whatever the
 // schema makes of it and in whichever order the columns stand.
 func TestRecordsAreAsFound(t *testing.T) {
-	records := func(name, text, head, columns string) (all []string) {
-		s, err := schema.Decode("s.yaml", []byte("version: 1\n"+head+"columns:\n"+columns))
+	records := func(name, text, columns string) (all []string) {
+		s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n"+columns))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,13 +211,13 @@ func TestRecordsAreAsFound(t *testing.T) {
 	)
 	want := []string{"[a b c] [{1.50 false} {x false} { false}]", "[a b c] [{1.5 false} {y false} {free text false}]"}
 	for name, got := range map[string][]string{
-		"as it is":         records("f.csv", table, "", plain),
-		"other bounds":     records("f.csv", table, "", strings.Replace(plain, "upper: 9", "upper: 1", 1)),
-		"other types":      records("f.csv", table, "", strings.Replace(edited, "type: integer", "type: numeric", 1)),
-		"ignored columns":  records("f.csv", table, "", hidden),
-		"order of columns": records("f.csv", "c,a,b\n,1.50,x\nfree text,1.5,y\n", "", plain),
-		"tabs":             records("f.tsv", strings.ReplaceAll(table, ",", "\t"), "", plain),
-		"JSON lines":       records("f.jsonl", `{"b": "x", "a": 1.50, "c": ""}`+"\n"+`{"a": "1.5", "c": "free text", "b": "y"}`+"\n", "", plain),
+		"as it is":         records("f.csv", table, plain),
+		"other bounds":     records("f.csv", table, strings.Replace(plain, "upper: 9", "upper: 1", 1)),
+		"other types":      records("f.csv", table, strings.Replace(edited, "type: integer", "type: numeric", 1)),
+		"ignored columns":  records("f.csv", table, hidden),
+		"order of columns": records("f.csv", "c,a,b\n,1.50,x\nfree text,1.5,y\n", plain),
+		"tabs":             records("f.tsv", strings.ReplaceAll(table, ",", "\t"), plain),
+		"JSON lines":       records("f.jsonl", `{"b": "x", "a": 1.50, "c": ""}`+"\n"+`{"a": "1.5", "c": "free text", "b": "y"}`+"\n", plain),
 	} {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
@@ -245,7 +248,7 @@ func FuzzTable(f *testing.F) {
 }
 
 func BenchmarkReadFrom(b *testing.B) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row"+columns))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -266,6 +269,7 @@ func BenchmarkReadFrom(b *testing.B) {
 func ExampleReadFrom() {
 	s, err := schema.Decode("schema.yaml", []byte(`
 version: 1
+unit: row
 columns:
   - {name: age, type: integer, lower: 0, upper: 120}
   - {name: smoker, type: boolean}

@@ -12,6 +12,7 @@ import (
 )
 
 const textSchema = `version: 1
+unit: row
 na: ["", "NA", "?"]
 columns:
   - {name: note, type: text, buckets: 64}

@@ -14,7 +14,7 @@ func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column str
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}

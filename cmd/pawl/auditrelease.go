@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -111,12 +112,12 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 		return fmt.Errorf("the audit is booked, and failed: %w", err)
 	}
 	out.Success, out.Interval, out.StdErr = share.Value, share.Interval, share.StdErr
+	// The number is paid for, and shown even where its file cannot be written.
+	var failed error
 	if f.out != "" {
-		if err := writeAudit(f.out, out); err != nil {
-			return err
-		}
+		failed = writeAudit(f.out, out, f.force)
 	}
-	return a.conclude(nil, "", out, func(w io.Writer) error { return a.printReleased(w, out) })
+	return errors.Join(failed, a.conclude(nil, "", out, func(w io.Writer) error { return a.printReleased(w, out) }))
 }
 
 // correct tosses the coins, trains the target and counts.

@@ -47,7 +47,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := checkOut(f.out); err != nil {
+	if err := f.out.check(); err != nil {
 		return err
 	}
 	j, err := a.prepare(ctx, l, data, f)
@@ -69,6 +69,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 			return env, h.resume(&env, s, "fit")
 		}}
 	}
+	j.source.note = a.note
 	verdict, refused := q.foretell(ctx, l) // which parses every row
 	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
 		return refused

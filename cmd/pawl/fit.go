@@ -18,7 +18,8 @@ import (
 // fitFlags are shared by fit, plan fit and check.
 type fitFlags struct {
 	schema, target, epsilon, delta     string
-	accountant, preset, out, seed      string
+	accountant, preset, seed           string
+	out                                outDir
 	badRows, workflow, model, features string
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
@@ -40,7 +41,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
-	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
+	f.out.register(c)
 	f.embeddings.register(c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
@@ -208,6 +209,10 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 }
 
 func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -247,6 +252,7 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 	if err != nil {
 		return env, err
 	}
+	j.source.note = a.note
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
 		return env, err
 	}

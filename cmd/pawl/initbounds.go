@@ -36,16 +36,34 @@ func (f *boundsFlags) given() string {
 		return "--epsilon"
 	case f.delta != "":
 		return "--delta"
-	case f.column != "":
-		return "--columns"
-	case f.unit != "row":
+	case f.unit != "":
 		return "--unit"
 	case f.rowsPerUnit != 0:
 		return "--rows-per-unit"
 	case f.updated:
 		return "--updated"
+	case f.column != "":
+		return "--columns"
 	}
 	return ""
+}
+
+// names are those of --columns, each once.
+func (f *boundsFlags) names() ([]string, error) {
+	if f.column == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, n := range strings.Split(f.column, ",") {
+		switch n = strings.TrimSpace(n); {
+		case n == "":
+			return nil, &usageError{"--columns: a name is empty", "example: --columns age,ward,ill"}
+		case slices.Contains(names, n):
+			return nil, &usageError{fmt.Sprintf("--columns names %q twice", n), "name every column once"}
+		}
+		names = append(names, n)
+	}
+	return names, nil
 }
 
 // boundsView is the answer as --json prints it.
@@ -78,6 +96,10 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	b := &f.bounds
 	if b.epsilon == "" {
 		return &usageError{"no epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
+	}
+	if b.unit == "" {
+		return &usageError{"no unit: bounds that are bought protect somebody, and whose data are these?",
+			"--unit row if every row is about a different person; if a person can have several, --unit COLUMN, which identifies the person, with --rows-per-unit N"}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
@@ -112,7 +134,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	}
 	in := intake.NewBuilder(key, declared)
 	// A cell that is no number is unknown, so that no row decides whether there are bounds.
-	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, reader.Options{BadRows: reader.Default}, in.Add); err != nil {
+	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, reader.Options{BadRows: reader.Default, Note: a.note}, in.Add); err != nil {
 		return err
 	}
 	env.Rows = in.Seal()
@@ -134,22 +156,34 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		v.Warnings = append(v.Warnings, v.mark)
 	}
 	text := schema.BoundsTemplate(name, header, b.unit, b.rowsPerUnit, v.remark(), released(out, v))
-	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-		return err
+	// The bounds are paid for, and shown even where the schema cannot be written.
+	var failed error
+	if v.Schema, failed = a.writePaid(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); failed != nil {
+		failed = fmt.Errorf("the bounds are charged and shown, and their schema is not written: %w", failed)
 	}
 	for _, w := range v.Warnings {
-		fmt.Fprintf(a.err, "note: %s\n", w)
+		a.note(w)
 	}
-	fmt.Fprintf(a.err, "next: fill in what is blank in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(file), shell(f.out))
+	if failed == nil {
+		fmt.Fprintf(a.err, "next: fill in what is blank in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))
+	}
 	if a.json {
-		return writeJSON(a.out, v)
+		return errors.Join(failed, writeJSON(a.out, v))
 	}
-	return v.text(a.out)
+	return errors.Join(failed, v.text(a.out))
 }
 
 // declare is the schema under which numbers are read: without bounds.
 func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema, []string, error) {
-	c, err := reader.NewRecords(file, bytes.NewReader(content))
+	names, err := f.names()
+	if err != nil {
+		return nil, nil, err
+	}
+	keys := reader.Keys{Names: names} // of JSON lines: what else is in a row is passed over
+	if f.unit != "row" && !slices.Contains(names, f.unit) {
+		keys.Names = append([]string{f.unit}, names...)
+	}
+	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,8 +204,11 @@ func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema
 			numeric[h] = h != f.unit
 		}
 	} else {
-		for _, n := range strings.Split(f.column, ",") {
-			if n = strings.TrimSpace(n); n == f.unit || !slices.Contains(header, n) {
+		for _, n := range names {
+			if n == f.unit && reader.JSONNamed(file) {
+				continue // named as a column of the schema
+			}
+			if n == f.unit || !slices.Contains(header, n) {
 				return nil, nil, &usageError{fmt.Sprintf("--columns: %q is no column that can have bounds", n), nearestAdvice(n, header)}
 			}
 			numeric[n] = true

@@ -29,6 +29,7 @@ type source struct {
 	// vectors of a public extractor, or nil; whole says that each belongs to a row.
 	vectors *reader.Embeddings
 	whole   bool
+	note    func(string) // told of doubtful identifiers of units; may be nil
 }
 
 // openSource resolves DATA and --schema. It reads the whole file once, so that
@@ -229,7 +230,7 @@ func (s *source) rows() (int64, error) {
 }
 
 func (s *source) each(bad reader.BadRows, row reader.Row) error {
-	return readRows(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad}, s.vectors, s.whole, row)
+	return readRows(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad, Note: s.note}, s.vectors, s.whole, row)
 }
 
 // seal parses every row and seals it. Faults are found here, before anything is
@@ -261,6 +262,9 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 		return nil
 	case err != nil:
 		return err
+	}
+	if !public && s.Unit.Assumed {
+		return schema.NoUnit(fmt.Sprintf("the ledger holds data set %q as sensitive", name))
 	}
 	if s.Public && !public {
 		s.Warnings = append(s.Warnings,

@@ -168,6 +168,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		return set, err
 	}
 	p.name, p.licence, p.unit, p.public, p.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
+	p.assumed = src.schema.Unit.Assumed
 	if p.train, err = read(src.path, src.content, true); err != nil {
 		return nil, err
 	}
@@ -267,12 +268,12 @@ func (a *app) readLines(file string, m *model.Model) (texts []string, err error)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reader.NewRecords(file, bytes.NewReader(content))
+		column := m.Schema.Columns[i].Name
+		r, err := reader.NewRecords(file, bytes.NewReader(content), reader.Keys{Names: []string{column}, PassOver: true})
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
-		column := m.Schema.Columns[i].Name
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
 			return nil, r.Absent(column, "which the model uses")

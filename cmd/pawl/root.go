@@ -122,6 +122,9 @@ type usageError struct{ msg, advice string }
 func (e *usageError) Error() string { return e.msg }
 func (e *usageError) Hint() string  { return e.advice }
 
+// note is a remark for the operator.
+func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
+
 // exactArgs is cobra.ExactArgs with a message that says what is missing.
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -150,7 +150,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
 	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
 	s.StringVar(&f.table.schema, "schema", "", "schema file (own tables)")
-	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.out.register(c)
 }
 
 // theStrategy is the strategy of the flags.
@@ -392,7 +392,7 @@ func (a *app) search(ctx context.Context, c *cobra.Command, data string, f *sear
 	if err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := f.out.check(); err != nil {
 		return err
 	}
 	l, store, err := a.openLedger(ctx)

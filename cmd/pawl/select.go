@@ -166,7 +166,10 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		if err := file.write(tableWriter(f.table, out.Table)); err != nil {
 			return err
 		}
-		v.Table = viewTable(f.table, out)
+		if file.path != f.table {
+			a.note(movedAside(f.table, file.path))
+		}
+		v.Table = viewTable(file.path, out)
 	}
 	if a.json {
 		return writeJSON(a.out, v)

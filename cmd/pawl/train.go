@@ -29,18 +29,19 @@ import (
 )
 
 type trainFlags struct {
-	model, activation, epsilon, delta, accountant, preset, seed, out string
-	optimizer, clipping, memory, labels, classes, rows, target       string
-	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
-	schedule, frontEnd                                               string
-	warmup, quantile, tolerance                                      float64
-	checkpoint                                                       checkpointFlags
-	table                                                            tableFlags
-	batch, augment, shift, trainLast                                 int
-	flip                                                             bool
-	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
-	keepAll                                                          bool
-	rules                                                            []advise.Rule // of a fit, which chose the numbers
+	model, activation, epsilon, delta, accountant, preset, seed   string
+	optimizer, clipping, memory, labels, classes, rows, target    string
+	noise, rate, epochs, learningRate, clippingNorm, average, ema float64
+	schedule, frontEnd                                            string
+	warmup, quantile, tolerance                                   float64
+	out                                                           outDir
+	checkpoint                                                    checkpointFlags
+	table                                                         tableFlags
+	batch, augment, shift, trainLast                              int
+	flip                                                          bool
+	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
+	keepAll                                                       bool
+	rules                                                         []advise.Rule // of a fit, which chose the numbers
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -54,6 +55,11 @@ DATA is a built-in data set (pawl data list), a folder with one sub-folder of PN
 class, an IDX or npy file of images with --labels, or a table with --schema (CSV, TSV, JSON
 lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
 --epsilon, and the noise follows, or --noise-multiplier, and the price follows.
+
+Images of your own have no schema and declare no unit: it is one image, one file of a
+folder. A person with k of them has the guarantee for each, and about k times the epsilon
+for all. Where persons are to be protected, keep one image of each, or make vectors of the
+images and fit a table that names the person: pawl fit --embeddings, unit: COLUMN.
 
 Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
 network with loss: squared, absolute or huber. A network that begins with an embedding
@@ -144,7 +150,7 @@ erased when the run is finished.`,
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.out.register(c)
 	f.checkpoint.register(c)
 	f.table.register(c)
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
@@ -165,7 +171,8 @@ func trainDefaults(f *trainFlags) {
 type pictures struct {
 	name, target, licence string
 	unit                  string // "" for image
-	public                bool
+	assumed               bool   // the unit: the schema declares none
+	public, own           bool   // own: sensitive images, each of them a unit
 	train, test           *images.Set
 	rows                  schema.RowCount
 	content               []byte          // of a file of texts, for its keyed digest
@@ -174,6 +181,10 @@ type pictures struct {
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -189,7 +200,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	case table:
 		return a.trainTable(ctx, l, data, f)
 	}
-	kept, err := f.checkpoint.open(f.out)
+	kept, err := f.checkpoint.open(f.out.root())
 	if err != nil {
 		return err
 	}
@@ -251,20 +262,25 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 }
 
 // finish shows a plan, runs it and writes what it releases.
-func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
-	return a.finishWith(ctx, plan, env, dir, nil)
+func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir) error {
+	return a.finishWith(ctx, plan, env, to, nil)
 }
 
 // finishWith is finish, and hands on the statement.
-func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string, see func(*report.Statement)) error {
-	if err := checkOut(dir); err != nil {
+func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir, see func(*report.Statement)) error {
+	if err := to.check(); err != nil {
 		return err
 	}
-	out, err := workflow.NewOutput(dir)
+	out, err := workflow.NewOutput(to.path, to.force)
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
+	ran := false
+	defer func() {
+		if !ran {
+			out.Discard()
+		}
+	}()
 	now := time.Now() // before the run, for the reason given in fit
 	quote, err := plan.Statement(version(), now)
 	if err != nil {
@@ -282,8 +298,13 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	if err != nil {
 		return err
 	}
-	if err := out.Write(outcome.Model, s); err != nil {
-		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
+	ran = true
+	dir, err := out.Write(outcome.Model, s)
+	if err != nil {
+		return fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
+	}
+	if to.path != "" && dir != to.path {
+		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))
 	}
 	if see != nil {
 		see(s)
@@ -339,7 +360,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true}
 	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
 		return nil, err
 	}
@@ -382,11 +403,22 @@ func (p *pictures) declareRows(flag, text string) error {
 	return nil
 }
 
+// perImage is what a guarantee for images of one's own does not say.
+const perImage = "the guarantee is for one image: a person with several has it for each of them, and k times the epsilon for all of k"
+
 // schema declares the label; the images lie beside it.
 func (p *pictures) schema() *schema.Schema {
+	s := p.declared()
+	if p.own {
+		s.Warnings = append(s.Warnings, perImage)
+	}
+	return s
+}
+
+func (p *pictures) declared() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
-		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1},
+		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},
 		Columns: p.columns(),
 	}
 }

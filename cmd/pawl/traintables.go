@@ -100,7 +100,7 @@ func (f *trainFlags) imagesOnly(of string) error {
 
 // trainTable trains a network on the rows of a table.
 func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
-	kept, err := f.checkpoint.open(f.out)
+	kept, err := f.checkpoint.open(f.out.root())
 	if err != nil {
 		return err
 	}
