@@ -15,7 +15,7 @@ import (
 var layers = [][]string{
 	{"kernel"},
 	{"schema", "core/dp", "images", "columnar", "text", "evolve"},
-	{"encode", "space", "reader", "scatter", "core/entropy", "core/internal/sealed"},
+	{"encode", "space", "reader", "scatter", "core/entropy", "core/identity", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
