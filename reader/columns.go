@@ -19,7 +19,9 @@ type byColumns struct {
 	fields []int // by chunk of the batch
 	scan   *columnar.Scan
 	batch  *columnar.Batch
-	at     int // next row of the batch
+	at     int  // next row of the batch
+	whole  bool // every field is read that can be
+	chosen int  // how many of fields are needed
 }
 
 func openColumns(name string, src columnar.Source) (*byColumns, error) {
@@ -64,8 +66,11 @@ func (c *byColumns) choose(fields []int) error {
 			return c.headFault(t.Name, refused.Msg, refused.Hint+", or declare the column type: ignore")
 		}
 	}
-	c.fields = slices.Clone(fields)
-	scan, err := c.in.Scan(fields)
+	c.fields, c.chosen = slices.Clone(fields), len(fields)
+	if c.whole {
+		c.fields = append(c.fields, c.others(fields)...)
+	}
+	scan, err := c.in.Scan(c.fields)
 	c.scan = scan
 	return columnarFault(c.name, err)
 }
@@ -87,7 +92,7 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	for i, f := range c.fields {
 		x := &c.batch.Chunks[i]
 		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at)}
-		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict {
+		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict && i < c.chosen {
 			c.at++ // rowFault speaks of the record before c.at
 			return nil, c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell")
 		}

@@ -21,6 +21,7 @@ type jsonLines struct {
 	at      map[string]int // of the header
 	used    []bool         // by column; nil for all
 	line    int            // that was read last
+	whole   bool           // cells are handed on that are not used
 	pending []byte         // the first object, until next gives it
 }
 
@@ -134,7 +135,7 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 				return "not a name of the first object, which names the columns"
 			case !ok:
 				return ""
-			case j.used != nil && !j.used[i]:
+			case j.used != nil && !j.used[i] && (!j.whole || c.bad != ""):
 				c = cell{null: true} // it may hold anything
 			}
 			c.line = j.line

@@ -35,6 +35,10 @@ type Options struct {
 	// Optional names columns that the file may lack, such as the target and the
 	// unit when rows are read for prediction. Their cells are then NaN.
 	Optional map[string]bool
+	// Watch, if there is one, is called with the names of the file's columns and returns what takes the texts of
+	// each record as found, whether or not the schema uses a column: empty for nulls and malformed cells. The
+	// slice is used again. Columns of types that cannot be read are empty.
+	Watch func(names []string) func(texts []string)
 }
 
 func (o Options) strict() (bool, error) {
@@ -111,6 +115,9 @@ func (t *table) read(strict bool, row func(values []float64, id string, cells []
 		if err != nil {
 			return err
 		}
+		if t.watch != nil {
+			t.watch.see(cells)
+		}
 		rows, space = true, cells
 		if !ok {
 			continue
@@ -133,6 +140,7 @@ type table struct {
 	unit   int   // field of the unit column, or -1
 	key    int   // column whose text is asked for, or -1
 	byRow  bool  // each row is a unit
+	watch  *watch
 }
 
 func newTable(s *schema.Schema) *table {
@@ -177,6 +185,7 @@ func (t *table) match(in records, o Options) error {
 				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
 		}
 	}
+	t.watchRecords(in, o)
 	return in.choose(t.used())
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // terminator ends each cell of a record. No text in UTF-8 holds this byte, so that no two records share an
-// encoding.
+// encoding, unless the names of two columns share a hash.
 const terminator = 0xff
 
 // appendLoose appends the loose form of a cell: nothing for a missing one.

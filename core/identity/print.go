@@ -54,8 +54,9 @@ type sample struct {
 type Builder struct {
 	kind    Kind
 	key     [32]byte
-	order   []int // position among the names given, by sorted name
-	sketch  []int // by column in order: its sketch, or -1
+	order   []int    // position among the names given, by sorted name
+	sketch  []int    // by column in order: its sketch, or -1
+	names   []uint16 // by column in order: the keyed hash of its name
 	secret  secret
 	mac     hash.Hash
 	sum     [4]uint64
@@ -68,11 +69,11 @@ type Builder struct {
 }
 
 // New returns a builder under the key of one ledger. names are the columns of the file as found, in any order;
-// they enter the print, trimmed.
+// they enter the print, trimmed, by those of their cells that are not missing: a column without any is none.
 func New(key [32]byte, names []string) *Builder { return newBuilder(Table, key, names) }
 
 func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
-	b := &Builder{kind: kind, key: key, order: make([]int, len(names)), sketch: make([]int, len(names)),
+	b := &Builder{kind: kind, key: key, order: make([]int, len(names)), sketch: make([]int, len(names)), names: make([]uint16, len(names)),
 		secret: newSecret(derive(key, "cells")), records: newSketch(records), digest: make([]byte, 0, sha256.Size)}
 	trimmed := make([]string, len(names))
 	for i, name := range names {
@@ -81,16 +82,15 @@ func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
 	slices.SortFunc(b.order, func(x, y int) int {
 		return cmp.Or(strings.Compare(trimmed[x], trimmed[y]), strings.Compare(names[x], names[y]))
 	})
-	var header []byte
 	type named struct {
 		at   int
 		hash uint64
 	}
 	var chosen []named
 	for j, i := range b.order {
-		header = append(append(header, trimmed[i]...), terminator)
-		b.sketch[j] = -1
-		chosen = append(chosen, named{j, b.secret.hash([]byte(trimmed[i]))})
+		hash := b.secret.hash([]byte(trimmed[i]))
+		b.sketch[j], b.names[j] = -1, uint16(hash)
+		chosen = append(chosen, named{j, hash})
 	}
 	slices.SortFunc(chosen, func(x, y named) int { return cmp.Or(cmp.Compare(x.hash, y.hash), x.at-y.at) })
 	for _, c := range chosen[:min(len(chosen), maxColumns)] {
@@ -98,8 +98,7 @@ func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
 		b.columns = append(b.columns, newSketch(cells))
 	}
 	b.counts = make([]int64, len(b.columns))
-	// The names enter by the key of the records, once.
-	record := derive(key, string([]byte{byte(kind)})+"records\x00"+string(header))
+	record := derive(key, "records of kind "+string('0'+byte(kind)))
 	b.mac = hmac.New(sha256.New, record[:])
 	return b
 }
@@ -115,21 +114,26 @@ func derive(key [32]byte, purpose string) [32]byte {
 // record all of whose cells are missing is a blank line, and does not count. Add does not allocate.
 func (b *Builder) Add(texts func(i int) (text string, null bool)) {
 	b.buffer = b.buffer[:0]
-	blank := true
 	for j, i := range b.order {
-		start := len(b.buffer)
-		if text, null := texts(i); !null {
-			b.buffer = appendLoose(b.buffer, text)
+		text, null := texts(i)
+		if null {
+			continue
 		}
-		if len(b.buffer) > start {
-			blank = false
-			if c := b.sketch[j]; c >= 0 {
-				b.cell(c, b.buffer[start:])
-			}
+		// A cell is the hash of its column's name, its text and the terminator.
+		before := len(b.buffer)
+		b.buffer = binary.LittleEndian.AppendUint16(b.buffer, b.names[j])
+		start := len(b.buffer)
+		b.buffer = appendLoose(b.buffer, text)
+		if len(b.buffer) == start {
+			b.buffer = b.buffer[:before]
+			continue
+		}
+		if c := b.sketch[j]; c >= 0 {
+			b.cell(c, b.buffer[start:])
 		}
 		b.buffer = append(b.buffer, terminator)
 	}
-	if !blank {
+	if len(b.buffer) > 0 {
 		b.record()
 	}
 }
@@ -183,9 +187,6 @@ func (b *Builder) Print() *Print {
 		binary.LittleEndian.PutUint64(word[:], x)
 		m.Write(word[:])
 	}
-	// The key of the records holds the names; so does the sum, unless there are no records.
-	b.mac.Reset()
-	m.Write(b.mac.Sum(nil))
 	p.Identity = [32]byte(m.Sum(nil))
 	p.records = finish(&b.records, b.rows)
 	for i := range b.columns {
