@@ -58,6 +58,8 @@ type state struct {
 	liveOf   map[string]int // those of a user
 	frozen   *Act           // nil: it is not
 	shares   map[string]*share
+	// different holds what was said to be of other units than a data set which it resembles.
+	different []Difference
 }
 
 func newState(name string) *state {
@@ -109,6 +111,8 @@ func (s *state) apply(r *Record) error {
 		err = s.approve(r)
 	case KindBook:
 		err = s.book(r)
+	case KindDifferent:
+		err = s.sayDifferent(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
