@@ -137,6 +137,7 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
 		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
 		Epsilon: in.Epsilon, Delta: in.Delta, Digest: env.Digest, Updated: env.Updated, Seeded: src.Seeded(),
+		Prints: env.Prints, Different: env.Different,
 	})
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type fitFlags struct {
 	search, allowLargeDelta, updated   bool
 	embeddings                         embeddingFlags
 	checkpoint                         checkpointFlags
+	copies                             copyFlags
 	// kinds is the rule that wants a search between kinds of model, if one does.
 	kinds *advise.Rule
 }
@@ -58,6 +59,7 @@ func (f *fitFlags) registerTable(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.copies.register(c)
 }
 
 // job is everything that fit needs, parsed and checked, with nothing charged.
@@ -101,6 +103,9 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 		return nil, in, err
 	}
 	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
 	if err := s.embed(ctx, l, f.embeddings); err != nil {
 		return nil, in, err
 	}
@@ -158,13 +163,12 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 		// The score on a test file is exact and costs nothing, because its rows are
 		// declared public; those of DATA are not.
 		if sameTable(content, s.content) {
-			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
-				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+			return "", nil, testIsData(path)
 		}
 		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
 			return "", nil, err
 		}
-		rows, err := s.readTest(path, bytes.NewReader(content), bad)
+		rows, err := s.readTest(path, bytes.NewReader(content), bad, true)
 		return workflow.TestFile, rows, err
 	}
 	if s.builtin == nil || !s.builtin.HasTest() {
@@ -174,7 +178,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 	if err != nil {
 		return "", nil, err
 	}
-	rows, err := s.readTest(s.name+" (test)", r, bad)
+	rows, err := s.readTest(s.name+" (test)", r, bad, false)
 	return workflow.Official, rows, err
 }
 
@@ -200,7 +204,9 @@ Written into --out: model/, report.html, statement.json and README.md (model car
   pawl fit sms-spam --epsilon 1
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	f.checkpoint.register(c)
@@ -248,6 +254,10 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 		return env, err
 	}
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
+		return env, err
+	}
+	env.Prints = j.source.prints
+	if env.Different, err = a.recognise(ctx, l, j.source.found(), &f.copies); err != nil {
 		return env, err
 	}
 	env.Digest, err = l.Digest(ctx, bytes.NewReader(j.source.content))

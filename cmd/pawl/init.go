@@ -57,7 +57,7 @@ the rest.`,
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return a.init(c.Context(), args[0], f)
+			return f.bounds.copies.again(func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -72,6 +72,7 @@ the rest.`,
 	s.StringVar(&f.bounds.unit, "unit", "row", "column that identifies a person, for --infer-bounds (default: every row is one)")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
 	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.bounds.copies.register(c)
 	return c
 }
 

@@ -93,7 +93,9 @@ func copies(t *testing.T, s ledger.Store) {
 		}
 		return receipt, err
 	}
-	having := func(prints ...*identity.Print) func(q *ledger.Request) { return func(q *ledger.Request) { q.Prints = prints } }
+	having := func(prints ...*identity.Print) func(q *ledger.Request) {
+		return func(q *ledger.Request) { q.Prints = prints }
+	}
 	reserved := func(name string, change func(q *ledger.Request)) ledger.Receipt {
 		t.Helper()
 		receipt, err := ask(name, change)
@@ -163,7 +165,9 @@ func copies(t *testing.T, s ledger.Store) {
 		t.Errorf("a later receipt says %+v", d)
 	}
 	reserved("patients", having(table))
-	if d := reserved("patients", func(q *ledger.Request) { q.Different = []ledger.Difference{{Other: "patients", Reason: "a test", Of: "test"}} }).Different; len(d) != 1 {
+	if d := reserved("patients", func(q *ledger.Request) {
+		q.Different = []ledger.Difference{{Other: "patients", Reason: "a test", Of: "test"}}
+	}).Different; len(d) != 1 {
 		t.Errorf("of test rows: %+v", d)
 	}
 	if d := reserved("patients", nil).Different; len(d) != 0 {
