@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"kernel"},
 	{"schema", "core/dp", "columnar", "text", "evolve"},
 	{"images", "core/entropy"},
-	{"encode", "space", "reader", "scatter", "core/internal/sealed"},
+	{"encode", "space", "reader", "scatter", "core/identity", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},

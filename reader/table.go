@@ -44,6 +44,10 @@ type Options struct {
 	// PassOver passes over names of JSON lines that the schema does not declare, where
 	// they would be refused. A column that is used then has to occur in some row.
 	PassOver bool
+	// Watch, if there is one, is called with the names of the file's columns and returns what takes the texts of
+	// each record as found, whether or not the schema uses a column: empty for nulls and malformed cells. The
+	// slice is used again. Columns of types that cannot be read are empty.
+	Watch func(names []string) func(texts []string)
 }
 
 func (o Options) strict() (bool, error) {
@@ -122,6 +126,9 @@ func (t *table) read(strict bool, row func(values []float64, found schema.Record
 		if err != nil {
 			return err
 		}
+		if t.watch != nil {
+			t.watch.see(cells)
+		}
 		rows, space = true, cells
 		if !ok {
 			continue
@@ -149,6 +156,7 @@ type table struct {
 	fields []int
 	found  schema.Record
 	ids    identifiers
+	watch  *watch
 }
 
 func newTable(s *schema.Schema) *table {
@@ -220,6 +228,7 @@ func (t *table) match(in records, o Options) error {
 		}
 	}
 	t.recorded(header, in.readable)
+	t.watchRecords(in, o)
 	return in.choose(t.used())
 }
 

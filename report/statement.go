@@ -110,6 +110,18 @@ type Data struct {
 	// Fingerprint is a keyed digest: it can be compared by the holder of the
 	// ledger and guessed by nobody.
 	Fingerprint string `json:"fingerprint"`
+	// Different lists the sensitive data sets that the data, or the test rows (of: test),
+	// resemble, although somebody has said that they hold other units.
+	Different []Different `json:"different,omitempty"`
+}
+
+// Different is that word: whose it is, and why.
+type Different struct {
+	Other  string `json:"other"`
+	Reason string `json:"reason"`
+	Of     string `json:"of,omitempty"`
+	By     string `json:"by"`
+	At     string `json:"at"`
 }
 
 // Privacy is the claim.

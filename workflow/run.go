@@ -12,6 +12,7 @@ import (
 	"pawl/checkpoint"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
@@ -43,9 +44,13 @@ type Env struct {
 	Images *images.Set
 	// Digest is the ledger's keyed digest of the file; Updated says that a change
 	// of bytes is meant.
-	Digest   []byte
-	Updated  bool
-	Progress Progress
+	Digest  []byte
+	Updated bool
+	// Prints recognise the data in another form; Different says which sensitive data sets
+	// they, or test rows, resemble and are not.
+	Prints    []*identity.Print
+	Different []ledger.Difference
+	Progress  Progress
 	// Source overrides the source of randomness in tests; it must be seeded.
 	Source *entropy.Source
 	// Other holds the public rows that a search on other data looks at.
@@ -113,7 +118,7 @@ func (plan *Plan) request(env Env, seeded bool) ledger.Request {
 	q := ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: p.Epsilon, Delta: p.deltaText,
-		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
+		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded, Prints: env.Prints, Different: env.Different,
 	}
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.

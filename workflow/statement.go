@@ -375,6 +375,14 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 		s.Budget.Ledger = "team"
 	}
 	fillPeople(s, &view, env.Ledger.User())
+	for _, d := range receipt.Different {
+		s.Data.Different = append(s.Data.Different, report.Different(d))
+		what := "the data resemble"
+		if d.Of != "" {
+			what = "the rows of the test file resemble"
+		}
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason))
+	}
 	return nil
 }
 

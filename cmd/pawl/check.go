@@ -30,7 +30,9 @@ Nothing is charged, and nothing that depends on the rows is shown, except where 
 schema says "rows: public" their number, and in a refusal the place of the first fault.`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.check(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	return c

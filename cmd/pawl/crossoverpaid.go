@@ -33,7 +33,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	if f.pay == "" {
 		return nil
 	}
-	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated}); err != nil {
+	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.table.copies}); err != nil {
 		return err
 	}
 	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))

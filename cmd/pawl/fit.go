@@ -25,6 +25,7 @@ type fitFlags struct {
 	search, allowLargeDelta, updated   bool
 	embeddings                         embeddingFlags
 	checkpoint                         checkpointFlags
+	copies                             copyFlags
 	// kinds is the rule that wants a search between kinds of model, if one does.
 	kinds *advise.Rule
 }
@@ -59,6 +60,7 @@ func (f *fitFlags) registerTable(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.copies.register(c)
 }
 
 // job is everything that fit needs, parsed and checked, with nothing charged.
@@ -102,6 +104,9 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 		return nil, in, err
 	}
 	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
 	if err := s.embed(ctx, l, f.embeddings); err != nil {
 		return nil, in, err
 	}
@@ -159,13 +164,12 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 		// The score on a test file is exact and costs nothing, because its rows are
 		// declared public; those of DATA are not.
 		if sameTable(content, s.content) {
-			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
-				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+			return "", nil, testIsData(path)
 		}
 		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
 			return "", nil, err
 		}
-		rows, err := s.readTest(path, bytes.NewReader(content), bad)
+		rows, err := s.readTest(path, bytes.NewReader(content), bad, true)
 		return workflow.TestFile, rows, err
 	}
 	if s.builtin == nil || !s.builtin.HasTest() {
@@ -175,7 +179,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 	if err != nil {
 		return "", nil, err
 	}
-	rows, err := s.readTest(s.name+" (test)", r, bad)
+	rows, err := s.readTest(s.name+" (test)", r, bad, false)
 	return workflow.Official, rows, err
 }
 
@@ -201,7 +205,9 @@ Written into --out: model/, report.html, statement.json and README.md (model car
   pawl fit sms-spam --epsilon 1
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	f.checkpoint.register(c)
@@ -254,6 +260,10 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 	}
 	j.source.note = a.note
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
+		return env, err
+	}
+	env.Prints = j.source.prints
+	if env.Different, err = a.recognise(ctx, l, j.source.found(), &f.copies); err != nil {
 		return env, err
 	}
 	env.Digest, err = l.Digest(ctx, j.digested())

@@ -61,7 +61,7 @@ the rest.`,
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return a.init(c.Context(), args[0], f)
+			return f.bounds.copies.again(func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -76,6 +76,7 @@ the rest.`,
 	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about a different person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
 	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.bounds.copies.register(c)
 	return c
 }
 

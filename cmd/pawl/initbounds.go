@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"pawl/core/dp"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/reader"
@@ -25,6 +26,7 @@ import (
 // boundsFlags ask for bounds that are bought from the rows.
 type boundsFlags struct {
 	infer, updated               bool
+	copies                       copyFlags
 	epsilon, delta, unit, column string
 	rowsPerUnit                  int
 }
@@ -44,6 +46,12 @@ func (f *boundsFlags) given() string {
 		return "--updated"
 	case f.column != "":
 		return "--columns"
+	case f.copies.sameAs != "":
+		return "--same-as"
+	case f.copies.different:
+		return "--different"
+	case f.copies.reason != "":
+		return "--reason"
 	}
 	return ""
 }
@@ -109,6 +117,9 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err := ownName(file, name, "rename the file: its name is that of the data set"); err != nil {
 		return err
 	}
+	if err := b.copies.rename(ctx, l, file, false, &name, &b.updated); err != nil {
+		return err
+	}
 	content, err := readFile(file)
 	if err != nil {
 		return err
@@ -134,10 +145,19 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	}
 	in := intake.NewBuilder(key, declared)
 	// A cell that is no number is unknown, so that no row decides whether there are bounds.
-	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, reader.Options{BadRows: reader.Default, Note: a.note}, in.Add); err != nil {
+	o, w := reader.Options{BadRows: reader.Default, Note: a.note}, watcher{}
+	if w.key, err = l.PrintKey(ctx); err != nil {
 		return err
 	}
-	env.Rows = in.Seal()
+	w.watch(&o)
+	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, o, in.Add); err != nil {
+		w.end(err)
+		return err
+	}
+	env.Rows, env.Prints = in.Seal(), []*identity.Print{w.end(nil)}
+	if env.Different, err = a.recognise(ctx, l, found{path: file, name: name, prints: env.Prints}, &b.copies); err != nil {
+		return err
+	}
 	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
 		return err
 	}

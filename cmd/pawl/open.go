@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -30,6 +31,11 @@ type source struct {
 	vectors *reader.Embeddings
 	whole   bool
 	note    func(string) // told of doubtful identifiers of units; may be nil
+	// printKey is the ledger's, nil where nothing is compared; prints are of the rows that were read with it, and
+	// tests of files of test rows.
+	printKey *[32]byte
+	prints   []*identity.Print
+	tests    []tested
 }
 
 // openSource resolves DATA and --schema. It reads the whole file once, so that
@@ -230,14 +236,18 @@ func (s *source) rows() (int64, error) {
 }
 
 func (s *source) each(bad reader.BadRows, row reader.Row) error {
-	return readRows(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad, Note: s.note}, s.vectors, s.whole, row)
+	return s.eachWith(reader.Options{BadRows: bad, Note: s.note}, row)
+}
+
+func (s *source) eachWith(o reader.Options, row reader.Row) error {
+	return readRows(s.path, bytes.NewReader(s.content), s.schema, o, s.vectors, s.whole, row)
 }
 
 // seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
 func (s *source) seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, s.schema)
-	if err := s.each(bad, b.Add); err != nil {
+	if err := s.printed(bad, b.Add); err != nil {
 		return nil, err
 	}
 	return b.Seal(), nil
@@ -275,13 +285,19 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 }
 
 // readTest reads a public test file against the schema; the unit's column may be
-// absent. Where it is there, its cell is the running number of the row's unit.
-func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) ([][]float64, error) {
+// absent. Where it is there, its cell is the running number of the row's unit. The print
+// of a file of the operator's is kept, to be compared.
+func (src *source) readTest(name string, content io.Reader, bad reader.BadRows, own bool) ([][]float64, error) {
 	s := src.schema
 	var rows [][]float64
 	o := reader.Options{BadRows: bad}
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
+	}
+	var w watcher
+	if own && src.printKey != nil {
+		w.key = *src.printKey
+		w.watch(&o)
 	}
 	column, units := s.Column(s.Unit.Column), map[string]float64{}
 	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
@@ -294,5 +310,8 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) 
 		rows = append(rows, cells)
 		return nil
 	})
+	if p := w.end(err); p != nil {
+		src.tests = append(src.tests, tested{name, p})
+	}
 	return rows, err
 }

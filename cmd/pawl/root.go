@@ -46,6 +46,7 @@ type app struct {
 	ledgerURL string
 	dataDir   string
 	json      bool
+	asked     func() bool // in place of what says that a person can be asked
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit

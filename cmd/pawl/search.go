@@ -49,7 +49,9 @@ data: epsilon is then that of each training, and nothing is claimed.`,
   pawl search mnist --space fcn --strategy public --search-on fashion-mnist --epsilon 2.11
   pawl search adult --target income --space tabular --strategy mgrs --epsilon 3`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), c, args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
+		},
 	}
 	f.register(c)
 	return c
@@ -78,7 +80,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if f.trainFlags.model == "" {
 				return &usageError{"tune: which network?", "--model NAME of pawl models list, or a YAML file"}
 			}
-			return a.search(c.Context(), c, args[0], &f)
+			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -144,6 +146,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.asPublished, "as-published", false, "as the papers do: public data only, no guarantee")
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	f.copies.register(c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
 	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels")
@@ -294,8 +297,16 @@ func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 }
 
 func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f *searchFlags, s *space.Space, strategy search.Strategy) (*hunted, error) {
+	printKey, err := l.PrintKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.printKey = &printKey
 	p, err := a.openPictures(data, &f.trainFlags)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
 		return nil, err
 	}
 	declared := p.schema()
@@ -357,6 +368,10 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 				return env, err
 			}
 		}
+		if env.Different, err = a.recognisePictures(ctx, l, data, p, declared.Public, &f.copies); err != nil {
+			return env, err
+		}
+		env.Prints = p.prints
 		env.Digest, err = l.Digest(ctx, p.digested())
 		return env, err
 	}}, nil

@@ -54,7 +54,9 @@ claims is no guarantee.`,
   pawl select adult --target income --method dfs --k 10 --epsilon 4 --mode local --out noisy.parquet
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.selectFeatures(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.selectFeatures(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	c.Flags().StringVar(&f.table, "out", "", "mode local: file for the noisy table, .parquet or .csv; must not exist")

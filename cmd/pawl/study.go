@@ -45,7 +45,7 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	}
 	t := f.table
 	t.epsilon, t.delta, t.accountant, t.preset, t.seed, t.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target
-	t.updated, t.allowLargeDelta = f.updated, f.allowLargeDelta
+	t.updated, t.allowLargeDelta, t.copies = f.updated, f.allowLargeDelta, f.copies
 	t.workflow, t.model = "paw", "auto"
 	if t.badRows == "" {
 		t.badRows = "refuse"

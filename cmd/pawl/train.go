@@ -16,6 +16,7 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -40,6 +41,8 @@ type trainFlags struct {
 	batch, augment, shift, trainLast                              int
 	flip                                                          bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
+	copies                                                        copyFlags
+	printKey                                                      *[32]byte // of the ledger, for texts
 	keepAll                                                       bool
 	rules                                                         []advise.Rule // of a fit, which chose the numbers
 }
@@ -108,7 +111,7 @@ erased when the run is finished.`,
 			if f.trainLast < 0 {
 				return &usageError{"--train-last takes a number of layers from 1", "example: --train-last 2"}
 			}
-			return a.train(c.Context(), args[0], &f)
+			return f.copies.again(func() error { once := f; return a.train(c.Context(), args[0], &once) })
 		},
 	}
 	trainDefaults(&f)
@@ -149,6 +152,7 @@ erased when the run is finished.`,
 	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	f.copies.register(c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	f.out.register(c)
 	f.checkpoint.register(c)
@@ -178,6 +182,8 @@ type pictures struct {
 	content               []byte          // of a file of texts, for its keyed digest
 	records               []schema.Record // that texts come from, in order
 	texts                 *ownTexts       // of texts of one's own
+	mine                  bool            // not built in
+	prints                []*identity.Print
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
@@ -220,6 +226,10 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
 		return err
 	}
+	if env.Different, err = a.recognisePictures(ctx, l, data, p, j.schema.Public, &f.copies); err != nil {
+		return err
+	}
+	env.Prints = p.prints
 	if env.Digest, err = l.Digest(ctx, p.digested()); err != nil {
 		return err
 	}
@@ -236,8 +246,16 @@ type trainJob struct {
 
 // planTrain opens the images, prices the training and rehearses it.
 func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*trainJob, error) {
+	key, err := l.PrintKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.printKey = &key
 	p, err := a.openPictures(data, f)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
 		return nil, err
 	}
 	if err := p.texts.public(ctx, l, f.table.test); err != nil {
@@ -360,7 +378,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true, mine: true}
 	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
 		return nil, err
 	}

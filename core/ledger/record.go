@@ -33,6 +33,7 @@ const (
 	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
 	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
 	KindClearSeeded   Kind = "clear_seeded"   // a steward answers for the outputs of seeded runs
+	KindDifferent     Kind = "different"      // what resembles a sensitive data set is said to be of other units
 )
 
 // Record is one entry of a data set's log.
@@ -99,6 +100,11 @@ type (
 		Epsilon Amount `json:"epsilon"`
 		Delta   Amount `json:"delta"`
 		Reason  string `json:"reason"`
+	}
+	differentBody struct {
+		Other  string `json:"other"`
+		Reason string `json:"reason"`
+		Of     string `json:"of,omitempty"` // "test": the rows of a test file, and not the data set's
 	}
 	approveBody struct {
 		ID     string `json:"id"`

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"pawl/core/dp"
+	"pawl/core/identity"
 	"pawl/core/internal/sealed"
 )
 
@@ -43,6 +44,11 @@ type Request struct {
 	Digest []byte
 	// Updated says that the file's bytes were changed on purpose.
 	Updated bool
+	// Prints are those of the data, under PrintKey: of the table, and of vectors behind its keys. They are kept
+	// apart from the chain once the request is booked. Without any, bytes alone are recognised.
+	Prints []*identity.Print
+	// Different says which of the data sets that the data resemble they are not of.
+	Different []Difference
 	// Seeded says that the noise comes from a seed: nothing is private.
 	Seeded bool
 	// ReplayKey names a computation that always gives the same output. A second
@@ -65,6 +71,8 @@ type Receipt struct {
 	Epsilon    Amount // the budget's, or what was asked when not Limited
 	Delta      Amount
 	Head       Hash // of the chain, after the booking
+	// Different is what was said of this data set, and of the test rows of this request.
+	Different []Difference
 }
 
 // Reserve decides on a request and books it, within one durable transaction, and
@@ -89,6 +97,12 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 			return s.refuseFrozen()
 		}
 		if err := t.registerUse(s, q); err != nil {
+			return err
+		}
+		if err := t.differ(s, q); err != nil {
+			return err
+		}
+		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
 		old := s.byReplay[q.ReplayKey]
@@ -119,6 +133,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 				return err
 			}
 		}
+		receipt.Different = s.said(q)
 		receipt.Epsilon, receipt.Delta, receipt.Head = asked.epsilon, asked.delta, s.head.Hash
 		if b := s.budget; s.limited() {
 			receipt.Limited, receipt.Grant, receipt.Epsilon, receipt.Delta = true, b.Grant, b.epsilon, b.delta
@@ -221,7 +236,19 @@ func (t *txn) registerUse(s *state, q Request) error {
 				Reason: fmt.Sprintf("its first use told units apart by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
 		}
 	}
-	if digest == s.digest {
+	if err := t.checkPrints(s, q); err != nil {
+		return err
+	}
+	changed, err := t.changedVectors(s, q.Prints)
+	switch {
+	case err != nil:
+		return err
+	case changed && !q.Updated:
+		return &RefusedError{Dataset: s.name, Reason: "the vectors behind its keys are not those that were used before",
+			Advice: "if they changed on purpose, say so with --updated (the budget stays the same)"}
+	case digest == s.digest && changed:
+		return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
+	case digest == s.digest:
 		return nil
 	}
 	if err := t.checkOthers(s.name, digest); err != nil {

@@ -94,6 +94,8 @@ type state struct {
 	frozen    *Act           // nil: it is not
 	shares    map[string]*share
 	cleared   []Clearing
+	// different holds what was said to be of other units than a data set which it resembles.
+	different []Difference
 }
 
 func newState(name string) *state {
@@ -147,6 +149,8 @@ func (s *state) apply(r *Record) error {
 		err = s.book(r)
 	case KindClearSeeded:
 		err = s.clearSeeded(r)
+	case KindDifferent:
+		err = s.sayDifferent(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)

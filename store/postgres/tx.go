@@ -95,6 +95,30 @@ func (t *transaction) Adopt(secret []byte) error {
 	return t.s.explain(err)
 }
 
+func (t *transaction) KeepPrint(dataset string, identity [32]byte, print []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a print in a read-only transaction", ledger.ErrStore)
+	}
+	// Asked first: an error would end the transaction.
+	if there, err := hasPrints(t.ctx, t.tx); !there || err != nil {
+		return t.s.explain(err)
+	}
+	_, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.prints (dataset, identity, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, dataset, identity[:], print)
+	return t.s.explain(err)
+}
+
+func (t *transaction) Prints(dataset string) ([][]byte, error) {
+	if there, err := hasPrints(t.ctx, t.tx); !there || err != nil {
+		return nil, t.s.explain(err)
+	}
+	rows, err := t.tx.Query(t.ctx, `SELECT print FROM pawl_ledger.prints WHERE dataset = $1 ORDER BY identity`, dataset)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	prints, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	return prints, t.s.explain(err)
+}
+
 // hashOf reads a stored hash; one of another length becomes zeros, which no chain
 // accepts.
 func hashOf(b []byte) (h ledger.Hash) {

@@ -73,6 +73,11 @@ CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
 `
 
+// printsTable keeps prints apart from records. Files of before lack it and get it when they
+// are opened; their version stays, so that nothing else changes.
+const printsTable = `CREATE TABLE IF NOT EXISTS ledger_prints (dataset TEXT NOT NULL, identity BLOB NOT NULL, print BLOB NOT NULL,
+	PRIMARY KEY (dataset, identity))`
+
 // BusyTimeout is how long a transaction waits for those of other processes.
 const BusyTimeout = 30 * time.Second
 
@@ -192,6 +197,9 @@ func cause(err error) error {
 // ledger never waits for a writer.
 func (s *Store) migrate(ctx context.Context) error {
 	if ready, err := s.inspect(ctx, s.db); ready || err != nil {
+		if err == nil {
+			err = s.addPrints(ctx)
+		}
 		return err
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
@@ -210,6 +218,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}{
 		{fmt.Sprintf(`PRAGMA application_id = %d`, application), nil},
 		{tables, nil},
+		{printsTable, nil},
 		{`INSERT INTO ledger_version VALUES (1, ?)`, []any{schemaVersion}},
 		{`INSERT INTO ledger_secret VALUES (1, ?)`, []any{secret}},
 	} {
@@ -218,6 +227,16 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// addPrints adds the table of prints to a file of before.
+func (s *Store) addPrints(ctx context.Context) error {
+	var there int
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'ledger_prints'`).Scan(&there); err != nil || there > 0 {
+		return err
+	}
+	_, err := s.db.ExecContext(ctx, printsTable)
+	return err
 }
 
 type querier interface {

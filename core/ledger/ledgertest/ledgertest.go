@@ -37,6 +37,8 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	t.Run("racing analysts stay within shares and budget", func(t *testing.T) { analysts(t, start(t)) })
 	t.Run("foretelling books nothing", func(t *testing.T) { foretelling(t, start(t)) })
 	t.Run("a log moves between stores", func(t *testing.T) { moving(t, start(t)) })
+	t.Run("prints lie apart", func(t *testing.T) { prints(t, start(t)) })
+	t.Run("copies are recognised", func(t *testing.T) { copies(t, start(t)) })
 	t.Run("cancelled contexts book nothing or all", func(t *testing.T) { contexts(t, start(t)) })
 }
 
