@@ -81,12 +81,12 @@ func TestRowsAreSealed(t *testing.T) {
 	if err := release.Public(b.worlds[In], dp.WholeScope, func([]float64) {}); err == nil {
 		t.Error("rows open as public ones")
 	}
-	permit, err := b.desk.next(context.Background())
+	permit, err := b.desk.next(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quieter := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 0.5}
-	if v, err := quieter.Release(context.Background(), permit, b.worlds[In], entropy.Seeded(1)); err == nil {
+	if v, err := quieter.Release(context.Background(), permit, b.worlds[In]); err == nil {
 		t.Errorf("half the noise was released: %v", v)
 	}
 }

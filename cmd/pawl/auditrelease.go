@@ -125,7 +125,7 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 			members = append(members, i)
 		}
 	}
-	p, err := r.train(ctx, plan, members, src.Split("training"))
+	p, err := r.train(ctx, plan, members)
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
@@ -152,7 +152,7 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
-	return score.Release(ctx, permit, b.Seal(), src.Split("release"))
+	return score.Release(ctx, permit, b.Seal())
 }
 
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
