@@ -2,6 +2,11 @@ package pawl_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +19,8 @@ import (
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
 	{"kernel"},
-	{"schema", "core/dp", "columnar", "text", "evolve"},
-	{"images", "core/entropy"},
+	{"schema", "core/dp", "core/entropy", "columnar", "text", "evolve"},
+	{"images"},
 	{"encode", "space", "reader", "scatter", "core/identity", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
@@ -92,6 +97,45 @@ func TestImportDirection(t *testing.T) {
 				t.Errorf("core must stand on core and %v alone: %s imports %s", beneath, from, to)
 			}
 		}
+	}
+}
+
+// No function of core that takes a permit takes a source of randomness beside it: the
+// noise of a mechanism is the permit's, never the caller's.
+func TestNoMechanismTakesASource(t *testing.T) {
+	seen := 0
+	err := filepath.WalkDir("core", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			f, ok := n.(*ast.FuncType)
+			if !ok {
+				return true
+			}
+			permit, source := false, false
+			for _, field := range f.Params.List {
+				of := types.ExprString(field.Type)
+				permit = permit || strings.HasSuffix(of, "Permit")
+				source = source || strings.HasSuffix(of, "Source")
+			}
+			if permit {
+				seen++
+			}
+			if permit && source {
+				t.Errorf("%s: a function takes a permit and a source", files.Position(f.Pos()))
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || seen < 20 {
+		t.Fatalf("%d functions of core take a permit (%v)", seen, err)
 	}
 }
 

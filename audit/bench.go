@@ -97,36 +97,33 @@ func constant() (*encode.Encoding, error) {
 	return encode.New(rowsSchema(1), classColumn, encode.Options{InterceptOnly: true})
 }
 
-// batch is the number of runs that one reservation pays for: few enough that finding an
-// unused event is quick, many enough that ledgers do not take the time.
+// batch is the number of runs that one ledger books: few enough that its log stays
+// short.
 const batch = 128
 
-// desk hands out permits of which each holds the events of one more run. It keeps its
-// own ledgers in memory; the rows are made up, so no budget limits them.
+// desk hands out permits of which each holds the events of one run. It keeps its own
+// ledgers in memory; the rows are made up, so no budget limits them and all noise may
+// come from seeds.
 type desk struct {
 	relation    dp.Relation
 	rowsPerUnit int
 	events      []dp.Event
 
 	mu     sync.Mutex
-	permit *ledger.Permit
+	ledger *ledger.Ledger
 	left   int
 }
 
-func (d *desk) next(ctx context.Context) (*ledger.Permit, error) {
+func (d *desk) next(ctx context.Context, seed uint64) (*ledger.Permit, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.left == 0 {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"})
-		permit, _, err := l.Reserve(ctx, ledger.Request{
-			Dataset: dataset, Plan: "audit", Event: dp.Compose{Events: slices.Repeat(d.events, batch)}, Relation: d.relation,
-			Unit: unitName, RowsPerUnit: d.rowsPerUnit, Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
-		})
-		if err != nil {
-			return nil, err
-		}
-		d.permit, d.left = permit, batch
+		d.ledger, d.left = ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"}), batch
 	}
 	d.left--
-	return d.permit, nil
+	permit, _, err := d.ledger.Reserve(ctx, ledger.Request{
+		Dataset: dataset, Event: dp.Compose{Events: d.events}, Relation: d.relation,
+		Unit: unitName, RowsPerUnit: d.rowsPerUnit, Public: true, Seed: &seed, Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
+	})
+	return permit, err
 }

@@ -126,7 +126,7 @@ func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound
 			return c, err
 		}
 	}
-	permit, err := (&desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{g.Privacy.Event()}}).next(ctx)
+	permit, err := (&desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{g.Privacy.Event()}}).next(ctx, src.Split("training").Uint64())
 	if err != nil {
 		return c, err
 	}
@@ -139,15 +139,15 @@ func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound
 				params[j] -= v
 			}
 		},
-	}, params, src.Split("training"))
+	}, params)
 	for i, v := range params {
 		c.Score[i] = float64(v)
 	}
 	return c, err
 }
 
-func trainOn(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, t gradient.Training, params []float32, src *entropy.Source) error {
-	if err := gradient.Train(ctx, permit, rows, t, params, src); err != nil {
+func trainOn(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, t gradient.Training, params []float32) error {
+	if err := gradient.Train(ctx, permit, rows, t, params); err != nil {
 		return fmt.Errorf("%w: training: %w", ErrMechanism, err)
 	}
 	return nil

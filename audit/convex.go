@@ -5,7 +5,6 @@ import (
 
 	"pawl/core/convex"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 )
@@ -16,11 +15,11 @@ func convexFits() []design {
 
 // fitOf is a fit of one weight on rows that are all the number 1: common rows of class 0
 // and one of class 1, whose gradient is then near the largest there is.
-func fitOf(m Mechanism, common int, fit func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error)) (Mechanism, error) {
+func fitOf(m Mechanism, common int, fit func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error)) (Mechanism, error) {
 	b, err := addOrRemove(repeat(common, row{class: 0}), one, m.Event)
 	m.Relation = dp.AddOrRemoveOne
-	m.Score = b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-		w, err := fit(ctx, permit, rows, src)
+	m.Score = b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+		w, err := fit(ctx, permit, rows)
 		if err != nil {
 			return 0, err
 		}
@@ -37,8 +36,8 @@ func objective(noise float64) (Mechanism, error) {
 	}
 	o := convex.Objective{Scope: dp.WholeScope, Epsilon: 1 / noise, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: target}
 	m := Mechanism{Name: "objective perturbation", Entry: "convex.PerturbObjective", Neighbours: "40 rows of one class and one of the other more", Event: o.Event()}
-	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbObjective(ctx, permit, rows, o, src)
+	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.PerturbObjective(ctx, permit, rows, o)
 	})
 }
 
@@ -51,8 +50,8 @@ func output(noise float64) (Mechanism, error) {
 	}
 	o := convex.Output{Scope: dp.WholeScope, NoiseMultiplier: noise, Regularization: 20, ResidualCap: 0.5, Encoding: enc, Target: target}
 	m := Mechanism{Name: "output perturbation", Entry: "convex.PerturbOutput", Neighbours: "no row and one", Event: o.Event(), Delta: 1e-5}
-	return fitOf(m, 0, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbOutput(ctx, permit, rows, o, src)
+	return fitOf(m, 0, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.PerturbOutput(ctx, permit, rows, o)
 	})
 }
 
@@ -64,8 +63,8 @@ func minimum(noise float64) (Mechanism, error) {
 	}
 	a := convex.AMP{Scope: dp.WholeScope, Epsilon: 4 / noise, Delta: 1e-2, ExpectedRows: 1000, Share: convex.DefaultAMPShare(4 / noise), Encoding: enc, Target: target}
 	m := Mechanism{Name: "minima perturbation", Entry: "convex.PerturbMinimum", Neighbours: "40 rows of one class and one of the other more", Event: a.Event(), Delta: a.Delta}
-	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbMinimum(ctx, permit, rows, a, src)
+	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.PerturbMinimum(ctx, permit, rows, a)
 	})
 }
 
@@ -81,8 +80,8 @@ func normalEquations(noise float64) (Mechanism, error) {
 	}
 	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
 	m := Mechanism{Name: "normal equations", Entry: "convex.SolveNormalEquations", Neighbours: "200 rows of one sign and one of the other more", Event: n.Event(), Delta: 1e-5}
-	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.SolveNormalEquations(ctx, permit, rows, n, src)
+	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.SolveNormalEquations(ctx, permit, rows, n)
 	})
 }
 
@@ -94,7 +93,7 @@ func adaSSP(noise float64) (Mechanism, error) {
 	}
 	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
 	m := Mechanism{Name: "adaptive sufficient statistics", Entry: "convex.SolveAdaSSP", Neighbours: "200 rows of one sign and one of the other more", Event: a.Event(), Delta: 1e-5}
-	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.SolveAdaSSP(ctx, permit, rows, a, src)
+	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.SolveAdaSSP(ctx, permit, rows, a)
 	})
 }

@@ -19,5 +19,5 @@ func ExampleRun() {
 		panic(err)
 	}
 	fmt.Printf("claimed %.2f, at least %.2f, convicted: %v\n", r.Verdict.Claim.Epsilon, r.Verdict.Bound.Epsilon, r.Verdict.Convicted)
-	// Output: claimed 1.00, at least 0.76, convicted: false
+	// Output: claimed 1.00, at least 0.92, convicted: false
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -28,8 +27,8 @@ func descentOf(name, neighbours string, p gradient.Privacy, rate float64) (Mecha
 	b, err := addOrRemove(nil, one, d.Event())
 	return Mechanism{
 		Name: name, Entry: "gradient.Descend", Neighbours: neighbours, Event: d.Event(), Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			w, err := gradient.Descend(ctx, permit, rows, d, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			w, err := gradient.Descend(ctx, permit, rows, d)
 			if err != nil {
 				return 0, err
 			}
@@ -85,9 +84,9 @@ func training(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "training", Entry: "gradient.Train", Neighbours: "one example more, with a gradient of ten times the clipping norm", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
 			params := make([]float32, 1)
-			err := gradient.Train(ctx, permit, rows, t, params, src)
+			err := gradient.Train(ctx, permit, rows, t, params)
 			return float64(params[0]), err
 		}),
 	}, err
@@ -107,8 +106,8 @@ func boosting(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "boosting", Entry: "gradient.TrainBoost", Neighbours: "one row more, with a residual that is clipped", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			m, err := gradient.TrainBoost(ctx, permit, rows, t, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			m, err := gradient.TrainBoost(ctx, permit, rows, t)
 			if err != nil {
 				return 0, err
 			}

@@ -78,15 +78,15 @@ func TestRowsAreSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := c.Release(context.Background(), nil, b.worlds[In], entropy.Seeded(1)); err == nil {
+	if v, err := c.Release(context.Background(), nil, b.worlds[In]); err == nil {
 		t.Errorf("a count without a permit was released: %v", v)
 	}
-	permit, err := b.desk.next(context.Background())
+	permit, err := b.desk.next(context.Background(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quieter := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 0.5}
-	if v, err := quieter.Release(context.Background(), permit, b.worlds[In], entropy.Seeded(1)); err == nil {
+	if v, err := quieter.Release(context.Background(), permit, b.worlds[In]); err == nil {
 		t.Errorf("half the noise was released: %v", v)
 	}
 }

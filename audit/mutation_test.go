@@ -120,8 +120,8 @@ func halfObjective(t *testing.T) scorer {
 		t.Fatal(err)
 	}
 	o := convex.Objective{Scope: dp.WholeScope, Epsilon: 2, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: target}
-	m, err := fitOf(Mechanism{Event: o.Event()}, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbObjective(ctx, permit, rows, o, src)
+	m, err := fitOf(Mechanism{Event: o.Event()}, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.PerturbObjective(ctx, permit, rows, o)
 	})
 	return scoreOf(t, m, err)
 }
@@ -134,9 +134,9 @@ func networkClippingOff(t *testing.T) scorer {
 		Update: func(_ int, params, g []float32) { params[0] -= g[0] },
 	}
 	b, err := addOrRemove([]row{{input: []float32{0.1}}}, row{class: 1, input: []float32{5}}, n.Event())
-	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
 		params := make([]float32, 1)
-		err := gradient.Train(ctx, permit, rows, n, params, src)
+		err := gradient.Train(ctx, permit, rows, n, params)
 		return float64(params[0]), err
 	})
 }
@@ -146,8 +146,8 @@ func tablesShort(t *testing.T) scorer {
 	short := release.Tables{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt(3), Levels: []int{classes, 1}, Pairs: [][2]int{{0, 1}, {1, 0}, {0, 0}},
 		Codes: func(codes []uint16, cells []float64) { codes[0], codes[1] = uint16(cells[classCell]), 0 }}
 	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, short.Event())
-	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-		v, err := short.Release(ctx, permit, rows, src)
+	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+		v, err := short.Release(ctx, permit, rows)
 		if err != nil {
 			return 0, err
 		}
@@ -162,8 +162,8 @@ func equationsShort(t *testing.T) scorer {
 		t.Fatal(err)
 	}
 	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt2, Encoding: enc, Target: sign}
-	m, err := fitOf(Mechanism{Event: n.Event()}, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) ([]float64, error) {
-		return convex.SolveNormalEquations(ctx, permit, rows, n, src)
+	m, err := fitOf(Mechanism{Event: n.Event()}, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.SolveNormalEquations(ctx, permit, rows, n)
 	})
 	return scoreOf(t, m, err)
 }
@@ -171,8 +171,8 @@ func equationsShort(t *testing.T) scorer {
 func replacedRows(t *testing.T) scorer {
 	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1, Norm: 2, ExpectedRows: 10}
 	b, err := pair{dp.AddOrRemoveOne, 1, nil, []row{{input: []float32{-7}}}, []row{{input: []float32{7}}}}.bench([]dp.Event{m.Event()})
-	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-		v, err := m.Release(ctx, permit, rows, src)
+	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+		v, err := m.Release(ctx, permit, rows)
 		if err != nil {
 			return 0, err
 		}
@@ -184,8 +184,8 @@ func replacedRows(t *testing.T) scorer {
 func secondRow(t *testing.T) scorer {
 	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
 	b, err := pair{dp.AddOrRemoveOne, 1, repeat(3, one), nil, repeat(2, one)}.bench([]dp.Event{c.Event()})
-	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-		v, err := c.Release(ctx, permit, rows, src)
+	return through(t, b, err, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+		v, err := c.Release(ctx, permit, rows)
 		return float64(v), err
 	})
 }

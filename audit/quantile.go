@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -24,10 +23,10 @@ func trainingQuantile(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "training, quantile", Entry: "gradient.Train", Neighbours: "one example more, with a gradient of ten times the clipping norm", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
 			t, params, share := t, make([]float32, 1), 0.0
 			t.Follow = func(_, released float64) { share = released }
-			err := gradient.Train(ctx, permit, rows, t, params, src)
+			err := gradient.Train(ctx, permit, rows, t, params)
 			// z_Δ² is 4z²/3 and σ_b is z: in units of z², G·C/(z_Δ·C)² and half the count.
 			return 0.75*lot*float64(params[0])/clip - lot*(share-0.5)/2, err
 		}),

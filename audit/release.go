@@ -15,15 +15,16 @@ import (
 var one = row{number: 1, class: 1}
 
 // run is what a mechanism does with the rows of one world under a permit for one run.
-type run func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error)
+type run func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error)
 
+// score runs f under a permit of its own, whose noise src seeds.
 func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (float64, error) {
 	return func(ctx context.Context, w World, src *entropy.Source) (float64, error) {
-		permit, err := b.desk.next(ctx)
+		permit, err := b.desk.next(ctx, src.Uint64())
 		if err != nil {
 			return 0, err
 		}
-		return f(ctx, permit, b.worlds[w], src)
+		return f(ctx, permit, b.worlds[w])
 	}
 }
 
@@ -52,8 +53,8 @@ func countOf(noise float64, name, neighbours string, worlds pair) (Mechanism, er
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
 		Name: name, Entry: "release.Count.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			v, err := c.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			v, err := c.Release(ctx, permit, rows)
 			return float64(v), err
 		}),
 	}, err
@@ -65,8 +66,8 @@ func majority(noise float64) (Mechanism, error) {
 	b, err := addOrRemove([]row{{class: 0}, {class: 1}}, one, m.Event())
 	return Mechanism{
 		Name: "majority", Entry: "release.Majority.Release", Neighbours: "a tie and one vote more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			v, err := m.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			v, err := m.Release(ctx, permit, rows)
 			return float64(v), err
 		}),
 	}, err
@@ -78,8 +79,8 @@ func mean(noise float64) (Mechanism, error) {
 	b, err := addOrRemove([]row{{number: 0.3}, {number: -0.7}}, one, m.Event())
 	return Mechanism{
 		Name: "mean", Entry: "release.Mean.Release", Neighbours: "one value of 1 more", Event: m.Event(), Relation: dp.AddOrRemoveOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			return m.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			return m.Release(ctx, permit, rows)
 		}),
 	}, err
 }
@@ -99,8 +100,8 @@ func accuracyOf(noise float64, name string, pure bool, delta float64) (Mechanism
 	return Mechanism{
 		Name: name, Entry: "release.Accuracy.Release", Neighbours: "15 and 16 of some 300 predictions right", Event: a.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: delta,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			s, err := a.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			s, err := a.Release(ctx, permit, rows)
 			return s.Value, err
 		}),
 	}, err
@@ -114,8 +115,8 @@ func groupScores(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "group scores", Entry: "release.GroupScores.Release", Neighbours: "15 and 16 of some 300 rows of a group are wrong", Event: g.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			s, err := g.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			s, err := g.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -134,8 +135,8 @@ func absoluteError(noise float64) (Mechanism, error) {
 		Name: "absolute error", Entry: "release.AbsoluteError.Release", Neighbours: "15 and 16 of some 300 rows are off by the whole range",
 		// What the composition of its two events costs, and quick to evaluate.
 		Event: dp.ZCDP{Rho: (1/(first*first) + 1/(second*second)) / 2}, Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			s, err := a.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			s, err := a.Release(ctx, permit, rows)
 			return s.Value + s.Baseline, err
 		}),
 	}, err
@@ -149,8 +150,8 @@ func tables(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "tables", Entry: "release.Tables.Release", Neighbours: "one row more in one cell of each of three tables", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			v, err := t.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			v, err := t.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -168,8 +169,8 @@ func classSums(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "class sums", Entry: "release.ClassSums.Release", Neighbours: "one row more, beyond the norm", Event: c.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			s, err := c.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			s, err := c.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -198,8 +199,8 @@ func covarianceOf(noise float64, name, neighbours string, worlds pair, score fun
 	b, err := worlds.bench([]dp.Event{c.Event()})
 	return Mechanism{
 		Name: name, Entry: "release.Covariance.Release", Neighbours: neighbours, Event: c.Event(), Relation: worlds.relation, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			m, err := c.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			m, err := c.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -215,8 +216,8 @@ func inputMean(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "input mean", Entry: "release.InputMean.Release", Neighbours: "one input more, beyond the norm", Event: m.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			v, err := m.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			v, err := m.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -233,8 +234,8 @@ func localRows(noise float64) (Mechanism, error) {
 	return Mechanism{
 		Name: "local rows", Entry: "release.LocalRows.Release", Neighbours: "one row on either end of the norm",
 		Event: dp.Compose{Events: l.Events()}, Relation: dp.ReplaceOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			t, err := l.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			t, err := l.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -254,8 +255,8 @@ func localClasses(noise float64) (Mechanism, error) {
 		Name: "local rows, class", Entry: "release.LocalRows.Release", Neighbours: "one row of either class, with the same vector",
 		// A response of two classes is the worst mechanism of its ε.
 		Event: dp.Pure{Epsilon: math.Log((1 - l.LabelNoise/2) / (l.LabelNoise / 2))}, Relation: dp.ReplaceOne,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			t, err := l.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			t, err := l.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
@@ -284,8 +285,8 @@ func histogram(name string, q release.Quantiles, delta float64, term func(count 
 	return Mechanism{
 		Name: name, Entry: "release.Quantiles.Release", Neighbours: "1 and 2 rows in one bin of two columns", Event: q.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: delta,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
-			d, err := q.Release(ctx, permit, rows, src)
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			d, err := q.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}

@@ -36,13 +36,13 @@ func bestOf(noise float64, name string, runs dp.Runs) (Mechanism, error) {
 	return Mechanism{
 		Name: name, Entry: "selection.Study.Run", Neighbours: "3 rows and 4, the score of a run being their noisy number", Event: sel,
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
-		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (float64, error) {
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
 			s := study
-			s.Base = func(ctx context.Context, permit *ledger.Permit, _ int, _ struct{}, src *entropy.Source) (int64, float64, error) {
-				v, err := c.Release(ctx, permit, rows, src)
+			s.Base = func(ctx context.Context, permit *ledger.Permit, _ int, _ struct{}) (int64, float64, error) {
+				v, err := c.Release(ctx, permit, rows)
 				return v, float64(v), err
 			}
-			w, err := s.Run(ctx, permit, src)
+			w, err := s.Run(ctx, permit)
 			if errors.Is(err, selection.ErrNothing) {
 				return nothing, nil
 			}

@@ -34,7 +34,8 @@ type File struct {
 	every time.Duration
 	fresh bool // made by this run
 
-	key     [32]byte
+	secret  entropy.Secret
+	earlier *[32]byte // the key of a file that an earlier version wrote
 	of      Identity
 	step    int
 	state   []byte
@@ -55,7 +56,7 @@ func Create(path string, every time.Duration) (*File, error) {
 		return nil, f.exists()
 	}
 	var err error
-	f.key, err = entropy.NewKey()
+	f.secret, err = entropy.NewSecret()
 	return f, err
 }
 
@@ -110,6 +111,9 @@ func (f *File) Path() string { return f.path }
 // when it returns, so that no run is charged whose key could be lost; one that was opened
 // must be of the same computation. Errors: *Error.
 func (f *File) Begin(of Identity) error {
+	if f.earlier != nil {
+		return f.refuse("start a new run with --checkpoint and another file, which is charged", "was begun by an earlier version of pawl, and this one cannot go on with it")
+	}
 	if !f.fresh || f.written {
 		return f.same(of)
 	}
@@ -129,19 +133,25 @@ func (f *File) Fresh() bool { return f.fresh }
 // Written says that the file is on the disk.
 func (f *File) Written() bool { return f != nil && f.written }
 
-// Key is the secret of the computation that Begin named: another one has another key,
-// even under one file.
-func (f *File) Key() [32]byte {
+// Secret is that of the run. Of names what it computes: the ledger binds the noise to both,
+// so another computation has other noise, even under one file.
+func (f *File) Secret() entropy.Secret {
 	if !f.written {
-		panic("checkpoint: a key before Begin")
+		panic("checkpoint: a secret before Begin")
 	}
-	return entropy.Derive(f.key, "computation", f.of.bytes())
+	return f.secret
 }
+
+// Of names the computation that Begin was given.
+func (f *File) Of() []byte { return f.of.bytes() }
 
 // Initial seeds what is drawn before any row is looked at, such as first weights. It may
 // become known.
 func (f *File) Initial() uint64 {
-	k := entropy.Derive(f.key, "initial weights")
+	if f.earlier != nil {
+		return 0 // Begin refuses the run
+	}
+	k := f.secret.Key("initial weights")
 	return binary.LittleEndian.Uint64(k[:])
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"pawl/core/entropy"
 )
 
 func identity() Identity {
@@ -48,7 +50,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps, state := g.State()
-	if steps != 7 || string(state) != "state" || g.Key() != f.Key() || g.Initial() != f.Initial() || g.Fresh() || !f.Fresh() {
+	if steps != 7 || string(state) != "state" || !bytes.Equal(g.Secret().Save(), f.Secret().Save()) || !bytes.Equal(g.Of(), f.Of()) || g.Initial() != f.Initial() || g.Fresh() || !f.Fresh() {
 		t.Errorf("%d steps, state %q, fresh %v", steps, state, g.Fresh())
 	}
 	if err := g.Erase(); err != nil {
@@ -63,9 +65,14 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Two runs have two keys, and one file has another key for another computation.
+// Two runs have two secrets, and one file names each computation otherwise: the ledger
+// binds the noise to both.
 func TestKeys(t *testing.T) {
-	seen := map[[32]byte]string{}
+	secret, err := entropy.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
 	for _, c := range []struct {
 		name string
 		edit func(*Identity)
@@ -73,20 +80,20 @@ func TestKeys(t *testing.T) {
 		{"as it is", func(*Identity) {}}, {"again", func(*Identity) {}}, {"data", func(of *Identity) { of.Data = []byte{2} }}, {"kernel", func(of *Identity) { of.Kernel = "go" }},
 		{"software", func(of *Identity) { of.Software = "v2" }}, {"plan", func(of *Identity) { of.Plan = "q" }}, {"settings", func(of *Identity) { of.Settings = json.RawMessage(`{}`) }},
 	} {
-		f := &File{path: filepath.Join(t.TempDir(), "f"), fresh: true, key: [32]byte{1}}
+		f := &File{path: filepath.Join(t.TempDir(), "f"), fresh: true, secret: secret}
 		of := identity()
 		c.edit(&of)
 		if err := f.Begin(of); err != nil {
 			t.Fatal(err)
 		}
-		if other, ok := seen[f.Key()]; ok != (c.name == "again") {
-			t.Errorf("%s has the key of %q", c.name, other)
+		if other, ok := seen[string(f.Of())]; ok != (c.name == "again") {
+			t.Errorf("%s has the name of %q", c.name, other)
 		}
-		seen[f.Key()] = c.name
+		seen[string(f.Of())] = c.name
 	}
 	_, a := written(t)
 	_, b := written(t)
-	if a.Key() == b.Key() || a.Initial() == b.Initial() {
+	if bytes.Equal(a.Secret().Save(), b.Secret().Save()) || a.Initial() == b.Initial() {
 		t.Error("two files have one key")
 	}
 }
@@ -170,6 +177,37 @@ func TestBadFiles(t *testing.T) {
 	for n := range whole {
 		if err := (&File{path: "f"}).decode(whole[:n]); err == nil || !strings.Contains(err.Error(), "cut short") {
 			t.Fatalf("%d bytes of %d: %v", n, len(whole), err)
+		}
+	}
+}
+
+// A file of an earlier version is read, and kept; going on with it is refused in one line.
+func TestEarlierCheckpointsAreRead(t *testing.T) {
+	b, err := os.ReadFile("testdata/earlier.ckpt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "earlier.ckpt")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps, state := f.State(); steps != 7 || string(state) != "state" || f.of.Dataset != "d" {
+		t.Errorf("%d steps, state %q of %q", steps, state, f.of.Dataset)
+	}
+	_ = f.Initial() // is asked for before the plan is made
+	refused(t, f.Begin(identity()), "was begun by an earlier version of pawl", "start a new run with --checkpoint")
+	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, b) {
+		t.Errorf("a refused checkpoint was changed (%v)", err)
+	}
+	for at := range b {
+		edited := bytes.Clone(b)
+		edited[at] ^= 1
+		if err := (&File{path: "f"}).decode(edited); err == nil {
+			t.Fatalf("byte %d is edited, and the file is taken", at)
 		}
 	}
 }

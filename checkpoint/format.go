@@ -14,20 +14,28 @@ import (
 	"pawl/core/entropy"
 )
 
-// The file, little-endian: 16 bytes of name, version (4), key (32), length of the
-// identity (8), of the state (8), steps (8), identity as JSON, state, and HMAC-SHA-256 of all
+// The file, little-endian: 16 bytes of name, version (4), saved secret (40; a key of 32
+// in version 1), length of the identity (8), of the state (8), steps (8), identity as JSON, state, and HMAC-SHA-256 of all
 // before under a key derived from the file's. Name and version keep their place in
 // every version.
 const (
 	magic   = "pawl checkpoint\n"
-	version = 1
+	version = 2
 	front   = len(magic) + 4
-	header  = front + 32 + 3*8
+	header  = front + entropy.SavedBytes + 3*8
 	sealed  = sha256.Size
+
+	earlierKey    = 32
+	earlierHeader = front + earlierKey + 3*8
 )
 
 func (f *File) seal(b []byte) []byte {
-	key := entropy.Derive(f.key, "seal")
+	var key [32]byte
+	if f.earlier != nil {
+		key = entropy.Derive(*f.earlier, "seal")
+	} else {
+		key = f.secret.Key("seal")
+	}
 	m := hmac.New(sha256.New, key[:])
 	m.Write(b)
 	return m.Sum(nil)
@@ -38,7 +46,7 @@ func (f *File) encode() []byte {
 	b := make([]byte, 0, header+len(of)+len(f.state)+sealed)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)
-	b = append(b, f.key[:]...)
+	b = append(b, f.secret.Save()...)
 	for _, n := range []int{len(of), len(f.state), f.step} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
@@ -55,14 +63,25 @@ func (f *File) decode(b []byte) error {
 	if !bytes.HasPrefix(b, []byte(magic)) {
 		return f.refuse("name the file that --checkpoint wrote", "is no checkpoint")
 	}
-	if v := binary.LittleEndian.Uint32(b[len(magic):]); v > version {
+	v := binary.LittleEndian.Uint32(b[len(magic):])
+	if v > version {
 		return f.refuse("use the pawl that wrote it, "+anew, "was written by a newer version of pawl (format %d, this one knows %d)", v, version)
+	}
+	header, key := header, entropy.SavedBytes
+	if v < version {
+		header, key = earlierHeader, earlierKey
 	}
 	if len(b) < header+sealed {
 		return short()
 	}
-	copy(f.key[:], b[front:])
-	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[front+32+8*i:]) }
+	var damaged error
+	if v < version {
+		earlier := [earlierKey]byte(b[front:])
+		f.earlier = &earlier
+	} else if f.secret, damaged = entropy.RestoreSecret(b[front : front+key]); damaged != nil {
+		return f.refuse(mend, "was edited or damaged")
+	}
+	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[front+key+8*i:]) }
 	of, state, room := number(0), number(1), uint64(len(b)-header-sealed)
 	if of <= 1<<40 && state <= 1<<40 && of+state > room {
 		return short()

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
@@ -43,7 +42,7 @@ func (n *NaiveBayes) multipliers() (prior, tables float64) {
 }
 
 // Fit implements Learner.
-func (n *NaiveBayes) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+func (n *NaiveBayes) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
 	if n.Kind != model.Classification {
 		return nil, fmt.Errorf("naive Bayes predicts a class, the target %q is a number", n.Target)
 	}
@@ -65,7 +64,7 @@ func (n *NaiveBayes) Fit(ctx context.Context, permit *ledger.Permit, rows *intak
 	counts, err := release.Tables{
 		Scope: n.Scope, NoiseMultiplier: priorNoise, Levels: []int{classes, 1}, Pairs: [][2]int{{0, 1}},
 		Codes: func(codes []uint16, cells []float64) { codes[0], codes[1] = label(cells), 0 },
-	}.Release(ctx, permit, rows, src.Split("classes"))
+	}.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +79,7 @@ func (n *NaiveBayes) Fit(ctx context.Context, permit *ledger.Permit, rows *intak
 			codes[i+1] = uint16(t.Level(cells))
 		}
 	}
-	tables, err := all.Release(ctx, permit, rows, src.Split("tables"))
+	tables, err := all.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}

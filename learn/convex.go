@@ -5,7 +5,6 @@ import (
 
 	"pawl/core/convex"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/encode"
@@ -96,8 +95,8 @@ func (o *Objective) config() []convex.Objective {
 func (o *Objective) Event() dp.Event { return together(o.config()) }
 
 // Fit implements Learner.
-func (o *Objective) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	columns, err := convex.PerturbObjectives(ctx, permit, rows, o.config(), src)
+func (o *Objective) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	columns, err := convex.PerturbObjectives(ctx, permit, rows, o.config())
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +121,8 @@ func (n *NormalEquations) config() convex.NormalEquations {
 func (n *NormalEquations) Event() dp.Event { return n.config().Event() }
 
 // Fit implements Learner.
-func (n *NormalEquations) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	w, err := convex.SolveNormalEquations(ctx, permit, rows, n.config(), src)
+func (n *NormalEquations) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	w, err := convex.SolveNormalEquations(ctx, permit, rows, n.config())
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +151,8 @@ func (a *AdaSSP) config() convex.AdaSSP {
 func (a *AdaSSP) Event() dp.Event { return a.config().Event() }
 
 // Fit implements Learner.
-func (a *AdaSSP) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	w, err := convex.SolveAdaSSP(ctx, permit, rows, a.config(), src)
+func (a *AdaSSP) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	w, err := convex.SolveAdaSSP(ctx, permit, rows, a.config())
 	if err != nil {
 		return nil, err
 	}

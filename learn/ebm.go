@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -96,12 +95,12 @@ func (e *EBM) config() (gradient.Boost, *model.Terms, error) {
 func (e *EBM) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: e.NoiseMultiplier} }
 
 // Fit implements Learner.
-func (e *EBM) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+func (e *EBM) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
 	b, terms, err := e.config()
 	if err != nil {
 		return nil, err
 	}
-	out, err := gradient.TrainBoost(ctx, permit, rows, b, src)
+	out, err := gradient.TrainBoost(ctx, permit, rows, b)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -25,7 +24,7 @@ type Learner interface {
 	// Event is what Fit costs on its scope.
 	Event() dp.Event
 	// Fit trains. permit must hold Event on the learner's scope, unused.
-	Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error)
+	Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error)
 }
 
 // Task is what every learner needs to know about the problem: public facts only.
@@ -92,9 +91,9 @@ func (d *Descent) config() gradient.Descent {
 func (d *Descent) Event() dp.Event { return d.Privacy.Event() }
 
 // Fit implements Learner.
-func (d *Descent) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
+func (d *Descent) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
 	g := d.config()
-	w, err := gradient.Descend(ctx, permit, rows, g, src)
+	w, err := gradient.Descend(ctx, permit, rows, g)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +134,8 @@ func (m *Majority) config() release.Majority {
 func (m *Majority) Event() dp.Event { return m.config().Event() }
 
 // Fit implements Learner.
-func (m *Majority) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	class, err := m.config().Release(ctx, permit, rows, src)
+func (m *Majority) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	class, err := m.config().Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -162,8 +161,8 @@ func (m *Mean) config() release.Mean {
 func (m *Mean) Event() dp.Event { return m.config().Event() }
 
 // Fit implements Learner.
-func (m *Mean) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	v, err := m.config().Release(ctx, permit, rows, src)
+func (m *Mean) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	v, err := m.config().Release(ctx, permit, rows)
 	if err != nil {
 		return nil, fmt.Errorf("mean: %w", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -186,7 +185,7 @@ func TestLearners(t *testing.T) {
 				t.Fatal(err)
 			}
 			permit := testPermit(t, "world", l.Event())
-			m, err := l.Fit(ctx, permit, rows, entropy.Seeded(1))
+			m, err := l.Fit(ctx, permit, rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,16 +199,16 @@ func TestLearners(t *testing.T) {
 			if got := loss(target, m.Predictor(), test); !(got <= limit) {
 				t.Errorf("loss %.4f, the best constant has %.4f, want at most %.4f", got, constant[target], limit)
 			}
-			if _, err := l.Fit(ctx, permit, rows, entropy.Seeded(1)); !errors.Is(err, errNotReserved(t, rows)) {
+			if _, err := l.Fit(ctx, permit, rows); !errors.Is(err, errNotReserved(t, rows)) {
 				t.Errorf("one reservation paid twice (%v)", err)
 			}
-			if _, err := l.Fit(ctx, nil, rows, entropy.Seeded(1)); err == nil {
+			if _, err := l.Fit(ctx, nil, rows); err == nil {
 				t.Error("it ran without a permit")
 			}
-			if _, err := l.Fit(ctx, testPermit(t, "world", dp.Gaussian{NoiseMultiplier: 1e6}), rows, entropy.Seeded(1)); !errors.Is(err, errNotReserved(t, rows)) {
+			if _, err := l.Fit(ctx, testPermit(t, "world", dp.Gaussian{NoiseMultiplier: 1e6}), rows); !errors.Is(err, errNotReserved(t, rows)) {
 				t.Errorf("it ran on another event (%v)", err)
 			}
-			if _, err := l.Fit(ctx, testPermit(t, "elsewhere", l.Event()), rows, entropy.Seeded(1)); err == nil {
+			if _, err := l.Fit(ctx, testPermit(t, "elsewhere", l.Event()), rows); err == nil {
 				t.Error("it ran on another data set's reservation")
 			}
 		})
@@ -221,7 +220,7 @@ func TestLearners(t *testing.T) {
 func errNotReserved(t testing.TB, rows *intake.Rows) error {
 	t.Helper()
 	m := &Majority{Task: task("yes"), NoiseMultiplier: 1}
-	_, err := m.Fit(context.Background(), testPermit(t, "world", dp.Gaussian{NoiseMultiplier: 1}), rows, entropy.Seeded(1))
+	_, err := m.Fit(context.Background(), testPermit(t, "world", dp.Gaussian{NoiseMultiplier: 1}), rows)
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {
@@ -265,7 +264,7 @@ func TestDefaultBoosting(t *testing.T) {
 func TestEBMShapes(t *testing.T) {
 	rows, _ := world(t)
 	l := learners(t)["boosting, regression"].(*EBM)
-	m, err := l.Fit(context.Background(), testPermit(t, "world", l.Event()), rows, entropy.Seeded(1))
+	m, err := l.Fit(context.Background(), testPermit(t, "world", l.Event()), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +284,7 @@ func TestEBMShapes(t *testing.T) {
 		t.Errorf("importances %g %g %g", shapes[0].Importance, shapes[1].Importance, shapes[2].Importance)
 	}
 	l.Encoding = encoding(t, "amount", encode.Options{Linear: true})
-	if _, err := l.Fit(context.Background(), &ledger.Permit{}, rows, entropy.Seeded(1)); err == nil {
+	if _, err := l.Fit(context.Background(), &ledger.Permit{}, rows); err == nil {
 		t.Error("an encoding without bins was accepted")
 	}
 }
@@ -300,7 +299,7 @@ func BenchmarkFit(b *testing.B) {
 				b.StopTimer()
 				permit := testPermit(b, "world", l.Event())
 				b.StartTimer()
-				if _, err := l.Fit(context.Background(), permit, rows, entropy.Seeded(1)); err != nil {
+				if _, err := l.Fit(context.Background(), permit, rows); err != nil {
 					b.Fatal(err)
 				}
 			}

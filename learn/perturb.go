@@ -6,7 +6,6 @@ import (
 
 	"pawl/core/convex"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/encode"
@@ -53,9 +52,9 @@ func (o *OutputPerturbation) config() []convex.Output {
 func (o *OutputPerturbation) Event() dp.Event { return together(o.config()) }
 
 // Fit implements Learner.
-func (o *OutputPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	columns, err := byClass(o.config(), src, func(c convex.Output, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbOutput(ctx, permit, rows, c, src)
+func (o *OutputPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	columns, err := byClass(o.config(), func(c convex.Output) ([]float64, error) {
+		return convex.PerturbOutput(ctx, permit, rows, c)
 	})
 	if err != nil {
 		return nil, err
@@ -94,9 +93,9 @@ func (m *MinimaPerturbation) config() []convex.AMP {
 func (m *MinimaPerturbation) Event() dp.Event { return together(m.config()) }
 
 // Fit implements Learner.
-func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, src *entropy.Source) (*model.Model, error) {
-	columns, err := byClass(m.config(), src, func(c convex.AMP, src *entropy.Source) ([]float64, error) {
-		return convex.PerturbMinimum(ctx, permit, rows, c, src)
+func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	columns, err := byClass(m.config(), func(c convex.AMP) ([]float64, error) {
+		return convex.PerturbMinimum(ctx, permit, rows, c)
 	})
 	if err != nil {
 		return nil, err
@@ -105,10 +104,10 @@ func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, row
 }
 
 // byClass fits the problems one after another, each with randomness of its own.
-func byClass[C any](problems []C, src *entropy.Source, fit func(C, *entropy.Source) ([]float64, error)) ([][]float64, error) {
+func byClass[C any](problems []C, fit func(C) ([]float64, error)) ([][]float64, error) {
 	var columns [][]float64
-	for k, c := range problems {
-		w, err := fit(c, src.Split("class", uint64(k)))
+	for _, c := range problems {
+		w, err := fit(c)
 		if err != nil {
 			return nil, err
 		}

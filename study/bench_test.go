@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"testing"
 
-	"pawl/core/entropy"
 	"pawl/search"
 	"pawl/study"
 )
@@ -25,7 +24,7 @@ func BenchmarkEngine(b *testing.B) {
 					b.Fatal(err)
 				}
 				runs++
-				if _, err = study.Run(context.Background(), permit(b, q.Event), q, numbers, work.work(), study.Options{Source: entropy.Seeded(uint64(runs)), Journal: folder}); err != nil && !errors.Is(err, study.ErrNothing) {
+				if _, err = study.Run(context.Background(), permit(b, q.Event, uint64(runs)), q, numbers, work.work(), study.Options{Journal: folder}); err != nil && !errors.Is(err, study.ErrNothing) {
 					b.Fatal(err)
 				}
 				if err := folder.Close(); err != nil {

@@ -1,8 +1,8 @@
 // Package study runs a priced search: it draws candidates, has them trained and scored
 // under the permit of the whole search, and returns what the strategy may release.
 //
-// A study can be interrupted at any moment. Its randomness comes from one key and every
-// trial's from a child named by its number, so that a study that goes on recomputes what
+// A study can be interrupted at any moment. Its randomness is the permit's and every
+// trial's that of a part of the permit named by its number, so that a study that goes on recomputes what
 // it computed before, bit for bit: nothing new is learnt about the data, and nothing is
 // charged again. A Journal keeps the scores of trials that are done; models are not
 // kept, the winner's is trained once more where it is missing.

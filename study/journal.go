@@ -26,6 +26,10 @@ const (
 	journalFile = "trials.jsonl"
 )
 
+// ErrEarlier is returned for going on with a study that an earlier version of pawl began:
+// its trials had other noise.
+var ErrEarlier = errors.New("the study was begun by an earlier version of pawl, and this one cannot go on with it")
+
 // ErrEdited is wrapped when a folder's files do not belong together.
 var ErrEdited = errors.New("the study's files were edited or belong to another study")
 
@@ -33,8 +37,9 @@ var ErrEdited = errors.New("the study's files were edited or belong to another s
 // readable by the owner alone. A line that a crash left unfinished is dropped; its trial
 // is run again.
 type Folder struct {
-	path string
-	key  [32]byte
+	path   string
+	secret entropy.Secret // zero where an earlier version began the study
+	mac    [32]byte       // key of the journal's lines
 
 	mu     sync.Mutex
 	scores map[int]float64
@@ -78,10 +83,8 @@ func Open(path string) (f *Folder, fresh bool, err error) {
 		}
 	case err != nil:
 		return nil, false, err
-	case hex.DecodedLen(len(b)) != len(f.key):
-		return nil, false, fmt.Errorf("%s: %w", name, ErrEdited)
 	default:
-		if _, err := hex.Decode(f.key[:], b); err != nil {
+		if err := f.restore(b); err != nil {
 			return nil, false, fmt.Errorf("%s: %w", name, ErrEdited)
 		}
 	}
@@ -92,16 +95,43 @@ func Open(path string) (f *Folder, fresh bool, err error) {
 	return f, fresh, err
 }
 
+// earlierKey is the length of the key that earlier versions wrote.
+const earlierKey = 32
+
+// restore reads a key file. That of an earlier version opens its journal, no more.
+func (f *Folder) restore(b []byte) error {
+	saved, err := hex.DecodeString(string(b))
+	if err != nil {
+		return err
+	}
+	if len(saved) == earlierKey {
+		f.mac = [32]byte(saved)
+		return nil
+	}
+	if f.secret, err = entropy.RestoreSecret(saved); err == nil {
+		f.mac = f.secret.Key("journal")
+	}
+	return err
+}
+
+// Earlier reports whether the folder at path holds an unfinished study that an earlier
+// version of pawl began.
+func Earlier(path string) bool {
+	b, err := os.ReadFile(filepath.Join(path, keyFile))
+	return err == nil && hex.DecodedLen(len(b)) == earlierKey
+}
+
 // begin draws the key and writes it whole or not at all.
 func (f *Folder) begin(name string) (err error) {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return err
 	}
-	if f.key, err = entropy.NewKey(); err != nil {
+	if f.secret, err = entropy.NewSecret(); err != nil {
 		return err
 	}
+	f.mac = f.secret.Key("journal")
 	part := fmt.Sprintf("%s.%d", name, os.Getpid())
-	if err := os.WriteFile(part, []byte(hex.EncodeToString(f.key[:])), 0o600); err != nil {
+	if err := os.WriteFile(part, []byte(hex.EncodeToString(f.secret.Save())), 0o600); err != nil {
 		return err
 	}
 	defer os.Remove(part)
@@ -127,7 +157,7 @@ func (f *Folder) read() error {
 	in.Buffer(nil, 1<<20)
 	for n := 1; in.Scan(); n++ {
 		var l Line
-		if err := json.Unmarshal(in.Bytes(), &l); err != nil || l.MAC != l.mac(f.key) {
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil || l.MAC != l.mac(f.mac) {
 			return fmt.Errorf("%s:%d: %w", name, n, ErrEdited)
 		}
 		f.lines = append(f.lines, l)
@@ -149,9 +179,13 @@ func (l Line) score() float64 {
 	return l.Score
 }
 
-// Key is the secret of the study, bound to what parts name: another computation has
-// another key.
-func (f *Folder) Key(parts ...[]byte) [32]byte { return entropy.Derive(f.key, "study", parts...) }
+// Secret is that of the study, or ErrEarlier.
+func (f *Folder) Secret() (entropy.Secret, error) {
+	if f.secret.IsZero() {
+		return f.secret, ErrEarlier
+	}
+	return f.secret, nil
+}
 
 // Scores implements Journal.
 func (f *Folder) Scores() map[int]float64 {
@@ -166,7 +200,7 @@ func (f *Folder) Put(number int, key string, score float64, took time.Duration) 
 	if math.IsInf(score, -1) {
 		l.Score, l.Failed = 0, true
 	}
-	l.MAC = l.mac(f.key)
+	l.MAC = l.mac(f.mac)
 	b, err := json.Marshal(l)
 	if err != nil {
 		return err

@@ -35,17 +35,16 @@ type Candidates[C any] struct {
 // failed training, which scores −Inf and counts.
 type Work[C, M any] struct {
 	// Try trains and scores a candidate on the units that choose.
-	Try func(ctx context.Context, permit *ledger.Permit, c C, src *entropy.Source) (M, float64, error)
+	// The permit has streams of the trial alone.
+	Try func(ctx context.Context, permit *ledger.Permit, c C) (M, float64, error)
 	// Finish is the last training of strategies that end with one.
-	Finish func(ctx context.Context, permit *ledger.Permit, c C, src *entropy.Source) (M, error)
+	Finish func(ctx context.Context, permit *ledger.Permit, c C) (M, error)
 	// Elsewhere trains and scores a candidate on public rows, without a permit.
 	Elsewhere func(ctx context.Context, c C, src *entropy.Source) (float64, error)
 }
 
 // Options are what a run needs beside.
 type Options struct {
-	// Source is the study's; every trial has a child of it.
-	Source *entropy.Source
 	// Journal may be nil.
 	Journal Journal
 	// Workers bounds the trials side by side; 0 means one. It changes no result.
@@ -87,8 +86,8 @@ var ErrNothing = selection.ErrNothing
 // Run carries out the strategy of q. permit must hold q.Event. When ctx ends, nothing is
 // released and the journal holds what is done.
 func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c Candidates[C], w Work[C, M], o Options) (Result[C, M], error) {
-	if o.Source == nil {
-		return Result[C, M]{}, errors.New("study: a source of randomness is required")
+	if permit == nil {
+		return Result[C, M]{}, errors.New("study: a permit is required")
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -192,7 +191,7 @@ func (r *runner[C, M]) draw(before *C) func(src *entropy.Source) C {
 
 func (r *runner[C, M]) drawn(gen, n int, before *C) (all []C) {
 	for i := range n {
-		all = append(all, r.draw(before)(r.o.Source.Split("candidate", uint64(gen), uint64(i))))
+		all = append(all, r.draw(before)(r.permit.Randomness("candidate", uint64(gen), uint64(i))))
 	}
 	return all
 }
@@ -201,17 +200,21 @@ func (r *runner[C, M]) drawn(gen, n int, before *C) (all []C) {
 // trained again, since it may be the winner; the others are only counted.
 func (r *runner[C, M]) selected(gen int, e dp.Select, before *C) (selection.Winner[C, M], error) {
 	again, _ := r.bestKnown(gen)
+	permit, err := r.permit.Child("generation", uint64(gen))
+	if err != nil {
+		return selection.Winner[C, M]{}, err
+	}
 	return selection.Study[C, M]{
 		Select: e, Workers: r.o.Workers, Draw: r.draw(before),
-		Base: func(ctx context.Context, permit *ledger.Permit, run int, c C, src *entropy.Source) (M, float64, error) {
+		Base: func(ctx context.Context, permit *ledger.Permit, run int, c C) (M, float64, error) {
 			number := gen*generation + run
 			if score, known := r.known(number); known && number != again {
 				var none M
 				return none, score, nil
 			}
-			return r.attempt(number, c, func() (M, float64, error) { return r.w.Try(ctx, permit, c, src) })
+			return r.attempt(number, c, func() (M, float64, error) { return r.w.Try(ctx, permit, c) })
 		},
-	}.Run(r.ctx, r.permit, r.o.Source.Split("generation", uint64(gen)))
+	}.Run(r.ctx, permit)
 }
 
 func (r *runner[C, M]) generations() (Result[C, M], error) {
@@ -309,7 +312,7 @@ func (r *runner[C, M]) genetic() (Result[C, M], error) {
 	o.KeepParents, o.Retain = s.Retain > 0, s.Parents()
 	// The stream of breeding is for variation only. Scores are released, so it may as
 	// well be known; it is the study's for repeatability.
-	o.Seed, o.Workers = r.o.Source.Split("breeding").Uint64(), max(r.o.Workers, 1)
+	o.Seed, o.Workers = r.permit.Randomness("breeding").Uint64(), max(r.o.Workers, 1)
 	var trials []Trial[C]
 	var mu sync.Mutex
 	result, err := evolve.Run(r.ctx, evolve.Problem[C]{
@@ -339,7 +342,12 @@ func (r *runner[C, M]) genetic() (Result[C, M], error) {
 				}
 			}
 			mu.Unlock()
-			r.keepOnly(stays)
+			// Where parents stay the best of all is always among them, and comes before one of
+			// equal score. Else a candidate that left may be bred again and win by the score that
+			// it has; a trial is not run twice, so its model must still be there.
+			if o.KeepParents {
+				r.keepOnly(stays)
+			}
 		},
 	}, o)
 	if err != nil {
@@ -354,7 +362,11 @@ func (r *runner[C, M]) genetic() (Result[C, M], error) {
 }
 
 func (r *runner[C, M]) finish(c C, score float64) (Result[C, M], error) {
-	m, err := r.w.Finish(r.ctx, r.permit, c, r.o.Source.Split("final"))
+	permit, err := r.permit.Child("final", 0)
+	if err != nil {
+		return Result[C, M]{}, err
+	}
+	m, err := r.w.Finish(r.ctx, permit, c)
 	return Result[C, M]{Candidate: c, Model: m, Score: score}, err
 }
 
@@ -364,7 +376,7 @@ func (r *runner[C, M]) elsewhere(n int) (Result[C, M], error) {
 			if score, known := r.known(number); known {
 				return none, score, nil
 			}
-			score, err = r.w.Elsewhere(r.ctx, c, r.o.Source.Split("trial", uint64(number)))
+			score, err = r.w.Elsewhere(r.ctx, c, r.permit.Randomness("trial", uint64(number)))
 			return none, score, err
 		})
 		return score, err

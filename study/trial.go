@@ -53,7 +53,7 @@ func (r *runner[C, M]) try(number int, c C) (float64, error) {
 		return score, nil
 	}
 	m, score, err := r.attempt(number, c, func() (M, float64, error) {
-		return r.w.Try(r.ctx, r.permit, c, r.o.Source.Split("trial", uint64(number)))
+		return r.trial(number, c)
 	})
 	if err == nil {
 		r.mu.Lock()
@@ -99,8 +99,18 @@ func (r *runner[C, M]) model(number int, c C) (M, error) {
 	if ok || r.w.Try == nil {
 		return m, nil
 	}
-	m, _, err := r.w.Try(r.ctx, r.permit, c, r.o.Source.Split("trial", uint64(number)))
+	m, _, err := r.trial(number, c)
 	return m, err
+}
+
+// trial runs Try under a part of the permit whose streams follow from number alone: the
+// same whatever ran before, in this process or in one that was interrupted.
+func (r *runner[C, M]) trial(number int, c C) (none M, score float64, err error) {
+	permit, err := r.permit.Child("trial", uint64(number))
+	if err != nil {
+		return none, 0, err
+	}
+	return r.w.Try(r.ctx, permit, c)
 }
 
 func (r *runner[C, M]) forget(number int) {

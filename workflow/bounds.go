@@ -13,7 +13,6 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/schema"
@@ -26,6 +25,8 @@ type BoundsInput struct {
 	Schema  *schema.Schema
 	// Epsilon and Delta are decimals as typed; Delta "0" asks for pure epsilon.
 	Epsilon, Delta string
+	// Seed makes a simulation, which is NOT PRIVATE.
+	Seed *uint64
 }
 
 // BoundsPlan is a priced release of the distributions of the columns.
@@ -61,7 +62,7 @@ func roundEdges() []float64 {
 
 // NewBoundsPlan prices the release. Nothing is read.
 func NewBoundsPlan(in BoundsInput) (*BoundsPlan, error) {
-	p := &problem{Input: Input{Dataset: in.Dataset, Schema: in.Schema, Epsilon: in.Epsilon, Delta: in.Delta, Accountant: accountant.MethodMin}, relation: dp.AddOrRemoveOne}
+	p := &problem{Input: Input{Dataset: in.Dataset, Schema: in.Schema, Epsilon: in.Epsilon, Delta: in.Delta, Seed: in.Seed, Accountant: accountant.MethodMin}, relation: dp.AddOrRemoveOne}
 	for _, step := range []func() error{p.checkEpsilon, p.checkDelta} {
 		if err := step(); err != nil {
 			return nil, err
@@ -120,18 +121,11 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 	if env.Rows == nil || env.Ledger == nil {
 		return nil, errors.New("bounds need rows and a ledger")
 	}
-	src, err := entropy.New()
-	if env.Source != nil && env.Source.Seeded() {
-		src, err = env.Source, nil
-	}
+	permit, receipt, err := env.Ledger.Reserve(ctx, p.request(env))
 	if err != nil {
 		return nil, err
 	}
-	permit, receipt, err := env.Ledger.Reserve(ctx, p.request(env, src.Seeded()))
-	if err != nil {
-		return nil, err
-	}
-	found, err := p.quantiles.Release(ctx, permit, env.Rows, src.Split("bounds"))
+	found, err := p.quantiles.Release(ctx, permit, env.Rows)
 	settle := context.WithoutCancel(ctx)
 	if err != nil {
 		if !permit.Opened() {
@@ -147,11 +141,11 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 
 // Foretell says how the ledger would decide on the release now, and books nothing.
 func (p *BoundsPlan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error) {
-	return env.Ledger.Foretell(ctx, p.request(env, false))
+	return env.Ledger.Foretell(ctx, p.request(env))
 }
 
 // request is what the ledger is asked for.
-func (p *BoundsPlan) request(env Env, seeded bool) ledger.Request {
+func (p *BoundsPlan) request(env Env) ledger.Request {
 	in := p.problem
 	declared, err := json.Marshal([]any{"bounds", in.Dataset, in.Epsilon, in.Delta, in.Schema, env.Digest})
 	if err != nil {
@@ -161,7 +155,7 @@ func (p *BoundsPlan) request(env Env, seeded bool) ledger.Request {
 	return ledger.Request{
 		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
 		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
-		Epsilon: in.Epsilon, Delta: in.Delta, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
+		Epsilon: in.Epsilon, Delta: in.Delta, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: in.Seed,
 		Prints: env.Prints, Different: env.Different,
 	}
 }

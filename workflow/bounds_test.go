@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/schema"
@@ -45,7 +44,8 @@ func boundsEnv(t *testing.T, rows int, budget string) (BoundsInput, Env) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return BoundsInput{Dataset: "d", Schema: s, Epsilon: "1", Delta: "1e-6"}, Env{Ledger: l, Rows: in.Seal(), Digest: digest, Source: entropy.Seeded(3)}
+	seed := uint64(3)
+	return BoundsInput{Dataset: "d", Schema: s, Epsilon: "1", Delta: "1e-6", Seed: &seed}, Env{Ledger: l, Rows: in.Seal(), Digest: digest}
 }
 
 func TestBoundsAreFound(t *testing.T) {

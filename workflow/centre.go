@@ -38,7 +38,7 @@ func (n *network) event(scope dp.Scope, x float64) dp.Event {
 
 // centre releases the mean of the inputs and puts it into the net. Its inputs are
 // rows of norm 1: a centre layer stands behind nothing else.
-func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source) error {
+func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, public *entropy.Source) error {
 	n := plan.network
 	if n.net.Centred() == 0 {
 		return nil
@@ -48,9 +48,9 @@ func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, sr
 	var mean []float64
 	var err error
 	if n.simulated {
-		mean, err = m.SimulatePublic(env.Rows, src.Split("centre"))
+		mean, err = m.SimulatePublic(env.Rows, public.Split("centre"))
 	} else {
-		mean, err = m.Release(ctx, permit, env.Rows, src.Split("centre"))
+		mean, err = m.Release(ctx, permit, env.Rows)
 	}
 	if err != nil {
 		return fmt.Errorf("centring: %w", err)

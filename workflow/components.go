@@ -8,7 +8,6 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/feature"
@@ -128,7 +127,7 @@ func (plan *Plan) planComponents() {
 // components releases what the dp_pca layer waits for and puts it into the net.
 // Components that do not stand out of the noise are left out, and out says how many
 // stay: a function of what was released.
-func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	n := plan.network
 	spec, ok := n.net.Released()
 	if !ok {
@@ -143,7 +142,7 @@ func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit
 		if n.NonPrivate {
 			c.Centre, err = m.Public(env.Rows)
 		} else {
-			c.Centre, err = m.Release(ctx, permit, env.Rows, src.Split("mean"))
+			c.Centre, err = m.Release(ctx, permit, env.Rows)
 		}
 		if err != nil {
 			return fmt.Errorf("mean of the inputs: %w", err)
@@ -154,7 +153,7 @@ func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit
 	if n.NonPrivate {
 		moments, err = c.Public(ctx, env.Rows)
 	} else {
-		moments, err = c.Release(ctx, permit, env.Rows, src.Split("components"))
+		moments, err = c.Release(ctx, permit, env.Rows)
 	}
 	if err != nil {
 		return fmt.Errorf("principal components: %w", err)

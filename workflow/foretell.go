@@ -16,7 +16,11 @@ func (plan *Plan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error)
 		return ledger.Verdict{}, nil
 	}
 	booked := plan.asBooked()
-	v, err := env.Ledger.Foretell(ctx, booked.request(env, plan.problem.Seed != nil || env.Source != nil && env.Source.Seeded()))
+	q, err := booked.request(env)
+	if err != nil {
+		return ledger.Verdict{}, err
+	}
+	v, err := env.Ledger.Foretell(ctx, q)
 	if err != nil {
 		return v, err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/model"
@@ -192,7 +191,7 @@ func (plan *Plan) rowsApart() int {
 }
 
 // releaseGroups releases the scores by group of a model.
-func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	p := plan.problem
 	column, names, ok := p.groupColumn()
 	if !ok {
@@ -200,7 +199,7 @@ func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Per
 	}
 	g := plan.groupScores()
 	g.Loss = plan.loss(out.Model)
-	scores, err := g.Release(ctx, permit, env.Rows, src)
+	scores, err := g.Release(ctx, permit, env.Rows)
 	if err != nil {
 		return err
 	}

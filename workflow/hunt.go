@@ -219,7 +219,7 @@ type trained struct {
 }
 
 // seek runs the search and adopts the winner.
-func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	h := plan.hunt
 	if err := h.ready(plan, env); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, src 
 		stage = "train"
 	}
 	env.Progress.step(stage, 0, 0)
-	o := study.Options{Source: src.Split("study"), Workers: env.Workers, Published: h.AsPublished}
+	o := study.Options{Workers: env.Workers, Published: h.AsPublished}
 	if env.Study != nil {
 		o.Journal = env.Study
 	}
@@ -243,7 +243,7 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, src 
 	}
 	// Before the winner's settings become the plan's: a candidate leaves what it does not
 	// say to those of the plan.
-	if err := plan.compareUnsearched(ctx, env, src.Split("compare"), out); err != nil {
+	if err := plan.compareUnsearched(ctx, env, permit.Randomness("compare"), out); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

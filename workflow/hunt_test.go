@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -195,6 +197,64 @@ func TestSearchTakesWhatItBooked(t *testing.T) {
 }
 
 // A study that goes on gives the same model and is charged once.
+// A study of an earlier version is not gone on with, and nothing is booked for it.
+func TestEarlierStudyIsRefused(t *testing.T) {
+	in := huntInput(t, false, search.PS)
+	in.Seed = nil
+	plan, err := NewNetSearchPlan(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := memoryLedger()
+	env := huntEnv(t, plan, l)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte(strings.Repeat("a1", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if env.Study, _, err = study.Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	defer env.Study.Close()
+	if _, err := plan.Run(context.Background(), env); !errors.Is(err, study.ErrEarlier) {
+		t.Errorf("going on: %v", err)
+	}
+	if names, err := l.Names(context.Background()); err != nil || len(names) > 0 {
+		t.Errorf("the ledger knows %v (%v)", names, err)
+	}
+}
+
+// What names a study to the ledger differs where its trainings may: other settings, other
+// software.
+func TestReplayNamesTheComputation(t *testing.T) {
+	in := huntInput(t, false, search.PS)
+	in.Seed = nil
+	kept, _, err := study.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	seen := map[string]string{}
+	for name, edit := range map[string]func(*NetSearchInput, *Env){
+		"as it is": func(*NetSearchInput, *Env) {}, "software": func(_ *NetSearchInput, env *Env) { env.Software = "other" },
+		"clipping norm": func(in *NetSearchInput, _ *Env) { in.ClippingNorm = 0.25 }, "data": func(_ *NetSearchInput, env *Env) { env.Digest = []byte{2} },
+	} {
+		in, env := in, Env{Study: kept, Digest: []byte{1}}
+		edit(&in, &env)
+		plan, err := NewNetSearchPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := plan.replay(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[string(r.Of)]; ok {
+			t.Errorf("%s is named as %s", name, other)
+		}
+		seen[string(r.Of)] = name
+	}
+}
+
 func TestStudyGoesOnAtNoCost(t *testing.T) {
 	for _, kind := range []search.Kind{search.PS, search.PAAS} {
 		in := huntInput(t, false, kind)

@@ -232,7 +232,8 @@ func (plan *Plan) candidatePlan(p space.Point, scope dp.Scope, noise float64, sr
 	return &one, nil
 }
 
-func (plan *Plan) trainCandidate(ctx context.Context, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64, src *entropy.Source) (trained, error) {
+func (plan *Plan) trainCandidate(ctx context.Context, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64) (trained, error) {
+	src := permit.Randomness("train")
 	one, err := plan.candidatePlan(p, scope, noise, src)
 	if err != nil {
 		return trained{}, err
@@ -249,26 +250,26 @@ func (plan *Plan) trainCandidate(ctx context.Context, env Env, permit *ledger.Pe
 func (s *netSearch) work(plan *Plan, env Env) study.Work[space.Point, trained] {
 	h := plan.hunt
 	return study.Work[space.Point, trained]{
-		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point, src *entropy.Source) (trained, float64, error) {
-			t, err := plan.trainCandidate(ctx, env, permit, p, h.scopes.Train, h.quote.Noise, src.Split("train"))
+		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, float64, error) {
+			t, err := plan.trainCandidate(ctx, env, permit, p, h.scopes.Train, h.quote.Noise)
 			if err != nil {
 				return t, 0, err
 			}
 			if h.AsPublished {
-				score, err := t.publishedScore(env, h.scopes.Validate, src.Split("score"))
+				score, err := t.publishedScore(env, h.scopes.Validate, permit.Randomness("score"))
 				return t, score, err
 			}
 			a := release.Accuracy{Scope: h.scopes.Validate, NoiseMultiplier: h.quote.ScoreNoise, Column: plan.problem.targetColumn,
 				Levels: len(t.model.Classes()), PredictInput: t.predictor()}
-			released, err := a.Release(ctx, permit, env.Rows, src.Split("score"))
+			released, err := a.Release(ctx, permit, env.Rows)
 			return t, known(released.Value, 0), err
 		},
-		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point, src *entropy.Source) (trained, error) {
+		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, error) {
 			noise := h.quote.Noise
 			if h.quote.FinalNoise > 0 {
 				noise = h.quote.FinalNoise
 			}
-			return plan.trainCandidate(ctx, env, permit, p, h.scopes.Final, noise, src.Split("train"))
+			return plan.trainCandidate(ctx, env, permit, p, h.scopes.Final, noise)
 		},
 		Elsewhere: func(ctx context.Context, p space.Point, src *entropy.Source) (float64, error) {
 			return s.scoreElsewhere(ctx, plan, env, p, src)
@@ -386,7 +387,7 @@ func (s *netSearch) unsearched(ctx context.Context, plan *Plan, env Env, noise f
 		return Score{}, err
 	}
 	one.hunt = plan.hunt // images pass the search's front end
-	err = one.scoreNetwork(ctx, env, nil, src, &other)
+	err = one.scoreNetwork(ctx, env, nil, &other)
 	return other.Score, err
 }
 

@@ -96,9 +96,9 @@ func (plan *Plan) drawSet(src *entropy.Source) candidate {
 
 func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 	out := &Selected{Plan: plan, Selection: &feature.Selection{Selector: "pafs", Level: feature.AttributeLevel}}
-	receipt, seeded, err := plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
+	receipt, err := plan.charged(ctx, env, func(permit *ledger.Permit) error {
 		env.Progress.step("select", 0, 0)
-		winner, err := plan.selectSet(ctx, permit, env.Rows, float64(plan.problem.Rows), src)
+		winner, err := plan.selectSet(ctx, permit, env.Rows, float64(plan.problem.Rows))
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 		}
 		return nil
 	})
-	out.Receipt, out.Seeded = receipt, seeded
+	out.Receipt, out.Seeded = receipt, receipt.NotPrivate
 	return out, err
 }
 
@@ -139,34 +139,34 @@ func (plan *Plan) validationEvents(x float64) []dp.Event {
 }
 
 // selectSet runs the selection and returns the winner.
-func (plan *Plan) selectSet(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, nominal float64, src *entropy.Source) (selection.Winner[candidate, *model.Model], error) {
-	base := func(ctx context.Context, permit *ledger.Permit, c candidate, src *entropy.Source) (*model.Model, float64, error) {
+func (plan *Plan) selectSet(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, nominal float64) (selection.Winner[candidate, *model.Model], error) {
+	base := func(ctx context.Context, permit *ledger.Permit, c candidate) (*model.Model, float64, error) {
 		learner, err := plan.learner(c.recipe, nominal)
 		if err != nil {
 			return nil, 0, err
 		}
-		m, err := learner.Fit(ctx, permit, rows, src.Split("train"))
+		m, err := learner.Fit(ctx, permit, rows)
 		if err != nil {
 			return nil, 0, err
 		}
-		score, err := plan.validationScore(ctx, permit, rows, m, src.Split("score"))
+		score, err := plan.validationScore(ctx, permit, rows, m)
 		return m, score, err
 	}
-	return selection.Run(ctx, permit, plan.selectionEvent(plan.noise), src, plan.drawSet, base)
+	return selection.Run(ctx, permit, plan.selectionEvent(plan.noise), plan.drawSet, base)
 }
 
 // validationScore is larger for better models.
-func (plan *Plan) validationScore(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, m *model.Model, src *entropy.Source) (float64, error) {
+func (plan *Plan) validationScore(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, m *model.Model) (float64, error) {
 	if plan.problem.task == model.Regression {
 		e := plan.absoluteError(plan.noise)
 		e.Scope, e.Predict = plan.validateScope, plan.unitPredictor(m)
-		s, err := e.Release(ctx, permit, rows, src)
+		s, err := e.Release(ctx, permit, rows)
 		return known(-s.Value, -1), err
 	}
 	s, err := release.Accuracy{
 		Scope: plan.validateScope, NoiseMultiplier: plan.noise, Column: plan.problem.targetColumn,
 		Levels: len(m.Classes()), Predict: classPredictor(m),
-	}.Release(ctx, permit, rows, src)
+	}.Release(ctx, permit, rows)
 	return known(s.Value, 0), err
 }
 

@@ -2,14 +2,13 @@ package workflow
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
 
 	"pawl/checkpoint"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
+	"pawl/core/ledger"
 	"pawl/kernel"
 	"pawl/optim"
 )
@@ -31,21 +30,23 @@ func (plan *Plan) begin(env Env) error {
 		Data: env.Digest, Plan: plan.digest(env.Digest), Settings: settings})
 }
 
-// replayable is the secret of a computation that may be run again at no cost, because it
-// gives the same output, with the name under which the ledger knows it: a value that the
-// secret determines and that does not tell it.
-func (plan *Plan) replayable(env Env) (secret [32]byte, name string, ok bool) {
-	kind := "study "
+// replay names the computation to the ledger where it may be run again at no cost: by the
+// secret of its checkpoint or study, and by what the output depends on beside the event
+// and the data. Another plan, another program (whose rules may differ) or another kernel
+// (whose sums round otherwise) is another computation, and is charged anew.
+func (plan *Plan) replay(env Env) (*ledger.Replay, error) {
 	switch {
 	case env.Checkpoint != nil:
-		kind, secret = "checkpoint ", env.Checkpoint.Key()
+		return &ledger.Replay{Secret: env.Checkpoint.Secret(), Of: env.Checkpoint.Of()}, nil
 	case env.Study != nil:
-		secret = plan.studyKey(env)
-	default:
-		return secret, "", false
+		secret, err := env.Study.Secret()
+		if err != nil {
+			return nil, err
+		}
+		of, err := json.Marshal([]string{"study", plan.digest(env.Digest), kernel.Name(), env.Software})
+		return &ledger.Replay{Secret: secret, Of: of}, err
 	}
-	public := entropy.Derive(secret, "name")
-	return secret, kind + hex.EncodeToString(public[:]), true
+	return nil, nil
 }
 
 // kept is a training as its checkpoint has it. What it saves is a function of released

@@ -11,13 +11,11 @@ import (
 	"pawl/advise"
 	"pawl/checkpoint"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/images"
-	"pawl/kernel"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/study"
@@ -51,8 +49,6 @@ type Env struct {
 	Prints    []*identity.Print
 	Different []ledger.Difference
 	Progress  Progress
-	// Source overrides the source of randomness in tests; it must be seeded.
-	Source *entropy.Source
 	// Other holds the public rows that a search on other data looks at.
 	Other *intake.Rows
 	// Study keeps a search that may be interrupted; Workers bounds its trainings side by
@@ -83,7 +79,7 @@ type Outcome struct {
 	Receipt ledger.Receipt
 	// Components is what became of a net's principal components, nil without any.
 	Components *Components
-	// Seeded says that the run is a simulation: NOT PRIVATE.
+	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
 	Seeded bool
 }
 
@@ -104,30 +100,30 @@ type Score struct {
 
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,
 // and a crash after it leaves the plan charged.
-func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Permit, ledger.Receipt, error) {
-	return env.Ledger.Reserve(ctx, plan.request(env, seeded))
+func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.Receipt, error) {
+	q, err := plan.request(env)
+	if err != nil {
+		return nil, ledger.Receipt{}, err
+	}
+	return env.Ledger.Reserve(ctx, q)
 }
 
 // request is what the ledger is asked for.
-func (plan *Plan) request(env Env, seeded bool) ledger.Request {
+func (plan *Plan) request(env Env) (q ledger.Request, err error) {
 	p := plan.problem
 	names := make([]string, len(plan.Stages))
 	for i, s := range plan.Stages {
 		names[i] = s.Name
 	}
-	q := ledger.Request{
+	q = ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: p.Epsilon, Delta: p.deltaText,
-		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded, Prints: env.Prints, Different: env.Different,
+		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: p.Seed, Prints: env.Prints, Different: env.Different,
 	}
-	if p.Seed != nil {
-		// A seeded run of the same plan on the same bytes gives the same output.
-		q.ReplayKey = fmt.Sprintf("seed %d %s", *p.Seed, q.Plan)
-	} else if _, name, ok := plan.replayable(env); ok && !seeded {
-		// The key makes the same noise again, so that what goes on costs nothing more.
-		q.ReplayKey = name
+	if p.Seed == nil {
+		q.Replay, err = plan.replay(env)
 	}
-	return q
+	return q, err
 }
 
 // digest names the computation: everything that its output depends on but the
@@ -160,9 +156,10 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	}
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	var err error
-	out.Receipt, out.Seeded, err = plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
-		return plan.stages(ctx, env, permit, src, out)
+	out.Receipt, err = plan.charged(ctx, env, func(permit *ledger.Permit) error {
+		return plan.stages(ctx, env, permit, out)
 	})
+	out.Seeded = out.Receipt.NotPrivate
 	if err != nil {
 		return nil, err
 	}
@@ -171,71 +168,49 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 
 // charged reserves the plan, runs work on the permit, and commits. When work fails
 // after rows were opened the reservation stays charged; before that it is cancelled.
-func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit, *entropy.Source) error) (receipt ledger.Receipt, seeded bool, err error) {
+func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit) error) (receipt ledger.Receipt, err error) {
 	if err := plan.begin(env); err != nil {
-		return receipt, false, err
+		return receipt, err
 	}
-	src, err := plan.source(env)
-	if err != nil {
-		return receipt, false, err
-	}
-	permit, receipt, err := plan.reserve(ctx, env, src.Seeded())
+	permit, receipt, err := plan.reserve(ctx, env)
 	if errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrInvalid) {
 		// Any other error may have come after the booking: the key is kept.
-		return receipt, false, errors.Join(err, env.Checkpoint.Forget())
+		return receipt, errors.Join(err, env.Checkpoint.Forget())
 	}
 	if err != nil {
-		return receipt, false, err
+		return receipt, err
 	}
 	if err := plan.suits(receipt); err != nil {
-		return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
+		return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 	}
-	if err := work(permit, src); err != nil {
+	if err := work(permit); err != nil {
 		// The stages' own context may have ended; settling must not depend on it.
 		if !permit.Opened() {
-			return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
+			return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 		}
-		return receipt, false, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
+		return receipt, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
 	}
-	return receipt, src.Seeded(), env.Ledger.Commit(context.WithoutCancel(ctx), permit)
+	return receipt, env.Ledger.Commit(context.WithoutCancel(ctx), permit)
 }
 
-func (plan *Plan) source(env Env) (*entropy.Source, error) {
-	switch {
-	case plan.problem.Seed != nil:
-		return entropy.Seeded(*plan.problem.Seed), nil
-	case env.Source != nil && env.Source.Seeded():
-		return env.Source, nil
-	}
-	if secret, _, ok := plan.replayable(env); ok {
-		return entropy.FromKey(entropy.Derive(secret, "randomness")), nil
-	}
-	return entropy.New()
-}
-
-// studyKey binds a study's secret to this computation: another plan, other bytes,
-// another program (whose rules may differ) or another kernel (whose sums round otherwise)
-// have another key, and are charged anew.
-func (plan *Plan) studyKey(env Env) [32]byte {
-	return env.Study.Key([]byte(plan.digest(env.Digest)), env.Digest, []byte(kernel.Name()), []byte(env.Software))
-}
-
-func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	p := plan.problem
 	nominal := float64(p.Rows)
 	if plan.hunt != nil && plan.network == nil {
-		if err := plan.seek(ctx, env, permit, src, out); err != nil {
+		if err := plan.seek(ctx, env, permit, out); err != nil {
 			return err
 		}
 		env.Progress.step("score", 0, 0)
-		return plan.scoreStage(ctx, env, permit, src.Split("score"), out)
+		return plan.scoreStage(ctx, env, permit, out)
 	}
 	if plan.network != nil {
-		train := plan.trainNetwork
+		var err error
 		if plan.hunt != nil {
-			train = plan.seek
+			err = plan.seek(ctx, env, permit, out)
+		} else {
+			err = plan.trainNetwork(ctx, env, permit, permit.Randomness("train"), out)
 		}
-		if err := train(ctx, env, permit, src, out); err != nil {
+		if err != nil {
 			return err
 		}
 		if err := out.Model.Validate(); err != nil {
@@ -243,11 +218,11 @@ func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, sr
 			return errors.Join(fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err), env.Checkpoint.Erase())
 		}
 		env.Progress.step("score", 0, 0)
-		return plan.scoreNetwork(ctx, env, permit, src.Split("score"), out)
+		return plan.scoreNetwork(ctx, env, permit, out)
 	}
 	if p.Rows == 0 {
 		env.Progress.step("count", 0, 0)
-		n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: plan.countNoise}.Release(ctx, permit, env.Rows, src.Split("count"))
+		n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: plan.countNoise}.Release(ctx, permit, env.Rows)
 		if err != nil {
 			return err
 		}
@@ -255,12 +230,12 @@ func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, sr
 		n = max(n, 1)
 		out.Rows, nominal = &n, float64(n)
 	}
-	if err := plan.train(ctx, env, permit, nominal, src, out); err != nil {
+	if err := plan.train(ctx, env, permit, nominal, out); err != nil {
 		return err
 	}
 	if err := out.Model.Validate(); err != nil {
 		return fmt.Errorf("training diverged: %w", err)
 	}
 	env.Progress.step("score", 0, 0)
-	return plan.scoreStage(ctx, env, permit, src.Split("score"), out)
+	return plan.scoreStage(ctx, env, permit, out)
 }

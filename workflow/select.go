@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
@@ -209,18 +208,18 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		return out, look()
 	}
 	if c.AsPublished {
-		receipt, _, err := plan.asBooked().charged(ctx, env, func(_ *ledger.Permit, src *entropy.Source) (err error) {
+		receipt, err := plan.asBooked().charged(ctx, env, func(permit *ledger.Permit) (err error) {
 			if err = look(); err == nil && c.Mode == Local {
-				out.Table, err = c.publishedRows(plan, env.Rows, src.Split("rows"), out.Selection.Chosen)
+				out.Table, err = c.publishedRows(plan, env.Rows, permit.Randomness("rows"), out.Selection.Chosen)
 			}
 			return err
 		})
-		out.Receipt = receipt
+		out.Receipt, out.Seeded = receipt, receipt.NotPrivate
 		return out, err
 	}
-	receipt, seeded, err := plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
+	receipt, err := plan.charged(ctx, env, func(permit *ledger.Permit) error {
 		env.Progress.step("select", 0, 0)
-		s, err := c.noisy(ctx, plan, env.Rows, permit, src.Split("select"))
+		s, err := c.noisy(ctx, plan, env.Rows, permit)
 		if err != nil {
 			return err
 		}
@@ -238,24 +237,24 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 			return err
 		}
 		env.Progress.step("rows", 0, 0)
-		out.Table, err = c.releaseRows(ctx, plan, env.Rows, permit, src.Split("rows"), out.Selection.Chosen)
+		out.Table, err = c.releaseRows(ctx, plan, env.Rows, permit, out.Selection.Chosen)
 		return err
 	})
-	out.Receipt, out.Seeded = receipt, seeded
+	out.Receipt, out.Seeded = receipt, receipt.NotPrivate
 	return out, err
 }
 
 // noisy releases what the selector needs.
-func (c *choosing) noisy(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit, src *entropy.Source) (*feature.Statistics, error) {
+func (c *choosing) noisy(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit) (*feature.Statistics, error) {
 	if c.sums != nil {
-		sums, err := c.sums.release(plan, c.selector.Need()).Release(ctx, permit, rows, src)
+		sums, err := c.sums.release(plan, c.selector.Need()).Release(ctx, permit, rows)
 		if err != nil {
 			return nil, err
 		}
 		return c.sums.statistics(sums, c.sums.noise(plan, c.selector.Need())), nil
 	}
 	t := c.tables(plan)
-	tables, err := t.Release(ctx, permit, rows, src)
+	tables, err := t.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}

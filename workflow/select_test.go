@@ -12,7 +12,6 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/feature"
 	"pawl/schema"
@@ -137,23 +136,23 @@ func TestSelectOpensNothingWithoutItsCharge(t *testing.T) {
 			env := tab.env(t, memoryLedger())
 			release := func(permit *ledger.Permit) error {
 				if m.Name == "pafs" {
-					_, err := plan.selectSet(context.Background(), permit, env.Rows, 5000, entropy.Seeded(1))
+					_, err := plan.selectSet(context.Background(), permit, env.Rows, 5000)
 					return err
 				}
-				_, err := plan.choosing.noisy(context.Background(), plan, env.Rows, permit, entropy.Seeded(1))
+				_, err := plan.choosing.noisy(context.Background(), plan, env.Rows, permit)
 				return err
 			}
 			if m.Name != "pafs" && release(nil) == nil {
 				t.Error("rows were opened without a permit")
 			}
-			permit, _, err := less.reserve(context.Background(), env, true)
+			permit, _, err := less.reserve(context.Background(), env)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if release(permit) == nil || permit.Opened() {
 				t.Error("rows were opened by half the charge")
 			}
-			if permit, _, err = plan.reserve(context.Background(), tab.env(t, memoryLedger()), true); err != nil {
+			if permit, _, err = plan.reserve(context.Background(), tab.env(t, memoryLedger())); err != nil {
 				t.Fatal(err)
 			}
 			if err := release(permit); err != nil {
@@ -236,9 +235,10 @@ func TestSumsNoiseIsThatOfTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := plan.choosing
-		permitOf := func() (*ledger.Permit, Env) {
+		permitOf := func(seed uint64) (*ledger.Permit, Env) {
 			env := tab.env(t, memoryLedger())
-			permit, _, err := plan.reserve(context.Background(), env, true)
+			plan.problem.Seed = &seed
+			permit, _, err := plan.reserve(context.Background(), env)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,8 +250,8 @@ func TestSumsNoiseIsThatOfTheRelease(t *testing.T) {
 		}
 		squares := 0.0
 		for seed := range uint64(300) {
-			permit, env := permitOf()
-			sums, err := c.sums.release(plan, c.selector.Need()).Release(context.Background(), permit, env.Rows, entropy.Seeded(seed))
+			permit, env := permitOf(seed)
+			sums, err := c.sums.release(plan, c.selector.Need()).Release(context.Background(), permit, env.Rows)
 			if err != nil {
 				t.Fatal(err)
 			}

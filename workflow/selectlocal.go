@@ -252,13 +252,13 @@ func (c *classColumns) rowsOf(entries []int, center []float64, norm float64) rel
 }
 
 // releaseRows releases the noisy table of the chosen features.
-func (c *choosing) releaseRows(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit, src *entropy.Source, chosen []feature.Choice) (*NoisyTable, error) {
+func (c *choosing) releaseRows(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit, chosen []feature.Choice) (*NoisyTable, error) {
 	entries := c.sums.entries(chosen)
 	center, norm := c.sums.centered(entries)
 	r := c.sums.rowsOf(entries, center, norm)
 	r.NoiseMultiplier, r.Rows = c.local.rows, int(plan.problem.Rows)
 	r.LabelNoise, r.PublicLabels = c.local.labelNoise, c.Labels == PublicLabels
-	noisy, err := r.Release(ctx, permit, rows, src)
+	noisy, err := r.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"pawl/advise"
-	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/learn"
@@ -13,7 +12,7 @@ import (
 )
 
 // train runs the training stage, whichever way the plan chooses.
-func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nominal float64, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nominal float64, out *Outcome) error {
 	p := plan.problem
 	recipe := plan.Recipe
 	if p.Rows == 0 {
@@ -46,7 +45,7 @@ func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nom
 		env.Progress.step("train", 0, 0)
 	}
 	out.Learner, out.Recipe = learner, recipe
-	out.Model, err = learner.Fit(ctx, permit, env.Rows, src.Split("train"))
+	out.Model, err = learner.Fit(ctx, permit, env.Rows)
 	return err
 }
 
@@ -74,7 +73,7 @@ func (plan *Plan) recipeForReleasedRows(nominal float64) (advise.Recipe, error) 
 
 // scoreStage fills the score: exact on a public test set, released otherwise, and
 // both on a public data set without one.
-func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	p := plan.problem
 	if p.Test != HeldOut {
 		e := newExact(plan, out.Model)
@@ -85,12 +84,12 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 	}
 	var err error
 	if p.task == model.Regression {
-		err = plan.releaseError(ctx, env, permit, src, out)
+		err = plan.releaseError(ctx, env, permit, out)
 	} else {
-		err = plan.releaseAccuracy(ctx, env, permit, src, out, release.Accuracy{Predict: classPredictor(out.Model)})
+		err = plan.releaseAccuracy(ctx, env, permit, out, release.Accuracy{Predict: classPredictor(out.Model)})
 	}
 	if err == nil {
-		err = plan.releaseGroups(ctx, env, permit, src.Split("groups"), out)
+		err = plan.releaseGroups(ctx, env, permit, out)
 	}
 	if err != nil || !p.Public {
 		return err
@@ -144,10 +143,10 @@ func (e *exact) score() Score {
 const heldOutHow = "released on rows that chose nothing"
 
 // releaseAccuracy scores by a, which says how to predict.
-func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome, a release.Accuracy) error {
+func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, a release.Accuracy) error {
 	a.Scope, a.NoiseMultiplier, a.Pure = plan.scoreScope, plan.scoreNoise, plan.problem.delta == 0
 	a.Column, a.Levels = plan.problem.targetColumn, len(out.Model.Classes())
-	s, err := a.Release(ctx, permit, env.Rows, src)
+	s, err := a.Release(ctx, permit, env.Rows)
 	if err != nil {
 		return err
 	}
@@ -155,10 +154,10 @@ func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.P
 	return nil
 }
 
-func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	e := plan.absoluteError(plan.scoreNoise)
 	e.Predict = plan.unitPredictor(out.Model)
-	s, err := e.Release(ctx, permit, env.Rows, src)
+	s, err := e.Release(ctx, permit, env.Rows)
 	if err != nil {
 		return err
 	}

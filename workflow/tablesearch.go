@@ -203,12 +203,12 @@ func (plan *Plan) learnerAt(p space.Point, scope dp.Scope, noise float64) (*Plan
 	return &one, l, nil
 }
 
-func (s *tableSearch) train(ctx context.Context, plan *Plan, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64, src *entropy.Source) (trained, error) {
+func (s *tableSearch) train(ctx context.Context, plan *Plan, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64) (trained, error) {
 	one, learner, err := plan.learnerAt(p, scope, noise)
 	if err != nil {
 		return trained{}, err
 	}
-	m, err := learner.Fit(ctx, permit, env.Rows, src)
+	m, err := learner.Fit(ctx, permit, env.Rows)
 	if err != nil {
 		return trained{}, err
 	}
@@ -218,22 +218,22 @@ func (s *tableSearch) train(ctx context.Context, plan *Plan, env Env, permit *le
 func (s *tableSearch) work(plan *Plan, env Env) study.Work[space.Point, trained] {
 	h := plan.hunt
 	return study.Work[space.Point, trained]{
-		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point, src *entropy.Source) (trained, float64, error) {
-			t, err := s.train(ctx, plan, env, permit, p, h.scopes.Train, h.quote.Noise, src.Split("train"))
+		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, float64, error) {
+			t, err := s.train(ctx, plan, env, permit, p, h.scopes.Train, h.quote.Noise)
 			if err != nil {
 				return t, 0, err
 			}
 			score := *plan
 			score.validateScope, score.noise = h.scopes.Validate, h.quote.ScoreNoise
-			value, err := score.validationScore(ctx, permit, env.Rows, t.model, src.Split("score"))
+			value, err := score.validationScore(ctx, permit, env.Rows, t.model)
 			return t, value, err
 		},
-		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point, src *entropy.Source) (trained, error) {
+		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, error) {
 			noise := h.quote.Noise
 			if h.quote.FinalNoise > 0 {
 				noise = h.quote.FinalNoise
 			}
-			return s.train(ctx, plan, env, permit, p, h.scopes.Final, noise, src.Split("train"))
+			return s.train(ctx, plan, env, permit, p, h.scopes.Final, noise)
 		},
 	}
 }

@@ -361,8 +361,9 @@ func (n *network) averaging() optim.Average {
 	return optim.NewTail(n.iterates(), n.Average)
 }
 
-// trainNetwork runs DP-SGD, or its control without noise.
-func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+// trainNetwork runs DP-SGD, or its control without noise. public draws for the control,
+// and for simulations on public rows; what the permit pays for has its own streams.
+func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, public *entropy.Source, out *Outcome) error {
 	n, p := plan.network, plan.problem
 	if got := env.Rows.InputDim(); n.encoding == nil && got != n.net.Inputs() {
 		// Here nothing has been opened, so the reservation is cancelled.
@@ -391,20 +392,20 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	if n.NonPrivate {
 		err = plan.centrePublic(env)
 	} else {
-		err = plan.centre(ctx, env, permit, src)
+		err = plan.centre(ctx, env, permit, public)
 	}
 	if err != nil {
 		return err
 	}
-	if err := plan.components(ctx, env, permit, src, out); err != nil {
+	if err := plan.components(ctx, env, permit, out); err != nil {
 		return err
 	}
 	if n.NonPrivate {
-		err = gradient.TrainPublic(ctx, env.Rows, t, params, src.Split("train"))
+		err = gradient.TrainPublic(ctx, env.Rows, t, params, public.Split("train"))
 	} else if n.simulated {
-		err = gradient.SimulatePublic(ctx, env.Rows, t, params, src.Split("train"))
+		err = gradient.SimulatePublic(ctx, env.Rows, t, params, public.Split("train"))
 	} else {
-		err = gradient.Train(ctx, permit, env.Rows, t, params, src.Split("train"))
+		err = gradient.Train(ctx, permit, env.Rows, t, params)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -418,10 +419,10 @@ func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Perm
 }
 
 // scoreNetwork fills the score of a network.
-func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, src *entropy.Source, out *Outcome) error {
+func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	n, p := plan.network, plan.problem
 	if n.encoding != nil {
-		return plan.scoreStage(ctx, env, permit, src, out)
+		return plan.scoreStage(ctx, env, permit, out)
 	}
 	behind := *out.Model
 	behind.Net = n.net
@@ -437,7 +438,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		}
 		return e.publish(out)
 	}
-	err := plan.releaseAccuracy(ctx, env, permit, src, out,
+	err := plan.releaseAccuracy(ctx, env, permit, out,
 		release.Accuracy{PredictInput: func(input []float32) int { return int(predict(input)) }})
 	if err != nil || !p.Public {
 		return err

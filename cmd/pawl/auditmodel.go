@@ -129,7 +129,7 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 			if err != nil {
 				return nil, err
 			}
-			return r.train(ctx, plan, members, src.Split("training", uint64(number)))
+			return r.train(ctx, plan, members)
 		},
 	}
 	for i := range r.label {
@@ -201,7 +201,7 @@ func claimsOf(plan *workflow.Plan, records int) (claim, at *bound.Claim, err err
 
 // train runs a plan, booked in a ledger of its own that is thrown away: what leaves the
 // audit is public, internal, or booked by releaseMIA.
-func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int, src *entropy.Source) ([]float64, error) {
+func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int) ([]float64, error) {
 	in := make(map[int]bool, len(members))
 	for _, m := range members {
 		in[m] = true
@@ -222,9 +222,6 @@ func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int, 
 		return nil, err
 	}
 	env.Ledger, env.Digest = own.Ledger, own.Digest
-	if src.Seeded() {
-		env.Source = src
-	}
 	out, err := plan.Run(ctx, env)
 	if err != nil {
 		return nil, err

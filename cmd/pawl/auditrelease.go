@@ -130,7 +130,7 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 			members = append(members, i)
 		}
 	}
-	p, err := r.train(ctx, plan, members, src.Split("training"))
+	p, err := r.train(ctx, plan, members)
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
@@ -162,7 +162,7 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
-	return score.Release(ctx, permit, rows, src.Split("release"))
+	return score.Release(ctx, permit, rows)
 }
 
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {

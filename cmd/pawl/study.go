@@ -95,6 +95,8 @@ func (h *hunted) findStudy(env workflow.Env, f *searchFlags, kind string) (folde
 		return folder, name, nil, nil
 	case err != nil:
 		return "", "", nil, &usageError{err.Error(), "name another study with --study NAME"}
+	case r.Running() && study.Earlier(folder):
+		return "", "", nil, &usageError{fmt.Sprintf("study %q was begun by an earlier version of pawl, and this one cannot go on with it", name), "start a new study with another --study NAME, which is charged anew; what was charged stays so"}
 	case r.Spec != spec:
 		return "", "", nil, &usageError{fmt.Sprintf("study %q is another search", name), "name this one with --study NAME, or repeat the command of that study"}
 	case !r.Running():
@@ -170,7 +172,7 @@ func freeName(root, base, spec string) (string, error) {
 			name = fmt.Sprintf("%s-%d", base, i)
 		}
 		r, err := study.LoadRecord(filepath.Join(root, name))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && r.Running() && r.Spec == spec {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && r.Running() && r.Spec == spec && !study.Earlier(filepath.Join(root, name)) {
 			return name, nil
 		}
 		if err != nil && !errors.Is(err, study.ErrEdited) {

@@ -95,12 +95,12 @@ func (a AdaSSP) noise(relation dp.Relation, rowsPerUnit int) (adasspNoise, error
 //
 // Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
 // when interrupted before the release, with the charge kept.
-func SolveAdaSSP(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AdaSSP, src *entropy.Source) (w []float64, err error) {
+func SolveAdaSSP(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AdaSSP) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit, src); err != nil {
+	if err := complete(permit); err != nil {
 		return nil, err
 	}
 	n, err := a.noise(permit.Relation(), permit.MaxRows())
@@ -119,7 +119,7 @@ func SolveAdaSSP(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, 
 	if err != nil {
 		return nil, err
 	}
-	least = n.perturb(gram, cross, least, src)
+	least = n.perturb(gram, cross, least, view.Noise())
 	return solveRidge(gram, cross, n.ridge(least, len(cross)), n.gram)
 }
 

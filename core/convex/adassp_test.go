@@ -150,12 +150,12 @@ func TestSolveAdaSSPMatchesDenseSolution(t *testing.T) {
 		n := rapid.IntRange(0, 40).Draw(t, "rows")
 		cells := drawTargets(t, drawRows(t, n, "row"))
 		fit := AdaSSP{Scope: dp.WholeScope, Encoding: enc, Target: lastCell, NoiseMultiplier: rapid.SampledFrom([]float64{1e-4, 0.01, 0.3, 5}).Draw(t, "multiplier")}
-		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, k, dp.Gaussian{NoiseMultiplier: fit.NoiseMultiplier * (1 - 1e-12)})
+		seed := rapid.Uint64().Draw(t, "seed")
+		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, k, dp.Gaussian{NoiseMultiplier: fit.NoiseMultiplier * (1 - 1e-12)}, entropy.Seeded(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed := rapid.Uint64().Draw(t, "seed")
-		got, err := SolveAdaSSP(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit, entropy.Seeded(seed))
+		got, err := SolveAdaSSP(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestSolveAdaSSPMatchesDenseSolution(t *testing.T) {
 			t.Fatal("eigenvalues")
 		}
 		sd := fit.NoiseMultiplier * math.Sqrt(3) * float64(k)
-		least := adasspNoise{sd, sd, sd}.perturb(gram, cross, max(e.Values(nil)[0], 0), entropy.Seeded(seed))
+		least := adasspNoise{sd, sd, sd}.perturb(gram, cross, max(e.Values(nil)[0], 0), eventStreams(t, entropy.Seeded(seed), fit.Event())[0])
 		f := float64(d)
 		lambda := max(0, sd*math.Sqrt(f*math.Log(2*f*f/0.05))-max(0, least-sd*math.Sqrt(2*math.Log(20))))
 		h := mat.NewSymDense(d, gram)
@@ -206,20 +206,20 @@ func TestSolveAdaSSPRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			permit := mustPermit(t, "d", good.Event())
-			w, err := SolveAdaSSP(context.Background(), permit, rows, tc.a, entropy.Seeded(1))
+			w, err := SolveAdaSSP(context.Background(), permit, rows, tc.a)
 			if err == nil || w != nil || permit.Opened() || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
-	if _, err := SolveAdaSSP(context.Background(), nil, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := SolveAdaSSP(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := SolveAdaSSP(context.Background(), permit, rows, good, entropy.Seeded(1)); err != nil {
+	if _, err := SolveAdaSSP(context.Background(), permit, rows, good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SolveAdaSSP(context.Background(), permit, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := SolveAdaSSP(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
@@ -124,12 +123,12 @@ func (a AMP) calibrate(permit *sealed.Permit) (ampCalibration, error) {
 //
 // Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
 // when interrupted and ErrNotCertified, both with the charge kept.
-func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AMP, src *entropy.Source) (w []float64, err error) {
+func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, a AMP) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit, src); err != nil {
+	if err := complete(permit); err != nil {
 		return nil, err
 	}
 	c, err := a.calibrate(permit)
@@ -140,7 +139,7 @@ func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Row
 	if err != nil {
 		return nil, err
 	}
-	return c.fit(ctx, newSolver(design.New(view, a.Encoding, a.Target)), streamsOf(src, 0))
+	return c.fit(ctx, newSolver(design.New(view, a.Encoding, a.Target)), streamsOf(view.Noise()))
 }
 
 // fit draws both noises and solves. It is the only way to weights.

@@ -77,11 +77,11 @@ func BenchmarkObjectivePerturbation(b *testing.B) {
 					for i := range all {
 						all[i], events[i] = o, o.Event()
 					}
-					permit, err := sealed.NewPermit("1", "census", dp.AddOrRemoveOne, 1, dp.Compose{Events: events})
+					permit, err := sealed.NewPermit("1", "census", dp.AddOrRemoveOne, 1, dp.Compose{Events: events}, entropy.Seeded(uint64(run)))
 					if err != nil {
 						b.Fatal(err)
 					}
-					if _, err := PerturbObjectives(context.Background(), permit, rows, all, entropy.Seeded(uint64(run))); err != nil {
+					if _, err := PerturbObjectives(context.Background(), permit, rows, all); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -96,7 +96,7 @@ func BenchmarkNormalEquations(b *testing.B) {
 	fit := NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := SolveNormalEquations(context.Background(), mustPermit(b, "census", fit.Event()), rows, fit, entropy.Seeded(1)); err != nil {
+		if _, err := SolveNormalEquations(context.Background(), permitWith(b, entropy.Seeded(1), "census", fit.Event()), rows, fit); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ func TestManyFitsAreCertified(t *testing.T) {
 	for _, o := range all {
 		events = append(events, o.Event())
 	}
-	got, err := PerturbObjectives(context.Background(), mustPermit(t, "d", dp.Compose{Events: events}), rows, all, entropy.Seeded(5))
+	got, err := PerturbObjectives(context.Background(), permitWith(t, entropy.Seeded(5), "d", dp.Compose{Events: events}), rows, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +47,14 @@ func TestManyFitsAreCertified(t *testing.T) {
 		flip[i] = 1 - flip[i]
 	}
 	flippedView, _ := mustOpen(t, s, flip, enc)
+	streams := eventStreams(t, entropy.Seeded(5), events...)
 	for i, w := range got {
 		o := all[i]
 		cal, err := o.calibrate(dp.AddOrRemoveOne, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, finishing := replay(streamsOf(entropy.Seeded(5), i), cal, enc.Dim)
+		want, finishing := replay(streamsOf(streams[i]), cal, enc.Dim)
 		axpy(-1, finishing, w)
 		v := view
 		if o.Target(cells[:4]) != lastCell(cells[:4]) {

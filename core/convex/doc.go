@@ -20,7 +20,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/encode"
@@ -59,12 +58,9 @@ func validate(scope dp.Scope, enc *encode.Encoding, target func(cells []float64)
 }
 
 // complete reports what is missing beside the parameters.
-func complete(permit *sealed.Permit, src *entropy.Source) error {
+func complete(permit *sealed.Permit) error {
 	if permit == nil {
 		return sealed.ErrNotReserved
-	}
-	if src == nil {
-		return errors.New("convex: a source of randomness is required")
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestMinimiserHasTheLawOfTheTheorem(t *testing.T) {
 			used := claimed
 			tc.mutant(&used)
 			v := newWorld(t, tc.rows)
-			from := streamsOf(entropy.Seeded(11), 0)
+			from := streamsOf(entropy.Seeded(11))
 			draws := make([]float64, n)
 			for i := range draws {
 				draws[i] = v.draw(t, used, from)
@@ -139,7 +139,7 @@ func TestNeighbouringWorldsCannotBeToldApart(t *testing.T) {
 			var count [2][3]float64
 			for i, rows := range []int{0, tc.k} {
 				v := newWorld(t, rows)
-				from := streamsOf(entropy.Seeded(13), i)
+				from := streamsOf(entropy.Seeded(13).Split("world", uint64(i)))
 				for range int(tc.n) {
 					x := v.draw(t, cal, from)
 					for j, threshold := range thresholds {
@@ -199,11 +199,11 @@ func TestFinishingNoiseIsThere(t *testing.T) {
 			src := entropy.Seeded(17)
 			sum := 0.0
 			for i := range n {
-				w, err := used.fit(context.Background(), solver, nil, 1, streamsOf(src, i))
+				w, err := used.fit(context.Background(), solver, nil, 1, streamsOf(src.Split("fit", uint64(i))))
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, _ := replay(streamsOf(src, i), claimed, d)
+				b, _ := replay(streamsOf(src.Split("fit", uint64(i))), claimed, d)
 				exact := append([]float64(nil), solver.weights...)
 				for range 3 { // dense Newton steps from the certified point
 					have, h := dense(view, enc, 1, used.regularization, exact)

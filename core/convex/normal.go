@@ -92,12 +92,12 @@ func momentsSensitivity(relation dp.Relation, rowsPerUnit int) (float64, error) 
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted before the release, with the charge kept.
-func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, n NormalEquations, src *entropy.Source) (w []float64, err error) {
+func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, n NormalEquations) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit, src); err != nil {
+	if err := complete(permit); err != nil {
 		return nil, err
 	}
 	sensitivity, err := momentsSensitivity(permit.Relation(), permit.MaxRows())
@@ -116,7 +116,7 @@ func SolveNormalEquations(ctx context.Context, permit *sealed.Permit, rows *seal
 		return nil, err
 	}
 	gram, cross := secondMoments(design.New(view, n.Encoding, n.Target))
-	perturbMoments(gram, cross, stdDev, src)
+	perturbMoments(gram, cross, stdDev, view.Noise())
 	return ridge(gram, cross, stdDev)
 }
 

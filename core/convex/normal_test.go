@@ -235,19 +235,19 @@ func TestSolveNormalEquationsMatchesDenseSolution(t *testing.T) {
 			Scope: dp.WholeScope, Encoding: enc, Target: lastCell,
 			NoiseMultiplier: rapid.SampledFrom([]float64{1e-6, 0.01, 0.3, 5}).Draw(t, "multiplier"),
 		}
-		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, k, fit.Event())
+		seed := rapid.Uint64().Draw(t, "seed")
+		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, k, fit.Event(), entropy.Seeded(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed := rapid.Uint64().Draw(t, "seed")
-		got, err := SolveNormalEquations(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit, entropy.Seeded(seed))
+		got, err := SolveNormalEquations(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit)
 		if err != nil {
 			t.Fatal(err)
 		}
 		view, _ := mustOpenRapid(t, s, cells, enc)
 		gram, cross := denseMoments(view, enc)
 		stdDev := fit.NoiseMultiplier * math.Sqrt2 * float64(k)
-		perturbMoments(gram, cross, stdDev, entropy.Seeded(seed))
+		perturbMoments(gram, cross, stdDev, eventStreams(t, entropy.Seeded(seed), fit.Event())[0])
 		d := enc.Dim
 		// The returned weights solve the equations with the first ridge of the public
 		// sequence that makes them positive definite.
@@ -305,28 +305,28 @@ func TestSolveNormalEquationsRefuses(t *testing.T) {
 		{"less noise than booked", with(func(n *NormalEquations) { n.NoiseMultiplier = 0.5 }), "reserved"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w, err := SolveNormalEquations(context.Background(), mustPermit(t, "d", good.Event()), rows, tc.n, entropy.Seeded(1))
+			w, err := SolveNormalEquations(context.Background(), permitWith(t, entropy.Seeded(1), "d", good.Event()), rows, tc.n)
 			if err == nil || w != nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
-	if _, err := SolveNormalEquations(context.Background(), nil, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := SolveNormalEquations(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := SolveNormalEquations(cancelled, mustPermit(t, "d", good.Event()), rows, good, entropy.Seeded(1)); !errors.Is(err, context.Canceled) {
+	if _, err := SolveNormalEquations(cancelled, permitWith(t, entropy.Seeded(1), "d", good.Event()), rows, good); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if read {
 		t.Error("rows were read in a run that was refused")
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := SolveNormalEquations(context.Background(), permit, rows, good, entropy.Seeded(1)); err != nil || !read {
+	if _, err := SolveNormalEquations(context.Background(), permit, rows, good); err != nil || !read {
 		t.Fatalf("first run: %v", err)
 	}
-	if _, err := SolveNormalEquations(context.Background(), permit, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := SolveNormalEquations(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
 }

@@ -192,8 +192,8 @@ func (o Objective) calibrate(relation dp.Relation, rowsPerUnit int) (calibration
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted and ErrNotCertified, both with the charge kept.
-func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Objective, src *entropy.Source) ([]float64, error) {
-	all, err := PerturbObjectives(ctx, permit, rows, []Objective{o}, src)
+func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Objective) ([]float64, error) {
+	all, err := PerturbObjectives(ctx, permit, rows, []Objective{o})
 	if err != nil {
 		return nil, err
 	}
@@ -206,12 +206,12 @@ func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 // their common minimum without noise, which the guarantee allows: many fits are
 // several times faster than one by one. If one fails, none is returned
 // and all stay charged.
-func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective, src *entropy.Source) (all [][]float64, err error) {
+func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective) (all [][]float64, err error) {
 	defer sealed.Contain(&err)
 	if len(objectives) == 0 {
 		return nil, nil
 	}
-	if err := complete(permit, src); err != nil {
+	if err := complete(permit); err != nil {
 		return nil, err
 	}
 	cals, err := calibrateAll(objectives, permit.Relation(), permit.MaxRows())
@@ -219,14 +219,15 @@ func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.
 		return nil, err
 	}
 	var view *sealed.View
-	for _, o := range objectives {
+	from := make([]streams, len(objectives))
+	for i, o := range objectives {
 		v, err := sealed.Open(rows, permit, o.Scope, o.Event())
 		if err != nil {
 			return nil, err
 		}
-		view = v
+		view, from[i] = v, streamsOf(v.Noise())
 	}
-	return fitAll(ctx, view, objectives, cals, src)
+	return fitAll(ctx, view, objectives, cals, from)
 }
 
 // PerturbObjectivesPublic does the same on a public data set without a permit, for
@@ -248,7 +249,11 @@ func PerturbObjectivesPublic(ctx context.Context, rows *sealed.Rows, relation dp
 	if err != nil {
 		return nil, err
 	}
-	return fitAll(ctx, view, objectives, cals, src)
+	from := make([]streams, len(objectives))
+	for i := range from {
+		from[i] = streamsOf(src.Split("fit", uint64(i)))
+	}
+	return fitAll(ctx, view, objectives, cals, from)
 }
 
 func calibrateAll(objectives []Objective, relation dp.Relation, rowsPerUnit int) ([]calibration, error) {
@@ -269,23 +274,23 @@ func calibrateAll(objectives []Objective, relation dp.Relation, rowsPerUnit int)
 	return cals, nil
 }
 
-func fitAll(ctx context.Context, view *sealed.View, objectives []Objective, cals []calibration, src *entropy.Source) ([][]float64, error) {
+func fitAll(ctx context.Context, view *sealed.View, objectives []Objective, cals []calibration, from []streams) ([][]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	m := design.New(view, objectives[0].Encoding, objectives[0].Target)
 	solver := newSolver(m)
 	out := make([][]float64, len(objectives))
-	var from *center
+	var near *center
 	for i, o := range objectives {
 		if i > 0 {
 			same := retarget(m, view, o.Target) && cals[i].regularization == cals[i-1].regularization && o.ResidualCap == objectives[i-1].ResidualCap
 			var err error
-			if from, err = solver.start(ctx, from, same, len(objectives)-i); err != nil {
+			if near, err = solver.start(ctx, near, same, len(objectives)-i); err != nil {
 				return nil, err
 			}
 		}
-		w, err := cals[i].fit(ctx, solver, from, o.ResidualCap, streamsOf(src, i))
+		w, err := cals[i].fit(ctx, solver, near, o.ResidualCap, from[i])
 		if err != nil {
 			return nil, err
 		}
@@ -308,8 +313,8 @@ func retarget(m *design.Matrix, view *sealed.View, target func(cells []float64) 
 // streams are the origins of the two noises of a fit.
 type streams struct{ objective, finishing *entropy.Source }
 
-func streamsOf(src *entropy.Source, fit int) streams {
-	return streams{src.Split("objective", uint64(fit)), src.Split("finishing", uint64(fit))}
+func streamsOf(src *entropy.Source) streams {
+	return streams{src.Split("objective"), src.Split("finishing")}
 }
 
 // fit draws both noises and solves. It is the only way to weights, so none leave

@@ -42,7 +42,7 @@ func mustEncoding(t testing.TB, s *schema.Schema, o encode.Options) *encode.Enco
 // mustOpen gives the rows in the clear, as a mechanism sees them.
 func mustOpen(t testing.TB, s *schema.Schema, cells []float64, enc *encode.Encoding) (*sealed.View, *design.Matrix) {
 	t.Helper()
-	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, s.Unit.MaxRows, dp.Pure{Epsilon: 1})
+	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, s.Unit.MaxRows, dp.Pure{Epsilon: 1}, entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestDensityRatioOfNeighbours(t *testing.T) {
 }
 
 func mustOpenRapid(t *rapid.T, s *schema.Schema, cells []float64, enc *encode.Encoding) (*sealed.View, *design.Matrix) {
-	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, s.Unit.MaxRows, dp.Pure{Epsilon: 1})
+	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, s.Unit.MaxRows, dp.Pure{Epsilon: 1}, entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,11 +248,11 @@ func TestPerturbObjectiveMatchesDenseMinimiser(t *testing.T) {
 			ResidualCap:    rapid.SampledFrom([]float64{1, 0.25}).Draw(t, "cap"),
 		}
 		seed := rapid.Uint64().Draw(t, "seed")
-		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, o.Event())
+		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, o.Event(), entropy.Seeded(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := PerturbObjective(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), o, entropy.Seeded(seed))
+		got, err := PerturbObjective(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestPerturbObjectiveMatchesDenseMinimiser(t *testing.T) {
 			t.Fatal(err)
 		}
 		view, _ := mustOpenRapid(t, s, cells, enc)
-		want, finishing := replay(streamsOf(entropy.Seeded(seed), 0), cal, enc.Dim)
+		want, finishing := replay(streamsOf(eventStreams(t, entropy.Seeded(seed), o.Event())[0]), cal, enc.Dim)
 		// ∇J at output − finishing noise must be certified: b_D(w) is the b that was drawn.
 		w := append([]float64(nil), got...)
 		axpy(-1, finishing, w)
@@ -282,21 +282,22 @@ func TestFitsTogetherHaveTheirOwnNoiseAndEvent(t *testing.T) {
 	other := o
 	other.Epsilon = 2
 	three := []Objective{o, other, o}
-	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: []dp.Event{o.Event(), other.Event(), o.Event()}})
+	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: []dp.Event{o.Event(), other.Event(), o.Event()}}, entropy.Seeded(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := PerturbObjectives(context.Background(), permit, rows, three, entropy.Seeded(5))
+	all, err := PerturbObjectives(context.Background(), permit, rows, three)
 	if err != nil {
 		t.Fatal(err)
 	}
 	view, _ := mustOpen(t, s, cells, enc)
+	streams := eventStreams(t, entropy.Seeded(5), o.Event(), other.Event(), o.Event())
 	for i, w := range all {
 		cal, err := three[i].calibrate(dp.AddOrRemoveOne, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, finishing := replay(streamsOf(entropy.Seeded(5), i), cal, enc.Dim)
+		want, finishing := replay(streamsOf(streams[i]), cal, enc.Dim)
 		axpy(-1, finishing, w)
 		b, _ := dense(view, enc, 1, cal.regularization, w)
 		axpy(-1, want, b)
@@ -304,11 +305,11 @@ func TestFitsTogetherHaveTheirOwnNoiseAndEvent(t *testing.T) {
 			t.Errorf("fit %d: ‖∇J‖ = %g", i, g)
 		}
 	}
-	permit, err = sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: []dp.Event{o.Event(), o.Event()}})
+	permit, err = sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: []dp.Event{o.Event(), o.Event()}}, entropy.Seeded(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PerturbObjectives(context.Background(), permit, rows, []Objective{o, o, o}, entropy.Seeded(5)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbObjectives(context.Background(), permit, rows, []Objective{o, o, o}); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("three fits against two events: %v", err)
 	}
 }
@@ -344,11 +345,11 @@ func TestHardProblemsAreCertified(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			o := Objective{Scope: dp.WholeScope, Epsilon: tc.epsilon, Regularization: tc.a, ResidualCap: tc.cap, Encoding: enc, Target: tc.target}
-			permit, err := sealed.NewPermit("1", "census", dp.AddOrRemoveOne, 1, o.Event())
+			permit, err := sealed.NewPermit("1", "census", dp.AddOrRemoveOne, 1, o.Event(), entropy.Seeded(3))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := PerturbObjective(context.Background(), permit, tc.rows, o, entropy.Seeded(3)); err != nil {
+			if _, err := PerturbObjective(context.Background(), permit, tc.rows, o); err != nil {
 				t.Fatal(err)
 			}
 			// The first γ of the schedule must do: a miss is outside of the guarantee.
@@ -361,7 +362,7 @@ func TestHardProblemsAreCertified(t *testing.T) {
 				t.Fatal(err)
 			}
 			solver := newSolver(design.New(view, enc, tc.target))
-			if _, err := cal.fit(context.Background(), solver, nil, tc.cap, streamsOf(entropy.Seeded(3), 0)); err != nil {
+			if _, err := cal.fit(context.Background(), solver, nil, tc.cap, streamsOf(eventStreams(t, entropy.Seeded(3), o.Event())[0])); err != nil {
 				t.Fatal(err)
 			}
 			if g := norm(solver.grad); !(g <= certificate/2) {
@@ -415,13 +416,35 @@ func TestCertificateSchedule(t *testing.T) {
 	}
 }
 
+// mustPermit is a permit whose noise does not matter.
 func mustPermit(t testing.TB, dataset string, event dp.Event) *sealed.Permit {
 	t.Helper()
-	permit, err := sealed.NewPermit("1", dataset, dp.AddOrRemoveOne, 1, event)
+	return permitWith(t, entropy.Seeded(1), dataset, event)
+}
+
+func permitWith(t testing.TB, src *entropy.Source, dataset string, event dp.Event) *sealed.Permit {
+	t.Helper()
+	permit, err := sealed.NewPermit("1", dataset, dp.AddOrRemoveOne, 1, event, src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return permit
+}
+
+// eventStreams are the streams of the events of a permit under src, taken in order.
+func eventStreams(t interface{ Fatal(...any) }, src *entropy.Source, events ...dp.Event) (all []*entropy.Source) {
+	permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, dp.Compose{Events: events}, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		v, err := sealed.Open(sealed.New("d", testSchema(1), nil, nil), permit, dp.WholeScope, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v.Noise())
+	}
+	return all
 }
 
 func TestPerturbObjectiveRefuses(t *testing.T) {
@@ -454,31 +477,28 @@ func TestPerturbObjectiveRefuses(t *testing.T) {
 		{"another scope than booked", with(func(o *Objective) { o.Scope = dp.Scope{Lower: 0, Upper: 0.5} }), "reserved"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w, err := PerturbObjective(context.Background(), mustPermit(t, "d", good.Event()), rows, tc.o, entropy.Seeded(1))
+			w, err := PerturbObjective(context.Background(), permitWith(t, entropy.Seeded(1), "d", good.Event()), rows, tc.o)
 			if err == nil || w != nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
-	if _, err := PerturbObjective(context.Background(), nil, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbObjective(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
-	}
-	if _, err := PerturbObjective(context.Background(), mustPermit(t, "d", good.Event()), rows, good, nil); err == nil {
-		t.Error("no source was accepted")
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := PerturbObjective(cancelled, mustPermit(t, "d", good.Event()), rows, good, entropy.Seeded(1)); !errors.Is(err, context.Canceled) {
+	if _, err := PerturbObjective(cancelled, permitWith(t, entropy.Seeded(1), "d", good.Event()), rows, good); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if read {
 		t.Error("rows were read in a run that was refused")
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := PerturbObjective(context.Background(), permit, rows, good, entropy.Seeded(1)); err != nil || !read {
+	if _, err := PerturbObjective(context.Background(), permit, rows, good); err != nil || !read {
 		t.Fatalf("first run: %v", err)
 	}
-	if _, err := PerturbObjective(context.Background(), permit, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbObjective(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
 }
@@ -491,7 +511,7 @@ func TestScopeBoundsTheRows(t *testing.T) {
 	o := Objective{Scope: dp.Scope{Lower: 0, Upper: 0.5}, Epsilon: 1, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: lastCell}
 	fit := func(rows *sealed.Rows) []float64 {
 		permit := mustPermit(t, "d", dp.Scoped{Scope: o.Scope, Event: o.Event()})
-		w, err := PerturbObjective(context.Background(), permit, rows, o, entropy.Seeded(1))
+		w, err := PerturbObjective(context.Background(), permit, rows, o)
 		if err != nil {
 			t.Fatal(err)
 		}

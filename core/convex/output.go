@@ -72,12 +72,12 @@ func (o Output) sensitivity(rowsApart int, gamma float64) float64 {
 //
 // Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
 // when interrupted and ErrNotCertified, both with the charge kept.
-func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Output, src *entropy.Source) (w []float64, err error) {
+func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, o Output) (w []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit, src); err != nil {
+	if err := complete(permit); err != nil {
 		return nil, err
 	}
 	if math.IsInf(o.NoiseMultiplier*o.sensitivity(permit.RowsApart(), 1), 0) {
@@ -87,7 +87,7 @@ func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows
 	if err != nil {
 		return nil, err
 	}
-	return o.fit(ctx, newSolver(design.New(view, o.Encoding, o.Target)), permit.RowsApart(), src)
+	return o.fit(ctx, newSolver(design.New(view, o.Encoding, o.Target)), permit.RowsApart(), view.Noise())
 }
 
 // fit is the only way to weights, so none leave without noise.

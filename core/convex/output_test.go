@@ -49,7 +49,7 @@ func TestOutputSensitivity(t *testing.T) {
 		}
 		w1, w2 := minimiser(first), minimiser(second)
 		axpy(-1, w2, w1)
-		permit, err := sealed.NewPermit("1", "d", relation, k, dp.NoOp{})
+		permit, err := sealed.NewPermit("1", "d", relation, k, dp.NoOp{}, entropy.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,11 +112,11 @@ func TestOutputNoise(t *testing.T) {
 			src := entropy.Seeded(51)
 			squares, products := 0.0, 0.0
 			for run := range runs {
-				permit, err := sealed.NewPermit("1", "d", tc.relation, 3, o.Event())
+				permit, err := sealed.NewPermit("1", "d", tc.relation, 3, o.Event(), src.Split("run", uint64(run)))
 				if err != nil {
 					t.Fatal(err)
 				}
-				w, err := PerturbOutput(context.Background(), permit, rows, o, src.Split("run", uint64(run)))
+				w, err := PerturbOutput(context.Background(), permit, rows, o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,20 +160,20 @@ func TestPerturbOutputRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			permit := mustPermit(t, "d", good.Event())
-			w, err := PerturbOutput(context.Background(), permit, rows, tc.o, entropy.Seeded(1))
+			w, err := PerturbOutput(context.Background(), permit, rows, tc.o)
 			if err == nil || w != nil || permit.Opened() || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := PerturbOutput(context.Background(), permit, rows, good, entropy.Seeded(1)); err != nil {
+	if _, err := PerturbOutput(context.Background(), permit, rows, good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PerturbOutput(context.Background(), permit, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbOutput(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
-	if _, err := PerturbOutput(context.Background(), nil, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbOutput(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 }
@@ -187,7 +187,7 @@ func TestAMPDensityRatio(t *testing.T) {
 			Epsilon: rapid.SampledFrom([]float64{0.01, 0.5, 1, 5}).Draw(t, "epsilon"), Delta: rapid.SampledFrom([]float64{1e-9, 1e-5, 0.01}).Draw(t, "delta"),
 			ExpectedRows: 100, Share: rapid.SampledFrom([]float64{0.5, 0.9, 0.99}).Draw(t, "share"),
 		}
-		permit, err := sealed.NewPermit("1", "d", relation, 1, a.Event())
+		permit, err := sealed.NewPermit("1", "d", relation, 1, a.Event(), entropy.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestAMPDensityRatio(t *testing.T) {
 // cancelled from, with twice the finishing noise.
 func TestAMPCalibration(t *testing.T) {
 	a := AMP{Epsilon: 1, Delta: 1e-5, ExpectedRows: 20000, Share: 0.9}
-	permit, err := sealed.NewPermit("1", "d", dp.ReplaceOne, 1, a.Event())
+	permit, err := sealed.NewPermit("1", "d", dp.ReplaceOne, 1, a.Event(), entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestAMPCalibration(t *testing.T) {
 			t.Errorf("%g rows: γ = %g, want %g (%v)", rows, c.gamma, want, err)
 		}
 	}
-	one, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, a.Event())
+	one, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 1, a.Event(), entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestAMPCalibration(t *testing.T) {
 	if err != nil || math.Abs(half.objective/c.objective-0.5) > 1e-9 || math.Abs(half.regularization/c.regularization-0.5) > 1e-9 {
 		t.Errorf("add or remove: %+v (%v)", half, err)
 	}
-	three, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 3, a.Event())
+	three, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, 3, a.Event(), entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestAMPHasTheLawOfTheTheorem(t *testing.T) {
 			used := claimed
 			used.objective *= tc.factor
 			v := newWorld(t, tc.rows)
-			from := streamsOf(entropy.Seeded(19), 0)
+			from := streamsOf(entropy.Seeded(19))
 			draws := make([]float64, n)
 			for i := range draws {
 				w, err := used.fit(context.Background(), v.solver, from)
@@ -358,7 +358,7 @@ func TestAMPFinishingNoise(t *testing.T) {
 			used.finishing *= tc.factor
 			solver, src, squares := newSolver(m), entropy.Seeded(17), 0.0
 			for i := range runs {
-				w, err := used.fit(context.Background(), solver, streamsOf(src, i))
+				w, err := used.fit(context.Background(), solver, streamsOf(src.Split("run", uint64(i))))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -401,20 +401,20 @@ func TestPerturbMinimumRefuses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			permit := mustPermit(t, "d", good.Event())
-			w, err := PerturbMinimum(context.Background(), permit, rows, tc.a, entropy.Seeded(1))
+			w, err := PerturbMinimum(context.Background(), permit, rows, tc.a)
 			if err == nil || w != nil || permit.Opened() || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := PerturbMinimum(context.Background(), permit, rows, good, entropy.Seeded(1)); err != nil {
+	if _, err := PerturbMinimum(context.Background(), permit, rows, good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PerturbMinimum(context.Background(), permit, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbMinimum(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
-	if _, err := PerturbMinimum(context.Background(), nil, rows, good, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := PerturbMinimum(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 }

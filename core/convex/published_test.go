@@ -99,15 +99,30 @@ func TestFitPublishedSolvesTheRawProblem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit := mustPermit(t, "d", dp.Compose{Events: []dp.Event{o.Event(), o.Event()}})
-	paid, err := PerturbObjectives(context.Background(), permit, rows, []Objective{o, o}, entropy.Seeded(3))
+	permit := permitWith(t, entropy.Seeded(3), "d", dp.Compose{Events: []dp.Event{o.Event(), o.Event()}})
+	paid, err := PerturbObjectives(context.Background(), permit, rows, []Objective{o, o})
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Both have the noise that is claimed, each from streams of its own.
+	cal, err := o.calibrate(dp.AddOrRemoveOne, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, _ := mustOpen(t, s, cells, enc)
+	streams := eventStreams(t, entropy.Seeded(3), o.Event(), o.Event())
 	for i := range paid {
-		axpy(-1, paid[i], free[i])
-		if norm(free[i]) > 1e-12 {
-			t.Errorf("fit %d differs without a permit", i)
+		for name, fit := range map[string]struct {
+			w    []float64
+			from *entropy.Source
+		}{"paid": {paid[i], streams[i]}, "public": {free[i], entropy.Seeded(3).Split("fit", uint64(i))}} {
+			want, finishing := replay(streamsOf(fit.from), cal, enc.Dim)
+			axpy(-1, finishing, fit.w)
+			b, _ := dense(view, enc, 1, cal.regularization, fit.w)
+			axpy(-1, want, b)
+			if g := norm(b); !(g <= certificate*1.01) {
+				t.Errorf("%s fit %d: ‖∇J‖ = %g", name, i, g)
+			}
 		}
 	}
 }

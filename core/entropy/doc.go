@@ -2,9 +2,10 @@
 // lot, every noise value, the number of runs of a private selection.
 //
 // A Source is a stream of AES-256 in counter mode. Its key comes from the
-// operating system (New, NewKey), or from a key that a coordinator drew there
-// earlier and bound to one computation (FromKey, Derive), so that a trial
-// delivered twice recomputes the same output instead of spending twice.
+// operating system (New), or from a Secret that was drawn there earlier and is bound
+// to one computation, so that a run which goes on after an interruption recomputes
+// the same output instead of spending twice. No key of a caller's making becomes a
+// stream: what is not from the operating system is Seeded, and tainted.
 // Computational security replaces perfect randomness: a reader of the outputs
 // who cannot break AES-256 and HMAC-SHA256 learns nothing about the stream.
 //

@@ -6,14 +6,21 @@ import (
 	"pawl/core/entropy"
 )
 
-// A trial key is drawn once, bound to what it computes, and gives the same
-// stream to every worker that runs the trial again.
+// A secret is drawn once and kept. Bound to what it computes, it gives the same stream to
+// every process that runs the computation again.
 func Example() {
-	study := [32]byte{1, 2, 3} // entropy.NewKey() outside an example
-	trial := entropy.Derive(study, "trial", []byte("spec digest"), []byte("data digest"))
-
-	first := entropy.FromKey(trial).Split("noise", 17) // step 17
-	again := entropy.FromKey(trial).Split("noise", 17)
+	secret, err := entropy.NewSecret()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	kept, err := entropy.RestoreSecret(secret.Save())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first := secret.Source("training", []byte("settings"), []byte("data digest")).Split("noise", 17) // step 17
+	again := kept.Source("training", []byte("settings"), []byte("data digest")).Split("noise", 17)
 	fmt.Println(first.Uint64() == again.Uint64())
 
 	simulated := entropy.Seeded(42).Split("noise", 17)

@@ -37,8 +37,8 @@ func TestStreamsMatchOutsideComputation(t *testing.T) {
 		"seeded 1 split noise":              Seeded(1).Split("noise"),
 		"seeded 1 split noise 3 7":          Seeded(1).Split("noise", 3, 7),
 		"seeded 1 split lot 3 split step 7": Seeded(1).Split("lot", 3).Split("step", 7),
-		"key 00..1f":                        FromKey(key),
-		"key 00..1f derive trial (study, 12)": FromKey(Derive(key, "trial",
+		"key 00..1f":                        fromKey(key),
+		"key 00..1f derive trial (study, 12)": fromKey(Derive(key, "trial",
 			[]byte("study"), binary.LittleEndian.AppendUint64(nil, 12))),
 	}
 	if len(golden.Cases) != len(sources) {

@@ -16,10 +16,11 @@ const (
 	purposeSplit
 	purposeDerive
 	purposeSeed
+	purposeKey
 )
 
-// NewKey returns 32 bytes from the operating system.
-func NewKey() ([32]byte, error) {
+// newKey returns 32 bytes from the operating system.
+func newKey() ([32]byte, error) {
 	var key [32]byte
 	if _, err := io.ReadFull(rand.Reader, key[:]); err != nil {
 		return [32]byte{}, fmt.Errorf("operating system's random source: %w", err)

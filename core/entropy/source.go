@@ -15,7 +15,7 @@ const bufferBytes = 2048
 // give each goroutine its own child by Split, which alone may be called from
 // several goroutines at once.
 //
-// The zero Source panics on every use; make one with New, FromKey or Seeded.
+// The zero Source panics on every use; make one with New, Seeded or from a Secret.
 // A copy of a Source is an alias of the same stream, never a second stream with
 // the same values. A Source prints and marshals as a fixed word, never its key.
 type Source struct {
@@ -37,19 +37,16 @@ type state struct {
 // New returns a Source under a fresh key from the operating system, or the
 // error with which the operating system refused one.
 func New() (*Source, error) {
-	key, err := NewKey()
+	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
-	return FromKey(key), nil
+	return fromKey(key), nil
 }
 
-// FromKey returns the stream that key determines: the same values in every
-// process and version. The key must come from NewKey, or by Derive from such a
-// key, and must serve one computation only; two different computations under
-// one key reuse noise, which breaks the privacy of both. The result is not
-// tainted, because the key is taken to be secret.
-func FromKey(key [32]byte) *Source { return newSource(key, false) }
+// fromKey returns the stream that key determines: the same values in every process
+// and version. It is not tainted: only what the operating system drew comes here.
+func fromKey(key [32]byte) *Source { return newSource(key, false) }
 
 // Seeded returns a predictable stream for simulations, tests and replays. It
 // protects nobody: whoever knows seed subtracts the noise. Seeded reports true
@@ -95,7 +92,7 @@ func (s *Source) Split(label string, n ...uint64) *Source {
 
 func (s *Source) must() *state {
 	if s == nil || s.state == nil {
-		panic("entropy: zero Source; use New, FromKey or Seeded")
+		panic("entropy: zero Source; use New, Seeded or a Secret")
 	}
 	return *s.state
 }

@@ -65,15 +65,15 @@ func TestNewIsFreshAndUntainted(t *testing.T) {
 	if a.Uint64() == b.Uint64() { // 2^-64
 		t.Error("two sources from the operating system agree")
 	}
-	if a.Seeded() || FromKey([32]byte{1}).Seeded() {
+	if a.Seeded() || fromKey([32]byte{1}).Seeded() {
 		t.Error("a keyed source claims to be seeded")
 	}
-	x, err := NewKey()
+	x, err := newKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if y, _ := NewKey(); x == y || x == [32]byte{} {
-		t.Error("NewKey repeats itself")
+	if y, _ := newKey(); x == y || x == [32]byte{} {
+		t.Error("newKey repeats itself")
 	}
 }
 
@@ -81,7 +81,7 @@ func TestTaintIsInherited(t *testing.T) {
 	if !Seeded(7).Seeded() || !Seeded(7).Split("a").Seeded() || !Seeded(7).Split("a", 1).Split("b").Seeded() {
 		t.Error("a child of a seeded source lost the taint")
 	}
-	if FromKey([32]byte{1}).Split("a").Seeded() {
+	if fromKey([32]byte{1}).Split("a").Seeded() {
 		t.Error("a child of a keyed source gained the taint")
 	}
 }
@@ -117,7 +117,7 @@ func TestSplitDependsOnNameOnly(t *testing.T) {
 // TestNamesNeverCollide takes names that a careless encoding would confuse.
 func TestNamesNeverCollide(t *testing.T) {
 	key := [32]byte{9}
-	p := FromKey(key)
+	p := fromKey(key)
 	seen := map[uint64]string{}
 	add := func(name string, src *Source) {
 		v := src.Uint64()
@@ -126,7 +126,7 @@ func TestNamesNeverCollide(t *testing.T) {
 		}
 		seen[v] = name
 	}
-	add("parent", FromKey(key))
+	add("parent", fromKey(key))
 	add("split empty", p.Split(""))
 	add("split a", p.Split("a"))
 	add("split a 0", p.Split("a", 0))
@@ -138,13 +138,13 @@ func TestNamesNeverCollide(t *testing.T) {
 	add("split a\\0", p.Split("a\x00"))
 	add("split a\\0*8", p.Split("a\x00\x00\x00\x00\x00\x00\x00\x00"))
 	add("split b", p.Split("b"))
-	add("derive a", FromKey(Derive(key, "a")))
-	add("derive empty", FromKey(Derive(key, "")))
-	add("derive ab c", FromKey(Derive(key, "", []byte("ab"), []byte("c"))))
-	add("derive a bc", FromKey(Derive(key, "", []byte("a"), []byte("bc"))))
-	add("derive abc", FromKey(Derive(key, "", []byte("abc"))))
-	add("derive abc none", FromKey(Derive(key, "", []byte("abc"), nil)))
-	add("other key", FromKey([32]byte{10}).Split("a"))
+	add("derive a", fromKey(Derive(key, "a")))
+	add("derive empty", fromKey(Derive(key, "")))
+	add("derive ab c", fromKey(Derive(key, "", []byte("ab"), []byte("c"))))
+	add("derive a bc", fromKey(Derive(key, "", []byte("a"), []byte("bc"))))
+	add("derive abc", fromKey(Derive(key, "", []byte("abc"))))
+	add("derive abc none", fromKey(Derive(key, "", []byte("abc"), nil)))
+	add("other key", fromKey([32]byte{10}).Split("a"))
 	add("seeded by the same byte", Seeded(9))
 }
 
@@ -206,9 +206,9 @@ func TestChildrenAreIndependent(t *testing.T) {
 func TestNothingPrintsTheKey(t *testing.T) {
 	var key [32]byte
 	copy(key[:], "a very secret key of 32 letters!")
-	src := FromKey(key)
+	src := fromKey(key)
 	src.Uint64()
-	next := FromKey(key)
+	next := fromKey(key)
 	next.Uint64()
 	type holder struct {
 		Public  *Source

@@ -76,8 +76,8 @@ func trainSteps(t testing.TB, input nn.Shape, layers []nn.Layer, rows, steps int
 		err = gradient.TrainPublic(context.Background(), rowsOf, training, params, entropy.Seeded(1))
 	} else {
 		var permit *sealed.Permit
-		if permit, err = sealed.NewPermit("id", "d", dp.AddOrRemoveOne, 1, training.Event()); err == nil {
-			err = gradient.Train(context.Background(), permit, rowsOf, training, params, entropy.Seeded(1))
+		if permit, err = sealed.NewPermit("id", "d", dp.AddOrRemoveOne, 1, training.Event(), entropy.Seeded(1)); err == nil {
+			err = gradient.Train(context.Background(), permit, rowsOf, training, params)
 		}
 	}
 	if err != nil {

@@ -139,16 +139,13 @@ func (b *Boost) noise(rowsApart int) boostNoise {
 //
 // Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
 // when interrupted, with the charge kept.
-func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost, src *entropy.Source) (out *Boosted, err error) {
+func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost) (out *Boosted, err error) {
 	defer sealed.Contain(&err)
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
 	if !(b.NoiseMultiplier > 0) || math.IsInf(b.NoiseMultiplier, 0) {
 		return nil, fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", b.NoiseMultiplier)
-	}
-	if src == nil {
-		return nil, errors.New("gradient: a source of randomness is required")
 	}
 	if permit == nil {
 		return nil, sealed.ErrNotReserved
@@ -161,7 +158,7 @@ func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b
 	if err != nil {
 		return nil, err
 	}
-	return b.run(ctx, view, n, src)
+	return b.run(ctx, view, n, view.Noise())
 }
 
 // TrainBoostPublic runs b without noise. It opens public data sets only; its result

@@ -34,7 +34,7 @@ func BenchmarkTrainBoost(b *testing.B) {
 	rows := sealed.New("d", s, cells, make([]uint64, n))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := TrainBoost(context.Background(), mustPermit(b, dp.AddOrRemoveOne, 1, boost.Event()), rows, boost, entropy.Seeded(1)); err != nil {
+		if _, err := TrainBoost(context.Background(), permitWith(b, entropy.Seeded(1), dp.AddOrRemoveOne, 1, boost.Event()), rows, boost); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -155,7 +155,7 @@ func boostDraws(t *testing.T, b Boost, rel dp.Relation, k int, src *entropy.Sour
 	var tail [2]*Boosted
 	for i := range tail {
 		b.Tail = i + 1
-		out, err := TrainBoost(context.Background(), mustPermit(t, rel, k, b.Event()), rowsOf(k, false, make([]float64, 2*columns), nil), b, src)
+		out, err := TrainBoost(context.Background(), permitWith(t, src, rel, k, b.Event()), rowsOf(k, false, make([]float64, 2*columns), nil), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestBoostNoiseReachesTheTables(t *testing.T) {
 			b.NoiseMultiplier, b.CountShare, b.Epochs, b.ClippingNorm = 1e-9, 0.5, 1, 0.125
 			b.Target, b.LearningRate, b.Floor = noTarget, 1, 1e-9
 			b.Terms = []Term{{Levels: 25000, Level: func([]float64) int { return 0 }}, {Levels: 25000, Level: func([]float64) int { return 0 }}}
-			out, err := TrainBoost(context.Background(), mustPermit(t, tt.rel, tt.k, b.Event()), rowsOf(tt.k, false, make([]float64, columns), nil), b, entropy.Seeded(8))
+			out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(8), tt.rel, tt.k, b.Event()), rowsOf(tt.k, false, make([]float64, columns), nil), b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -397,23 +397,19 @@ func TestTrainBoostTakesItsEvent(t *testing.T) {
 			b := base
 			tt.edit(&b)
 			p := mustPermit(t, dp.AddOrRemoveOne, 1, tt.held)
-			out, err := TrainBoost(context.Background(), p, rowsOf(1, false, cells, nil), b, entropy.Seeded(1))
+			out, err := TrainBoost(context.Background(), p, rowsOf(1, false, cells, nil), b)
 			if (err == nil) != tt.ok || (out != nil) != tt.ok || p.Opened() != tt.ok {
 				t.Fatalf("err %v, result %v, opened %v; want ok %v", err, out != nil, p.Opened(), tt.ok)
 			}
 			if !tt.ok {
 				return
 			}
-			if _, err := TrainBoost(context.Background(), p, rowsOf(1, false, cells, nil), b, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+			if _, err := TrainBoost(context.Background(), p, rowsOf(1, false, cells, nil), b); !errors.Is(err, sealed.ErrNotReserved) {
 				t.Fatalf("one reservation paid for two runs (%v)", err)
 			}
 		})
 	}
-	p := mustPermit(t, dp.AddOrRemoveOne, 1, one)
-	if _, err := TrainBoost(context.Background(), p, rowsOf(1, false, cells, nil), base, nil); err == nil || p.Opened() {
-		t.Error("a run without a source of randomness opened the rows")
-	}
-	if _, err := TrainBoost(context.Background(), nil, rowsOf(1, false, cells, nil), base, entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := TrainBoost(context.Background(), nil, rowsOf(1, false, cells, nil), base); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 	if _, err := TrainBoostPublic(context.Background(), rowsOf(1, false, cells, nil), base); !errors.Is(err, sealed.ErrNotReserved) {
@@ -431,7 +427,7 @@ func TestInterruptedBoostStaysCharged(t *testing.T) {
 		}
 	}
 	p := mustPermit(t, dp.AddOrRemoveOne, 1, b.Event())
-	out, err := TrainBoost(ctx, p, rowsOf(1, false, []float64{0.3, 10, 1, 2, 1, 1}, nil), b, entropy.Seeded(1))
+	out, err := TrainBoost(ctx, p, rowsOf(1, false, []float64{0.3, 10, 1, 2, 1, 1}, nil), b)
 	if !errors.Is(err, context.Canceled) || out != nil || !p.Opened() {
 		t.Fatalf("result %v, error %v, opened %v", out != nil, err, p.Opened())
 	}
@@ -441,7 +437,7 @@ func TestInterruptedBoostStaysCharged(t *testing.T) {
 func TestBoostPanicShowsNoRow(t *testing.T) {
 	b := boost(Logistic, 1)
 	b.Terms[1].Level = func(cells []float64) int { panic(cells[1]) }
-	out, err := TrainBoost(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b, entropy.Seeded(1))
+	out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(1), dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b)
 	if out != nil || err != sealed.ErrFault {
 		t.Fatalf("result %v, error %v", out != nil, err)
 	}
@@ -463,7 +459,7 @@ func TestBoostDoesNotDependOnWorkers(t *testing.T) {
 		var first *Boosted
 		for workers := 1; workers <= 4; workers++ {
 			runtime.GOMAXPROCS(workers)
-			out, err := TrainBoost(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, cells, nil), b, entropy.Seeded(1))
+			out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(1), dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, cells, nil), b)
 			if err != nil {
 				t.Fatal(err)
 			}

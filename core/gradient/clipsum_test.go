@@ -257,7 +257,7 @@ func TestTracesThatOverlapAreRefused(t *testing.T) {
 			updates := 0
 			tr.Update = func(int, []float32, []float32) { updates++ }
 			rows := imageRows(1, false, [][]float32{{1, 2, 3, 4, 5}}, []float64{1}, nil, 5)
-			err := Train(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, make([]float32, net.Parameters()), entropy.Seeded(1))
+			err := Train(context.Background(), permitWith(t, entropy.Seeded(1), dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, make([]float32, net.Parameters()))
 			if (err == nil) != tt.ok || (updates == 1) != tt.ok || !tt.ok && !errors.Is(err, sealed.ErrFault) {
 				t.Fatalf("error %v after %d updates, want ok %v", err, updates, tt.ok)
 			}

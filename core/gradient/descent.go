@@ -113,16 +113,13 @@ func (d *Descent) Validate() error {
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted, with the charge kept.
-func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d Descent, src *entropy.Source) (weights []float64, err error) {
+func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d Descent) (weights []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	if !(d.NoiseMultiplier > 0) || math.IsInf(d.NoiseMultiplier, 0) {
 		return nil, fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", d.NoiseMultiplier)
-	}
-	if src == nil {
-		return nil, errors.New("gradient: a source of randomness is required")
 	}
 	if permit == nil {
 		return nil, sealed.ErrNotReserved
@@ -135,7 +132,7 @@ func Descend(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, d De
 	if err != nil {
 		return nil, err
 	}
-	return d.run(ctx, view, std, src)
+	return d.run(ctx, view, std, view.Noise())
 }
 
 // inRange refuses noise whose deviation left the range of a float64: a product of small

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/encode"
@@ -95,12 +96,26 @@ func matrixOf(t fataler, enc *encode.Encoding, cells []float64, target func([]fl
 	return design.New(mustOpen(t, rowsOf(1, true, cells, nil)), enc, target)
 }
 
+// mustPermit is a permit whose noise does not matter.
 func mustPermit(t fataler, rel dp.Relation, maxRows int, e dp.Event) *sealed.Permit {
-	p, err := sealed.NewPermit("id", "d", rel, maxRows, e)
+	return permitWith(t, entropy.Seeded(1), rel, maxRows, e)
+}
+
+func permitWith(t fataler, src *entropy.Source, rel dp.Relation, maxRows int, e dp.Event) *sealed.Permit {
+	p, err := sealed.NewPermit("id", "d", rel, maxRows, e, src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// streamOf is the stream of an event that is taken first from a permit under src.
+func streamOf(t fataler, src *entropy.Source, e dp.Event) *entropy.Source {
+	v, err := sealed.Open(rowsOf(1, false, nil, nil), permitWith(t, src, dp.AddOrRemoveOne, 1, e), dp.WholeScope, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Noise()
 }
 
 // losses are the three losses with their numbers of outputs.

@@ -49,7 +49,7 @@ type Training struct {
 	Multiplicity int
 	// First is the step to begin with: 0, or, for a run that goes on, the number of
 	// steps made. params and what Update keeps must then be as the same computation
-	// (Training, rows and source) left them; else the noise of a step would be used
+	// (Training, rows and the event's stream) left them; else the noise of a step would be used
 	// on two sums, whose difference shows what it hid.
 	First int
 	// FirstNorm is the clipping norm of step First of a run under Quantile that goes on
@@ -104,17 +104,22 @@ func (t *Training) Validate() error {
 }
 
 // check is Validate with the arguments of a run.
-func (t *Training) check(params []float32, src *entropy.Source) error {
+func (t *Training) check(params []float32) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
 	if len(params) != t.Network.Parameters() {
 		return fmt.Errorf("gradient: %d parameters for a network of %d", len(params), t.Network.Parameters())
 	}
+	return nil
+}
+
+// checkPublic is check for a run without a permit, which needs a source.
+func (t *Training) checkPublic(params []float32, src *entropy.Source) error {
 	if src == nil {
 		return errors.New("gradient: a source of randomness is required")
 	}
-	return nil
+	return t.check(params)
 }
 
 // Train runs t on the rows of its scope and changes params (Network.Parameters()
@@ -129,9 +134,9 @@ func (t *Training) check(params []float32, src *entropy.Source) error {
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted and sealed.ErrFault when a callback or the network
 // panics, with the charge kept and params as after the last whole step.
-func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
+func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Training, params []float32) (err error) {
 	defer sealed.Contain(&err)
-	if err := t.check(params, src); err != nil {
+	if err := t.check(params); err != nil {
 		return err
 	}
 	switch {
@@ -145,7 +150,7 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 		return err
 	}
 	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
-	return t.run(ctx, view, params, std, src)
+	return t.run(ctx, view, params, std, view.Noise())
 }
 
 // TrainPublic runs t without noise, with or without clipping. It opens public data
@@ -153,7 +158,7 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
 	defer sealed.Contain(&err)
 	t.NoiseMultiplier = 0
-	if err := t.check(params, src); err != nil {
+	if err := t.checkPublic(params, src); err != nil {
 		return err
 	}
 	view, err := sealed.OpenPublic(rows, t.Scope)
@@ -168,7 +173,7 @@ func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []fl
 // nothing was booked.
 func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
 	defer sealed.Contain(&err)
-	if err := t.check(params, src); err != nil {
+	if err := t.checkPublic(params, src); err != nil {
 		return err
 	}
 	if !(t.NoiseMultiplier > 0) || math.IsInf(t.NoiseMultiplier, 0) || t.Clipping == Unclipped {

@@ -61,7 +61,7 @@ func TestNoiseOfTraining(t *testing.T) {
 			tr.Update = func(i int, _, g []float32) { z[i] = append(z[i], scaled(widen(g), tt.rate*250)...) }
 			rows := rawRows(tt.k, false, net, 5)
 			for run := range uint64(50) {
-				if err := Train(context.Background(), mustPermit(t, tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, net.Parameters()), entropy.Seeded(78).Split(tt.name, run)); err != nil {
+				if err := Train(context.Background(), permitWith(t, entropy.Seeded(78).Split(tt.name, run), tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, net.Parameters())); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -100,7 +100,7 @@ func TestNoiseIsAddedToTheSum(t *testing.T) {
 	step := func(target func([]float64) float64) (g []float64) {
 		tr := training(net, &g)
 		tr.Target, tr.ExpectedRows = target, 7
-		if err := Train(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, make([]float32, 12), entropy.Seeded(4)); err != nil {
+		if err := Train(context.Background(), permitWith(t, entropy.Seeded(4), dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, make([]float32, 12)); err != nil {
 			t.Fatal(err)
 		}
 		return g
@@ -250,7 +250,7 @@ func TestTrainingDoesNotDependOnProcessors(t *testing.T) {
 		tr.Steps, tr.SamplingRate, tr.ExpectedRows, tr.Microbatch = 4, 0.5, 61, 4
 		tr.Update = func(_ int, params, g []float32) { kernel.AddScaled(params, g, -0.1) }
 		params := make([]float32, net.Parameters())
-		if err := Train(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, params, entropy.Seeded(9)); err != nil {
+		if err := Train(context.Background(), permitWith(t, entropy.Seeded(9), dp.AddOrRemoveOne, 1, tr.Event()), rows, tr, params); err != nil {
 			t.Fatal(err)
 		}
 		if first == nil {
@@ -320,20 +320,16 @@ func TestTrainTakesItsEvent(t *testing.T) {
 			tr.Update = func(int, []float32, []float32) { updates++ }
 			tt.edit(&tr)
 			p := mustPermit(t, dp.AddOrRemoveOne, 1, tt.held)
-			err := Train(context.Background(), p, rows, tr, make([]float32, 4), entropy.Seeded(1))
+			err := Train(context.Background(), p, rows, tr, make([]float32, 4))
 			if (err == nil) != tt.ok || (updates > 0 && updates == tr.Steps) != tt.ok || p.Opened() != tt.ok {
 				t.Fatalf("error %v, %d updates, opened %v; want ok %v", err, updates, p.Opened(), tt.ok)
 			}
 			if tt.ok {
-				if err := Train(context.Background(), p, rows, tr, make([]float32, 4), entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
+				if err := Train(context.Background(), p, rows, tr, make([]float32, 4)); !errors.Is(err, sealed.ErrNotReserved) {
 					t.Fatalf("one reservation paid for two runs (%v)", err)
 				}
 			}
 		})
-	}
-	p := mustPermit(t, dp.AddOrRemoveOne, 1, full)
-	if err := Train(context.Background(), p, rows, base, make([]float32, 4), nil); err == nil || p.Opened() {
-		t.Error("a run without a source of randomness opened the rows")
 	}
 	if err := TrainPublic(context.Background(), rows, base, make([]float32, 4), entropy.Seeded(1)); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("training without noise opened sensitive rows (%v)", err)
@@ -361,7 +357,7 @@ func TestInterruptedTrainingStaysCharged(t *testing.T) {
 			}
 		}
 		p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-		err := Train(ctx, p, rawRows(1, false, net, 3), tr, make([]float32, 4), entropy.Seeded(1))
+		err := Train(ctx, p, rawRows(1, false, net, 3), tr, make([]float32, 4))
 		if !errors.Is(err, context.Canceled) || updates != after || !p.Opened() {
 			t.Fatalf("after %d steps: error %v, %d updates, opened %v", after, err, updates, p.Opened())
 		}
@@ -396,7 +392,7 @@ func TestFaultsOfTrainingShowNoRow(t *testing.T) {
 			tr.Update = func(int, []float32, []float32) { updates++ }
 			tt.edit(&tr)
 			p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-			err := Train(context.Background(), p, rawRows(1, false, raw, n), tr, make([]float32, 4), entropy.Seeded(1))
+			err := Train(context.Background(), p, rawRows(1, false, raw, n), tr, make([]float32, 4))
 			if err != sealed.ErrFault || updates != 0 || !p.Opened() {
 				t.Errorf("%s, %d rows: error %v, %d updates, opened %v", tt.name, n, err, updates, p.Opened())
 			}

@@ -114,7 +114,7 @@ func TestQuantileNoise(t *testing.T) {
 				sums = append(sums, scaled(widen(g), lot/(gradient*norm*tt.apart))...)
 			}
 			for run := range uint64(1000) {
-				if err := Train(context.Background(), mustPermit(t, tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, 20), entropy.Seeded(5).Split(tt.name, run)); err != nil {
+				if err := Train(context.Background(), permitWith(t, entropy.Seeded(5).Split(tt.name, run), tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, 20)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestQuantileTakesTheEventOfAStep(t *testing.T) {
 		tr := quantileTraining(net, 4)
 		tr.Steps, tr.SamplingRate, tr.NoiseMultiplier, tr.UnclippedShare, tr.Clipping = 4, 0.25, tt.z, tt.share, tt.kind
 		p := mustPermit(t, dp.AddOrRemoveOne, 1, lots)
-		err := Train(context.Background(), p, rows, tr, make([]float32, 4), entropy.Seeded(1))
+		err := Train(context.Background(), p, rows, tr, make([]float32, 4))
 		if (err == nil) != tt.ok || p.Opened() != tt.ok {
 			t.Errorf("%s: error %v, opened %v", tt.name, err, p.Opened())
 		}
@@ -199,7 +199,7 @@ func TestFollowMayFail(t *testing.T) {
 	tr := quantileTraining(net, 4)
 	tr.Follow = func(norm, _ float64) { panic(fmt.Sprint(norm)) }
 	p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-	if err := Train(context.Background(), p, rawRows(1, false, net, 3), tr, make([]float32, 4), entropy.Seeded(1)); !errors.Is(err, sealed.ErrFault) {
+	if err := Train(context.Background(), p, rawRows(1, false, net, 3), tr, make([]float32, 4)); !errors.Is(err, sealed.ErrFault) {
 		t.Error(err)
 	}
 }
@@ -219,7 +219,7 @@ func TestQuantileGoesOn(t *testing.T) {
 			after = append(after, slices.Clone(params))
 		}
 		p := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-		err = Train(context.Background(), p, rows, tr, params, entropy.Seeded(9))
+		err = Train(context.Background(), p, rows, tr, params)
 		return norms, after, p.Opened(), err
 	}
 	norms, after, _, err := run(0, 0, make([]float32, net.Parameters()))

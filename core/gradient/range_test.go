@@ -16,7 +16,7 @@ import (
 func TestNoiseThatVanishesIsRefused(t *testing.T) {
 	rows := rowsOf(1, false, make([]float64, columns), nil)
 	permit := func(e dp.Event) *sealed.Permit {
-		p, err := sealed.NewPermit("id", rows.Dataset(), dp.AddOrRemoveOne, 1, e)
+		p, err := sealed.NewPermit("id", rows.Dataset(), dp.AddOrRemoveOne, 1, e, entropy.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 	b := boost(Logistic, 1)
 	b.NoiseMultiplier, b.ClippingNorm, b.Epochs = 0.05, 5e-324, 1
 	p := permit(b.Event())
-	if out, err := TrainBoost(context.Background(), p, rows, b, entropy.Seeded(1)); out != nil || err == nil || p.Opened() {
+	if out, err := TrainBoost(context.Background(), p, rows, b); out != nil || err == nil || p.Opened() {
 		t.Errorf("boosting: %v, %v, opened %v", out, err, p.Opened())
 	}
 	d := Descent{
@@ -33,7 +33,7 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 		Loss:    Logistic, Encoding: mustEncode(t, encode.Options{}), Outputs: 1, Target: target, ExpectedRows: 1, LearningRate: 1,
 	}
 	p = permit(d.Event())
-	if w, err := Descend(context.Background(), p, rows, d, entropy.Seeded(1)); w != nil || err == nil || p.Opened() {
+	if w, err := Descend(context.Background(), p, rows, d); w != nil || err == nil || p.Opened() {
 		t.Errorf("descent: %v, %v, opened %v", w, err, p.Opened())
 	}
 }
@@ -45,7 +45,7 @@ func TestBoostCountsLeaveOnAGrid(t *testing.T) {
 	b.Epochs = 1
 	cell := math.Exp2(math.Floor(math.Log2(b.noise(1).counts)) - 24)
 	for seed := range uint64(50) {
-		out, err := TrainBoost(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b, entropy.Seeded(seed))
+		out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,11 +44,11 @@ func TestTrainingGoesOn(t *testing.T) {
 				}
 				after = append(after, slices.Clone(w))
 			}
-			permit := mustPermit(t, dp.AddOrRemoveOne, units, tr.Event())
-			if err := Train(context.Background(), permit, rows, tr, params, entropy.Seeded(seed)); err != nil {
+			permit := permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, units, tr.Event())
+			if err := Train(context.Background(), permit, rows, tr, params); err != nil {
 				t.Fatal(err)
 			}
-			if err := Train(context.Background(), permit, rows, tr, params, entropy.Seeded(seed)); err == nil {
+			if err := Train(context.Background(), permit, rows, tr, params); err == nil {
 				t.Fatal("a run that goes on did not take its event")
 			}
 			return after
@@ -88,7 +88,7 @@ func TestTrainingGoesOnWithin(t *testing.T) {
 			tr.UnclippedShare = 0.5
 		}
 		permit := mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event())
-		err := Train(context.Background(), permit, rawRows(1, false, net, 5), tr, make([]float32, net.Parameters()), entropy.Seeded(1))
+		err := Train(context.Background(), permit, rawRows(1, false, net, 5), tr, make([]float32, net.Parameters()))
 		if err == nil || permit.Opened() {
 			t.Errorf("%+v: %v, opened %v", c, err, permit.Opened())
 		}

@@ -26,14 +26,14 @@ func TestAloneAndSimulatedAreTheSameRun(t *testing.T) {
 		return params
 	}
 	private := func(tr Training, params []float32) error {
-		return Train(context.Background(), mustPermit(t, dp.AddOrRemoveOne, 1, tr.Event()), sensitive, tr, params, entropy.Seeded(9))
+		return Train(context.Background(), permitWith(t, entropy.Seeded(9), dp.AddOrRemoveOne, 1, tr.Event()), sensitive, tr, params)
 	}
 	first := run(false, private)
 	if !slices.Equal(first, run(true, private)) {
 		t.Error("one goroutine changes the result")
 	}
 	simulated := run(true, func(tr Training, params []float32) error {
-		return SimulatePublic(context.Background(), public, tr, params, entropy.Seeded(9))
+		return SimulatePublic(context.Background(), public, tr, params, streamOf(t, entropy.Seeded(9), tr.Event()))
 	})
 	// The private run enlarges the noise by 1e-5.
 	for j := range first {

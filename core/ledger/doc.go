@@ -9,6 +9,10 @@
 // prove that the rows were not read. Records hold events and not epsilons, so
 // that a sharper accountant can read an old log again.
 //
+// The permit brings the noise too: the ledger makes the root of its streams, fresh, from
+// a seed (and then the entry says so), or from the secret of a computation that may be
+// run again.
+//
 // Two accounts are kept apart. The first reservation on a data set is admitted
 // by its own smallest bound at the budget's delta; from the second on somebody
 // has looked at an output, so a privacy filter decides over all of them.

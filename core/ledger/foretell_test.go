@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
 )
@@ -18,6 +19,8 @@ import (
 // trace.
 func TestForetellIsReserve(t *testing.T) {
 	ctx := context.Background()
+	secret, err := entropy.NewSecret()
+	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		store := ledger.NewMemory()
 		store.Team = rapid.Bool().Draw(t, "team")
@@ -47,8 +50,13 @@ func TestForetellIsReserve(t *testing.T) {
 			q.RowsPerUnit = rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "rows")
 			q.Epsilon = rapid.SampledFrom([]string{"1", "1", "11", "many"}).Draw(t, "asked")
 			q.Delta = rapid.SampledFrom([]string{"1e-6", "1e-6", "0.5"}).Draw(t, "delta")
-			q.Public, q.Seeded, q.Updated = rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "seeded"), rapid.Bool().Draw(t, "updated")
-			q.ReplayKey = rapid.SampledFrom([]string{"", "", "k"}).Draw(t, "key")
+			q.Public, q.Updated = rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "updated")
+			switch rapid.IntRange(0, 3).Draw(t, "origin") {
+			case 0:
+				q.Seed = new(uint64)
+			case 1:
+				q.Replay = &ledger.Replay{Secret: secret, Of: []byte("k")}
+			}
 			l := user(store, rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"))
 
 			before := records(t, l)

@@ -244,7 +244,7 @@ func TestReplayCostsNothing(t *testing.T) {
 	l, _ := newLedger(t, ledgertest.Sum{})
 	must(t, l.Create(ctx, budget("d", "1")))
 	q := ledgertest.Spend("d", 0.9)
-	q.ReplayKey, q.Seeded = "run 1", true
+	q.Seed = seed(1)
 	first, receipt, err := l.Reserve(ctx, q)
 	must(t, err)
 	if !receipt.NotPrivate || receipt.Replayed {
@@ -256,9 +256,8 @@ func TestReplayCostsNothing(t *testing.T) {
 		t.Errorf("replay: %+v, ids %s and %s", receipt, first.ID(), second.ID())
 	}
 	for name, change := range map[string]func(*ledger.Request){
-		"event":  func(q *ledger.Request) { q.Event = dp.Pure{Epsilon: 0.91} },
-		"bytes":  func(q *ledger.Request) { q.Digest = bytes.Repeat([]byte{7}, 32); q.Updated = true },
-		"secret": func(q *ledger.Request) { q.Seeded = false },
+		"event": func(q *ledger.Request) { q.Event = dp.Pure{Epsilon: 0.91} },
+		"bytes": func(q *ledger.Request) { q.Digest = bytes.Repeat([]byte{7}, 32); q.Updated = true },
 	} {
 		other := q
 		change(&other)

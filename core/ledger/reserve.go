@@ -49,12 +49,13 @@ type Request struct {
 	Prints []*identity.Print
 	// Different says which of the data sets that the data resemble they are not of.
 	Different []Difference
-	// Seeded says that the noise comes from a seed: nothing is private.
-	Seeded bool
-	// ReplayKey names a computation that always gives the same output. A second
-	// reservation with the key of a charged one, with equal event and bytes, costs
-	// nothing again: the same computation recomputed.
-	ReplayKey string
+	// Seed makes a simulation: all noise under the permit follows from it, and the
+	// entry is booked as not private. A second reservation with the seed and Plan of a
+	// charged one, with equal event and bytes, costs nothing again.
+	Seed *uint64
+	// Replay is for a computation that may be run again at no cost, because it gives the
+	// same output. With neither Seed nor Replay the noise is fresh.
+	Replay *Replay
 }
 
 // Receipt says what was booked.
@@ -105,18 +106,22 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
-		old := s.byReplay[q.ReplayKey]
+		key, root, err := q.origin(event)
+		if err != nil {
+			return err
+		}
+		old := s.byReplay[key]
 		id := newID()
 		if old != nil {
 			id = old.ID
 		}
-		if permit, err = sealed.NewPermit(id, q.Dataset, q.Relation, q.RowsPerUnit, q.Event); err != nil {
+		if permit, err = sealed.NewPermit(id, q.Dataset, q.Relation, q.RowsPerUnit, q.Event, root); err != nil {
 			return invalid("%v", err)
 		}
 		if q.Rows != nil {
 			sealed.Assign(permit, q.Rows.Assignment())
 		}
-		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: q.Seeded, Replayed: old != nil}
+		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: permit.Seeded(), Replayed: old != nil}
 		if old != nil {
 			if err := t.replay(s, old, q, event); err != nil {
 				return err
@@ -129,7 +134,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 				return err
 			}
 			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
-				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey, Assignment: q.assignment()}); err != nil {
+				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: permit.Seeded(), ReplayKey: key, Assignment: q.assignment()}); err != nil {
 				return err
 			}
 		}
@@ -178,6 +183,9 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	}
 	if q.Rows != nil && (q.Rows.Dataset() != q.Dataset || q.Rows.Schema().Unit.Column != q.UnitColumn) {
 		return a, nil, invalid("the rows are of another data set or of other units")
+	}
+	if err := q.checkOrigin(); err != nil {
+		return a, nil, err
 	}
 	if err := q.Event.Validate(); err != nil {
 		return a, nil, invalid("%v", err)
@@ -291,7 +299,7 @@ func (t *txn) checkOthers(name string, digest Hash) error {
 // replay books that a charged computation is run again. Other bytes under the
 // same noise would show the difference of the two, so they are refused.
 func (t *txn) replay(s *state, old *entry, q Request, event []byte) error {
-	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != q.assignment() {
+	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != (q.Seed != nil) || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != q.assignment() {
 		return &RefusedError{Dataset: s.name, Reason: "the replay key belongs to another computation",
 			Advice: "start a new run: a changed computation gets a new key and a new charge"}
 	}

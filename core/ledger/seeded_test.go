@@ -26,10 +26,18 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 	ctx, store := context.Background(), ledger.NewMemory()
 	l := user(store, "ann")
 	must(t, l.Create(ctx, budget("d", "9")))
-	spend := func(seeded bool, key string) *ledger.Permit {
+	fresh := uint64(100)
+	// A seed of 0 stands for one that was not used before.
+	spend := func(seeded bool, seed uint64) *ledger.Permit {
 		t.Helper()
 		q := ledgertest.Spend("d", 0.125)
-		q.Seeded, q.ReplayKey = seeded, key
+		if seeded && seed == 0 {
+			fresh++
+			seed = fresh
+		}
+		if seeded {
+			q.Seed = &seed
+		}
 		p, _, err := l.Reserve(ctx, q)
 		must(t, err)
 		return p
@@ -41,18 +49,18 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 			t.Errorf("%s: %d marks, want %d", when, got, n)
 		}
 	}
-	must(t, l.Commit(ctx, spend(false, "")))
+	must(t, l.Commit(ctx, spend(false, 0)))
 	want(0, "no seeded run")
 	refused(t, l.ClearSeeded(ctx, "d", "why"), "no seeded run marks it", "")
 
-	must(t, l.Cancel(ctx, spend(true, "")))
+	must(t, l.Cancel(ctx, spend(true, 0)))
 	want(0, "a cancelled run")
 
-	killed := spend(true, "")
+	killed := spend(true, 0)
 	want(1, "a run that is reserved")
-	must(t, l.Commit(ctx, spend(true, "seed 7")))
+	must(t, l.Commit(ctx, spend(true, 7)))
 	want(2, "a run that is committed")
-	must(t, l.Commit(ctx, spend(false, "")))
+	must(t, l.Commit(ctx, spend(false, 0)))
 	want(2, "a later run without a seed")
 
 	for _, reason := range []string{"", " \n"} {
@@ -72,10 +80,10 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 	must(t, l.Commit(ctx, killed))
 	want(1, "a run that committed after it was cleared")
 	must(t, l.ClearSeeded(ctx, "d", "erased too"))
-	spend(true, "seed 7")
+	spend(true, 7)
 	want(1, "a run that was repeated after it was cleared")
 	must(t, l.ClearSeeded(ctx, "d", "erased again"))
-	spend(true, "")
+	spend(true, 0)
 	want(1, "a new run")
 
 	if f, err := l.WhatIf(ctx, "d", "", ledgertest.Spend("d", 0.125).Event); err != nil || len(f.SeededRuns) != 1 {
@@ -88,7 +96,7 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 func TestPublicDataIsNotMarked(t *testing.T) {
 	ctx, l := context.Background(), user(ledger.NewMemory(), "ann")
 	q := ledgertest.Spend("adult", 1)
-	q.Public, q.Seeded = true, true
+	q.Public, q.Seed = true, new(uint64)
 	_, _, err := l.Reserve(ctx, q)
 	must(t, err)
 	if n := marks(t, l, "adult"); n != 0 {
@@ -102,7 +110,7 @@ func TestNobodyClearsHisOwnOnATeamsLedger(t *testing.T) {
 	ann, bob, steward := user(store, "ann"), user(store, "bob"), user(store, "steward")
 	must(t, steward.Create(ctx, budget("d", "9")))
 	q := ledgertest.Spend("d", 1)
-	q.Seeded, q.ReplayKey = true, "seed 7"
+	q.Seed = new(uint64)
 	_, _, err := ann.Reserve(ctx, q)
 	must(t, err)
 	refused(t, ann.ClearSeeded(ctx, "d", "trust me"), "nobody clears his own", "steward or a colleague")
@@ -124,7 +132,8 @@ func TestClearingsMove(t *testing.T) {
 	must(t, from.Create(ctx, budget("d", "9")))
 	for _, clear := range []bool{true, false} {
 		q := ledgertest.Spend("d", 1)
-		q.Seeded = true
+		q.Seed = new(uint64)
+		*q.Seed = uint64(len(q.Dataset)) + map[bool]uint64{true: 1}[clear]
 		_, _, err := from.Reserve(ctx, q)
 		must(t, err)
 		if clear {

@@ -29,14 +29,14 @@ func TestOpenedRowsStayCharged(t *testing.T) {
 			return p
 		}},
 		{"a run of a selection, never opened", sel, func(p *ledger.Permit) *ledger.Permit {
-			next, err := sealed.Runs(p, sel)
+			_, next, err := sealed.Runs(p, sel)
 			must(t, err)
-			run, err := next()
+			run, err := next(0)
 			must(t, err)
 			return run
 		}},
 		{"the permit of a selection that runs", sel, func(p *ledger.Permit) *ledger.Permit {
-			_, err := sealed.Runs(p, sel)
+			_, _, err := sealed.Runs(p, sel)
 			must(t, err)
 			return p
 		}},

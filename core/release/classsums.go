@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 )
 
@@ -65,7 +64,7 @@ func (c ClassSums) validate() error {
 }
 
 // Release returns the noisy sums.
-func (c ClassSums) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (sums *Sums, err error) {
+func (c ClassSums) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (sums *Sums, err error) {
 	defer sealed.Contain(&err)
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -77,16 +76,16 @@ func (c ClassSums) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	// Not the named result: a fault in the noise would hand it out as it is.
 	noisy := c.add(view)
 	std := math.Sqrt(c.parts()) * c.NoiseMultiplier * stake(permit)
-	if err := addGaussian(src, noisy.Counts, std); err != nil {
+	if err := addGaussian(view.Noise(), noisy.Counts, std); err != nil {
 		return nil, err
 	}
 	for a := range noisy.Sums {
-		if err := addGaussian(src, noisy.Sums[a], std*c.Norm); err != nil {
+		if err := addGaussian(view.Noise(), noisy.Sums[a], std*c.Norm); err != nil {
 			return nil, err
 		}
 	}
 	for a := range noisy.Squares {
-		if err := addGaussian(src, noisy.Squares[a], std*c.Norm*c.Norm); err != nil {
+		if err := addGaussian(view.Noise(), noisy.Squares[a], std*c.Norm*c.Norm); err != nil {
 			return nil, err
 		}
 	}

@@ -44,7 +44,7 @@ func TestClassSumsNoise(t *testing.T) {
 		c := someSums(1.2)
 		c.Features = 20_000
 		c.Row = func([]float64, []float64) int { return -1 }
-		got, err := c.Release(background, permitFor(t, s.rel, s.rows, c.Event()), rowsOf(s.rows, [2]float64{0, 0}), source("sums", int(s.apart)))
+		got, err := c.Release(background, permitWith(t, source("sums", int(s.apart)), s.rel, s.rows, c.Event()), rowsOf(s.rows, [2]float64{0, 0}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,14 +91,14 @@ func TestClassSumsSensitivity(t *testing.T) {
 
 func TestClassSumsNeedTheirCharge(t *testing.T) {
 	c, rows := someSums(2), rowsOf(1, [2]float64{0, 0})
-	if _, err := c.Release(background, nil, rows, source("charge", 0)); err == nil {
+	if _, err := c.Release(background, nil, rows); err == nil {
 		t.Error("released without a permit")
 	}
 	p := permitFor(t, dp.AddOrRemoveOne, 1, c.Event())
-	if _, err := c.Release(background, p, rows, source("charge", 2)); err != nil {
+	if _, err := c.Release(background, p, rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Release(background, p, rows, source("charge", 3)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := c.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("a second release on one charge: got %v", err)
 	}
 	if _, err := c.Public(rows); err == nil {
@@ -114,7 +114,7 @@ func TestClassSumsNeedTheirCharge(t *testing.T) {
 		b := someSums(2)
 		bad(&b)
 		p := permitFor(t, dp.AddOrRemoveOne, 1, c.Event())
-		if _, err := b.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
+		if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
 	}

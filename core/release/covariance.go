@@ -102,7 +102,7 @@ func (c Covariance) validate() error {
 }
 
 // Release returns the noisy second moments.
-func (c Covariance) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (moments *SecondMoments, err error) {
+func (c Covariance) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (moments *SecondMoments, err error) {
 	defer sealed.Contain(&err)
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (c Covariance) Release(ctx context.Context, permit *sealed.Permit, rows *se
 	if err != nil {
 		return nil, err
 	}
-	if err := perturb(src, upper, c.Features, std); err != nil {
+	if err := perturb(view.Noise(), upper, c.Features, std); err != nil {
 		return nil, err
 	}
 	return &SecondMoments{Features: c.Features, Matrix: mirror(upper, c.Features), StdDev: std}, nil

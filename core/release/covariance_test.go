@@ -151,7 +151,7 @@ func TestCovarianceNoise(t *testing.T) {
 		}
 		var diagonal, off, next []float64
 		for run := range 8 {
-			got, err := c.Release(background, permitFor(t, s.rel, s.rows, c.Event()), rowsOf(s.rows, [2]float64{}), source("covariance", run))
+			got, err := c.Release(background, permitWith(t, source("covariance", run), s.rel, s.rows, c.Event()), rowsOf(s.rows, [2]float64{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +194,7 @@ func times(x []float64, f float64) []float64 {
 func TestCovarianceAddsNoiseToTheSum(t *testing.T) {
 	c := someMoments(1e-9)
 	rows := rowsOf(1, [2]float64{1, 0.5}, [2]float64{3, -1}, [2]float64{math.NaN(), 1})
-	got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rows, source("sum", 0))
+	got, err := c.Release(background, permitWith(t, source("sum", 0), dp.AddOrRemoveOne, 1, c.Event()), rows)
 	if err != nil || frobenius(got.Matrix, exactMoments(t, c, rows)) > 1e-6 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -202,18 +202,18 @@ func TestCovarianceAddsNoiseToTheSum(t *testing.T) {
 
 func TestCovarianceNeedsItsCharge(t *testing.T) {
 	c, rows := someMoments(2), rowsOf(1, [2]float64{})
-	if _, err := c.Release(background, nil, rows, source("charge", 0)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := c.Release(background, nil, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: got %v", err)
 	}
 	p := permitFor(t, dp.AddOrRemoveOne, 1, dp.Gaussian{NoiseMultiplier: 3})
-	if _, err := c.Release(background, p, rows, source("charge", 1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := c.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("less noise than booked: got %v", err)
 	}
 	p = permitFor(t, dp.AddOrRemoveOne, 1, c.Event())
-	if _, err := c.Release(background, p, rows, source("charge", 2)); err != nil {
+	if _, err := c.Release(background, p, rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Release(background, p, rows, source("charge", 3)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := c.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("a second release on one charge: got %v", err)
 	}
 	if _, err := c.Public(background, rows); !errors.Is(err, sealed.ErrNotReserved) {
@@ -222,7 +222,7 @@ func TestCovarianceNeedsItsCharge(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	p = permitFor(t, dp.AddOrRemoveOne, 1, c.Event())
-	if _, err := c.Release(ctx, p, rows, source("charge", 4)); !errors.Is(err, context.Canceled) || p.Opened() {
+	if _, err := c.Release(ctx, p, rows); !errors.Is(err, context.Canceled) || p.Opened() {
 		t.Errorf("cancelled: %v, opened %v", err, p.Opened())
 	}
 	for name, bad := range map[string]func(*Covariance){
@@ -240,16 +240,16 @@ func TestCovarianceNeedsItsCharge(t *testing.T) {
 		b := someMoments(2)
 		bad(&b)
 		p := permitFor(t, dp.AddOrRemoveOne, 1, c.Event())
-		if _, err := b.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
+		if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
 	}
 	c.Row = nil
-	if _, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rows, source("charge", 5)); err == nil {
+	if _, err := c.Release(background, permitWith(t, source("charge", 5), dp.AddOrRemoveOne, 1, c.Event()), rows); err == nil {
 		t.Error("vectors of rows without inputs")
 	}
 	c.Row = func(_, cells []float64) { panic(cells[0]) }
-	if got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rows, source("charge", 6)); got != nil || err != sealed.ErrFault {
+	if got, err := c.Release(background, permitWith(t, source("charge", 6), dp.AddOrRemoveOne, 1, c.Event()), rows); got != nil || err != sealed.ErrFault {
 		t.Errorf("a panic on a row: %v, %v", got, err)
 	}
 }

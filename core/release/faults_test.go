@@ -5,40 +5,41 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 )
 
-// A fault in the noise must not hand out what was to be noised: the named results are
+// A fault in the noise (such as a source without a stream) must not hand out what was to be noised: the named results are
 // still nil then.
 func TestFaultsInTheNoiseReleaseNothing(t *testing.T) {
 	rows := rowsOf(1, [2]float64{0, 0.5}, [2]float64{1, 0.25})
 	row := func(x, cells []float64) { x[0] = cells[1] }
 	tables := someTables(2)
-	if got, err := tables.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, tables.Event()), rows, nil); got != nil || err == nil {
+	if got, err := tables.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, tables.Event()), rows); got != nil || err == nil {
 		t.Errorf("tables: %v, %v", got, err)
 	}
 	sums := ClassSums{Scope: dp.WholeScope, NoiseMultiplier: 2, Classes: 2, Features: 1, Norm: 1,
 		Row: func(x, cells []float64) int { row(x, cells); return int(cells[0]) }}
-	if got, err := sums.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, sums.Event()), rows, nil); got != nil || err == nil {
+	if got, err := sums.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, sums.Event()), rows); got != nil || err == nil {
 		t.Errorf("sums by class: %v, %v", got, err)
 	}
 	mean := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 2, Norm: 1, ExpectedRows: 2, Features: 1, Row: row}
-	if got, err := mean.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, mean.Event()), rows, nil); got != nil || err == nil {
+	if got, err := mean.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, mean.Event()), rows); got != nil || err == nil {
 		t.Errorf("mean: %v, %v", got, err)
 	}
 	moments := Covariance{Scope: dp.WholeScope, NoiseMultiplier: 2, Norm: 1, Features: 1, Row: row}
-	if got, err := moments.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, moments.Event()), rows, nil); got != nil || err == nil {
+	if got, err := moments.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, moments.Event()), rows); got != nil || err == nil {
 		t.Errorf("moments: %v, %v", got, err)
 	}
 	histograms := Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 2, Columns: []QuantileColumn{{Column: 1, Edges: []float64{-1, 0, 1}}}}
-	if got, err := histograms.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, histograms.Event()), rows, nil); got != nil || err == nil {
+	if got, err := histograms.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, histograms.Event()), rows); got != nil || err == nil {
 		t.Errorf("histograms: %v, %v", got, err)
 	}
 	local := LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 2, Rows: 2, Features: 1, Norm: 1, Row: row}
-	if got, err := local.Release(background, permitFor(t, dp.ReplaceOne, 1, local.Events()...), rows, nil); got != nil || err == nil {
+	if got, err := local.Release(background, permitWith(t, new(entropy.Source), dp.ReplaceOne, 1, local.Events()...), rows); got != nil || err == nil {
 		t.Errorf("noisy rows: %v, %v", got, err)
 	}
 	accuracy := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 2, Column: 0, Levels: 2, Predict: func([]float64) int { return 0 }}
-	if got, err := accuracy.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, accuracy.Event()), rows, nil); err == nil {
+	if got, err := accuracy.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, accuracy.Event()), rows); err == nil {
 		t.Errorf("accuracy: %v, %v", got, err)
 	}
 }
@@ -49,7 +50,7 @@ func TestCovarianceLeavesOnAGrid(t *testing.T) {
 	c := Covariance{Scope: dp.WholeScope, NoiseMultiplier: 3, Norm: 1, Features: 2, Row: func(x, cells []float64) { x[0], x[1] = cells[1], 0.3 }}
 	rows := rowsOf(1, [2]float64{0, 1.0 / 3}, [2]float64{1, math.Sqrt2 / 7})
 	for run := range 20 {
-		got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rows, source("grid", run))
+		got, err := c.Release(background, permitWith(t, source("grid", run), dp.AddOrRemoveOne, 1, c.Event()), rows)
 		if err != nil {
 			t.Fatal(err)
 		}

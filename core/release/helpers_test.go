@@ -33,12 +33,30 @@ func rowsOf(maxRows int, cells ...[2]float64) *sealed.Rows {
 
 type fataler interface{ Fatal(...any) }
 
+// permitFor is a permit whose noise does not matter.
 func permitFor(t fataler, rel dp.Relation, maxRows int, events ...dp.Event) *sealed.Permit {
-	p, err := sealed.NewPermit("id", "d", rel, maxRows, dp.Compose{Events: events})
+	return permitWith(t, entropy.Seeded(20), rel, maxRows, events...)
+}
+
+func permitWith(t fataler, src *entropy.Source, rel dp.Relation, maxRows int, events ...dp.Event) *sealed.Permit {
+	p, err := sealed.NewPermit("id", "d", rel, maxRows, dp.Compose{Events: events}, src)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// streamsOf are the streams of the events of a permit under src, taken in order.
+func streamsOf(t fataler, src *entropy.Source, events ...dp.Event) (all []*entropy.Source) {
+	p := permitWith(t, src, dp.AddOrRemoveOne, 1, events...)
+	for _, e := range events {
+		v, err := sealed.Open(rowsOf(1), p, dp.WholeScope, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v.Noise())
+	}
+	return all
 }
 
 // setting is who the neighbours are; apart is the number of rows in which they

@@ -45,7 +45,7 @@ func (m InputMean) validate() error {
 }
 
 // Release returns the noisy mean, one number for each number of an input.
-func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (mean []float64, err error) {
+func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (mean []float64, err error) {
 	defer sealed.Contain(&err)
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (m InputMean) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	if err != nil {
 		return nil, err
 	}
-	return m.noisy(view, m.NoiseMultiplier*m.Norm*stake(permit), src)
+	return m.noisy(view, m.NoiseMultiplier*m.Norm*stake(permit), view.Noise())
 }
 
 // SimulatePublic is Release on public rows without a permit: what a job on such rows

@@ -33,7 +33,7 @@ func TestInputMeanNoise(t *testing.T) {
 	const dim = 40_000
 	for _, s := range settings {
 		m := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1.3, Norm: 2, ExpectedRows: 10}
-		got, err := m.Release(background, permitFor(t, s.rel, s.rows, m.Event()), inputRows(s.rows, dim, make([]float32, dim)), source("input mean", int(s.apart)))
+		got, err := m.Release(background, permitWith(t, source("input mean", int(s.apart)), s.rel, s.rows, m.Event()), inputRows(s.rows, dim, make([]float32, dim)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,8 +73,7 @@ func view(t fataler, rows *sealed.Rows) *sealed.View {
 
 func TestInputMeanOfRows(t *testing.T) {
 	m := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1e-9, Norm: 1, ExpectedRows: 4}
-	got, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()),
-		inputRows(1, 2, []float32{0.6, 0}, []float32{3, 4}, []float32{float32(math.NaN()), 1}), source("mean of rows", 0))
+	got, err := m.Release(background, permitWith(t, source("mean of rows", 0), dp.AddOrRemoveOne, 1, m.Event()), inputRows(1, 2, []float32{0.6, 0}, []float32{3, 4}, []float32{float32(math.NaN()), 1}))
 	if err != nil || math.Abs(got[0]-0.3) > 1e-6 || math.Abs(got[1]-0.2) > 1e-6 {
 		t.Errorf("got %v, %v; want (0.6+0.6)/4 and 0.8/4", got, err)
 	}
@@ -83,23 +82,23 @@ func TestInputMeanOfRows(t *testing.T) {
 func TestInputMeanNeedsItsCharge(t *testing.T) {
 	m := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 2, Norm: 1, ExpectedRows: 1}
 	rows := inputRows(1, 1, []float32{1})
-	if _, err := m.Release(background, nil, rows, source("charge", 0)); err == nil {
+	if _, err := m.Release(background, nil, rows); err == nil {
 		t.Error("released without a permit")
 	}
 	p := permitFor(t, dp.AddOrRemoveOne, 1, dp.Gaussian{NoiseMultiplier: 3})
-	if _, err := m.Release(background, p, rows, source("charge", 1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := m.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("less noise than booked: got %v", err)
 	}
 	p = permitFor(t, dp.AddOrRemoveOne, 1, m.Event())
-	if _, err := m.Release(background, p, rows, source("charge", 2)); err != nil {
+	if _, err := m.Release(background, p, rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Release(background, p, rows, source("charge", 3)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := m.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("a second release on one charge: got %v", err)
 	}
 	for _, bad := range []InputMean{{NoiseMultiplier: 1, ExpectedRows: 1}, {NoiseMultiplier: 1, Norm: 1}, {Norm: 1, ExpectedRows: 1}, {NoiseMultiplier: math.NaN(), Norm: 1, ExpectedRows: 1}} {
 		bad.Scope = dp.WholeScope
-		if _, err := bad.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("bad", 0)); err == nil {
+		if _, err := bad.Release(background, permitWith(t, source("bad", 0), dp.AddOrRemoveOne, 1, m.Event()), rows); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}
 	}
@@ -116,7 +115,7 @@ func TestInputMeanOfCells(t *testing.T) {
 			}
 		}}
 	rows := rowsOf(1, [2]float64{1, 0.5}, [2]float64{0, 9}, [2]float64{0, -9}, [2]float64{0, 0.25}, [2]float64{1, math.NaN()})
-	got, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("mean of cells", 0))
+	got, err := m.Release(background, permitWith(t, source("mean of cells", 0), dp.AddOrRemoveOne, 1, m.Event()), rows)
 	if err != nil || math.Abs(got[0]-0.125) > 1e-6 || math.Abs(got[1]-0.0625) > 1e-6 {
 		t.Errorf("got %v, %v; want 0.5/4 and (1−1+0.25)/4", got, err)
 	}
@@ -125,7 +124,7 @@ func TestInputMeanOfCells(t *testing.T) {
 	}
 	m.Features = 0
 	p := permitFor(t, dp.AddOrRemoveOne, 1, m.Event())
-	if _, err := m.Release(background, p, rows, source("mean of cells", 1)); err == nil || p.Opened() {
+	if _, err := m.Release(background, p, rows); err == nil || p.Opened() {
 		t.Errorf("no features: %v, opened %v", err, p.Opened())
 	}
 }

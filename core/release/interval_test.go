@@ -365,15 +365,15 @@ func TestScoresKnowTheRowsOfAUnit(t *testing.T) {
 		a, e, g := accuracy(x, false), absolute(x, x), byClass(x, false, false)
 		a.Predict, e.Predict = func(cells []float64) int { return int(2 * cells[1]) }, func([]float64) float64 { return 0.5 }
 		table := rowsOf(k, cells...)
-		as, err := a.Release(background, permitFor(t, dp.AddOrRemoveOne, k, a.Event()), table, source("k", 0))
+		as, err := a.Release(background, permitWith(t, source("k", 0), dp.AddOrRemoveOne, k, a.Event()), table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		es, err := e.Release(background, permitFor(t, dp.AddOrRemoveOne, k, e.Events()...), table, source("k", 1))
+		es, err := e.Release(background, permitWith(t, source("k", 1), dp.AddOrRemoveOne, k, e.Events()...), table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gs, err := g.Release(background, permitFor(t, dp.AddOrRemoveOne, k, g.Event()), table, source("k", 2))
+		gs, err := g.Release(background, permitWith(t, source("k", 2), dp.AddOrRemoveOne, k, g.Event()), table)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,7 @@ func (l LocalRows) validate() error {
 }
 
 // Release returns the noisy table.
-func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (table *NoisyRows, err error) {
+func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (table *NoisyRows, err error) {
 	defer sealed.Contain(&err)
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -120,22 +120,25 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	if err != nil {
 		return nil, err
 	}
+	var response *entropy.Source
 	for _, e := range events[1:] {
-		if view, err = sealed.Open(rows, permit, l.Scope, e); err != nil {
+		again, err := sealed.Open(rows, permit, l.Scope, e)
+		if err != nil {
 			return nil, err
 		}
+		response = again.Noise()
 	}
 	// Not the named result: a fault in the noise would hand it out as it is.
-	noisy, err := l.fill(view, choose(src.Split("order"), view.Len(), l.Rows))
+	noisy, err := l.fill(view, choose(view.Noise().Split("order"), view.Len(), l.Rows))
 	if err != nil {
 		return nil, err
 	}
 	noisy.StdDev = l.NoiseMultiplier * 2 * l.Norm * (1 + 1e-12)
-	if err := addGaussian(src.Split("features"), noisy.X, noisy.StdDev); err != nil {
+	if err := addGaussian(view.Noise().Split("features"), noisy.X, noisy.StdDev); err != nil {
 		return nil, err
 	}
 	if len(events) > 1 {
-		respond(src.Split("classes"), noisy.Labels, l.Classes, l.LabelNoise)
+		respond(response, noisy.Labels, l.Classes, l.LabelNoise)
 	}
 	return noisy, nil
 }

@@ -46,7 +46,7 @@ func pairs(t *NoisyRows) (rows [][2]float64) {
 func TestLocalRowsOfRows(t *testing.T) {
 	rows := rowsOf(1, [2]float64{2, 0.25}, [2]float64{0, 7}, [2]float64{math.NaN(), 0.5}, [2]float64{1, math.Inf(1)})
 	l := someLocalRows(1e-9, 6)
-	got, err := l.Release(background, localPermit(t, l), rows, source("local", 0))
+	got, err := l.Release(background, permitWith(t, source("local", 0), dp.ReplaceOne, 1, l.Events()...), rows)
 	if err != nil || got.Rows != 6 || len(got.X) != 12 || len(got.Labels) != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -54,7 +54,7 @@ func TestLocalRowsOfRows(t *testing.T) {
 		t.Errorf("rows %v, want %v", pairs(got), want)
 	}
 	l.PublicLabels = true
-	got, err = l.Release(background, localPermit(t, l), rows, source("local", 1))
+	got, err = l.Release(background, permitWith(t, source("local", 1), dp.ReplaceOne, 1, l.Events()...), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestLocalRowsOfRows(t *testing.T) {
 		}
 	}
 	l.Label, l.PublicLabels = nil, false
-	if got, err = l.Release(background, localPermit(t, l), rows, source("local", 2)); err != nil || got.Labels != nil {
+	if got, err = l.Release(background, permitWith(t, source("local", 2), dp.ReplaceOne, 1, l.Events()...), rows); err != nil || got.Labels != nil {
 		t.Errorf("classes %v that nobody asked for, %v", got.Labels, err)
 	}
 }
@@ -81,7 +81,7 @@ func TestLocalRowsDoNotShowTheirNumber(t *testing.T) {
 	for n := range 6 {
 		for _, rows := range []int{1, 3, 5} {
 			l := someLocalRows(1, rows)
-			got, err := l.Release(background, localPermit(t, l), rowsOf(1, make([][2]float64, n)...), source("number", n))
+			got, err := l.Release(background, permitWith(t, source("number", n), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, make([][2]float64, n)...))
 			if err != nil || got.Rows != rows || len(got.X) != 2*rows || len(got.Labels) != rows {
 				t.Errorf("%d rows, %d declared: %+v, %v", n, rows, got, err)
 			}
@@ -134,7 +134,7 @@ func TestLocalRowsSensitivity(t *testing.T) {
 func TestLocalRowsNoise(t *testing.T) {
 	const n, d = 200, 200
 	l := LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1.3, Rows: n, Features: d, Norm: 3, Row: func(x, _ []float64) {}}
-	got, err := l.Release(background, localPermit(t, l), rowsOf(1, make([][2]float64, 50)...), source("local noise", 0))
+	got, err := l.Release(background, permitWith(t, source("local noise", 0), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, make([][2]float64, 50)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestLocalRowsLabels(t *testing.T) {
 		{"unknown", slices.Repeat([][2]float64{{math.NaN(), 0}}, n/2), n / 2, []float64{0.25, 0.25, 0.25, 0.25}},
 	} {
 		l := someLocalRows(1, tt.rows)
-		got, err := l.Release(background, localPermit(t, l), rowsOf(1, tt.cells...), source(tt.name, 0))
+		got, err := l.Release(background, permitWith(t, source(tt.name, 0), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, tt.cells...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,17 +222,17 @@ func TestLocalRowsOrder(t *testing.T) {
 
 func TestLocalRowsNeedTheirCharge(t *testing.T) {
 	l, rows := someLocalRows(2, 3), rowsOf(1, [2]float64{1, 0.5})
-	if _, err := l.Release(background, nil, rows, source("charge", 0)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := l.Release(background, nil, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: got %v", err)
 	}
 	for _, rel := range []dp.Relation{dp.AddOrRemoveOne, dp.ZeroOut} {
 		p := permitFor(t, rel, 1, l.Events()...)
-		if _, err := l.Release(background, p, rows, source("charge", 1)); !errors.Is(err, ErrRelation) || p.Opened() {
+		if _, err := l.Release(background, p, rows); !errors.Is(err, ErrRelation) || p.Opened() {
 			t.Errorf("under %v: got %v, opened %v", rel, err, p.Opened())
 		}
 	}
 	p := permitFor(t, dp.ReplaceOne, 2, l.Events()...)
-	if _, err := l.Release(background, p, rows, source("charge", 2)); err == nil || p.Opened() {
+	if _, err := l.Release(background, p, rows); err == nil || p.Opened() {
 		t.Errorf("two rows per unit: got %v, opened %v", err, p.Opened())
 	}
 	for name, events := range map[string][]dp.Event{
@@ -242,12 +242,12 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 		"less noise on classes": {l.Events()[0], dp.RandomizedResponse{NoiseProbability: 0.5, Categories: 4}},
 		"other classes":         {l.Events()[0], dp.RandomizedResponse{NoiseProbability: 0.4, Categories: 5}},
 	} {
-		if got, err := l.Release(background, permitFor(t, dp.ReplaceOne, 1, events...), rows, source("charge", 3)); got != nil || !errors.Is(err, sealed.ErrNotReserved) {
+		if got, err := l.Release(background, permitWith(t, source("charge", 3), dp.ReplaceOne, 1, events...), rows); got != nil || !errors.Is(err, sealed.ErrNotReserved) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	p = localPermit(t, l)
-	if _, err := l.Release(background, p, rows, source("charge", 4)); err != nil {
+	if _, err := l.Release(background, p, rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range l.Events() {
@@ -261,7 +261,7 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	p = localPermit(t, l)
-	if _, err := l.Release(ctx, p, rows, source("charge", 5)); !errors.Is(err, context.Canceled) || p.Opened() {
+	if _, err := l.Release(ctx, p, rows); !errors.Is(err, context.Canceled) || p.Opened() {
 		t.Errorf("cancelled: %v, opened %v", err, p.Opened())
 	}
 	for name, bad := range map[string]func(*LocalRows){
@@ -280,7 +280,7 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 		b := someLocalRows(2, 3)
 		bad(&b)
 		p := localPermit(t, l)
-		if _, err := b.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
+		if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
 	}
@@ -288,11 +288,11 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 	b := someLocalRows(2, 3)
 	b.PublicLabels, b.Scope = true, dp.Scope{Lower: 0, Upper: 0.5}
 	p = permitFor(t, dp.ReplaceOne, 1, dp.Scoped{Scope: b.Scope, Event: b.Events()[0]})
-	if _, err := b.Release(background, p, rows, source("scope", 0)); err == nil || p.Opened() {
+	if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
 		t.Errorf("public classes of a scope: got %v, opened %v", err, p.Opened())
 	}
 	l.Label = func(cells []float64) int { panic(cells[0]) }
-	if got, err := l.Release(background, localPermit(t, l), rows, source("charge", 6)); got != nil || err != sealed.ErrFault {
+	if got, err := l.Release(background, permitWith(t, source("charge", 6), dp.ReplaceOne, 1, l.Events()...), rows); got != nil || err != sealed.ErrFault {
 		t.Errorf("a panic on a row: %v, %v", got, err)
 	}
 }

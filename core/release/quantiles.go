@@ -9,7 +9,6 @@ import (
 	"sort"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
 )
@@ -117,7 +116,7 @@ func (q Quantiles) validate(columns int) error {
 }
 
 // Release returns a distribution for each column.
-func (q Quantiles) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (columns []Distribution, err error) {
+func (q Quantiles) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (columns []Distribution, err error) {
 	defer sealed.Contain(&err)
 	if err := q.validate(len(rows.Schema().Columns)); err != nil {
 		return nil, err
@@ -136,7 +135,7 @@ func (q Quantiles) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	noisy := q.count(view)
 	for i := range noisy {
 		noisy[i].StdDev = std
-		if err := add(src, noisy[i].Counts, scale); err != nil {
+		if err := add(view.Noise(), noisy[i].Counts, scale); err != nil {
 			return nil, err
 		}
 	}

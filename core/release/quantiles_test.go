@@ -42,7 +42,7 @@ func TestQuantilesNoise(t *testing.T) {
 	for _, s := range settings {
 		for _, pure := range []bool{true, false} {
 			q := Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1.3, Pure: pure, Columns: []QuantileColumn{{Column: 0, Edges: edges}, {Column: 1, Edges: edges}}}
-			got, err := q.Release(background, permitFor(t, s.rel, s.rows, q.Event()), rowsOf(s.rows, [2]float64{math.NaN(), math.NaN()}), source("quantiles", int(s.apart)))
+			got, err := q.Release(background, permitWith(t, source("quantiles", int(s.apart)), s.rel, s.rows, q.Event()), rowsOf(s.rows, [2]float64{math.NaN(), math.NaN()}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,20 +94,20 @@ func TestQuantilesNeedTheirCharge(t *testing.T) {
 	rows := rowsOf(1, [2]float64{0, 0})
 	for _, pure := range []bool{true, false} {
 		q := someQuantiles(2, pure)
-		if _, err := q.Release(background, nil, rows, source("charge", 0)); !errors.Is(err, sealed.ErrNotReserved) {
+		if _, err := q.Release(background, nil, rows); !errors.Is(err, sealed.ErrNotReserved) {
 			t.Errorf("no permit: got %v", err)
 		}
 		for _, e := range []dp.Event{someQuantiles(3, pure).Event(), someQuantiles(2, !pure).Event()} {
 			p := permitFor(t, dp.AddOrRemoveOne, 1, e)
-			if _, err := q.Release(background, p, rows, source("charge", 1)); !errors.Is(err, sealed.ErrNotReserved) {
+			if _, err := q.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 				t.Errorf("on %v: got %v", e, err)
 			}
 		}
 		p := permitFor(t, dp.AddOrRemoveOne, 1, q.Event())
-		if _, err := q.Release(background, p, rows, source("charge", 2)); err != nil {
+		if _, err := q.Release(background, p, rows); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := q.Release(background, p, rows, source("charge", 3)); !errors.Is(err, sealed.ErrNotReserved) {
+		if _, err := q.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 			t.Errorf("a second release on one charge: got %v", err)
 		}
 		if _, err := q.Public(rows); !errors.Is(err, sealed.ErrNotReserved) {
@@ -127,7 +127,7 @@ func TestQuantilesNeedTheirCharge(t *testing.T) {
 		q := someQuantiles(2, true)
 		bad(&q)
 		p := permitFor(t, dp.AddOrRemoveOne, 1, someQuantiles(2, true).Event())
-		if _, err := q.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
+		if _, err := q.Release(background, p, rows); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
 	}
@@ -242,7 +242,7 @@ func TestBoundsAreUseful(t *testing.T) {
 	}
 	q := Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 1, Pure: true, Columns: []QuantileColumn{{Column: 1, Edges: edges}}}
 	for run := range 50 {
-		got, err := q.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, q.Event()), rowsOf(1, cells...), source("useful", run))
+		got, err := q.Release(background, permitWith(t, source("useful", run), dp.AddOrRemoveOne, 1, q.Event()), rowsOf(1, cells...))
 		if err != nil {
 			t.Fatal(err)
 		}

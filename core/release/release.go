@@ -34,13 +34,13 @@ type Count struct {
 func (c Count) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: c.NoiseMultiplier} }
 
 // Release returns the noisy count, which may be negative.
-func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (count int64, err error) {
+func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (count int64, err error) {
 	defer sealed.Contain(&err)
 	view, err := open(ctx, permit, rows, c.Scope, c.Event(), c.NoiseMultiplier)
 	if err != nil {
 		return 0, err
 	}
-	return laplace(src, int64(view.Len()), c.NoiseMultiplier*stake(permit))
+	return laplace(view.Noise(), int64(view.Len()), c.NoiseMultiplier*stake(permit))
 }
 
 // Majority releases the most frequent level of a column.
@@ -61,7 +61,7 @@ func (m Majority) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: 
 
 // Release returns the index of the level with the largest noisy count; ties go to
 // the lowest index.
-func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (level int, err error) {
+func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (level int, err error) {
 	defer sealed.Contain(&err)
 	if m.Levels < 2 {
 		return 0, fmt.Errorf("release: majority needs at least 2 levels, got %d", m.Levels)
@@ -78,7 +78,7 @@ func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *seal
 	}
 	scale := m.NoiseMultiplier * stake(permit)
 	if m.Levels == 2 {
-		d, err := laplace(src, counts[1]-counts[0], scale)
+		d, err := laplace(view.Noise(), counts[1]-counts[0], scale)
 		if err != nil || d <= 0 {
 			return 0, err
 		}
@@ -86,7 +86,7 @@ func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *seal
 	}
 	best := 0
 	for k := range counts {
-		if counts[k], err = laplace(src, counts[k], scale); err != nil {
+		if counts[k], err = laplace(view.Noise(), counts[k], scale); err != nil {
 			return 0, err
 		}
 		if counts[k] > counts[best] {
@@ -125,7 +125,7 @@ type Mean struct {
 func (m Mean) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.NoiseMultiplier} }
 
 // Release returns the noisy mean, clamped to [−1, 1].
-func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (mean float64, err error) {
+func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (mean float64, err error) {
 	defer sealed.Contain(&err)
 	if !(m.ExpectedRows > 0) || math.IsInf(m.ExpectedRows, 0) {
 		return 0, fmt.Errorf("release: expected rows must be a finite number > 0, got %g", m.ExpectedRows)
@@ -138,7 +138,7 @@ func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 	for i := range view.Len() {
 		sum += quantise(m.Value(view.Row(i)))
 	}
-	noisy, err := laplace(src, sum, m.NoiseMultiplier*stake(permit)*grid)
+	noisy, err := laplace(view.Noise(), sum, m.NoiseMultiplier*stake(permit)*grid)
 	if err != nil {
 		return 0, err
 	}

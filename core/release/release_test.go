@@ -26,7 +26,7 @@ func TestCountNoise(t *testing.T) {
 		rows := rowsOf(s.rows, [2]float64{0, 0}, [2]float64{1, 0}, [2]float64{math.NaN(), math.NaN()})
 		z := make([]float64, draws)
 		for i := range z {
-			n, err := c.Release(background, permitFor(t, s.rel, s.rows, c.Event()), rows, source("count", i))
+			n, err := c.Release(background, permitWith(t, source("count", i), s.rel, s.rows, c.Event()), rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,8 +86,9 @@ func TestMajorityLaw(t *testing.T) {
 			m := Majority{Scope: dp.WholeScope, NoiseMultiplier: 1.25, Column: 0, Levels: tt.levels}
 			rows := rowsOf(s.rows, cells...)
 			observed := make([]int, tt.levels)
+			draws := draws * int(s.apart) // more noise moves less of the law
 			for i := range draws {
-				k, err := m.Release(background, permitFor(t, s.rel, s.rows, m.Event()), rows, source("majority", i))
+				k, err := m.Release(background, permitWith(t, source("majority", i), s.rel, s.rows, m.Event()), rows)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +103,7 @@ func TestMajorityLaw(t *testing.T) {
 					p = argMaxLaw(discreteLaplace(scale), tt.counts)
 				}
 				for j := range p {
-					p[j] *= draws
+					p[j] *= float64(draws)
 				}
 				return p
 			}
@@ -123,7 +124,7 @@ func TestMeanNoise(t *testing.T) {
 		m := Mean{Scope: dp.WholeScope, NoiseMultiplier: 1.5, ExpectedRows: 1e6, Value: func(cells []float64) float64 { return cells[1] }}
 		z := make([]float64, draws)
 		for i := range z {
-			v, err := m.Release(background, permitFor(t, s.rel, s.rows, m.Event()), rowsOf(s.rows, cells...), source("mean", i))
+			v, err := m.Release(background, permitWith(t, source("mean", i), s.rel, s.rows, m.Event()), rowsOf(s.rows, cells...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,11 +161,11 @@ func TestOneRowMovesCountAndMeanByOne(t *testing.T) {
 		c := Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
 		seed := rapid.Uint64().Draw(t, "seed")
 		both := func(cells [][2]float64) (float64, int64) {
-			v, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rowsOf(1, cells...), entropy.Seeded(seed))
+			v, err := m.Release(background, permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, m.Event()), rowsOf(1, cells...))
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, cells...), entropy.Seeded(seed))
+			n, err := c.Release(background, permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, cells...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +190,7 @@ func TestScopesBoundReleases(t *testing.T) {
 		want  int64
 	}{{dp.WholeScope, 4}, {dp.Scope{Lower: 0, Upper: 2.0 / 256}, 2}, {dp.Scope{Lower: 2.0 / 256, Upper: 1}, 2}, {dp.Scope{Lower: 0.5, Upper: 1}, 0}} {
 		c := Count{Scope: tt.scope, NoiseMultiplier: 0.01} // noise is 0 but for e^-100
-		got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, dp.Scoped{Scope: tt.scope, Event: c.Event()}), rows, source("scope", 0))
+		got, err := c.Release(background, permitWith(t, source("scope", 0), dp.AddOrRemoveOne, 1, dp.Scoped{Scope: tt.scope, Event: c.Event()}), rows)
 		if err != nil || got != tt.want {
 			t.Errorf("scope %v: %d rows (%v), want %d", tt.scope, got, err, tt.want)
 		}
@@ -202,7 +203,6 @@ func TestReleasesTakeTheirEvents(t *testing.T) {
 	truth := func(c []float64) float64 { return c[1] }
 	class := func([]float64) int { return 1 }
 	type run func(ctx context.Context, p *sealed.Permit, multiplier float64) error
-	src := func() *entropy.Source { return source("events", 0) }
 	tests := []struct {
 		name  string
 		event func(multiplier float64) []dp.Event
@@ -210,34 +210,34 @@ func TestReleasesTakeTheirEvents(t *testing.T) {
 	}{
 		{"count", func(x float64) []dp.Event { return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}} },
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := Count{Scope: dp.WholeScope, NoiseMultiplier: x}.Release(ctx, p, rows, src())
+				_, err := Count{Scope: dp.WholeScope, NoiseMultiplier: x}.Release(ctx, p, rows)
 				return err
 			}},
 		{"majority", func(x float64) []dp.Event { return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}} },
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := Majority{Scope: dp.WholeScope, NoiseMultiplier: x, Levels: 4}.Release(ctx, p, rows, src())
+				_, err := Majority{Scope: dp.WholeScope, NoiseMultiplier: x, Levels: 4}.Release(ctx, p, rows)
 				return err
 			}},
 		{"mean", func(x float64) []dp.Event { return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}} },
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := Mean{Scope: dp.WholeScope, NoiseMultiplier: x, Value: truth, ExpectedRows: 1}.Release(ctx, p, rows, src())
+				_, err := Mean{Scope: dp.WholeScope, NoiseMultiplier: x, Value: truth, ExpectedRows: 1}.Release(ctx, p, rows)
 				return err
 			}},
 		{"accuracy", func(x float64) []dp.Event { return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}} },
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: x, Levels: 4, Predict: class}.Release(ctx, p, rows, src())
+				_, err := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: x, Levels: 4, Predict: class}.Release(ctx, p, rows)
 				return err
 			}},
 		{"pure accuracy", func(x float64) []dp.Event { return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}} },
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: x, Pure: true, Levels: 4, Predict: class}.Release(ctx, p, rows, src())
+				_, err := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: x, Pure: true, Levels: 4, Predict: class}.Release(ctx, p, rows)
 				return err
 			}},
 		{"absolute error", func(x float64) []dp.Event {
 			return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: 2 * x}, dp.DiscreteGaussian{NoiseMultiplier: x}}
 		},
 			func(ctx context.Context, p *sealed.Permit, x float64) error {
-				_, err := AbsoluteError{Scope: dp.WholeScope, MeanNoiseMultiplier: 2 * x, NoiseMultiplier: x, Truth: truth, Predict: truth}.Release(ctx, p, rows, src())
+				_, err := AbsoluteError{Scope: dp.WholeScope, MeanNoiseMultiplier: 2 * x, NoiseMultiplier: x, Truth: truth, Predict: truth}.Release(ctx, p, rows)
 				return err
 			}},
 	}
@@ -303,16 +303,16 @@ func TestPanicShowsNoRow(t *testing.T) {
 	number := func(cells []float64) float64 { panic(cells[1]) }
 	class := func(cells []float64) int { panic(cells[1]) }
 	m := Mean{Scope: dp.WholeScope, NoiseMultiplier: 1, ExpectedRows: 1, Value: number}
-	if v, err := m.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, m.Event()), rows, source("panic", 0)); v != 0 || err != sealed.ErrFault {
+	if v, err := m.Release(background, permitWith(t, source("panic", 0), dp.AddOrRemoveOne, 1, m.Event()), rows); v != 0 || err != sealed.ErrFault {
 		t.Errorf("mean: %v, %v", v, err)
 	}
 	a := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1, Levels: 4, Predict: class}
-	if v, err := a.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, a.Event()), rows, source("panic", 0)); v != (AccuracyScore{}) || err != sealed.ErrFault {
+	if v, err := a.Release(background, permitWith(t, source("panic", 0), dp.AddOrRemoveOne, 1, a.Event()), rows); v != (AccuracyScore{}) || err != sealed.ErrFault {
 		t.Errorf("accuracy: %v, %v", v, err)
 	}
 	e := absolute(1, 1)
 	e.Predict = number
-	if v, err := e.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, e.Events()...), rows, source("panic", 0)); v != (ErrorScore{}) || err != sealed.ErrFault {
+	if v, err := e.Release(background, permitWith(t, source("panic", 0), dp.AddOrRemoveOne, 1, e.Events()...), rows); v != (ErrorScore{}) || err != sealed.ErrFault {
 		t.Errorf("absolute error: %v, %v", v, err)
 	}
 }

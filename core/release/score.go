@@ -60,9 +60,9 @@ func (a Accuracy) Event() dp.Event {
 }
 
 // Release returns the noisy score.
-func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (score AccuracyScore, err error) {
+func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (score AccuracyScore, err error) {
 	defer sealed.Contain(&err)
-	counts, std, err := a.counts(ctx, permit, rows, src)
+	counts, std, err := a.counts(ctx, permit, rows)
 	if err != nil {
 		return AccuracyScore{}, err
 	}
@@ -96,7 +96,7 @@ func readAccuracy(counts []float64, std, perUnit float64) AccuracyScore {
 	}
 }
 
-func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) ([]float64, float64, error) {
+func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) ([]float64, float64, error) {
 	if a.Levels < 2 || a.Predict == nil && a.PredictInput == nil {
 		return nil, 0, fmt.Errorf("release: accuracy needs a prediction and at least 2 classes")
 	}
@@ -130,7 +130,7 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 		scale := 2 * k * a.NoiseMultiplier
 		noisy := make([]float64, len(exact))
 		for i, c := range exact {
-			z, err := laplace(src, c, scale)
+			z, err := laplace(view.Noise(), c, scale)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -139,7 +139,7 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 		return noisy, scale * math.Sqrt2, nil
 	}
 	std := a.NoiseMultiplier * math.Sqrt2 * k
-	noisy, err := gaussian(src, exact, std)
+	noisy, err := gaussian(view.Noise(), exact, std)
 	return noisy, std, err
 }
 
@@ -193,7 +193,7 @@ func (a AbsoluteError) Events() []dp.Event {
 }
 
 // Release returns the noisy errors.
-func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (score ErrorScore, err error) {
+func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (score ErrorScore, err error) {
 	defer sealed.Contain(&err)
 	if a.Truth == nil || a.Predict == nil {
 		return ErrorScore{}, fmt.Errorf("release: absolute error needs a truth and a prediction")
@@ -211,7 +211,7 @@ func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows 
 			first[1] += grid
 		}
 	}
-	noisy, err := gaussian(src, first, a.MeanNoiseMultiplier*math.Sqrt2*k*grid)
+	noisy, err := gaussian(view.Noise(), first, a.MeanNoiseMultiplier*math.Sqrt2*k*grid)
 	if err != nil {
 		return ErrorScore{}, err
 	}
@@ -235,7 +235,7 @@ func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows 
 		second[2] += grid
 	}
 	std := a.NoiseMultiplier * math.Sqrt(3) * k
-	noisy, err = gaussian(src, second, std*grid)
+	noisy, err = gaussian(view.Noise(), second, std*grid)
 	if err != nil {
 		return ErrorScore{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 )
 
@@ -104,9 +103,9 @@ func (g GroupScores) Fewest(apart int) float64 {
 }
 
 // Release returns the score of every group, that of unknown ones last.
-func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (scores []GroupScore, err error) {
+func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (scores []GroupScore, err error) {
 	defer sealed.Contain(&err)
-	sums, err := g.sums(ctx, permit, rows, src)
+	sums, err := g.sums(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func (g GroupScores) unit() int64 {
 }
 
 // sums returns the noisy pairs (loss, 1 − loss) in units, group after group.
-func (g GroupScores) sums(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) ([]float64, error) {
+func (g GroupScores) sums(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) ([]float64, error) {
 	if g.Groups < 1 || g.Group == nil || g.Loss == nil {
 		return nil, fmt.Errorf("release: scores by group need groups and a loss")
 	}
@@ -167,11 +166,11 @@ func (g GroupScores) sums(ctx context.Context, permit *sealed.Permit, rows *seal
 	}
 	scale := g.NoiseMultiplier * stake(permit) * float64(unit)
 	if !g.Pure {
-		return gaussian(src, exact, scale)
+		return gaussian(view.Noise(), exact, scale)
 	}
 	noisy := make([]float64, len(exact))
 	for i, c := range exact {
-		z, err := laplace(src, c, scale)
+		z, err := laplace(view.Noise(), c, scale)
 		if err != nil {
 			return nil, err
 		}

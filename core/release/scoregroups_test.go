@@ -39,7 +39,7 @@ func TestGroupScoresNoise(t *testing.T) {
 			g := byClass(2.5, pure, true)
 			z := make([][]float64, len(exact))
 			for i := range draws {
-				noisy, err := g.sums(background, permitFor(t, s.rel, s.rows, g.Event()), rowsOf(s.rows, cells...), source("groups", i))
+				noisy, err := g.sums(background, permitWith(t, source("groups", i), s.rel, s.rows, g.Event()), rowsOf(s.rows, cells...))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +70,7 @@ func TestGroupErrorsNoise(t *testing.T) {
 	g := byClass(1.5, false, false)
 	z := make([]float64, n)
 	for i := range z {
-		noisy, err := g.sums(background, permitFor(t, dp.AddOrRemoveOne, 3, g.Event()), rowsOf(3, [2]float64{0, 0.25}), source("group errors", i))
+		noisy, err := g.sums(background, permitWith(t, source("group errors", i), dp.AddOrRemoveOne, 3, g.Event()), rowsOf(3, [2]float64{0, 0.25}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestGroupScoresSensitivity(t *testing.T) {
 		g := byClass(2, rapid.Bool().Draw(t, "pure"), rapid.Bool().Draw(t, "counted"))
 		seed := rapid.Uint64().Draw(t, "seed")
 		sums := func(cells [][2]float64) []float64 {
-			noisy, err := g.sums(background, permitFor(t, dp.AddOrRemoveOne, 1, g.Event()), rowsOf(1, cells...), entropy.Seeded(seed))
+			noisy, err := g.sums(background, permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, g.Event()), rowsOf(1, cells...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestTooFewFollowsFromTheNoise(t *testing.T) {
 	few := 0
 	const n = 400
 	for i := range n {
-		scores, err := g.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, g.Event()), table, source("few", i))
+		scores, err := g.Release(background, permitWith(t, source("few", i), dp.AddOrRemoveOne, 1, g.Event()), table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,23 +231,23 @@ func TestGroupScoresNeedTheirCharge(t *testing.T) {
 		"less noise than ran": dp.DiscreteGaussian{NoiseMultiplier: 4},
 		"another law":         dp.DiscreteLaplace{NoiseMultiplier: 2},
 	} {
-		if _, err := g.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, event), rows, source(name, 0)); !errors.Is(err, sealed.ErrNotReserved) {
+		if _, err := g.Release(background, permitWith(t, source(name, 0), dp.AddOrRemoveOne, 1, event), rows); !errors.Is(err, sealed.ErrNotReserved) {
 			t.Errorf("%s: %v, want ErrNotReserved", name, err)
 		}
 	}
 	permit := permitFor(t, dp.AddOrRemoveOne, 1, g.Event())
-	if _, err := g.Release(background, permit, rows, source("once", 0)); err != nil {
+	if _, err := g.Release(background, permit, rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Release(background, permit, rows, source("twice", 0)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := g.Release(background, permit, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("a second release: %v, want ErrNotReserved", err)
 	}
 	g.Loss = nil
-	if _, err := g.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, g.Event()), rows, source("no loss", 0)); err == nil {
+	if _, err := g.Release(background, permitWith(t, source("no loss", 0), dp.AddOrRemoveOne, 1, g.Event()), rows); err == nil {
 		t.Error("scores without a loss were released")
 	}
 	g = byClass(2, false, true)
-	if got, err := g.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, g.Event()), rows, nil); got != nil || err == nil {
+	if got, err := g.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, g.Event()), rows); got != nil || err == nil {
 		t.Errorf("without a source of noise: %v, %v", got, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
 )
@@ -64,7 +63,7 @@ func (t Tables) validate() error {
 
 // Release returns the noisy tables in the order of Pairs, row-major. Cells may be
 // negative.
-func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) (tables [][]int64, err error) {
+func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (tables [][]int64, err error) {
 	defer sealed.Contain(&err)
 	if err := t.validate(); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := noise.AddDiscreteGaussian(src, table, std); err != nil {
+		if err := noise.AddDiscreteGaussian(view.Noise(), table, std); err != nil {
 			return nil, err
 		}
 	}

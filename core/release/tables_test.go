@@ -70,7 +70,7 @@ func TestTablesNoise(t *testing.T) {
 		rows := rowsOf(s.rows, [2]float64{math.NaN(), math.NaN()})
 		var z, other []float64
 		for i := range 400 {
-			got, err := tables.Release(background, permitFor(t, s.rel, s.rows, tables.Event()), rows, source("tables", i))
+			got, err := tables.Release(background, permitWith(t, source("tables", i), s.rel, s.rows, tables.Event()), rows)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,18 +115,18 @@ func TestTablesSensitivity(t *testing.T) {
 
 func TestTablesNeedTheirCharge(t *testing.T) {
 	tables, rows := someTables(2), rowsOf(1, [2]float64{0, 0})
-	if _, err := tables.Release(background, nil, rows, source("charge", 0)); err == nil {
+	if _, err := tables.Release(background, nil, rows); err == nil {
 		t.Error("released without a permit")
 	}
 	p := permitFor(t, dp.AddOrRemoveOne, 1, dp.DiscreteGaussian{NoiseMultiplier: 3})
-	if _, err := tables.Release(background, p, rows, source("charge", 1)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := tables.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("less noise than booked: got %v", err)
 	}
 	p = permitFor(t, dp.AddOrRemoveOne, 1, tables.Event())
-	if _, err := tables.Release(background, p, rows, source("charge", 2)); err != nil {
+	if _, err := tables.Release(background, p, rows); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tables.Release(background, p, rows, source("charge", 3)); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := tables.Release(background, p, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("a second release on one charge: got %v", err)
 	}
 	if _, err := tables.Public(rows); err == nil {
@@ -143,7 +143,7 @@ func TestTablesNeedTheirCharge(t *testing.T) {
 		b := someTables(2)
 		bad(&b)
 		p := permitFor(t, dp.AddOrRemoveOne, 1, tables.Event())
-		if _, err := b.Release(background, p, rows, source("bad", 0)); err == nil || p.Opened() {
+		if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
 			t.Errorf("%s: got %v, opened %v", name, err, p.Opened())
 		}
 	}

@@ -21,7 +21,7 @@ func TestNoiseOutOfRange(t *testing.T) {
 	}
 	c := someMoments(1e-200)
 	c.Norm = 1e-100
-	if got, err := c.Release(background, permitFor(t, dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, [2]float64{}), source("range", 1)); got != nil || err == nil {
+	if got, err := c.Release(background, permitWith(t, source("range", 1), dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, [2]float64{})); got != nil || err == nil {
 		t.Errorf("no noise by underflow: %v, %v", got, err)
 	}
 }

@@ -95,8 +95,8 @@ func TestWorkersChangeNothing(t *testing.T) {
 		var all []seen
 		w, err := Study[int, uint64]{Select: sel, Workers: workers,
 			Draw: func(src *entropy.Source) int { return int(src.Uint64n(5)) },
-			Base: func(_ context.Context, p *sealed.Permit, run, c int, src *entropy.Source) (uint64, float64, error) {
-				v := src.Uint64()
+			Base: func(_ context.Context, p *sealed.Permit, run, c int) (uint64, float64, error) {
+				v := p.Randomness("value").Uint64()
 				mu.Lock()
 				all = append(all, seen{run, c, v})
 				mu.Unlock()
@@ -104,7 +104,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 					return 0, 0, errFailed
 				}
 				return v, float64(c), nil // ties
-			}}.Run(context.Background(), permitFor(t, sel), entropy.Seeded(seed))
+			}}.Run(context.Background(), permitWith(t, entropy.Seeded(seed), sel))
 		if err != nil && !errors.Is(err, ErrNothing) {
 			t.Fatal(err)
 		}
@@ -132,14 +132,14 @@ func TestPanicGoesOn(t *testing.T) {
 				}
 			}()
 			_, _ = Study[int, int]{Select: sel, Workers: workers, Draw: func(*entropy.Source) int { return 0 },
-				Base: func(context.Context, *sealed.Permit, int, int, *entropy.Source) (int, float64, error) { panic("fault") },
-			}.Run(context.Background(), permitFor(t, sel), entropy.Seeded(1))
+				Base: func(context.Context, *sealed.Permit, int, int) (int, float64, error) { panic("fault") },
+			}.Run(context.Background(), permitWith(t, entropy.Seeded(1), sel))
 		}()
 	}
 }
 
 func TestNoPermit(t *testing.T) {
-	if _, err := Run(context.Background(), nil, sel, entropy.Seeded(1), func(*entropy.Source) int { return 0 }, never(t)); err == nil {
+	if _, err := Run(context.Background(), nil, sel, func(*entropy.Source) int { return 0 }, never(t)); err == nil {
 		t.Error("a selection ran without a permit")
 	}
 }

@@ -10,7 +10,7 @@
 //
 // A Study keeps the theorem's preconditions by construction: K is drawn before any
 // row is read and never leaves the function; candidates see a source and no data;
-// every run has its own key and its own permit for the base event; nothing is
+// every run has its own permit for the base event, with streams of its own; nothing is
 // memoised, pruned or stopped early; a run that fails scores −Inf and counts; the
 // losers are dropped. When the context ends the study is charged in full and
 // releases nothing.
@@ -51,45 +51,46 @@ type Study[C, M any] struct {
 	Draw func(src *entropy.Source) C
 	// Base is run number run (from 0) on a candidate. It must cost at most Select.Event
 	// for every candidate that Draw can return; its permit holds the parts of
-	// Select.Event, each once. An error is a failed run. Base may be called from several
-	// goroutines at once, and what it is given depends on run alone.
-	Base func(ctx context.Context, permit *sealed.Permit, run int, candidate C, src *entropy.Source) (M, float64, error)
+	// Select.Event, each once, and has the run's own streams. An error is a failed run.
+	// Base may be called from several goroutines at once, and what it is given depends on
+	// run alone.
+	Base func(ctx context.Context, permit *sealed.Permit, run int, candidate C) (M, float64, error)
 	// Workers bounds the runs side by side; 0 means one. It does not change the result.
 	Workers int
 }
 
 // Run is a Study of one run after another.
 func Run[C, M any](
-	ctx context.Context, permit *sealed.Permit, sel dp.Select, src *entropy.Source,
+	ctx context.Context, permit *sealed.Permit, sel dp.Select,
 	draw func(src *entropy.Source) C,
-	base func(ctx context.Context, permit *sealed.Permit, candidate C, src *entropy.Source) (M, float64, error),
+	base func(ctx context.Context, permit *sealed.Permit, candidate C) (M, float64, error),
 ) (Winner[C, M], error) {
 	return Study[C, M]{Select: sel, Draw: draw,
-		Base: func(ctx context.Context, permit *sealed.Permit, _ int, candidate C, src *entropy.Source) (M, float64, error) {
-			return base(ctx, permit, candidate, src)
-		}}.Run(ctx, permit, src)
+		Base: func(ctx context.Context, permit *sealed.Permit, _ int, candidate C) (M, float64, error) {
+			return base(ctx, permit, candidate)
+		}}.Run(ctx, permit)
 }
 
 // Run draws the secret number of runs, draws a candidate for each, runs Base on them
 // and returns the winner; ties go to the first. permit must hold Select, unused.
-func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entropy.Source) (Winner[C, M], error) {
+func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit) (Winner[C, M], error) {
 	none := Winner[C, M]{Score: math.Inf(-1)}
 	switch {
 	case permit == nil:
 		return none, errors.New("selection: a permit is required")
-	case src == nil:
-		return none, errors.New("selection: a source of randomness is required")
 	case s.Draw == nil || s.Base == nil:
 		return none, errors.New("selection: how candidates are drawn and run is required")
 	}
-	runs, err := drawRuns(s.Select.Runs, src.Split("runs"))
+	// What cannot be drawn is refused before the event is taken.
+	number, err := sampler(s.Select.Runs)
 	if err != nil {
 		return none, err
 	}
-	next, err := sealed.Runs(permit, s.Select)
+	src, permitOf, err := sealed.Runs(permit, s.Select)
 	if err != nil {
 		return none, err
 	}
+	runs := number(src.Split("runs"))
 	var (
 		mu    sync.Mutex
 		best  = none
@@ -101,14 +102,14 @@ func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entrop
 			return
 		}
 		candidate := s.Draw(src.Split("candidate", uint64(i)))
-		p, err := next()
+		p, err := permitOf(i)
 		if err != nil {
 			mu.Lock()
 			defer mu.Unlock()
 			fault = err
 			return
 		}
-		model, score, err := s.Base(ctx, p, i, candidate, src.Split("run", uint64(i)))
+		model, score, err := s.Base(ctx, p, i, candidate)
 		p.Close()
 		if err != nil || math.IsNaN(score) || math.IsInf(score, -1) {
 			return // a failed run scores −Inf and counts
@@ -133,38 +134,53 @@ func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit, src *entrop
 
 // drawRuns draws the number of runs from its law.
 func drawRuns(law dp.Runs, src *entropy.Source) (int, error) {
+	draw, err := sampler(law)
+	if err != nil {
+		return 0, err
+	}
+	return draw(src), nil
+}
+
+// sampler returns the sampler of a law, or says why there is none.
+func sampler(law dp.Runs) (func(src *entropy.Source) int, error) {
 	if law == nil {
-		return 0, errors.New("selection: no law for the number of runs")
+		return nil, errors.New("selection: no law for the number of runs")
 	}
 	if err := law.Validate(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	switch law := law.(type) {
 	case dp.TruncatedNegativeBinomial:
-		return drawNegativeBinomial(law, src)
+		gamma, err := accountant.TNBGamma(law)
+		if err != nil {
+			return nil, err
+		}
+		return func(src *entropy.Source) int { return drawNegativeBinomial(law.Eta, gamma, src) }, nil
 	case dp.PoissonRuns:
-		return drawPoisson(law.Mean, src)
+		if law.Mean > 500 {
+			return nil, fmt.Errorf("selection: a Poisson number of runs has a mean of at most 500 here, got %g", law.Mean)
+		}
+		return func(src *entropy.Source) int { return drawPoisson(law.Mean, src) }, nil
 	case dp.RandomStopping:
 		most := math.Ceil(-math.Log(law.Delta2) / law.Gamma)
 		if !(most <= 1e7) {
-			return 0, fmt.Errorf("selection: random stopping after at most %g runs is too long", most)
+			return nil, fmt.Errorf("selection: random stopping after at most %g runs is too long", most)
 		}
-		k := 1
-		for float64(k) < most && !src.Bernoulli(law.Gamma) {
-			k++
-		}
-		return k, nil
+		return func(src *entropy.Source) int {
+			k := 1
+			for float64(k) < most && !src.Bernoulli(law.Gamma) {
+				k++
+			}
+			return k
+		}, nil
 	}
-	return 0, fmt.Errorf("selection: runs of kind %T have no sampler here", law)
+	return nil, fmt.Errorf("selection: runs of kind %T have no sampler here", law)
 }
 
 // drawPoisson inverts the distribution function from 0 upwards, P(k) = e^(−μ)·μ^k/k!;
 // means above 500 are refused, since e^(−μ) must keep its digits. Zero runs are
 // possible, and then nothing is released.
-func drawPoisson(mean float64, src *entropy.Source) (int, error) {
-	if mean > 500 {
-		return 0, fmt.Errorf("selection: a Poisson number of runs has a mean of at most 500 here, got %g", mean)
-	}
+func drawPoisson(mean float64, src *entropy.Source) int {
 	p := math.Exp(-mean)
 	u, k := src.Float64(), 0
 	for cumulative := p; u >= cumulative; cumulative += p {
@@ -174,7 +190,7 @@ func drawPoisson(mean float64, src *entropy.Source) (int, error) {
 			break
 		}
 	}
-	return k, nil
+	return k
 }
 
 // drawNegativeBinomial inverts the distribution function of D(η, γ) on a 53-bit uniform; its
@@ -182,22 +198,18 @@ func drawPoisson(mean float64, src *entropy.Source) (int, error) {
 // hundred, and grows with the mean by the rounding of the sum.
 //
 //	P(k) ∝ (1−γ)^k · Π_{j<k} (j+η)/(j+1), k >= 1 (for η = 0: (1−γ)^k / k)
-func drawNegativeBinomial(law dp.TruncatedNegativeBinomial, src *entropy.Source) (int, error) {
-	gamma, err := accountant.TNBGamma(law)
-	if err != nil {
-		return 0, err
-	}
-	p := firstProbability(law.Eta, gamma)
+func drawNegativeBinomial(eta, gamma float64, src *entropy.Source) int {
+	p := firstProbability(eta, gamma)
 	u, k := src.Float64(), 1
 	for cumulative := p; u >= cumulative; cumulative += p {
-		ratio := (1 - gamma) * (float64(k) + law.Eta) / float64(k+1)
+		ratio := (1 - gamma) * (float64(k) + eta) / float64(k+1)
 		p *= ratio
 		k++
 		if ratio < 1 && p < 1e-17*gamma {
 			break // past the mode the tail is below p/γ, less than the resolution of u
 		}
 	}
-	return k, nil
+	return k
 }
 
 func firstProbability(eta, gamma float64) float64 {

@@ -25,8 +25,11 @@ var (
 	sel  = dp.Select{Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: 8}, Event: base}
 )
 
-func permitFor(t testing.TB, e dp.Event) *sealed.Permit {
-	p, err := sealed.NewPermit("id", "d", dp.AddOrRemoveOne, 1, e)
+// permitFor is a permit whose noise does not matter.
+func permitFor(t testing.TB, e dp.Event) *sealed.Permit { return permitWith(t, entropy.Seeded(1), e) }
+
+func permitWith(t testing.TB, src *entropy.Source, e dp.Event) *sealed.Permit {
+	p, err := sealed.NewPermit("id", "d", dp.AddOrRemoveOne, 1, e, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,10 +140,10 @@ func TestWinnerIsTheBestOfK(t *testing.T) {
 	}
 	scores := make([]float64, n)
 	for i := range scores {
-		w, err := Run(context.Background(), permitFor(t, sel), sel, entropy.Seeded(6).Split("study", uint64(i)),
+		w, err := Run(context.Background(), permitWith(t, entropy.Seeded(6).Split("study", uint64(i)), sel), sel,
 			func(src *entropy.Source) float64 { return src.Float64() },
-			func(_ context.Context, _ *sealed.Permit, c float64, src *entropy.Source) (float64, float64, error) {
-				u := src.Float64()
+			func(_ context.Context, p *sealed.Permit, c float64) (float64, float64, error) {
+				u := p.Randomness("score").Float64()
 				return u, u, nil
 			})
 		if err != nil || w.Score != w.Model {
@@ -170,12 +173,12 @@ func TestRunsAreFresh(t *testing.T) {
 	rows := rowsOf(1, 2)
 	most := 0
 	for study := range uint64(30) {
-		p = permitFor(t, sel)
+		p = permitWith(t, entropy.Seeded(8).Split("study", study), sel)
 		calls := 0
-		_, err := Run(context.Background(), p, sel, entropy.Seeded(8).Split("study", study),
+		_, err := Run(context.Background(), p, sel,
 			func(src *entropy.Source) int { use(src); return 0 },
-			func(_ context.Context, child *sealed.Permit, _ int, src *entropy.Source) (int, float64, error) {
-				use(src)
+			func(_ context.Context, child *sealed.Permit, _ int) (int, float64, error) {
+				use(child.Randomness("run"))
 				calls++
 				children = append(children, child)
 				if child == p {
@@ -184,9 +187,11 @@ func TestRunsAreFresh(t *testing.T) {
 				if study%2 == 1 {
 					return 0, 1, nil // leaves its event unused
 				}
-				if _, err := sealed.Open(rows, child, dp.WholeScope, base); err != nil {
+				v, err := sealed.Open(rows, child, dp.WholeScope, base)
+				if err != nil {
 					t.Fatalf("a run cannot open its event: %v", err)
 				}
+				use(v.Noise())
 				if _, err := sealed.Open(rows, child, dp.WholeScope, base); !errors.Is(err, sealed.ErrNotReserved) {
 					t.Fatalf("a run opened its event twice (%v)", err)
 				}
@@ -200,7 +205,7 @@ func TestRunsAreFresh(t *testing.T) {
 		}
 		most = max(most, calls)
 		// A second study needs a second reservation.
-		if _, err := Run(context.Background(), p, sel, entropy.Seeded(1), func(*entropy.Source) int { return 0 }, never(t)); !errors.Is(err, sealed.ErrNotReserved) {
+		if _, err := Run(context.Background(), p, sel, func(*entropy.Source) int { return 0 }, never(t)); !errors.Is(err, sealed.ErrNotReserved) {
 			t.Fatalf("one reservation paid for two studies (%v)", err)
 		}
 	}
@@ -214,8 +219,8 @@ func TestRunsAreFresh(t *testing.T) {
 	}
 }
 
-func never(t *testing.T) func(context.Context, *sealed.Permit, int, *entropy.Source) (int, float64, error) {
-	return func(context.Context, *sealed.Permit, int, *entropy.Source) (int, float64, error) {
+func never(t *testing.T) func(context.Context, *sealed.Permit, int) (int, float64, error) {
+	return func(context.Context, *sealed.Permit, int) (int, float64, error) {
 		t.Error("a run that must not happen")
 		return 0, 0, nil
 	}
@@ -226,9 +231,9 @@ func never(t *testing.T) func(context.Context, *sealed.Permit, int, *entropy.Sou
 func studyOf(t *testing.T, seed uint64, outcome func(i int) (float64, error)) (int, Winner[int, int], error) {
 	i := 0
 	drawn := 0
-	w, err := Run(context.Background(), permitFor(t, sel), sel, entropy.Seeded(seed),
+	w, err := Run(context.Background(), permitWith(t, entropy.Seeded(seed), sel), sel,
 		func(*entropy.Source) int { drawn++; return drawn },
-		func(_ context.Context, _ *sealed.Permit, c int, _ *entropy.Source) (int, float64, error) {
+		func(_ context.Context, _ *sealed.Permit, c int) (int, float64, error) {
 			s, err := outcome(i)
 			i++
 			return 10 * c, s, err
@@ -296,15 +301,15 @@ func TestNumberOfRunsIsNotReleased(t *testing.T) {
 // as they are, and drawing them does not touch the permit.
 func TestCandidatesDoNotDependOnData(t *testing.T) {
 	study := func(rows *sealed.Rows) (seen []uint64) {
-		_, err := Run(context.Background(), permitFor(t, sel), sel, entropy.Seeded(31),
+		_, err := Run(context.Background(), permitWith(t, entropy.Seeded(31), sel), sel,
 			func(src *entropy.Source) uint64 { v := src.Uint64(); seen = append(seen, v); return v },
-			func(_ context.Context, p *sealed.Permit, _ uint64, src *entropy.Source) (int, float64, error) {
+			func(_ context.Context, p *sealed.Permit, _ uint64) (int, float64, error) {
 				v, err := sealed.Open(rows, p, dp.WholeScope, base)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for range v.Len() * 100 {
-					src.Uint64() // runs that draw more than others
+					v.Noise().Uint64() // runs that draw more than others
 				}
 				if v.Len() > 3 {
 					return 0, 0, errFailed
@@ -330,10 +335,10 @@ func TestInterruptedStudyReleasesNothing(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, after := range []int{1, 2} {
 			ctx, cancel := context.WithCancel(context.Background())
-			p := permitFor(t, sel)
+			p := permitWith(t, entropy.Seeded(seed), sel)
 			runs := 0
-			w, err := Run(ctx, p, sel, entropy.Seeded(seed), func(*entropy.Source) int { return 1 },
-				func(_ context.Context, _ *sealed.Permit, _ int, _ *entropy.Source) (int, float64, error) {
+			w, err := Run(ctx, p, sel, func(*entropy.Source) int { return 1 },
+				func(_ context.Context, _ *sealed.Permit, _ int) (int, float64, error) {
 					if runs++; runs == after {
 						cancel()
 					}
@@ -358,19 +363,17 @@ func TestRunRefuses(t *testing.T) {
 		name string
 		held dp.Event
 		sel  dp.Select
-		src  *entropy.Source
 	}{
-		{"no source", sel, sel, nil},
-		{"not reserved", base, sel, entropy.Seeded(1)},
-		{"fewer runs reserved", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: 9}, Event: base}, entropy.Seeded(1)},
-		{"a cheaper run reserved", sel, dp.Select{Runs: sel.Runs, Event: dp.Gaussian{NoiseMultiplier: 1}}, entropy.Seeded(1)},
-		{"a law without a sampler", dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}, dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}, entropy.Seeded(1)},
-		{"no law", sel, dp.Select{Event: base}, entropy.Seeded(1)},
-		{"invalid law", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: math.NaN()}, Event: base}, entropy.Seeded(1)},
+		{"not reserved", base, sel},
+		{"fewer runs reserved", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: 9}, Event: base}},
+		{"a cheaper run reserved", sel, dp.Select{Runs: sel.Runs, Event: dp.Gaussian{NoiseMultiplier: 1}}},
+		{"a law without a sampler", dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}, dp.Select{Runs: dp.PoissonRuns{Mean: 501}, Event: base}},
+		{"no law", sel, dp.Select{Event: base}},
+		{"invalid law", sel, dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: math.NaN()}, Event: base}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := permitFor(t, tt.held)
-			if _, err := Run(context.Background(), p, tt.sel, tt.src, draw, never(t)); err == nil || p.Opened() {
+			if _, err := Run(context.Background(), p, tt.sel, draw, never(t)); err == nil || p.Opened() {
 				t.Fatalf("error %v, opened %v", err, p.Opened())
 			}
 		})

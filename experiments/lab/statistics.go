@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -17,11 +16,11 @@ import (
 )
 
 // charged reserves the event on a ledger of its own, runs and commits.
-func charged(ctx context.Context, dataset string, event dp.Event, f func(*ledger.Permit) error) error {
+func charged(ctx context.Context, dataset string, event dp.Event, seed uint64, f func(*ledger.Permit) error) error {
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{
 		Dataset: dataset, Plan: "replay", Event: event, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
-		Epsilon: "10", Delta: "0.00001", Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, 32),
+		Epsilon: "10", Delta: "0.00001", Public: true, Seed: &seed, Digest: bytes.Repeat([]byte{1}, 32),
 	})
 	if err != nil {
 		return err
@@ -32,7 +31,7 @@ func charged(ctx context.Context, dataset string, event dp.Event, f func(*ledger
 // NoisyTables releases contingency tables of the columns with the target, and with each
 // other where the need is feature.NeedPairTables, by one Gaussian mechanism of the given
 // multiplier. bins are those of numeric columns.
-func (t *Table) NoisyTables(ctx context.Context, rows *intake.Rows, need feature.Need, bins int, noiseMultiplier float64, src *entropy.Source) (*feature.Statistics, error) {
+func (t *Table) NoisyTables(ctx context.Context, rows *intake.Rows, need feature.Need, bins int, noiseMultiplier float64, seed uint64) (*feature.Statistics, error) {
 	layout, err := feature.NewLayout(t.Schema, t.Target, bins)
 	if err != nil {
 		return nil, err
@@ -54,8 +53,8 @@ func (t *Table) NoisyTables(ctx context.Context, rows *intake.Rows, need feature
 		}
 	}
 	var tables [][]int64
-	if err := charged(ctx, t.Name, r.Event(), func(permit *ledger.Permit) (err error) {
-		tables, err = r.Release(ctx, permit, rows, src)
+	if err := charged(ctx, t.Name, r.Event(), seed, func(permit *ledger.Permit) (err error) {
+		tables, err = r.Release(ctx, permit, rows)
 		return err
 	}); err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ type Distances struct {
 
 // NoisyDistances releases the sums of both classes over the linear encoding of all
 // columns, whose rows have norm 1 at most, by one Gaussian mechanism.
-func (t *Table) NoisyDistances(ctx context.Context, rows *intake.Rows, noiseMultiplier float64, src *entropy.Source) (*Distances, error) {
+func (t *Table) NoisyDistances(ctx context.Context, rows *intake.Rows, noiseMultiplier float64, seed uint64) (*Distances, error) {
 	target := t.Schema.Column(t.Target)
 	if levels := len(t.Schema.Columns[target].Levels()); levels != 2 {
 		return nil, fmt.Errorf("%s: distances compare 2 classes, the target has %d", t.Name, levels)
@@ -112,8 +111,8 @@ func (t *Table) NoisyDistances(ctx context.Context, rows *intake.Rows, noiseMult
 		},
 	}
 	var sums *release.Sums
-	if err := charged(ctx, t.Name, r.Event(), func(permit *ledger.Permit) (err error) {
-		sums, err = r.Release(ctx, permit, rows, src)
+	if err := charged(ctx, t.Name, r.Event(), seed, func(permit *ledger.Permit) (err error) {
+		sums, err = r.Release(ctx, permit, rows)
 		return err
 	}); err != nil {
 		return nil, err

@@ -49,12 +49,12 @@ func (p *problem) methods(t *lab.Table) []string {
 
 // choose returns columns, or nil for all, from a release of the given multiplier.
 func (p *problem) choose(ctx context.Context, s *split, method string, multiplier float64, seed uint64) ([]string, error) {
-	src := entropy.Seeded(seed).Split("choose")
+	noise := entropy.Seeded(seed).Split("choose").Uint64() // another seed than the selector's
 	var selector feature.Selector
 	count := p.count
 	switch method {
 	case distance, careful:
-		d, err := s.NoisyDistances(ctx, s.rows, multiplier, src)
+		d, err := s.NoisyDistances(ctx, s.rows, multiplier, noise)
 		switch {
 		case err != nil:
 			return nil, err
@@ -67,7 +67,7 @@ func (p *problem) choose(ctx context.Context, s *split, method string, multiplie
 	case correlation:
 		selector, count = feature.Greedy{Options: feature.MatrixOptions{Seed: seed}}, feature.Auto
 	}
-	statistics, err := s.NoisyTables(ctx, s.rows, selector.Need(), p.bins, multiplier, src)
+	statistics, err := s.NoisyTables(ctx, s.rows, selector.Need(), p.bins, multiplier, noise)
 	if err != nil {
 		return nil, err
 	}

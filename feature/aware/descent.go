@@ -63,26 +63,23 @@ func (s *Split) Descending(d Descent) Trainer {
 	return func(ctx context.Context, columns []int, repeats int, src *entropy.Source) ([]float64, error) {
 		d := d
 		d.Columns = columns
-		sources := make([]*entropy.Source, repeats)
-		for i := range sources {
-			sources[i] = src.Split("fit", uint64(i))
-		}
-		return s.descend(ctx, d, sources)
+		return s.descend(ctx, d, repeats, src.Split("fits").Uint64())
 	}
 }
 
 // Descend trains on the training rows with noise from a seed and returns the accuracy in
 // percent on the test rows.
 func (s *Split) Descend(ctx context.Context, d Descent, seed uint64) (accuracy float64, err error) {
-	v, err := s.descend(ctx, d, []*entropy.Source{entropy.Seeded(seed)})
+	v, err := s.descend(ctx, d, 1, seed)
 	if err != nil {
 		return 0, err
 	}
 	return v[0], nil
 }
 
-// descend trains once for each source, all on one permit of a ledger of their own.
-func (s *Split) descend(ctx context.Context, d Descent, sources []*entropy.Source) ([]float64, error) {
+// descend trains a number of times, all on one permit of a ledger of their own with noise
+// from a seed.
+func (s *Split) descend(ctx context.Context, d Descent, repeats int, seed uint64) ([]float64, error) {
 	o := encode.Options{Linear: true, InterceptOnly: len(d.Columns) == 0}
 	for _, j := range d.Columns {
 		o.Attributes = append(o.Attributes, name(j))
@@ -100,21 +97,21 @@ func (s *Split) descend(ctx context.Context, d Descent, sources []*entropy.Sourc
 		Target:       func(cells []float64) float64 { return cells[at] },
 		ExpectedRows: float64(len(s.Train)), LearningRate: d.LearningRate / (enc.Scale * enc.Scale),
 	}
-	events := make([]dp.Event, len(sources))
+	events := make([]dp.Event, repeats)
 	for i := range events {
 		events[i] = d.Event()
 	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{
 		Dataset: s.Table.Name, Plan: "replay", Event: dp.Compose{Events: events}, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
-		Epsilon: "10", Delta: "0.00001", Public: true, Seeded: true, Digest: bytes.Repeat([]byte{1}, 32),
+		Epsilon: "10", Delta: "0.00001", Public: true, Seed: &seed, Digest: bytes.Repeat([]byte{1}, 32),
 	})
 	if err != nil {
 		return nil, err
 	}
 	var all [][]float64
-	for _, src := range sources {
-		weights, err := gradient.Descend(ctx, permit, s.rows, g, src)
+	for range repeats {
+		weights, err := gradient.Descend(ctx, permit, s.rows, g)
 		if err != nil {
 			return nil, errors.Join(err, l.Commit(ctx, permit))
 		}

@@ -101,19 +101,19 @@ func pass(net *nn.Net, spec zoo.Spec, batch, rows, length int, private bool) (se
 			}
 		},
 	}
-	ctx, src := context.Background(), entropy.Seeded(1)
+	ctx, seed := context.Background(), uint64(1)
 	if !private {
 		t.Clipping = gradient.Unclipped
-		err = gradient.TrainPublic(ctx, sealed, t, params, src)
+		err = gradient.TrainPublic(ctx, sealed, t, params, entropy.Seeded(seed))
 		return time.Since(started).Seconds(), processors() - used, err
 	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "bench"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{Dataset: "random", Plan: "p", Event: t.Event(), Relation: dp.AddOrRemoveOne, Unit: "row",
-		RowsPerUnit: 1, Epsilon: "1", Delta: "1e-5", Public: true, Digest: []byte(strings.Repeat("x", 32)), Seeded: true})
+		RowsPerUnit: 1, Epsilon: "1", Delta: "1e-5", Public: true, Digest: []byte(strings.Repeat("x", 32)), Seed: &seed})
 	if err != nil {
 		return 0, 0, err
 	}
-	err = gradient.Train(ctx, permit, sealed, t, params, src)
+	err = gradient.Train(ctx, permit, sealed, t, params)
 	return time.Since(started).Seconds(), processors() - used, err
 }
 

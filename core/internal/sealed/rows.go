@@ -13,6 +13,7 @@ import (
 	"log/slog"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/schema"
 )
 
@@ -154,7 +155,7 @@ func (r *Rows) Schema() *schema.Schema { return r.schema }
 func (r *Rows) InputDim() int { return r.table().inputs.Dim }
 
 // Open shows the rows of scope to a mechanism that runs event, and marks the
-// event as used.
+// event as used. The view brings the stream of that event.
 func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if p == nil {
 		return nil, ErrNotReserved
@@ -172,10 +173,13 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if r.simulation && !r.public {
 		return nil, fmt.Errorf("rows of a simulation, and the data set is not public: %w", ErrForeign)
 	}
-	if err := p.take(scope, event); err != nil {
+	noise, err := p.take(scope, event)
+	if err != nil {
 		return nil, err
 	}
-	return r.view(scope), nil
+	v := r.view(scope)
+	v.noise = noise
+	return v, nil
 }
 
 // OpenPublic shows the rows of scope without a permit, and only when the schema
@@ -255,6 +259,16 @@ type View struct {
 	input func(i int, dst []float32)
 	units func() ([]int32, int)
 	seeds func() []uint64
+	noise func() *entropy.Source // nil without a permit
+}
+
+// Noise is the stream of the event that the rows were opened for: all noise of its
+// release comes from here. It is nil for OpenPublic.
+func (v *View) Noise() *entropy.Source {
+	if v.noise == nil {
+		return nil
+	}
+	return v.noise()
 }
 
 // Len is the number of rows in the scope: a private fact.

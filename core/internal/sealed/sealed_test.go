@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/schema"
 )
 
@@ -24,7 +25,7 @@ func rows(t *testing.T) *Rows {
 
 func permit(t *testing.T, e dp.Event) *Permit {
 	t.Helper()
-	p, err := NewPermit("id", "d", dp.AddOrRemoveOne, 1, e)
+	p, err := NewPermit("id", "d", dp.AddOrRemoveOne, 1, e, entropy.Seeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestOpenNeedsTheReservedEventOnce(t *testing.T) {
 func TestOpenRefusesForeignPermits(t *testing.T) {
 	g := dp.Gaussian{NoiseMultiplier: 2}
 	r := rows(t)
-	other, _ := NewPermit("id", "other", dp.AddOrRemoveOne, 1, g)
+	other, _ := NewPermit("id", "other", dp.AddOrRemoveOne, 1, g, entropy.Seeded(1))
 	if _, err := Open(r, other, dp.WholeScope, g); !errors.Is(err, ErrWrongDataset) {
 		t.Errorf("permit of another data set: %v", err)
 	}
@@ -146,12 +147,12 @@ func TestRunsOfASelection(t *testing.T) {
 	sel := dp.Select{Runs: dp.TruncatedNegativeBinomial{Mean: 4}, Event: dp.Compose{Events: []dp.Event{
 		dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: 0.5}, Event: g}, dp.Scoped{Scope: dp.Scope{Lower: 0.5, Upper: 1}, Event: g}}}}
 	p := permit(t, sel)
-	next, err := Runs(p, sel)
+	_, next, err := Runs(p, sel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
-		run, err := next()
+	for i := range 3 {
+		run, err := next(i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +165,10 @@ func TestRunsOfASelection(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Runs(p, sel); !errors.Is(err, ErrNotReserved) {
+	if _, err := next(1); err == nil {
+		t.Fatal("run 1 got a second permit, with the noise of its first")
+	}
+	if _, _, err := Runs(p, sel); !errors.Is(err, ErrNotReserved) {
 		t.Fatalf("the selection ran twice: %v", err)
 	}
 }

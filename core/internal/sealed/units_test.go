@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/schema"
 )
 
@@ -57,7 +58,7 @@ func TestSeedsBelongToTheUnit(t *testing.T) {
 
 func TestRowsApart(t *testing.T) {
 	for rel, want := range map[dp.Relation]int{dp.AddOrRemoveOne: 3, dp.ZeroOut: 3, dp.ReplaceOne: 6} {
-		p, err := NewPermit("id", "d", rel, 3, dp.NoOp{})
+		p, err := NewPermit("id", "d", rel, 3, dp.NoOp{}, entropy.Seeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,10 @@ func model(t *testing.T, store ledger.Store) {
 				s := &slot{tenths: rapid.IntRange(1, 8).Draw(t, "tenths"), key: rapid.SampledFrom([]string{"", "", "a", "b"}).Draw(t, "key"),
 					state: ledger.Reserved, owner: l}
 				q := Spend(m.name, float64(s.tenths)/10)
-				q.ReplayKey = s.key
+				if s.key != "" {
+					seed := uint64(1)
+					q.Seed, q.Plan = &seed, s.key
+				}
 				p, receipt, err := l.Reserve(ctx, q)
 				old := m.replay[s.key]
 				fits := m.charged(ledger.Reserved, ledger.Committed)+s.tenths <= m.total

@@ -60,7 +60,7 @@ func tampering(t *testing.T, s ledger.Store) {
 	create(t, l, "log", "2")
 	for i := range 4 {
 		q := Spend("log", 0.125)
-		q.ReplayKey = fmt.Sprint("key", i)
+		q.Seed, q.Plan = new(uint64), fmt.Sprint("key", i)
 		if i == 2 {
 			q.Digest[0]++
 			q.Updated = true
