@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"pawl/core/identity"
 	"pawl/core/intake"
@@ -301,11 +302,13 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows, 
 	}
 	column, units := s.Column(s.Unit.Column), map[string]float64{}
 	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
-		if column >= 0 && found.Unit != "" {
-			if _, known := units[found.Unit]; !known {
-				units[found.Unit] = float64(len(units))
+		// An optional unit is not looked at while rows are read.
+		if i, ok := slices.BinarySearch(found.Columns, s.Unit.Column); ok && column >= 0 && found.Cells[i].Text != "" {
+			unit := found.Cells[i].Text
+			if _, known := units[unit]; !known {
+				units[unit] = float64(len(units))
 			}
-			cells[column] = units[found.Unit]
+			cells[column] = units[unit]
 		}
 		rows = append(rows, cells)
 		return nil
