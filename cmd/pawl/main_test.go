@@ -50,6 +50,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
 			e.Setenv("PAWL_LEDGER", "")
 			e.Setenv("PAWL_DATA", "")
+			// What an earlier version wrote, a copy for each script.
+			if err := os.CopyFS(filepath.Join(e.WorkDir, "released"), os.DirFS("testdata/released")); err != nil {
+				return err
+			}
 			return errors.Join(writeClinic(e.WorkDir, clinicRows), writeWide(e.WorkDir, clinicRows), writeCopies(e.WorkDir))
 		},
 		Condition: func(c string) (bool, error) {

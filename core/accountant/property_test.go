@@ -89,8 +89,14 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 			if math.IsInf(r.Epsilon, 1) {
 				continue
 			}
+			most := delta*(1+1e-6) + 4e-15*(1+r.Epsilon)
+			if r.Epsilon < 1e-3 {
+				// The best orders are so large there that the two searches may end at
+				// different ones. Either bound is valid.
+				most *= 2
+			}
 			d, err := deltaBy(e, addRemove, r.Epsilon, w)
-			if err != nil || !(d.Delta >= 0) || d.Delta > delta*(1+1e-6)+4e-15*(1+r.Epsilon) {
+			if err != nil || !(d.Delta >= 0) || d.Delta > most {
 				t.Fatalf("%+v: epsilon %v at delta %v has delta %v, %v", w, r.Epsilon, delta, d.Delta, err)
 			}
 		}

@@ -186,6 +186,19 @@ func (t *txn) changedVectors(s *state, found []*identity.Print) (bool, error) {
 	return any, nil
 }
 
+// knownTable says that the data set had these records before: the same rows in another format or order are no
+// change of the data.
+func (t *txn) knownTable(s *state, found []*identity.Print) (bool, error) {
+	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == identity.Table })
+	if i < 0 {
+		return false, nil
+	}
+	kept, err := t.prints(s.name)
+	return slices.ContainsFunc(kept, func(k *identity.Print) bool {
+		return k.Kind == identity.Table && k.Identity == found[i].Identity
+	}), err
+}
+
 // differ books what the request says to be different and is not booked yet.
 func (t *txn) differ(s *state, q Request) error {
 	for _, d := range q.Different {

@@ -266,7 +266,11 @@ func (t *txn) registerUse(s *state, q Request) error {
 		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
 			Relation: q.Relation, Public: q.Public, Digest: digest, UnitColumn: q.UnitColumn})
 	}
-	if !q.Updated {
+	same, err := t.knownTable(s, q.Prints)
+	if err != nil {
+		return err
+	}
+	if !q.Updated && !same {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
 			Advice: fmt.Sprintf("if rows were appended or corrected, say so with --updated (the budget stays the same); other data needs a name of its own: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
 	}
