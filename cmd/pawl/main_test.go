@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".data", "state"))
 			e.Setenv("PAWL_LEDGER", "")
 			e.Setenv("PAWL_DATA", "")
 			return errors.Join(writeClinic(e.WorkDir, clinicRows), writeWide(e.WorkDir, clinicRows))
@@ -109,7 +110,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // A refusal by the ledger comes after the plan was shown.
-var failure = regexp.MustCompile(`^((NOT PRIVATE|Plan|Total|Expected|note|  ).*\n)*error: .+\n(hint: .+\n)?$`)
+var failure = regexp.MustCompile(`^((NOT PRIVATE|warning|Plan|Total|Expected|note|  ).*\n)*error: .+\n(hint: .+\n)?$`)
 
 func files(ts *testscript.TestScript, work string) []string {
 	var out []string

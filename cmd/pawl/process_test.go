@@ -25,7 +25,7 @@ import (
 func process(dir string, args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), asProgram+"=1", "XDG_DATA_HOME="+dir, "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
+	c.Env = append(os.Environ(), asProgram+"=1", "XDG_DATA_HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
 	return c
 }
 

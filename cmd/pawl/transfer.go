@@ -152,7 +152,12 @@ An export is as old as it is: what was charged after it was written is not in it
 			if _, err := f.Seek(0, 0); err != nil {
 				return err
 			}
-			l, store, err := a.openLedger(c.Context())
+			// A ledger that was lost may be put back by its export; Import asks for its secret.
+			d, err := a.ledgerAddress()
+			if err != nil {
+				return err
+			}
+			l, store, err := a.openAt(c.Context(), d, nil)
 			if err != nil {
 				return err
 			}

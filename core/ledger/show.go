@@ -35,6 +35,8 @@ type Statement struct {
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
 	Head    Hash    `json:"head"`
 	Entries []Entry `json:"entries"`
+	// Reconciled lists what was said of a log that did not hold what had been seen of it.
+	Reconciled []Reconciliation `json:"reconciled,omitempty"`
 }
 
 // Standing is a limit and what is charged to it.
@@ -80,7 +82,9 @@ type Entry struct {
 	Method     string          `json:"accountant"`
 	NotPrivate bool            `json:"not_private"`
 	Foreign    *Foreign        `json:"foreign,omitempty"`
-	Approvals  []Act           `json:"approvals"`
+	// Rebooked says who booked it again after a ledger had lost it, and why.
+	Rebooked  *Act  `json:"rebooked,omitempty"`
+	Approvals []Act `json:"approvals"`
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
@@ -115,7 +119,8 @@ func (s *state) snapshot() *state {
 
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
-		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{}}
+		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
+		Reconciled: slices.Clone(s.reconciled)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
@@ -124,7 +129,7 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
 		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
-			NotPrivate: e.NotPrivate, Foreign: e.foreign, Approvals: append([]Act{}, e.approvals...)}
+			NotPrivate: e.NotPrivate, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
 		p := prices.one(e.event, e.Event)
 		shown.Epsilon, shown.Method = p.epsilon, p.method
 		out.Entries = append(out.Entries, shown)

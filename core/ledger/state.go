@@ -35,6 +35,7 @@ type entry struct {
 	digest    Hash     // the bytes it was booked for
 	replayed  bool     // another permit for it was handed out
 	foreign   *Foreign // nil: pawl ran it
+	rebooked  *Act     // nil: it was booked when it ran
 	approvals []Act
 }
 
@@ -42,6 +43,8 @@ type entry struct {
 type state struct {
 	name     string
 	head     Head
+	hashes   []Hash // of the records, in order
+	declared bool   // a first use or a steward said what the data set is
 	created  string // time of the first record
 	unit     string // "" until somebody declares it
 	rows     int    // rows per unit, 0 until somebody declares it
@@ -58,6 +61,8 @@ type state struct {
 	liveOf   map[string]int // those of a user
 	frozen   *Act           // nil: it is not
 	shares   map[string]*share
+
+	reconciled []Reconciliation
 }
 
 func newState(name string) *state {
@@ -109,6 +114,8 @@ func (s *state) apply(r *Record) error {
 		err = s.approve(r)
 	case KindBook:
 		err = s.book(r)
+	case KindReconcile:
+		err = s.reconcile(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
@@ -119,7 +126,7 @@ func (s *state) apply(r *Record) error {
 	if s.created == "" {
 		s.created = r.Time
 	}
-	s.head = Head{Seq: r.Seq, Hash: r.Hash}
+	s.head, s.hashes = Head{Seq: r.Seq, Hash: r.Hash}, append(s.hashes, r.Hash)
 	return nil
 }
 
@@ -131,7 +138,7 @@ func (s *state) create(r *Record) error {
 	if s.budget != nil {
 		return broken(s.name, r.Seq, "the data set has a budget already")
 	}
-	if !s.known() {
+	if !s.declared {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
@@ -144,7 +151,7 @@ func (s *state) register(r *Record) error {
 	if err := decode(r, &b); err != nil {
 		return err
 	}
-	if !s.known() {
+	if !s.declared {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
@@ -155,6 +162,7 @@ func (s *state) register(r *Record) error {
 
 // declare fills in what nobody has declared yet; what stands is never replaced.
 func (s *state) declare(unit string, rows int, relation dp.Relation) {
+	s.declared = true
 	if s.unit == "" {
 		s.unit = unit
 	}

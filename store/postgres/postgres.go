@@ -4,7 +4,7 @@
 // that runs with fsync off is refused).
 //
 // The role that creates the ledger owns its tables. Others need USAGE on the schema,
-// SELECT on its tables, INSERT on records and heads, and UPDATE on heads.
+// SELECT on its tables, INSERT on records, heads and codes, and UPDATE on heads and codes.
 package postgres
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pawl/core/ledger"
@@ -90,8 +91,35 @@ func connect(ctx context.Context, url string) (s *Store, ready bool, err error) 
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return s, false, err
 	}
-	ready, err = inspect(ctx, s.pool, s.name)
+	if ready, err = inspect(ctx, s.pool, s.name); ready && err == nil {
+		err = s.addCodes(ctx)
+	}
 	return s, ready, err
+}
+
+// addCodes adds the table of codes to a ledger of before. Who may not leaves it to the
+// owner; until then nobody has codes.
+func (s *Store) addCodes(ctx context.Context) error {
+	there, err := hasCodes(ctx, s.pool)
+	if there || err != nil {
+		return err
+	}
+	err = s.run(ctx, writing, func(tx pgx.Tx) error {
+		if there, err := hasCodes(ctx, tx); there || err != nil { // another process was first
+			return err
+		}
+		_, err := tx.Exec(ctx, codes)
+		return err
+	})
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) && e.Code == "42501" { // insufficient_privilege
+		return nil
+	}
+	return err
+}
+
+func hasCodes(ctx context.Context, q querier) (there bool, err error) {
+	err = q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'pawl_ledger' AND tablename = 'codes')`).Scan(&there)
+	return there, err
 }
 
 type querier interface {
@@ -130,7 +158,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if ready, err := inspect(ctx, tx, s.name); ready || err != nil { // another process was first
 			return err
 		}
-		if _, err := tx.Exec(ctx, tables); err != nil {
+		if _, err := tx.Exec(ctx, tables+codes); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO pawl_ledger.version (version) VALUES ($1)`, schemaVersion); err != nil {

@@ -16,6 +16,7 @@ type transaction struct {
 	tx       pgx.Tx
 	s        *Store
 	readOnly bool
+	coded    bool // the table of codes was seen
 }
 
 // Names lists what has a head or a record: a log of which either was removed by
@@ -85,6 +86,42 @@ func (t *transaction) Append(r ledger.Record) error {
 func (t *transaction) Secret() (secret []byte, err error) {
 	err = t.tx.QueryRow(t.ctx, `SELECT secret FROM pawl_ledger.secret`).Scan(&secret)
 	return secret, t.s.explain(err)
+}
+
+// codes reports whether there is a table of codes. It is asked in every transaction: its
+// owner may make it while this process runs, and what is booked then needs a code.
+func (t *transaction) codes() (bool, error) {
+	if !t.coded {
+		there, err := hasCodes(t.ctx, t.tx)
+		if t.coded = there; err != nil {
+			return false, t.s.explain(err)
+		}
+	}
+	return t.coded, nil
+}
+
+func (t *transaction) Code(dataset string) (code []byte, err error) {
+	if there, err := t.codes(); !there || err != nil {
+		return nil, err
+	}
+	err = t.tx.QueryRow(t.ctx, `SELECT code FROM pawl_ledger.codes WHERE dataset = $1`, dataset).Scan(&code)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return code, t.s.explain(err)
+}
+
+// SetCode does nothing where the owner has not made the table yet.
+func (t *transaction) SetCode(dataset string, code []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a code in a read-only transaction", ledger.ErrStore)
+	}
+	if there, err := t.codes(); !there || err != nil {
+		return err
+	}
+	_, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.codes (dataset, code) VALUES ($1, $2)
+		ON CONFLICT (dataset) DO UPDATE SET code = excluded.code`, dataset, code)
+	return t.s.explain(err)
 }
 
 func (t *transaction) Adopt(secret []byte) error {
