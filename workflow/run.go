@@ -79,6 +79,7 @@ type Outcome struct {
 	Components *Components
 	// Seeded says that the run is a simulation: NOT PRIVATE.
 	Seeded bool
+	booked booked
 }
 
 // Score is a released or exact score in the units of the report.
@@ -140,7 +141,8 @@ func (plan *Plan) digest(data []byte) string {
 
 // Run reserves the plan, runs its stages and commits. When a stage fails or ctx
 // ends after rows were opened, the reservation stays charged and nothing is
-// released; before that it is cancelled.
+// released; before that it is cancelled. An *UnconfirmedError comes with the outcome, to
+// be held back.
 func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
@@ -148,12 +150,15 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	var err error
 	out.Receipt, out.Seeded, err = plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
+		if err := out.booked.keep(env.Ledger, permit); err != nil {
+			return err
+		}
 		return plan.stages(ctx, env, permit, src, out)
 	})
-	if err != nil {
+	if unconfirmed := (*UnconfirmedError)(nil); err != nil && !errors.As(err, &unconfirmed) {
 		return nil, err
 	}
-	return out, nil
+	return out, err
 }
 
 // charged reserves the plan, runs work on the permit, and commits. When work fails
@@ -186,7 +191,10 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 		}
 		return receipt, false, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
 	}
-	return receipt, src.Seeded(), env.Ledger.Commit(context.WithoutCancel(ctx), permit)
+	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
+		return receipt, src.Seeded(), &UnconfirmedError{receipt.ID, err}
+	}
+	return receipt, src.Seeded(), nil
 }
 
 func (plan *Plan) source(env Env) (*entropy.Source, error) {

@@ -81,6 +81,7 @@ type Selected struct {
 	// Search is what method pafs as published did, else nil.
 	Search    *PublishedSearch
 	occurring int // columns that are not the same in all public rows
+	booked    booked
 }
 
 // NewSelectPlan validates the input and prices the statistics that the method looks
@@ -216,7 +217,10 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		asked.Epsilon = "1"
 		booked := *plan
 		booked.problem = &asked
-		receipt, _, err := booked.charged(ctx, env, func(_ *ledger.Permit, src *entropy.Source) (err error) {
+		receipt, _, err := booked.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) (err error) {
+			if err := out.booked.keep(env.Ledger, permit); err != nil {
+				return err
+			}
 			if err = look(); err == nil && c.Mode == Local {
 				out.Table, err = c.publishedRows(plan, env.Rows, src.Split("rows"), out.Selection.Chosen)
 			}
@@ -226,6 +230,9 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		return out, err
 	}
 	receipt, seeded, err := plan.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) error {
+		if err := out.booked.keep(env.Ledger, permit); err != nil {
+			return err
+		}
 		env.Progress.step("select", 0, 0)
 		s, err := c.noisy(ctx, plan, env.Rows, permit, src.Split("select"))
 		if err != nil {

@@ -356,7 +356,11 @@ func (out *Outcome) fillScore(s *report.Statement) {
 }
 
 func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, receipt ledger.Receipt) error {
-	view, err := env.Ledger.Show(ctx, plan.problem.Dataset)
+	return fillBudget(ctx, env.Ledger, plan.problem.Dataset, s, receipt)
+}
+
+func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report.Statement, receipt ledger.Receipt) error {
+	view, err := l.Show(ctx, dataset)
 	if err != nil {
 		return err
 	}
@@ -378,9 +382,10 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 		Total: amount(view.Total), Spent: amount(view.Spent), Reserved: amount(view.Reserved), Left: amount(view.Left),
 		Entry: receipt.ID, Head: fmt.Sprintf("%x", view.Head[:]),
 	}
-	if !env.Ledger.PerUser() {
+	if !l.PerUser() {
 		s.Budget.Ledger = "team"
 	}
+	s.Warnings = append(reconciled(&view, receipt.ID), s.Warnings...)
 	return nil
 }
 

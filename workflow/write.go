@@ -16,6 +16,9 @@ import (
 type Output struct {
 	dir, staging string
 	made         bool // dir did not exist before
+	// Confirm is asked when all is staged, before it is moved into place; with an error
+	// nothing is. nil: nobody is asked.
+	Confirm func() error
 }
 
 // Files that a run owns inside its output directory.
@@ -111,6 +114,11 @@ func (o *Output) Write(m *model.Model, s *report.Statement) error {
 		ReportFile: report.HTML, StatementFile: report.WriteJSON, CardFile: report.Card,
 	} {
 		if err := o.file(name, s, write); err != nil {
+			return err
+		}
+	}
+	if o.Confirm != nil {
+		if err := o.Confirm(); err != nil {
 			return err
 		}
 	}

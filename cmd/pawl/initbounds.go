@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,14 +119,18 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return err
 	}
 	out, err := plan.Release(ctx, env)
-	if err != nil {
+	if err != nil && !isDoubt(err) {
 		return err
 	}
+	doubt := cmp.Or(err, out.Confirm(ctx, l))
 	v, err := viewBounds(f.out, header, plan, declared, out)
 	if err != nil {
-		return err
+		return errors.Join(doubt, err)
 	}
 	text := schema.BoundsTemplate(name, header, b.unit, b.rowsPerUnit, v.remark(), released(out, v))
+	if doubt != nil {
+		return a.holdBounds(out, f.out, text, b, doubt)
+	}
 	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}

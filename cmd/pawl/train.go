@@ -274,15 +274,12 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	env.Progress = progress.step
 	outcome, err := plan.Run(ctx, env)
 	progress.done()
-	if err != nil {
+	if err != nil && !isDoubt(err) {
 		return err
 	}
-	s, err := outcome.Statement(ctx, env, version(), now)
+	s, err := a.deliver(ctx, out, outcome, env, err, now)
 	if err != nil {
 		return err
-	}
-	if err := out.Write(outcome.Model, s); err != nil {
-		return fmt.Errorf("the run is charged, but its files could not be written: %w", err)
 	}
 	if see != nil {
 		see(s)

@@ -20,7 +20,7 @@ type Statement struct {
 	Public      bool        `json:"public"`
 	Unit        string      `json:"unit"`
 	RowsPerUnit int         `json:"rows_per_unit"`
-	Relation    dp.Relation `json:"relation"`
+	Relation    dp.Relation `json:"relation,omitzero"` // 0 while nobody has declared it
 	Created     string      `json:"created"`
 	// Granted is nil when nobody granted a budget: a public data set without limit.
 	Granted *Grant `json:"granted"`
