@@ -49,6 +49,7 @@ func (e *UnconfirmedError) Unwrap() error { return e.Cause }
 type HeldError struct {
 	Path, Dataset, Entry string
 	Epsilon              string // asked
+	Flag                 string // names the ledger
 	Cause                error
 }
 
@@ -63,7 +64,7 @@ func (e *HeldError) Error() string {
 
 // Hint says how to get it.
 func (e *HeldError) Hint() string {
-	return fmt.Sprintf("pawl ledger reconcile %s --reason WHY", shellQuote(e.Path))
+	return strings.TrimSuffix(fmt.Sprintf("pawl ledger reconcile %s --reason WHY %s", shellQuote(e.Path), e.Flag), " ")
 }
 
 func (e *HeldError) Unwrap() error { return e.Cause }
@@ -117,10 +118,15 @@ func (out *BoundsOutcome) Confirm(ctx context.Context, l *ledger.Ledger) error {
 	return out.booked.confirm(ctx, l)
 }
 
-// Keys keeps the keys of what is held back, apart from it.
-type Keys interface {
-	Put(entry string, key []byte) error
-	Drop(entry string) error
+// Safe is where the keys of what is held back lie, apart from it.
+type Safe struct {
+	Keys interface {
+		Put(entry string, key []byte) error
+		Drop(entry string) error
+	}
+	// Address is where the ledger was, as it may be shown; Flag what to type so that a
+	// command finds it there, or "".
+	Address, Flag string
 }
 
 // HeldHeader is the first line of a held release, in the clear: what it cost, in whose
@@ -132,6 +138,7 @@ type HeldHeader struct {
 	Epsilon string      `json:"epsilon_asked"`
 	Delta   string      `json:"delta_asked"`
 	Cause   string      `json:"cause"`
+	Address string      `json:"ledger_address"`
 	Held    ledger.Held `json:"entry"`
 	// Run: the files are a model and its statement, which are written as a run writes
 	// them; else they are handed out as they are.
@@ -146,7 +153,7 @@ func HeldName(entry string) string { return "held-" + entry + ".pawl" }
 
 // Hold encrypts what the run would have written into the output directory and returns a
 // *HeldError, or why even that failed. Nothing of it is left in the clear.
-func (out *Outcome) Hold(o *Output, s *report.Statement, keys Keys, cause error) error {
+func (out *Outcome) Hold(o *Output, s *report.Statement, safe Safe, cause error) error {
 	// In a folder of mode 0700, for as long as it takes to encrypt them.
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return errors.Join(cause, err)
@@ -168,7 +175,7 @@ func (out *Outcome) Hold(o *Output, s *report.Statement, keys Keys, cause error)
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("what the run made is lost: %w", err))
 	}
-	return out.booked.hold(o.dir, header(s, true), files, keys, cause)
+	return out.booked.hold(o.dir, header(s, true), files, safe, cause)
 }
 
 // readAll reads the files of a model.
@@ -187,18 +194,18 @@ func header(s *report.Statement, run bool) HeldHeader {
 }
 
 // Hold encrypts files that would have been written into dir and returns a *HeldError.
-func (out *Selected) Hold(dir string, s *report.Statement, files map[string][]byte, keys Keys, cause error) error {
-	return out.booked.hold(dir, header(s, false), files, keys, cause)
+func (out *Selected) Hold(dir string, s *report.Statement, files map[string][]byte, safe Safe, cause error) error {
+	return out.booked.hold(dir, header(s, false), files, safe, cause)
 }
 
 // Hold is that of Selected.
-func (out *BoundsOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, keys Keys, cause error) error {
+func (out *BoundsOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, safe Safe, cause error) error {
 	h := HeldHeader{Version: heldVersion, Time: now.UTC(), Command: "init", Epsilon: epsilon, Delta: delta}
-	return out.booked.hold(dir, h, files, keys, cause)
+	return out.booked.hold(dir, h, files, safe, cause)
 }
 
-func (b *booked) hold(dir string, h HeldHeader, files map[string][]byte, keys Keys, cause error) error {
-	h.Held, h.Cause = b.held, cause.Error()
+func (b *booked) hold(dir string, h HeldHeader, files map[string][]byte, safe Safe, cause error) error {
+	h.Held, h.Cause, h.Address = b.held, cause.Error(), safe.Address
 	var u *UnconfirmedError
 	if errors.As(cause, &u) {
 		h.Cause = u.Cause.Error()
@@ -216,14 +223,14 @@ func (b *booked) hold(dir string, h HeldHeader, files map[string][]byte, keys Ke
 		return lost(err)
 	}
 	// The key first: a file without a key is nothing.
-	if err := keys.Put(h.Held.Entry, key); err != nil {
+	if err := safe.Keys.Put(h.Held.Entry, key); err != nil {
 		return lost(err)
 	}
 	to := filepath.Join(dir, HeldName(h.Held.Entry))
 	if err := writePrivate(to, text); err != nil {
-		return lost(errors.Join(err, keys.Drop(h.Held.Entry)))
+		return lost(errors.Join(err, safe.Keys.Drop(h.Held.Entry)))
 	}
-	return &HeldError{Path: to, Dataset: h.Held.Dataset, Entry: h.Held.Entry, Epsilon: h.Epsilon, Cause: cause}
+	return &HeldError{Path: to, Dataset: h.Held.Dataset, Entry: h.Held.Entry, Epsilon: h.Epsilon, Flag: safe.Flag, Cause: cause}
 }
 
 // writePrivate writes a file of mode 0600 whole or not at all.

@@ -194,6 +194,10 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
 		return receipt, src.Seeded(), &UnconfirmedError{receipt.ID, err}
 	}
+	// Read again through the address: what is open may be a file that is gone.
+	if err := env.Ledger.Confirm(context.WithoutCancel(ctx), permit); err != nil {
+		return receipt, src.Seeded(), &UnconfirmedError{receipt.ID, err}
+	}
 	return receipt, src.Seeded(), nil
 }
 

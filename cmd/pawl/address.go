@@ -31,6 +31,17 @@ func (d address) String() string {
 	return d.path
 }
 
+// absolute is String with an absolute path: the name under which the address is
+// remembered.
+func (d address) absolute() string {
+	if d.path != "" {
+		if abs, err := filepath.Abs(d.path); err == nil {
+			return abs
+		}
+	}
+	return d.String()
+}
+
 // ledgerAddress is what --ledger, PAWL_LEDGER or, failing both, the user's own says.
 func (a *app) ledgerAddress() (address, error) {
 	text := a.ledgerURL
@@ -130,13 +141,7 @@ func (a *app) secondPlace(d address) ledger.Heads {
 		fmt.Fprintf(a.err, "warning: no home directory, so a ledger that is replaced or rolled back will not be noticed: %v\n", err)
 		return nil
 	}
-	where := d.String()
-	if d.path != "" {
-		if abs, err := filepath.Abs(d.path); err == nil {
-			where = abs
-		}
-	}
-	return heads.At(dir, where)
+	return heads.At(dir, d.absolute())
 }
 
 // openExisting opens a ledger and makes none: a mistyped address is an error and not

@@ -106,6 +106,9 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	if err != nil {
 		return fmt.Errorf("the audit is booked, and failed: %w", err)
 	}
+	if err := l.ConfirmEntry(context.WithoutCancel(ctx), r.data, b.Entry); err != nil {
+		return &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
+	}
 	out.Success, out.StdErr = share.Value, share.StdErr
 	if f.out != "" {
 		if err := writeAudit(f.out, out); err != nil {

@@ -22,6 +22,23 @@ func heldKeys() (heads.Keys, error) {
 	return heads.KeysIn(dir), nil
 }
 
+// safe is where what is held back of this ledger has its key.
+func (a *app) safe() (workflow.Safe, error) {
+	keys, err := heldKeys()
+	if err != nil {
+		return workflow.Safe{}, err
+	}
+	d, err := a.ledgerAddress()
+	safe := workflow.Safe{Keys: keys, Address: d.absolute()}
+	if a.ledgerURL != "" {
+		safe.Flag = "--ledger " + shell("sqlite:"+d.path)
+		if d.url != "" {
+			safe.Flag = "--ledger " + shell(d.String()) // without password and parameters
+		}
+	}
+	return safe, err
+}
+
 // deliver writes the files of a run when the ledger confirms its entry, and holds them
 // back otherwise. doubt is what Run said of it already, or nil.
 func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (*report.Statement, error) {
@@ -46,11 +63,11 @@ func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workfl
 		}
 		doubt = err
 	}
-	keys, err := heldKeys()
+	safe, err := a.safe()
 	if err != nil {
 		return nil, errors.Join(doubt, err)
 	}
-	return nil, outcome.Hold(out, s, keys, doubt)
+	return nil, outcome.Hold(out, s, safe, doubt)
 }
 
 // isDoubt says that a run is done and that the ledger does not confirm it.
@@ -58,7 +75,7 @@ func isDoubt(err error) bool { return errors.As(err, new(*workflow.UnconfirmedEr
 
 // holdSelection holds back what select would have printed and written.
 func (a *app) holdSelection(out *workflow.Selected, s *report.Statement, v *selectionView, table string, doubt error) error {
-	keys, err := heldKeys()
+	safe, err := a.safe()
 	if err != nil {
 		return errors.Join(doubt, err)
 	}
@@ -74,14 +91,14 @@ func (a *app) holdSelection(out *workflow.Selected, s *report.Statement, v *sele
 		}
 		files[filepath.Base(table)], dir = rows.Bytes(), filepath.Dir(table)
 	}
-	return out.Hold(dir, s, files, keys, doubt)
+	return out.Hold(dir, s, files, safe, doubt)
 }
 
 // holdBounds holds back a schema with the bounds that were bought.
 func (a *app) holdBounds(out *workflow.BoundsOutcome, path string, text []byte, b *boundsFlags, doubt error) error {
-	keys, err := heldKeys()
+	safe, err := a.safe()
 	if err != nil {
 		return errors.Join(doubt, err)
 	}
-	return out.Hold(filepath.Dir(path), time.Now(), b.epsilon, b.delta, map[string][]byte{filepath.Base(path): text}, keys, doubt)
+	return out.Hold(filepath.Dir(path), time.Now(), b.epsilon, b.delta, map[string][]byte{filepath.Base(path): text}, safe, doubt)
 }

@@ -391,3 +391,41 @@ func TestImportPutsALedgerBack(t *testing.T) {
 		t.Errorf("reconcile: %s%s", out, said)
 	}
 }
+
+// What select found is held back as a run's model is.
+func TestSelectionIsHeldBack(t *testing.T) {
+	_, path := clinicHome(t)
+	errs := &saboteur{at: "stage: select", act: func() { remove(t, path) }}
+	status, stdout := callWith(errs, "select", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--method", "mutual-information", "--k", "2", "--epsilon", "1", "--json")
+	held, _ := filepath.Glob("held-*.pawl")
+	if status != exitRefused || stdout != "" || len(held) != 1 {
+		t.Fatalf("status %d, %q, held %v: %s", status, stdout, held, errs.String())
+	}
+	if status, _, said := call(t, "ledger", "reconcile", held[0], "--reason", "why", "--out", "found"); status != 0 {
+		t.Fatal(said)
+	}
+	text, err := os.ReadFile("found/selection.json")
+	must(t, err)
+	var v selectionView
+	if err := json.Unmarshal(text, &v); err != nil || v.Selection.Method != "mutual-information" {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// A held release is booked where its run was, and not in the ledger that happens to be
+// named.
+func TestHeldReleaseGoesToItsLedger(t *testing.T) {
+	dir, own := clinicHome(t)
+	path := filepath.Join(dir, "team.db")
+	errs := &saboteur{at: "stage: score", act: func() { remove(t, path) }}
+	if status, _ := callWith(errs, append(clinicFit, "--ledger", "sqlite:team.db")...); status != exitRefused || !strings.Contains(errs.String(), "--ledger sqlite:team.db") {
+		t.Fatal(errs.String())
+	}
+	held, _ := filepath.Glob("pawl-out/held-*.pawl")
+	if status, _, said := call(t, "ledger", "reconcile", held[0], "--reason", "why"); status != exitUsage || !strings.Contains(said, "hint: --ledger sqlite:"+path) {
+		t.Errorf("in another ledger (%s): status %d, %s", own, status, said)
+	}
+	if status, _, said := call(t, "ledger", "reconcile", held[0], "--reason", "why", "--ledger", "sqlite:team.db"); status != 0 {
+		t.Error(said)
+	}
+}

@@ -106,6 +106,24 @@ func (a *app) openToReconcile(ctx context.Context) (*ledger.Ledger, func() error
 	return l, store.Close, nil
 }
 
+// bookedHere refuses to book an entry in another ledger than the one at the address of
+// the run, unless that one has moved.
+func (a *app) bookedHere(ctx context.Context, l *ledger.Ledger, h *workflow.HeldRelease) error {
+	d, err := a.ledgerAddress()
+	if err != nil || h.Address == d.absolute() {
+		return err
+	}
+	id, err := l.KeyID(ctx)
+	if err != nil || id == h.Held.Ledger {
+		return err
+	}
+	flag := "sqlite:" + h.Address
+	if strings.HasPrefix(h.Address, "postgres:") {
+		flag = h.Address
+	}
+	return &usageError{fmt.Sprintf("entry %s was booked in the ledger at %s, and this is another one (%s)", h.Held.Entry, h.Address, d), "--ledger " + shell(flag)}
+}
+
 // handOut books the entry of a held release once and writes its files.
 func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool) error {
 	h, err := workflow.ReadHeld(file)
@@ -132,6 +150,9 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 		return err
 	}
 	defer done()
+	if err := a.bookedHere(ctx, l, h); err != nil {
+		return err
+	}
 	r, err := l.Reconcile(ctx, ledger.Reconcile{Reason: reason, Held: &h.Held})
 	if err != nil {
 		return err

@@ -157,7 +157,10 @@ An export is as old as it is: what was charged after it was written is not in it
 			if err != nil {
 				return err
 			}
-			l, store, err := a.openAt(c.Context(), d, nil)
+			l, store, err := a.openAt(c.Context(), d, func(second ledger.Heads) error {
+				defer f.Seek(0, 0)
+				return ledger.MayRestore(f, second)
+			})
 			if err != nil {
 				return err
 			}

@@ -155,6 +155,21 @@ func (t *txn) merge(g *importedLog) (added int, err error) {
 	return len(g.records) - n, t.SetCode(g.name, code(secret, g.name, head))
 }
 
+// MayRestore refuses to begin a new ledger for an export where another one stood, unless
+// the export is of that one and holds its secret.
+func MayRestore(r io.Reader, heads Heads) error {
+	header, _, err := readExport(r)
+	if err != nil {
+		return err
+	}
+	if heads != nil && header.Secret != "" {
+		if known, err := heads.Known(); err == nil && known == header.KeyID {
+			return nil
+		}
+	}
+	return Missing(heads)
+}
+
 // restores reports whether an import puts back the ledger that was last seen at the
 // address, its secret included.
 func (l *Ledger) restores(header exportHeader) bool {

@@ -263,6 +263,14 @@ func (l *Ledger) Confirm(ctx context.Context, p *sealed.Permit) error {
 	if p == nil {
 		return invalid("no permit")
 	}
+	return l.ConfirmEntry(ctx, p.Dataset(), p.ID())
+}
+
+// ConfirmEntry is Confirm for an entry that Book made.
+func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
+	if err := checkName(dataset); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.look(ctx); err != nil {
@@ -282,18 +290,18 @@ func (l *Ledger) Confirm(ctx context.Context, p *sealed.Permit) error {
 		if err := t.same(); err != nil {
 			return err
 		}
-		s, err := t.extend(newState(p.Dataset()))
+		s, err := t.extend(newState(dataset))
 		if err != nil {
 			return err
 		}
 		if err := t.vouch(s); err != nil {
 			return err
 		}
-		if ours := l.states[p.Dataset()]; ours != nil && ours.known() && !s.holds(ours.head) {
+		if ours := l.states[dataset]; ours != nil && ours.known() && !s.holds(ours.head) {
 			return contradicted(s.name, "record %d, which this run has seen, is gone or is another one", ours.head.Seq)
 		}
-		if e := s.byID[p.ID()]; e == nil || e.state == Cancelled {
-			return contradicted(s.name, "entry %s, which paid for this run, is not in it", p.ID())
+		if e := s.byID[id]; e == nil || e.state == Cancelled {
+			return contradicted(s.name, "entry %s, which paid for this run, is not in it", id)
 		}
 		return nil
 	})
@@ -351,6 +359,16 @@ func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (Ch
 		return nil
 	})
 	return out, err
+}
+
+// KeyID is a public name of the ledger's secret: equal in all copies of a ledger, and in
+// no other.
+func (l *Ledger) KeyID(ctx context.Context) (string, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return "", err
+	}
+	return keyID(secret), nil
 }
 
 // Remembered lists the data sets that this machine has seen in the ledger, those that
