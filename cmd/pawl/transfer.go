@@ -158,8 +158,11 @@ An export is as old as it is: what was charged after it was written is not in it
 				return err
 			}
 			l, store, err := a.openAt(c.Context(), d, func(second ledger.Heads) error {
-				defer f.Seek(0, 0)
-				return ledger.MayRestore(f, second)
+				if err := ledger.MayRestore(f, second); err != nil {
+					return err
+				}
+				_, err := f.Seek(0, 0)
+				return err
 			})
 			if err != nil {
 				return err

@@ -17,6 +17,7 @@ import (
 type self struct {
 	secret    []byte
 	id        string          // public name of the secret; "" before the first transaction
+	at        string          // the id that the second place has for the address
 	seen      Seen            // what the second place held before the transaction that runs
 	told      map[string]Head // what the second place was told by this process
 	toldCodes bool
@@ -96,7 +97,7 @@ func (l *Ledger) look(ctx context.Context) error {
 			l.warnOnce("this machine has not seen the ledger before, or has forgotten it: whether records are missing cannot be told this time")
 		}
 	}
-	l.self.seen = seen
+	l.self.seen, l.self.at = seen, known
 	return nil
 }
 
@@ -128,11 +129,17 @@ func (l *Ledger) remember(t *txn) {
 	}
 	seen := Seen{Codes: t.coded, Heads: map[string]Head{}}
 	for name, head := range t.heads {
-		if head.Seq > 0 && l.self.told[name] != head {
+		// Before the second place has the address, it is told all.
+		had := l.self.told[name]
+		if l.self.at == l.self.id && l.self.seen.Heads[name].Seq > had.Seq {
+			had = l.self.seen.Heads[name]
+		}
+		if head.Seq > 0 && had != head {
 			seen.Heads[name] = head
 		}
 	}
-	if len(seen.Heads) == 0 && (l.self.toldCodes || !seen.Codes || len(l.self.told) == 0) {
+	codesKnown := !seen.Codes || l.self.toldCodes || l.self.seen.Codes || len(l.self.told) == 0
+	if len(seen.Heads) == 0 && codesKnown {
 		return
 	}
 	keep := l.heads.Keep

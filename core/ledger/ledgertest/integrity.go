@@ -308,3 +308,55 @@ func copyLog(t *testing.T, from ledger.Store, to *ledger.Memory, name string, n 
 		t.Fatal(err)
 	}
 }
+
+// beside lets ledgers with one second place book and read at once, as processes do.
+func beside(t *testing.T, s ledger.Store) {
+	ctx := context.Background()
+	place := NewPlace()
+	warn := func(text string) { t.Errorf("warned: %s", text) }
+	first := ledger.New(s, Sum{}, ledger.Options{User: "ann", Heads: place, Warn: warn})
+	create(t, first, "d", "1")
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 5 {
+				l := ledger.New(s, Sum{}, ledger.Options{User: "ann", Heads: place, Warn: warn})
+				p, _, err := l.Reserve(ctx, Spend("d", 0.03125))
+				if err == nil {
+					err = errors.Join(l.Commit(ctx, p), l.Confirm(ctx, p))
+				}
+				if err == nil {
+					_, err = l.Show(ctx, "d")
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	// create, register, and twenty reservations with their commits
+	if id, _ := place.Known(); place.Seen[id].Heads["d"].Seq != 42 || !place.Seen[id].Codes {
+		t.Errorf("the second place holds %+v", place.Seen[id])
+	}
+	// A place that fails warns once and stops nobody.
+	warned := 0
+	broken := &Place{Seen: map[string]ledger.Seen{}, Fails: errors.New("no such disk")}
+	l := ledger.New(s, Sum{}, ledger.Options{User: "ann", Heads: broken, Warn: func(string) { warned++ }})
+	for range 3 {
+		if _, _, err := l.Reserve(ctx, Spend("d", 0.03125)); err != nil {
+			t.Error(err)
+		}
+	}
+	if warned != 1 {
+		t.Errorf("warned %d times, want once", warned)
+	}
+	// One that has forgotten warns once, of a ledger that is not new.
+	warned = 0
+	l = ledger.New(s, Sum{}, ledger.Options{User: "ann", Heads: NewPlace(), Warn: func(string) { warned++ }})
+	for range 2 {
+		if _, err := l.Show(ctx, "d"); err != nil || warned != 1 {
+			t.Errorf("%v, warned %d times", err, warned)
+		}
+	}
+}

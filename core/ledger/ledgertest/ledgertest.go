@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	t.Run("edited logs are convicted", func(t *testing.T) { tampering(t, start(t)) })
 	t.Run("the code of a head convicts a chain that holds", func(t *testing.T) { codes(t, start(t)) })
 	t.Run("what was lost is refused and reconciled", func(t *testing.T) { losing(t, start(t)) })
+	t.Run("the second place raises no false alarm", func(t *testing.T) { beside(t, start(t)) })
 	t.Run("shares, freezing, approval, foreign runs", func(t *testing.T) { stewardship(t, start(t)) })
 	t.Run("racing analysts stay within shares and budget", func(t *testing.T) { analysts(t, start(t)) })
 	t.Run("a log moves between stores", func(t *testing.T) { moving(t, start(t)) })
