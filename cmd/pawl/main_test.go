@@ -31,7 +31,21 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"pawl": main})
+	testscript.Main(apart{m}, map[string]func(){"pawl": main})
+}
+
+// apart keeps what tests in this process remember of ledgers out of the home of whoever
+// runs them.
+type apart struct{ *testing.M }
+
+func (a apart) Run() int {
+	dir, err := os.MkdirTemp("", "pawl-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_STATE_HOME", dir)
+	return a.M.Run()
 }
 
 // canary stands in cells of the scripts' data. Nothing that the program prints may
