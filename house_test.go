@@ -14,8 +14,9 @@ import (
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
 	{"kernel"},
-	{"schema", "core/dp", "images", "columnar", "text", "evolve"},
-	{"encode", "space", "reader", "scatter", "core/entropy", "core/internal/sealed"},
+	{"schema", "core/dp", "columnar", "text", "evolve"},
+	{"images", "core/entropy"},
+	{"encode", "space", "reader", "scatter", "core/identity", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},

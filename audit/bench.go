@@ -18,7 +18,7 @@ import (
 // rowsSchema is what all made-up rows look like: a number and a class of two, of units
 // that own up to rowsPerUnit of them.
 func rowsSchema(rowsPerUnit int) *schema.Schema {
-	return &schema.Schema{Version: 1, Dataset: dataset, Unit: schema.Unit{Name: unitName, MaxRows: rowsPerUnit}, Columns: []schema.Column{
+	return &schema.Schema{Version: 1, Dataset: dataset, Public: true, Unit: schema.Unit{Name: unitName, MaxRows: rowsPerUnit}, Columns: []schema.Column{
 		{Name: "number", Type: schema.Numeric, Lower: -1, Upper: 1},
 		{Name: "class", Type: schema.Categorical, Categories: []string{"a", "b"}},
 	}}
@@ -70,7 +70,7 @@ type pair struct {
 func (p pair) bench(events []dp.Event) (*bench, error) {
 	b := &bench{desk: &desk{relation: p.relation, rowsPerUnit: p.rowsPerUnit, events: events}}
 	for w, own := range [2][]row{Out: p.out, In: p.in} {
-		build := intake.NewBuilder(dataset, rowsSchema(p.rowsPerUnit), [32]byte{1})
+		build := intake.NewBuilder(intake.SimulationKey(dataset, 1), rowsSchema(p.rowsPerUnit))
 		for i, r := range slices.Concat(p.common, own) {
 			unit := "the unit"
 			if i < len(p.common) {
@@ -78,9 +78,9 @@ func (p pair) bench(events []dp.Event) (*bench, error) {
 			}
 			cells, err := []float64{r.number, r.class}, error(nil)
 			if r.input != nil {
-				err = build.AddFloats(cells, r.input) // the row is its own unit
+				err = build.AddFloats(cells, r.input, schema.Record{}) // the row is its own unit
 			} else {
-				err = build.Add(cells, unit)
+				err = build.Add(cells, schema.Record{Raw: []byte(unit)})
 			}
 			if err != nil {
 				return nil, err

@@ -12,6 +12,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/schema"
 )
 
 // GradientCanaries audits a whole run of DP-SGD at once: every canary has a direction of
@@ -114,14 +115,14 @@ func (g GradientCanaries) Run(ctx context.Context, confidence float64, src *entr
 func (g GradientCanaries) train(ctx context.Context, src *entropy.Source) (bound.Canaries, error) {
 	coins := src.Split("coins")
 	c := bound.Canaries{Score: make([]float64, g.Canaries), In: make([]bool, g.Canaries)}
-	build := intake.NewBuilder(dataset, rowsSchema(1), [32]byte{1})
+	build := intake.NewBuilder(intake.SimulationKey(dataset, 1), rowsSchema(1))
 	for i := range c.In {
 		if c.In[i] = coins.Bernoulli(0.5); !c.In[i] {
 			continue
 		}
 		direction := make([]float32, g.Canaries)
 		direction[i] = 1
-		if err := build.AddFloats([]float64{0, 0}, direction); err != nil {
+		if err := build.AddFloats([]float64{0, 0}, direction, schema.Record{}); err != nil {
 			return c, err
 		}
 	}

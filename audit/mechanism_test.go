@@ -70,16 +70,16 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// Made-up rows take the way of sensitive ones: nothing opens them without a permit, and a
-// permit of another event does not.
+// Made-up rows take the way of sensitive ones: no mechanism opens them without a permit,
+// and a permit of another event does not.
 func TestRowsAreSealed(t *testing.T) {
 	c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: 1}
 	b, err := addOrRemove(nil, one, c.Event())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := release.Public(b.worlds[In], dp.WholeScope, func([]float64) {}); err == nil {
-		t.Error("rows open as public ones")
+	if v, err := c.Release(context.Background(), nil, b.worlds[In], entropy.Seeded(1)); err == nil {
+		t.Errorf("a count without a permit was released: %v", v)
 	}
 	permit, err := b.desk.next(context.Background())
 	if err != nil {

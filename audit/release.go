@@ -84,8 +84,8 @@ func mean(noise float64) (Mechanism, error) {
 	}, err
 }
 
-// 1/√2: the share of right predictions shows the count of right ones, where few are; the
-// count of the class moves as much and is not looked at.
+// About 1/√2: the share of right predictions shows the count of right ones, where few are,
+// mixed with a little of the noise of all counts; that of the class is not looked at.
 func accuracy(noise float64) (Mechanism, error) { return accuracyOf(noise, "accuracy", false, 1e-5) }
 
 // Half of ε, for the same reason: it is one of two counts that a row moves.

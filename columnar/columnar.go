@@ -236,6 +236,9 @@ func (c *Chunk) Text(i int) string {
 	return ""
 }
 
+// Single says that the cells are floats of single precision.
+func (c *Chunk) Single() bool { return c.single }
+
 // Float is the cell as a number: NaN for a null, a text and a vector.
 func (c *Chunk) Float(i int) float64 {
 	switch {

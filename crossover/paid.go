@@ -197,6 +197,17 @@ func (d *Data) plan(s Spec, delta string, epsilon float64) (*workflow.Plan, erro
 	return f.plan(t, s.Features, number(epsilon), c.seed)
 }
 
+// Foretell asks the ledger about one of the runs: what it decides by beside the sum, such as
+// the bytes, the unit and whether the data set is frozen, it decides alike for all.
+func (s *Study) Foretell(ctx context.Context) error {
+	plan, err := s.Data.plan(s.Specs[0], s.Delta, s.Epsilons[0])
+	if err != nil {
+		return err
+	}
+	_, err = plan.Foretell(ctx, s.Data.Purse.Env)
+	return err
+}
+
 // Rehearse runs two steps of every configuration on synthetic rows: what would fail after
 // the first run was paid for fails before.
 func (s *Study) Rehearse(ctx context.Context) error {

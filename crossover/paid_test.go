@@ -25,7 +25,11 @@ func sensitive(t *testing.T, budget string) *Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := (&lab.Table{Name: "own", Schema: &own, Rows: d.Table.Rows}).Seal(1)
+	key, err := l.Key(t.Context(), "own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := (&lab.Table{Name: "own", Schema: &own, Rows: d.Table.Rows}).SealUnder(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +131,7 @@ func TestNoRunBeyondTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := d.Purse.Env.Ledger.WhatIfEach(t.Context(), "own", "", price.Bookings); err != nil || f.Admitted {
+	if f, err := d.Purse.Env.Ledger.WhatIfEach(t.Context(), "own", "", nil, price.Bookings); err != nil || f.Admitted {
 		t.Errorf("a price of %g passes a budget of 2.5: %v", price.Epsilon, err)
 	}
 	if _, err := s.Run(t.Context()); !errors.Is(err, ledger.ErrRefused) {

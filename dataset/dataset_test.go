@@ -35,7 +35,7 @@ func counts(t *testing.T, s *schema.Schema, column string, read func(reader.Row)
 	t.Helper()
 	levels, unknown = map[string]int{}, map[string]int{}
 	at := s.Column(column)
-	err := read(func(cells []float64, _ string) error {
+	err := read(func(cells []float64, _ schema.Record) error {
 		rows++
 		if at >= 0 && s.Columns[at].Levels() != nil {
 			levels[s.Columns[at].Levels()[int(cells[at])]]++
@@ -119,7 +119,7 @@ func TestInsuranceMeanCharge(t *testing.T) {
 	b, _ := Lookup("insurance")
 	s := b.Schema()
 	sum, n := 0.0, 0
-	if err := b.Train(dataDir(t), reader.Options{}, func(cells []float64, _ string) error {
+	if err := b.Train(dataDir(t), reader.Options{}, func(cells []float64, _ schema.Record) error {
 		sum += cells[s.Column("charges")]
 		n++
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"pawl/dataset"
 	"pawl/reader"
+	"pawl/schema"
 )
 
 func ExampleLookup() {
@@ -16,7 +17,7 @@ func ExampleLookup() {
 	target := s.Column(wdbc.Target)
 	levels := s.Columns[target].Levels()
 	counts := map[string]int{}
-	err := wdbc.Train("", reader.Options{}, func(cells []float64, unitID string) error {
+	err := wdbc.Train("", reader.Options{}, func(cells []float64, found schema.Record) error {
 		counts[levels[int(cells[target])]]++ // public data: exact numbers may be shown
 		return nil
 	})

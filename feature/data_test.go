@@ -8,6 +8,7 @@ import (
 	"pawl/dataset"
 	"pawl/feature"
 	"pawl/reader"
+	"pawl/schema"
 )
 
 // table is a data set as levels.
@@ -32,7 +33,7 @@ func load(t testing.TB, name string, limit int) *table {
 	m := len(l.Domain.Attributes)
 	x := &table{domain: l.Domain, codes: make([][]uint16, m)}
 	row := make([]uint16, m+1)
-	err = b.Train("", reader.Options{}, func(cells []float64, _ string) error {
+	err = b.Train("", reader.Options{}, func(cells []float64, _ schema.Record) error {
 		l.Codes(row, cells)
 		for j := range m {
 			x.codes[j] = append(x.codes[j], row[j])

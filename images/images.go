@@ -13,6 +13,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"pawl/schema"
 )
 
 // MaxBytes bounds the values of one set as they are stored: 4 GiB.
@@ -155,4 +157,28 @@ func (s *Set) Some(of []int) *Set {
 		out.Labels = append(out.Labels, s.Labels[i])
 	}
 	return out
+}
+
+// Found is image i as it was found, whatever a front end makes of it: its shape, the
+// name of its class and its values. Equal images of one class have equal records.
+func (s *Set) Found(i int) schema.Record {
+	size, class := s.Size(), ""
+	raw := make([]byte, 0, 4*size+64)
+	for _, d := range s.Shape {
+		raw = binary.AppendUvarint(raw, uint64(d))
+	}
+	if s.Labels != nil && s.Labels[i] >= 0 {
+		// A class without a name goes by its number; no name begins with a NUL.
+		if class = fmt.Sprintf("\x00%d", s.Labels[i]); int(s.Labels[i]) < len(s.Classes) {
+			class = s.Classes[s.Labels[i]]
+		}
+	}
+	raw = append(binary.AppendUvarint(raw, uint64(len(class))), class...)
+	if s.Floats == nil {
+		return schema.Record{Raw: append(raw, s.Bytes[i*size:(i+1)*size]...)}
+	}
+	for _, v := range s.Floats[i*size : (i+1)*size] {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return schema.Record{Raw: raw}
 }

@@ -54,9 +54,13 @@ func world(t testing.TB) (rows *intake.Rows, test [][]float64) {
 		}
 		return cells
 	}
-	b := intake.NewBuilder("world", worldSchema(), [32]byte{1})
+	key, err := testLedger().Key(context.Background(), "world")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := intake.NewBuilder(key, worldSchema())
 	for i := range worldRows {
-		if err := b.Add(row(), fmt.Sprint(i)); err != nil {
+		if err := b.Add(row(), schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,6 +17,7 @@ type byColumns struct {
 	in     *columnar.File
 	types  []columnar.Column
 	fields []int // by chunk of the batch
+	used   []bool
 	scan   *columnar.Scan
 	batch  *columnar.Batch
 	at     int // next row of the batch
@@ -55,8 +56,13 @@ func (c *byColumns) Header() []string {
 // Close has nothing to release: the file belongs to who opened it.
 func (c *byColumns) Close() error { return nil }
 
-// choose refuses types that no schema can declare. Columns that are not chosen are
-// not read, so that they may hold anything.
+func (c *byColumns) readable(field int) bool {
+	kind := c.types[field].Kind
+	return kind != columnar.Unsupported && kind != columnar.Vector
+}
+
+// choose refuses types that no schema can declare. Columns that are not chosen may hold
+// anything: they are read where they have texts, since those belong to the record.
 func (c *byColumns) choose(fields []int) error {
 	for _, f := range fields {
 		if t := c.types[f]; t.Kind == columnar.Unsupported || t.Kind == columnar.Vector {
@@ -64,8 +70,17 @@ func (c *byColumns) choose(fields []int) error {
 			return c.headFault(t.Name, refused.Msg, refused.Hint+", or declare the column type: ignore")
 		}
 	}
-	c.fields = slices.Clone(fields)
-	scan, err := c.in.Scan(fields)
+	c.used = make([]bool, len(c.types))
+	for _, f := range fields {
+		c.used[f] = true
+	}
+	c.fields = nil
+	for f := range c.types {
+		if c.readable(f) {
+			c.fields = append(c.fields, f)
+		}
+	}
+	scan, err := c.in.Scan(c.fields)
 	c.scan = scan
 	return columnarFault(c.name, err)
 }
@@ -87,13 +102,21 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	for i, f := range c.fields {
 		x := &c.batch.Chunks[i]
 		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at)}
-		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict {
+		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict && c.used[f] {
 			c.at++ // rowFault speaks of the record before c.at
 			return nil, c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell")
 		}
 	}
 	c.at++
 	return space, nil
+}
+
+// floats says that a field holds floating-point numbers, and whether of single precision.
+func (c *byColumns) floats(field int) (single, ok bool) {
+	if c.types[field].Kind != columnar.Float {
+		return false, false
+	}
+	return c.batch.Chunks[slices.Index(c.fields, field)].Single(), true
 }
 
 func (c *byColumns) headFault(column, msg, hint string) error {

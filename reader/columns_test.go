@@ -218,8 +218,8 @@ func TestFormatsAgree(t *testing.T) {
 			for format, data := range files {
 				var got [][]float64
 				var ids []string
-				err := ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, id string) error {
-					got, ids = append(got, c), append(ids, id)
+				err := ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, found schema.Record) error {
+					got, ids = append(got, c), append(ids, found.Unit)
 					return nil
 				})
 				var a, b *PositionError
@@ -263,7 +263,7 @@ func TestColumnsRefuse(t *testing.T) {
 		{"cut", asParquet(t, 9, good()...)[:200], "f.parquet: the file is damaged or was cut", "again"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := ReadFrom("f.parquet", bytes.NewReader(tt.data), s, Options{}, func([]float64, string) error { return nil })
+			err := ReadFrom("f.parquet", bytes.NewReader(tt.data), s, Options{}, func([]float64, schema.Record) error { return nil })
 			var p *PositionError
 			if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(p.Hint(), tt.hint) {
 				t.Fatalf("error %v does not say %q, %q", err, tt.want, tt.hint)
@@ -307,12 +307,12 @@ func TestColumnTypes(t *testing.T) {
 		{"{name: id, type: integer, lower: 0, upper: 9}\n  - {name: age, type: ignore}", `f: column "id": the type structure cannot be read`},
 		{"{name: id, type: ignore}\n  - {name: age, type: ignore}", ""}, // any type may be ignored
 	} {
-		s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - {name: n, type: integer, lower: 0, upper: 9}\n  - "+tt.columns+"\n"))
+		s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: n, type: integer, lower: 0, upper: 9}\n  - "+tt.columns+"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows := 0
-		err = ReadFrom("f", bytes.NewReader(b.Bytes()), s, Options{}, func([]float64, string) error { rows++; return nil })
+		err = ReadFrom("f", bytes.NewReader(b.Bytes()), s, Options{}, func([]float64, schema.Record) error { rows++; return nil })
 		if tt.want == "" && (err != nil || rows != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%d rows, error %v, want %q", rows, err, tt.want)
 		}
@@ -328,12 +328,12 @@ func TestRecords(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			fromFile, err := OpenRecords(path)
+			fromFile, err := OpenRecords(path, Keys{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer fromFile.Close()
-			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)))
+			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)), Keys{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -359,7 +359,7 @@ func TestRecords(t *testing.T) {
 			}
 		})
 	}
-	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent"), Keys{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an absent file: %v", err)
 	}
 }
@@ -377,8 +377,8 @@ func FuzzColumns(f *testing.F) {
 		}
 		for _, rule := range []BadRows{Refuse, Default} {
 			n := 0
-			_ = ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, id string) error {
-				if n++; len(c) != len(s.Columns) || id == "" || c[1] < 0 || c[1] > 100 {
+			_ = ReadFrom("f", bytes.NewReader(data), s, Options{BadRows: rule}, func(c []float64, found schema.Record) error {
+				if n++; len(c) != len(s.Columns) || found.Unit == "" || c[1] < 0 || c[1] > 100 {
 					t.Fatalf("row %d is not of the schema", n)
 				}
 				if n > 1<<16 {
@@ -391,7 +391,7 @@ func FuzzColumns(f *testing.F) {
 }
 
 func BenchmarkReadParquet(b *testing.B) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row"+columns))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -408,7 +408,7 @@ func BenchmarkReadParquet(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := ReadFrom("f", bytes.NewReader(file.Bytes()), s, Options{}, func([]float64, string) error { return nil }); err != nil {
+				if err := ReadFrom("f", bytes.NewReader(file.Bytes()), s, Options{}, func([]float64, schema.Record) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

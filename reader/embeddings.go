@@ -3,8 +3,11 @@ package reader
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -82,6 +85,37 @@ func (e *Embeddings) Join(key string) ([]float32, bool) {
 		return nil, false
 	}
 	return e.data[i*e.width : (i+1)*e.width : (i+1)*e.width], true
+}
+
+// Reader gives keys and vectors as bytes, for a digest: in the order of the keys, so
+// that files with the same vectors under the same keys give the same bytes, whatever
+// their order and format.
+func (e *Embeddings) Reader() io.Reader {
+	return &vectorBytes{of: e, keys: slices.Sorted(maps.Keys(e.row))}
+}
+
+type vectorBytes struct {
+	of   *Embeddings
+	keys []string // still to be given
+	part []byte
+}
+
+func (v *vectorBytes) Read(b []byte) (int, error) {
+	for len(v.part) == 0 {
+		if len(v.keys) == 0 {
+			return 0, io.EOF
+		}
+		key := v.keys[0]
+		v.keys, v.part = v.keys[1:], append(binary.AppendUvarint(nil, uint64(len(key))), key...)
+		vector, _ := v.of.Join(key)
+		v.part = binary.AppendUvarint(v.part, uint64(len(vector)))
+		for _, x := range vector {
+			v.part = binary.LittleEndian.AppendUint32(v.part, math.Float32bits(x))
+		}
+	}
+	n := copy(b, v.part)
+	v.part = v.part[n:]
+	return n, nil
 }
 
 func (e *Embeddings) fault(row int64, column, msg, hint string) error {
@@ -271,12 +305,11 @@ func (e *Embeddings) keyColumn(all []columnar.Column, name string) (int, error) 
 }
 
 // JoinedRow receives a row with the vector of its key.
-type JoinedRow func(cells []float64, unitID string, vector []float32) error
+type JoinedRow func(cells []float64, found schema.Record, vector []float32) error
 
 // ReadJoined is ReadFrom for a table each of whose rows has a vector under the text
 // of its column key, which the schema declares, as type: ignore if it is nothing
-// else. Rows may share a key. Where every row is a unit, the key is part of what
-// identifies it.
+// else. Rows may share a key.
 //
 // A row without a vector is refused; under the rule Default it gets zeros, as do its
 // malformed cells get theirs, so that no row decides whether the others are read.
@@ -288,7 +321,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}
@@ -305,7 +338,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		return in.absent(key, "to join by")
 	}
 	used := make(map[string]bool, e.Len())
-	err = t.read(strict, func(cells []float64, id string, record []cell) error {
+	err = t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" && !record[field].null {
 			text = record[field].text
@@ -321,10 +354,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		default:
 			v = make([]float32, e.width)
 		}
-		if t.byRow {
-			id += text
-		}
-		return row(cells, id, v)
+		return row(cells, found, v)
 	})
 	if err == nil && whole && strict && len(used) != e.Len() {
 		return e.fault(0, "", "holds vectors whose keys no row of "+name+" has", "join the table that the extractor was run on")

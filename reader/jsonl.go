@@ -10,59 +10,46 @@ import (
 	"unicode/utf8"
 )
 
-// jsonLines is an open file of one JSON object a line. The first object names the
-// columns; in others a name may be absent, which is a null, and no further one may come.
-// A string is the text of its cell, a number the digits as they are written, true and
-// false are these words, and null is a missing cell, so that a table gives the same
-// numbers in every format.
+// jsonLines is an open file of one JSON object a line. Its columns are named from outside:
+// a name that a row lacks is a null, and one that was not asked for is refused by its line,
+// since names are part of rows and may be telling (hiv_since_2011). A string is the text of
+// its cell, a number the digits as they are written, true and false are these words, and
+// null is a missing cell, so that a table gives the same numbers in every format.
 type jsonLines struct {
-	*CSV    // for faults, and what New does before the header
-	in      *bufio.Reader
-	at      map[string]int // of the header
-	used    []bool         // by column; nil for all
-	line    int            // that was read last
-	pending []byte         // the first object, until next gives it
+	*CSV     // for faults, and what New does before the header
+	in       *bufio.Reader
+	at       map[string]int // of the header
+	passOver bool           // other names
+	used     []bool         // by column; nil for all
+	seen     []bool         // by column
+	line     int            // that was read last
 }
 
-// jsonNamed goes by the name, as tabSeparated does.
-func jsonNamed(name string) bool {
+// JSONNamed says that a file is read as JSON lines. It goes by the name, as tabSeparated
+// does.
+func JSONNamed(name string) bool {
 	name = strings.ToLower(strings.TrimSuffix(name, ".gz"))
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 
-func openJSONLines(name string, r io.Reader) (*jsonLines, error) {
-	j := &jsonLines{CSV: &CSV{file: name}, at: map[string]int{}}
+func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
+	j := &jsonLines{CSV: &CSV{file: name, header: keys.Names}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]bool, len(keys.Names))}
+	if len(keys.Names) == 0 {
+		return nil, j.fault(0, "", "JSON lines have no header, and the names in their rows are data: nothing says which columns there are", "name the columns")
+	}
+	for i, n := range keys.Names {
+		j.at[n] = i
+	}
 	var err error
 	if j.in, _, err = j.open(r); err != nil {
 		return nil, err
 	}
-	line, err := j.read()
-	switch {
+	switch _, err := j.in.Peek(1); {
 	case err == io.EOF:
 		return nil, j.fault(0, "", "the file is empty; one JSON object a line is needed", "")
 	case err != nil:
-		return nil, err
-	case line == nil:
-		return nil, j.fault(j.line, "", "the record is longer than 16 MiB", "")
+		return nil, j.readFault(err)
 	}
-	bad := object(line, func(key string, _ cell) string {
-		switch {
-		case key == "":
-			return "a name is empty"
-		case len(j.header) == maxCells:
-			return "the record has more than 65,536 cells"
-		}
-		j.at[key] = len(j.header)
-		j.header = append(j.header, key)
-		return ""
-	})
-	switch {
-	case bad != "":
-		return nil, j.fault(j.line, "", bad, "the first object names the columns: "+exampleLine)
-	case len(j.header) == 0:
-		return nil, j.fault(j.line, "", "the first object is empty, and it names the columns", exampleLine)
-	}
-	j.pending = line
 	return j, nil
 }
 
@@ -100,6 +87,8 @@ func (j *jsonLines) read() ([]byte, error) {
 	}
 }
 
+func (j *jsonLines) readable(int) bool { return true }
+
 func (j *jsonLines) choose(fields []int) error {
 	j.used = make([]bool, len(j.header))
 	for _, f := range fields {
@@ -111,12 +100,12 @@ func (j *jsonLines) choose(fields []int) error {
 // next gives a record as many cells as there are columns. When not strict, a line that
 // is no object has malformed cells only.
 func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
-	line := j.pending
-	if j.pending = nil; line == nil {
-		var err error
-		if line, err = j.read(); err != nil {
-			return nil, err
-		}
+	line, err := j.read()
+	if err == io.EOF {
+		return nil, j.lacking()
+	}
+	if err != nil {
+		return nil, err
 	}
 	if len(space) != len(j.header) {
 		space = make([]cell, len(j.header))
@@ -129,15 +118,14 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 		bad = object(line, func(key string, c cell) string {
 			i, ok := j.at[key]
 			switch {
-			case !ok && strict:
-				column = key
-				return "not a name of the first object, which names the columns"
+			case !ok && strict && !j.passOver:
+				return undeclared
 			case !ok:
 				return ""
 			case j.used != nil && !j.used[i]:
-				c = cell{null: true} // it may hold anything
+				c.bad = "" // it may hold anything
 			}
-			c.line = j.line
+			c.line, j.seen[i] = j.line, true
 			if space[i] = c; c.bad != "" && strict {
 				column = key
 				return c.bad
@@ -148,8 +136,10 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	switch {
 	case bad == "":
 		return space, nil
+	case strict && bad == undeclared:
+		return nil, j.fault(j.line, "", bad, "declare every name of the file, in a schema with type: ignore if it is not to be used; it is not shown here, since names in rows are data")
 	case strict && column != "":
-		return nil, j.fault(j.line, column, bad, nearestHint(column, j.header, "write the value of a column as text, a number, true, false or null; the first object has every name, with null where a value is missing"))
+		return nil, j.fault(j.line, column, bad, "write the value of a column as text, a number, true, false or null")
 	case strict:
 		return nil, j.fault(j.line, "", bad, "one object a line: "+exampleLine)
 	}
@@ -159,13 +149,22 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	return space, nil
 }
 
-func (j *jsonLines) headFault(column, msg, hint string) error {
-	return j.fault(1, column, msg, hint)
+// undeclared is all that may be said of such a name.
+const undeclared = "the row has a name that is not declared"
+
+// lacking ends the reading: where other names are passed over, a column that no row has is
+// a slip.
+func (j *jsonLines) lacking() error {
+	for i, used := range j.used {
+		if j.passOver && used && !j.seen[i] {
+			return j.fault(0, "", fmt.Sprintf("no row has the name %q", j.header[i]), exampleLine)
+		}
+	}
+	return io.EOF
 }
 
-func (j *jsonLines) absent(column, why string) error {
-	return j.fault(1, "", fmt.Sprintf("the first object has no %q, %s", column, why),
-		nearestHint(column, j.header, "the first object names the columns, with null where a value is missing; a column that the file need not have is declared type: ignore"))
+func (j *jsonLines) headFault(column, msg, hint string) error {
+	return j.fault(1, column, msg, hint)
 }
 
 func (j *jsonLines) noRows() error { return j.fault(0, "", "the file has no rows", "") }

@@ -23,8 +23,8 @@ func jsonSchema(t testing.TB) *schema.Schema {
 
 // readNamed reads a text as a file of the name.
 func readNamed(name, text string, s *schema.Schema, o Options) (rows [][]float64, ids []string, err error) {
-	err = ReadFrom(name, strings.NewReader(text), s, o, func(c []float64, id string) error {
-		rows, ids = append(rows, c), append(ids, id)
+	err = ReadFrom(name, strings.NewReader(text), s, o, func(c []float64, found schema.Record) error {
+		rows, ids = append(rows, c), append(ids, found.Unit)
 		return nil
 	})
 	return rows, ids, err
@@ -59,13 +59,14 @@ func TestJSONLinesFaults(t *testing.T) {
 	const first = `{"id": "x", "age": 7, "color": "blue", "bmi": 20.5, "sick": "yes"}` + "\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", "", "f.jsonl: the file is empty; one JSON object"},
-		{"blank", "\n \n", "f.jsonl: the file is empty"},
+		{"blank", "\n \n", "f.jsonl: the file has no rows"},
 		{"a list", "[1, 2]\n", "f.jsonl:1: not one JSON object"},
-		{"no names", "{}\n", "f.jsonl:1: the first object is empty"},
+		{"no names", "{}\n", `f.jsonl:1: column "id": the identifier of the unit is missing`},
 		{"CSV", "id,age\n1,2\n", "f.jsonl:1: not one JSON object"},
-		{"absent column", `{"id": "x", "age": 7, "colour": "blue", "bmi": 1, "sick": "yes"}`, `f.jsonl:1: the first object has no "color"`},
-		{"undeclared name", `{"id": "x", "age": 7, "color": "blue", "bmi": 1, "sick": "yes", "more": 1}`, `f.jsonl:1: column "more": not declared`},
-		{"new name", first + `{"id": "y", "agee": 7, "color": "blue"}`, `f.jsonl:2: column "agee": not a name of the first object`},
+		{"absent name", `{"id": "x", "color": "blue", "bmi": 1, "sick": "yes"}`, `f.jsonl:1: column "age": missing value`},
+		{"undeclared name", `{"id": "x", "age": 7, "color": "blue", "bmi": 1, "sick": "yes", "SECRET": 1}`, "f.jsonl:1: the row has a name that is not declared"},
+		{"new name", first + `{"id": "y", "SECRET": 7, "color": "blue"}`, "f.jsonl:2: the row has a name that is not declared"},
+		{"name like another", first + `{"id": "y", "agee": 7, "color": "blue"}`, "f.jsonl:2: the row has a name that is not declared"},
 		{"name twice", first + `{"id": "y", "id": "z"}`, "f.jsonl:2: an object has a name twice"},
 		{"two objects", first + `{"id": "y"} {"id": "z"}`, "f.jsonl:2: not one JSON object"},
 		{"cut short", first + "\n" + `{"id": "y", "age": 7`, "f.jsonl:3: not one JSON object"},
@@ -84,7 +85,7 @@ func TestJSONLinesFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 			continue
 		}
-		if strings.Contains(err.Error()+p.Hint(), "SECRET") {
+		if said := err.Error() + p.Hint(); strings.Contains(said, "SECRET") || strings.Contains(said, "agee") || strings.Contains(c.name, "name like") && strings.Contains(said, "age") {
 			t.Errorf("%s: the message repeats a cell", c.name)
 		}
 	}
@@ -118,7 +119,7 @@ func TestReadTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(name, content string) (texts []string, kinds []float64, err error) {
-		err = ReadTexts(name, strings.NewReader(content), s, Options{}, "note", func(cells []float64, _, text string) error {
+		err = ReadTexts(name, strings.NewReader(content), s, Options{}, "note", func(cells []float64, _ schema.Record, text string) error {
 			texts, kinds = append(texts, text), append(kinds, cells[1])
 			return nil
 		})
@@ -162,4 +163,32 @@ func FuzzJSONLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A declared name that no row has is missing in all of them; other names are passed over
+// where that is asked for, and then a slip in a name that is used must not pass as missing.
+func TestJSONLinesNames(t *testing.T) {
+	s := jsonSchema(t)
+	rows, _, err := readNamed("f.jsonl", `{"id": "x", "age": 7, "color": "red", "sick": true}`+"\n", s, Options{})
+	if err != nil || !math.IsNaN(rows[0][3]) {
+		t.Errorf("a name that no row has: %v, %v", rows, err)
+	}
+	const more = `{"id": "x", "age": 7, "color": "red", "bmi": 1, "sick": true, "SECRET": [1]}` + "\n"
+	if _, _, err := readNamed("f.jsonl", more, s, Options{PassOver: true}); err != nil {
+		t.Errorf("a name to pass over: %v", err)
+	}
+	_, _, err = readNamed("f.jsonl", `{"id": "x", "age": 7, "color": "red", "BMI": 1, "sick": true}`, s, Options{PassOver: true})
+	if err == nil || err.Error() != `f.jsonl: no row has the name "bmi"` {
+		t.Errorf("a slip in a name: %v", err)
+	}
+	if _, err := NewRecords("f.jsonl", strings.NewReader(more), Keys{}); err == nil || !strings.Contains(err.Error(), "JSON lines have no header") {
+		t.Errorf("JSON lines without names: %v", err)
+	}
+	r, err := NewRecords("f.jsonl", strings.NewReader(more), Keys{Names: []string{"age", "gone"}, PassOver: true})
+	if err != nil || !cmp.Equal(r.Header(), []string{"age", "gone"}) {
+		t.Fatal(r, err)
+	}
+	if row, err := r.Next(); err != nil || !cmp.Equal(row, []string{"7", ""}) {
+		t.Errorf("%q, %v", row, err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"pawl/columnar"
+	"pawl/schema"
 )
 
 // records is an open table of any format.
@@ -14,7 +15,10 @@ type records interface {
 	Header() []string
 	Close() error
 
-	// choose names the fields that will be looked at, once, before next.
+	// readable reports whether the cells of a field have texts at all.
+	readable(field int) bool
+	// choose names the fields that are used, once, before next. What is in others is
+	// read where it can be, and no fault.
 	choose(fields []int) error
 	// next returns the next record, in the space of cells; see CSV.next.
 	next(space []cell, strict bool) ([]cell, error)
@@ -36,13 +40,30 @@ type Records struct {
 	space  []cell
 }
 
+// Keys are the columns of JSON lines, which have no header: what rows call their values
+// is part of the rows. Other formats name their columns themselves.
+type Keys struct {
+	Names []string
+	// PassOver passes over other names, where they would be refused.
+	PassOver bool
+}
+
+// keysOf are the names that a schema declares.
+func keysOf(s *schema.Schema, o Options) Keys {
+	k := Keys{Names: make([]string, len(s.Columns)), PassOver: o.PassOver}
+	for i := range s.Columns {
+		k.Names[i] = s.Columns[i].Name
+	}
+	return k
+}
+
 // OpenRecords opens a file and reads the names of its columns. Close releases it.
-func OpenRecords(path string) (*Records, error) {
+func OpenRecords(path string, keys Keys) (*Records, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := NewRecords(path, f)
+	r, err := NewRecords(path, f, keys)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -53,8 +74,8 @@ func OpenRecords(path string) (*Records, error) {
 
 // NewRecords reads from r; name stands for the file in errors. A format that is
 // stored by columns is read in place if r can seek, and else kept in memory whole.
-func NewRecords(name string, r io.Reader) (*Records, error) {
-	in, err := openRecords(name, r)
+func NewRecords(name string, r io.Reader, keys Keys) (*Records, error) {
+	in, err := openRecords(name, r, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +129,7 @@ func (r *Records) Close() error {
 }
 
 // openRecords tells the format by its first bytes.
-func openRecords(name string, r io.Reader) (records, error) {
+func openRecords(name string, r io.Reader, keys Keys) (records, error) {
 	if src, ok := r.(columnar.Source); ok {
 		var start [columnar.MagicLen]byte
 		// A pipe has the methods and does not seek: it is read like any stream.
@@ -116,7 +137,7 @@ func openRecords(name string, r io.Reader) (records, error) {
 			if columnar.Is(start[:n]) {
 				return openColumns(name, src)
 			}
-			return openText(name, r)
+			return openText(name, r, keys)
 		}
 	}
 	in := bufio.NewReader(r)
@@ -127,13 +148,13 @@ func openRecords(name string, r io.Reader) (records, error) {
 		}
 		return openColumns(name, bytes.NewReader(content))
 	}
-	return openText(name, in)
+	return openText(name, in, keys)
 }
 
 // openText tells the formats of text by the name.
-func openText(name string, r io.Reader) (records, error) {
-	if jsonNamed(name) {
-		return openJSONLines(name, r)
+func openText(name string, r io.Reader, keys Keys) (records, error) {
+	if JSONNamed(name) {
+		return openJSONLines(name, r, keys)
 	}
 	return New(name, r)
 }

@@ -1,12 +1,12 @@
 package reader
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"pawl/schema"
@@ -25,7 +25,8 @@ const (
 	// could not be counted against anybody's limit.
 	//
 	// A quoted cell that is never closed, a damaged file and a wrong header are
-	// refused even so: after them no record can be told from the next.
+	// refused even so: after them no record can be told from the next. So are unit
+	// identifiers that lack digits (1.23457E+18): after them no person can.
 	Default BadRows = "default"
 )
 
@@ -33,8 +34,20 @@ const (
 type Options struct {
 	BadRows BadRows
 	// Optional names columns that the file may lack, such as the target and the
-	// unit when rows are read for prediction. Their cells are then NaN.
+	// unit when rows are read for prediction. Their cells are then NaN, and an optional
+	// unit is not looked at.
 	Optional map[string]bool
+	// Note, if there is one, is told of identifiers of units that read well and may be
+	// wrong, by place and never by text: a number that is written in two ways, and long
+	// numbers that a spreadsheet has rounded. What it is told is for the operator alone.
+	Note func(string)
+	// PassOver passes over names of JSON lines that the schema does not declare, where
+	// they would be refused. A column that is used then has to occur in some row.
+	PassOver bool
+	// Watch, if there is one, is called with the names of the file's columns and returns what takes the texts of
+	// each record as found, whether or not the schema uses a column: empty for nulls and malformed cells. The
+	// slice is used again. Columns of types that cannot be read are empty.
+	Watch func(names []string) func(texts []string)
 }
 
 func (o Options) strict() (bool, error) {
@@ -49,13 +62,13 @@ func (o Options) strict() (bool, error) {
 
 // Row receives one row: a fresh slice that it may keep, with one number per
 // column of the schema (NaN for ignored, absent and unknown cells) and behind them
-// what texts stand for (schema.Column.Wide), and the identifier of the row's unit.
+// what texts stand for (schema.Column.Wide), and the record as it stands in the file,
+// of which only Unit may be kept: under a unit column the text of that cell, empty if
+// the column is optional and absent.
 //
-// Under a unit column the identifier is that cell's text, empty if the column is
-// optional and absent. Otherwise it is a canonical form of the row's numbers, so
-// that what becomes of a row depends on that row alone; equal rows share it, and
-// are still one unit each.
-type Row func(cells []float64, unitID string) error
+// The record has every column of the file that can be read, used or not, so that it does
+// not change with the schema.
+type Row func(cells []float64, found schema.Record) error
 
 // Read reads a table against a schema and calls row for each record. The format,
 // CSV, Parquet or Arrow IPC, is told by content, TSV by the ending .tsv and JSON lines by
@@ -63,7 +76,9 @@ type Row func(cells []float64, unitID string) error
 //
 // Columns are matched by name, in any order. A declared column that the file
 // lacks is an error unless it is ignored or optional; a column that the schema
-// does not declare is an error. Faults of the file are *PositionError.
+// does not declare is an error. JSON lines have the names of the schema: a row that lacks
+// one has a null, and one that has another is an error that names its line and not the
+// name, which is part of a row. Faults of the file are *PositionError.
 //
 // A typed cell means what its text in CSV would mean (7.0 is a whole number, 1 is
 // true), and a null is a missing cell. A column of a type that has no such text is
@@ -83,7 +98,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}
@@ -92,11 +107,11 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	if err := t.match(in, o); err != nil {
 		return err
 	}
-	return t.read(strict, func(cells []float64, id string, _ []cell) error { return row(cells, id) })
+	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
 }
 
 // read calls row for each record that is not left out.
-func (t *table) read(strict bool, row func(values []float64, id string, cells []cell) error) error {
+func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
 	rows := false
 	var space []cell
 	for {
@@ -111,17 +126,21 @@ func (t *table) read(strict bool, row func(values []float64, id string, cells []
 		if err != nil {
 			return err
 		}
+		if t.watch != nil {
+			t.watch.see(cells)
+		}
 		rows, space = true, cells
 		if !ok {
 			continue
 		}
-		if err := row(values, id, cells); err != nil {
+		if err := row(values, t.record(cells, id), cells); err != nil {
 			return err
 		}
 	}
 	if !rows {
 		return t.in.noRows()
 	}
+	t.ids.end()
 	return nil
 }
 
@@ -132,17 +151,48 @@ type table struct {
 	field  []int // by schema column; -1 when the file lacks it
 	unit   int   // field of the unit column, or -1
 	key    int   // column whose text is asked for, or -1
-	byRow  bool  // each row is a unit
+	// found is the record as it stands in the file: the fields in the order of their
+	// names.
+	fields []int
+	found  schema.Record
+	ids    identifiers
+	watch  *watch
 }
 
 func newTable(s *schema.Schema) *table {
-	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1, byRow: s.Unit.Column == ""}
+	return &table{schema: s, field: make([]int, len(s.Columns)), unit: -1, key: -1}
+}
+
+// recorded settles which fields the record has: all that can be read.
+func (t *table) recorded(header []string, readable func(field int) bool) {
+	for f := range header {
+		if readable(f) {
+			t.fields = append(t.fields, f)
+		}
+	}
+	slices.SortFunc(t.fields, func(a, b int) int { return strings.Compare(header[a], header[b]) })
+	for _, f := range t.fields {
+		t.found.Columns = append(t.found.Columns, header[f])
+	}
+	t.found.Cells = make([]schema.Found, len(t.fields))
+}
+
+// record is what was found; a record that ends early has nulls.
+func (t *table) record(cells []cell, id string) schema.Record {
+	for i, f := range t.fields {
+		t.found.Cells[i] = schema.Found{Null: true}
+		if f < len(cells) {
+			t.found.Cells[i] = schema.Found{Text: cells[f].text, Null: cells[f].null}
+		}
+	}
+	t.found.Unit = id
+	return t.found
 }
 
 // match finds the columns of the schema in a file.
 func (t *table) match(in records, o Options) error {
 	s := t.schema
-	t.in = in
+	t.in, t.ids.note = in, o.Note
 	at, header := map[string]int{}, in.Header()
 	for i, h := range header {
 		at[h] = i
@@ -163,7 +213,7 @@ func (t *table) match(in records, o Options) error {
 		default:
 			return in.absent(col.Name, "which the schema declares")
 		}
-		if isUnit {
+		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
 		}
 	}
@@ -177,6 +227,8 @@ func (t *table) match(in records, o Options) error {
 				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
 		}
 	}
+	t.recorded(header, in.readable)
+	t.watchRecords(in, o)
 	return in.choose(t.used())
 }
 
@@ -196,7 +248,10 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 	s := t.schema
 	if t.unit >= 0 {
 		var known bool
-		if id, known = t.identifier(cells); !known {
+		if id, known, err = t.identifier(cells, strict); err != nil {
+			return nil, "", false, err
+		}
+		if !known {
 			if !strict {
 				return nil, "", false, nil
 			}
@@ -223,9 +278,6 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 		}
 		values[i] = v
 	}
-	if t.byRow {
-		id = canonical(values)
-	}
 	return values, id, true, nil
 }
 
@@ -246,22 +298,6 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 		return col.Default(), nil
 	}
 	return 0, schema.ErrMissing
-}
-
-func (t *table) identifier(cells []cell) (string, bool) {
-	if t.unit >= len(cells) || cells[t.unit].bad != "" || cells[t.unit].null {
-		return "", false
-	}
-	id := cells[t.unit].text
-	if id == "" {
-		return "", false
-	}
-	for _, na := range t.schema.NA {
-		if id == na {
-			return "", false
-		}
-	}
-	return id, true
 }
 
 // separatorHint explains an absent column; a header of one name that holds
@@ -292,20 +328,4 @@ func cellHint(err error) string {
 		return "add the category, or other: true, to the schema"
 	}
 	return `correct the cell, or list its text under na: if it means "missing"`
-}
-
-// canonical is the same text for two rows exactly when their numbers are the
-// same: every NaN is one NaN and the two zeros are one.
-func canonical(values []float64) string {
-	b := make([]byte, 0, 8*len(values))
-	for _, v := range values {
-		switch {
-		case math.IsNaN(v):
-			v = math.NaN()
-		case v == 0:
-			v = 0
-		}
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return string(b)
 }

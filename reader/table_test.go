@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +26,9 @@ columns:
 
 func must(t *testing.T, head string) *schema.Schema {
 	t.Helper()
+	if !strings.Contains(head, "unit:") {
+		head += "unit: row"
+	}
 	s, err := schema.Decode("s.yaml", []byte("version: 1\n"+head+columns))
 	if err != nil {
 		t.Fatal(err)
@@ -33,8 +37,8 @@ func must(t *testing.T, head string) *schema.Schema {
 }
 
 func read(text string, s *schema.Schema, o Options) (rows [][]float64, ids []string, err error) {
-	err = ReadFrom("f.csv", strings.NewReader(text), s, o, func(cells []float64, id string) error {
-		rows, ids = append(rows, cells), append(ids, id)
+	err = ReadFrom("f.csv", strings.NewReader(text), s, o, func(cells []float64, found schema.Record) error {
+		rows, ids = append(rows, cells), append(ids, found.Unit)
 		return nil
 	})
 	return rows, ids, err
@@ -121,7 +125,7 @@ func TestTableRefuses(t *testing.T) {
 }
 
 func TestUndeclaredCategory(t *testing.T) {
-	s, err := schema.Decode("s", []byte("version: 1\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
+	s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +138,7 @@ func TestUndeclaredCategory(t *testing.T) {
 func TestStopsWithTheCaller(t *testing.T) {
 	stop := errors.New("stop")
 	err := ReadFrom("f.csv", strings.NewReader("age,color,bmi,sick\n1,red,1,1\n2,red,1,1\n"), must(t, ""), Options{},
-		func([]float64, string) error { return stop })
+		func([]float64, schema.Record) error { return stop })
 	if !errors.Is(err, stop) {
 		t.Errorf("got %v, want the caller's error", err)
 	}
@@ -157,12 +161,12 @@ func TestDefaultRowsDoNotDependOnEachOther(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := rapid.SliceOfN(record, 1, 6).Draw(t, "records")
 		head := "id,age,color,bmi,sick\n"
-		together, ids, err := read(head+strings.Join(records, "\n"), s, Options{BadRows: Default})
+		together, ids, err := found(head+strings.Join(records, "\n"), s)
 		if err != nil || len(together) != len(records) {
 			t.Fatalf("%d rows, error %v", len(together), err)
 		}
 		for i, r := range records {
-			alone, id, err := read(head+r, s, Options{BadRows: Default})
+			alone, id, err := found(head+r, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,13 +177,51 @@ func TestDefaultRowsDoNotDependOnEachOther(t *testing.T) {
 	})
 }
 
-func TestCanonical(t *testing.T) {
-	odd := math.Float64frombits(math.Float64bits(nan) ^ 1)
-	if canonical([]float64{0, nan}) != canonical([]float64{math.Copysign(0, -1), odd}) {
-		t.Error("equal rows have different identifiers")
+// found reads rows and records under the default rule.
+func found(text string, s *schema.Schema) (rows [][]float64, records []string, err error) {
+	err = ReadFrom("f.csv", strings.NewReader(text), s, Options{BadRows: Default}, func(cells []float64, found schema.Record) error {
+		rows, records = append(rows, cells), append(records, fmt.Sprintf("%v", found.Cells))
+		return nil
+	})
+	return rows, records, err
+}
+
+// What tells a row from others is the record as it stands in the file, whatever the
+// schema makes of it and in whichever order the columns stand.
+func TestRecordsAreAsFound(t *testing.T) {
+	records := func(name, text, columns string) (all []string) {
+		s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n"+columns))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = ReadFrom(name, strings.NewReader(text), s, Options{}, func(_ []float64, found schema.Record) error {
+			all = append(all, fmt.Sprintf("%v %v", found.Columns, found.Cells))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
 	}
-	if canonical([]float64{1, 2}) == canonical([]float64{2, 1}) {
-		t.Error("different rows share an identifier")
+	const (
+		table  = "a,b,c\n1.50,x,\n1.5,y,free text\n"
+		plain  = "  - {name: a, type: numeric, lower: 0, upper: 9}\n  - {name: b, type: categorical, categories: [x, y]}\n  - {name: c, type: ignore}\n"
+		edited = "  - {name: c, type: text, buckets: 9, missing: unknown}\n  - {name: b, type: categorical, categories: [y, x], other: true}\n  - {name: a, type: integer, lower: 1, upper: 2, missing: unknown}\n"
+		hidden = "  - {name: b, type: ignore}\n  - {name: a, type: ignore}\n  - {name: c, type: text, buckets: 5, missing: unknown}\n"
+	)
+	want := []string{"[a b c] [{1.50 false} {x false} { false}]", "[a b c] [{1.5 false} {y false} {free text false}]"}
+	for name, got := range map[string][]string{
+		"as it is":         records("f.csv", table, plain),
+		"other bounds":     records("f.csv", table, strings.Replace(plain, "upper: 9", "upper: 1", 1)),
+		"other types":      records("f.csv", table, strings.Replace(edited, "type: integer", "type: numeric", 1)),
+		"ignored columns":  records("f.csv", table, hidden),
+		"order of columns": records("f.csv", "c,a,b\n,1.50,x\nfree text,1.5,y\n", plain),
+		"tabs":             records("f.tsv", strings.ReplaceAll(table, ",", "\t"), plain),
+		"JSON lines":       records("f.jsonl", `{"b": "x", "a": 1.50, "c": ""}`+"\n"+`{"a": "1.5", "c": "free text", "b": "y"}`+"\n", plain),
+	} {
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
 
@@ -206,7 +248,7 @@ func FuzzTable(f *testing.F) {
 }
 
 func BenchmarkReadFrom(b *testing.B) {
-	s, err := schema.Decode("s.yaml", []byte("version: 1"+columns))
+	s, err := schema.Decode("s.yaml", []byte("version: 1\nunit: row"+columns))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -216,7 +258,7 @@ func BenchmarkReadFrom(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := ReadFrom("f.csv", strings.NewReader(text), s, Options{}, func([]float64, string) error { return nil }); err != nil {
+				if err := ReadFrom("f.csv", strings.NewReader(text), s, Options{}, func([]float64, schema.Record) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -227,6 +269,7 @@ func BenchmarkReadFrom(b *testing.B) {
 func ExampleReadFrom() {
 	s, err := schema.Decode("schema.yaml", []byte(`
 version: 1
+unit: row
 columns:
   - {name: age, type: integer, lower: 0, upper: 120}
   - {name: smoker, type: boolean}
@@ -235,7 +278,7 @@ columns:
 		panic(err)
 	}
 	err = ReadFrom("visits.csv", strings.NewReader("age,smoker\n41,yes\nforty,no\n"), s, Options{},
-		func(cells []float64, unitID string) error {
+		func(cells []float64, found schema.Record) error {
 			fmt.Println(cells)
 			return nil
 		})

@@ -12,6 +12,7 @@ import (
 )
 
 const textSchema = `version: 1
+unit: row
 na: ["", "NA", "?"]
 columns:
   - {name: note, type: text, buckets: 64}
@@ -28,7 +29,7 @@ func mustText(t *testing.T) *schema.Schema {
 }
 
 func texts(name, content string, s *schema.Schema, o Options) (rows [][]float64, err error) {
-	err = ReadFrom(name, strings.NewReader(content), s, o, func(cells []float64, _ string) error {
+	err = ReadFrom(name, strings.NewReader(content), s, o, func(cells []float64, _ schema.Record) error {
 		rows = append(rows, cells)
 		return s.CheckWide(cells)
 	})

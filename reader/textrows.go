@@ -9,12 +9,12 @@ import (
 
 // ReadTexts is ReadFrom that hands on the text of one column too, as it stands in the
 // file: a text that the rule Default lets pass is empty.
-func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column string, row func(cells []float64, unitID, text string) error) error {
+func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column string, row func(cells []float64, found schema.Record, text string) error) error {
 	strict, err := o.strict()
 	if err != nil {
 		return err
 	}
-	in, err := openRecords(name, r)
+	in, err := openRecords(name, r, keysOf(s, o))
 	if err != nil {
 		return err
 	}
@@ -30,11 +30,11 @@ func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column str
 	if field < 0 {
 		return in.absent(column, "which holds the texts")
 	}
-	return t.read(strict, func(cells []float64, id string, record []cell) error {
+	return t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" {
 			text = record[field].text
 		}
-		return row(cells, id, text)
+		return row(cells, found, text)
 	})
 }

@@ -22,7 +22,7 @@ func exactRows(s *Statement) []row {
 	for _, a := range []struct {
 		name string
 		Amount
-	}{{"total", b.Total}, {"spent", b.Spent}, {"reserved", b.Reserved}, {"left", b.Left}} {
+	}{{"total", b.Total}, {"spent" + aside(s), b.Spent}, {"reserved", b.Reserved}, {"left", b.Left}} {
 		out = append(out, row{"ledger, " + a.name + " (ε, δ)", "(" + exact(a.Epsilon) + ", " + exact(a.Delta) + ")"})
 	}
 	if sc := s.Score; sc != nil {
@@ -50,6 +50,9 @@ func versions(s *Statement) []row {
 		{"target", or(s.Data.Target, "—")},
 		{"unit", or(s.Privacy.Unit, "—")},
 		{"budget", or(s.Budget.Granted, "no grant is recorded")},
+		{"who granted it", grantWords(s)},
+		{"run by", or(s.Budget.RunBy, "—")},
+		{"first record of the data set", or(s.Budget.Since, "—")},
 		{"sampling", or(s.Privacy.Sampling, "—")},
 		{"accountant", or(s.Privacy.Accountant, "—")},
 		{"statement version", exact(Number(s.Version))},

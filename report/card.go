@@ -38,9 +38,12 @@ func frontMatter(b *strings.Builder, s *Statement) {
 	line("license: unknown")
 	line("library_name: pawl")
 	line("tags:")
-	if banner(s) != "" {
+	switch {
+	case banner(s) != "":
 		line("- not-private")
-	} else {
+	case wholeMark(s) != "":
+		line("- not-private-as-a-whole")
+	default:
 		line("- differential-privacy")
 	}
 	line("- pawl")
@@ -89,6 +92,10 @@ func cardBody(b *strings.Builder, s *Statement) {
 		line("")
 		line("> **%s.** Nothing of this run may be called protected.", none)
 	}
+	if n := wholeMark(s); n != "" {
+		line("")
+		line("> **%s.** What is claimed below is claimed of this run alone.", n)
+	}
 	line("")
 	line("# %s: %s", plain(or(s.Data.Name, "unnamed data set")), plain(or(s.Choice.Model, "model")))
 	line("")
@@ -100,7 +107,11 @@ func cardBody(b *strings.Builder, s *Statement) {
 	if none != "" {
 		line("%s. No claim is made; %s %s.", none, wouldBe(s), claim(s.Privacy))
 	} else {
-		line("Everything released together satisfies **%s** differential privacy in the central model; ε is rounded up.", claim(s.Privacy))
+		what := "Everything released together"
+		if wholeMark(s) != "" {
+			what = "What this run released, taken alone,"
+		}
+		line("%s satisfies **%s** differential privacy in the central model; ε is rounded up.", what, claim(s.Privacy))
 	}
 	line("")
 	for _, t := range terms(s) {

@@ -49,7 +49,7 @@ type stageRow struct {
 
 // view is all that the template prints: sentences and positions, no arithmetic.
 type view struct {
-	Title, Banner            string
+	Title, Banner, Mark      string
 	Name, Target, Date, Made string
 	Lead, Claim              string
 	Terms                    []row
@@ -91,8 +91,8 @@ type view struct {
 func newView(s *Statement) view {
 	p := s.Privacy
 	v := view{
-		Banner: banner(s),
-		Name:   short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
+		Banner: banner(s), Mark: wholeMark(s),
+		Name: short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
 		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
 		Made:    short(strings.TrimSpace(clean(s.Software.Name+" "+s.Software.Version)), 40),
 		Claim:   claim(p),
@@ -102,12 +102,18 @@ func newView(s *Statement) view {
 		Events: events(p),
 	}
 	v.Lead = "Everything released together satisfies"
+	if v.Mark != "" {
+		v.Lead = "What this run released, taken alone, satisfies"
+	}
 	if v.Banner != "" {
 		v.Lead = "No claim is made; " + wouldBe(s)
 	}
 	v.Title = "Privacy report: " + v.Name
-	if v.Banner != "" {
+	switch {
+	case v.Banner != "":
 		v.Title = v.Banner + ": " + v.Name
+	case v.Mark != "":
+		v.Title = v.Mark + ": " + v.Name
 	}
 	for _, w := range s.Warnings {
 		v.Warnings = append(v.Warnings, clean(w))
@@ -128,18 +134,20 @@ func newView(s *Statement) view {
 
 func terms(s *Statement) []row {
 	p := s.Privacy
-	granted := short(or(s.Budget.Granted, "no grant is recorded"), 110)
-	if s.Budget.SelfGranted {
-		granted = "approved by nobody but the operator: " + granted
-	}
-	return []row{
+	out := []row{
 		{"Unit", unitWords(p)},
 		{"One neighbour", neighbourWords(p)},
-		{"Budget", granted},
-		{"Trust", "central model: the operator sees raw rows"},
-		{"Accountant", accountantWords(p)},
-		{"Sampling", samplingWords(p)},
+		{"Budget", short(grantWords(s), 120)},
+		{"Run by", runWords(s)},
 	}
+	if text := clearedWords(s); text != "" {
+		out = append(out, row{"Seeded runs", text})
+	}
+	return append(out,
+		row{"Trust", "central model: the operator sees raw rows"},
+		row{"Accountant", accountantWords(p)},
+		row{"Sampling", samplingWords(p)},
+	)
 }
 
 // stagesOnFront is how many stages page 1 has room for; all are on page 2.
@@ -179,6 +187,9 @@ func (v *view) budget(s *Statement) {
 		{"Reserved", amount(b.Reserved, up2)},
 		{"Left", amount(b.Left, down2)},
 	}
+	if v.Mark != "" {
+		v.Budget[1].Value += aside(s)
+	}
 }
 
 func amount(a Amount, round func(Number) string) string {
@@ -217,14 +228,20 @@ func (v *view) risk(s *Statement) {
 	}
 	eps := float64(p.Epsilon)
 	half, rare := percentUp(posterior(0.5, eps)), percentUp(posterior(0.01, eps))
-	scale := newRiskScale(eps)
-	v.Scale = &scale
+	// A place on the scale would read as one of the data set.
+	if v.Mark == "" {
+		scale := newRiskScale(eps)
+		v.Scale = &scale
+	}
 	v.Risk = []string{fmt.Sprintf("Somebody who thinks it as likely as not (50%%) %s can, from everything released here, become at most %s sure; somebody who starts at 1%%, at most %s.",
 		hypothesis(p), half, rare)}
 	if p.Delta > 0 {
 		v.Risk = append(v.Risk, fmt.Sprintf("A failure chance of δ = %s (%s) is set aside, for which these limits promise nothing.", deltaWords(p.Delta), oneIn(p.Delta)))
 	} else {
 		v.Risk = append(v.Risk, "There is no failure chance set aside (δ = 0).")
+	}
+	if v.Mark != "" {
+		v.Risk = append(v.Risk, "None of these limits holds for somebody who also has the outputs of the seeded runs.")
 	}
 }
 

@@ -20,6 +20,7 @@ func WriteJSON(w io.Writer, s *Statement) error {
 	c := *s
 	c.Advice = list(c.Advice)
 	c.Warnings = list(c.Warnings)
+	c.SeededRuns, c.Cleared = list(c.SeededRuns), list(c.Cleared)
 	c.Choice.Features = list(c.Choice.Features)
 	if s.Choice.Selection != nil {
 		k := *s.Choice.Selection

@@ -27,7 +27,7 @@ func mustHTML(t *testing.T, s *Statement) string { t.Helper(); return write(t, H
 var writers = map[string]func(io.Writer, *Statement) error{"json": WriteJSON, "html": HTML, "card": Card, "text": Text}
 
 func demos() map[string]*Statement {
-	return map[string]*Statement{"hospital": hospital(), "simulation": simulation(), "benchmark": benchmarkDemo(), "majority": majority(), "shapes": shapesDemo()}
+	return map[string]*Statement{"hospital": hospital(), "simulation": simulation(), "benchmark": benchmarkDemo(), "majority": majority(), "shapes": shapesDemo(), "marked": marked(), "crammed": crammed(), "unmarked": crammedUnmarked()}
 }
 
 func TestPageHoldsItsClaims(t *testing.T) {
@@ -224,6 +224,9 @@ func hostile(evil string) *Statement {
 	quoted, _ := json.Marshal(evil)
 	s.Privacy.Events = []json.RawMessage{json.RawMessage(`{"kind":` + string(quoted) + `}`), json.RawMessage(evil)}
 	s.Budget.Granted, s.Budget.Head, s.Budget.Entry, s.Budget.Ledger = evil, evil, evil, evil
+	s.Budget.RunBy, s.Budget.GrantedBy, s.Budget.GrantedAt, s.Budget.Reason, s.Budget.Since = evil, evil, evil, evil, evil
+	s.Mark([]SeededRun{{evil, evil, evil}})
+	s.Cleared = []Clearing{{Entries: []string{evil}, By: evil, At: evil, Reason: evil}}
 	s.Score.How = evil
 	s.Choice = Choice{Workflow: evil, Model: evil, Features: []string{evil}, Encoding: evil, Search: evil,
 		Hyperparameters: map[string]any{evil: evil}, UsefulModel: true}

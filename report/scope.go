@@ -18,7 +18,7 @@ func StandardLimits() []string {
 func limits(s *Statement) []string {
 	seen := map[string]bool{}
 	var out []string
-	for _, l := range append(append([]string(nil), s.Privacy.NotCovered...), StandardLimits()...) {
+	for _, l := range append(append(markLimits(s), s.Privacy.NotCovered...), StandardLimits()...) {
 		if l = strings.TrimSpace(clean(l)); l != "" && !seen[l] {
 			seen[l] = true
 			out = append(out, l)
@@ -81,7 +81,7 @@ func trust(s *Statement) []string {
 		"The adversary may know or choose all other units and sees every released file.",
 		random,
 		"Released counts, tables and scores carry discrete noise. Noise on gradients and weights is drawn in floating point; what that could leak is a stated residual risk, not a proven zero.",
-		"The ledger keeps honest people honest. It is bookkeeping with a hash chain, not access control.",
+		"The ledger keeps honest people honest. It is bookkeeping with a hash chain, not access control. Users are named as their operating systems name them; nothing proves who sat there.",
 	}
 }
 

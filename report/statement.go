@@ -68,6 +68,11 @@ type Statement struct {
 	// PublishedEpsilon is what a published procedure states although it left choices
 	// unpaid; the claim is then infinite.
 	PublishedEpsilon *Number `json:"published_epsilon_not_a_guarantee,omitempty"`
+	// SeededRuns mark the data set: whatever this run claims, no epsilon bounds what they
+	// put out about the same rows. Every statement has them until a steward clears them;
+	// Cleared is how that was done. Mark enters them.
+	SeededRuns []SeededRun `json:"seeded_runs"`
+	Cleared    []Clearing  `json:"seeded_runs_cleared"`
 
 	Data     Data     `json:"data"`
 	Privacy  Privacy  `json:"privacy"`
@@ -105,6 +110,18 @@ type Data struct {
 	// Fingerprint is a keyed digest: it can be compared by the holder of the
 	// ledger and guessed by nobody.
 	Fingerprint string `json:"fingerprint"`
+	// Different lists the sensitive data sets that the data, or the test rows (of: test),
+	// resemble, although somebody has said that they hold other units.
+	Different []Different `json:"different,omitempty"`
+}
+
+// Different is that word: whose it is, and why.
+type Different struct {
+	Other  string `json:"other"`
+	Reason string `json:"reason"`
+	Of     string `json:"of,omitempty"`
+	By     string `json:"by"`
+	At     string `json:"at"`
 }
 
 // Privacy is the claim.
@@ -144,12 +161,25 @@ type Budget struct {
 	Dataset     string `json:"dataset"`
 	Granted     string `json:"granted"` // "self-granted by ann at 2026-…", "granted by …", "public data set: not limited"
 	SelfGranted bool   `json:"self_granted"`
-	Total       Amount `json:"total"`
-	Spent       Amount `json:"spent"`
-	Reserved    Amount `json:"reserved"`
-	Left        Amount `json:"left"`
-	Entry       string `json:"entry"` // this run's reservation
-	Head        string `json:"head"`  // chain hash after the run
+	// RunBy, GrantedBy and the times are the ledger's: users as their operating systems
+	// name them, times in RFC 3339. GrantedBy is empty without a budget.
+	RunBy           string `json:"run_by"`
+	GrantedBy       string `json:"granted_by"`
+	GrantedAt       string `json:"granted_at"`
+	GrantedByRunner bool   `json:"granted_by_the_user_who_ran_this"`
+	Reason          string `json:"grant_reason"`
+	// Since is the time of the ledger's first record of the data set, Age the same in
+	// words: "3 minutes before this run".
+	Since string `json:"since"`
+	Age   string `json:"age"`
+	// Unbounded says that seeded runs mark the data set: Spent bounds the others only.
+	Unbounded bool   `json:"unbounded"`
+	Total     Amount `json:"total"`
+	Spent     Amount `json:"spent"`
+	Reserved  Amount `json:"reserved"`
+	Left      Amount `json:"left"`
+	Entry     string `json:"entry"` // this run's reservation
+	Head      string `json:"head"`  // chain hash after the run
 }
 
 // Amount is an (epsilon, delta) pair of the ledger.
@@ -165,7 +195,7 @@ type Score struct {
 	Metric string `json:"metric"`
 	// Value is released under differential privacy, or exact on a public test set.
 	Value    Number    `json:"value"`
-	Interval [2]Number `json:"interval"` // 95 %, sampling and noise together
+	Interval [2]Number `json:"interval"` // 95 %, sampling of units and noise together
 	// How says where it comes from: "released on a held-out scope", "public test
 	// file", "public benchmark, official test set", "public benchmark, held-out scope".
 	How string `json:"how"`

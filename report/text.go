@@ -22,25 +22,32 @@ func Text(w io.Writer, s *Statement) error {
 	if n := banner(s); n != "" {
 		fmt.Fprintln(&b, n)
 	}
+	if n := wholeMark(s); n != "" {
+		fmt.Fprintln(&b, n)
+	}
 	headline, why := verdict(s)
 	fmt.Fprintf(&b, "%s %s\n\n", headline, why)
 	pair := fmt.Sprintf("(epsilon, delta) = (%s, %s)", up2(p.Epsilon), deltaPlain(p.Delta))
 	if banner(s) != "" {
 		line("claim", "none; %s %s", wouldBe(s), pair)
 	} else {
-		line("claim", "%s, central model, %s", pair, accountantWords(p))
+		alone := ""
+		if wholeMark(s) != "" {
+			alone = "of this run alone: "
+		}
+		line("claim", "%s%s, central model, %s", alone, pair, accountantWords(p))
 	}
 	line("neighbour", "%s", neighbourWords(p))
 	if banner(s) == "" {
 		line("risk", "from 50%% to at most %s, from 1%% to at most %s sure %s",
 			percentUp(posterior(0.5, float64(p.Epsilon))), percentUp(posterior(0.01, float64(p.Epsilon))), hypothesis(p))
 	}
-	line("budget", "%s", or(s.Budget.Granted, "no grant is recorded"))
+	line("budget", "%s", grantWords(s))
 	if math.IsInf(float64(s.Budget.Total.Epsilon), 1) {
-		line("ledger", "not limited; spent epsilon %s", up2(s.Budget.Spent.Epsilon))
+		line("ledger", "not limited; spent epsilon %s%s", up2(s.Budget.Spent.Epsilon), aside(s))
 	} else {
-		line("ledger", "epsilon %s: spent %s, reserved %s, left %s", down2(s.Budget.Total.Epsilon),
-			up2(s.Budget.Spent.Epsilon), up2(s.Budget.Reserved.Epsilon), down2(s.Budget.Left.Epsilon))
+		line("ledger", "epsilon %s: spent %s%s, reserved %s, left %s", down2(s.Budget.Total.Epsilon),
+			up2(s.Budget.Spent.Epsilon), aside(s), up2(s.Budget.Reserved.Epsilon), down2(s.Budget.Left.Epsilon))
 	}
 	var parts []string
 	for _, st := range stages(p) {

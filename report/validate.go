@@ -24,6 +24,8 @@ func Validate(s *Statement) error {
 		return invalid("privacy.unit is empty: an epsilon without its unit means nothing")
 	case s.Privacy.RowsPerUnit < 1:
 		return invalid("privacy.rows_per_unit is %d, want 1 or more", s.Privacy.RowsPerUnit)
+	case s.Budget.Unbounded != (len(s.SeededRuns) > 0):
+		return invalid("budget.unbounded is %v beside %d seeded_runs", s.Budget.Unbounded, len(s.SeededRuns))
 	}
 	if _, err := dp.ParseRelation(s.Privacy.Relation); err != nil {
 		return invalid("privacy.relation: %v", err)

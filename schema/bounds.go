@@ -19,7 +19,7 @@ type ReleasedBounds struct {
 func BoundsTemplate(name string, header []string, unit string, rowsPerUnit int, remark string, bounds map[string]ReleasedBounds) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n", oneLine(remark))
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), quoteUnit(unit, rowsPerUnit), quoteList(DefaultNA))
+	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), " "+quoteUnit(unit, rowsPerUnit), quoteList(DefaultNA))
 	b.WriteString(templateKeys + "columns:\n")
 	for _, h := range header {
 		fmt.Fprintf(&b, "  - name: %s\n", quote(h))

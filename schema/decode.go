@@ -63,7 +63,8 @@ func tooDeep(data []byte) (line, col int, found bool) {
 
 // Decode reads a schema from YAML text; name stands for the file in errors.
 // Unknown keys, duplicate keys and blanks are refused: a slip in a privacy
-// declaration must not pass as a default.
+// declaration must not pass as a default. A schema without a unit is refused too,
+// unless it says public: true; each row is then one unit (Unit.Assumed).
 func Decode(name string, data []byte) (*Schema, error) {
 	if len(data) > maxBytes {
 		return nil, &Error{File: name, Line: 1, Col: 1, Msg: "the schema is larger than 16 MiB"}
@@ -146,6 +147,16 @@ func (d *decoder) top(body ast.Node) error {
 				"replace what came from rows by what is known without them, then set reviewed: true")
 		}
 	}
+	if f, ok := by["public"]; ok {
+		yes, err := d.boolean(f)
+		if err != nil {
+			return err
+		}
+		d.schema.Public = yes
+	}
+	if err := d.unitGiven(by); err != nil {
+		return err
+	}
 	f, ok := by["columns"]
 	if !ok {
 		return d.fault(place{1, 1}, "", "no columns are declared", "add columns: with a list of {name, type, ...}")
@@ -160,11 +171,6 @@ func (d *decoder) top(body ast.Node) error {
 		}
 		if s.Dataset == "" {
 			return d.fault(f.where, "", "dataset is blank", "leave the key out to use the file's name")
-		}
-	}
-	if f, ok := by["public"]; ok {
-		if s.Public, err = d.boolean(f); err != nil {
-			return err
 		}
 	}
 	if f, ok := by["rows"]; ok {

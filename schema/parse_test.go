@@ -11,6 +11,7 @@ import (
 
 func parseSchema(t interface{ Fatal(...any) }) *Schema {
 	s, err := Decode("s.yaml", []byte(`version: 1
+unit: row
 columns:
   - {name: n, type: numeric, lower: -2, upper: 3, missing: unknown}
   - {name: i, type: integer, lower: 0, upper: 9, missing: 4}

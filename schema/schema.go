@@ -49,6 +49,10 @@ type Unit struct {
 	// MaxRows is the largest number of rows one unit contributes (>= 1). Rows
 	// beyond it are dropped by a rule that looks at that unit only.
 	MaxRows int
+	// Assumed says that the file declares no unit, which a public one need not: each
+	// row was taken as one. Whoever treats the data as sensitive all the same must
+	// refuse it (NoUnit).
+	Assumed bool `json:"-"`
 }
 
 // MissingRule says what an empty or NA cell becomes.

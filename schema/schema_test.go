@@ -60,10 +60,13 @@ func TestDecodeWhole(t *testing.T) {
 	}
 }
 
-// head is a schema up to its columns; its columns begin on line 2.
-func with(columns ...string) string {
+// of is a schema without a unit; its columns begin on line 2.
+func of(columns ...string) string {
 	return "version: 1\ncolumns:\n  - " + strings.Join(columns, "\n  - ") + "\n"
 }
+
+// with is one whose rows are units.
+func with(columns ...string) string { return of(columns...) + "unit: row\n" }
 
 func TestDecodeRefuses(t *testing.T) {
 	age := "{name: age, type: integer, lower: 0, upper: 120}"
@@ -83,8 +86,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"duplicate by alias", with("{name: a, type: numeric, lower: 0, upper: 1, log: true, heavy_tailed: true}"), "given twice", ""},
 		{"alias", "version: &v 1\nrows: *v\ncolumns: []\n", "s.yaml:1:10: version must be one plain value", ""},
 		{"merge key", "version: 1\n<<: {rows: 2}\n", "a key must be a plain word", ""},
-		{"no columns", "version: 1\n", "no columns", ""},
-		{"empty columns", "version: 1\ncolumns: []\n", "at least one must be used", ""},
+		{"no columns", "version: 1\nunit: row\n", "no columns", ""},
+		{"empty columns", "version: 1\nunit: row\ncolumns: []\n", "at least one must be used", ""},
 		{"all ignored", with("{name: a, type: ignore}"), "at least one must be used", ""},
 		{"no name", with("{type: boolean}"), "entry 1 of columns has no name", ""},
 		{"same name", with(age, age), `s.yaml:4:6: column "age": declared twice`, ""},
@@ -121,16 +124,20 @@ func TestDecodeRefuses(t *testing.T) {
 		{"rows word", "rows: many\n" + with(age), "s.yaml:1:7: rows must be", ""},
 		{"public word", "public: yes\n" + with(age), "true or false", ""},
 		{"not reviewed", "reviewed: false\n" + with("{name: a, type: }"), "s.yaml:1:1: this schema was guessed from rows", "reviewed: true"},
-		{"unit word", "unit: hospital\n" + with(age), `s.yaml:1:7: unit "hospital" is neither`, "row"},
-		{"unit slip", "unit: aeg\n" + with(age), "neither", `"age"`},
-		{"unit column without rows", "unit: age\n" + with(age), "largest number of rows", "rows_per_unit"},
-		{"unit rows zero", "unit: age\nrows_per_unit: 0\n" + with(age), "at least 1", ""},
-		{"unit rows without column", "unit: person\nrows_per_unit: 3\n" + with(age), "no column says", "column"},
-		{"row with rows per unit", "rows_per_unit: 3\n" + with(age), "no column says", ""},
-		{"unit rows twice", "unit: {column: age, rows: 2}\nmax_contributions: 2\n" + with(age), "given twice", ""},
-		{"unit column unknown", "unit: {column: aeg, rows: 2}\n" + with(age), "not declared", `"age"`},
-		{"unit blank", "unit:\n" + with(age), "unit is blank", ""},
-		{"unit beside its identifier", "unit: patient\n" + with(age, "{name: Patient_ID, type: ignore}"), "looks like its identifier", "Patient_ID"},
+		{"unit word", "unit: hospital\n" + of(age), `s.yaml:1:7: unit "hospital" is neither`, "row"},
+		{"unit slip", "unit: aeg\n" + of(age), "neither", `"age"`},
+		{"unit column without rows", "unit: age\n" + of(age), "largest number of rows", "rows_per_unit"},
+		{"unit rows zero", "unit: age\nrows_per_unit: 0\n" + of(age), "at least 1", ""},
+		{"unit rows without column", "unit: person\nrows_per_unit: 3\n" + of(age), "no column says", "column"},
+		{"row with rows per unit", "unit: row\nrows_per_unit: 3\n" + of(age), "no column says", ""},
+		{"unit rows twice", "unit: {column: age, rows: 2}\nmax_contributions: 2\n" + of(age), "given twice", ""},
+		{"unit column unknown", "unit: {column: aeg, rows: 2}\n" + of(age), "not declared", `"age"`},
+		{"unit blank", "unit:\n" + of(age), "s.yaml:1:1: unit is blank: whose data are to be protected?", "unit: row if every row"},
+		{"unit null", "unit: ~\nrows_per_unit: 1\n" + of(age), "unit is blank", "rows_per_unit: N"},
+		{"unit empty", "unit: ''\n" + of(age), "neither a declared column", "row"},
+		{"unit absent", of(age), "s.yaml:1:1: no unit is declared: whose data are to be protected?", "unit: row if every row"},
+		{"unit absent, not public", "public: false\n" + of(age), "no unit is declared", ""},
+		{"unit beside its identifier", "unit: patient\n" + of(age, "{name: Patient_ID, type: ignore}"), "looks like its identifier", "Patient_ID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Decode("s.yaml", []byte(tt.text))
@@ -152,13 +159,14 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	cols := with("{name: age, type: integer, lower: 0, upper: 9}", "{name: id, type: ignore}", "{name: k, type: boolean}")
+	cols := of("{name: age, type: integer, lower: 0, upper: 9}", "{name: id, type: ignore}", "{name: k, type: boolean}")
 	for _, tt := range []struct {
 		name, text string
 		want       Unit
 		warnings   int
 	}{
-		{"absent", "", Unit{Name: "row", MaxRows: 1}, 0},
+		{"absent, public", "public: true\n", Unit{Name: "row", MaxRows: 1, Assumed: true}, 0},
+		{"blank, public", "public: true\nunit:\nrows_per_unit:\n", Unit{Name: "row", MaxRows: 1, Assumed: true}, 0},
 		{"row", "unit: row\n", Unit{Name: "row", MaxRows: 1}, 0},
 		{"row once", "unit: row\nrows_per_unit: 1\n", Unit{Name: "row", MaxRows: 1}, 0},
 		{"label", "unit: Person\n", Unit{Name: "person", MaxRows: 1}, 1},
@@ -201,10 +209,15 @@ func TestTemplateMustBeFilledIn(t *testing.T) {
 	}
 	_, err := Load(path)
 	var e *Error
-	if !errors.As(err, &e) || e.Column != "age" || e.Msg != "type is blank" || e.Hint() == "" {
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Msg, "unit is blank: ") || e.Hint() == "" {
 		t.Fatalf("blank template: %v", err)
 	}
-	filled := strings.ReplaceAll(string(text), "type:\n", "type: boolean\n")
+	filled := strings.Replace(string(text), "\nunit:\n", "\nunit: row\n", 1)
+	_, err = Decode("s.yaml", []byte(filled))
+	if !errors.As(err, &e) || e.Column != "age" || e.Msg != "type is blank" || e.Hint() == "" {
+		t.Fatalf("template with a unit: %v", err)
+	}
+	filled = strings.ReplaceAll(filled, "type:\n", "type: boolean\n")
 	s, err := Decode("s.yaml", []byte(strings.ReplaceAll(filled, `visits\n2024.csv`, "visits")))
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +238,7 @@ func TestGuesser(t *testing.T) {
 	if strings.Contains(text, "Ulm") || strings.Contains(text, "41") {
 		t.Errorf("cells were copied without asking:\n%s", text)
 	}
-	for _, want := range []string{"reviewed: false", "\"age\"\n    type: integer", "\"bmi\"\n    type: numeric", "\"smoker\"\n    type: boolean",
+	for _, want := range []string{"reviewed: false", "\nunit:\n", "\"age\"\n    type: integer", "\"bmi\"\n    type: numeric", "\"smoker\"\n    type: boolean",
 		"\"town\"\n    type: categorical\n    categories:\n", "\"empty\"\n    type:\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)

@@ -41,13 +41,16 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 			return fail("table %q: %v", table, err)
 		}
 	}
-	switch {
-	case m.rowPrivacy:
+	if m.rowPrivacy {
 		m.unit = "row"
-	case m.unit == "":
-		return fail("table %q says neither row_privacy: True nor which column is the private_id: who is protected?", table)
 	}
-	head := fmt.Sprintf(templateHead, oneLine(table), quote(table), quoteUnit(m.unit, m.maxRows), quoteList(DefaultNA))
+	unit := ""
+	if m.unit == "" {
+		m.notes = append(m.notes, fmt.Sprintf("table %q says neither row_privacy: True nor which column is the private_id: the unit is blank; fill it in", table))
+	} else {
+		unit = " " + quoteUnit(m.unit, m.maxRows)
+	}
+	head := fmt.Sprintf(templateHead, oneLine(table), quote(table), unit, quoteList(DefaultNA))
 	head = strings.Replace(head, "\nrows: private\n", "\nrows: "+m.rows+"\n", 1)
 	return table, append([]byte(head+templateKeys+"columns:\n"), m.columns.Bytes()...), m.notes, nil
 }

@@ -65,11 +65,21 @@ func TestFromSmartNoiseOfRows(t *testing.T) {
 	}
 }
 
+// Metadata that say of nobody that he is protected leave the question open.
+func TestFromSmartNoiseWithoutUnit(t *testing.T) {
+	_, text, notes, err := FromSmartNoise("m", []byte("d:\n  s:\n    t: {x: {type: int, lower: 0, upper: 1}}\n"))
+	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "the unit is blank") {
+		t.Fatal(err, notes)
+	}
+	if _, err := Decode("s", text); err == nil || !strings.Contains(err.Error(), "unit is blank") {
+		t.Errorf("a unit from nowhere: %v", err)
+	}
+}
+
 func TestFromSmartNoiseRefusals(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no YAML", "a: [", "no YAML"}, {"empty", "", "no table"}, {"a list", "- a\n", "no"}, {"a schema of ours", "version: 1\n", "no table"},
 		{"two tables", "d:\n  s:\n    t: {x: {type: int}}\n    u: {x: {type: int}}\n", "2 tables"},
-		{"nobody", "d:\n  s:\n    t: {x: {type: int}}\n", "who is protected"},
 		{"two persons", "d:\n  s:\n    t: {x: {type: int, private_id: True}, y: {type: int, private_id: True}}\n", "both the private_id"},
 		{"no type", "d:\n  s:\n    t: {row_privacy: True, x: {type: int}, y: 3}\n", `"y" is neither`},
 		{"bound in words", "d:\n  s:\n    t: {row_privacy: True, x: {type: int, lower: low}}\n", "no finite number"},

@@ -12,9 +12,11 @@ const templateHead = `# Schema of %s. Everything here is public: fill it in from
 # what the quantities mean, never from the rows.
 version: 1
 dataset: %s
-# unit: what one change of the data adds or removes: row, or the name of the column
-# that identifies a person (then add rows_per_unit: the most rows one person keeps).
-unit: %s
+# unit: whose data must be protected? Nothing runs before this is answered.
+#   Is every row about a different person?  unit: row
+#   Can one person have several rows?      unit: the column that identifies the person, and
+#   rows_per_unit: N, the most rows of one person that count; more are dropped.
+unit:%s
 # rows: private | about N | N | public (the file's own row count is public).
 rows: private
 # na: cells that mean "missing".
@@ -31,11 +33,11 @@ const templateKeys = `# type: numeric | integer | boolean | categorical | text |
 `
 
 // Template returns a schema for the columns of a header: names, and blanks that
-// a person fills. It knows nothing of the rows. Load refuses it until the blanks
+// a person fills, the unit first. It knows nothing of the rows. Load refuses it until the blanks
 // are filled.
 func Template(name string, header []string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "row", quoteList(DefaultNA))
+	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "", quoteList(DefaultNA))
 	b.WriteString(templateKeys + "columns:\n")
 	for _, h := range header {
 		fmt.Fprintf(&b, "  - name: %s\n    type:\n", quote(h))
@@ -114,7 +116,7 @@ func isNA(cell string) bool {
 // categories copied from the rows only when listCategories is set.
 func (g *Guesser) Schema(name string, listCategories bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "row", quoteList(DefaultNA))
+	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), "", quoteList(DefaultNA))
 	b.WriteString(templateKeys)
 	b.WriteString("# The types below were guessed from rows: this file is not public until reviewed.\n" +
 		"# Set true once nothing in it depends on the rows any more.\nreviewed: false\ncolumns:\n")

@@ -12,19 +12,44 @@ import (
 // one of them, and Warnings says so.
 var unitWords = []string{"record", "person", "individual", "patient", "customer", "user", "household", "employee", "student", "case"}
 
+// unitQuestion is what a schema without a unit leaves open, and unitHint the answers.
+const (
+	unitQuestion = "whose data are to be protected?"
+	unitHint     = "unit: row if every row is about a different person; if a person can have several, unit: the column that identifies the person, and rows_per_unit: N, the most rows of one person that count"
+)
+
+// NoUnit is the fault of an assumed unit where somebody is to be protected after all; why
+// says who holds the data as sensitive.
+func NoUnit(why string) error {
+	return &Error{Msg: why + ", and its schema declares no unit: " + unitQuestion, hint: unitHint}
+}
+
+// unitGiven refuses sensitive data without a unit: a guarantee for rows that was meant
+// for persons must be nobody's default. Public data protect nobody.
+func (d *decoder) unitGiven(by map[string]field) error {
+	f, ok := by["unit"]
+	switch {
+	case ok && !blank(f.value):
+		return nil
+	case d.schema.Public:
+		d.schema.Unit.Assumed = true
+		return nil
+	case ok:
+		return d.fault(f.where, "", "unit is blank: "+unitQuestion, unitHint)
+	}
+	return d.fault(place{1, 1}, "", "no unit is declared: "+unitQuestion, unitHint)
+}
+
 // unit reads `unit:` with `rows_per_unit:`. It errs on the side of refusal: a
 // guarantee for persons that in truth protects rows is the worst misreading.
 func (d *decoder) unit(by map[string]field) error {
 	perUnit, hasPer := by["rows_per_unit"]
-	f, ok := by["unit"]
-	if !ok {
-		if hasPer {
+	f := by["unit"]
+	if d.schema.Unit.Assumed {
+		if hasPer && !blank(perUnit.value) {
 			return d.rowsOfRow(perUnit)
 		}
 		return nil
-	}
-	if blank(f.value) {
-		return d.fault(f.where, "", "unit is blank", "write row, or the name of the column that identifies a person")
 	}
 	switch f.value.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:

@@ -57,7 +57,7 @@ func TestWideColumnsAreRefused(t *testing.T) {
 		{"vector without dimension", "{name: a, type: vector, key: b}", "dimension must be from 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Decode("s.yaml", []byte("version: 1\ncolumns:\n  - "+c.column+"\n  - {name: b, type: boolean}\n"))
+			_, err := Decode("s.yaml", []byte("version: 1\nunit: row\ncolumns:\n  - "+c.column+"\n  - {name: b, type: boolean}\n"))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "s.yaml:") {
 				t.Errorf("got %v, want s.yaml:LINE ... %s", err, c.want)
 			}

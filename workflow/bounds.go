@@ -128,17 +128,7 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 	if err != nil {
 		return nil, err
 	}
-	in := p.problem
-	declared, err := json.Marshal([]any{"bounds", in.Dataset, in.Epsilon, in.Delta, in.Schema, env.Digest})
-	if err != nil {
-		panic(err) // strings and numbers always marshal
-	}
-	name := sha256.Sum256(declared)
-	permit, receipt, err := env.Ledger.Reserve(ctx, ledger.Request{
-		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
-		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
-		Epsilon: in.Epsilon, Delta: in.Delta, Digest: env.Digest, Updated: env.Updated, Seeded: src.Seeded(),
-	})
+	permit, receipt, err := env.Ledger.Reserve(ctx, p.request(env, src.Seeded()))
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +149,27 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 		return out, &UnconfirmedError{receipt.ID, err}
 	}
 	return out, nil
+}
+
+// Foretell says how the ledger would decide on the release now, and books nothing.
+func (p *BoundsPlan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error) {
+	return env.Ledger.Foretell(ctx, p.request(env, false))
+}
+
+// request is what the ledger is asked for.
+func (p *BoundsPlan) request(env Env, seeded bool) ledger.Request {
+	in := p.problem
+	declared, err := json.Marshal([]any{"bounds", in.Dataset, in.Epsilon, in.Delta, in.Schema, env.Digest})
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	name := sha256.Sum256(declared)
+	return ledger.Request{
+		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
+		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
+		Epsilon: in.Epsilon, Delta: in.Delta, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
+		Prints: env.Prints, Different: env.Different,
+	}
 }
 
 // oneBin reports whether nothing lies between two edges: nearly all values are the same

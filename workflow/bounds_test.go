@@ -14,7 +14,6 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/ledger/pricing"
 	"pawl/schema"
 )
 
@@ -27,18 +26,18 @@ func boundsEnv(t *testing.T, rows int, budget string) (BoundsInput, Env) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := intake.NewBuilder("d", s, [32]byte{1})
+	in := intake.NewBuilder(key(t, "d"), s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range rows {
 		amount := 0.0
 		if rng.IntN(4) == 0 {
 			amount = 1000 * math.Exp(rng.NormFloat64())
 		}
-		if err := in.Add([]float64{20 + 60*rng.Float64(), amount, 7, math.NaN()}, fmt.Sprint(i)); err != nil {
+		if err := in.Add([]float64{20 + 60*rng.Float64(), amount, 7, math.NaN()}, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "u"})
+	l := memoryLedger()
 	if err := l.Create(context.Background(), ledger.Budget{Dataset: "d", Epsilon: budget, Delta: "1e-6", Relation: dp.AddOrRemoveOne}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/nn"
+	"pawl/schema"
 )
 
 // components asks for k principal components of rows of 16 numbers of norm 1 at most.
@@ -25,11 +26,11 @@ func components(k int, mode string) TrainInput {
 // runOn runs a plan on rows of 16 numbers and returns what the dp_pca layer holds.
 func runOn(t *testing.T, plan *Plan, row func(i int, x []float32)) (*Outcome, []float32, error) {
 	t.Helper()
-	b := intake.NewBuilder("squares", plan.problem.Schema, [32]byte{1})
+	b := intake.NewBuilder(key(t, "squares"), plan.problem.Schema)
 	for i := range 200 {
 		x := make([]float32, 16)
 		row(i, x)
-		if err := b.AddFloats([]float64{float64(i % 2)}, x); err != nil {
+		if err := b.AddFloats([]float64{float64(i % 2)}, x, schema.Record{}); err != nil {
 			t.Fatal(err)
 		}
 	}

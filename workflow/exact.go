@@ -4,6 +4,7 @@ import (
 	"math"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"pawl/core/release"
@@ -18,8 +19,9 @@ type exact struct {
 	n       float64
 	right   float64
 	classes []float64
-	losses  []float64 // of every row, in order
-	truths  []float64 // of a regression
+	unit    int    // column that tells units apart, or −1
+	losses  byUnit // of every row, in order
+	truths  []float64
 	scores  []scoredRow
 	probs   []float64
 	groups  *groupTally // nil unless asked for
@@ -31,7 +33,11 @@ type scoredRow struct {
 }
 
 func newExact(plan *Plan, m *model.Model) *exact {
-	e := &exact{plan: plan, model: m, groups: plan.problem.groupTally()}
+	unit := plan.problem.Schema.Unit
+	e := &exact{plan: plan, model: m, groups: plan.problem.groupTally(), unit: -1, losses: byUnit{perUnit: float64(unit.MaxRows)}}
+	if unit.Column != "" {
+		e.unit = plan.problem.Schema.Column(unit.Column)
+	}
 	if m.OfTable() {
 		e.predict = m.Predictor()
 	}
@@ -47,9 +53,13 @@ func (e *exact) add(cells []float64) {
 	if truth != truth {
 		return
 	}
-	loss := e.tally(truth, e.predict(cells))
+	unit := math.NaN()
+	if e.unit >= 0 {
+		unit = cells[e.unit]
+	}
+	loss := e.tally(truth, e.predict(cells), unit)
 	if e.groups != nil {
-		e.groups.add(cells, loss)
+		e.groups.add(cells, loss, unit)
 	}
 	if len(e.classes) == 2 {
 		e.model.Probabilities(e.probs, cells)
@@ -58,12 +68,12 @@ func (e *exact) add(cells []float64) {
 }
 
 // tally counts one prediction and returns its loss: an absolute error, or 1 for a
-// wrong class.
-func (e *exact) tally(truth, p float64) (loss float64) {
+// wrong class. unit tells whose row it is (byUnit).
+func (e *exact) tally(truth, p, unit float64) (loss float64) {
 	e.n++
-	defer func() { e.losses = append(e.losses, loss) }()
+	e.truths = append(e.truths, truth)
+	defer func() { e.losses.add(loss, unit) }()
 	if e.model.Task == model.Regression {
-		e.truths = append(e.truths, truth)
 		return math.Abs(p - truth)
 	}
 	e.classes[int(truth)]++
@@ -77,46 +87,40 @@ func (e *exact) tally(truth, p float64) (loss float64) {
 // value is the accuracy, or the mean absolute error.
 func (e *exact) value() float64 {
 	if e.model.Task == model.Regression {
-		return stat.Mean(e.losses, nil)
+		return stat.Mean(e.losses.values, nil)
 	}
 	return e.right / e.n
 }
 
 // baseline is the share of the most frequent class, or the mean absolute error of
-// the rows' own mean.
-func (e *exact) baseline() float64 {
+// the rows' own mean, with a 95 % interval of what the population has of that class, or
+// of errors of that very mean.
+func (e *exact) baseline() (value float64, interval [2]float64) {
 	if e.model.Task == model.Regression {
-		mean, deviation := stat.Mean(e.truths, nil), 0.0
-		for _, y := range e.truths {
-			deviation += math.Abs(y - mean)
+		mean := stat.Mean(e.truths, nil)
+		errors := e.losses.of(func(i int) float64 { return math.Abs(e.truths[i] - mean) })
+		return stat.Mean(errors.values, nil), errors.interval(e.span())
+	}
+	top := floats.MaxIdx(e.classes)
+	isTop := e.losses.of(func(i int) float64 {
+		if int(e.truths[i]) == top {
+			return 1
 		}
-		return deviation / e.n
-	}
-	top := 0.0
-	for _, c := range e.classes {
-		top = max(top, c)
-	}
-	return top / e.n
+		return 0
+	})
+	return e.classes[top] / e.n, isTop.share()
 }
 
-// baselineError is the sampling error of the baseline.
-func (e *exact) baselineError() float64 {
-	b := e.baseline()
-	if e.model.Task == model.Regression {
-		return stat.StdErr(stat.StdDev(e.truths, nil), e.n)
-	}
-	return math.Sqrt(b * (1 - b) / e.n)
-}
-
-// interval is a 95 % interval: Wilson's for a share, normal for an error.
+// interval is a 95 % interval of the value in the population.
 func (e *exact) interval() [2]float64 {
-	v := e.value()
 	if e.model.Task == model.Regression {
-		se := stat.StdErr(stat.StdDev(e.losses, nil), e.n)
-		return [2]float64{max(v-z95*se, 0), v + z95*se}
+		return e.losses.interval(e.span())
 	}
-	return wilson(v, e.n)
+	return e.losses.of(func(i int) float64 { return 1 - e.losses.values[i] }).share()
 }
+
+// span is the width of the target's public range, the largest absolute error.
+func (e *exact) span() float64 { return e.model.Scale.Upper - e.model.Scale.Lower }
 
 // auroc is the chance that a random positive row scores above a random negative
 // one, ties counting half; ok is false without both kinds.
@@ -142,18 +146,6 @@ func (e *exact) auroc() (area float64, ok bool) {
 		return 0, false
 	}
 	return (ranks - positives*(positives+1)/2) / (positives * negatives), true
-}
-
-const z95 = 1.959963984540054
-
-func wilson(p, n float64) [2]float64 {
-	if !(n > 0) {
-		return [2]float64{0, 1}
-	}
-	z2 := z95 * z95
-	centre := (p + z2/(2*n)) / (1 + z2/n)
-	half := z95 / (1 + z2/n) * math.Sqrt(p*(1-p)/n+z2/(4*n*n))
-	return [2]float64{max(centre-half, 0), min(centre+half, 1)}
 }
 
 func classPredictor(m *model.Model) func(cells []float64) int {

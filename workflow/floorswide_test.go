@@ -15,7 +15,7 @@ func TestFloorsWide(t *testing.T) {
 		{"sms-spam", "1", "1e-5", 5, 0.970},
 		{"sms-spam", "7.2", "1e-5", 5, 0.982},
 		{"enron-spam-counts", "1", "1e-5", 3, 0.925},
-		{"location30", "3", "1e-5", 2, 0.52},
+		{"location30", "3", "1e-5", 5, 0.52},
 	} {
 		t.Run(c.name+" at "+c.epsilon, func(t *testing.T) {
 			f := builtin(t, c.name).repeat(t, c.epsilon, c.delta, c.splits, nil)

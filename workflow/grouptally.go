@@ -24,7 +24,8 @@ type GroupScore struct {
 type groupTally struct {
 	column int
 	names  []string
-	losses [][]float64
+	losses []byUnit
+	span   float64 // of a number's range
 }
 
 // groupTally is nil where no groups are asked for.
@@ -33,34 +34,38 @@ func (p *problem) groupTally() *groupTally {
 	if !ok {
 		return nil
 	}
-	return &groupTally{column: column, names: names, losses: make([][]float64, len(names)+1)}
+	g := &groupTally{column: column, names: names, losses: make([]byUnit, len(names)+1), span: p.scale.Upper - p.scale.Lower}
+	for i := range g.losses {
+		g.losses[i].perUnit = float64(p.Schema.Unit.MaxRows)
+	}
+	return g
 }
 
-// add takes a row whose loss is 0 or 1, or an absolute error in target units.
-func (g *groupTally) add(cells []float64, loss float64) {
+// add takes a row whose loss is 0 or 1, or an absolute error in target units; unit tells
+// whose row it is (byUnit).
+func (g *groupTally) add(cells []float64, loss, unit float64) {
 	at := groupOf(cells[g.column], len(g.names))
 	if at < 0 {
 		at = len(g.names)
 	}
-	g.losses[at] = append(g.losses[at], loss)
+	g.losses[at].add(loss, unit)
 }
 
 // scores has every group, that of unknown rows only where there are any.
 func (g *groupTally) scores(task model.Task) []GroupScore {
 	var out []GroupScore
 	for i, l := range g.losses {
-		n := float64(len(l))
+		n := float64(len(l.values))
 		if i == len(g.names) && n == 0 {
 			continue
 		}
 		s := GroupScore{Group: groupName(g.names, i), Rows: n, TooFew: n == 0, Value: math.NaN(), Interval: [2]float64{0, 1}}
 		if n > 0 {
-			mean := stat.Mean(l, nil)
-			if task == model.Regression {
-				half := z95 * stat.StdErr(stat.StdDev(l, nil), n) // NaN, not known, for one row
-				s.Value, s.Interval = mean, [2]float64{max(mean-half, 0), mean + half}
+			if s.Value = stat.Mean(l.values, nil); task == model.Regression {
+				s.Interval = l.interval(g.span)
 			} else {
-				s.Value, s.Interval = 1-mean, wilson(1-mean, n)
+				right := l.of(func(i int) float64 { return 1 - l.values[i] })
+				s.Value, s.Interval = 1-s.Value, right.share()
 			}
 			exact := s.Value
 			s.Exact = &exact

@@ -3,6 +3,7 @@ package workflow
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
@@ -155,10 +156,11 @@ func HeldName(entry string) string { return "held-" + entry + ".pawl" }
 // *HeldError, or why even that failed. Nothing of it is left in the clear.
 func (out *Outcome) Hold(o *Output, s *report.Statement, safe Safe, cause error) error {
 	// In a folder of mode 0700, for as long as it takes to encrypt them.
-	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+	in := cmp.Or(o.dir, DefaultDir)
+	if err := os.MkdirAll(in, 0o755); err != nil {
 		return errors.Join(cause, err)
 	}
-	dir, err := os.MkdirTemp(o.dir, ".pawl-")
+	dir, err := os.MkdirTemp(in, ".pawl-")
 	if err != nil {
 		return errors.Join(cause, err)
 	}
@@ -175,7 +177,7 @@ func (out *Outcome) Hold(o *Output, s *report.Statement, safe Safe, cause error)
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("what the run made is lost: %w", err))
 	}
-	return out.booked.hold(o.dir, header(s, true), files, safe, cause)
+	return out.booked.hold(in, header(s, true), files, safe, cause)
 }
 
 // readAll reads the files of a model.
@@ -355,7 +357,8 @@ func (h *HeldRelease) Open(key []byte) error {
 
 // HandOut writes the files into a directory, with a statement that names the booking as
 // the ledger has it now, and returns what was written. It wants Open first, and the entry
-// in the ledger; files that are there are replaced only where replace says so.
+// in the ledger; dir "" is a folder of its own, as a run makes one. Files that are there are
+// replaced only where replace says so.
 func (h *HeldRelease) HandOut(ctx context.Context, l *ledger.Ledger, dir string, replace bool) ([]string, error) {
 	if h.files == nil {
 		return nil, errors.New("the release is still sealed")
@@ -370,18 +373,18 @@ func (h *HeldRelease) HandOut(ctx context.Context, l *ledger.Ledger, dir string,
 	if err := fillBudget(ctx, l, h.Held.Dataset, &s, ledger.Receipt{ID: h.Held.Entry}); err != nil {
 		return nil, err
 	}
-	o, err := NewOutput(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Discard()
-	if !replace {
-		for _, name := range []string{ModelDir, ReportFile, StatementFile, CardFile} {
+	if !replace && dir != "" {
+		for _, name := range outputs {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 				return nil, usage("name another directory with --out", "%s: holds %s already", dir, name)
 			}
 		}
 	}
+	o, err := NewOutput(dir, replace)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Discard()
 	saved, err := os.MkdirTemp(o.staging, "held-")
 	if err != nil {
 		return nil, err
@@ -397,7 +400,10 @@ func (h *HeldRelease) HandOut(ctx context.Context, l *ledger.Ledger, dir string,
 	if err != nil {
 		return nil, err
 	}
-	if err := o.Write(m, &s); err != nil {
+	if err := os.RemoveAll(saved); err != nil {
+		return nil, err
+	}
+	if _, err := o.Write(m, &s); err != nil {
 		return nil, err
 	}
 	return []string{s.Outputs.Model, s.Outputs.Report, s.Outputs.Statement, s.Outputs.Card}, nil

@@ -62,7 +62,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 		t.Fatalf("%v, %v", out, err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	o, failed := NewOutput(dir)
+	o, failed := NewOutput(dir, false)
 	if failed != nil {
 		t.Fatal(failed)
 	}
@@ -140,7 +140,7 @@ func TestNothingMovesWithoutConfirmation(t *testing.T) {
 	tab := small(600, nil)
 	out := tab.run(t, tab.input("1", "1e-6", 3))
 	dir := filepath.Join(t.TempDir(), "out")
-	o, err := NewOutput(dir)
+	o, err := NewOutput(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestNothingMovesWithoutConfirmation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Write(out.Model, s); !errors.Is(err, no) {
+	if _, err := o.Write(out.Model, s); !errors.Is(err, no) {
 		t.Errorf("write: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -35,8 +34,8 @@ func builtin(t testing.TB, name string) table {
 		dir = "../../shared/data"
 	}
 	tab := table{name: name, target: b.Target, schema: b.Schema()}
-	err := b.Train(dir, reader.Options{}, func(cells []float64, unit string) error {
-		tab.rows, tab.units = append(tab.rows, cells), append(tab.units, unit)
+	err := b.Train(dir, reader.Options{}, func(cells []float64, found schema.Record) error {
+		tab.rows, tab.units = append(tab.rows, cells), append(tab.units, found.Unit)
 		return nil
 	})
 	if err != nil && !b.Embedded {
@@ -46,7 +45,7 @@ func builtin(t testing.TB, name string) table {
 		t.Fatal(err)
 	}
 	if b.HasTest() {
-		err = b.Test(dir, reader.Options{}, func(cells []float64, unit string) error {
+		err = b.Test(dir, reader.Options{}, func(cells []float64, found schema.Record) error {
 			tab.test = append(tab.test, cells)
 			return nil
 		})
@@ -57,24 +56,46 @@ func builtin(t testing.TB, name string) table {
 	return tab
 }
 
-// seal seals the rows with scopes that follow from seed.
+// seal seals the rows with scopes that follow from seed where they are public, and from
+// the secret of memoryLedger elsewhere.
 func (tab table) seal(t testing.TB, seed uint64) *intake.Rows {
 	t.Helper()
-	var key [32]byte
-	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
-		t.Fatal(err)
+	k := key(t, tab.name)
+	if tab.schema.Public {
+		k = intake.SimulationKey(tab.name, seed)
 	}
-	b := intake.NewBuilder(tab.name, tab.schema, key)
+	b := intake.NewBuilder(k, tab.schema)
 	for i, cells := range tab.rows {
-		if err := b.Add(cells, tab.units[i]); err != nil {
+		if err := b.Add(cells, schema.Record{Unit: tab.units[i]}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return b.Seal()
 }
 
+// memoryLedger is a ledger in memory, all of which have one secret: rows can be sealed
+// before a test makes the ledger that they are charged to.
 func memoryLedger() *ledger.Ledger {
-	return ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	return ledger.New(memoryStore(), pricing.Accountant{}, ledger.Options{User: "tester"})
+}
+
+func memoryStore() *ledger.Memory {
+	store := ledger.NewMemory()
+	err := store.Update(context.Background(), func(tx ledger.Tx) error { return tx.Adopt(bytes.Repeat([]byte{5}, 32)) })
+	if err != nil {
+		panic(err) // the store is empty
+	}
+	return store
+}
+
+// key seals rows for any memoryLedger.
+func key(t testing.TB, name string) *intake.Key {
+	t.Helper()
+	k, err := memoryLedger().Key(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 func (tab table) input(epsilon, delta string, seed uint64) Input {

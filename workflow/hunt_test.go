@@ -15,6 +15,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/nn"
+	"pawl/schema"
 	"pawl/search"
 	"pawl/space"
 	"pawl/study"
@@ -84,9 +85,11 @@ func huntEnv(t testing.TB, plan *Plan, l *ledger.Ledger) Env {
 	seal := func(name string, public bool) *intake.Rows {
 		s := *plan.problem.Schema
 		s.Dataset, s.Public = name, public
-		b := intake.NewBuilder(name, &s, [32]byte{1})
+		b := intake.NewBuilder(key(t, name), &s)
 		set := someImages(200)
-		err := plan.Inputs(set, func(i int, input []float32) error { return b.AddFloats([]float64{float64(set.Labels[i])}, input) })
+		err := plan.Inputs(set, func(i int, input []float32) error {
+			return b.AddFloats([]float64{float64(set.Labels[i])}, input, schema.Record{})
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +115,7 @@ func TestStrategiesRunWithinTheirBooking(t *testing.T) {
 			if asked, _ := plan.problem.epsilon.Float64(); err != nil || price.Epsilon > asked || price.Epsilon < asked*.97 {
 				t.Fatalf("the event costs %v of %v (%v)", price.Epsilon, asked, err)
 			}
-			l := ledger.New(ledger.NewMemory(), freeAccountant{}, ledger.Options{User: "tester"})
+			l := ledger.New(memoryStore(), freeAccountant{}, ledger.Options{User: "tester"})
 			if err := l.Create(context.Background(), ledger.Budget{Dataset: "squares", Epsilon: "1000", Delta: "1e-4", Unit: "image", Relation: dp.AddOrRemoveOne}); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +184,7 @@ func TestSearchTakesWhatItBooked(t *testing.T) {
 			e.Runs = dp.TruncatedNegativeBinomial{Mean: 50}
 			plan.hunt.quote.Event = e
 		}
-		l := ledger.New(ledger.NewMemory(), freeAccountant{}, ledger.Options{User: "tester"})
+		l := ledger.New(memoryStore(), freeAccountant{}, ledger.Options{User: "tester"})
 		if err := l.Create(context.Background(), ledger.Budget{Dataset: "squares", Epsilon: "1000", Delta: "1e-4", Unit: "image", Relation: dp.AddOrRemoveOne}); err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +199,7 @@ func TestStudyGoesOnAtNoCost(t *testing.T) {
 	for _, kind := range []search.Kind{search.PS, search.PAAS} {
 		in := huntInput(t, false, kind)
 		in.Seed = nil
-		l := ledger.New(ledger.NewMemory(), freeAccountant{}, ledger.Options{User: "tester"})
+		l := ledger.New(memoryStore(), freeAccountant{}, ledger.Options{User: "tester"})
 		if err := l.Create(context.Background(), ledger.Budget{Dataset: "squares", Epsilon: "1000", Delta: "1e-4", Unit: "image", Relation: dp.AddOrRemoveOne}); err != nil {
 			t.Fatal(err)
 		}
@@ -261,9 +264,11 @@ func (freeAccountant) Account(ledger.Cap, dp.Relation) (ledger.Account, error) {
 
 type countingAccount float64
 
-func (c *countingAccount) Admit(dp.Event) (bool, float64, float64, error) { return true, 1, 1000, nil }
-func (c *countingAccount) Add(dp.Event) error                             { *c++; return nil }
-func (c *countingAccount) Spent() (float64, error)                        { return float64(*c), nil }
+func (c *countingAccount) Admit(ledger.Assigned) (bool, float64, float64, error) {
+	return true, 1, 1000, nil
+}
+func (c *countingAccount) Add(ledger.Assigned) error { *c++; return nil }
+func (c *countingAccount) Spent() (float64, error)   { return float64(*c), nil }
 
 // centred puts a paid mean into the nets of points whose text holds a word.
 func centred(build func(space.Point) (Candidate, error), word string) func(space.Point) (Candidate, error) {

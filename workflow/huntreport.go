@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
 	"pawl/nn"
 	"pawl/report"
 	"pawl/search"
@@ -101,12 +99,12 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 	}
 	u := report.Number(*f.Unsearched)
 	s.Search.Unsearched = &u
-	gain, deviation := f.gain(out.Score.losses)
+	gain, half := f.gain(out.Score.losses)
 	verdict := "cannot be told from none at all"
 	switch {
-	case gain > z95*deviation:
+	case gain > half:
 		verdict = "paid"
-	case gain < -z95*deviation:
+	case gain < -half:
 		verdict = "did not pay"
 	}
 	unit, scale := " %", 100.0
@@ -115,23 +113,19 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 	}
 	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
 		scale**out.Score.Exact, unit, scale**f.Unsearched, unit)
-	if !math.IsNaN(deviation) {
-		s.Search.Paid += fmt.Sprintf(" (these two models on the same test rows: %+.2g ± %.2g)", scale*gain, scale*z95*deviation)
+	if !math.IsNaN(half) {
+		s.Search.Paid += fmt.Sprintf(" (these two models on the same test rows: %+.2g ± %.2g)", scale*gain, scale*half)
 	}
 }
 
 // gain is the mean over the same rows of the loss without a search less that with it,
-// and its standard deviation.
-func (f *Found) gain(losses []float64) (mean, deviation float64) {
-	if len(losses) != len(f.alone.losses) || len(losses) < 2 {
+// and half its 95 % interval.
+func (f *Found) gain(losses byUnit) (mean, half float64) {
+	if len(losses.values) != len(f.alone.losses.values) || len(losses.values) < 2 {
 		return math.NaN(), math.NaN()
 	}
-	differences := make([]float64, len(losses))
-	for i, l := range losses {
-		differences[i] = f.alone.losses[i] - l
-	}
-	mean, spread := stat.MeanStdDev(differences, nil)
-	return mean, stat.StdErr(spread, float64(len(losses)))
+	e := losses.of(func(i int) float64 { return f.alone.losses.values[i] - losses.values[i] }).estimate()
+	return e.mean, e.quantile() * math.Sqrt(e.variance)
 }
 
 // values is a point as it is written in JSON.

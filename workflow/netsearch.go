@@ -261,7 +261,7 @@ func (s *netSearch) work(plan *Plan, env Env) study.Work[space.Point, trained] {
 			a := release.Accuracy{Scope: h.scopes.Validate, NoiseMultiplier: h.quote.ScoreNoise, Column: plan.problem.targetColumn,
 				Levels: len(t.model.Classes()), PredictInput: t.predictor()}
 			released, err := a.Release(ctx, permit, env.Rows, src.Split("score"))
-			return t, released.Value, err
+			return t, known(released.Value, 0), err
 		},
 		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point, src *entropy.Source) (trained, error) {
 			noise := h.quote.Noise

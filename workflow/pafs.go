@@ -164,11 +164,20 @@ func (plan *Plan) validationScore(ctx context.Context, permit *ledger.Permit, ro
 		e := plan.absoluteError(plan.noise)
 		e.Scope, e.Predict = plan.validateScope, plan.unitPredictor(m)
 		s, err := e.Release(ctx, permit, rows, src)
-		return -s.Value, err
+		return known(-s.Value, -1), err
 	}
 	s, err := release.Accuracy{
 		Scope: plan.validateScope, NoiseMultiplier: plan.noise, Column: plan.problem.targetColumn,
 		Levels: len(m.Classes()), Predict: classPredictor(m),
 	}.Release(ctx, permit, rows, src)
-	return s.Value, err
+	return known(s.Value, 0), err
+}
+
+// known is a score to choose by. One that noise left unknown is the worst: as a failed
+// run it could end a selection that was paid for without a winner, by what the rows hold.
+func known(score, worst float64) float64 {
+	if score != score {
+		return worst
+	}
+	return score
 }

@@ -11,6 +11,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/schema"
 )
@@ -175,9 +176,8 @@ func TestInterruptedRun(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		env := Env{Ledger: l, Rows: tab.seal(t, 1), Digest: bytes.Repeat([]byte{7}, 32)}
 		if when == "before" {
-			other := small(10, func(s *schema.Schema) { s.Dataset = "other" })
-			other.name = "other"
-			env.Rows = other.seal(t, 1) // the permit of another data set opens nothing
+			b := intake.NewBuilder(intake.SimulationKey("small", 1), tab.schema)
+			env.Rows = b.Seal() // sensitive rows under a key that anybody knows never open
 		} else {
 			env.Progress = func(stage string, done, _ int) {
 				if stage == "train" && done == 3 {

@@ -31,12 +31,12 @@ func (plan *Plan) Preflight(ctx context.Context) error {
 	}
 	declared := *p.Schema
 	declared.Public = true // the synthetic rows are
-	b := intake.NewBuilder("synthetic", &declared, [32]byte{})
+	b := intake.NewBuilder(intake.SimulationKey("synthetic", 0), &declared)
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([][]float64, preflightRows)
 	for i := range rows {
 		rows[i] = syntheticRow(&declared, rng)
-		if err := b.Add(rows[i], fmt.Sprint(i)); err != nil {
+		if err := b.Add(rows[i], schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/optim"
+	"pawl/schema"
 )
 
 // resumed is a training on sealed rows with its ledger and its checkpoint.
@@ -42,14 +43,14 @@ func (r resumed) open(plan **Plan) Env {
 	if *plan, err = NewTrainPlan(in); err != nil {
 		r.t.Fatal(err)
 	}
-	b := intake.NewBuilder("squares", (*plan).problem.Schema, [32]byte{1})
+	b := intake.NewBuilder(key(r.t, "squares"), (*plan).problem.Schema)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 200 {
 		x := make([]float32, 16)
 		for j := range x {
 			x[j] = rng.Float32()
 		}
-		if err := b.AddFloats([]float64{float64(i % 2)}, x); err != nil {
+		if err := b.AddFloats([]float64{float64(i % 2)}, x, schema.Record{}); err != nil {
 			r.t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"pawl/checkpoint"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
@@ -37,14 +38,19 @@ type Env struct {
 	Ledger *ledger.Ledger
 	Rows   *intake.Rows
 	// Test holds the rows of a public test file, parsed by the schema; Images those
-	// of a network's.
+	// of a network's. A test row's cell in the unit column tells whose it is: rows of one
+	// unit have the same number there, NaN where that is not known.
 	Test   [][]float64
 	Images *images.Set
 	// Digest is the ledger's keyed digest of the file; Updated says that a change
 	// of bytes is meant.
-	Digest   []byte
-	Updated  bool
-	Progress Progress
+	Digest  []byte
+	Updated bool
+	// Prints recognise the data in another form; Different says which sensitive data sets
+	// they, or test rows, resemble and are not.
+	Prints    []*identity.Print
+	Different []ledger.Difference
+	Progress  Progress
 	// Source overrides the source of randomness in tests; it must be seeded.
 	Source *entropy.Source
 	// Other holds the public rows that a search on other data looks at.
@@ -84,20 +90,27 @@ type Outcome struct {
 
 // Score is a released or exact score in the units of the report.
 type Score struct {
-	Value, StdErr            float64
-	Interval                 [2]float64
-	Baseline, BaselineStdErr float64
-	Exact, ExactBaseline     *float64 // public rows only
-	AUROC                    *float64 // public rows only
-	Groups                   []GroupScore
-	How                      string
+	// Value and Baseline are NaN where nothing can be said. Their intervals hold what they
+	// are in the population, in 95 % of cases: see release.AccuracyScore and
+	// release.ErrorScore, and byUnit for exact scores.
+	Value, Baseline            float64
+	Interval, BaselineInterval [2]float64
+	Exact, ExactBaseline       *float64 // public rows only
+	AUROC                      *float64 // public rows only
+	Groups                     []GroupScore
+	How                        string
 	// losses are those of public rows, in order.
-	losses []float64
+	losses byUnit
 }
 
 // Reserve books the plan in the ledger. Nothing has touched the rows before it,
 // and a crash after it leaves the plan charged.
 func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Permit, ledger.Receipt, error) {
+	return env.Ledger.Reserve(ctx, plan.request(env, seeded))
+}
+
+// request is what the ledger is asked for.
+func (plan *Plan) request(env Env, seeded bool) ledger.Request {
 	p := plan.problem
 	names := make([]string, len(plan.Stages))
 	for i, s := range plan.Stages {
@@ -106,7 +119,7 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 	q := ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: p.Epsilon, Delta: p.deltaText,
-		Public: p.Public, Digest: env.Digest, Updated: env.Updated, Seeded: seeded,
+		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seeded: seeded, Prints: env.Prints, Different: env.Different,
 	}
 	if p.Seed != nil {
 		// A seeded run of the same plan on the same bytes gives the same output.
@@ -115,7 +128,7 @@ func (plan *Plan) reserve(ctx context.Context, env Env, seeded bool) (*ledger.Pe
 		// The key makes the same noise again, so that what goes on costs nothing more.
 		q.ReplayKey = name
 	}
-	return env.Ledger.Reserve(ctx, q)
+	return q
 }
 
 // digest names the computation: everything that its output depends on but the
@@ -179,10 +192,8 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 	if err != nil {
 		return receipt, false, err
 	}
-	if plan.problem.Public && !receipt.Public {
-		// Somebody registered the data set as sensitive while this plan was made.
-		return receipt, false, errors.Join(usage("run the command again", "the ledger holds data set %q as sensitive, the plan was made for public data", plan.problem.Dataset),
-			env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
+	if err := plan.suits(receipt); err != nil {
+		return receipt, false, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 	}
 	if err := work(permit, src); err != nil {
 		// The stages' own context may have ended; settling must not depend on it.

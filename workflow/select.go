@@ -206,18 +206,11 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		}
 		return err
 	}
-	if c.Method != "pafs" && c.selector.Need() == feature.NeedNothing {
+	if !plan.books() {
 		return out, look()
 	}
 	if c.AsPublished {
-		// Booked as what it is, so that the ledger holds the data set as public, or
-		// refuses where it holds it as sensitive. The request wants an epsilon; none is
-		// claimed.
-		asked := *plan.problem
-		asked.Epsilon = "1"
-		booked := *plan
-		booked.problem = &asked
-		receipt, _, err := booked.charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) (err error) {
+		receipt, _, err := plan.asBooked().charged(ctx, env, func(permit *ledger.Permit, src *entropy.Source) (err error) {
 			if err := out.booked.keep(env.Ledger, permit); err != nil {
 				return err
 			}

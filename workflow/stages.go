@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"errors"
-	"math"
 
 	"pawl/advise"
 	"pawl/core/entropy"
@@ -133,8 +132,9 @@ func (e *exact) accompany(out *Outcome) {
 }
 
 func (e *exact) score() Score {
-	v, b := e.value(), e.baseline()
-	s := Score{Value: v, Interval: e.interval(), Baseline: b, StdErr: math.NaN(), BaselineStdErr: e.baselineError(), Exact: &v, ExactBaseline: &b, losses: e.losses}
+	v := e.value()
+	b, baseline := e.baseline()
+	s := Score{Value: v, Interval: e.interval(), Baseline: b, BaselineInterval: baseline, Exact: &v, ExactBaseline: &b, losses: e.losses}
 	if a, ok := e.auroc(); ok {
 		s.AUROC = &a
 	}
@@ -151,10 +151,7 @@ func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.P
 	if err != nil {
 		return err
 	}
-	out.Score = Score{
-		Value: s.Value, StdErr: s.StdErr, Interval: around(s.Value, s.StdErr, 1),
-		Baseline: s.Baseline, BaselineStdErr: s.BaselineStdErr, How: heldOutHow,
-	}
+	out.Score = Score{Value: s.Value, Interval: s.Interval, Baseline: s.Baseline, BaselineInterval: s.BaselineInterval, How: heldOutHow}
 	return nil
 }
 
@@ -166,18 +163,7 @@ func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Perm
 		return err
 	}
 	span := plan.problem.scale.Upper - plan.problem.scale.Lower
-	out.Score = Score{
-		Value: s.Value * span, StdErr: s.StdErr * span, Interval: around(s.Value*span, s.StdErr*span, span),
-		Baseline: s.Baseline * span, BaselineStdErr: s.BaselineStdErr * span, How: heldOutHow,
-	}
+	inUnits := func(i [2]float64) [2]float64 { return [2]float64{i[0] * span, i[1] * span} }
+	out.Score = Score{Value: s.Value * span, Interval: inUnits(s.Interval), Baseline: s.Baseline * span, BaselineInterval: inUnits(s.BaselineInterval), How: heldOutHow}
 	return nil
-}
-
-// around is a 95 % interval within [0, most]; an unknown value gives all of it.
-func around(v, stdErr, most float64) [2]float64 {
-	lo, hi := v-z95*stdErr, v+z95*stdErr
-	if lo != lo || hi != hi {
-		return [2]float64{0, most}
-	}
-	return [2]float64{min(max(lo, 0), most), min(max(hi, 0), most)}
 }

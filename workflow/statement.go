@@ -323,15 +323,8 @@ func (out *Outcome) fillScore(s *report.Statement) {
 	v := out.Score
 	s.Score = &report.Score{
 		Metric: metric, Value: report.Number(v.Value), How: v.How, Baseline: report.Number(v.Baseline),
-		Interval: [2]report.Number{report.Number(v.Interval[0]), report.Number(v.Interval[1])},
-	}
-	if !math.IsNaN(v.BaselineStdErr) {
-		most := 1.0
-		if out.Model.Task == model.Regression {
-			most = out.Model.Scale.Upper - out.Model.Scale.Lower
-		}
-		b := around(v.Baseline, v.BaselineStdErr, most)
-		s.Score.BaselineInterval = &[2]report.Number{report.Number(b[0]), report.Number(b[1])}
+		Interval:         [2]report.Number{report.Number(v.Interval[0]), report.Number(v.Interval[1])},
+		BaselineInterval: &[2]report.Number{report.Number(v.BaselineInterval[0]), report.Number(v.BaselineInterval[1])},
 	}
 	number := func(x *float64) *report.Number {
 		if x == nil {
@@ -384,6 +377,15 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 	}
 	if !l.PerUser() {
 		s.Budget.Ledger = "team"
+	}
+	fillPeople(s, &view, l.User())
+	for _, d := range receipt.Different {
+		s.Data.Different = append(s.Data.Different, report.Different(d))
+		what := "the data resemble"
+		if d.Of != "" {
+			what = "the rows of the test file resemble"
+		}
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason))
 	}
 	s.Warnings = append(reconciled(&view, receipt.ID), s.Warnings...)
 	return nil

@@ -429,7 +429,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	if p.Test != HeldOut {
 		e := newExact(plan, out.Model)
 		err := plan.Inputs(env.Images, func(i int, input []float32) error {
-			e.tally(float64(env.Images.Labels[i]), predict(input))
+			e.tally(float64(env.Images.Labels[i]), predict(input), math.NaN())
 			return nil
 		})
 		if err != nil {
@@ -444,7 +444,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	}
 	e := newExact(plan, out.Model)
 	err = release.PublicInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
-		e.tally(cells[p.targetColumn], predict(input))
+		e.tally(cells[p.targetColumn], predict(input), math.NaN())
 	})
 	if err == nil {
 		e.accompany(out)

@@ -43,9 +43,9 @@ func TestTrainingRefusesInputsOfAnotherSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := intake.NewBuilder("squares", plan.problem.Schema, [32]byte{1})
+	b := intake.NewBuilder(key(t, "squares"), plan.problem.Schema)
 	for i := range 200 {
-		if err := b.AddFloats([]float64{float64(i % 2)}, []float32{1, 2, 3}); err != nil {
+		if err := b.AddFloats([]float64{float64(i % 2)}, []float32{1, 2, 3}, schema.Record{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/optim"
+	"pawl/schema"
 )
 
 // What an optimizer or a clipping does not take is refused before anything is priced,
@@ -82,11 +83,11 @@ func TestChoicesTrain(t *testing.T) {
 			if !in.NonPrivate {
 				price[steps] = plan.noise
 			}
-			b := intake.NewBuilder("squares", plan.problem.Schema, [32]byte{1})
+			b := intake.NewBuilder(key(t, "squares"), plan.problem.Schema)
 			for i := range 200 {
 				x := make([]float32, 16)
 				x[i%16] = 1
-				if err := b.AddFloats([]float64{float64(i % 2)}, x); err != nil {
+				if err := b.AddFloats([]float64{float64(i % 2)}, x, schema.Record{}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -1,25 +1,36 @@
 package workflow
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"pawl/model"
 	"pawl/report"
 )
 
-// Output is a directory that a run will write into. Files are made beside it and
-// moved into place at the end, so that a failure leaves nothing half-written.
+// Output is a directory that a run will write into. Files are made in it and moved into
+// place at the end, so that a failure leaves nothing half-written, and files of an earlier
+// run are replaced only where that was asked for: what was paid for cannot be had again.
 type Output struct {
-	dir, staging string
-	made         bool // dir did not exist before
+	dir     string // "" for a new folder in DefaultDir, which Write names
+	staging string
+	replace bool
+	made    string // a directory that did not exist before, or ""
 	// Confirm is asked when all is staged, before it is moved into place; with an error
 	// nothing is. nil: nobody is asked.
 	Confirm func() error
 }
+
+// DefaultDir holds a folder of its own for each run that was given no place.
+const DefaultDir = "pawl-out"
 
 // Files that a run owns inside its output directory.
 const (
@@ -29,20 +40,38 @@ const (
 	CardFile      = "README.md"
 )
 
-// NewOutput makes sure that dir can be written before anything is charged.
-func NewOutput(dir string) (*Output, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, usage("name another directory with --out", "%s: is a file, not a directory", dir)
+// outputs are in the order in which they are put into place: whose statement it is has the
+// directory.
+var outputs = []string{StatementFile, ModelDir, ReportFile, CardFile}
+
+// Earlier is the statement of a run that has written into dir, or nil.
+func Earlier(dir string) *report.Statement {
+	var s report.Statement
+	text, err := os.ReadFile(filepath.Join(dir, StatementFile))
+	if err != nil || json.Unmarshal(text, &s) != nil || s.Software.Name != "pawl" {
+		return nil
 	}
-	_, missing := os.Stat(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	return &s
+}
+
+// NewOutput makes sure that dir can be written before anything is charged; "" stands for a
+// new folder in DefaultDir. replace lets Write replace the files of an earlier run.
+func NewOutput(dir string, replace bool) (*Output, error) {
+	in := cmp.Or(dir, DefaultDir)
+	if info, err := os.Stat(in); err == nil && !info.IsDir() {
+		return nil, usage("name another directory with --out", "%s: is a file, not a directory", in)
+	}
+	o := &Output{dir: dir, replace: replace}
+	if _, err := os.Stat(in); err != nil {
+		o.made = in
+	}
+	if err := os.MkdirAll(in, 0o755); err != nil {
 		return nil, usage("name another directory with --out", "cannot make the output directory: %v", err)
 	}
-	staging, err := os.MkdirTemp(dir, ".pawl-")
-	if err != nil {
+	var err error
+	if o.staging, err = os.MkdirTemp(in, ".pawl-"); err != nil {
 		return nil, usage("name another directory with --out", "cannot write into the output directory: %v", err)
 	}
-	o := &Output{dir: dir, staging: staging, made: missing != nil}
 	if err := o.probe(); err != nil {
 		o.Discard()
 		return nil, usage("free some space, or name another directory with --out", "cannot write into the output directory: %v", err)
@@ -70,30 +99,159 @@ func (o *Output) probe() error {
 // Discard removes what was staged, and the directory if it was made for nothing.
 func (o *Output) Discard() {
 	os.RemoveAll(o.staging)
-	if o.made {
-		os.Remove(o.dir) // fails, as it should, unless empty
+	if o.made != "" {
+		os.Remove(o.made) // fails, as it should, unless empty
 	}
 }
 
-// Paths are where the files will be.
-func (o *Output) Paths() report.Paths {
+// paths are where the files will be.
+func paths(dir string) report.Paths {
 	return report.Paths{
-		Model: filepath.Join(o.dir, ModelDir), Report: filepath.Join(o.dir, ReportFile),
-		Statement: filepath.Join(o.dir, StatementFile), Card: filepath.Join(o.dir, CardFile),
+		Model: filepath.Join(dir, ModelDir), Report: filepath.Join(dir, ReportFile),
+		Statement: filepath.Join(dir, StatementFile), Card: filepath.Join(dir, CardFile),
 	}
 }
 
-// Write stages every file and then moves them into place, replacing those of an
-// earlier run.
-func (o *Output) Write(m *model.Model, s *report.Statement) error {
-	defer o.Discard()
-	s.Outputs = o.Paths()
+// FolderName names data set, target, epsilon and ledger entry, in letters that every file
+// system takes.
+func FolderName(s *report.Statement) string {
+	epsilon := cmp.Or(s.Privacy.EpsilonAsked, strconv.FormatFloat(float64(s.Privacy.Epsilon), 'g', -1, 64))
+	var parts []string
+	for _, p := range []string{s.Data.Name, s.Data.Target, "eps" + epsilon, s.Budget.Entry} {
+		if p = plainName(p); p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "-")
+}
+
+// plainName keeps up to 40 plain letters of a name.
+func plainName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, s)
+	return strings.Trim(s[:min(len(s), 40)], "-.")
+}
+
+// Write puts the files into place and says where. A directory into which somebody has
+// written since NewOutput keeps its files, and those of this run, which is paid for, lie
+// beside it. When that fails too, what was staged stays, and the error says where.
+func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err error) {
+	var first error
+	dir = o.dir
+	if dir == "" {
+		dir, err = newFolder(filepath.Join(DefaultDir, FolderName(s)))
+	}
+	if err == nil {
+		// A run that went on after its files were in place writes the same again.
+		same := Earlier(dir)
+		err = o.writeInto(dir, o.replace || same != nil && same.Budget.Entry != "" && same.Budget.Entry == s.Budget.Entry, m, s)
+	}
+	if err == nil {
+		o.Discard()
+		return dir, nil
+	}
+	if errors.As(err, new(*UnconfirmedError)) {
+		// Nothing may lie in the clear.
+		if o.dir == "" && dir != "" {
+			os.Remove(dir)
+		}
+		o.Discard()
+		return "", err
+	}
+	if first = err; o.dir == "" && dir != "" {
+		os.Remove(dir) // fails unless it is still empty
+	}
+	if dir, err = newFolder(cmp.Or(o.dir, DefaultDir) + "-" + cmp.Or(plainName(s.Budget.Entry), "new")); err == nil {
+		if err = o.writeInto(dir, false, m, s); err == nil {
+			o.Discard()
+			return dir, nil
+		}
+		os.Remove(dir)
+	}
+	return "", fmt.Errorf("%w; %w; what could be written is in %s", first, err, o.staging)
+}
+
+// newFolder makes a folder that nobody else has, of this name or one with a number.
+func newFolder(dir string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", err
+	}
+	for n, name := 2, dir; ; n++ {
+		err := os.Mkdir(name, 0o755)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return name, err
+		}
+		name = fmt.Sprintf("%s-%d", dir, n)
+	}
+}
+
+// writeInto stages every file and moves all of them into dir, or none.
+func (o *Output) writeInto(dir string, replace bool, m *model.Model, s *report.Statement) error {
+	s.Outputs = paths(dir)
+	if err := o.stage(m, s); err != nil {
+		return err
+	}
+	if o.Confirm != nil {
+		if err := o.Confirm(); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for i, name := range outputs {
+		staged, final := filepath.Join(o.staging, name), filepath.Join(dir, name)
+		if err := move(staged, final, replace); err != nil {
+			for _, name := range outputs[:i] {
+				if !replace {
+					err = errors.Join(err, os.Rename(filepath.Join(dir, name), filepath.Join(o.staging, name)))
+				}
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// move gives a staged file or folder its name, which must be free unless replace.
+func move(from, to string, replace bool) error {
+	if replace {
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+		return os.Rename(from, to)
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "write", Path: to, Err: fs.ErrExist}
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		// A link fails where a file has appeared this moment, and a rename would replace it.
+		switch err := os.Link(from, to); {
+		case err == nil:
+			return os.Remove(from)
+		case errors.Is(err, fs.ErrExist):
+			return err
+		}
+	}
+	return os.Rename(from, to) // fails on a folder that is not empty
+}
+
+// stage writes every file beside the others.
+func (o *Output) stage(m *model.Model, s *report.Statement) error {
 	privacy, err := privacyJSON(s)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(o.staging, ModelDir)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	metadata := map[string]string{
@@ -114,20 +272,6 @@ func (o *Output) Write(m *model.Model, s *report.Statement) error {
 		ReportFile: report.HTML, StatementFile: report.WriteJSON, CardFile: report.Card,
 	} {
 		if err := o.file(name, s, write); err != nil {
-			return err
-		}
-	}
-	if o.Confirm != nil {
-		if err := o.Confirm(); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{ModelDir, ReportFile, StatementFile, CardFile} {
-		final := filepath.Join(o.dir, name)
-		if err := os.RemoveAll(final); err != nil {
-			return err
-		}
-		if err := os.Rename(filepath.Join(o.staging, name), final); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ An audit finds faults and proves nothing where it finds none: every number is a 
 bound on what leaks, shown at 95 %. A claim is convicted when it is refuted at 99.9 %;
 the exit status is then 4, with the result on stdout all the same.`,
 		Example: `  pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000
-  pawl audit mia --model pawl-out --data location30 --attack lira
+  pawl audit mia --model out --data location30 --attack lira
   pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 5000`,
 		Args: subcommandArgs("mechanism, mia, canary"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },

@@ -221,7 +221,11 @@ func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput,
 	all := *p
 	all.train = joined(p.train, made.Some(members))
 	env := throwAway()
-	if env.Rows, err = all.seal(plan, p.schema(), [32]byte{1}); err != nil {
+	key, err := env.Ledger.Key(ctx, p.name)
+	if err != nil {
+		return err
+	}
+	if env.Rows, err = all.seal(plan, p.schema(), key); err != nil {
 		return err
 	}
 	env.Images = p.test.Some(order[out.Canaries : out.Canaries+blackBoxTest])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,9 +16,23 @@ const (
 	manifestFile  = "manifest.json"
 )
 
+// checkAudit refuses a directory that holds an earlier audit, whose number may have been
+// paid for.
+func checkAudit(dir string, force bool) error {
+	if dir == "" || force {
+		return nil
+	}
+	for _, name := range []string{auditFile, auditPageFile, manifestFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return &usageError{fmt.Sprintf("%s: holds %s of an earlier audit, and it is not replaced", dir, name), "name another directory with --out; --force replaces what is there"}
+		}
+	}
+	return nil
+}
+
 // writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
 func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
-	if err := writeAudit(dir, out); err != nil {
+	if err := writeAudit(dir, out, true); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return pageMIA(w, out) }); err != nil {
@@ -30,9 +45,9 @@ func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
 }
 
 // writeAudit writes what was found as JSON.
-func writeAudit(dir string, out any) error {
+func writeAudit(dir string, out any, replace bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cannotWrite(dir, err)
 	}
-	return writeFile(filepath.Join(dir, auditFile), true, func(w io.Writer) error { return writeJSON(w, out) })
+	return writeFile(filepath.Join(dir, auditFile), replace, func(w io.Writer) error { return writeJSON(w, out) })
 }

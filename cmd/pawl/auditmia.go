@@ -21,7 +21,7 @@ import (
 type miaFlags struct {
 	model, data, schema, scores, attack, epsilon, delta, seed, rates, priors, out, index, release string
 	shadows, records                                                                              int
-	coins                                                                                         bool
+	coins, force                                                                                  bool
 }
 
 func (a *app) auditMIA() *cobra.Command {
@@ -45,11 +45,14 @@ A weak attack proves nothing. What an audit prints was computed from records wit
 noise: unless the data are public it is internal, and must not leave. --release E pays for
 one number that may: how often it is right that those are members whom the target answers
 rightly, with noise of epsilon E, booked with the training of that target.`,
-		Example: `  pawl audit mia --model pawl-out --data location30 --attack lira --shadows 16 --json
-  pawl audit mia --model pawl-out --data clinic.csv --schema clinic.yaml --release 0.1
+		Example: `  pawl audit mia --model out --data location30 --attack lira --shadows 16 --json
+  pawl audit mia --model out --data clinic.csv --schema clinic.yaml --release 0.1
   pawl audit mia --scores scores.csv --epsilon 1 --delta 1e-6`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkAudit(f.out, f.force); err != nil {
+				return err
+			}
 			switch {
 			case f.scores != "" && (f.model != "" || f.data != ""):
 				return &usageError{"--scores goes without --model and --data", "the scores stand for both"}
@@ -87,6 +90,7 @@ rightly, with noise of epsilon E, booked with the training of that target.`,
 	s.StringVar(&f.priors, "priors", "0.5", "shares of members among those that an attacker meets")
 	s.StringVar(&f.release, "release", "", "epsilon of the noise on one number that may leave, on sensitive data: its cost and that of the target are booked")
 	s.StringVar(&f.out, "out", "", "directory for audit.json, audit.html and manifest.json")
+	s.BoolVar(&f.force, "force", false, "replace what an earlier audit has written into --out")
 	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; who knows the seed knows the members")
 	return c
 }

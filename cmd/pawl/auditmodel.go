@@ -21,6 +21,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/model"
@@ -43,7 +44,7 @@ type recipe struct {
 	// plan makes a plan for a nominal number of rows; number sets its randomness.
 	plan func(nominal, number int) (*workflow.Plan, error)
 	// env seals the members; some other records are scored, since every plan scores.
-	env func(plan *workflow.Plan, members, others []int) (workflow.Env, error)
+	env func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error)
 	// answer returns the probabilities of every record.
 	answer func(m *model.Model) []float64
 }
@@ -211,11 +212,15 @@ func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int, 
 			others = append(others, i)
 		}
 	}
-	env, err := r.env(plan, members, others)
+	own := throwAway()
+	key, err := own.Ledger.Key(ctx, r.data)
 	if err != nil {
 		return nil, err
 	}
-	own := throwAway()
+	env, err := r.env(plan, key, members, others)
+	if err != nil {
+		return nil, err
+	}
 	env.Ledger, env.Digest = own.Ledger, own.Digest
 	if src.Seeded() {
 		env.Source = src

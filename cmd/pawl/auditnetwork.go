@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/entropy"
 	"pawl/core/gradient"
+	"pawl/core/intake"
 	"pawl/dataset"
 	"pawl/images"
 	"pawl/model"
@@ -51,10 +52,10 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		in.Rows, in.Seed = int64(nominal), seedOf(seed, number)
 		return workflow.NewTrainPlan(in)
 	}
-	r.env = func(plan *workflow.Plan, members, others []int) (workflow.Env, error) {
+	r.env = func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
 		own := *p
 		own.train = set.Some(members)
-		rows, err := own.seal(plan, sc, [32]byte{1})
+		rows, err := own.seal(plan, sc, key)
 		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
 	}
 	r.answer = func(m *model.Model) []float64 {

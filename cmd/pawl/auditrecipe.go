@@ -13,6 +13,7 @@ import (
 	"pawl/model"
 	"pawl/reader"
 	"pawl/report"
+	"pawl/schema"
 	"pawl/workflow"
 )
 
@@ -54,7 +55,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	}
 	t.schema.SetBuckets(advise.TextBuckets)
 	var rows [][]float64
-	if err := t.each(reader.Refuse, func(cells []float64, _ string) error { rows = append(rows, cells); return nil }); err != nil {
+	if err := t.each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
 		return nil, err
 	}
 	chosen, err := f.some(f.records, len(rows), src)
@@ -84,10 +85,10 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if r.plan, err = planner(in, m, s, seed); err != nil && f.index == "" {
 		return nil, err
 	}
-	r.env = func(_ *workflow.Plan, members, others []int) (workflow.Env, error) {
-		b := intake.NewBuilder(t.name, t.schema, [32]byte{1})
+	r.env = func(_ *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
+		b := intake.NewBuilder(key, t.schema)
 		for _, i := range members {
-			if err := b.Add(cells[i], ""); err != nil {
+			if err := b.Add(cells[i], schema.Record{}); err != nil {
 				return workflow.Env{}, err
 			}
 		}

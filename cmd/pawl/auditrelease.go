@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -23,10 +24,11 @@ type releasedAudit struct {
 	Model    string `json:"model"`
 	Data     string `json:"data"`
 	Internal bool   `json:"internal"`
-	// Success is the noisy share of records about which the attack is right, and StdErr
-	// its deviation by noise and by chance.
-	Success float64 `json:"success"`
-	StdErr  float64 `json:"standard_error"`
+	// Success is the noisy share of records about which the attack is right, Interval its
+	// 95 % interval and StdErr its deviation, by noise and by chance.
+	Success  float64    `json:"success"`
+	Interval [2]float64 `json:"interval"`
+	StdErr   float64    `json:"standard_error"`
 	// Claim is that of the target, Ceiling the success that it allows.
 	Claim   bound.Claim `json:"claim"`
 	Ceiling float64     `json:"ceiling"`
@@ -85,6 +87,9 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	out := &releasedAudit{Attack: "correct", Model: f.model, Data: r.data, Notes: []string{proves}}
 	target := dp.Unscoped(plan.Event)
 	cost := dp.Compose{Events: []dp.Event{target, score.Event()}}
+	if text := marked(book.SeededRuns); text != "" {
+		out.Notes = append(out.Notes, text+": what is booked here bounds this audit and not them")
+	}
 	delta := float64(book.Total.Delta)
 	for _, c := range []struct {
 		event dp.Event
@@ -109,13 +114,13 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	if err := l.ConfirmEntry(context.WithoutCancel(ctx), r.data, b.Entry); err != nil {
 		return &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
 	}
-	out.Success, out.StdErr = share.Value, share.StdErr
+	out.Success, out.Interval, out.StdErr = share.Value, share.Interval, share.StdErr
+	// The number is paid for, and shown even where its file cannot be written.
+	var failed error
 	if f.out != "" {
-		if err := writeAudit(f.out, out); err != nil {
-			return err
-		}
+		failed = writeAudit(f.out, out, f.force)
 	}
-	return a.conclude(nil, "", out, func(w io.Writer) error { return a.printReleased(w, out) })
+	return errors.Join(failed, a.conclude(nil, "", out, func(w io.Writer) error { return a.printReleased(w, out) }))
 }
 
 // correct tosses the coins, trains the target and counts.
@@ -134,7 +139,12 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	}
 	sc := &schema.Schema{Version: schema.Version, Dataset: "audit", Rows: schema.RowCount{Kind: schema.RowsPrivate}, Unit: schema.Unit{Name: "row", MaxRows: 1},
 		Columns: []schema.Column{{Name: "member", Type: schema.Categorical, Categories: []string{"out", "in"}, Missing: schema.MissingRefuse}}}
-	b := intake.NewBuilder("audit", sc, [32]byte{1})
+	own := throwAway()
+	key, err := own.Ledger.Key(ctx, "audit")
+	if err != nil {
+		return release.AccuracyScore{}, err
+	}
+	b := intake.NewBuilder(key, sc)
 	for i, y := range r.label {
 		guess, truth := float32(inside), float64(outside)
 		for k := range r.classes {
@@ -145,24 +155,24 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 		if in[i] {
 			truth = inside
 		}
-		if err := b.AddFloats([]float64{truth}, []float32{guess}); err != nil {
+		if err := b.AddFloats([]float64{truth}, []float32{guess}, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return release.AccuracyScore{}, err
 		}
 	}
-	own := throwAway()
+	rows := b.Seal()
 	permit, _, err := own.Ledger.Reserve(ctx, ledger.Request{Dataset: "audit", Plan: "audit", Event: score.Event(), Relation: dp.AddOrRemoveOne,
-		Unit: "row", RowsPerUnit: 1, Public: true, Digest: own.Digest})
+		Unit: "row", RowsPerUnit: 1, Public: true, Rows: rows, Digest: own.Digest})
 	if err != nil {
 		return release.AccuracyScore{}, err
 	}
-	return score.Release(ctx, permit, b.Seal(), src.Split("release"))
+	return score.Release(ctx, permit, rows, src.Split("release"))
 }
 
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "attack\twho is answered rightly is taken for a member, on %s by the settings of %s\n", out.Data, out.Model)
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
-	fmt.Fprintf(w, "success\t%.3f ± %.3f, released with noise (no attack: 0.500; the claim allows %.3f)\n", out.Success, out.StdErr, out.Ceiling)
+	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (no attack: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
 	fmt.Fprintf(w, "booked\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), full(out.Booked.Delta), out.Booked.Entry)
 	if err := w.Flush(); err != nil {
 		return err

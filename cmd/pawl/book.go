@@ -99,6 +99,9 @@ is booked, and the exit status is 0 whatever the answer is.`,
 			if a.json {
 				return writeJSON(a.out, f)
 			}
+			if text := marked(f.SeededRuns); text != "" {
+				fmt.Fprintln(a.out, text)
+			}
 			printForecast(a.out, &f)
 			return nil
 		},

@@ -11,6 +11,7 @@ import (
 	"pawl/advise"
 	"pawl/core/ledger"
 	"pawl/schema"
+	"pawl/workflow"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -21,11 +22,17 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: `Check a job before it is charged: read the schema, parse every row, price the plan
 and train two steps on synthetic rows of the same schema. Takes the flags of pawl fit.
 
+The ledger is asked as pawl fit would ask it, and the answer taken back: where it
+refuses, check ends with the same words and exit status 3. With --json the object has
+"ok": false and the refusal.
+
 Nothing is charged, and nothing that depends on the rows is shown, except where the
 schema says "rows: public" their number, and in a refusal the place of the first fault.`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.check(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.check(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	return c
@@ -42,32 +49,46 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := checkOut(f.out); err != nil {
+	if err := f.out.check(); err != nil {
 		return err
 	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {
 		return err
 	}
+	q := &quoted{j.plan, func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) { return a.environment(ctx, l, j, f) }}
 	if f.search || f.advised(j.plan) {
-		h, _, err := a.planFitSearch(ctx, l, data, f)
+		h, s, err := a.planFitSearch(ctx, l, data, f)
 		if err != nil {
 			return err
 		}
 		j.plan = h.plan
+		q = &quoted{h.plan, func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
+			env, err := h.seal(ctx, l)
+			if err != nil {
+				return env, err
+			}
+			return env, h.resume(&env, s, "fit")
+		}}
 	}
-	if err := j.source.each(j.bad, func([]float64, string) error { return nil }); err != nil {
-		return err
+	j.source.note = a.note
+	verdict, refused := q.foretell(ctx, l) // which parses every row
+	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
+		return refused
 	}
-	budget, warning, err := checkBudget(ctx, l, j)
+	if refused != nil {
+		if !a.json {
+			return refused
+		}
+		return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": j.checks(f), "refusal": message(refused), "hint": oneLine(hint(refused)),
+			"warnings": append([]string{}, j.plan.Warnings...)}), refused)
+	}
+	budget, err := checkBudget(ctx, l, j, verdict)
 	if err != nil {
 		return err
 	}
 	checks := append(j.checks(f), budget)
 	warnings := append([]string{}, j.plan.Warnings...)
-	if warning != "" {
-		warnings = append(warnings, warning)
-	}
 	if a.json {
 		return writeJSON(a.out, map[string]any{"ok": true, "checks": checks, "warnings": warnings})
 	}
@@ -123,27 +144,16 @@ func (j *job) checks(f *fitFlags) []checked {
 	return out
 }
 
-// checkBudget asks the ledger how it would decide on the plan now.
-func checkBudget(ctx context.Context, l *ledger.Ledger, j *job) (checked, string, error) {
+// checkBudget says where the job would find the budget. The ledger would admit it.
+func checkBudget(ctx context.Context, l *ledger.Ledger, j *job, v ledger.Verdict) (checked, error) {
 	s, err := l.Show(ctx, j.source.name)
 	switch {
-	case errors.Is(err, ledger.ErrUnknownDataset) && j.source.schema.Public:
-		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.name)}, "", nil
-	case errors.Is(err, ledger.ErrUnknownDataset) && !l.PerUser():
-		return checked{"ledger", fmt.Sprintf("%q is new", j.source.name)},
-			fmt.Sprintf("%q has no budget, and nobody grants one to himself on a team's ledger: pawl fit will be refused until the steward runs pawl ledger create", j.source.name), nil
+	case errors.Is(err, ledger.ErrUnknownDataset) && v.Public:
+		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.name)}, nil
 	case errors.Is(err, ledger.ErrUnknownDataset):
-		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.name)}, "", nil
+		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.name)}, nil
 	case err != nil:
-		return checked{}, "", err
+		return checked{}, err
 	}
-	c := checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}
-	f, err := l.WhatIf(ctx, j.source.name, "", j.plan.Event)
-	if err != nil {
-		return checked{}, "", err
-	}
-	if !f.Admitted {
-		return c, "pawl fit will be refused: " + f.Refusal, nil
-	}
-	return c, "", nil
+	return checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}, nil
 }

@@ -93,10 +93,10 @@ func (e *resumable) Hint() string {
 }
 
 // finishKept is finish for a run with a checkpoint, or without one.
-func (a *app) finishKept(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
+func (a *app) finishKept(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir) error {
 	kept := env.Checkpoint
 	if kept == nil {
-		return a.finish(ctx, plan, env, dir)
+		return a.finish(ctx, plan, env, to)
 	}
 	if !kept.Fresh() {
 		if err := plan.GoesOn(env); err != nil {
@@ -107,7 +107,7 @@ func (a *app) finishKept(ctx context.Context, plan *workflow.Plan, env workflow.
 	}
 	var erased error
 	// The files are written when this is called: from here on the key serves nobody.
-	err := a.finishWith(ctx, plan, env, dir, func(*report.Statement) { erased = kept.Erase() })
+	err := a.finishWith(ctx, plan, env, to, func(*report.Statement) { erased = kept.Erase() })
 	if failed := kept.Failed(); failed != nil && kept.Written() {
 		fmt.Fprintf(a.err, "warning: %v; what was saved before is kept\n", failed)
 	}

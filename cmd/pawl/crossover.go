@@ -86,6 +86,7 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this in place of DATA: a built-in data set, or a file of public or synthetic rows of DATA's schema")
 	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: pay for every run, if all together cost at most this epsilon")
 	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
+	f.table.copies.register(c)
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of your own images")
 	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
 	s.StringVar(&f.images, "images", "", "what is public about the number of your own, sensitive images: public, N or about-N")

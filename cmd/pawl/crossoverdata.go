@@ -31,6 +31,7 @@ type compared struct {
 	// beside it booked some.
 	booked   int
 	protects string
+	marked   string                     // by seeded runs on the sensitive rows, or ""
 	store    interface{ Close() error } // of the ledger that pays, nil for none
 }
 
@@ -146,6 +147,9 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	if f.table.target != "" && f.table.target != pictures.target {
 		return &usageError{fmt.Sprintf("target %q: these images have the label %q", f.table.target, pictures.target), "leave out --target"}
 	}
+	if err := f.table.copies.rename(ctx, l, data, false, &pictures.name, &f.updated); err != nil {
+		return err
+	}
 	s := pictures.schema()
 	if err := effectivePublic(ctx, l, pictures.name, s); err != nil {
 		return err
@@ -160,6 +164,9 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	if s.Public {
 		owner, err := l.SensitiveUnder(ctx, digest)
 		if err := heldAsSensitive(data, owner, err, comparedExactly, otherRows); err != nil {
+			return err
+		}
+		if _, err := a.recognisePictures(ctx, l, data, pictures, true, &f.table.copies); err != nil {
 			return err
 		}
 	}
@@ -182,9 +189,13 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		}
 		return p.shrink(s.Rows.N)
 	}
+	different, err := a.recognisePictures(ctx, l, data, pictures, false, &f.table.copies)
+	if err != nil {
+		return err
+	}
 	p.data.Purse = &crossover.Purse{
 		Input: workflow.Input{Dataset: pictures.name, Schema: s, Target: pictures.target, Rows: s.Rows.N, Test: workflow.HeldOut},
-		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest},
+		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Prints: pictures.prints, Different: different},
 	}
 	key, err := scopeKey(ctx, l, pictures.name, s, nil)
 	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.seal(plan, s, key) }
@@ -200,6 +211,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	if err != nil {
 		return err
 	}
+	f.updated = f.updated || own.updated // by --same-as
 	src := j.source
 	t := &lab.Table{Name: src.name, Target: in.Target, Schema: src.schema}
 	if err := checkTarget(t); err != nil {
@@ -216,12 +228,15 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		if err := notSensitive(ctx, l, data, src.content, comparedExactly, otherRows); err != nil {
 			return err
 		}
-		err = src.each(j.bad, func(cells []float64, _ string) error {
+		err = src.printed(j.bad, func(cells []float64, _ schema.Record) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
 		})
 		if err == nil && f.table.test != "" {
 			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
+		}
+		if err == nil {
+			_, err = a.recognise(ctx, l, src.found(), &f.table.copies)
 		}
 		p.data = &crossover.Data{Name: t.Name, Key: f.key(t, fingerprint(digest, t.Schema)), Table: t}
 		return err
@@ -232,7 +247,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	if _, ok := lookup(f.standIn); ok {
 		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
 	} else {
-		p.data, err = standInFile(ctx, l, f.standIn, src, in.Target)
+		p.data, err = a.standInFile(ctx, l, f.standIn, src, in.Target, &f.table.copies)
 	}
 	if err != nil {
 		return err
@@ -316,7 +331,7 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 		t.Target = f.target
 	}
 	keep := func(to *[][]float64) reader.Row {
-		return func(cells []float64, _ string) error {
+		return func(cells []float64, _ schema.Record) error {
 			*to = append(*to, cells)
 			return nil
 		}
@@ -372,7 +387,7 @@ func imageNames() string {
 
 // standInFile reads rows that stand in for those of src. They are public, or synthetic, by
 // the operator's word.
-func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source, target string) (*crossover.Data, error) {
+func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source, target string, f *copyFlags) (*crossover.Data, error) {
 	if !fileExists(path) {
 		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), namesAdvice(path, dataNames())}
 	}
@@ -381,7 +396,7 @@ func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source
 		return nil, err
 	}
 	if sameTable(content, src.content) {
-		return nil, &usageError{fmt.Sprintf("%s: holds the rows of DATA itself, and those are sensitive", path), "other rows of the same schema: public ones, or synthetic ones"}
+		return nil, standInIsData(path)
 	}
 	digest, err := l.Digest(ctx, bytes.NewReader(content))
 	if err != nil {
@@ -394,9 +409,22 @@ func standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
-	err = readRows(path, bytes.NewReader(content), src.schema, reader.Options{}, nil, false, func(cells []float64, _ string) error {
+	o, w := reader.Options{}, watcher{key: *src.printKey}
+	w.watch(&o)
+	err = readRows(path, bytes.NewReader(content), src.schema, o, nil, false, func(cells []float64, _ schema.Record) error {
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})
+	if print := w.end(err); print != nil {
+		// DATA itself may not be in the ledger yet; its rows are compared and used for nothing else.
+		if err := src.printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
+			return nil, err
+		}
+		d := src.found()
+		d.standsIn, d.tests = true, []tested{{path, print}}
+		if _, err := a.recognise(ctx, l, d, f); err != nil {
+			return nil, err
+		}
+	}
 	return &crossover.Data{Name: t.Name, Key: fmt.Sprintf("%s, %s, %s", t.Name, t.Target, fingerprint(digest, t.Schema)), Table: t}, err
 }

@@ -33,7 +33,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	if f.pay == "" {
 		return nil
 	}
-	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated}); err != nil {
+	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.table.copies}); err != nil {
 		return err
 	}
 	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
@@ -109,6 +109,9 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if err != nil || !(most > 0) || math.IsInf(most, 0) {
 		return &usageError{fmt.Sprintf("--pay %q: want the largest epsilon that all runs may cost together", f.pay), "example: --pay 12"}
 	}
+	if p.marked, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
+		return err
+	}
 	if p.price, err = s.Price(); err != nil {
 		return err
 	}
@@ -125,7 +128,10 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if !(p.missing.Epsilon <= most) {
 		return tooMuch(roundedUp(p.missing.Epsilon), "")
 	}
-	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", p.missing.Bookings)
+	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
+		return fmt.Errorf("%s, and none is begun: %w", what, err)
+	}
+	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
@@ -154,10 +160,10 @@ func sufficient(ctx context.Context, p crossover.Price, delta string) (string, e
 	for _, factor := range []float64{1, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4} {
 		budget := roundedUp(p.Epsilon * factor)
 		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "forecast"})
-		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne}); err != nil {
+		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne, AllowLargeDelta: true}); err != nil {
 			return "", err
 		}
-		f, err := l.WhatIfEach(ctx, "forecast", "", p.Bookings)
+		f, err := l.WhatIfEach(ctx, "forecast", "", nil, p.Bookings)
 		if err != nil || f.Admitted {
 			return budget, err
 		}

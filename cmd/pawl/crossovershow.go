@@ -60,6 +60,9 @@ func (p *compared) paid(s *crossover.Study) *crossoverPaid {
 	}
 	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; %s; what was booked and is not shown, such as a run that was interrupted, is charged beside them (pawl ledger show %s)",
 		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.scored(), p.data.Name)
+	if p.marked != "" {
+		v.Words = p.marked + ". " + v.Words
+	}
 	return v
 }
 

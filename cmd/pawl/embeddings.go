@@ -55,7 +55,8 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 		return err
 	}
 	column.Dimension = e.Width()
-	if column.Joined, err = digestOf(ctx, l, f.file); err != nil {
+	// Of what was loaded, keys included: the files may be others a moment later.
+	if column.Joined, err = l.Digest(ctx, e.Reader()); err != nil {
 		return err
 	}
 	declared := *s.schema
@@ -78,16 +79,6 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 	return nil
 }
 
-// digestOf is the ledger's keyed digest of a file.
-func digestOf(ctx context.Context, l *ledger.Ledger, path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return l.Digest(ctx, f)
-}
-
 func keyAdvice(s *schema.Schema, key string) string {
 	var names []string
 	for i := range s.Columns {
@@ -105,7 +96,15 @@ func loadEmbeddings(path string, width int) (*reader.Embeddings, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	return reader.LoadEmbeddings(reader.EmbeddingFiles{Path: path, Width: width})
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := reader.LoadEmbeddings(reader.EmbeddingFiles{Path: path, Width: width})
+	if err != nil {
+		return nil, err
+	}
+	return e, unchanged(path, before)
 }
 
 // readRows is reader.ReadFrom for a table whose rows may have vectors. With whole set
@@ -115,12 +114,12 @@ func readRows(name string, content io.Reader, s *schema.Schema, o reader.Options
 		return reader.ReadFrom(name, content, s, o, row)
 	}
 	at := vectorColumn(s)
-	return reader.ReadJoined(name, content, s, o, s.Columns[at].Key, whole, e, func(cells []float64, id string, vector []float32) error {
+	return reader.ReadJoined(name, content, s, o, s.Columns[at].Key, whole, e, func(cells []float64, found schema.Record, vector []float32) error {
 		cells[at] = float64(len(cells))
 		for _, v := range vector {
 			cells = append(cells, float64(v))
 		}
-		return row(cells, id)
+		return row(cells, found)
 	})
 }
 

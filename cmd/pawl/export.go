@@ -36,7 +36,7 @@ safetensors  the numbers alone, by layer or term, with what the coordinates are.
 Both say in their metadata what was guaranteed to whom, and the model card of the run is
 written beside the file, as FILE.md. Nothing is charged: what a private
 model tells has been paid for.`,
-		Example: "  pawl export pawl-out --format onnx --output model.onnx",
+		Example: "  pawl export out --format onnx --output model.onnx",
 		Args:    exactArgs("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.export(args[0], format, output)

@@ -18,12 +18,14 @@ import (
 // fitFlags are shared by fit, plan fit and check.
 type fitFlags struct {
 	schema, target, epsilon, delta     string
-	accountant, preset, out, seed      string
+	accountant, preset, seed           string
+	out                                outDir
 	badRows, workflow, model, features string
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
 	embeddings                         embeddingFlags
 	checkpoint                         checkpointFlags
+	copies                             copyFlags
 	// kinds is the rule that wants a search between kinds of model, if one does.
 	kinds *advise.Rule
 }
@@ -40,7 +42,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
-	s.StringVar(&f.out, "out", "pawl-out", "directory that fit writes into")
+	f.out.register(c)
 	f.embeddings.register(c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
@@ -58,6 +60,7 @@ func (f *fitFlags) registerTable(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.copies.register(c)
 }
 
 // job is everything that fit needs, parsed and checked, with nothing charged.
@@ -101,6 +104,9 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 		return nil, in, err
 	}
 	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
 	if err := s.embed(ctx, l, f.embeddings); err != nil {
 		return nil, in, err
 	}
@@ -158,13 +164,12 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 		// The score on a test file is exact and costs nothing, because its rows are
 		// declared public; those of DATA are not.
 		if sameTable(content, s.content) {
-			return "", nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
-				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+			return "", nil, testIsData(path)
 		}
 		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
 			return "", nil, err
 		}
-		rows, err := s.readTest(path, bytes.NewReader(content), bad)
+		rows, err := s.readTest(path, bytes.NewReader(content), bad, true)
 		return workflow.TestFile, rows, err
 	}
 	if s.builtin == nil || !s.builtin.HasTest() {
@@ -174,7 +179,7 @@ func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path st
 	if err != nil {
 		return "", nil, err
 	}
-	rows, err := s.readTest(s.name+" (test)", r, bad)
+	rows, err := s.readTest(s.name+" (test)", r, bad, false)
 	return workflow.Official, rows, err
 }
 
@@ -200,7 +205,9 @@ Written into --out: model/, report.html, statement.json and README.md (model car
   pawl fit sms-spam --epsilon 1
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.fit(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	f.checkpoint.register(c)
@@ -208,6 +215,10 @@ Written into --out: model/, report.html, statement.json and README.md (model car
 }
 
 func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -247,9 +258,14 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 	if err != nil {
 		return env, err
 	}
+	j.source.note = a.note
 	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
 		return env, err
 	}
-	env.Digest, err = l.Digest(ctx, bytes.NewReader(j.source.content))
+	env.Prints = j.source.prints
+	if env.Different, err = a.recognise(ctx, l, j.source.found(), &f.copies); err != nil {
+		return env, err
+	}
+	env.Digest, err = l.Digest(ctx, j.digested())
 	return env, err
 }

@@ -25,7 +25,7 @@ func isImages(data string) bool {
 func (f *fitFlags) training(data string) (*trainFlags, error) {
 	t := &trainFlags{
 		epsilon: f.epsilon, delta: f.delta, accountant: f.accountant, preset: f.preset, seed: f.seed, out: f.out,
-		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta,
+		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta, copies: f.copies,
 	}
 	trainDefaults(t)
 	t.checkpoint = f.checkpoint

@@ -31,7 +31,7 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 		}
 		trainDefaults(&s.trainFlags)
 		s.epsilon, s.delta, s.accountant, s.preset, s.seed, s.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target
-		s.out, s.updated, s.allowLargeDelta = f.out, f.updated, f.allowLargeDelta
+		s.out, s.updated, s.allowLargeDelta, s.copies = f.out, f.updated, f.allowLargeDelta, f.copies
 		if s.space = "tabular"; f.kinds != nil {
 			s.space = "learners"
 		}

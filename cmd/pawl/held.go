@@ -41,12 +41,12 @@ func (a *app) safe() (workflow.Safe, error) {
 
 // deliver writes the files of a run when the ledger confirms its entry, and holds them
 // back otherwise. doubt is what Run said of it already, or nil.
-func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (*report.Statement, error) {
+func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (s *report.Statement, dir string, err error) {
 	// An interrupt that comes now does not take away what was paid for.
 	ctx = context.WithoutCancel(ctx)
-	s, err := outcome.Statement(ctx, env, version(), now)
+	s, err = outcome.Statement(ctx, env, version(), now)
 	if s == nil {
-		return nil, errors.Join(doubt, err)
+		return nil, "", errors.Join(doubt, err)
 	}
 	if doubt == nil && err != nil {
 		// All but the budget is there: the ledger does not answer.
@@ -54,20 +54,21 @@ func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workfl
 	}
 	if doubt == nil {
 		out.Confirm = func() error { return outcome.Confirm(ctx, env.Ledger) }
-		err := out.Write(outcome.Model, s)
-		if !errors.As(err, new(*workflow.UnconfirmedError)) {
-			if err != nil {
-				return nil, fmt.Errorf("the run is charged, but its files could not be written: %w", err)
-			}
-			return s, nil
+		dir, err := out.Write(outcome.Model, s)
+		if err == nil {
+			return s, dir, nil
+		}
+		if !isDoubt(err) {
+			return nil, "", fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
 		}
 		doubt = err
 	}
 	safe, err := a.safe()
 	if err != nil {
-		return nil, errors.Join(doubt, err)
+		return nil, "", errors.Join(doubt, err)
 	}
-	return nil, outcome.Hold(out, s, safe, doubt)
+	out.Discard()
+	return nil, "", outcome.Hold(out, s, safe, doubt)
 }
 
 // isDoubt says that a run is done and that the ledger does not confirm it.

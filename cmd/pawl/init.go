@@ -31,7 +31,10 @@ func (a *app) initCommand() *cobra.Command {
 		Long: `Write a schema with the column names of FILE and blanks for a person to fill: types,
 bounds, categories, unit. FILE is CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow.
 Only the names are read, because whatever is read from rows and then used as a public fact
-gives rows away.
+gives rows away. The names of JSON lines stand in their rows: --columns gives them.
+
+The unit asks whose data must be protected, a row's or a person's who may have several,
+and nothing runs before that is answered.
 
 --guess-types reads the rows to propose types. Such a schema is marked
 "reviewed: false" and refused until a person has replaced what came from the rows.
@@ -39,14 +42,15 @@ gives rows away.
 --infer-bounds buys bounds of numeric columns: a noisy histogram of each column on public
 edges (1, 2 and 5 times powers of ten), of which bounds between two quantiles follow. It
 charges --epsilon to the budget of the data set, which must have one (pawl ledger create),
-before it looks at a row. The bounds are rounded outward and not exact, what is beyond is
-clipped, and the schema says so. All columns share epsilon; --columns names fewer.
+before it looks at a row. --unit says whom it protects: row, or the column that identifies
+a person. The bounds are rounded outward and not exact, what is beyond is clipped, and the
+schema says so. All columns share epsilon; --columns names fewer.
 Bounds that follow from what a quantity means are free, and better.
 
 --from-smartnoise FILE reads no data: it turns the metadata of SmartNoise SQL (YAML) into
 a schema, with bounds, unit, rows and missing values as they stand there, and blanks for
 the rest.`,
-		Example: "  pawl init patients.csv\n  pawl init patients.csv --out schemas/patients.yaml\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --columns weight,dose\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
+		Example: "  pawl init patients.csv\n  pawl init patients.jsonl --columns age,ward,ill\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --unit row --columns weight,dose\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
 		Args: func(c *cobra.Command, args []string) error {
 			if f.smartNoise != "" {
 				return exactArgs()(c, args)
@@ -57,7 +61,7 @@ the rest.`,
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return a.init(c.Context(), args[0], f)
+			return f.bounds.copies.again(func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -68,16 +72,21 @@ the rest.`,
 	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "buy bounds of numeric columns from the rows, for --epsilon")
 	s.StringVar(&f.bounds.epsilon, "epsilon", "", "what --infer-bounds may cost")
 	s.StringVar(&f.bounds.delta, "delta", "", "failure chance of --infer-bounds (default: that of the budget; 0 asks for pure epsilon)")
-	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all)")
-	s.StringVar(&f.bounds.unit, "unit", "row", "column that identifies a person, for --infer-bounds (default: every row is one)")
+	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all); of JSON lines the columns of the schema, which they have no header for")
+	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about a different person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
 	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.bounds.copies.register(c)
 	return c
 }
 
 func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	name := baseName(file)
-	if flag := f.bounds.given(); flag != "" && !f.bounds.infer {
+	if f.bounds.column == "" && reader.JSONNamed(file) {
+		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and the names in their rows are data: a schema must not copy them", file),
+			"--columns age,ward,ill names the columns, from documentation"}
+	}
+	if flag := f.bounds.given(); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
 		return &usageError{flag + " goes with --infer-bounds: nothing else of pawl init costs privacy", "add --infer-bounds, or leave it out"}
 	}
 	if f.bounds.infer && f.guessTypes {
@@ -98,7 +107,11 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 		}
 		return a.inferBounds(ctx, file, name, &f)
 	}
-	header, text, err := template(file, name, f.guessTypes)
+	names, err := f.bounds.names()
+	if err != nil {
+		return err
+	}
+	header, text, err := template(file, name, names, f.guessTypes)
 	if err != nil {
 		return err
 	}
@@ -138,14 +151,15 @@ func notBuiltin(file string) error {
 	return nil
 }
 
-func template(file, name string, guess bool) (header []string, text []byte, err error) {
+// template is a schema with the columns of a file; those of JSON lines are names.
+func template(file, name string, names []string, guess bool) (header []string, text []byte, err error) {
 	if err := notBuiltin(file); err != nil {
 		return nil, nil, err
 	}
 	if err := checkFile(file); err != nil {
 		return nil, nil, err
 	}
-	c, err := reader.OpenRecords(file)
+	c, err := reader.OpenRecords(file, reader.Keys{Names: names})
 	if err != nil {
 		return nil, nil, err
 	}

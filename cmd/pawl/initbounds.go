@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"pawl/core/dp"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/reader"
@@ -25,6 +26,7 @@ import (
 // boundsFlags ask for bounds that are bought from the rows.
 type boundsFlags struct {
 	infer, updated               bool
+	copies                       copyFlags
 	epsilon, delta, unit, column string
 	rowsPerUnit                  int
 }
@@ -36,16 +38,40 @@ func (f *boundsFlags) given() string {
 		return "--epsilon"
 	case f.delta != "":
 		return "--delta"
-	case f.column != "":
-		return "--columns"
-	case f.unit != "row":
+	case f.unit != "":
 		return "--unit"
 	case f.rowsPerUnit != 0:
 		return "--rows-per-unit"
 	case f.updated:
 		return "--updated"
+	case f.column != "":
+		return "--columns"
+	case f.copies.sameAs != "":
+		return "--same-as"
+	case f.copies.different:
+		return "--different"
+	case f.copies.reason != "":
+		return "--reason"
 	}
 	return ""
+}
+
+// names are those of --columns, each once.
+func (f *boundsFlags) names() ([]string, error) {
+	if f.column == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, n := range strings.Split(f.column, ",") {
+		switch n = strings.TrimSpace(n); {
+		case n == "":
+			return nil, &usageError{"--columns: a name is empty", "example: --columns age,ward,ill"}
+		case slices.Contains(names, n):
+			return nil, &usageError{fmt.Sprintf("--columns names %q twice", n), "name every column once"}
+		}
+		names = append(names, n)
+	}
+	return names, nil
 }
 
 // boundsView is the answer as --json prints it.
@@ -63,6 +89,7 @@ type boundsView struct {
 	Entry    string      `json:"entry"`
 	Bounds   []boundView `json:"bounds"`
 	Warnings []string    `json:"warnings"`
+	mark     string      // of seeded runs on the data set, or ""
 }
 
 type boundView struct {
@@ -78,12 +105,19 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if b.epsilon == "" {
 		return &usageError{"no epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
 	}
+	if b.unit == "" {
+		return &usageError{"no unit: bounds that are bought protect somebody, and whose data are these?",
+			"--unit row if every row is about a different person; if a person can have several, --unit COLUMN, which identifies the person, with --rows-per-unit N"}
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if err := ownName(file, name, "rename the file: its name is that of the data set"); err != nil {
+		return err
+	}
+	if err := b.copies.rename(ctx, l, file, false, &name, &b.updated); err != nil {
 		return err
 	}
 	content, err := readFile(file)
@@ -94,7 +128,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return err
 	}
-	if err := b.budgeted(ctx, l, name); err != nil {
+	if err := b.budgeted(ctx, l, declared, content); err != nil {
 		return err
 	}
 	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: b.epsilon, Delta: b.delta})
@@ -109,12 +143,21 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return err
 	}
-	in := intake.NewBuilder(name, declared, key)
+	in := intake.NewBuilder(key, declared)
 	// A cell that is no number is unknown, so that no row decides whether there are bounds.
-	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, reader.Options{BadRows: reader.Default}, in.Add); err != nil {
+	o, w := reader.Options{BadRows: reader.Default, Note: a.note}, watcher{}
+	if w.key, err = l.PrintKey(ctx); err != nil {
 		return err
 	}
-	env.Rows = in.Seal()
+	w.watch(&o)
+	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, o, in.Add); err != nil {
+		w.end(err)
+		return err
+	}
+	env.Rows, env.Prints = in.Seal(), []*identity.Print{w.end(nil)}
+	if env.Different, err = a.recognise(ctx, l, found{path: file, name: name, prints: env.Prints}, &b.copies); err != nil {
+		return err
+	}
 	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
 		return err
 	}
@@ -127,26 +170,44 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return errors.Join(doubt, err)
 	}
+	if v.mark, err = markOf(ctx, l, name); err != nil && doubt == nil {
+		return err
+	}
+	if v.mark != "" {
+		v.Warnings = append(v.Warnings, v.mark)
+	}
 	text := schema.BoundsTemplate(name, header, b.unit, b.rowsPerUnit, v.remark(), released(out, v))
 	if doubt != nil {
 		return a.holdBounds(out, f.out, text, b, doubt)
 	}
-	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
-		return err
+	// The bounds are paid for, and shown even where the schema cannot be written.
+	var failed error
+	if v.Schema, failed = a.writePaid(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); failed != nil {
+		failed = fmt.Errorf("the bounds are charged and shown, and their schema is not written: %w", failed)
 	}
 	for _, w := range v.Warnings {
-		fmt.Fprintf(a.err, "note: %s\n", w)
+		a.note(w)
 	}
-	fmt.Fprintf(a.err, "next: fill in what is blank in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(file), shell(f.out))
+	if failed == nil {
+		fmt.Fprintf(a.err, "next: fill in what is blank in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))
+	}
 	if a.json {
-		return writeJSON(a.out, v)
+		return errors.Join(failed, writeJSON(a.out, v))
 	}
-	return v.text(a.out)
+	return errors.Join(failed, v.text(a.out))
 }
 
 // declare is the schema under which numbers are read: without bounds.
 func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema, []string, error) {
-	c, err := reader.NewRecords(file, bytes.NewReader(content))
+	names, err := f.names()
+	if err != nil {
+		return nil, nil, err
+	}
+	keys := reader.Keys{Names: names} // of JSON lines: what else is in a row is passed over
+	if f.unit != "row" && !slices.Contains(names, f.unit) {
+		keys.Names = append([]string{f.unit}, names...)
+	}
+	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,8 +228,11 @@ func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema
 			numeric[h] = h != f.unit
 		}
 	} else {
-		for _, n := range strings.Split(f.column, ",") {
-			if n = strings.TrimSpace(n); n == f.unit || !slices.Contains(header, n) {
+		for _, n := range names {
+			if n == f.unit && reader.JSONNamed(file) {
+				continue // named as a column of the schema
+			}
+			if n == f.unit || !slices.Contains(header, n) {
 				return nil, nil, &usageError{fmt.Sprintf("--columns: %q is no column that can have bounds", n), nearestAdvice(n, header)}
 			}
 			numeric[n] = true
@@ -187,8 +251,10 @@ func nearestAdvice(name string, among []string) string {
 
 // budgeted refuses to let a first use grant itself what bounds cost: nothing would be
 // left for a model. The budget's own delta is the default: entries of pure epsilon add
-// up to more than they cost alone.
-func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, name string) error {
+// up to more than they cost alone. What else the ledger would refuse comes first: a
+// budget does not mend that.
+func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content []byte) error {
+	name := declared.Dataset
 	_, delta, limited, err := l.Limit(ctx, name)
 	if err == nil && f.delta == "" {
 		if f.delta = delta.String(); !limited {
@@ -196,6 +262,17 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, name strin
 		}
 	}
 	if !errors.Is(err, ledger.ErrUnknownDataset) {
+		return err
+	}
+	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: f.epsilon, Delta: cmp.Or(f.delta, "0")})
+	if err != nil {
+		return err
+	}
+	env, err := ask(func() io.Reader { return bytes.NewReader(content) }, f.updated)(ctx, l)
+	if err != nil {
+		return err
+	}
+	if _, err := plan.Foretell(ctx, env); err != nil && !ledger.NoBudget(err) {
 		return err
 	}
 	epsilon := f.epsilon
@@ -243,7 +320,11 @@ func (v *boundsView) cost() string {
 }
 
 func (v *boundsView) remark() string {
-	return "Bounds below were released by DP quantiles (" + v.cost() + "). They are not exact, and values beyond them are clipped."
+	text := "Bounds below were released by DP quantiles (" + v.cost() + "). They are not exact, and values beyond them are clipped."
+	if v.mark != "" {
+		text += " " + v.mark + "."
+	}
+	return text
 }
 
 func released(out *workflow.BoundsOutcome, v *boundsView) map[string]schema.ReleasedBounds {

@@ -32,10 +32,10 @@ comes from PGPASSWORD or ~/.pgpass, so that it stays out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
-		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, show, what-if, book, verify, reconcile, export, import, declare-public"),
+		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, reconcile, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerShow(),
+	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerClearSeeded(), a.ledgerShow(),
 		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerReconcile(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
 	return c
 }
@@ -82,6 +82,7 @@ the first job's schema fixes it.`,
 	f := c.Flags()
 	f.StringVar(&b.Epsilon, "epsilon", "", "epsilon of all jobs together (required)")
 	f.StringVar(&b.Delta, "delta", "", "failure chance of all jobs together, below 1/units; 0 allows pure epsilon only (required)")
+	f.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "accept a delta above "+ledger.MaxDelta+": a job may then publish more than one unit in a hundred whole")
 	f.StringVar(&relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
 	f.StringVar(&b.Unit, "unit", "", "what the budget protects, as the schema names it (default: fixed by the first job)")
 	f.IntVar(&b.RowsPerUnit, "rows-per-unit", 0, "the most rows one unit may own (default: fixed by the first job)")

@@ -54,7 +54,7 @@ Where nothing contradicts, nothing is written.`,
 	}
 	f := c.Flags()
 	f.StringVar(&reason, "reason", "", "what happened, for those who read the ledger later (required)")
-	f.StringVar(&out, "out", "", "directory to write the files into (default: that of FILE)")
+	f.StringVar(&out, "out", "", "directory to write the files into (default: that of FILE, or the new one that a run without --out makes)")
 	f.BoolVar(&force, "force", false, "replace files that are there")
 	return c
 }
@@ -157,8 +157,8 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 	if err != nil {
 		return err
 	}
-	if dir == "" {
-		dir = filepath.Dir(file)
+	if in := filepath.Dir(file); dir == "" && !(h.Run && filepath.Clean(in) == workflow.DefaultDir) {
+		dir = in // else the run asked for no folder, and gets one of its own
 	}
 	written, err := h.HandOut(ctx, l, dir, force)
 	if err != nil {

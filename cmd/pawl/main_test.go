@@ -65,7 +65,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".data", "state"))
 			e.Setenv("PAWL_LEDGER", "")
 			e.Setenv("PAWL_DATA", "")
-			return errors.Join(writeClinic(e.WorkDir, clinicRows), writeWide(e.WorkDir, clinicRows))
+			return errors.Join(writeClinic(e.WorkDir, clinicRows), writeWide(e.WorkDir, clinicRows), writeCopies(e.WorkDir))
 		},
 		Condition: func(c string) (bool, error) {
 			switch c {

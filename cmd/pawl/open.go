@@ -10,7 +10,7 @@ import (
 	"io"
 	"os"
 
-	"pawl/core/entropy"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -30,6 +30,12 @@ type source struct {
 	// vectors of a public extractor, or nil; whole says that each belongs to a row.
 	vectors *reader.Embeddings
 	whole   bool
+	note    func(string) // told of doubtful identifiers of units; may be nil
+	// printKey is the ledger's, nil where nothing is compared; prints are of the rows that were read with it, and
+	// tests of files of test rows.
+	printKey *[32]byte
+	prints   []*identity.Print
+	tests    []tested
 }
 
 // openSource resolves DATA and --schema. It reads the whole file once, so that
@@ -91,7 +97,29 @@ func readFile(path string) ([]byte, error) {
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return content, unchanged(path, before)
+}
+
+// unchanged refuses a file that somebody wrote to while it was read: what was read may be
+// half of the old and half of the new. What happens to it later has no effect, since
+// nothing is read twice.
+func unchanged(path string, before os.FileInfo) error {
+	if !before.Mode().IsRegular() {
+		return nil
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+		return &usageError{path + ": the file was changed while it was read", "run the command again when nobody writes to it"}
+	}
+	return nil
 }
 
 // checkFile says why a path cannot be a table. A device never ends and would
@@ -203,19 +231,23 @@ func (s *source) rows() (int64, error) {
 		return 0, nil
 	}
 	n := int64(0)
-	err := s.each(reader.Default, func([]float64, string) error { n++; return nil })
+	err := s.each(reader.Default, func([]float64, schema.Record) error { n++; return nil })
 	return n, err
 }
 
 func (s *source) each(bad reader.BadRows, row reader.Row) error {
-	return readRows(s.path, bytes.NewReader(s.content), s.schema, reader.Options{BadRows: bad}, s.vectors, s.whole, row)
+	return s.eachWith(reader.Options{BadRows: bad, Note: s.note}, row)
+}
+
+func (s *source) eachWith(o reader.Options, row reader.Row) error {
+	return readRows(s.path, bytes.NewReader(s.content), s.schema, o, s.vectors, s.whole, row)
 }
 
 // seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
-func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
-	b := intake.NewBuilder(s.name, s.schema, key)
-	if err := s.each(bad, b.Add); err != nil {
+func (s *source) seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s.schema)
+	if err := s.printed(bad, b.Add); err != nil {
 		return nil, err
 	}
 	return b.Seal(), nil
@@ -224,13 +256,11 @@ func (s *source) seal(bad reader.BadRows, key [32]byte) (*intake.Rows, error) {
 // scopeKey is the ledger's for the data set, so that a unit never changes its
 // scope. On public data a seed makes its own, so that a seeded run is the same
 // anywhere and every seed is another split.
-func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) ([32]byte, error) {
+func scopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema, seed *uint64) (*intake.Key, error) {
 	if seed != nil && s.Public {
-		var key [32]byte
-		_, err := entropy.Seeded(*seed).Split("scopes").Read(key[:])
-		return key, err
+		return intake.SimulationKey(name, *seed), nil
 	}
-	return l.ScopeKey(ctx, name)
+	return l.Key(ctx, name)
 }
 
 // effectivePublic asks the ledger whether the data set is public: the schema's
@@ -243,6 +273,9 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 	case err != nil:
 		return err
 	}
+	if !public && s.Unit.Assumed {
+		return schema.NoUnit(fmt.Sprintf("the ledger holds data set %q as sensitive", name))
+	}
 	if s.Public && !public {
 		s.Warnings = append(s.Warnings,
 			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")
@@ -252,17 +285,33 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 }
 
 // readTest reads a public test file against the schema; the unit's column may be
-// absent.
-func (src *source) readTest(name string, content io.Reader, bad reader.BadRows) ([][]float64, error) {
+// absent. Where it is there, its cell is the running number of the row's unit. The print
+// of a file of the operator's is kept, to be compared.
+func (src *source) readTest(name string, content io.Reader, bad reader.BadRows, own bool) ([][]float64, error) {
 	s := src.schema
 	var rows [][]float64
 	o := reader.Options{BadRows: bad}
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}
-	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, _ string) error {
+	var w watcher
+	if own && src.printKey != nil {
+		w.key = *src.printKey
+		w.watch(&o)
+	}
+	column, units := s.Column(s.Unit.Column), map[string]float64{}
+	err := readRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
+		if column >= 0 && found.Unit != "" {
+			if _, known := units[found.Unit]; !known {
+				units[found.Unit] = float64(len(units))
+			}
+			cells[column] = units[found.Unit]
+		}
 		rows = append(rows, cells)
 		return nil
 	})
+	if p := w.end(err); p != nil {
+		src.tests = append(src.tests, tested{name, p})
+	}
 	return rows, err
 }

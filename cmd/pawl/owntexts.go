@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/core/identity"
 	"pawl/core/ledger"
 	"pawl/images"
 	"pawl/model"
@@ -60,6 +61,7 @@ type ownTexts struct {
 	vocabulary *text.Vocabulary
 	test       workflow.TestKind
 	tested     []byte // of the test file
+	tests      []tested
 }
 
 // public refuses a test file whose bytes the ledger holds as sensitive.
@@ -87,6 +89,15 @@ func (p *pictures) columns() []schema.Column {
 		all = append(all, schema.Column{Name: p.texts.column, Type: schema.Ignore, Why: "texts, whose tokens a network takes"})
 	}
 	return all
+}
+
+// found is the record that an example comes from: of images their values, of texts the
+// row of the table, whatever numbers the tokens have.
+func (p *pictures) found(i int) schema.Record {
+	if p.records != nil {
+		return p.records[i]
+	}
+	return p.train.Found(i)
 }
 
 // label is the row of an example in columns.
@@ -136,27 +147,42 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		return nil, err
 	}
 	bad := reader.BadRows(f.table.badRows)
-	read := func(name string, content []byte, all bool) (*images.Set, error) {
+	var records []schema.Record // of the file that was read last
+	read := func(name string, content []byte, all bool) (*images.Set, *identity.Print, error) {
+		o, w := reader.Options{BadRows: bad}, watcher{}
+		if f.printKey != nil {
+			w.key = *f.printKey
+			w.watch(&o)
+		}
 		var texts []string
 		var labels []int32
+		records = nil
 		at := src.schema.Column(p.target)
-		err := reader.ReadTexts(name, bytes.NewReader(content), src.schema, reader.Options{BadRows: bad}, p.texts.column, func(cells []float64, _, s string) error {
+		err := reader.ReadTexts(name, bytes.NewReader(content), src.schema, o, p.texts.column, func(cells []float64, found schema.Record, s string) error {
 			y := int32(-1)
 			if v := cells[at]; v == v {
 				y = int32(v)
 			}
 			if all || y >= 0 {
 				texts, labels = append(texts, s), append(labels, y)
+				found.Cells = slices.Clone(found.Cells)
+				records = append(records, found)
 			}
 			return nil
 		})
 		set := numbered(texts, spec.Input.Size(), count)
 		set.Labels, set.Classes = labels, src.schema.Columns[at].Levels()
-		return set, err
+		return set, w.end(err), err
 	}
 	p.name, p.licence, p.unit, p.public, p.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
-	if p.train, err = read(src.path, src.content, true); err != nil {
+	p.assumed = src.schema.Unit.Assumed
+	var print *identity.Print
+	if p.train, print, err = read(src.path, src.content, true); err != nil {
 		return nil, err
+	}
+	p.records = records
+	if p.mine = src.builtin == nil; p.mine && print != nil {
+		p.prints = []*identity.Print{print}
 	}
 	if f.table.test != "" { // public by the operator's word
 		content, err := readFile(f.table.test)
@@ -164,11 +190,13 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 			return nil, err
 		}
 		if sameTable(content, src.content) {
-			return nil, &usageError{fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", f.table.test),
-				"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public"}
+			return nil, testIsData(f.table.test)
 		}
-		if p.test, err = read(f.table.test, content, false); err != nil {
+		if p.test, print, err = read(f.table.test, content, false); err != nil {
 			return nil, err
+		}
+		if print != nil {
+			p.texts.tests = append(p.texts.tests, tested{f.table.test, print})
 		}
 		p.texts.test, p.texts.tested = workflow.TestFile, content
 	}
@@ -253,12 +281,12 @@ func (a *app) readLines(file string, m *model.Model) (texts []string, err error)
 		if err != nil {
 			return nil, err
 		}
-		r, err := reader.NewRecords(file, bytes.NewReader(content))
+		column := m.Schema.Columns[i].Name
+		r, err := reader.NewRecords(file, bytes.NewReader(content), reader.Keys{Names: []string{column}, PassOver: true})
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
-		column := m.Schema.Columns[i].Name
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
 			return nil, r.Absent(column, "which the model uses")

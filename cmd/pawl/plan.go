@@ -31,7 +31,7 @@ func (a *app) planCommand() *cobra.Command {
 	fit := &cobra.Command{
 		Use:     "fit DATA --target Y --epsilon E",
 		Short:   "Show what pawl fit would do and cost",
-		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons.\nNo row is used beyond counting a public number of rows, and nothing is charged.",
+		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons,\nand whether the ledger would refuse it now. No row is used beyond counting a public number of rows, and nothing is charged.",
 		Example: "  pawl plan fit adult --target income --epsilon 0.1",
 		Args:    exactArgs("DATA"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
@@ -42,22 +42,34 @@ func (a *app) planCommand() *cobra.Command {
 }
 
 func (a *app) plan(ctx context.Context, data string, f *fitFlags) error {
-	return a.showPlan(ctx, func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) { return a.planOf(ctx, l, data, f) })
+	return a.showPlan(ctx, func(ctx context.Context, l *ledger.Ledger) (*quoted, error) { return a.planOf(ctx, l, data, f) })
 }
 
-// showPlan makes a plan and prints it.
-func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Ledger) (*workflow.Plan, error)) error {
+// showPlan makes a plan, asks the ledger about it and prints both. That it would be
+// refused is no failure of a price list.
+func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Ledger) (*quoted, error)) error {
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	plan, err := of(ctx, l)
+	q, err := of(ctx, l)
 	if err != nil {
 		return err
 	}
+	plan := q.plan
 	s, err := plan.Statement(version(), time.Now())
 	if err != nil {
+		return err
+	}
+	refusal, err := q.refusal(ctx, l)
+	if err != nil {
+		return err
+	}
+	if refusal != "" {
+		s.Warnings = append([]string{refusal}, s.Warnings...)
+	}
+	if err := plan.MarkPlan(ctx, l, s); err != nil {
 		return err
 	}
 	if a.json {
@@ -71,13 +83,9 @@ func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Led
 }
 
 // planOf prices a fit of a table or of images.
-func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*workflow.Plan, error) {
+func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*quoted, error) {
 	if f.search {
-		h, _, err := a.planFitSearch(ctx, l, data, f)
-		if err != nil {
-			return nil, err
-		}
-		return h.plan, nil
+		return a.quoteFitSearch(ctx, l, data, f)
 	}
 	if isImages(data) {
 		t, err := f.training(data)
@@ -88,20 +96,24 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 		if err != nil {
 			return nil, err
 		}
-		return j.plan, nil
+		return &quoted{j.plan, ask(j.pictures.digested, t.updated)}, nil
 	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {
 		return nil, err
 	}
 	if f.advised(j.plan) {
-		h, _, err := a.planFitSearch(ctx, l, data, f)
-		if err != nil {
-			return nil, err
-		}
-		return h.plan, nil
+		return a.quoteFitSearch(ctx, l, data, f)
 	}
-	return j.plan, nil
+	return j.quoted(f.updated), nil
+}
+
+func (a *app) quoteFitSearch(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*quoted, error) {
+	h, s, err := a.planFitSearch(ctx, l, data, f)
+	if err != nil {
+		return nil, err
+	}
+	return h.quoted(s, "fit"), nil
 }
 
 // printPlan shows the price list. Everything in it is public.
@@ -111,6 +123,9 @@ func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
 		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice looks at rows without paying; NOT a privacy guarantee")
 	case s.NotPrivate:
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
+	}
+	if n := len(s.SeededRuns); n > 0 {
+		fmt.Fprintf(w, "NOT PRIVATE as a whole: the outputs of %s on these data have no bound\n", seeded(n))
 	}
 	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)
 	fmt.Fprintf(w, "Total: epsilon %s at delta %s, %s, unit %s, by %s\n",

@@ -14,7 +14,6 @@ import (
 	"pawl/core/ledger"
 	"pawl/report"
 	"pawl/search"
-	"pawl/workflow"
 )
 
 // priceList is `pawl plan search --strategy all`.
@@ -26,6 +25,8 @@ type priceList struct {
 	Delta    report.Number `json:"delta"`
 	Prices   []price       `json:"strategies"`
 	Crossing crossing      `json:"crossing"`
+	// Warnings say that the ledger would refuse a job of this price now.
+	Warnings []string `json:"warnings"`
 }
 
 // price is one strategy's, as we run it or as its paper accounts for it.
@@ -88,12 +89,12 @@ beyond counting a public number of rows.`,
 			if err != nil {
 				return err
 			}
-			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) {
+			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*quoted, error) {
 				h, err := a.planHunt(ctx, l, args[0], &f, strategy)
 				if err != nil {
 					return nil, err
 				}
-				return h.plan, nil
+				return h.quoted(&f, string(strategy.Kind)), nil
 			})
 		},
 	}
@@ -118,7 +119,7 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 	}
 	quotes, job := h.plan.PriceList()
 	s := h.plan.Space()
-	list := priceList{Data: h.name, Space: s.Name(), Size: s.Size().String(), Epsilon: report.Number(job.Epsilon), Delta: report.Number(job.Delta)}
+	list := priceList{Data: h.name, Space: s.Name(), Size: s.Size().String(), Epsilon: report.Number(job.Epsilon), Delta: report.Number(job.Delta), Warnings: []string{}}
 	for _, q := range quotes {
 		kind := q.Strategy.Kind
 		p := price{Name: string(kind), What: strategyWords[kind], Trainings: q.Expected, Most: q.Most, Seconds: q.Time.Round(time.Second).Seconds(),
@@ -137,6 +138,14 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 	}
 	if list.Crossing, err = crossings(job); err != nil {
 		return err
+	}
+	// All cost about as much together: what refuses one training refuses a search.
+	refusal, err := (&quoted{h.plan, ask(h.digested, f.updated)}).refusal(ctx, l)
+	if err != nil {
+		return err
+	}
+	if refusal != "" {
+		list.Warnings = append(list.Warnings, refusal)
 	}
 	if a.json {
 		return writeJSON(a.out, list)
@@ -236,5 +245,8 @@ func (a *app) writePrices(list *priceList) error {
 		fmt.Fprintf(a.out, "\nAs published, with %d rows: up to %d (grid %.4g, lt %.4g; no guarantee).", p.Rows, p.Candidates, p.Grid, p.LiuTalwar)
 	}
 	fmt.Fprintln(a.out)
+	for _, w := range list.Warnings {
+		fmt.Fprintf(a.out, "note: %s\n", w)
+	}
 	return nil
 }

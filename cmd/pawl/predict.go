@@ -39,7 +39,7 @@ For a network FILE is what pawl train reads: a built-in set of images (its test 
 folder of PNG files with sub-folders, an IDX or npy file.
 Probabilities order rows; noise leaves them uncalibrated. Nothing is charged: a private
 model may be used any number of times.`,
-		Example: "  pawl predict pawl-out new-patients.csv > predictions.csv",
+		Example: "  pawl predict out new-patients.csv > predictions.csv",
 		Args:    exactArgs("MODEL", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.predict(args[0], args[1], out, reader.BadRows(badRows), embeddings)
@@ -162,7 +162,11 @@ func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows,
 			return err
 		}
 	}
-	c, err := reader.NewRecords(file, bytes.NewReader(content))
+	keys := reader.Keys{PassOver: true} // as columns are that the model does not know
+	for i := range m.Schema.Columns {
+		keys.Names = append(keys.Names, m.Schema.Columns[i].Name)
+	}
+	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
 	if err != nil {
 		return err
 	}
@@ -175,7 +179,7 @@ func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows,
 	if err != nil {
 		return err
 	}
-	return readRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad}, vectors, false, row)
+	return readRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, row)
 }
 
 // prediction collects what a model says about rows.
@@ -198,7 +202,7 @@ func newPrediction(m *model.Model) *prediction {
 	return p
 }
 
-func (p *prediction) add(cells []float64, _ string) error {
+func (p *prediction) add(cells []float64, _ schema.Record) error {
 	p.values = append(p.values, p.predict(cells))
 	if n := len(p.classes); n > 0 {
 		at := len(p.probs)

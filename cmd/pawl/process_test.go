@@ -56,7 +56,7 @@ func TestKillKeepsReservation(t *testing.T) {
 			if err := writeClinic(dir, 40_000); err != nil {
 				t.Fatal(err)
 			}
-			fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough"}
+			fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough", "--out", "out"}
 			c := process(dir, fit...)
 			var stderr strings.Builder
 			c.Stderr = &stderr
@@ -84,7 +84,7 @@ func TestKillKeepsReservation(t *testing.T) {
 			if len(s.Entries) != 1 || s.Entries[0].State != ledger.Reserved {
 				t.Errorf("entries %+v", s.Entries)
 			}
-			if _, err := os.Stat(filepath.Join(dir, "pawl-out", "model")); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, "out", "model")); err == nil {
 				t.Error("the run left a model")
 			}
 			again := process(dir, fit...)

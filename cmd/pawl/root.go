@@ -46,6 +46,7 @@ type app struct {
 	ledgerURL string
 	dataDir   string
 	json      bool
+	asked     func() bool // in place of what says that a person can be asked
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit
@@ -121,6 +122,9 @@ type usageError struct{ msg, advice string }
 
 func (e *usageError) Error() string { return e.msg }
 func (e *usageError) Hint() string  { return e.advice }
+
+// note is a remark for the operator.
+func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
 
 // exactArgs is cobra.ExactArgs with a message that says what is missing.
 func exactArgs(names ...string) cobra.PositionalArgs {

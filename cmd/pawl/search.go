@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/nn"
 	"pawl/search"
@@ -47,7 +49,9 @@ data: epsilon is then that of each training, and nothing is claimed.`,
   pawl search mnist --space fcn --strategy public --search-on fashion-mnist --epsilon 2.11
   pawl search adult --target income --space tabular --strategy mgrs --epsilon 3`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.search(c.Context(), c, args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
+		},
 	}
 	f.register(c)
 	return c
@@ -76,7 +80,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if f.trainFlags.model == "" {
 				return &usageError{"tune: which network?", "--model NAME of pawl models list, or a YAML file"}
 			}
-			return a.search(c.Context(), c, args[0], &f)
+			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -142,13 +146,14 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.asPublished, "as-published", false, "as the papers do: public data only, no guarantee")
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	f.copies.register(c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
 	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels")
 	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
 	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
 	s.StringVar(&f.table.schema, "schema", "", "schema file (own tables)")
-	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.out.register(c)
 }
 
 // theStrategy is the strategy of the flags.
@@ -218,6 +223,8 @@ type hunted struct {
 	seal func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error)
 	seed *uint64
 	name string // of the data set
+	// digested is what names the bytes of the data set.
+	digested func() io.Reader
 }
 
 // planHunt prices a search of images or of a table.
@@ -290,8 +297,16 @@ func (f *searchFlags) front(s *space.Space) ([]nn.Layer, error) {
 }
 
 func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f *searchFlags, s *space.Space, strategy search.Strategy) (*hunted, error) {
+	printKey, err := l.PrintKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.printKey = &printKey
 	p, err := a.openPictures(data, &f.trainFlags)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
 		return nil, err
 	}
 	declared := p.schema()
@@ -338,7 +353,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
-	return &hunted{plan: plan, seed: in.Seed, name: p.name, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
+	return &hunted{plan: plan, seed: in.Seed, name: p.name, digested: p.digested, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
 		env = workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
 		key, err := scopeKey(ctx, l, p.name, declared, in.Seed)
 		if err != nil {
@@ -349,10 +364,14 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 		}
 		if other != nil {
 			// The scopes of public rows need no secret.
-			if env.Other, err = other.seal(plan, other.schema(), [32]byte{1}); err != nil {
+			if env.Other, err = other.seal(plan, other.schema(), intake.SimulationKey(other.name, 1)); err != nil {
 				return env, err
 			}
 		}
+		if env.Different, err = a.recognisePictures(ctx, l, data, p, declared.Public, &f.copies); err != nil {
+			return env, err
+		}
+		env.Prints = p.prints
 		env.Digest, err = l.Digest(ctx, p.digested())
 		return env, err
 	}}, nil
@@ -388,7 +407,7 @@ func (a *app) search(ctx context.Context, c *cobra.Command, data string, f *sear
 	if err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := f.out.check(); err != nil {
 		return err
 	}
 	l, store, err := a.openLedger(ctx)

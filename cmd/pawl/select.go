@@ -56,7 +56,9 @@ claims is no guarantee.`,
   pawl select adult --target income --method dfs --k 10 --epsilon 4 --mode local --out noisy.parquet
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error { return a.selectFeatures(c.Context(), args[0], &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.selectFeatures(c.Context(), args[0], &once) })
+		},
 	}
 	f.register(c)
 	c.Flags().StringVar(&f.table, "out", "", "mode local: file for the noisy table, .parquet or .csv; must not exist")
@@ -107,9 +109,12 @@ func (a *app) planSelectCommand() *cobra.Command {
 		Example: "  pawl plan select adult --target income --method cfs-greedy --epsilon 0.2",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*workflow.Plan, error) {
-				plan, _, err := a.planSelect(ctx, l, args[0], &f)
-				return plan, err
+			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*quoted, error) {
+				plan, j, err := a.planSelect(ctx, l, args[0], &f)
+				if err != nil {
+					return nil, err
+				}
+				return &quoted{plan, ask(j.digested, f.updated)}, nil
 			})
 		},
 	}
@@ -169,7 +174,10 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		if err := file.write(tableWriter(f.table, out.Table)); err != nil {
 			return err
 		}
-		v.Table = viewTable(f.table, out)
+		if file.path != f.table {
+			a.note(movedAside(f.table, file.path))
+		}
+		v.Table = viewTable(file.path, out)
 	}
 	if a.json {
 		return writeJSON(a.out, v)
@@ -268,6 +276,9 @@ func (v *selectionView) text(w io.Writer) error {
 		fmt.Fprintf(&b, "NOT PRIVATE — the choice looked at rows without paying\n%s\n", v.Guarantee)
 	case v.NotPrivate:
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
+	}
+	if n := len(v.SeededRuns); n > 0 {
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: the outputs of %s on these data have no bound\n", seeded(n))
 	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {

@@ -37,7 +37,8 @@ func createFile(path string) (*newFile, error) {
 	return &newFile{path, f}, nil
 }
 
-// write fills the file and gives it its name, which must still be free.
+// write fills the file and gives it its name. Where that was taken in the meantime, it
+// gives it another: what was paid for must not be lost.
 func (n *newFile) write(fill func(io.Writer) error) error {
 	w := bufio.NewWriter(n.file)
 	if err := fill(w); err != nil {
@@ -46,13 +47,17 @@ func (n *newFile) write(fill func(io.Writer) error) error {
 	if err := errors.Join(w.Flush(), n.file.Chmod(0o644), n.file.Sync(), n.file.Close()); err != nil {
 		return cannotWrite(n.path, err)
 	}
-	switch err := os.Link(n.file.Name(), n.path); {
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrExist):
-		return cannotWrite(n.path, err)
+	wanted := n.path
+	for k := 2; ; k++ {
+		err := os.Link(n.file.Name(), n.path)
+		if err == nil {
+			return nil
+		}
+		if _, there := os.Lstat(n.path); there != nil {
+			break // the file system knows no links
+		}
+		n.path = numberedFile(wanted, k)
 	}
-	// The file system knows no links.
 	if err := os.Rename(n.file.Name(), n.path); err != nil {
 		return cannotWrite(n.path, err)
 	}

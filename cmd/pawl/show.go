@@ -63,6 +63,7 @@ func (a *app) listLedger(ctx context.Context) error {
 		Reserved ledger.Spend `json:"reserved"`
 		Left     ledger.Spend `json:"left"`
 		Entries  int          `json:"entries"`
+		Seeded   int          `json:"seeded_runs"` // that mark the data set
 	}
 	out := struct {
 		Ledger   string `json:"ledger"`
@@ -84,7 +85,7 @@ func (a *app) listLedger(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, s.Spent, s.Reserved, s.Left, len(s.Entries)})
+			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, s.Spent, s.Reserved, s.Left, len(s.Entries), len(s.SeededRuns)})
 		}
 	}
 	if a.json {
@@ -97,7 +98,11 @@ func (a *app) listLedger(ctx context.Context) error {
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "data set\tkind\tepsilon\tspent\treserved\tleft\tdelta\tentries")
 	for _, d := range out.Datasets {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", d.Name, kindOf(d.Public), limit(d.Total.Epsilon), amount(d.Spent.Epsilon),
+		spent := amount(d.Spent.Epsilon)
+		if d.Seeded > 0 {
+			spent += fmt.Sprintf(", no bound (%d seeded)", d.Seeded)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", d.Name, kindOf(d.Public), limit(d.Total.Epsilon), spent,
 			amount(d.Reserved.Epsilon), limit(d.Left.Epsilon), deltaText(d.Total.Delta), d.Entries)
 	}
 	return t.Flush()
@@ -114,7 +119,7 @@ func kindOf(public bool) string {
 func standing(s *ledger.Statement) string {
 	kind := kindOf(s.Public)
 	if math.IsInf(float64(s.Total.Epsilon), 1) {
-		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon))
+		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon)) + andMarked(s)
 	}
 	text := fmt.Sprintf("%s, budget epsilon %s at delta %s, left %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), amount(s.Left.Epsilon))
 	if s.Exceeded {
@@ -123,13 +128,15 @@ func standing(s *ledger.Statement) string {
 	if s.Frozen != nil {
 		text += ", frozen"
 	}
-	return text
+	return text + andMarked(s)
 }
 
 // printStatement writes what the ledger says about one data set. All of it is
 // public: events and amounts are fixed before rows are read.
 func printStatement(w io.Writer, s *ledger.Statement) error {
-	if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
+	if text := marked(s.SeededRuns); text != "" {
+		fmt.Fprintln(w, text+", and no figure here bounds what they gave away")
+	} else if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
 		fmt.Fprintln(w, "NOT PRIVATE: entries marked so used a seed; no figure here bounds what their outputs give away")
 	}
 	if s.Exceeded {
@@ -140,6 +147,7 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	if f := s.Frozen; f != nil {
 		fmt.Fprintf(t, "FROZEN\tby %s at %s: %s\n", f.By, when(f.At), f.Reason)
 	}
+	printSeeded(t, s)
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
 	for _, r := range s.Reconciled {
@@ -148,7 +156,11 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	for _, part := range []struct{ name, epsilon string }{
 		{"total", limit(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limit(s.Left.Epsilon)},
 	} {
-		fmt.Fprintf(t, "%s\tepsilon %s\n", part.name, part.epsilon)
+		text := ""
+		if part.name == "spent" && len(s.SeededRuns) > 0 {
+			text = ", which does not bound the seeded runs"
+		}
+		fmt.Fprintf(t, "%s\tepsilon %s%s\n", part.name, part.epsilon, text)
 	}
 	fmt.Fprintf(t, "at delta\t%s\n", deltaText(s.Total.Delta))
 	if s.AtOnce.Method != "" {

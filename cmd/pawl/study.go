@@ -45,7 +45,7 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	}
 	t := f.table
 	t.epsilon, t.delta, t.accountant, t.preset, t.seed, t.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target
-	t.updated, t.allowLargeDelta = f.updated, f.allowLargeDelta
+	t.updated, t.allowLargeDelta, t.copies = f.updated, f.allowLargeDelta, f.copies
 	t.workflow, t.model = "paw", "auto"
 	if t.badRows == "" {
 		t.badRows = "refuse"
@@ -65,51 +65,64 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	if err != nil {
 		return nil, err
 	}
-	return &hunted{plan: plan, seed: in.Seed, name: j.source.name, seal: func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
+	return &hunted{plan: plan, seed: in.Seed, name: j.source.name, digested: j.digested, seal: func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
 		j.plan = plan
 		return a.environment(ctx, l, j, &t)
 	}}, nil
 }
 
-// runStudy opens or makes the folder of a study and runs the plan in it.
-func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *searchFlags, kind string, now time.Time) error {
+// findStudy is the folder of the study that the command is, or would be, and its record,
+// nil where there is none yet. A study that is finished, or another search, is refused.
+func (h *hunted) findStudy(env workflow.Env, f *searchFlags, kind string) (folder, name string, r *study.Record, err error) {
 	root, err := studies()
 	if err != nil {
-		return err
+		return "", "", nil, err
 	}
-	if env.Software, err = software(); err != nil {
-		return err
-	}
-	name := f.study
+	name = f.study
 	spec := h.plan.Spec(env)
 	if name == "" {
 		if name, err = freeName(root, fmt.Sprintf("%s-%s-%s", h.name, h.plan.SpaceName(), kind), spec); err != nil {
-			return err
+			return "", "", nil, err
 		}
 	}
 	if err := study.CheckName(name); err != nil {
-		return &usageError{err.Error(), "--study NAME"}
+		return "", "", nil, &usageError{err.Error(), "--study NAME"}
 	}
-	folder := filepath.Join(root, name)
-	r, err := study.LoadRecord(folder)
+	folder = filepath.Join(root, name)
+	r, err = study.LoadRecord(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r = &study.Record{Name: name, Dataset: h.name, Public: h.plan.Public(), Space: h.plan.SpaceName(), Strategy: kind, Spec: spec, Started: now.UTC()}
+		return folder, name, nil, nil
+	case err != nil:
+		return "", "", nil, &usageError{err.Error(), "name another study with --study NAME"}
+	case r.Spec != spec:
+		return "", "", nil, &usageError{fmt.Sprintf("study %q is another search", name), "name this one with --study NAME, or repeat the command of that study"}
+	case !r.Running():
+		if err := study.Clean(folder); err != nil { // a crash may have left its secrets
+			return "", "", nil, err
+		}
+		return "", "", nil, &usageError{fmt.Sprintf("study %q is finished", name), fmt.Sprintf("pawl study show %s; a new search needs another --study NAME and is charged anew", name)}
+	}
+	return folder, name, r, nil
+}
+
+// runStudy opens or makes the folder of a study and runs the plan in it.
+func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *searchFlags, kind string, now time.Time) (err error) {
+	if env.Software, err = software(); err != nil {
+		return err
+	}
+	folder, name, r, err := h.findStudy(env, f, kind)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		r = &study.Record{Name: name, Dataset: h.name, Public: h.plan.Public(), Space: h.plan.SpaceName(), Strategy: kind, Spec: h.plan.Spec(env), Started: now.UTC()}
 		if err := r.Save(folder); err != nil {
 			return fmt.Errorf("the study cannot be recorded, and nothing was charged: %w", err)
 		}
-	case err != nil:
-		return &usageError{err.Error(), "name another study with --study NAME"}
-	case r.Spec != spec:
-		return &usageError{fmt.Sprintf("study %q is another search", name), "name this one with --study NAME, or repeat the command of that study"}
-	case !r.Running():
-		if err := study.Clean(folder); err != nil { // a crash may have left its secrets
-			return err
-		}
-		return &usageError{fmt.Sprintf("study %q is finished", name), fmt.Sprintf("pawl study show %s; a new search needs another --study NAME and is charged anew", name)}
 	}
-	if env.Study, _, err = study.Open(folder); err != nil {
-		return &usageError{err.Error(), "name another study with --study NAME; what was charged stays so"}
+	if env.Study, err = openStudy(folder); err != nil {
+		return err
 	}
 	defer env.Study.Close()
 	if n := len(env.Study.Lines()); n > 0 {

@@ -16,6 +16,7 @@ import (
 	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/dataset"
@@ -29,18 +30,21 @@ import (
 )
 
 type trainFlags struct {
-	model, activation, epsilon, delta, accountant, preset, seed, out string
-	optimizer, clipping, memory, labels, classes, rows, target       string
-	noise, rate, epochs, learningRate, clippingNorm, average, ema    float64
-	schedule, frontEnd                                               string
-	warmup, quantile, tolerance                                      float64
-	checkpoint                                                       checkpointFlags
-	table                                                            tableFlags
-	batch, augment, shift, trainLast                                 int
-	flip                                                             bool
-	nonPrivate, published, updated, allowLargeDelta, asPublished     bool
-	keepAll                                                          bool
-	rules                                                            []advise.Rule // of a fit, which chose the numbers
+	model, activation, epsilon, delta, accountant, preset, seed   string
+	optimizer, clipping, memory, labels, classes, rows, target    string
+	noise, rate, epochs, learningRate, clippingNorm, average, ema float64
+	schedule, frontEnd                                            string
+	warmup, quantile, tolerance                                   float64
+	out                                                           outDir
+	checkpoint                                                    checkpointFlags
+	table                                                         tableFlags
+	batch, augment, shift, trainLast                              int
+	flip                                                          bool
+	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
+	copies                                                        copyFlags
+	printKey                                                      *[32]byte // of the ledger, for texts
+	keepAll                                                       bool
+	rules                                                         []advise.Rule // of a fit, which chose the numbers
 }
 
 func (a *app) trainCommand() *cobra.Command {
@@ -54,6 +58,11 @@ DATA is a built-in data set (pawl data list), a folder with one sub-folder of PN
 class, an IDX or npy file of images with --labels, or a table with --schema (CSV, TSV, JSON
 lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
 --epsilon, and the noise follows, or --noise-multiplier, and the price follows.
+
+Images of your own have no schema and declare no unit: it is one image, one file of a
+folder. A person with k of them has the guarantee for each, and about k times the epsilon
+for all. Where persons are to be protected, keep one image of each, or make vectors of the
+images and fit a table that names the person: pawl fit --embeddings, unit: COLUMN.
 
 Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
 network with loss: squared, absolute or huber. A network that begins with an embedding
@@ -102,7 +111,7 @@ erased when the run is finished.`,
 			if f.trainLast < 0 {
 				return &usageError{"--train-last takes a number of layers from 1", "example: --train-last 2"}
 			}
-			return a.train(c.Context(), args[0], &f)
+			return f.copies.again(func() error { once := f; return a.train(c.Context(), args[0], &once) })
 		},
 	}
 	trainDefaults(&f)
@@ -143,8 +152,9 @@ erased when the run is finished.`,
 	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
 	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	f.copies.register(c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.StringVar(&f.out, "out", "pawl-out", "directory to write into")
+	f.out.register(c)
 	f.checkpoint.register(c)
 	f.table.register(c)
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
@@ -165,14 +175,22 @@ func trainDefaults(f *trainFlags) {
 type pictures struct {
 	name, target, licence string
 	unit                  string // "" for image
-	public                bool
+	assumed               bool   // the unit: the schema declares none
+	public, own           bool   // own: sensitive images, each of them a unit
 	train, test           *images.Set
 	rows                  schema.RowCount
-	content               []byte    // of a file of texts, for its keyed digest
-	texts                 *ownTexts // of texts of one's own
+	content               []byte          // of a file of texts, for its keyed digest
+	records               []schema.Record // that texts come from, in order
+	texts                 *ownTexts       // of texts of one's own
+	mine                  bool            // not built in
+	prints                []*identity.Print
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -188,7 +206,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	case table:
 		return a.trainTable(ctx, l, data, f)
 	}
-	kept, err := f.checkpoint.open(f.out)
+	kept, err := f.checkpoint.open(f.out.root())
 	if err != nil {
 		return err
 	}
@@ -208,6 +226,10 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
 		return err
 	}
+	if env.Different, err = a.recognisePictures(ctx, l, data, p, j.schema.Public, &f.copies); err != nil {
+		return err
+	}
+	env.Prints = p.prints
 	if env.Digest, err = l.Digest(ctx, p.digested()); err != nil {
 		return err
 	}
@@ -224,8 +246,16 @@ type trainJob struct {
 
 // planTrain opens the images, prices the training and rehearses it.
 func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*trainJob, error) {
+	key, err := l.PrintKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.printKey = &key
 	p, err := a.openPictures(data, f)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
 		return nil, err
 	}
 	if err := p.texts.public(ctx, l, f.table.test); err != nil {
@@ -250,20 +280,25 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 }
 
 // finish shows a plan, runs it and writes what it releases.
-func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string) error {
-	return a.finishWith(ctx, plan, env, dir, nil)
+func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir) error {
+	return a.finishWith(ctx, plan, env, to, nil)
 }
 
 // finishWith is finish, and hands on the statement.
-func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, dir string, see func(*report.Statement)) error {
-	if err := checkOut(dir); err != nil {
+func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir, see func(*report.Statement)) error {
+	if err := to.check(); err != nil {
 		return err
 	}
-	out, err := workflow.NewOutput(dir)
+	out, err := workflow.NewOutput(to.path, to.force)
 	if err != nil {
 		return err
 	}
-	defer out.Discard()
+	ran := false
+	defer func() {
+		if !ran {
+			out.Discard()
+		}
+	}()
 	now := time.Now() // before the run, for the reason given in fit
 	quote, err := plan.Statement(version(), now)
 	if err != nil {
@@ -277,9 +312,13 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	if err != nil && !isDoubt(err) {
 		return err
 	}
-	s, err := a.deliver(ctx, out, outcome, env, err, now)
+	ran = true // from here on what is staged is Write's
+	s, dir, err := a.deliver(ctx, out, outcome, env, err, now)
 	if err != nil {
 		return err
+	}
+	if to.path != "" && dir != to.path {
+		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))
 	}
 	if see != nil {
 		see(s)
@@ -335,7 +374,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class"}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true, mine: true}
 	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
 		return nil, err
 	}
@@ -378,29 +417,40 @@ func (p *pictures) declareRows(flag, text string) error {
 	return nil
 }
 
+// perImage is what a guarantee for images of one's own does not say.
+const perImage = "the guarantee is for one image: a person with several has it for each of them, and k times the epsilon for all of k"
+
 // schema declares the label; the images lie beside it.
 func (p *pictures) schema() *schema.Schema {
+	s := p.declared()
+	if p.own {
+		s.Warnings = append(s.Warnings, perImage)
+	}
+	return s
+}
+
+func (p *pictures) declared() *schema.Schema {
 	return &schema.Schema{
 		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
-		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1},
+		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},
 		Columns: p.columns(),
 	}
 }
 
 // seal seals bytes as they are, or what the model's data-free front end makes of
 // them.
-func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key [32]byte) (*intake.Rows, error) {
-	b := intake.NewBuilder(p.name, s, key)
+func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s)
 	if p.train.Bytes != nil && !plan.HasPrefix() {
 		size := p.train.Size()
 		for i := range p.train.Len() {
-			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size]); err != nil {
+			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size], p.found(i)); err != nil {
 				return nil, err
 			}
 		}
 		return b.Seal(), nil
 	}
-	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input) })
+	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
 	if err != nil {
 		return nil, err
 	}

@@ -106,6 +106,9 @@ func TestTrainOwnImages(t *testing.T) {
 	if s.Privacy.Epsilon > 3 || s.Privacy.Epsilon < 2.9 || s.NotPrivate || s.Score.Test != nil || s.Choice.Parameters != 64*8+8+8*2+2 {
 		t.Errorf("statement %+v", s)
 	}
+	if !strings.Contains(out, perImage) || !strings.Contains(errs, perImage) {
+		t.Error("nothing says that a person with several images is not protected as one")
+	}
 	if s.Score.Value < 0.7 {
 		t.Errorf("two halves of an image are told apart with a released accuracy of %v", s.Score.Value)
 	}

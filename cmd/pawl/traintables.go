@@ -100,7 +100,7 @@ func (f *trainFlags) imagesOnly(of string) error {
 
 // trainTable trains a network on the rows of a table.
 func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
-	kept, err := f.checkpoint.open(f.out)
+	kept, err := f.checkpoint.open(f.out.root())
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *
 	if err := j.plan.Preflight(ctx); err != nil {
 		return err
 	}
-	env, err := a.environment(ctx, l, j, &fitFlags{updated: f.updated})
+	env, err := a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.copies})
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,9 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 		return nil, in, err
 	}
 	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
 	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
 		return nil, in, err
 	}

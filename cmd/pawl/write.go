@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pawl/report"
+	"github.com/spf13/cobra"
+
 	"pawl/workflow"
 )
 
@@ -52,9 +53,55 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 	return nil
 }
 
-// checkOut refuses an output directory in which a run would replace files that are
-// not an earlier run's: --out . must not cost anybody a README.
-func checkOut(dir string) error {
+// numberedFile is a name beside that of a file: bounds-2.yaml.
+func numberedFile(path string, n int) string {
+	end := filepath.Ext(path)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, end), n, end)
+}
+
+func movedAside(wanted, path string) string {
+	return fmt.Sprintf("%s appeared during the run and is not replaced; what was paid for is in %s", wanted, path)
+}
+
+// writePaid is writeFile for what cannot be had again, and says where it lies: beside a
+// file that has appeared since its name was found to be free.
+func (a *app) writePaid(path string, replace bool, write func(io.Writer) error) (string, error) {
+	name := path
+	for n := 2; ; n++ {
+		err := writeFile(name, replace && name == path, write)
+		if err == nil && name != path {
+			a.note(movedAside(path, name))
+		}
+		if _, there := os.Lstat(name); err == nil || there != nil || n > 1000 {
+			return name, err
+		}
+		name = numberedFile(path, n)
+	}
+}
+
+// outDir is where a run writes what it releases; path "" asks for a folder of its own.
+type outDir struct {
+	path  string
+	force bool
+	// again says that a run goes on: what it has written already it may write again, and
+	// what another has written stays all the same.
+	again bool
+}
+
+func (o *outDir) register(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&o.path, "out", "", "directory to write into (default: a new one, "+workflow.DefaultDir+"/DATA-TARGET-epsE-ENTRY)")
+	s.BoolVar(&o.force, "force", false, "replace what an earlier run has written into --out")
+}
+
+// root is the directory in which all of it will lie.
+func (o outDir) root() string { return cmp.Or(o.path, workflow.DefaultDir) }
+
+// check refuses an output directory in which a run would replace files: those of an
+// earlier run, which were paid for, unless by force, and all others, since --out . must not
+// cost anybody a README.
+func (o outDir) check() error {
+	dir := o.root()
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil // it will be made, or making it says why not
@@ -63,10 +110,15 @@ func checkOut(dir string) error {
 	if !info.IsDir() {
 		return &usageError{fmt.Sprintf("%s: is a file, not a directory", dir), advice}
 	}
-	var earlier report.Statement
-	text, err := os.ReadFile(filepath.Join(dir, workflow.StatementFile))
-	if err == nil && json.Unmarshal(text, &earlier) == nil && earlier.Software.Name == "pawl" {
+	if o.path == "" {
 		return nil
+	}
+	if workflow.Earlier(dir) != nil {
+		if o.force || o.again {
+			return nil
+		}
+		return &usageError{fmt.Sprintf("%s: holds what an earlier run has released, and it is not replaced", dir),
+			"name another directory with --out, or leave it out for a new one; --force replaces what is there"}
 	}
 	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {

@@ -36,6 +36,16 @@ import (
 // Where events have scopes the sum is kept for each segment of the unit hash;
 // under AddOrRemoveOne and ZeroOut the largest counts, since neighbours differ in
 // one unit and its hash is fixed. Under ReplaceOne everything adds up.
+//
+// The hash is fixed within a class of events whose scopes belong to one assignment of
+// units to scopes (a rule and a key; where units are rows, a version of the data too).
+// Theorem. Let costs add along a path as above, let event i of class a(i) cost c_i for
+// the units in I_i and 0 for others, and let h_a(u) be the place of unit u under a.
+// Then u pays Σ_a Σ_{i in a: h_a(u) in I_i} c_i <= Σ_a max_x Σ_{i in a: x in I_i} c_i:
+// the largest within a class, the sum across classes. Events that do not touch u have
+// one conditional law in both worlds, so they cost it 0; decisions use public numbers,
+// so the filter holds for each u. It is tight, since u may lie in the dearest place of
+// every class.
 type Filter struct {
 	epsilon, delta float64
 	order          float64
@@ -117,53 +127,81 @@ func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 	if !rel.Valid() {
 		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
 	}
-	return &Spending{filter: f, rel: rel, sums: steps{{0, amount{rat: new(big.Rat)}}}}, nil
+	return &Spending{filter: f, rel: rel, classes: map[string]steps{}}, nil
 }
 
 // Spending is the running account of one budget: adding an event or asking about
 // one takes time in the size of that event and the number of distinct scope
-// bounds, not in the number of events before it. It is not safe for concurrent
-// use.
+// bounds and classes, not in the number of events before it. It is not safe for
+// concurrent use.
 type Spending struct {
-	filter Filter
-	rel    dp.Relation
-	sums   steps
+	filter  Filter
+	rel     dp.Relation
+	classes map[string]steps
 }
 
 // Add charges an event, admitted or not.
-func (s *Spending) Add(e dp.Event) error {
+func (s *Spending) Add(e dp.Event) error { return s.AddTo("", e) }
+
+// AddTo is Add for an event whose scopes belong to a class of their own; see Filter.
+func (s *Spending) AddTo(class string, e dp.Event) error {
 	cost, err := s.filter.cost(e, s.rel)
 	if err != nil {
 		return err
 	}
-	s.sums = s.sums.plus(cost)
+	if len(cost) == 1 {
+		class = "" // it costs every unit the same: no class need remember it
+	}
+	s.classes[class] = s.of(class).plus(cost)
 	return nil
+}
+
+func (s *Spending) of(class string) steps {
+	if sums, ok := s.classes[class]; ok {
+		return sums
+	}
+	return steps{{0, amount{rat: new(big.Rat)}}}
 }
 
 // Epsilon is what has been spent; see Filter.Spent.
 func (s *Spending) Epsilon() float64 {
-	worst := 0.0
-	for _, st := range s.sums {
-		worst = math.Max(worst, s.filter.inEpsilon(st.amount))
+	return s.filter.inEpsilon(s.besides("", false))
+}
+
+// besides is the sum over the classes, but one where skip says so, of the largest sum
+// in each.
+func (s *Spending) besides(class string, skip bool) amount {
+	total := amount{rat: new(big.Rat)}
+	for name, sums := range s.classes {
+		if skip && name == class {
+			continue
+		}
+		total = total.plus(sums.largest())
 	}
-	return worst
+	return total
 }
 
 // Admits is Filter.Admits after the events added so far.
 func (s *Spending) Admits(next dp.Event) (admitted bool, need, left float64, err error) {
+	return s.AdmitsTo("", next)
+}
+
+// AdmitsTo is Admits for an event whose scopes belong to a class.
+func (s *Spending) AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error) {
 	cost, err := s.filter.cost(next, s.rel)
 	if err != nil {
 		return false, inf, 0, err
 	}
+	sums, others := s.of(class), s.besides(class, true)
 	// Only units that next touches can be harmed by it: a segment that is spent up
 	// does not stop an event elsewhere.
 	worst := step{amount: amount{rat: new(big.Rat)}}
-	for _, st := range s.sums.plus(cost) {
-		if !cost.at(st.from).zero() && st.amount.above(worst.amount) {
+	for _, st := range sums.plus(cost) {
+		if st.amount = st.amount.plus(others); !cost.at(st.from).zero() && st.amount.above(worst.amount) {
 			worst = st
 		}
 	}
-	before, price := s.sums.at(worst.from), cost.at(worst.from)
+	before, price := sums.at(worst.from).plus(others), cost.at(worst.from)
 	admitted = !worst.amount.inf && worst.amount.rat.Cmp(s.filter.limit) <= 0
 	need, left = price.float(), s.filter.epsilon-s.filter.inEpsilon(before)
 	if before.zero() {
@@ -285,6 +323,17 @@ type steps []step
 type step struct {
 	from   float64
 	amount amount
+}
+
+// largest is the amount of the dearest place.
+func (s steps) largest() amount {
+	worst := amount{rat: new(big.Rat)}
+	for _, st := range s {
+		if st.amount.above(worst) {
+			worst = st.amount
+		}
+	}
+	return worst
 }
 
 func (s steps) at(point float64) amount {

@@ -39,10 +39,12 @@ type row struct {
 
 type fataler interface{ Fatal(...any) }
 
+func keyed(key [32]byte) *Key { return sealed.NewKey("d", key, [32]byte{}) }
+
 func seal(t fataler, u schema.Unit, key [32]byte, rows []row) *Rows {
-	b := NewBuilder("d", testSchema(u), key)
+	b := NewBuilder(keyed(key), testSchema(u))
 	for _, r := range rows {
-		if err := b.Add([]float64{math.NaN(), r.x, 1, 0}, r.unit); err != nil {
+		if err := b.Add([]float64{math.NaN(), r.x, 1, 0}, schema.Record{Unit: r.unit}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,9 +232,9 @@ func TestAddHoldsCellsToTheSchema(t *testing.T) {
 		{"too many cells", []float64{nan, 5, 1, 1, 1}, false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := NewBuilder("d", testSchema(perRow), [32]byte{})
+			b := NewBuilder(keyed([32]byte{}), testSchema(perRow))
 			before := fmt.Sprint(tt.cells)
-			err := b.Add(tt.cells, "u")
+			err := b.Add(tt.cells, schema.Record{Unit: "u"})
 			if (err == nil) != tt.ok || b.Empty() == tt.ok {
 				t.Fatalf("Add: %v, empty %v; want ok %v", err, b.Empty(), tt.ok)
 			}
@@ -253,8 +255,8 @@ func TestPublicRows(t *testing.T) {
 	for _, kind := range []schema.RowsKind{schema.RowsPublic, schema.RowsPrivate, schema.RowsDeclared, schema.RowsAbout, ""} {
 		s := testSchema(perRow)
 		s.Rows.Kind = kind
-		b := NewBuilder("d", s, [32]byte{})
-		if err := b.Add([]float64{0, 0, 0, 0}, "u"); err != nil {
+		b := NewBuilder(keyed([32]byte{}), s)
+		if err := b.Add([]float64{0, 0, 0, 0}, schema.Record{}); err != nil {
 			t.Fatal(err)
 		}
 		if n, ok := b.PublicRows(); ok != (kind == schema.RowsPublic) || ok && n != 1 || !ok && n != 0 {

@@ -31,9 +31,9 @@ func wideRow(x int) []float64 {
 // Rows of different lengths stay whole, where a unit's rows are cut too.
 func TestWideRowsStayWhole(t *testing.T) {
 	for _, u := range []schema.Unit{perRow, perUnit(2)} {
-		b := NewBuilder("d", wideSchema(u), [32]byte{1})
+		b := NewBuilder(keyed([32]byte{1}), wideSchema(u))
 		for x := range 40 {
-			if err := b.Add(wideRow(x), string(rune('a'+x%8))); err != nil {
+			if err := b.Add(wideRow(x), schema.Record{Unit: string(rune('a' + x%8))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -75,11 +75,11 @@ func TestWideRowsAreHeldToTheSchema(t *testing.T) {
 	long := wideRow(5)
 	long[5] = 9 // no such bucket
 	for name, row := range map[string][]float64{"short": wideRow(5)[:6], "long": append(wideRow(5), 0), "bucket": long, "cells": {1, 2, 3}} {
-		if err := NewBuilder("d", wideSchema(perRow), [32]byte{}).Add(row, "u"); err == nil {
+		if err := NewBuilder(keyed([32]byte{}), wideSchema(perRow)).Add(row, schema.Record{}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := NewBuilder("d", wideSchema(perRow), [32]byte{}).AddFloats(wideRow(1), []float32{1}); err == nil {
+	if err := NewBuilder(keyed([32]byte{}), wideSchema(perRow)).AddFloats(wideRow(1), []float32{1}, schema.Record{}); err == nil {
 		t.Error("a dense input beside wide rows was accepted")
 	}
 }

@@ -19,12 +19,23 @@ type Cap struct{ Epsilon, Delta float64 }
 
 // Account is a privacy filter and its odometer. It is used by one goroutine at a
 // time.
+//
+// Every event belongs to an assignment of units to scopes (Assigned): within one the
+// dearest scope counts, across different ones costs add up, since a unit may lie in the
+// dearest scope of each.
 type Account interface {
 	// Admit reports whether next fits beside what was added. need is what it would
 	// add to Spent and left what the cap still holds, both at the cap's delta.
-	Admit(next dp.Event) (ok bool, need, left float64, err error)
+	Admit(next Assigned) (ok bool, need, left float64, err error)
 	// Add books an event, whether or not it fits.
-	Add(e dp.Event) error
+	Add(e Assigned) error
 	// Spent returns the epsilon of all that was added, at the cap's delta.
 	Spent() (float64, error)
+}
+
+// Assigned is an event with the name of the assignment of units to scopes that its
+// scopes belong to.
+type Assigned struct {
+	Assignment string
+	Event      dp.Event
 }

@@ -56,7 +56,7 @@ func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 			if s.frozen != nil {
 				return s.refuseFrozen()
 			}
-			if _, _, err := l.admit(s, b.By, b.Event); err != nil {
+			if _, _, err := l.admit(s, b.By, Assigned{"entry " + id, b.Event}); err != nil {
 				return err
 			}
 		}
@@ -74,7 +74,7 @@ func (l *Ledger) accountable(s *state, e dp.Event) error {
 	}
 	account, err := l.accountant.Account(limit, s.relation)
 	if err == nil {
-		err = account.Add(e)
+		err = account.Add(Assigned{Event: e})
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUnaccountable, err)

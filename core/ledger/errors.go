@@ -41,6 +41,8 @@ type RefusedError struct {
 	Dataset string
 	Reason  string
 	Advice  string // what to type, or what to ask the steward for
+	// NoBudget says that nothing but a grant is missing.
+	NoBudget bool
 }
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dataset, e.Reason) }
@@ -50,6 +52,12 @@ func (e *RefusedError) Hint() string { return e.Advice }
 
 // Unwrap makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
+
+// NoBudget reports whether err refuses a request for want of a budget and nothing else.
+func NoBudget(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.NoBudget
+}
 
 // ExhaustedError says how much was asked and how much is left, at the budget's
 // delta. Need is rounded up and Left down.

@@ -3,9 +3,11 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"pawl/core/dp"
+	"pawl/core/internal/sealed"
 )
 
 // Forecast is the answer to a what-if.
@@ -21,22 +23,31 @@ type Forecast struct {
 	// After is where the budget stands once the event is charged, whether or not it
 	// would be admitted.
 	After Standing `json:"after"`
+	// SeededRuns mark the data set: no figure here bounds what they gave away.
+	SeededRuns []SeededRun `json:"seeded_runs"`
 }
 
 // WhatIf says how a reservation of an event by a user would be decided now, and
 // books nothing. The empty user is the ledger's.
 func (l *Ledger) WhatIf(ctx context.Context, dataset, user string, e dp.Event) (Forecast, error) {
-	return l.WhatIfEach(ctx, dataset, user, []dp.Event{e})
+	return l.WhatIfEach(ctx, dataset, user, nil, []dp.Event{e})
 }
 
 // WhatIfEach is WhatIf for events that are reserved one after another, each beside those
 // before it: what one plan of all of them would cost does not decide then. Admitted says
 // that all are, Need is what they add together.
-func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, events []dp.Event) (Forecast, error) {
+//
+// rows are those that the events are about, so that their scopes are those of earlier
+// events on the same; nil where it is not known whether they are, which costs more.
+func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, rows *sealed.Rows, events []dp.Event) (Forecast, error) {
 	if user == "" {
 		user = l.user
 	}
 	f := Forecast{Name: dataset, User: user}
+	booked, foreign := "", &Foreign{}
+	if rows != nil {
+		booked, foreign = rows.Assignment().String(), nil
+	}
 	encoded := make([][]byte, len(events))
 	for i, e := range events {
 		event, err := dp.EncodeEvent(e)
@@ -48,7 +59,7 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, events []
 	var after *state
 	var before Standing
 	err := l.view(ctx, dataset, func(s *state) (err error) {
-		after = s.snapshot()
+		after, f.SeededRuns = s.snapshot(), s.seededRuns()
 		if after.limited() {
 			if before, err = l.standing(after, &after.budget.purse); err != nil {
 				return err
@@ -59,11 +70,12 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, events []
 		}
 		total := 0.0
 		for i, e := range events {
+			next := &entry{reserveBody: reserveBody{ID: fmt.Sprint("what-if ", i), Event: encoded[i], Assignment: booked}, foreign: foreign, event: e, state: Reserved, by: user}
 			if err := l.accountable(s, e); err != nil {
 				return err
 			}
 			if f.Refusal == "" {
-				need, left, err := l.admit(after, user, e)
+				need, left, err := l.admit(after, user, after.assigned(next))
 				if err != nil {
 					if !errors.Is(err, ErrRefused) {
 						return err
@@ -74,7 +86,7 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, events []
 					f.Left = number(roundDown(left))
 				}
 			}
-			after.entries = append(after.entries, &entry{reserveBody: reserveBody{Event: encoded[i]}, event: e, state: Reserved, by: user})
+			after.entries = append(after.entries, next)
 			after.live++
 			after.liveOf[user]++
 		}

@@ -14,7 +14,7 @@ import (
 // closed; it never panics and never counts less than it did.
 func FuzzReplay(f *testing.F) {
 	for _, kind := range []Kind{KindCreate, KindRegister, KindSelfGrant, KindGrant, KindUpdateDigest, KindReserve, KindReplay, KindCommit, KindCancel, KindDeclarePublic,
-		KindShare, KindFreeze, KindUnfreeze, KindApprove, KindBook} {
+		KindShare, KindFreeze, KindUnfreeze, KindApprove, KindBook, KindDifferent} {
 		f.Add(string(kind), []byte(`{}`))
 		f.Add(string(kind), []byte(`null`))
 	}

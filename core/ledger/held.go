@@ -263,7 +263,7 @@ func (s *state) reconcile(r *Record) error {
 		if e == nil || e.state == Cancelled {
 			return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
 		}
-		e.state = Committed
+		e.state, e.cleared = Committed, false // its output is handed out only now
 	}
 	s.reconciled = append(s.reconciled, Reconciliation{Act: act, Entry: b.Entry, Seen: b.Seen, Codes: b.Codes})
 	return nil

@@ -119,18 +119,18 @@ func (l *Ledger) Digest(ctx context.Context, r io.Reader) ([]byte, error) {
 	return m.Sum(nil), nil
 }
 
-// ScopeKey returns the key of the data set's unit hash: the same for ever, known
-// before the first reservation (rows are hashed while they are sealed), and never
-// to be printed.
-func (l *Ledger) ScopeKey(ctx context.Context, dataset string) ([32]byte, error) {
+// Key returns the right to seal the rows of a data set, with the key of its unit hash:
+// the same for ever, and there before the first reservation, since rows are hashed
+// while they are sealed.
+func (l *Ledger) Key(ctx context.Context, dataset string) (*sealed.Key, error) {
 	if err := checkName(dataset); err != nil {
-		return [32]byte{}, err
+		return nil, err
 	}
 	secret, err := l.secret(ctx)
 	if err != nil {
-		return [32]byte{}, err
+		return nil, err
 	}
-	return derive(secret, "pawl scope key", dataset), nil
+	return sealed.NewKey(dataset, derive(secret, "pawl scope key", dataset), derive(secret, "pawl prints of data", "")), nil
 }
 
 func (l *Ledger) secret(ctx context.Context) ([]byte, error) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -19,11 +20,12 @@ type Memory struct {
 	records map[string][]Record
 	secret  []byte
 	codes   map[string][]byte
+	prints  map[string]map[[32]byte][]byte // by data set and identity
 }
 
 // NewMemory returns an empty per-user store.
 func NewMemory() *Memory {
-	m := &Memory{records: map[string][]Record{}, codes: map[string][]byte{}, secret: make([]byte, 32)}
+	m := &Memory{records: map[string][]Record{}, codes: map[string][]byte{}, secret: make([]byte, 32), prints: map[string]map[[32]byte][]byte{}}
 	rand.Read(m.secret)
 	return m
 }
@@ -60,6 +62,9 @@ func (m *Memory) Update(ctx context.Context, fn func(Tx) error) error {
 				m.records[name] = m.records[name][:n]
 			}
 			m.codes = codes
+			for _, k := range tx.kept {
+				delete(m.prints[k.dataset], k.identity)
+			}
 		}
 	}()
 	if err := fn(tx); err != nil {
@@ -73,6 +78,12 @@ type memoryTx struct {
 	m        *Memory
 	readOnly bool
 	before   map[string]int // length of each log that was appended to
+	kept     []memoryPrint
+}
+
+type memoryPrint struct {
+	dataset  string
+	identity [32]byte
 }
 
 func (t *memoryTx) Names() ([]string, error) {
@@ -130,4 +141,26 @@ func (t *memoryTx) Adopt(secret []byte) error {
 	}
 	t.m.secret = slices.Clone(secret)
 	return nil
+}
+
+func (t *memoryTx) KeepPrint(dataset string, identity [32]byte, print []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a print in a read-only transaction", ErrStore)
+	}
+	if t.m.prints[dataset] == nil {
+		t.m.prints[dataset] = map[[32]byte][]byte{}
+	}
+	if t.m.prints[dataset][identity] == nil {
+		t.m.prints[dataset][identity] = slices.Clone(print)
+		t.kept = append(t.kept, memoryPrint{dataset, identity})
+	}
+	return nil
+}
+
+func (t *memoryTx) Prints(dataset string) (prints [][]byte, err error) {
+	identities := slices.SortedFunc(maps.Keys(t.m.prints[dataset]), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range identities {
+		prints = append(prints, slices.Clone(t.m.prints[dataset][id]))
+	}
+	return prints, nil
 }

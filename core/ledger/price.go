@@ -76,30 +76,35 @@ func (p *pricer) one(e dp.Event, text []byte) price {
 	}
 	x, ok := p.roughly[string(text)]
 	if !ok {
-		x = p.roughPrice(e)
+		x = p.roughPrice(Assigned{Event: e})
 		p.roughly[string(text)] = x
 	}
 	return x
 }
 
 // atOnce prices events as one plan.
-func (p *pricer) atOnce(events []dp.Event) price {
+func (p *pricer) atOnce(events []Assigned) price {
 	switch {
 	case len(events) == 0:
 		return price{}
 	case p.sizes != nil:
 		return p.roughPrice(events...)
 	}
-	all := together(events)
-	text, err := dp.EncodeEvent(all)
-	if err != nil { // too many for one stored event: a key of its own
-		text = fmt.Appendf(nil, "%v", all)
+	var dearest price
+	for _, all := range together(events) {
+		text, err := dp.EncodeEvent(all)
+		if err != nil { // too many for one stored event: a key of its own
+			text = fmt.Appendf(nil, "%v", all)
+		}
+		if x := p.l.exactPrice(string(text), all, p.s.relation, p.delta); !(x.epsilon < dearest.epsilon) {
+			dearest = x
+		}
 	}
-	return p.l.exactPrice(string(text), all, p.s.relation, p.delta)
+	return dearest
 }
 
 // roughPrice is the smallest of what the filters count for the events.
-func (p *pricer) roughPrice(events ...dp.Event) price {
+func (p *pricer) roughPrice(events ...Assigned) price {
 	least := math.Inf(1)
 	for _, size := range p.sizes {
 		account, err := p.l.accountant.Account(Cap{Epsilon: size, Delta: p.delta}, p.s.relation)
@@ -138,9 +143,54 @@ func (l *Ledger) exactPrice(text string, e dp.Event, relation dp.Relation, delta
 	return p
 }
 
-func together(events []dp.Event) dp.Event {
+// mostPlaces bounds the places of units that together looks at one by one.
+const mostPlaces = 64
+
+// together lists compositions of all events of which the dearest bounds what a unit may
+// pay. Where all scopes belong to one assignment there is one, with its scopes. Else a
+// unit has a place in each assignment, independently: one composition for each choice
+// of places, or, where these are many, one in which every unit is in all scopes.
+func together(events []Assigned) []dp.Event {
 	if len(events) == 1 {
-		return events[0]
+		return []dp.Event{events[0].Event}
 	}
-	return dp.Compose{Events: events}
+	var all []dp.Event
+	var names []string
+	of := map[string][]dp.Event{}
+	for _, e := range events {
+		all = append(all, e.Event)
+		if len(dp.Breakpoints(e.Event)) > 1 && of[e.Assignment] == nil {
+			names = append(names, e.Assignment)
+		}
+		if len(dp.Breakpoints(e.Event)) > 1 {
+			of[e.Assignment] = append(of[e.Assignment], e.Event)
+		}
+	}
+	if len(names) <= 1 {
+		return []dp.Event{dp.Compose{Events: all}}
+	}
+	places, points := 1, map[string][]float64{}
+	for _, name := range names {
+		points[name] = dp.Breakpoints(dp.Compose{Events: of[name]})
+		if places *= len(points[name]); places > mostPlaces {
+			return []dp.Event{dp.Unscoped(dp.Compose{Events: all})}
+		}
+	}
+	out := make([]dp.Event, places)
+	for i := range out {
+		at, rest := map[string]float64{}, i
+		for _, name := range names {
+			at[name] = points[name][rest%len(points[name])]
+			rest /= len(points[name])
+		}
+		one := make([]dp.Event, len(events))
+		for k, e := range events {
+			one[k] = e.Event
+			if x, scoped := at[e.Assignment]; scoped {
+				one[k] = dp.Resolve(e.Event, x)
+			}
+		}
+		out[i] = dp.Compose{Events: one}
+	}
+	return out
 }

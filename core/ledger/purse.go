@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"fmt"
-
-	"pawl/core/dp"
 )
 
 // purse is a limit and the account of what is charged to it: the budget of a data
@@ -50,11 +48,11 @@ func (s *state) reopen() {
 
 // charged returns the events that count for the purse, in order; with a state,
 // those in that state.
-func (p *purse) charged(s *state, only EntryState) []dp.Event {
-	var events []dp.Event
+func (p *purse) charged(s *state, only EntryState) []Assigned {
+	var events []Assigned
 	for _, e := range s.entries {
 		if e.state != Cancelled && (only == "" || only == e.state) && (p.user == "" || p.user == e.by) {
-			events = append(events, e.event)
+			events = append(events, s.assigned(e))
 		}
 	}
 	return events
@@ -85,7 +83,7 @@ func (p *purse) filter(s *state, a Accountant) (Account, error) {
 	}
 	for p.accounted < len(s.entries) {
 		if e := s.entries[p.accounted]; e.state != Cancelled && (p.user == "" || p.user == e.by) {
-			if err := p.account.Add(e.event); err != nil {
+			if err := p.account.Add(s.assigned(e)); err != nil {
 				p.account = nil // it may have added half of it
 				return nil, err
 			}
@@ -97,7 +95,7 @@ func (p *purse) filter(s *state, a Accountant) (Account, error) {
 
 // admit decides on an event of a user. Once shares are granted, who has none is
 // refused, so that the shares are the whole list of those who may use the data.
-func (l *Ledger) admit(s *state, user string, e dp.Event) (need, left float64, err error) {
+func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, err error) {
 	if !s.limited() { // public
 		return 0, 0, nil
 	}
@@ -118,11 +116,11 @@ func (l *Ledger) admit(s *state, user string, e dp.Event) (need, left float64, e
 // bound, whatever method gave it; beside others it must pass the filter. A second
 // reservation counts as another plan even under the same plan name, because the
 // ledger cannot know that it was fixed before the first one's output was seen.
-func (l *Ledger) admitTo(s *state, p *purse, e dp.Event) (need, left float64, err error) {
+func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, err error) {
 	fits := false
 	if p.live(s) == 0 {
 		left = p.epsilon.Float64()
-		if need, _, err = l.accountant.Epsilon(e, s.relation, p.delta.Float64()); err != nil {
+		if need, _, err = l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64()); err != nil {
 			return 0, 0, fmt.Errorf("pricing the request: %w", err)
 		}
 		fits = need >= 0 && p.epsilon.allows(need)

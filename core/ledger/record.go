@@ -33,6 +33,8 @@ const (
 	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
 	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
 	KindReconcile     Kind = "reconcile"      // a log that contradicts what was seen of it goes on; an entry that it lost is booked again
+	KindClearSeeded   Kind = "clear_seeded"   // a steward answers for the outputs of seeded runs
+	KindDifferent     Kind = "different"      // what resembles a sensitive data set is said to be of other units
 )
 
 // Record is one entry of a data set's log.
@@ -84,11 +86,14 @@ type (
 		Delta       Amount          `json:"delta"` // asked; the budget's own decides
 		NotPrivate  bool            `json:"not_private"`
 		ReplayKey   string          `json:"replay_key"`
+		// Assignment of units to scopes that the event's scopes belong to; see
+		// state.assignment for entries of versions that did not name it.
+		Assignment string `json:"assignment,omitempty"`
 	}
 	idBody struct { // replay, commit, cancel
 		ID string `json:"id"`
 	}
-	reasonBody struct { // declare_public, freeze, unfreeze
+	reasonBody struct { // declare_public, freeze, unfreeze, clear_seeded
 		Reason string `json:"reason"`
 	}
 	shareBody struct {
@@ -96,6 +101,11 @@ type (
 		Epsilon Amount `json:"epsilon"`
 		Delta   Amount `json:"delta"`
 		Reason  string `json:"reason"`
+	}
+	differentBody struct {
+		Other  string `json:"other"`
+		Reason string `json:"reason"`
+		Of     string `json:"of,omitempty"` // "test": the rows of a test file, and not the data set's
 	}
 	approveBody struct {
 		ID     string `json:"id"`

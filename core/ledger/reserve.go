@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"pawl/core/dp"
+	"pawl/core/identity"
 	"pawl/core/internal/sealed"
 )
 
@@ -35,10 +36,19 @@ type Request struct {
 	// Public is the flag of the schema or of a built-in data set. It counts only
 	// when the data set is new to the ledger.
 	Public bool
+	// Rows are those that the permit opens. The scopes of Event belong to their
+	// assignment. Nil where no row is opened, as in tests of a ledger; the scopes then
+	// belong to nothing else.
+	Rows *sealed.Rows
 	// Digest is the keyed digest of the file's bytes (Ledger.Digest).
 	Digest []byte
 	// Updated says that the file's bytes were changed on purpose.
 	Updated bool
+	// Prints are those of the data, under PrintKey: of the table, and of vectors behind its keys. They are kept
+	// apart from the chain once the request is booked. Without any, bytes alone are recognised.
+	Prints []*identity.Print
+	// Different says which of the data sets that the data resemble they are not of.
+	Different []Difference
 	// Seeded says that the noise comes from a seed: nothing is private.
 	Seeded bool
 	// ReplayKey names a computation that always gives the same output. A second
@@ -61,6 +71,8 @@ type Receipt struct {
 	Epsilon    Amount // the budget's, or what was asked when not Limited
 	Delta      Amount
 	Head       Hash // of the chain, after the booking
+	// Different is what was said of this data set, and of the test rows of this request.
+	Different []Difference
 }
 
 // Reserve decides on a request and books it, within one durable transaction, and
@@ -68,6 +80,12 @@ type Receipt struct {
 // budget ErrExhausted too), says how to go on by a Hint method, and books
 // nothing.
 func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receipt, error) {
+	return l.reserve(ctx, q, nil)
+}
+
+// reserve is Reserve and Foretell. then, where not nil, sees what was booked within the
+// transaction; its error takes all of it back.
+func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *state) error) (*sealed.Permit, Receipt, error) {
 	asked, event, err := q.check()
 	if err != nil {
 		return nil, Receipt{}, err
@@ -81,6 +99,12 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 		if err := t.registerUse(s, q); err != nil {
 			return err
 		}
+		if err := t.differ(s, q); err != nil {
+			return err
+		}
+		if err := t.keep(s, q.Prints); err != nil {
+			return err
+		}
 		old := s.byReplay[q.ReplayKey]
 		id := newID()
 		if old != nil {
@@ -88,6 +112,9 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 		}
 		if permit, err = sealed.NewPermit(id, q.Dataset, q.Relation, q.RowsPerUnit, q.Event); err != nil {
 			return invalid("%v", err)
+		}
+		if q.Rows != nil {
+			sealed.Assign(permit, q.Rows.Assignment())
 		}
 		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: q.Seeded, Replayed: old != nil}
 		if old != nil {
@@ -98,25 +125,36 @@ func (l *Ledger) Reserve(ctx context.Context, q Request) (*sealed.Permit, Receip
 			if receipt.SelfGrant, err = t.selfGrant(s, q, asked); err != nil {
 				return err
 			}
-			if _, _, err := l.admit(s, l.user, q.Event); err != nil {
+			if _, _, err := l.admit(s, l.user, Assigned{s.assignment(q.assignment(), id, false), q.Event}); err != nil {
 				return err
 			}
 			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
-				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey}); err != nil {
+				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: q.Seeded, ReplayKey: q.ReplayKey, Assignment: q.assignment()}); err != nil {
 				return err
 			}
 		}
+		receipt.Different = s.said(q)
 		receipt.Epsilon, receipt.Delta, receipt.Head = asked.epsilon, asked.delta, s.head.Hash
 		if b := s.budget; s.limited() {
 			receipt.Limited, receipt.Grant, receipt.Epsilon, receipt.Delta = true, b.Grant, b.epsilon, b.delta
 		}
 		t.done = func() { l.issued[permit] = old != nil }
+		if then != nil {
+			return then(receipt, s)
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, Receipt{}, err
 	}
 	return permit, receipt, nil
+}
+
+func (q *Request) assignment() string {
+	if q.Rows == nil {
+		return ""
+	}
+	return q.Rows.Assignment().String()
 }
 
 type askedBudget struct{ epsilon, delta Amount }
@@ -137,6 +175,9 @@ func (q *Request) check() (a askedBudget, event json.RawMessage, err error) {
 	case Hash(q.Digest).IsZero():
 		// It would stand for a data set that was never used.
 		return a, nil, invalid("the digest of the data set's bytes is all zeros: it was not computed")
+	}
+	if q.Rows != nil && (q.Rows.Dataset() != q.Dataset || q.Rows.Schema().Unit.Column != q.UnitColumn) {
+		return a, nil, invalid("the rows are of another data set or of other units")
 	}
 	if err := q.Event.Validate(); err != nil {
 		return a, nil, invalid("%v", err)
@@ -195,7 +236,19 @@ func (t *txn) registerUse(s *state, q Request) error {
 				Reason: fmt.Sprintf("its first use told units apart by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
 		}
 	}
-	if digest == s.digest {
+	if err := t.checkPrints(s, q); err != nil {
+		return err
+	}
+	changed, err := t.changedVectors(s, q.Prints)
+	switch {
+	case err != nil:
+		return err
+	case changed && !q.Updated:
+		return &RefusedError{Dataset: s.name, Reason: "the vectors behind its keys are not those that were used before",
+			Advice: "if they changed on purpose, say so with --updated (the budget stays the same)"}
+	case digest == s.digest && changed:
+		return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
+	case digest == s.digest:
 		return nil
 	}
 	if err := t.checkOthers(s.name, digest); err != nil {
@@ -238,7 +291,7 @@ func (t *txn) checkOthers(name string, digest Hash) error {
 // replay books that a charged computation is run again. Other bytes under the
 // same noise would show the difference of the two, so they are refused.
 func (t *txn) replay(s *state, old *entry, q Request, event []byte) error {
-	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit {
+	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != q.Seeded || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != q.assignment() {
 		return &RefusedError{Dataset: s.name, Reason: "the replay key belongs to another computation",
 			Advice: "start a new run: a changed computation gets a new key and a new charge"}
 	}
@@ -252,14 +305,18 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 	}
 	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
 	if !t.l.store.PerUser() {
-		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create}
+		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create, NoBudget: true}
 	}
 	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
 		return false, err
 	}
 	if most, _ := ParseAmount(MaxSelfGrant); asked.epsilon.Cmp(most) > 0 {
-		return false, &RefusedError{Dataset: s.name, Advice: create,
+		return false, &RefusedError{Dataset: s.name, Advice: create, NoBudget: true,
 			Reason: fmt.Sprintf("it has no budget, and epsilon %v is more than the %v that one may grant to oneself", asked.epsilon, most)}
+	}
+	if asked.delta.large() {
+		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
+			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
 	}
 	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta})
 }

@@ -96,10 +96,12 @@ func (s selects) Account(limit ledger.Cap, r dp.Relation) (ledger.Account, error
 
 type selectsAccount struct{ ledger.Account }
 
-func (a selectsAccount) Admit(e dp.Event) (bool, float64, float64, error) {
-	return a.Account.Admit(unselected(e))
+func (a selectsAccount) Admit(e ledger.Assigned) (bool, float64, float64, error) {
+	return a.Account.Admit(ledger.Assigned{Event: unselected(e.Event)})
 }
-func (a selectsAccount) Add(e dp.Event) error { return a.Account.Add(unselected(e)) }
+func (a selectsAccount) Add(e ledger.Assigned) error {
+	return a.Account.Add(ledger.Assigned{Event: unselected(e.Event)})
+}
 
 func unselected(e dp.Event) dp.Event {
 	switch e := e.(type) {

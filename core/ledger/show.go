@@ -30,6 +30,10 @@ type Statement struct {
 	// Analysts are the shares of the budget, by name; what others did before there
 	// were any counts for the data set alone.
 	Analysts []Analyst `json:"analysts"`
+	// SeededRuns mark the data set: while there are any, no epsilon of this statement
+	// bounds what was put out about its rows. Cleared is how such marks were taken off.
+	SeededRuns []SeededRun `json:"seeded_runs"`
+	Cleared    []Clearing  `json:"seeded_runs_cleared"`
 	// AtOnce is what the same events would have cost in one plan. It decides
 	// nothing.
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
@@ -81,7 +85,10 @@ type Entry struct {
 	Epsilon    Number          `json:"epsilon"` // a bound of its own
 	Method     string          `json:"accountant"`
 	NotPrivate bool            `json:"not_private"`
-	Foreign    *Foreign        `json:"foreign,omitempty"`
+	// Assignment of units to scopes that the event's scopes belong to; empty in
+	// entries of versions that did not name it, and of runs outside of pawl.
+	Assignment string   `json:"assignment,omitempty"`
+	Foreign    *Foreign `json:"foreign,omitempty"`
 	// Rebooked says who booked it again after a ledger had lost it, and why.
 	Rebooked  *Act  `json:"rebooked,omitempty"`
 	Approvals []Act `json:"approvals"`
@@ -120,7 +127,7 @@ func (s *state) snapshot() *state {
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
 		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
-		Reconciled: slices.Clone(s.reconciled)}
+		Reconciled: slices.Clone(s.reconciled), SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
@@ -129,7 +136,7 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
 		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
-			NotPrivate: e.NotPrivate, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
+			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
 		p := prices.one(e.event, e.Event)
 		shown.Epsilon, shown.Method = p.epsilon, p.method
 		out.Entries = append(out.Entries, shown)
@@ -198,7 +205,7 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 		return new(big.Rat), nil
 	}
 	if p.live(s) == 1 {
-		epsilon, _, err := l.accountant.Epsilon(events[0], s.relation, p.delta.Float64())
+		epsilon, _, err := l.accountant.Epsilon(events[0].Event, s.relation, p.delta.Float64())
 		if err != nil {
 			return nil, nil // +Inf
 		}

@@ -1,6 +1,10 @@
 package ledger
 
-import "pawl/core/dp"
+import (
+	"strings"
+
+	"pawl/core/dp"
+)
 
 // EntryState is the state of a reservation.
 type EntryState string
@@ -37,31 +41,65 @@ type entry struct {
 	foreign   *Foreign // nil: pawl ran it
 	rebooked  *Act     // nil: it was booked when it ran
 	approvals []Act
+	againBy   []string // users whose replays made its output again
+	cleared   bool     // a steward answered for its output, which was seeded
+}
+
+// assigned is the event of an entry with the assignment that its scopes belong to.
+func (s *state) assigned(e *entry) Assigned {
+	// What is booked again may have been assigned by the key of another ledger.
+	return Assigned{s.assignment(e.Assignment, e.ID, e.foreign != nil || e.rebooked != nil), e.event}
+}
+
+// assignment is the name under which the scopes of an entry add up with those of others.
+//
+// Before assignments were booked, units of a column were assigned as they are now, by
+// the one key of the data set, so these entries are of that assignment. Rows were
+// assigned by their numbers, which followed from a schema that nobody kept: such an
+// entry, like a run outside of pawl, has an assignment of its own, and its costs add to
+// those of all others.
+func (s *state) assignment(booked, id string, foreign bool) string {
+	column := "column " + s.column
+	switch {
+	case foreign, booked == "" && s.column == "":
+		return "entry " + id
+	case booked == "":
+		return column
+	}
+	if key, ok := strings.CutPrefix(booked, column+" under "); ok && s.column != "" && (s.columnKey == "" || s.columnKey == key) {
+		return column
+	}
+	return booked
 }
 
 // state is what the log of one data set says, up to head.
 type state struct {
-	name     string
-	head     Head
-	hashes   []Hash // of the records, in order
-	declared bool   // a first use or a steward said what the data set is
-	created  string // time of the first record
-	unit     string // "" until somebody declares it
-	rows     int    // rows per unit, 0 until somebody declares it
-	column   string // that tells units apart, fixed at the first use
-	relation dp.Relation
-	public   bool
-	budget   *budget // nil: nothing was granted
-	digest   Hash    // zero until the first use
-	digests  map[Hash]bool
-	entries  []*entry
-	byID     map[string]*entry
-	byReplay map[string]*entry
-	live     int            // entries that are charged
-	liveOf   map[string]int // those of a user
-	frozen   *Act           // nil: it is not
-	shares   map[string]*share
-
+	name    string
+	head    Head
+	hashes  []Hash // of the records, in order
+	created string // time of the first record
+	unit    string // "" until somebody declares it
+	rows    int    // rows per unit, 0 until somebody declares it
+	column  string // that tells units apart, fixed at the first use
+	// columnKey names the key of the first entry that says by which one units of the
+	// column were assigned.
+	columnKey string
+	relation  dp.Relation
+	public    bool
+	declared  bool    // a first use or a steward said what the data set is
+	budget    *budget // nil: nothing was granted
+	digest    Hash    // zero until the first use
+	digests   map[Hash]bool
+	entries   []*entry
+	byID      map[string]*entry
+	byReplay  map[string]*entry
+	live      int            // entries that are charged
+	liveOf    map[string]int // those of a user
+	frozen    *Act           // nil: it is not
+	shares    map[string]*share
+	cleared   []Clearing
+	// different holds what was said to be of other units than a data set which it resembles.
+	different  []Difference
 	reconciled []Reconciliation
 }
 
@@ -116,6 +154,10 @@ func (s *state) apply(r *Record) error {
 		err = s.book(r)
 	case KindReconcile:
 		err = s.reconcile(r)
+	case KindClearSeeded:
+		err = s.clearSeeded(r)
+	case KindDifferent:
+		err = s.sayDifferent(r)
 	default:
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
@@ -198,6 +240,9 @@ func (s *state) reserve(r *Record) error {
 	if err := s.charge(r, e); err != nil {
 		return err
 	}
+	if key, ok := strings.CutPrefix(e.Assignment, "column "+s.column+" under "); ok && s.column != "" && s.columnKey == "" {
+		s.columnKey = key
+	}
 	if e.ReplayKey != "" {
 		s.byReplay[e.ReplayKey] = e
 	}
@@ -230,9 +275,10 @@ func (s *state) settle(r *Record) error {
 	}
 	switch r.Kind {
 	case KindReplay:
-		e.replayed = true
+		e.replayed, e.cleared = true, false // its output is made again
+		e.againBy = append(e.againBy, r.User)
 	case KindCommit:
-		e.state = Committed
+		e.state, e.cleared = Committed, false // its output is made only now
 	case KindCancel:
 		if e.state == Committed || e.replayed {
 			return broken(s.name, r.Seq, "cancel of a reservation that was used")

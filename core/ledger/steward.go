@@ -17,6 +17,8 @@ type Budget struct {
 	RowsPerUnit int
 	Relation    dp.Relation
 	Public      bool
+	// AllowLargeDelta lets Delta exceed MaxDelta.
+	AllowLargeDelta bool
 }
 
 // Create registers a data set with its budget. A data set that was used without
@@ -31,6 +33,9 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 	}
 	if b.RowsPerUnit < 0 {
 		return invalid("rows per unit must be at least 1")
+	}
+	if delta.large() && !b.AllowLargeDelta {
+		return refuseLargeDelta(b.Dataset, delta, "if that is meant: "+allowLargeDelta)
 	}
 	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
 		if s.budget != nil {
@@ -68,6 +73,9 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 		e, d, err := parseBudget(epsilon, delta)
 		if err != nil {
 			return err
+		}
+		if d.large() && !s.budget.delta.large() {
+			return refuseLargeDelta(dataset, d, "keep the delta as it stands: leave out --delta")
 		}
 		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
 		if de < 0 || dd < 0 || de == 0 && dd == 0 {

@@ -41,6 +41,12 @@ type Tx interface {
 	// Adopt replaces the key by that of another ledger, whose logs are about to be
 	// imported. It is an error once the ledger holds a record.
 	Adopt(secret []byte) error
+	// KeepPrint keeps a print of a data set apart from the records, under its identity;
+	// one that is there stays as it is. A store that cannot keep prints, since its owner
+	// has not made room for them, does nothing.
+	KeepPrint(dataset string, identity [32]byte, print []byte) error
+	// Prints returns the prints that are kept of a data set, sorted by identity.
+	Prints(dataset string) ([][]byte, error)
 }
 
 // Head is the end of a chain.

@@ -36,13 +36,19 @@ type Accuracy struct {
 // AccuracyScore is a released score; every field is post-processing of one noisy
 // vector.
 type AccuracyScore struct {
-	// Value is right/(right+wrong), clamped to [0, 1]; NaN when the noisy total is
-	// not positive.
+	// Value is the share of right predictions within [0, 1]; NaN when the noisy number
+	// of rows is not positive.
 	Value float64
-	// StdErr combines the sampling error of the scope and the added noise.
+	// Interval holds, in 95 % of cases, the accuracy in the population that the scope's
+	// units come from: it covers the sampling of units, whose rows may be all alike, and
+	// the noise. [0, 1] where nothing can be said.
+	Interval [2]float64
+	// StdErr is the standard error of Value by sampling and noise.
 	StdErr float64
-	// Baseline and BaselineStdErr are the share of the most frequent class.
-	Baseline, BaselineStdErr float64
+	// Baseline is the share of the most frequent class, and BaselineInterval holds the
+	// population's as Interval does.
+	Baseline         float64
+	BaselineInterval [2]float64
 }
 
 // Event is what Release costs.
@@ -60,25 +66,34 @@ func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *seal
 	if err != nil {
 		return AccuracyScore{}, err
 	}
-	right, wrong := max(counts[0], 0), max(counts[1], 0)
-	total := right + wrong
-	if total <= 0 {
-		nan := math.NaN()
-		return AccuracyScore{Value: nan, StdErr: nan, Baseline: nan, BaselineStdErr: nan}, nil
-	}
-	classes, top, classTotal := counts[2:], 0.0, 0.0
+	return readAccuracy(counts, std, float64(permit.MaxRows())), nil
+}
+
+// readAccuracy makes a score of the noisy vector (right, wrong, class counts), whose
+// coordinates carry independent noise of standard deviation std; perUnit is the number
+// of rows k that one unit may have.
+//
+// Rows are right or wrong, and of some class, so right + wrong and the sum of classes
+// are two noisy values of one number. Least squares takes their difference d off the two
+// sides in equal parts, which leaves one total and noise of covariance
+// std²·(I − vvᵀ/(2+L)), v = (1, 1, −1 … −1), with L classes.
+func readAccuracy(counts []float64, std, perUnit float64) AccuracyScore {
+	right, wrong, classes := counts[0], counts[1], counts[2:]
+	sum, top := 0.0, math.Inf(-1)
 	for _, c := range classes {
-		c = max(c, 0)
-		top, classTotal = max(top, c), classTotal+c
+		sum, top = sum+c, max(top, c)
 	}
-	baseline := math.NaN()
-	if classTotal > 0 {
-		baseline = top / classTotal
-	}
+	levels := float64(len(classes))
+	d := (right + wrong - sum) / (2 + levels)
+	v := std * std / (2 + levels)
+	accuracy := noisyShare{part: right - d, whole: right + wrong - 2*d,
+		partVariance: (1 + levels) * v, covariance: levels * v, wholeVariance: 2 * levels * v, perUnit: perUnit}
+	baseline := accuracy
+	baseline.part, baseline.covariance = top+d, 2*v
 	return AccuracyScore{
-		Value: right / total, StdErr: shareError(right/total, total, std, 2),
-		Baseline: baseline, BaselineStdErr: shareError(baseline, classTotal, std, len(classes)),
-	}, nil
+		Value: accuracy.value(), Interval: accuracy.interval(z95), StdErr: accuracy.stdErr(),
+		Baseline: baseline.value(), BaselineInterval: baseline.ofTheLargest(contenders(classes, std, perUnit)),
+	}
 }
 
 func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, src *entropy.Source) ([]float64, float64, error) {
@@ -128,17 +143,6 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 	return noisy, std, err
 }
 
-// shareError is the standard error of a share p of n rows when the counts of its
-// parts carry independent noise of the given standard deviation.
-func shareError(p, n, noiseStdDev float64, parts int) float64 {
-	if !(n > 0) {
-		return math.NaN()
-	}
-	// d(a/n) = ((1−p)·da − p·db)/n with a and the other parts noisy.
-	v := (1-p)*(1-p) + p*p*float64(parts-1)
-	return math.Sqrt(p*(1-p)/n + v*noiseStdDev*noiseStdDev/(n*n))
-}
-
 func gaussian(src *entropy.Source, exact []int64, std float64) ([]float64, error) {
 	noisy := make([]float64, len(exact))
 	for i, c := range exact {
@@ -169,9 +173,15 @@ type AbsoluteError struct {
 
 // ErrorScore is a released score.
 type ErrorScore struct {
-	// Value and Baseline are mean absolute errors as fractions of the range, NaN
-	// when the noisy count is not positive.
-	Value, StdErr, Baseline, BaselineStdErr float64
+	// Value and Baseline are mean absolute errors as fractions of the range, within
+	// [0, 1]; NaN when the noisy count is not positive.
+	Value, Baseline float64
+	// Interval and BaselineInterval hold, in 95 % of cases, the errors of the predictions
+	// and of that very mean in the population that the scope's units come from: they cover
+	// the sampling of units, whose rows may be all alike, and the noise. [0, 1] where
+	// nothing can be said. The spread of errors is private and taken at its largest, so
+	// small errors have intervals on the wide side.
+	Interval, BaselineInterval [2]float64
 }
 
 // Events are what Release costs, in order.
@@ -229,16 +239,16 @@ func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows 
 	if err != nil {
 		return ErrorScore{}, err
 	}
-	n := noisy[2] / grid
-	if !(n > 0) {
-		nan := math.NaN()
-		return ErrorScore{nan, nan, nan, nan}, nil
-	}
-	value, baseline := max(noisy[0], 0)/noisy[2], max(noisy[1], 0)/noisy[2]
-	return ErrorScore{
-		Value: value, StdErr: meanError(value, n, std),
-		Baseline: baseline, BaselineStdErr: meanError(baseline, n, std),
-	}, nil
+	return readErrors(noisy[0]/grid, noisy[1]/grid, noisy[2]/grid, std, float64(permit.MaxRows())), nil
+}
+
+// readErrors makes a score of the noisy sums of errors of the model and of the mean, and
+// the noisy number of rows, all with independent noise of standard deviation std.
+func readErrors(model, mean, n, std, perUnit float64) ErrorScore {
+	value := noisyShare{part: model, whole: n, partVariance: std * std, wholeVariance: std * std, perUnit: perUnit}
+	baseline := value
+	baseline.part = mean
+	return ErrorScore{Value: value.value(), Interval: value.interval(z95), Baseline: baseline.value(), BaselineInterval: baseline.interval(z95)}
 }
 
 // absoluteError counts a prediction that is not a number as the largest error.
@@ -247,13 +257,4 @@ func absoluteError(predicted, truth float64) float64 {
 		return 1
 	}
 	return math.Abs(min(max(predicted, 0), 1) - truth)
-}
-
-// meanError is the standard error of a mean v in [0, 1] of n terms whose sum and
-// count both carry noise. The spread of the terms is private: v(1−v) is the
-// largest variance that terms in [0, 1] of mean v can have, so the interval errs
-// on the wide side.
-func meanError(v, n, noiseStdDev float64) float64 {
-	v = min(v, 1)
-	return math.Sqrt(v*(1-v)/n + (1+v*v)*noiseStdDev*noiseStdDev/(n*n))
 }

@@ -168,25 +168,26 @@ func TestAbsoluteErrorFollowsItsDefinition(t *testing.T) {
 		if n <= 0.01 { // the ratio magnifies the grid's rounding
 			return
 		}
-		if e := math.Abs(got.Value - max(wrong, 0)/n); !(e <= 1e-3) {
-			t.Fatalf("value %g, want %g", got.Value, max(wrong, 0)/n)
+		share := func(part float64) float64 { return min(max(part/n, 0), 1) }
+		if e := math.Abs(got.Value - share(wrong)); !(e <= 1e-3) {
+			t.Fatalf("value %g, want %g", got.Value, share(wrong))
 		}
-		if e := math.Abs(got.Baseline - max(off, 0)/n); !(e <= 1e-2) {
-			t.Fatalf("baseline %g, want %g", got.Baseline, max(off, 0)/n)
+		if e := math.Abs(got.Baseline - share(off)); !(e <= 1e-2) {
+			t.Fatalf("baseline %g, want %g", got.Baseline, share(off))
 		}
 	})
 }
 
-// Null: with every prediction off by one, value − 1 is (z − z')/n with independent
+// Null: with every prediction off by a half, value − ½ is (z − z'/2)/n with independent
 // z, z' of deviation √3·σ·k; n = 4000 releases of 400 rows. The ratio is linear to
 // 1 %, its variance has a standard error of 2.2 %. Convicts noise off, halved and
-// shared between the sum and the count (value exactly 1).
+// shared between the sum and the count.
 func TestAbsoluteErrorNoise(t *testing.T) {
 	const n, rows = 4000, 400
 	cells := make([][2]float64, rows)
 	for _, s := range []setting{settings[0], settings[1], settings[3]} {
 		a := absolute(1, 0.8)
-		a.Predict = func([]float64) float64 { return 1 }
+		a.Predict = func([]float64) float64 { return 0.5 }
 		table := rowsOf(s.rows, cells...)
 		z := make([]float64, n)
 		for i := range z {
@@ -194,10 +195,10 @@ func TestAbsoluteErrorNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			z[i] = (got.Value - 1) * rows
+			z[i] = (got.Value - 0.5) * rows
 		}
 		sd := 0.8 * math.Sqrt(3) * s.apart
-		normal := stattest.Moments{Variance: 2 * sd * sd, Kurtosis: 3}
+		normal := stattest.Moments{Variance: 1.25 * sd * sd, Kurtosis: 3}
 		stattest.Accept(t, stattest.Variance("error under "+s.String(), z, normal))
 		normal.Variance /= 4
 		stattest.Convict(t, stattest.Variance("half the noise", z, normal))

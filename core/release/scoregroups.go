@@ -60,8 +60,9 @@ type GroupScores struct {
 type GroupScore struct {
 	// Loss is the mean loss within [0, 1], NaN where TooFew.
 	Loss float64
-	// Interval holds the mean loss of the population that the group's rows come from
-	// in 95 % of cases, sampling and noise together. [0, 1] where TooFew.
+	// Interval holds the mean loss of the population that the group's units come from
+	// in 95 % of cases: the sampling of units, whose rows may be all alike, and the noise
+	// together. [0, 1] where TooFew.
 	Interval [2]float64
 	// Rows is the noisy number of rows; it may be negative.
 	Rows float64
@@ -89,10 +90,10 @@ func (g GroupScores) stdDev(apart float64) float64 {
 
 const (
 	// fewestDeviations of the noise on a number of rows keep the noise's part of an
-	// interval within 23 points to either side, and a ratio of noisy sums near enough
-	// to linear in its noise.
+	// interval within about 23 points to either side.
 	fewestDeviations = 6
-	// fewestRows is where sampling alone gives 22 points to either side at one half.
+	// fewestRows is where sampling alone gives 20 points to either side at one half, if
+	// every row is a unit.
 	fewestRows = 20
 )
 
@@ -114,29 +115,20 @@ func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *s
 	out := make([]GroupScore, len(sums)/2)
 	for i := range out {
 		loss, gain := sums[2*i]/unit, sums[2*i+1]/unit
-		out[i] = groupScore(loss, gain, std, g.Fewest(permit.RowsApart()))
+		out[i] = groupScore(loss, gain, std, float64(permit.MaxRows()), g.Fewest(permit.RowsApart()))
 	}
 	return out, nil
 }
 
-// groupScore reads one pair of noisy sums. The sampling part of the interval is
-// Wilson's, since near 0 and 1 a normal one would be too narrow; for absolute errors
-// it errs on the wide side, because v(1−v) is the largest variance that losses in
-// [0, 1] of mean v can have.
-func groupScore(loss, gain, std, fewest float64) GroupScore {
-	n := loss + gain
+// groupScore reads one pair of noisy sums. perUnit is the number of rows of one unit.
+func groupScore(loss, gain, std, perUnit, fewest float64) GroupScore {
+	n, v := loss+gain, std*std
 	s := GroupScore{Loss: math.NaN(), Interval: [2]float64{0, 1}, Rows: n}
 	if s.TooFew = !(n >= fewest); s.TooFew {
 		return s
 	}
-	const z = 1.959963984540054
-	p := min(max(loss/n, 0), 1)
-	centre := (p + z*z/(2*n)) / (1 + z*z/n)
-	sampling := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	// d(loss/n) = ((1−p)·d loss − p·d gain)/n.
-	noisy := z * std * math.Sqrt((1-p)*(1-p)+p*p) / n
-	half := math.Hypot(sampling, noisy)
-	s.Loss, s.Interval = p, [2]float64{max(centre-half, 0), min(centre+half, 1)}
+	share := noisyShare{part: loss, whole: n, partVariance: v, covariance: v, wholeVariance: 2 * v, perUnit: perUnit}
+	s.Loss, s.Interval = share.value(), share.interval(z95)
 	return s
 }
 

@@ -199,7 +199,7 @@ func TestGroupIntervalsHold(t *testing.T) {
 						}
 					}
 					loss, gain := float64(wrong)+std*rng.NormFloat64(), float64(size-wrong)+std*rng.NormFloat64()
-					s := groupScore(loss, gain, std, fewest)
+					s := groupScore(loss, gain, std, 1, fewest)
 					if s.TooFew {
 						continue
 					}
@@ -207,7 +207,7 @@ func TestGroupIntervalsHold(t *testing.T) {
 					if s.Interval[0] <= p && p <= s.Interval[1] {
 						hit++
 					}
-					if s = groupScore(loss, gain, 0, fewest); s.Interval[0] <= p && p <= s.Interval[1] {
+					if s = groupScore(loss, gain, 0, 1, fewest); s.Interval[0] <= p && p <= s.Interval[1] {
 						bare++
 					}
 				}

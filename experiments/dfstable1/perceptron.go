@@ -48,9 +48,9 @@ func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor 
 	if err != nil {
 		return 0, err
 	}
-	b := intake.NewBuilder(set, sch, [32]byte{1})
+	b := intake.NewBuilder(intake.SimulationKey(set, 1), sch)
 	for i, x := range rows {
-		if err := b.AddFloats([]float64{float64(s.labels[i])}, scaled(nil, x, factor)); err != nil {
+		if err := b.AddFloats([]float64{float64(s.labels[i])}, scaled(nil, x, factor), schema.Record{}); err != nil {
 			return 0, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -92,13 +91,9 @@ func (s *Images) Plan(spec zoo.Spec, seed uint64, change func(*workflow.TrainInp
 }
 
 func (s *Images) seal(plan *workflow.Plan, d *schema.Schema, seed uint64) (*intake.Rows, error) {
-	var key [32]byte
-	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
-		return nil, err
-	}
-	b := intake.NewBuilder(s.Name, d, key)
+	b := intake.NewBuilder(intake.SimulationKey(s.Name, seed), d)
 	err := plan.Inputs(s.Train, func(i int, input []float32) error {
-		return b.AddFloats([]float64{float64(s.Train.Labels[i])}, input)
+		return b.AddFloats([]float64{float64(s.Train.Labels[i])}, input, s.Train.Found(i))
 	})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -36,7 +35,7 @@ func Open(name, dataDir string) (*Table, error) {
 	}
 	t := &Table{Name: name, Target: b.Target, Schema: b.Schema()}
 	keep := func(to *[][]float64) reader.Row {
-		return func(cells []float64, _ string) error {
+		return func(cells []float64, _ schema.Record) error {
 			*to = append(*to, cells)
 			return nil
 		}
@@ -68,13 +67,14 @@ func (t *Table) Split(n int, seed uint64) *Table {
 
 // Seal seals the rows as a public data set.
 func (t *Table) Seal(seed uint64) (*intake.Rows, error) {
-	var key [32]byte
-	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
-		return nil, err
-	}
-	b := intake.NewBuilder(t.Name, t.Schema, key)
+	return t.SealUnder(intake.SimulationKey(t.Name, seed))
+}
+
+// SealUnder seals the rows for the ledger that the key is from.
+func (t *Table) SealUnder(key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, t.Schema)
 	for i, cells := range t.Rows {
-		if err := b.Add(cells, fmt.Sprint(i)); err != nil {
+		if err := b.Add(cells, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return nil, err
 		}
 	}

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/schema"
 )
@@ -66,15 +64,11 @@ func (t *Table) Split(train, test int, seed uint64) (*Split, error) {
 		s.schema.Columns = append(s.schema.Columns, c)
 	}
 	s.schema.Columns = append(s.schema.Columns, schema.Column{Name: label, Type: schema.Numeric, Lower: 0, Upper: 1})
-	var key [32]byte
-	if _, err := entropy.Seeded(seed).Split("scopes").Read(key[:]); err != nil {
-		return nil, err
-	}
-	b := intake.NewBuilder(t.Name, s.schema, key)
+	b := intake.NewBuilder(intake.SimulationKey(t.Name, seed), s.schema)
 	cells := make([]float64, len(t.Names)+1)
 	for _, i := range s.Train {
 		t.cells(cells, i)
-		if err := b.Add(slices.Clone(cells), fmt.Sprint(i)); err != nil {
+		if err := b.Add(cells, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return nil, err
 		}
 	}

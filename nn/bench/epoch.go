@@ -66,7 +66,7 @@ func main() {
 func pass(net *nn.Net, spec zoo.Spec, batch, rows, length int, private bool) (seconds, cpu float64, err error) {
 	s := &schema.Schema{Version: 1, Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1},
 		Columns: []schema.Column{{Name: "y", Type: schema.Categorical, Categories: strings.Split("0123456789", "")[:spec.Outputs]}}}
-	b := intake.NewBuilder("random", s, [32]byte{})
+	b := intake.NewBuilder(intake.SimulationKey("random", 1), s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	input := make([]float32, net.Inputs())
 	vocabulary := spec.Network.Layers[0].Vocabulary
@@ -80,7 +80,7 @@ func pass(net *nn.Net, spec zoo.Spec, batch, rows, length int, private bool) (se
 		if vocabulary > 0 {
 			input[0] = float32(length)
 		}
-		if err := b.AddFloats([]float64{float64(i % spec.Outputs)}, input); err != nil {
+		if err := b.AddFloats([]float64{float64(i % spec.Outputs)}, input, schema.Record{}); err != nil {
 			return 0, 0, err
 		}
 	}

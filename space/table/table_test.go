@@ -16,6 +16,7 @@ import (
 
 const columns = `
 version: 1
+unit: row
 rows: about 30000
 columns:
   - {name: age, type: integer, lower: 0, upper: 120}

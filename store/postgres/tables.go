@@ -70,3 +70,17 @@ CREATE TRIGGER keep BEFORE DELETE OR TRUNCATE ON pawl_ledger.heads EXECUTE FUNCT
 CREATE TRIGGER adopt_secret BEFORE UPDATE ON pawl_ledger.secret FOR EACH ROW EXECUTE FUNCTION pawl_ledger.adopt_secret();
 CREATE TRIGGER keep BEFORE DELETE OR TRUNCATE ON pawl_ledger.secret EXECUTE FUNCTION pawl_ledger.refuse();
 `
+
+// prints keeps prints apart from records. Databases of before lack it and get it from its
+// owner, with the rights that others have on the records; the version stays, so that
+// nothing else changes.
+const prints = `
+CREATE TABLE IF NOT EXISTS pawl_ledger.prints (dataset text COLLATE "C" NOT NULL, identity bytea NOT NULL, print bytea NOT NULL,
+	PRIMARY KEY (dataset, identity));
+DO $$ DECLARE g record; BEGIN
+	FOR g IN SELECT DISTINCT grantee::text AS who, privilege_type AS what FROM information_schema.role_table_grants
+		WHERE table_schema = 'pawl_ledger' AND table_name = 'records' AND privilege_type IN ('SELECT', 'INSERT') LOOP
+		EXECUTE format('GRANT %s ON pawl_ledger.prints TO %s', g.what, CASE WHEN g.who = 'PUBLIC' THEN 'PUBLIC' ELSE quote_ident(g.who) END);
+	END LOOP;
+END $$;
+`

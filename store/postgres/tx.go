@@ -92,7 +92,7 @@ func (t *transaction) Secret() (secret []byte, err error) {
 // owner may make it while this process runs, and what is booked then needs a code.
 func (t *transaction) codes() (bool, error) {
 	if !t.coded {
-		there, err := hasCodes(t.ctx, t.tx)
+		there, err := hasTable(t.ctx, t.tx, "codes")
 		if t.coded = there; err != nil {
 			return false, t.s.explain(err)
 		}
@@ -130,6 +130,30 @@ func (t *transaction) Adopt(secret []byte) error {
 	}
 	_, err := t.tx.Exec(t.ctx, `UPDATE pawl_ledger.secret SET secret = $1`, secret)
 	return t.s.explain(err)
+}
+
+func (t *transaction) KeepPrint(dataset string, identity [32]byte, print []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a print in a read-only transaction", ledger.ErrStore)
+	}
+	// Asked first: an error would end the transaction.
+	if there, err := hasTable(t.ctx, t.tx, "prints"); !there || err != nil {
+		return t.s.explain(err)
+	}
+	_, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.prints (dataset, identity, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, dataset, identity[:], print)
+	return t.s.explain(err)
+}
+
+func (t *transaction) Prints(dataset string) ([][]byte, error) {
+	if there, err := hasTable(t.ctx, t.tx, "prints"); !there || err != nil {
+		return nil, t.s.explain(err)
+	}
+	rows, err := t.tx.Query(t.ctx, `SELECT print FROM pawl_ledger.prints WHERE dataset = $1 ORDER BY identity`, dataset)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	prints, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	return prints, t.s.explain(err)
 }
 
 // hashOf reads a stored hash; one of another length becomes zeros, which no chain

@@ -77,6 +77,11 @@ CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
 // get it when they are opened; their version stays, so that nothing else changes.
 const codesTable = `CREATE TABLE IF NOT EXISTS ledger_codes (dataset TEXT PRIMARY KEY, code BLOB NOT NULL) WITHOUT ROWID`
 
+// printsTable keeps prints apart from records. Files of before lack it and get it when they
+// are opened; their version stays, so that nothing else changes.
+const printsTable = `CREATE TABLE IF NOT EXISTS ledger_prints (dataset TEXT NOT NULL, identity BLOB NOT NULL, print BLOB NOT NULL,
+	PRIMARY KEY (dataset, identity))`
+
 // BusyTimeout is how long a transaction waits for those of other processes.
 const BusyTimeout = 30 * time.Second
 
@@ -261,19 +266,11 @@ func cause(err error) error {
 // and of newer versions. It looks without the write lock first, so that opening a
 // ledger never waits for a writer.
 func (s *Store) migrate(ctx context.Context) error {
-	ready, err := s.inspect(ctx, s.db)
-	if err != nil {
-		return err
-	}
-	if ready {
-		var there int
-		if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'ledger_codes'`).Scan(&there); err == nil && there == 0 {
-			_, err = s.db.ExecContext(ctx, codesTable)
-			return err
-		} else if err != nil {
-			return err
+	if ready, err := s.inspect(ctx, s.db); ready || err != nil {
+		if err == nil {
+			err = s.addTables(ctx)
 		}
-		return nil
+		return err
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -292,6 +289,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		{fmt.Sprintf(`PRAGMA application_id = %d`, application), nil},
 		{tables, nil},
 		{codesTable, nil},
+		{printsTable, nil},
 		{`INSERT INTO ledger_version VALUES (1, ?)`, []any{schemaVersion}},
 		{`INSERT INTO ledger_secret VALUES (1, ?)`, []any{secret}},
 	} {
@@ -300,6 +298,22 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// addTables adds what files of before lack.
+func (s *Store) addTables(ctx context.Context) error {
+	for name, table := range map[string]string{"ledger_prints": printsTable, "ledger_codes": codesTable} {
+		var there int
+		if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = ?`, name).Scan(&there); err != nil {
+			return err
+		}
+		if there == 0 {
+			if _, err := s.db.ExecContext(ctx, table); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 type querier interface {

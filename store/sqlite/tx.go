@@ -124,6 +124,31 @@ func (t *transaction) Adopt(secret []byte) error {
 	return t.s.explain(err)
 }
 
+func (t *transaction) KeepPrint(dataset string, identity [32]byte, print []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a print in a read-only transaction", ledger.ErrStore)
+	}
+	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_prints (dataset, identity, print) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, dataset, identity[:], print)
+	return t.s.explain(err)
+}
+
+func (t *transaction) Prints(dataset string) ([][]byte, error) {
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT print FROM ledger_prints WHERE dataset = ? ORDER BY identity`, dataset)
+	if err != nil {
+		return nil, t.s.explain(err)
+	}
+	defer rows.Close()
+	var prints [][]byte
+	for rows.Next() {
+		var print []byte
+		if err := rows.Scan(&print); err != nil {
+			return nil, t.s.explain(err)
+		}
+		prints = append(prints, print)
+	}
+	return prints, t.s.explain(rows.Err())
+}
+
 // hashOf reads a stored hash; one of another length becomes zeros, which no chain
 // accepts.
 func hashOf(b []byte) (h ledger.Hash) {

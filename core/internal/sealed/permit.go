@@ -24,6 +24,8 @@ type Permit struct {
 	dataset  string
 	relation dp.Relation
 	maxRows  int
+	// assignment of units to scopes that the scopes of the events belong to.
+	assignment Assignment
 
 	mu     sync.Mutex
 	items  []item
@@ -52,6 +54,12 @@ func NewPermit(id, dataset string, relation dp.Relation, maxRows int, event dp.E
 	}
 	p.add(dp.WholeScope, event)
 	return p, nil
+}
+
+// Assign binds a permit to the rows that it was priced for, before it is handed out.
+func Assign(p *Permit, a Assignment) *Permit {
+	p.assignment = a
+	return p
 }
 
 func (p *Permit) add(scope dp.Scope, event dp.Event) {
@@ -126,7 +134,11 @@ func Runs(p *Permit, sel dp.Select) (func() (*Permit, error), error) {
 		return nil, err
 	}
 	return func() (*Permit, error) {
-		return NewPermit(p.id, p.dataset, p.relation, p.maxRows, sel.Event)
+		one, err := NewPermit(p.id, p.dataset, p.relation, p.maxRows, sel.Event)
+		if err != nil {
+			return nil, err
+		}
+		return Assign(one, p.assignment), nil
 	}, nil
 }
 

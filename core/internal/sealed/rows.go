@@ -32,17 +32,60 @@ type Rows struct {
 	dataset string
 	schema  *schema.Schema
 	// Copies, because whoever holds the rows can write to the schema.
-	public  bool
-	maxRows int
-	table   func() table
+	public     bool
+	maxRows    int
+	assignment Assignment
+	simulation bool // sealed under a key that anybody can know
+	table      func() table
 }
 
 type table struct {
 	cells  []float64 // row-major, len = n * len(schema.Columns), or more where rows are wide
 	ends   []int     // of each row in cells; nil where every row has one cell a column
 	hash   []uint64  // per row, the hash of its unit
+	unit   []int32   // per row, the number of its unit; nil where every row is one, or where hashes tell them apart
 	inputs Inputs
 }
+
+// Table is what intake seals: rows that were held to a schema, with their units.
+type Table struct {
+	// Cells are row-major; row i ends before Ends[i], or where Ends is nil, has one
+	// cell a column.
+	Cells []float64
+	Ends  []int
+	// Hash decides the scope of each row's unit. Unit numbers the units, where one may
+	// own several rows: two units may share a hash.
+	Hash   []uint64
+	Unit   []int32
+	Inputs Inputs
+	// Rule says what a unit is; see Assignment.
+	Rule string
+}
+
+// Seal closes a table that was hashed under key. It takes ownership of its arguments.
+func Seal(key *Key, s *schema.Schema, t Table) *Rows {
+	var r *Rows
+	if t.Ends != nil {
+		r = NewWide(key.dataset, s, t.Cells, t.Ends, t.Hash)
+	} else {
+		r = NewWithInputs(key.dataset, s, t.Cells, t.Hash, t.Inputs)
+	}
+	if t.Unit != nil && len(t.Unit) != len(t.Hash) {
+		panic("sealed: not every row has a unit")
+	}
+	sealed := r.table()
+	sealed.unit = t.Unit
+	r.table = func() table { return sealed }
+	r.assignment, r.simulation = Assignment{Key: key.id, Rule: t.Rule}, key.simulation
+	return r
+}
+
+// Assignment says how the rows' units were assigned to scopes.
+func (r *Rows) Assignment() Assignment { return r.assignment }
+
+// ErrForeign is returned when rows were sealed under another key, or hold another
+// version of the data, than the permit was given for.
+var ErrForeign = errors.New("permit was given for another assignment of units to scopes")
 
 // Inputs are dense inputs beside the cells, such as the pixels of an image: one
 // vector of Dim numbers per row, either bytes (read as v/255) or floats. Dim 0
@@ -51,6 +94,14 @@ type Inputs struct {
 	Dim    int
 	Bytes  []uint8
 	Floats []float32
+}
+
+// of tells the unit of a row from others.
+func (t *table) of(row int) uint64 {
+	if t.unit != nil {
+		return uint64(t.unit[row])
+	}
+	return t.hash[row]
 }
 
 func (in Inputs) rows() int { return (len(in.Bytes) + len(in.Floats)) / max(in.Dim, 1) }
@@ -114,6 +165,13 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if r.maxRows > p.maxRows {
 		return nil, fmt.Errorf("permit is priced for %d rows per unit, the rows hold up to %d", p.maxRows, r.maxRows)
 	}
+	// On public data a simulation has a key of its own, so that it is the same anywhere.
+	if r.assignment != p.assignment && !(r.public && r.simulation) {
+		return nil, ErrForeign
+	}
+	if r.simulation && !r.public {
+		return nil, fmt.Errorf("rows of a simulation, and the data set is not public: %w", ErrForeign)
+	}
 	if err := p.take(scope, event); err != nil {
 		return nil, err
 	}
@@ -163,7 +221,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 		}
 		of, number := make([]int32, v.n), map[uint64]int32{}
 		for i := range of {
-			h := t.hash[index[i]]
+			h := t.of(index[i])
 			if _, ok := number[h]; !ok {
 				number[h] = int32(len(number))
 			}
@@ -175,12 +233,12 @@ func (r *Rows) view(scope dp.Scope) *View {
 		seeds := make([]uint64, v.n)
 		before := map[uint64]uint64{}
 		for i := range seeds {
-			h := t.hash[index[i]]
-			seeds[i] = h
+			seeds[i] = t.hash[index[i]]
 			if r.maxRows > 1 {
+				u := t.of(index[i])
 				// An odd factor, so that the rows of a unit stay apart.
-				seeds[i] += before[h] * 0x9e3779b97f4a7c15
-				before[h]++
+				seeds[i] += before[u] * 0x9e3779b97f4a7c15
+				before[u]++
 			}
 		}
 		return seeds
@@ -219,8 +277,7 @@ func (v *View) Units() (of []int32, n int) { return v.units() }
 // Seeds returns a number for each row, for randomness that belongs to the row and
 // to nothing else, such as its dropout masks. It is a function of the row's unit
 // and of how many rows of the same unit come before it: adding or removing another
-// unit does not change it, as it would change the row's position. Equal rows of
-// one-row units have equal seeds.
+// unit does not change it, as it would change the row's position.
 func (v *View) Seeds() []uint64 { return v.seeds() }
 
 // The methods below keep rows out of logs, dumps and files: %v would otherwise

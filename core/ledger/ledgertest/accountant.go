@@ -26,8 +26,8 @@ func (a Sum) Account(limit ledger.Cap, _ dp.Relation) (ledger.Account, error) {
 
 type sumAccount struct{ limit, factor, spent float64 }
 
-func (a *sumAccount) Admit(next dp.Event) (bool, float64, float64, error) {
-	x, err := sum(next)
+func (a *sumAccount) Admit(next ledger.Assigned) (bool, float64, float64, error) {
+	x, err := sum(next.Event)
 	if err != nil {
 		return false, 0, 0, err
 	}
@@ -35,8 +35,8 @@ func (a *sumAccount) Admit(next dp.Event) (bool, float64, float64, error) {
 	return a.spent+need <= a.limit*(1+ledger.Resolution), need, a.limit - a.spent, nil
 }
 
-func (a *sumAccount) Add(e dp.Event) error {
-	x, err := sum(e)
+func (a *sumAccount) Add(e ledger.Assigned) error {
+	x, err := sum(e.Event)
 	a.spent += x * a.factor
 	return err
 }

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/intake"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/schema"
 )
 
 // Run checks a store. open returns a new, empty store; Run closes it.
@@ -36,7 +38,10 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store) {
 	t.Run("the second place raises no false alarm", func(t *testing.T) { beside(t, start(t)) })
 	t.Run("shares, freezing, approval, foreign runs", func(t *testing.T) { stewardship(t, start(t)) })
 	t.Run("racing analysts stay within shares and budget", func(t *testing.T) { analysts(t, start(t)) })
+	t.Run("foretelling books nothing", func(t *testing.T) { foretelling(t, start(t)) })
 	t.Run("a log moves between stores", func(t *testing.T) { moving(t, start(t)) })
+	t.Run("prints lie apart", func(t *testing.T) { prints(t, start(t)) })
+	t.Run("copies are recognised", func(t *testing.T) { copies(t, start(t)) })
 	t.Run("cancelled contexts book nothing or all", func(t *testing.T) { contexts(t, start(t)) })
 }
 
@@ -54,6 +59,16 @@ func Spend(dataset string, epsilon float64) ledger.Request {
 	digest[31] = 1
 	return ledger.Request{Dataset: dataset, Plan: "plan", Event: dp.Pure{Epsilon: epsilon}, Stages: []string{"train"},
 		Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1, Epsilon: "1", Delta: "1e-6", Digest: digest}
+}
+
+// Rows are sealed rows of a data set, of which there are none.
+func Rows(t testing.TB, l *ledger.Ledger, dataset string) *intake.Rows {
+	t.Helper()
+	key, err := l.Key(context.Background(), dataset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", MaxRows: 1}}).Seal()
 }
 
 // CheckAll verifies every chain of a store and that nowhere more was spent than

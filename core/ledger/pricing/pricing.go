@@ -33,6 +33,8 @@ func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Accoun
 
 type account struct{ s *accountant.Spending }
 
-func (a account) Admit(next dp.Event) (bool, float64, float64, error) { return a.s.Admits(next) }
-func (a account) Add(e dp.Event) error                                { return a.s.Add(e) }
-func (a account) Spent() (float64, error)                             { return a.s.Epsilon(), nil }
+func (a account) Admit(next ledger.Assigned) (bool, float64, float64, error) {
+	return a.s.AdmitsTo(next.Assignment, next.Event)
+}
+func (a account) Add(e ledger.Assigned) error { return a.s.AddTo(e.Assignment, e.Event) }
+func (a account) Spent() (float64, error)     { return a.s.Epsilon(), nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +13,11 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
 	"pawl/core/ledger/pricing"
+	"pawl/schema"
 )
 
 var ctx = context.Background()
@@ -28,9 +31,14 @@ func newLedger(t testing.TB, epsilon, delta string) *ledger.Ledger {
 	return l
 }
 
-func reserve(l *ledger.Ledger, e dp.Event) error {
+func reserve(l *ledger.Ledger, e dp.Event) error { return reserveOn(l, nil, e) }
+
+func reserveOn(l *ledger.Ledger, rows *intake.Rows, e dp.Event) error {
 	q := ledgertest.Spend("d", 0)
-	q.Event = e
+	q.Event, q.Rows = e, rows
+	if rows != nil {
+		q.UnitColumn = rows.Schema().Unit.Column
+	}
 	_, _, err := l.Reserve(ctx, q)
 	return err
 }
@@ -125,12 +133,99 @@ func TestPureDecimals(t *testing.T) {
 	}
 }
 
+func quarter(t testing.TB, i int) dp.Event {
+	return dp.Scoped{Scope: dp.Scope{Lower: float64(i) / 4, Upper: float64(i+1) / 4}, Event: gaussian(t, 0.6, 1e-5)}
+}
+
 func TestDisjointScopesShareABudget(t *testing.T) {
 	l := newLedger(t, "1", "1e-5")
+	rows := ledgertest.Rows(t, l, "d")
 	for i := range 4 {
-		e := dp.Scoped{Scope: dp.Scope{Lower: float64(i) / 4, Upper: float64(i+1) / 4}, Event: gaussian(t, 0.6, 1e-5)}
-		if err := reserve(l, e); err != nil {
+		if err := reserveOn(l, rows, quarter(t, i)); err != nil {
 			t.Fatalf("scope %d: %v", i, err)
+		}
+	}
+	if st := show(t, l); st.Reserved.Epsilon > 0.71 || st.AtOnce.Epsilon > 0.61 {
+		t.Errorf("four disjoint scopes cost %v, at once %v", st.Reserved.Epsilon, st.AtOnce.Epsilon)
+	}
+}
+
+// Scopes of different assignments of units are not disjoint: a unit may lie in the
+// dearest of each. Two versions of rows are two assignments, and so is every entry that
+// does not say which rows it was about; units of a column are one whatever the version.
+func TestScopesOfDifferentAssignmentsAddUp(t *testing.T) {
+	version := func(l *ledger.Ledger, column string, record string) *intake.Rows {
+		key, err := l.Key(ctx, "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", Column: column, MaxRows: 1}}
+		b := intake.NewBuilder(key, s)
+		if err := b.Add(nil, schema.Record{Unit: record, Raw: []byte(record)}); err != nil {
+			t.Fatal(err)
+		}
+		return b.Seal()
+	}
+	for _, tt := range []struct {
+		name          string
+		column        string
+		first, second string
+		rows, fits    bool
+	}{
+		{"one version", "", "a", "a", true, true},
+		{"two versions of rows", "", "a", "b", true, false},
+		{"two versions with a unit column", "id", "a", "b", true, true},
+		{"rows that nobody named", "", "", "", false, false},
+	} {
+		l := newLedger(t, "0.8", "1e-5")
+		var one, two *intake.Rows
+		if tt.rows {
+			one, two = version(l, tt.column, tt.first), version(l, tt.column, tt.second)
+		}
+		if err := reserveOn(l, one, quarter(t, 0)); err != nil {
+			t.Fatal(err)
+		}
+		err := reserveOn(l, two, quarter(t, 1))
+		if (err == nil) != tt.fits || err != nil && !errors.Is(err, ledger.ErrExhausted) {
+			t.Errorf("%s: two scopes of .6 in a budget of .8: %v", tt.name, err)
+		}
+		if !tt.fits {
+			l = newLedger(t, "2", "1e-5")
+			if one != nil {
+				one, two = version(l, tt.column, tt.first), version(l, tt.column, tt.second)
+			}
+			for i, rows := range []*intake.Rows{one, two} {
+				if err := reserveOn(l, rows, quarter(t, i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			both := float64(show(t, l).AtOnce.Epsilon)
+			alone, err := accountant.Epsilon(dp.Compose{Events: []dp.Event{gaussian(t, 0.6, 1e-5), gaussian(t, 0.6, 1e-5)}}, dp.AddOrRemoveOne, 1e-5, accountant.MethodMin)
+			if err != nil || math.Abs(both-alone.Epsilon) > 1e-6 {
+				t.Errorf("%s: at once %v, want the %v of both on one unit (%v)", tt.name, both, alone.Epsilon, err)
+			}
+		}
+	}
+}
+
+// Entries of versions that did not name assignments: of a unit column they are of its
+// one assignment; of rows each stands alone.
+func TestEntriesWithoutAssignment(t *testing.T) {
+	for column, fits := range map[string]bool{"id": true, "": false} {
+		l := newLedger(t, "0.8", "1e-5")
+		q := ledgertest.Spend("d", 0)
+		q.UnitColumn, q.Event = column, quarter(t, 0) // no rows, as earlier versions booked it
+		if _, _, err := l.Reserve(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+		key, err := l.Key(ctx, "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Rows = intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", Column: column, MaxRows: 1}}).Seal()
+		q.Event = quarter(t, 1)
+		if _, _, err := l.Reserve(ctx, q); (err == nil) != fits {
+			t.Errorf("unit column %q: %v", column, err)
 		}
 	}
 }

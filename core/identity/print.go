@@ -1,0 +1,222 @@
+package identity
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Kind says what a print is of.
+type Kind byte
+
+// Prints of different kinds are not alike.
+const (
+	Table   Kind = 1
+	Vectors Kind = 2 // behind keys: embeddings
+)
+
+// Print is what is known of a table: enough to recognise it and what holds most of its records.
+type Print struct {
+	Kind Kind
+	// Identity is that of the multiset of records with the names of the columns. Two prints under one key are of
+	// the same multiset exactly when it is equal; see Builder.
+	Identity [32]byte
+	// Rows is the number of records that are not blank. It is as private as the table.
+	Rows int64
+
+	records sample
+	columns []sample // of columns that mostly hold different values
+}
+
+// sample is a finished sketch.
+type sample struct {
+	rows  int64
+	bound uint64 // every value up to it is there
+	items []item // by value
+}
+
+// Builder collects the records of one table.
+//
+// Identity is the sum modulo 2²⁵⁶ of HMAC-SHA256 over records (AdHash of Bellare and Micciancio 1997, with a key),
+// hashed once more with the number of records. To who does not know the key the terms are independent and
+// uniform, as far as HMAC is a pseudo-random function. Two different multisets collide when
+// Σ (m(r) − m'(r))·h(r) = 0 over their multiplicities m and m'. If 2^j is the largest power of two that divides
+// all differences, the chance is 2^(j−256); tables of fewer than 2⁴⁰ rows have j < 40. That is why terms are
+// added: under exclusive or, two copies of a record would vanish, whatever the record. Who knows the key can
+// construct collisions (Wagner 2002) and gains nothing: a copy is hidden by a difference, not by a collision.
+type Builder struct {
+	kind    Kind
+	key     [32]byte
+	order   []int    // position among the names given, by sorted name
+	sketch  []int    // by column in order: its sketch, or -1
+	names   []uint16 // by column in order: the keyed hash of its name
+	secret  secret
+	mac     hash.Hash
+	sum     [4]uint64
+	rows    int64
+	records sketch
+	columns []sketch
+	counts  []int64 // cells of columns that are not missing
+	buffer  []byte
+	digest  []byte
+}
+
+// New returns a builder under the key of one ledger. names are the columns of the file as found, in any order;
+// they enter the print, trimmed, by those of their cells that are not missing: a column without any is none.
+func New(key [32]byte, names []string) *Builder { return newBuilder(Table, key, names) }
+
+func newBuilder(kind Kind, key [32]byte, names []string) *Builder {
+	b := &Builder{kind: kind, key: key, order: make([]int, len(names)), sketch: make([]int, len(names)), names: make([]uint16, len(names)),
+		secret: newSecret(derive(key, "cells")), records: newSketch(records), digest: make([]byte, 0, sha256.Size)}
+	trimmed := make([]string, len(names))
+	for i, name := range names {
+		b.order[i], trimmed[i] = i, strings.TrimSpace(name)
+	}
+	slices.SortFunc(b.order, func(x, y int) int {
+		return cmp.Or(strings.Compare(trimmed[x], trimmed[y]), strings.Compare(names[x], names[y]))
+	})
+	type named struct {
+		at   int
+		hash uint64
+	}
+	var chosen []named
+	for j, i := range b.order {
+		hash := b.secret.hash([]byte(trimmed[i]))
+		b.sketch[j], b.names[j] = -1, uint16(hash)
+		chosen = append(chosen, named{j, hash})
+	}
+	slices.SortFunc(chosen, func(x, y named) int { return cmp.Or(cmp.Compare(x.hash, y.hash), x.at-y.at) })
+	for _, c := range chosen[:min(len(chosen), maxColumns)] {
+		b.sketch[c.at] = len(b.columns)
+		b.columns = append(b.columns, newSketch(cells))
+	}
+	b.counts = make([]int64, len(b.columns))
+	record := derive(key, "records of kind "+string('0'+byte(kind)))
+	b.mac = hmac.New(sha256.New, record[:])
+	return b
+}
+
+// derive makes a key for one purpose.
+func derive(key [32]byte, purpose string) [32]byte {
+	m := hmac.New(sha256.New, key[:])
+	m.Write([]byte(purpose))
+	return [32]byte(m.Sum(nil))
+}
+
+// Add takes one record; texts returns the cell at a position among the names, and whether it is a null. A
+// record all of whose cells are missing is a blank line, and does not count. Add does not allocate.
+func (b *Builder) Add(texts func(i int) (text string, null bool)) {
+	b.buffer = b.buffer[:0]
+	for j, i := range b.order {
+		text, null := texts(i)
+		if null {
+			continue
+		}
+		// A cell is the hash of its column's name, its text and the terminator.
+		before := len(b.buffer)
+		b.buffer = binary.LittleEndian.AppendUint16(b.buffer, b.names[j])
+		start := len(b.buffer)
+		b.buffer = appendLoose(b.buffer, text)
+		if len(b.buffer) == start {
+			b.buffer = b.buffer[:before]
+			continue
+		}
+		if c := b.sketch[j]; c >= 0 {
+			b.cell(c, b.buffer[start:])
+		}
+		b.buffer = append(b.buffer, terminator)
+	}
+	if len(b.buffer) > 0 {
+		b.record()
+	}
+}
+
+func (b *Builder) cell(column int, text []byte) {
+	b.counts[column]++
+	if x := b.columns[column].add(b.secret.hash(text)); x != nil {
+		x.number, x.whole = wholeNumber(text)
+	}
+}
+
+// wholeNumber reads the loose form of a number of up to 15 digits.
+func wholeNumber(text []byte) (n int64, ok bool) {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	if len(digits) == 0 || len(digits) > 15 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if len(digits) < len(text) {
+		n = -n
+	}
+	return n, true
+}
+
+// record takes what the buffer holds.
+func (b *Builder) record() {
+	b.mac.Reset()
+	b.mac.Write(b.buffer)
+	b.digest = b.mac.Sum(b.digest[:0])
+	var carry uint64
+	for i := range b.sum {
+		b.sum[i], carry = bits.Add64(b.sum[i], binary.LittleEndian.Uint64(b.digest[8*i:]), carry)
+	}
+	b.records.add(binary.LittleEndian.Uint64(b.digest))
+	b.rows++
+}
+
+// Print ends the collection.
+func (b *Builder) Print() *Print {
+	p := &Print{Kind: b.kind, Rows: b.rows}
+	m := hmac.New(sha256.New, b.key[:])
+	m.Write([]byte{byte(b.kind)})
+	m.Write([]byte("identity"))
+	var word [8]byte
+	for _, x := range append(b.sum[:], uint64(b.rows)) {
+		binary.LittleEndian.PutUint64(word[:], x)
+		m.Write(word[:])
+	}
+	p.Identity = [32]byte(m.Sum(nil))
+	p.records = finish(&b.records, b.rows)
+	for i := range b.columns {
+		if s := finish(&b.columns[i], b.counts[i]); s.telling() {
+			p.columns = append(p.columns, s)
+		}
+	}
+	// The order of columns must not say more than their values do.
+	slices.SortFunc(p.columns, func(x, y sample) int { return cmp.Compare(x.items[0].value, y.items[0].value) })
+	return p
+}
+
+func finish(s *sketch, rows int64) sample {
+	items := s.smallest()
+	return sample{rows: rows, bound: s.bound, items: items}
+}
+
+// telling says that a column tells its table from others: it holds enough values, most of which are different,
+// and is no running number. Whole numbers that lie densely, as those of rows do, are the same in any table.
+func (s *sample) telling() bool {
+	n := distinct(len(s.items), s.bound)
+	if len(s.items) < fewest || 4*n <= float64(s.rows) {
+		return false
+	}
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, x := range s.items {
+		if !x.whole {
+			return true
+		}
+		least, most = min(least, x.number), max(most, x.number)
+	}
+	return float64(most)-float64(least) > 4*n
+}

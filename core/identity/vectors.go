@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// VectorsPrint is the print of vectors behind keys, in any order: vector i is data[i*width : (i+1)*width]. It
+// holds a sketch of the vectors alone, so that other keys do not hide them.
+func VectorsPrint(key [32]byte, keys []string, data []float32, width int) *Print {
+	b := NewVectors(key)
+	for i, text := range keys {
+		b.AddVector(text, data[i*width:(i+1)*width])
+	}
+	return b.Print()
+}
+
+// NewVectors returns a builder for vectors, which are added one by one.
+func NewVectors(key [32]byte) *Builder { return newBuilder(Vectors, key, []string{"vector"}) }
+
+// AddVector takes a vector behind a text: the key of an embedding, the label of an image.
+func (b *Builder) AddVector(text string, vector []float32) {
+	b.buffer = append(appendLoose(b.buffer[:0], text), terminator)
+	start := len(b.buffer)
+	for _, x := range vector {
+		if x == 0 {
+			x = 0 // and not -0
+		}
+		b.buffer = binary.LittleEndian.AppendUint32(b.buffer, math.Float32bits(x))
+	}
+	b.cell(0, b.buffer[start:])
+	b.record()
+}
+
+// AddBytes is AddVector for pixels of one byte.
+func (b *Builder) AddBytes(text string, vector []byte) {
+	b.buffer = append(appendLoose(b.buffer[:0], text), terminator)
+	start := len(b.buffer)
+	b.buffer = append(b.buffer, vector...)
+	b.cell(0, b.buffer[start:])
+	b.record()
+}

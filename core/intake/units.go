@@ -1,0 +1,273 @@
+package intake
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"math/bits"
+	"slices"
+
+	"pawl/core/internal/sealed"
+	"pawl/schema"
+)
+
+// units says whose row each row is. Let a data set be a multiset D of records r, m(r)
+// times each.
+//
+// With a unit column the unit of a row is the text in that column. Elsewhere the units
+// of D are the pairs
+//
+//	U(D) = {(r, j) : 1 <= j <= m(r)},
+//
+// the record and its running number among equal ones. D with one more copy of r has
+// U(D) with (r, m(r)+1) besides, and one copy less takes (r, m(r)) away: neighbours
+// differ in one unit, whatever the order of the file and whichever of equal rows is
+// called the j-th. (The record alone would not do: all equal rows would lie in one
+// scope, and a score from one side of the split would be about other cells than the
+// training saw.) The scope of a unit, its lots and its masks are functions of a keyed
+// hash of the unit and of public numbers.
+//
+// r must tell apart whatever a mechanism can tell apart, or a copy that is taken away
+// would renumber rows that differ. It is therefore every cell of the file as its text
+// stands there, with the name of its column, and a digest of what is read beside the
+// cells (vectors behind a key). The schema's bounds, types, ignored columns and orders
+// and the front end of a model do not enter: they may change without moving a unit.
+//
+// Because j belongs to one version of the data, two versions have two assignments,
+// even where rows were only appended: a person whose row stands once in the first and
+// twice in the second may lie in two scopes. With a unit column all versions have one.
+type units struct {
+	mac     hash.Hash // under the scope key
+	perRow  bool
+	column  string
+	maxRows int
+
+	key    []digest // per row: of the record, or of the text of the unit's column
+	rank   []digest // with a unit column: the order of a unit's rows under the bound
+	sum    sum      // of the records, where they are units
+	joined []byte   // what is read beside the cells
+
+	columns *string // of which prefix is the digest
+	prefix  [sha256.Size]byte
+	buffer  []byte
+	full    [sha256.Size]byte
+}
+
+// digest is a keyed hash of 128 bits: among n records two share one with a chance of
+// n²/2^129, which for a thousand million is below 1e-20. With 64 bits it would be of
+// the size of a delta, and a collision merges units.
+type digest struct{ high, low uint64 }
+
+func (d digest) compare(e digest) int {
+	return cmp.Or(cmp.Compare(d.high, e.high), cmp.Compare(d.low, e.low))
+}
+
+// sum is an integer modulo 2^256: the sum of keyed hashes over a multiset, which does
+// not depend on the order in which they were added.
+type sum [4]uint64
+
+func (s *sum) add(h *[sha256.Size]byte) {
+	carry := uint64(0)
+	for i := range s {
+		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
+	}
+}
+
+func newUnits(key *Key, s *schema.Schema) units {
+	secret := sealed.ScopeSecret(key)
+	u := units{mac: hmac.New(sha256.New, secret[:]), perRow: s.Unit.Column == "", column: s.Unit.Column, maxRows: s.Unit.MaxRows}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Type == schema.Vector {
+			u.joined = append(binary.AppendUvarint(u.joined, uint64(len(c.Joined))), c.Joined...)
+		}
+	}
+	return u
+}
+
+func (u *units) len() int { return len(u.key) }
+
+// add appends the row of a record.
+func (u *units) add(r schema.Record) {
+	if u.perRow {
+		u.key = append(u.key, u.hash("record", u.canonical(u.buffer[:0], r)))
+		u.sum.add(&u.full)
+		return
+	}
+	// The label and the text alone: units of earlier versions keep their scopes.
+	u.buffer = append(u.buffer[:0], r.Unit...)
+	u.key = append(u.key, u.hash("unit", u.buffer))
+	u.buffer = binary.AppendUvarint(u.buffer[:0], uint64(len(r.Unit)))
+	u.buffer = append(u.buffer, r.Unit...)
+	u.rank = append(u.rank, u.hash("row of a unit", u.canonical(u.buffer, r)))
+}
+
+// canonical appends the bytes that stand for a record: those of two records are equal
+// exactly when they have the same columns, the same texts and nulls in them, and the
+// same files beside them.
+func (u *units) canonical(b []byte, r schema.Record) []byte {
+	if r.Cells == nil {
+		b = append(b, 'r')
+		b = append(b, u.joined...)
+		b = append(b, r.Raw...)
+		u.buffer = b
+		return b
+	}
+	if len(r.Columns) > 0 && u.columns != &r.Columns[0] {
+		h := sha256.New()
+		for _, name := range r.Columns {
+			h.Write(binary.AppendUvarint(nil, uint64(len(name))))
+			h.Write([]byte(name))
+		}
+		h.Write(u.joined)
+		h.Sum(u.prefix[:0])
+		u.columns = &r.Columns[0]
+	}
+	b = append(b, 'c')
+	b = append(b, u.prefix[:16]...)
+	for _, c := range r.Cells {
+		n := uint64(len(c.Text)) << 1
+		if c.Null {
+			n |= 1
+		}
+		b = append(binary.AppendUvarint(b, n), c.Text...)
+	}
+	u.buffer = b
+	return b
+}
+
+// hash is the keyed hash of data for one purpose.
+func (u *units) hash(label string, data []byte) digest {
+	u.mac.Reset()
+	// The label ends with a byte that no label holds.
+	var head [32]byte
+	n := copy(head[:], label)
+	u.mac.Write(head[:n+1])
+	u.mac.Write(data)
+	u.mac.Sum(u.full[:0])
+	return digest{binary.LittleEndian.Uint64(u.full[:]), binary.LittleEndian.Uint64(u.full[8:])}
+}
+
+// again is the hash of the j-th of equal records, j >= 2; the first has that of the record.
+func (u *units) again(d digest, j uint64) digest {
+	var b [24]byte
+	binary.LittleEndian.PutUint64(b[:], d.high)
+	binary.LittleEndian.PutUint64(b[8:], d.low)
+	binary.LittleEndian.PutUint64(b[16:], j)
+	return u.hash("again", b[:])
+}
+
+// rule names what a unit is; see sealed.Assignment.
+func (u *units) rule() string {
+	if !u.perRow {
+		return "column " + u.column
+	}
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(u.key)))
+	for _, word := range u.sum {
+		b = binary.LittleEndian.AppendUint64(b, word)
+	}
+	u.hash("version", b)
+	return "rows of version " + hex.EncodeToString(u.full[:16])
+}
+
+// assign returns the hash of each kept row's unit, the number of its unit where one
+// may own several rows, and which rows are kept, nil for all.
+func (u *units) assign() (hashes []uint64, unit []int32, keep []bool) {
+	if u.perRow {
+		return u.number(), nil, nil
+	}
+	return u.bound()
+}
+
+// number gives every row the hash of its record and running number.
+func (u *units) number() []uint64 {
+	out := make([]uint64, len(u.key))
+	byPrefix(u.key, func(rows []int32) {
+		slices.SortFunc(rows, func(i, j int32) int { return cmp.Or(u.key[i].compare(u.key[j]), cmp.Compare(i, j)) })
+		j := uint64(1)
+		for k, i := range rows {
+			if k > 0 && u.key[i] == u.key[rows[k-1]] {
+				j++
+				out[i] = u.again(u.key[i], j).high
+				continue
+			}
+			j, out[i] = 1, u.key[i].high
+		}
+	})
+	return out
+}
+
+// bound keeps, of each unit, the rows of lowest hash of (unit, record, running number
+// among the unit's equal records).
+func (u *units) bound() (hashes []uint64, unit []int32, keep []bool) {
+	keep = make([]bool, len(u.key))
+	number := make([]int32, len(u.key))
+	next := int32(0)
+	byPrefix(u.key, func(rows []int32) {
+		order := func(i, j int32) int {
+			return cmp.Or(u.key[i].compare(u.key[j]), u.rank[i].compare(u.rank[j]), cmp.Compare(i, j))
+		}
+		slices.SortFunc(rows, order)
+		for len(rows) > 0 {
+			n := 1
+			for n < len(rows) && u.key[rows[n]] == u.key[rows[0]] {
+				n++
+			}
+			own := rows[:n]
+			j := uint64(1)
+			for k, before := 1, u.rank[own[0]]; k < n; k++ {
+				if u.rank[own[k]] != before {
+					j, before = 1, u.rank[own[k]]
+					continue
+				}
+				j++
+				u.rank[own[k]] = u.again(before, j)
+			}
+			slices.SortFunc(own, order)
+			for _, i := range own[:min(n, u.maxRows)] {
+				keep[i] = true
+			}
+			for _, i := range own {
+				number[i] = next
+			}
+			next++
+			rows = rows[n:]
+		}
+	})
+	for i, ok := range keep {
+		if ok {
+			hashes = append(hashes, u.key[i].high)
+			unit = append(unit, number[i])
+		}
+	}
+	if u.maxRows <= 1 {
+		unit = nil
+	}
+	return hashes, unit, keep
+}
+
+// byPrefix calls visit with the rows of each prefix of the digests, so few at a time
+// that sorting them needs no room of the table's size.
+func byPrefix(all []digest, visit func(rows []int32)) {
+	shift := 64 - max(bits.Len(uint(len(all)>>6)), 1)
+	count := make([]int32, 1<<(64-shift)+1)
+	for _, d := range all {
+		count[d.high>>shift+1]++
+	}
+	for i := 1; i < len(count); i++ {
+		count[i] += count[i-1]
+	}
+	rows, at := make([]int32, len(all)), slices.Clone(count)
+	for i, d := range all {
+		p := d.high >> shift
+		rows[at[p]] = int32(i)
+		at[p]++
+	}
+	for p := range len(count) - 1 {
+		if rows := rows[count[p]:count[p+1]]; len(rows) > 0 {
+			visit(rows)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package sealed
+
+import (
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+
+	"pawl/core/entropy"
+)
+
+const redactedKey = "sealed.Key(redacted)"
+
+// Key is the secret by which the units of one data set are assigned to scopes, and
+// the right to seal its rows. The ledger makes it, one for each data set and for
+// good, so that a unit never changes its scope; nobody outside core can read it or
+// make one that opens sensitive rows.
+type Key struct {
+	dataset    string
+	id         string // public: tells keys apart and nothing about them
+	simulation bool
+	// Functions for the reason given at Rows.
+	scope, print func() [32]byte
+}
+
+// NewKey wraps the scope key of a data set and the key of the ledger's prints, by
+// which copies are recognised among all its data sets.
+func NewKey(dataset string, scope, print [32]byte) *Key {
+	return newKey(dataset, scope, print, false)
+}
+
+// NewSimulationKey is a key that anybody can know: rows sealed under it open only
+// where the data set is public. Every seed is another assignment of units to scopes.
+func NewSimulationKey(dataset string, seed uint64) *Key {
+	var secret [32]byte
+	if _, err := entropy.Seeded(seed).Split("scopes").Read(secret[:]); err != nil {
+		panic("sealed: " + err.Error()) // a stream never ends
+	}
+	return newKey(dataset, secret, [32]byte{}, true)
+}
+
+func newKey(dataset string, scope, print [32]byte, simulation bool) *Key {
+	id := entropy.Derive(scope, "name of a scope key")
+	return &Key{dataset: dataset, id: hex.EncodeToString(id[:8]), simulation: simulation,
+		scope: func() [32]byte { return scope }, print: func() [32]byte { return print }}
+}
+
+// Dataset is the name under which rows sealed with the key are budgeted.
+func (k *Key) Dataset() string { return k.dataset }
+
+// ScopeSecret is the key itself, for the package that hashes units.
+func ScopeSecret(k *Key) [32]byte { return k.scope() }
+
+// PrintSecret is the key of prints, and whether there is one: simulations have none.
+func PrintSecret(k *Key) (secret [32]byte, ok bool) { return k.print(), !k.simulation }
+
+// Assignment names a way to assign units to scopes. Events of two jobs compose in
+// parallel over disjoint scopes only where it is the same: elsewhere a unit may lie
+// in the dearest scope of each, and their costs add up. It is public.
+type Assignment struct {
+	// Key names the scope key.
+	Key string
+	// Rule says what a unit is: the column of its identifier, or for units that are
+	// rows the version of the data, a keyed digest of all records, because running
+	// numbers among equal records belong to one version (see intake).
+	Rule string
+}
+
+// IsZero reports whether nothing is said: rows of a test, or of an older version.
+func (a Assignment) IsZero() bool { return a == Assignment{} }
+
+// String is the name under which the ledger books the assignment; "" for none.
+func (a Assignment) String() string {
+	if a.IsZero() {
+		return ""
+	}
+	return a.Rule + " under " + a.Key
+}
+
+func (k *Key) String() string               { return redactedKey }
+func (k *Key) GoString() string             { return redactedKey }
+func (k *Key) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redactedKey) }
+func (k *Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redactedKey + `"`), nil }
+func (k *Key) MarshalText() ([]byte, error) { return []byte(redactedKey), nil }
+func (k *Key) LogValue() slog.Value         { return slog.StringValue(redactedKey) }

@@ -1,0 +1,22 @@
+package ledger
+
+import "fmt"
+
+// MaxDelta is the largest delta of a budget that nobody has asked for expressly. A
+// mechanism may publish one unit in 1/delta whole and keep its (epsilon, delta): beyond
+// one in a hundred that is a release of rows and no protection of them. Delta should lie
+// below 1/units in any case, which the ledger cannot check.
+const MaxDelta = "0.01"
+
+const allowLargeDelta = "--allow-large-delta"
+
+// large reports whether a delta is beyond MaxDelta.
+func (a Amount) large() bool {
+	most, _ := ParseAmount(MaxDelta)
+	return a.Cmp(most) > 0
+}
+
+func refuseLargeDelta(dataset string, delta Amount, advice string) error {
+	return &RefusedError{Dataset: dataset, Advice: advice,
+		Reason: fmt.Sprintf("delta %v is more than %s: a job may then publish more than one unit in a hundred whole; it should lie below 1/units", delta, MaxDelta)}
+}

@@ -1,0 +1,228 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pawl/core/identity"
+)
+
+// Match is a sensitive data set that a print is like.
+type Match struct {
+	Dataset  string
+	Likeness identity.Likeness // Similar or Equal
+	// Accepted says that a record of either data set says that they are different ones.
+	Accepted bool
+}
+
+// Difference is somebody's word that data which resemble a sensitive data set are of other units.
+type Difference struct {
+	Other  string `json:"other"`
+	Reason string `json:"reason"`
+	// Of says what resembles it where that is not the data set itself: "test" for a file of test rows.
+	Of string `json:"of,omitempty"`
+	By string `json:"by"`
+	At string `json:"at"`
+}
+
+// PrintKey returns the key of prints, derived from the ledger's secret. It is never to be printed.
+func (l *Ledger) PrintKey(ctx context.Context) ([32]byte, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return [32]byte{}, err
+	}
+	return derive(secret, "pawl print key", ""), nil
+}
+
+// Keep keeps prints of a data set beside the chain, as Reserve does with those of its Request. Prints are never
+// exported. Of a data set that is public none are kept.
+func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.Print) error {
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		return t.keep(s, prints)
+	})
+}
+
+// Recognise returns the sensitive data sets other than name whose kept prints the found ones are like, sorted. name
+// may be empty or unknown to the ledger. It books nothing.
+func (l *Ledger) Recognise(ctx context.Context, name string, found ...*identity.Print) (matches []Match, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.transact(ctx, false, func(t *txn) (err error) {
+		s := newState(name)
+		if name != "" {
+			if s, err = t.load(name); err != nil {
+				return err
+			}
+		}
+		matches, err = t.recognise(s, found)
+		return err
+	})
+	return matches, err
+}
+
+func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	names, err := t.Names()
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range names {
+		if other == s.name {
+			continue
+		}
+		known, err := t.prints(other)
+		if err != nil || len(known) == 0 {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		o, err := t.load(other)
+		if err != nil {
+			return nil, err
+		}
+		if o.public {
+			continue
+		}
+		m := Match{Dataset: other, Accepted: s.differs(other) || s.name != "" && o.differs(s.name)}
+		for _, k := range known {
+			for _, f := range found {
+				m.Likeness = max(m.Likeness, identity.Compare(k, f).Likeness)
+			}
+		}
+		if m.Likeness != identity.Different {
+			matches = append(matches, m)
+		}
+	}
+	return matches, nil
+}
+
+// prints reads what is kept of a data set. A print that cannot be read is an error: what it would recognise could
+// pass unseen.
+func (t *txn) prints(dataset string) ([]*identity.Print, error) {
+	kept, err := t.Prints(dataset)
+	if err != nil {
+		return nil, err
+	}
+	prints := make([]*identity.Print, 0, len(kept))
+	for _, b := range kept {
+		p, err := identity.Unmarshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("%w: a print of data set %q: %w", ErrStore, dataset, err)
+		}
+		prints = append(prints, p)
+	}
+	return prints, nil
+}
+
+// keep adds the prints that are new.
+func (t *txn) keep(s *state, prints []*identity.Print) error {
+	if s.public {
+		return nil
+	}
+	for _, p := range prints {
+		if p.Rows == 0 {
+			continue
+		}
+		if err := t.KeepPrint(s.name, p.Identity, p.Marshal()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPrints refuses data that a sensitive data set of another name has or had, and data that are mostly the same
+// unless somebody has said that they are not. A new name must not bring a new budget, nor a public one exact numbers.
+func (t *txn) checkPrints(s *state, q Request) error {
+	matches, err := t.recognise(s, q.Prints)
+	if err != nil {
+		return err
+	}
+	for _, m := range matches {
+		said := slices.ContainsFunc(q.Different, func(d Difference) bool { return d.Other == m.Dataset && d.Of == "" })
+		if m.Likeness == identity.Similar && (m.Accepted || said) {
+			continue
+		}
+		return RefuseMatch(s.name, m)
+	}
+	return nil
+}
+
+// RefuseMatch is the refusal of data under a name that does not own them.
+func RefuseMatch(name string, m Match) error {
+	if m.Likeness == identity.Equal {
+		return &RefusedError{Dataset: name, Reason: fmt.Sprintf("its rows are those of the sensitive data set %q, in whatever format and order", m.Dataset),
+			Advice: fmt.Sprintf("use that name and its budget: --same-as %s, or dataset: %s in the schema; its steward can raise the budget: pawl ledger grant %s --epsilon E --reason WHY", quote(m.Dataset), m.Dataset, quote(m.Dataset))}
+	}
+	return &RefusedError{Dataset: name, Reason: fmt.Sprintf("it resembles the sensitive data set %q so much that both seem to hold the same units", m.Dataset),
+		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which the ledger and every statement keep", quote(m.Dataset))}
+}
+
+// changedVectors says that vectors are kept of the data set, and others are found.
+func (t *txn) changedVectors(s *state, found []*identity.Print) (bool, error) {
+	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == identity.Vectors })
+	if i < 0 {
+		return false, nil
+	}
+	kept, err := t.prints(s.name)
+	if err != nil {
+		return false, err
+	}
+	any := false
+	for _, k := range kept {
+		if k.Kind == identity.Vectors {
+			if any = true; k.Identity == found[i].Identity {
+				return false, nil
+			}
+		}
+	}
+	return any, nil
+}
+
+// differ books what the request says to be different and is not booked yet.
+func (t *txn) differ(s *state, q Request) error {
+	for _, d := range q.Different {
+		if d.Reason == "" || d.Other == "" {
+			return invalid("what is said to be different needs a name and a reason")
+		}
+		if slices.ContainsFunc(s.different, func(k Difference) bool { return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of }) {
+			continue
+		}
+		if err := t.append(s, KindDifferent, differentBody{Other: d.Other, Reason: d.Reason, Of: d.Of}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// said lists what a statement shows: what holds for the data set, and what was said of test rows in this request.
+func (s *state) said(q Request) (out []Difference) {
+	for _, d := range s.different {
+		if d.Of == "" || slices.ContainsFunc(q.Different, func(k Difference) bool { return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (s *state) differs(other string) bool {
+	return slices.ContainsFunc(s.different, func(d Difference) bool { return d.Other == other && d.Of == "" })
+}
+
+func (s *state) sayDifferent(r *Record) error {
+	var b differentBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	if b.Other == "" || b.Reason == "" {
+		return broken(s.name, r.Seq, "it says what is different without a name or a reason")
+	}
+	s.different = append(s.different, Difference{Other: b.Other, Reason: b.Reason, Of: b.Of, By: r.User, At: r.Time})
+	return nil
+}

@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SeededRun is a charged entry whose noise came from a seed. Whoever knows or guesses
+// the seed can subtract the noise, so that no epsilon bounds what its outputs give away.
+type SeededRun struct {
+	Entry string `json:"entry"`
+	At    string `json:"at"`
+	By    string `json:"by"`
+}
+
+// Clearing says who answered for the outputs of seeded runs, when and why.
+type Clearing struct {
+	Act
+	Entries []string `json:"entries"`
+	// Own says that one of the runs was the clearer's own.
+	Own bool `json:"by_who_ran_it"`
+}
+
+// marking returns the entries that mark the data set: seeded, charged and not cleared.
+// On public rows a seed gives nothing away.
+func (s *state) marking() (marks []*entry) {
+	if s.public {
+		return nil
+	}
+	for _, e := range s.entries {
+		if e.NotPrivate && e.state != Cancelled && !e.cleared {
+			marks = append(marks, e)
+		}
+	}
+	return marks
+}
+
+func (s *state) seededRuns() []SeededRun {
+	runs := []SeededRun{}
+	for _, e := range s.marking() {
+		runs = append(runs, SeededRun{Entry: e.ID, At: e.at, By: e.by})
+	}
+	return runs
+}
+
+// ranBy reports whether the user made the entry's output, the first time or again.
+func (e *entry) ranBy(user string) bool { return e.by == user || slices.Contains(e.againBy, user) }
+
+// clearSeeded takes the mark off by all runs so far. One of them that commits or is run
+// again later marks the data set anew: its output was made after the steward's word.
+func (s *state) clearSeeded(r *Record) error {
+	var b reasonBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	c := Clearing{Act: Act{By: r.User, At: r.Time, Reason: b.Reason}, Entries: []string{}}
+	for _, e := range s.marking() {
+		e.cleared = true
+		c.Entries, c.Own = append(c.Entries, e.ID), c.Own || e.ranBy(r.User)
+	}
+	if len(c.Entries) == 0 {
+		return broken(s.name, r.Seq, "it clears seeded runs, and there are none")
+	}
+	s.cleared = append(s.cleared, c)
+	return nil
+}
+
+// ClearSeeded takes the mark of seeded runs off a data set: the caller answers for it
+// that their outputs never left, or were destroyed. Their charges stay. On a team's
+// ledger nobody clears his own runs. A refusal wraps ErrRefused.
+func (l *Ledger) ClearSeeded(ctx context.Context, dataset, reason string) error {
+	if strings.TrimSpace(reason) == "" {
+		return invalid("clearing seeded runs needs a reason")
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		marks := s.marking()
+		if len(marks) == 0 {
+			return &RefusedError{Dataset: dataset, Reason: "no seeded run marks it", Advice: "pawl ledger show " + quote(dataset) + " lists its entries"}
+		}
+		for _, e := range marks {
+			if !t.l.store.PerUser() && e.ranBy(l.user) {
+				return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("seeded entry %s was run by %s, and nobody clears his own on a team's ledger", e.ID, l.user),
+					Advice: "ask the data steward or a colleague"}
+			}
+		}
+		return t.append(s, KindClearSeeded, reasonBody{Reason: reason})
+	})
+}

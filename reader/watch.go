@@ -1,0 +1,27 @@
+package reader
+
+// watch hands on records as they were found, before anything is parsed.
+type watch struct {
+	record func(texts []string)
+	texts  []string // one for each column of the file
+}
+
+// watchRecords begins what o.Watch asks for.
+func (t *table) watchRecords(in records, o Options) {
+	if o.Watch == nil {
+		return
+	}
+	names := in.Header()
+	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names))}
+}
+
+// see hands on one record. What is malformed or null is empty, and so are cells that a ragged record lacks.
+func (w *watch) see(cells []cell) {
+	for i := range w.texts {
+		w.texts[i] = ""
+		if i < len(cells) && cells[i].bad == "" && !cells[i].null {
+			w.texts[i] = cells[i].text
+		}
+	}
+	w.record(w.texts)
+}
