@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"encode", "space", "reader", "scatter", "core/identity", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
-	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres"},
+	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"nn", "optim", "audit/bound"},
 	{"zoo", "audit", "audit/attack"},
 	{"model", "space/net", "audit/inference"},

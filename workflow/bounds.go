@@ -113,10 +113,11 @@ type Bounds struct {
 type BoundsOutcome struct {
 	Columns []Bounds
 	Receipt ledger.Receipt
+	booked  booked
 }
 
 // Release books the plan, and only then opens rows. When it fails after that the budget
-// stays charged.
+// stays charged. An *UnconfirmedError comes with the outcome, to be held back.
 func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, error) {
 	if env.Rows == nil || env.Ledger == nil {
 		return nil, errors.New("bounds need rows and a ledger")
@@ -124,6 +125,10 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 	permit, receipt, err := env.Ledger.Reserve(ctx, p.request(env))
 	if err != nil {
 		return nil, err
+	}
+	out := &BoundsOutcome{Receipt: receipt}
+	if err := out.booked.keep(env.Ledger, permit); err != nil {
+		return nil, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
 	}
 	found, err := p.quantiles.Release(ctx, permit, env.Rows)
 	settle := context.WithoutCancel(ctx)
@@ -133,10 +138,11 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 		}
 		return nil, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
 	}
+	out.Columns = p.bounds(found)
 	if err := env.Ledger.Commit(settle, permit); err != nil {
-		return nil, err
+		return out, &UnconfirmedError{receipt.ID, err}
 	}
-	return &BoundsOutcome{Columns: p.bounds(found), Receipt: receipt}, nil
+	return out, nil
 }
 
 // Foretell says how the ledger would decide on the release now, and books nothing.

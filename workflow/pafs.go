@@ -97,6 +97,9 @@ func (plan *Plan) drawSet(src *entropy.Source) candidate {
 func (plan *Plan) choosePAFS(ctx context.Context, env Env) (*Selected, error) {
 	out := &Selected{Plan: plan, Selection: &feature.Selection{Selector: "pafs", Level: feature.AttributeLevel}}
 	receipt, err := plan.charged(ctx, env, func(permit *ledger.Permit) error {
+		if err := out.booked.keep(env.Ledger, permit); err != nil {
+			return err
+		}
 		env.Progress.step("select", 0, 0)
 		winner, err := plan.selectSet(ctx, permit, env.Rows, float64(plan.problem.Rows))
 		if err != nil {

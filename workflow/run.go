@@ -81,6 +81,7 @@ type Outcome struct {
 	Components *Components
 	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
 	Seeded bool
+	booked booked
 }
 
 // Score is a released or exact score in the units of the report.
@@ -149,7 +150,8 @@ func (plan *Plan) digest(data []byte) string {
 
 // Run reserves the plan, runs its stages and commits. When a stage fails or ctx
 // ends after rows were opened, the reservation stays charged and nothing is
-// released; before that it is cancelled.
+// released; before that it is cancelled. An *UnconfirmedError comes with the outcome, to
+// be held back.
 func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
@@ -157,13 +159,16 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	var err error
 	out.Receipt, err = plan.charged(ctx, env, func(permit *ledger.Permit) error {
+		if err := out.booked.keep(env.Ledger, permit); err != nil {
+			return err
+		}
 		return plan.stages(ctx, env, permit, out)
 	})
 	out.Seeded = out.Receipt.NotPrivate
-	if err != nil {
+	if unconfirmed := (*UnconfirmedError)(nil); err != nil && !errors.As(err, &unconfirmed) {
 		return nil, err
 	}
-	return out, nil
+	return out, err
 }
 
 // charged reserves the plan, runs work on the permit, and commits. When work fails
@@ -190,7 +195,14 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 		}
 		return receipt, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
 	}
-	return receipt, env.Ledger.Commit(context.WithoutCancel(ctx), permit)
+	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
+		return receipt, &UnconfirmedError{receipt.ID, err}
+	}
+	// Read again through the address: what is open may be a file that is gone.
+	if err := env.Ledger.Confirm(context.WithoutCancel(ctx), permit); err != nil {
+		return receipt, &UnconfirmedError{receipt.ID, err}
+	}
+	return receipt, nil
 }
 
 func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {

@@ -80,6 +80,7 @@ type Selected struct {
 	// Search is what method pafs as published did, else nil.
 	Search    *PublishedSearch
 	occurring int // columns that are not the same in all public rows
+	booked    booked
 }
 
 // NewSelectPlan validates the input and prices the statistics that the method looks
@@ -209,6 +210,9 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 	}
 	if c.AsPublished {
 		receipt, err := plan.asBooked().charged(ctx, env, func(permit *ledger.Permit) (err error) {
+			if err := out.booked.keep(env.Ledger, permit); err != nil {
+				return err
+			}
 			if err = look(); err == nil && c.Mode == Local {
 				out.Table, err = c.publishedRows(plan, env.Rows, permit.Randomness("rows"), out.Selection.Chosen)
 			}
@@ -218,6 +222,9 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		return out, err
 	}
 	receipt, err := plan.charged(ctx, env, func(permit *ledger.Permit) error {
+		if err := out.booked.keep(env.Ledger, permit); err != nil {
+			return err
+		}
 		env.Progress.step("select", 0, 0)
 		s, err := c.noisy(ctx, plan, env.Rows, permit)
 		if err != nil {

@@ -349,7 +349,11 @@ func (out *Outcome) fillScore(s *report.Statement) {
 }
 
 func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, receipt ledger.Receipt) error {
-	view, err := env.Ledger.Show(ctx, plan.problem.Dataset)
+	return fillBudget(ctx, env.Ledger, plan.problem.Dataset, s, receipt)
+}
+
+func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report.Statement, receipt ledger.Receipt) error {
+	view, err := l.Show(ctx, dataset)
 	if err != nil {
 		return err
 	}
@@ -371,10 +375,10 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 		Total: amount(view.Total), Spent: amount(view.Spent), Reserved: amount(view.Reserved), Left: amount(view.Left),
 		Entry: receipt.ID, Head: fmt.Sprintf("%x", view.Head[:]),
 	}
-	if !env.Ledger.PerUser() {
+	if !l.PerUser() {
 		s.Budget.Ledger = "team"
 	}
-	fillPeople(s, &view, env.Ledger.User())
+	fillPeople(s, &view, l.User())
 	for _, d := range receipt.Different {
 		s.Data.Different = append(s.Data.Different, report.Different(d))
 		what := "the data resemble"
@@ -383,6 +387,7 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 		}
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason))
 	}
+	s.Warnings = append(reconciled(&view, receipt.ID), s.Warnings...)
 	return nil
 }
 

@@ -24,6 +24,9 @@ type Output struct {
 	staging string
 	replace bool
 	made    string // a directory that did not exist before, or ""
+	// Confirm is asked when all is staged, before it is moved into place; with an error
+	// nothing is. nil: nobody is asked.
+	Confirm func() error
 }
 
 // DefaultDir holds a folder of its own for each run that was given no place.
@@ -151,6 +154,14 @@ func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err err
 		o.Discard()
 		return dir, nil
 	}
+	if errors.As(err, new(*UnconfirmedError)) {
+		// Nothing may lie in the clear.
+		if o.dir == "" && dir != "" {
+			os.Remove(dir)
+		}
+		o.Discard()
+		return "", err
+	}
 	if first = err; o.dir == "" && dir != "" {
 		os.Remove(dir) // fails unless it is still empty
 	}
@@ -183,6 +194,11 @@ func (o *Output) writeInto(dir string, replace bool, m *model.Model, s *report.S
 	s.Outputs = paths(dir)
 	if err := o.stage(m, s); err != nil {
 		return err
+	}
+	if o.Confirm != nil {
+		if err := o.Confirm(); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/heads"
 	"pawl/store/postgres"
 	"pawl/store/sqlite"
 )
@@ -27,6 +29,17 @@ func (d address) String() string {
 		return postgres.Redacted(d.url)
 	}
 	return d.path
+}
+
+// absolute is String with an absolute path: the name under which the address is
+// remembered.
+func (d address) absolute() string {
+	if d.path != "" {
+		if abs, err := filepath.Abs(d.path); err == nil {
+			return abs
+		}
+	}
+	return d.String()
 }
 
 // ledgerAddress is what --ledger, PAWL_LEDGER or, failing both, the user's own says.
@@ -70,13 +83,65 @@ func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	var store ledger.Store
-	if d.url != "" {
-		store, err = postgres.Open(ctx, d.url)
-	} else {
-		store, err = sqlite.Open(ctx, d.path)
+	return a.openAt(ctx, d, ledger.Missing)
+}
+
+// openAt opens the ledger at an address. Where there is none, missing says why none may
+// be made; nil makes it.
+func (a *app) openAt(ctx context.Context, d address, missing func(ledger.Heads) error) (*ledger.Ledger, io.Closer, error) {
+	second := a.secondPlace(d)
+	store, err := openStore(ctx, d)
+	if errors.Is(err, errNoLedger) {
+		if missing != nil {
+			if err := missing(second); err != nil {
+				return nil, nil, err
+			}
+		}
+		if d.url != "" {
+			store, err = postgres.Open(ctx, d.url)
+		} else {
+			store, err = sqlite.Open(ctx, d.path)
+		}
 	}
-	return opened(store, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := ledger.Options{Heads: second, Warn: func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }}
+	return ledger.New(store, pricing.Accountant{}, o), store, nil
+}
+
+var errNoLedger = errors.New("there is no ledger yet")
+
+// openStore opens a ledger that is there, or returns errNoLedger.
+func openStore(ctx context.Context, d address) (ledger.Store, error) {
+	if d.url != "" {
+		store, err := postgres.OpenExisting(ctx, d.url)
+		if errors.Is(err, postgres.ErrNoLedger) {
+			return nil, errNoLedger
+		}
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
+	}
+	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
+		return nil, errNoLedger
+	}
+	store, err := sqlite.Open(ctx, d.path)
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+// secondPlace remembers what this machine has seen of the ledger at an address.
+func (a *app) secondPlace(d address) ledger.Heads {
+	dir, err := heads.Default()
+	if err != nil {
+		fmt.Fprintf(a.err, "warning: no home directory, so a ledger that is replaced or rolled back will not be noticed: %v\n", err)
+		return nil
+	}
+	return heads.At(dir, d.absolute())
 }
 
 // openExisting opens a ledger and makes none: a mistyped address is an error and not
@@ -86,25 +151,8 @@ func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, io.Closer, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	missing := &usageError{fmt.Sprintf("%s: there is no ledger yet", d),
-		"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}
-	if d.url != "" {
-		store, err := postgres.OpenExisting(ctx, d.url)
-		if errors.Is(err, postgres.ErrNoLedger) {
-			err = missing
-		}
-		return opened(store, err)
-	}
-	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
-		return nil, nil, missing
-	}
-	store, err := sqlite.Open(ctx, d.path)
-	return opened(store, err)
-}
-
-func opened(store ledger.Store, err error) (*ledger.Ledger, io.Closer, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	return ledger.New(store, pricing.Accountant{}, ledger.Options{}), store, nil
+	return a.openAt(ctx, d, func(second ledger.Heads) error {
+		return cmp.Or(ledger.Missing(second), error(&usageError{fmt.Sprintf("%s: there is no ledger yet", d),
+			"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}))
+	})
 }

@@ -111,6 +111,9 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	if err != nil {
 		return fmt.Errorf("the audit is booked, and failed: %w", err)
 	}
+	if err := l.ConfirmEntry(context.WithoutCancel(ctx), r.data, b.Entry); err != nil {
+		return &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
+	}
 	out.Success, out.Interval, out.StdErr = share.Value, share.Interval, share.StdErr
 	// The number is paid for, and shown even where its file cannot be written.
 	var failed error

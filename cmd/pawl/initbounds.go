@@ -162,20 +162,24 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return err
 	}
 	out, err := plan.Release(ctx, env)
-	if err != nil {
+	if err != nil && !isDoubt(err) {
 		return err
 	}
+	doubt := cmp.Or(err, out.Confirm(ctx, l))
 	v, err := viewBounds(f.out, header, plan, declared, out)
 	if err != nil {
-		return err
+		return errors.Join(doubt, err)
 	}
-	if v.mark, err = markOf(ctx, l, name); err != nil {
+	if v.mark, err = markOf(ctx, l, name); err != nil && doubt == nil {
 		return err
 	}
 	if v.mark != "" {
 		v.Warnings = append(v.Warnings, v.mark)
 	}
 	text := schema.BoundsTemplate(name, header, b.unit, b.rowsPerUnit, v.remark(), released(out, v))
+	if doubt != nil {
+		return a.holdBounds(out, f.out, text, b, doubt)
+	}
 	// The bounds are paid for, and shown even where the schema cannot be written.
 	var failed error
 	if v.Schema, failed = a.writePaid(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); failed != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,11 +32,11 @@ comes from PGPASSWORD or ~/.pgpass, so that it stays out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
-		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, export, import, declare-public"),
+		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, reconcile, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerClearSeeded(), a.ledgerShow(),
-		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
+		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerReconcile(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
 	return c
 }
 
@@ -116,9 +117,12 @@ func (a *app) ledgerVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [NAME]",
 		Short: "Check that no record was edited, removed or reordered",
-		Long: `Read the whole log of a data set, or of all, and check its hash chain. The exit
-status is 0 when it holds and 4 when it does not. A log that was replaced as a whole
-has a chain that holds; --head, a value printed in an earlier report, convicts it.`,
+		Long: `Read the whole log of a data set, or of all, and check its hash chain, the
+authentication code of its head under the ledger's key, and what this machine has seen of
+it, kept in a second place. The exit status is 0 when all hold, 4 when the chain or the
+code does not, and 3 when records are gone that this machine has seen. On another machine,
+or where the second place is lost too, a log that was replaced as a whole passes; --head,
+a value printed in an earlier report, convicts it.`,
 		Example: "  pawl ledger verify clinic\n  pawl ledger verify clinic --head 9b3f6a0c51d27e88...",
 		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -149,30 +153,27 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 		if names, err = l.Names(ctx); err != nil {
 			return err
 		}
+		gone, err := l.Remembered(ctx)
+		if err != nil {
+			return err
+		}
+		names = slices.Compact(slices.Sorted(slices.Values(append(names, gone...))))
 		if len(names) == 0 {
 			return &usageError{"the ledger has no data set to verify", "name another ledger with --ledger sqlite:PATH"}
 		}
 	}
-	type verified struct {
-		Name    string `json:"name"`
-		Records int    `json:"records"`
-		Head    string `json:"head"`
-	}
 	out := struct {
-		OK       bool       `json:"ok"`
-		Datasets []verified `json:"datasets"`
+		OK       bool             `json:"ok"`
+		Datasets []ledger.Checked `json:"datasets"`
 	}{OK: true}
 	var faults []error
 	for _, name := range names {
-		if err := l.Verify(ctx, name, heads...); err != nil {
+		checked, err := l.Check(ctx, name, heads...)
+		if err != nil {
 			faults = append(faults, a.nearName(ctx, l, name, err))
 			continue
 		}
-		records, err := l.Records(ctx, name)
-		if err != nil {
-			return err
-		}
-		out.Datasets = append(out.Datasets, verified{name, len(records), fmt.Sprintf("%x", records[len(records)-1].Hash[:])})
+		out.Datasets = append(out.Datasets, checked)
 	}
 	if len(faults) > 0 {
 		return errors.Join(faults...)
@@ -182,6 +183,7 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 	}
 	for _, v := range out.Datasets {
 		fmt.Fprintf(a.out, "%s: the chain of %d records holds; head %s\n", v.Name, v.Records, v.Head)
+		fmt.Fprintf(a.out, "  authentication code: %s\n  second place: %s\n", v.Codes, v.SecondPlace)
 	}
 	return nil
 }

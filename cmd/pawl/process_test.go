@@ -25,7 +25,7 @@ import (
 func process(dir string, args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), asProgram+"=1", "XDG_DATA_HOME="+dir, "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
+	c.Env = append(os.Environ(), asProgram+"=1", "XDG_DATA_HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
 	return c
 }
 
@@ -92,6 +92,46 @@ func TestKillKeepsReservation(t *testing.T) {
 				t.Errorf("the next run: %v, want exit status %d", err, exitRefused)
 			}
 		})
+	}
+}
+
+// A ledger that somebody deletes while a run trains: the run is charged, nothing is
+// released, and the next one does not begin afresh.
+func TestLedgerDeletedWhileItTrains(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeClinic(dir, 40_000); err != nil {
+		t.Fatal(err)
+	}
+	fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough"}
+	c := process(dir, fit...)
+	var stdout, stderr strings.Builder
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "pawl", "ledger.db")
+	if !waitForReservation(path, 30*time.Second) {
+		_ = c.Process.Kill()
+		t.Fatalf("no reservation was booked: %v: %s", c.Wait(), stderr.String())
+	}
+	remove(t, path)
+	_ = c.Wait()
+	held, _ := filepath.Glob(filepath.Join(dir, "pawl-out", "*"))
+	if c.ProcessState.ExitCode() != exitRefused || stdout.Len() > 0 || len(held) != 1 || !strings.Contains(held[0], "held-") {
+		t.Fatalf("exit status %d, files %v, it said %s%s", c.ProcessState.ExitCode(), held, stdout.String(), stderr.String())
+	}
+	again := process(dir, fit...)
+	if err := again.Run(); again.ProcessState.ExitCode() != exitRefused {
+		t.Errorf("the next run: %v, want exit status %d", err, exitRefused)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a new ledger was begun")
+	}
+	if out, err := process(dir, "ledger", "reconcile", held[0], "--reason", "deleted by mistake").CombinedOutput(); err != nil {
+		t.Errorf("reconcile: %v: %s", err, out)
+	}
+	if s := account(t, dir, "clinic"); !(s.Spent.Epsilon > 0.9) || s.Left.Epsilon > 0.1 || len(s.Entries) != 1 {
+		t.Errorf("spent %v, left %v, entries %+v", s.Spent.Epsilon, s.Left.Epsilon, s.Entries)
 	}
 }
 

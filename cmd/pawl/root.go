@@ -157,6 +157,8 @@ func status(err error) int {
 		kept       *checkpoint.Error
 	)
 	switch {
+	case errors.As(err, new(*workflow.UnconfirmedError)), errors.As(err, new(*workflow.HeldError)): // whatever the ledger's own fault is
+		return exitRefused
 	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown), errors.As(err, &convicted):
 		return exitFailed
 	case errors.Is(err, ledger.ErrRefused):

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -156,14 +158,18 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 	env.Progress = progress.step
 	out, err := plan.Choose(ctx, env)
 	progress.done()
-	if err != nil {
+	if err != nil && !isDoubt(err) {
 		return err
 	}
+	doubt := err
 	s, err := out.Statement(ctx, env, version(), now)
-	if err != nil {
-		return err
+	if s == nil {
+		return errors.Join(doubt, err)
 	}
 	v := viewSelection(out, s)
+	if doubt = cmp.Or(doubt, err, out.Confirm(ctx, l)); doubt != nil {
+		return a.holdSelection(out, s, v, f.table, doubt)
+	}
 	if file != nil {
 		if err := file.write(tableWriter(f.table, out.Table)); err != nil {
 			return err

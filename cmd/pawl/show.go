@@ -150,6 +150,9 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	printSeeded(t, s)
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
+	for _, r := range s.Reconciled {
+		fmt.Fprintf(t, "RECONCILED\tby %s at %s: %s\n", r.By, when(r.At), r.Reason)
+	}
 	for _, part := range []struct{ name, epsilon string }{
 		{"total", limit(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limit(s.Left.Epsilon)},
 	} {
@@ -215,6 +218,9 @@ func state(e *ledger.Entry) string {
 	if e.NotPrivate {
 		s += ", NOT PRIVATE"
 	}
+	if r := e.Rebooked; r != nil {
+		s += fmt.Sprintf(", booked again by %s: %s", r.By, r.Reason)
+	}
 	if f := e.Foreign; f != nil {
 		s += fmt.Sprintf(", booked by %s: %s", f.BookedBy, f.Reason)
 	}
@@ -231,6 +237,9 @@ func protects(s *ledger.Statement) string {
 	}
 	if s.RowsPerUnit > 1 {
 		unit += fmt.Sprintf(" (up to %d rows)", s.RowsPerUnit)
+	}
+	if !s.Relation.Valid() {
+		return unit // so far the log was only reconciled
 	}
 	return unit + ", under " + s.Relation.String()
 }

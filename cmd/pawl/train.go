@@ -309,17 +309,13 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	env.Progress = progress.step
 	outcome, err := plan.Run(ctx, env)
 	progress.done()
-	if err != nil {
+	if err != nil && !isDoubt(err) {
 		return err
 	}
-	s, err := outcome.Statement(ctx, env, version(), now)
+	ran = true // from here on what is staged is Write's
+	s, dir, err := a.deliver(ctx, out, outcome, env, err, now)
 	if err != nil {
 		return err
-	}
-	ran = true
-	dir, err := out.Write(outcome.Model, s)
-	if err != nil {
-		return fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
 	}
 	if to.path != "" && dir != to.path {
 		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))

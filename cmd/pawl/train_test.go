@@ -74,6 +74,7 @@ func atHome(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("XDG_STATE_HOME", "")
 	t.Setenv("PAWL_LEDGER", "")
 	return dir
 }

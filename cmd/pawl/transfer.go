@@ -152,7 +152,18 @@ An export is as old as it is: what was charged after it was written is not in it
 			if _, err := f.Seek(0, 0); err != nil {
 				return err
 			}
-			l, store, err := a.openLedger(c.Context())
+			// A ledger that was lost may be put back by its export; Import asks for its secret.
+			d, err := a.ledgerAddress()
+			if err != nil {
+				return err
+			}
+			l, store, err := a.openAt(c.Context(), d, func(second ledger.Heads) error {
+				if err := ledger.MayRestore(f, second); err != nil {
+					return err
+				}
+				_, err := f.Seek(0, 0)
+				return err
+			})
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,11 @@
 // go on in another ledger.
 //
 // The ledger is bookkeeping that keeps honest people honest: it detects edited,
-// cut and reordered logs, but whoever can write its files can also replace them
-// whole. The chain head printed in a report is what such a replacement cannot
-// reproduce; pass it to Verify.
+// cut and reordered logs by their chain, and by a code of each head under its secret
+// what was cut or written again so that the chain holds. A second place (Heads)
+// remembers what this machine has seen, so that a ledger that was deleted, swapped
+// or put back from an old copy is refused until somebody says why (Reconcile).
+// Confirm asks through the ledger's address, last before an output leaves. Whoever
+// can write both places and reads the secret can replace both; the chain head
+// printed in a report is what that cannot reproduce; pass it to Verify.
 package ledger

@@ -46,7 +46,12 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 	var out []Imported
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err = l.store.Update(ctx, func(tx Tx) error {
+	if l.restores(header) {
+		l.self.accepting = true
+		defer func() { l.self.accepting = false }()
+	}
+	err = l.transact(ctx, true, func(t *txn) error {
+		tx := t.Tx
 		out = nil
 		known, err := tx.Secret()
 		if err != nil {
@@ -58,18 +63,27 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 				return err
 			}
 		}
+		if l.self.accepting && !same {
+			return contradicted("", "another ledger stands where that of the export was")
+		}
 		for _, name := range names {
 			if !same && logs[name].scoped() {
 				return &RefusedError{Dataset: name, Reason: "its account has scopes, and they belong to the secret of the ledger that it comes from",
 					Advice: "export with --with-secret and import into a new ledger: pawl ledger export --all --with-secret --output FILE"}
 			}
-			added, err := merge(tx, logs[name])
+			added, err := t.merge(logs[name])
 			if err != nil {
 				return err
 			}
 			out = append(out, Imported{Name: name, Added: added, Total: logs[name].head.Seq, Head: logs[name].head.Hash})
 		}
-		return nil
+		// The ledger may have taken the secret of the export.
+		secret, err := tx.Secret()
+		if err != nil {
+			return err
+		}
+		t.done = func() { l.self.secret, l.self.id, l.self.told = secret, keyID(secret), nil }
+		return t.SetCode("", code(secret, "", Head{}))
 	})
 	if err != nil {
 		return nil, err
@@ -108,36 +122,62 @@ func adopt(tx Tx, header exportHeader) (bool, error) {
 }
 
 // merge appends the records that follow those which are here.
-func merge(tx Tx, g *importedLog) (added int, err error) {
-	here, err := tx.Records(g.name, 0)
+func (t *txn) merge(g *importedLog) (added int, err error) {
+	own, err := t.extend(newState(g.name))
 	if err != nil {
 		return 0, err
 	}
-	head, err := tx.Head(g.name)
-	if err != nil {
+	if err := t.checkCode(own); err != nil {
 		return 0, err
 	}
-	own := newState(g.name)
-	for i := range here {
-		if err := own.apply(&here[i]); err != nil {
-			return 0, err
-		}
-	}
-	if own.head.Seq != head.Seq || own.known() && own.head.Hash != head.Hash {
-		return 0, broken(g.name, own.head.Seq, "the log ends here, its head says record %d", head.Seq)
-	}
-	n := min(len(here), len(g.records))
+	n := min(len(own.hashes), len(g.records))
 	// Hashes chain: where the last common record agrees, all before it do.
-	if n > 0 && here[n-1].Hash != g.records[n-1].Hash {
+	if n > 0 && own.hashes[n-1] != g.records[n-1].Hash {
 		return 0, &RefusedError{Dataset: g.name, Reason: "this ledger holds another history of it",
 			Advice: "import it into a new ledger: pawl ledger import FILE --ledger sqlite:PATH"}
 	}
 	for _, r := range g.records[n:] {
-		if err := tx.Append(r); err != nil {
+		if err := t.Append(r); err != nil {
 			return 0, err
 		}
 	}
-	return len(g.records) - n, nil
+	secret, err := t.Secret()
+	if err != nil {
+		return 0, err
+	}
+	head := own.head
+	if len(g.records) > n {
+		head = g.head
+	}
+	if t.heads[g.name] = head; !t.coded || head.Seq == 0 {
+		return len(g.records) - n, nil
+	}
+	return len(g.records) - n, t.SetCode(g.name, code(secret, g.name, head))
+}
+
+// MayRestore refuses to begin a new ledger for an export where another one stood, unless
+// the export is of that one and holds its secret.
+func MayRestore(r io.Reader, heads Heads) error {
+	header, _, err := readExport(r)
+	if err != nil {
+		return err
+	}
+	if heads != nil && header.Secret != "" {
+		if known, err := heads.Known(); err == nil && known == header.KeyID {
+			return nil
+		}
+	}
+	return Missing(heads)
+}
+
+// restores reports whether an import puts back the ledger that was last seen at the
+// address, its secret included.
+func (l *Ledger) restores(header exportHeader) bool {
+	if l.heads == nil || header.Secret == "" {
+		return false
+	}
+	known, err := l.heads.Known()
+	return err == nil && known == header.KeyID
 }
 
 // readExport reads and verifies a whole export.

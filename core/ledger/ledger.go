@@ -23,6 +23,12 @@ import (
 type Options struct {
 	User  string
 	Clock func() time.Time
+	// Heads is the second place that remembers what this machine has seen of the
+	// ledger; nil: none, and a ledger that was replaced between runs is not noticed.
+	Heads Heads
+	// Warn is told, in one line and once, when the second place has nothing to compare
+	// with or cannot be used; nil: nobody is.
+	Warn func(string)
 }
 
 // Ledger decides on a Store. It is safe for concurrent use, and any number of
@@ -32,10 +38,13 @@ type Ledger struct {
 	accountant Accountant
 	user       string
 	clock      func() time.Time
+	heads      Heads
+	warn       func(string)
 
 	mu     sync.Mutex // serialises transactions of this process; guards the rest
 	states map[string]*state
 	issued map[*sealed.Permit]bool // permits of Reserve that are not settled; true: a replay
+	self   self
 
 	prices prices
 }
@@ -53,7 +62,7 @@ func New(store Store, accountant Accountant, o Options) *Ledger {
 	}
 	// An export is JSON and a database takes text only.
 	o.User = strings.ToValidUTF8(strings.ReplaceAll(o.User, "\x00", ""), "?")
-	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock,
+	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock, heads: o.Heads, warn: o.Warn,
 		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
 }
 
@@ -124,20 +133,22 @@ func (l *Ledger) Key(ctx context.Context, dataset string) (*sealed.Key, error) {
 	return sealed.NewKey(dataset, derive(secret, "pawl scope key", dataset), derive(secret, "pawl prints of data", "")), nil
 }
 
-func (l *Ledger) secret(ctx context.Context) (secret []byte, err error) {
-	err = l.store.View(ctx, func(tx Tx) error { secret, err = tx.Secret(); return err })
-	if err == nil && len(secret) != 32 {
-		err = fmt.Errorf("%w: its secret key is damaged", ErrStore)
-	}
-	return secret, err
+func (l *Ledger) secret(ctx context.Context) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.transact(ctx, false, func(*txn) error { return nil })
+	return l.self.secret, err
 }
 
 // txn is one transaction of a Ledger.
 type txn struct {
 	Tx
 	l        *Ledger
-	appended []string // data sets whose cached state runs ahead of the store
-	done     func()   // runs after a durable commit
+	appended []string        // data sets whose cached state runs ahead of the store
+	done     func()          // runs after a durable commit
+	coded    bool            // the heads have authentication codes
+	uncoded  string          // what was wrong with all of them when the transaction began; "": nothing
+	heads    map[string]Head // of what was loaded or appended to
 }
 
 // update runs fn on the state of a data set within one transaction.
@@ -147,25 +158,13 @@ func (l *Ledger) update(ctx context.Context, dataset string, fn func(*txn, *stat
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := &txn{l: l}
-	err := l.store.Update(ctx, func(tx Tx) error {
-		t.Tx = tx
+	return l.transact(ctx, true, func(t *txn) error {
 		s, err := t.load(dataset)
 		if err != nil {
 			return err
 		}
 		return fn(t, s)
 	})
-	if err != nil {
-		for _, name := range t.appended {
-			delete(l.states, name)
-		}
-		return err
-	}
-	if t.done != nil {
-		t.done()
-	}
-	return nil
 }
 
 // view runs fn on the state of a known data set.
@@ -175,8 +174,8 @@ func (l *Ledger) view(ctx context.Context, dataset string, fn func(*state) error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.store.View(ctx, func(tx Tx) error {
-		s, err := (&txn{Tx: tx, l: l}).load(dataset)
+	return l.transact(ctx, false, func(t *txn) error {
+		s, err := t.load(dataset)
 		if err != nil {
 			return err
 		}
@@ -191,28 +190,37 @@ func (l *Ledger) view(ctx context.Context, dataset string, fn func(*state) error
 // are read, so a decision does not grow with the log. A log that lost what this
 // process has seen (an old copy was put in its place) is broken to it.
 func (t *txn) load(dataset string) (*state, error) {
-	head, err := t.Head(dataset)
-	if err != nil {
-		return nil, err
-	}
 	s := t.l.states[dataset]
 	if s == nil {
 		s = newState(dataset)
 	}
-	records, err := t.Records(dataset, s.head.Seq)
+	s, err := t.extend(s)
+	if err != nil {
+		return nil, err
+	}
+	t.l.states[dataset] = s
+	return s, t.vouch(s)
+}
+
+// extend applies the records that follow a state to it.
+func (t *txn) extend(s *state) (*state, error) {
+	head, err := t.Head(s.name)
+	if err != nil {
+		return nil, err
+	}
+	records, err := t.Records(s.name, s.head.Seq)
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		if err := s.apply(&records[i]); err != nil {
-			delete(t.l.states, dataset)
+			delete(t.l.states, s.name)
 			return nil, err
 		}
 	}
 	if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
-		return nil, broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
+		return nil, broken(s.name, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
 	}
-	t.l.states[dataset] = s
 	return s, nil
 }
 
@@ -229,6 +237,12 @@ func (t *txn) append(s *state, kind Kind, body any) error {
 	if err := t.Append(r); err != nil {
 		return err
 	}
+	if t.coded {
+		if err := t.SetCode(s.name, code(t.l.self.secret, s.name, Head{r.Seq, r.Hash})); err != nil {
+			return err
+		}
+	}
+	t.heads[s.name] = Head{r.Seq, r.Hash}
 	return s.apply(&r)
 }
 

@@ -19,12 +19,13 @@ type Memory struct {
 	mu      sync.Mutex
 	records map[string][]Record
 	secret  []byte
+	codes   map[string][]byte
 	prints  map[string]map[[32]byte][]byte // by data set and identity
 }
 
 // NewMemory returns an empty per-user store.
 func NewMemory() *Memory {
-	m := &Memory{records: map[string][]Record{}, secret: make([]byte, 32), prints: map[string]map[[32]byte][]byte{}}
+	m := &Memory{records: map[string][]Record{}, codes: map[string][]byte{}, secret: make([]byte, 32), prints: map[string]map[[32]byte][]byte{}}
 	rand.Read(m.secret)
 	return m
 }
@@ -53,12 +54,14 @@ func (m *Memory) Update(ctx context.Context, fn func(Tx) error) error {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
 	tx := &memoryTx{m: m, before: map[string]int{}}
+	codes := maps.Clone(m.codes)
 	done := false
 	defer func() {
 		if !done { // an error or a panic
 			for name, n := range tx.before {
 				m.records[name] = m.records[name][:n]
 			}
+			m.codes = codes
 			for _, k := range tx.kept {
 				delete(m.prints[k.dataset], k.identity)
 			}
@@ -121,6 +124,16 @@ func (t *memoryTx) Append(r Record) error {
 }
 
 func (t *memoryTx) Secret() ([]byte, error) { return slices.Clone(t.m.secret), nil }
+
+func (t *memoryTx) Code(dataset string) ([]byte, error) { return t.m.codes[dataset], nil }
+
+func (t *memoryTx) SetCode(dataset string, code []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a code in a read-only transaction", ErrStore)
+	}
+	t.m.codes[dataset] = slices.Clone(code)
+	return nil
+}
 
 func (t *memoryTx) Adopt(secret []byte) error {
 	if t.readOnly || len(t.m.records) > 0 {

@@ -51,8 +51,7 @@ func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.P
 func (l *Ledger) Recognise(ctx context.Context, name string, found ...*identity.Print) (matches []Match, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err = l.store.View(ctx, func(tx Tx) error {
-		t := &txn{Tx: tx, l: l}
+	err = l.transact(ctx, false, func(t *txn) (err error) {
 		s := newState(name)
 		if name != "" {
 			if s, err = t.load(name); err != nil {

@@ -32,6 +32,7 @@ const (
 	KindUnfreeze      Kind = "unfreeze"       // and is no longer
 	KindApprove       Kind = "approve"        // somebody agrees to the release of an entry's output
 	KindBook          Kind = "book"           // a run outside of pawl is charged and committed
+	KindReconcile     Kind = "reconcile"      // a log that contradicts what was seen of it goes on; an entry that it lost is booked again
 	KindClearSeeded   Kind = "clear_seeded"   // a steward answers for the outputs of seeded runs
 	KindDifferent     Kind = "different"      // what resembles a sensitive data set is said to be of other units
 )
@@ -121,8 +122,10 @@ type (
 
 // decode reads a body strictly: a field that this version does not know may
 // change the meaning of the record, so it fails closed.
-func decode(r *Record, body any) error {
-	d := json.NewDecoder(bytes.NewReader(r.Body))
+func decode(r *Record, body any) error { return decodeText(r, r.Body, body) }
+
+func decodeText(r *Record, text []byte, body any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(body); err != nil {
 		return newer(r.Dataset, r.Seq, "cannot read the body of %q: %v", r.Kind, err)

@@ -20,7 +20,7 @@ type Statement struct {
 	Public      bool        `json:"public"`
 	Unit        string      `json:"unit"`
 	RowsPerUnit int         `json:"rows_per_unit"`
-	Relation    dp.Relation `json:"relation"`
+	Relation    dp.Relation `json:"relation,omitzero"` // 0 while nobody has declared it
 	Created     string      `json:"created"`
 	// Granted is nil when nobody granted a budget: a public data set without limit.
 	Granted *Grant `json:"granted"`
@@ -39,6 +39,8 @@ type Statement struct {
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
 	Head    Hash    `json:"head"`
 	Entries []Entry `json:"entries"`
+	// Reconciled lists what was said of a log that did not hold what had been seen of it.
+	Reconciled []Reconciliation `json:"reconciled,omitempty"`
 }
 
 // Standing is a limit and what is charged to it.
@@ -87,7 +89,9 @@ type Entry struct {
 	// entries of versions that did not name it, and of runs outside of pawl.
 	Assignment string   `json:"assignment,omitempty"`
 	Foreign    *Foreign `json:"foreign,omitempty"`
-	Approvals  []Act    `json:"approvals"`
+	// Rebooked says who booked it again after a ledger had lost it, and why.
+	Rebooked  *Act  `json:"rebooked,omitempty"`
+	Approvals []Act `json:"approvals"`
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
@@ -123,7 +127,7 @@ func (s *state) snapshot() *state {
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
 		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
-		SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
+		Reconciled: slices.Clone(s.reconciled), SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
@@ -132,7 +136,7 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
 		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
-			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Approvals: append([]Act{}, e.approvals...)}
+			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
 		p := prices.one(e.event, e.Event)
 		shown.Epsilon, shown.Method = p.epsilon, p.method
 		out.Entries = append(out.Entries, shown)

@@ -39,6 +39,7 @@ type entry struct {
 	digest    Hash     // the bytes it was booked for
 	replayed  bool     // another permit for it was handed out
 	foreign   *Foreign // nil: pawl ran it
+	rebooked  *Act     // nil: it was booked when it ran
 	approvals []Act
 	againBy   []string // users whose replays made its output again
 	cleared   bool     // a steward answered for its output, which was seeded
@@ -46,7 +47,8 @@ type entry struct {
 
 // assigned is the event of an entry with the assignment that its scopes belong to.
 func (s *state) assigned(e *entry) Assigned {
-	return Assigned{s.assignment(e.Assignment, e.ID, e.foreign != nil), e.event}
+	// What is booked again may have been assigned by the key of another ledger.
+	return Assigned{s.assignment(e.Assignment, e.ID, e.foreign != nil || e.rebooked != nil), e.event}
 }
 
 // assignment is the name under which the scopes of an entry add up with those of others.
@@ -74,6 +76,7 @@ func (s *state) assignment(booked, id string, foreign bool) string {
 type state struct {
 	name    string
 	head    Head
+	hashes  []Hash // of the records, in order
 	created string // time of the first record
 	unit    string // "" until somebody declares it
 	rows    int    // rows per unit, 0 until somebody declares it
@@ -83,6 +86,7 @@ type state struct {
 	columnKey string
 	relation  dp.Relation
 	public    bool
+	declared  bool    // a first use or a steward said what the data set is
 	budget    *budget // nil: nothing was granted
 	digest    Hash    // zero until the first use
 	digests   map[Hash]bool
@@ -95,7 +99,8 @@ type state struct {
 	shares    map[string]*share
 	cleared   []Clearing
 	// different holds what was said to be of other units than a data set which it resembles.
-	different []Difference
+	different  []Difference
+	reconciled []Reconciliation
 }
 
 func newState(name string) *state {
@@ -147,6 +152,8 @@ func (s *state) apply(r *Record) error {
 		err = s.approve(r)
 	case KindBook:
 		err = s.book(r)
+	case KindReconcile:
+		err = s.reconcile(r)
 	case KindClearSeeded:
 		err = s.clearSeeded(r)
 	case KindDifferent:
@@ -161,7 +168,7 @@ func (s *state) apply(r *Record) error {
 	if s.created == "" {
 		s.created = r.Time
 	}
-	s.head = Head{Seq: r.Seq, Hash: r.Hash}
+	s.head, s.hashes = Head{Seq: r.Seq, Hash: r.Hash}, append(s.hashes, r.Hash)
 	return nil
 }
 
@@ -173,7 +180,7 @@ func (s *state) create(r *Record) error {
 	if s.budget != nil {
 		return broken(s.name, r.Seq, "the data set has a budget already")
 	}
-	if !s.known() {
+	if !s.declared {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
@@ -186,7 +193,7 @@ func (s *state) register(r *Record) error {
 	if err := decode(r, &b); err != nil {
 		return err
 	}
-	if !s.known() {
+	if !s.declared {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
@@ -197,6 +204,7 @@ func (s *state) register(r *Record) error {
 
 // declare fills in what nobody has declared yet; what stands is never replaced.
 func (s *state) declare(unit string, rows int, relation dp.Relation) {
+	s.declared = true
 	if s.unit == "" {
 		s.unit = unit
 	}

@@ -33,6 +33,11 @@ type Tx interface {
 	// Secret returns the ledger's random 32-byte key, drawn from the operating
 	// system once, when the store was created.
 	Secret() ([]byte, error)
+	// Code returns the authentication code that SetCode kept beside the head of a data
+	// set, apart from heads and records; nil where there is none. The data set "" has
+	// the mark that a ledger has codes.
+	Code(dataset string) ([]byte, error)
+	SetCode(dataset string, code []byte) error
 	// Adopt replaces the key by that of another ledger, whose logs are about to be
 	// imported. It is an error once the ledger holds a record.
 	Adopt(secret []byte) error

@@ -8,13 +8,21 @@ import (
 
 // Public reports whether the data set is public in the ledger.
 func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err error) {
-	err = l.view(ctx, dataset, func(s *state) error { public = s.public; return nil })
+	err = l.view(ctx, dataset, func(s *state) error {
+		if !s.declared { // so far it was only reconciled
+			return unknown(dataset)
+		}
+		public = s.public
+		return nil
+	})
 	return public, err
 }
 
 // Names lists the data sets of the ledger.
 func (l *Ledger) Names(ctx context.Context) (names []string, err error) {
-	err = l.store.View(ctx, func(tx Tx) error { names, err = tx.Names(); return err })
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.transact(ctx, false, func(t *txn) error { names, err = t.Names(); return err })
 	return names, err
 }
 
@@ -40,37 +48,34 @@ func (l *Ledger) Verify(ctx context.Context, dataset string, heads ...string) er
 	return nil
 }
 
-// verified reads a whole log and checks its chain.
-func (l *Ledger) verified(ctx context.Context, dataset string) ([]Record, error) {
-	records, head, err := l.read(ctx, dataset)
-	if err != nil {
+// verified reads a whole log and checks its chain, its code, and what was seen of it.
+func (l *Ledger) verified(ctx context.Context, dataset string) (records []Record, err error) {
+	if err := checkName(dataset); err != nil {
 		return nil, err
 	}
-	s := newState(dataset)
-	for i := range records {
-		if err := s.apply(&records[i]); err != nil {
-			return nil, err
-		}
-	}
-	if s.head != head {
-		return nil, broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
-	}
-	return records, nil
-}
-
-func (l *Ledger) read(ctx context.Context, dataset string) (records []Record, head Head, err error) {
-	if err := checkName(dataset); err != nil {
-		return nil, head, err
-	}
-	err = l.store.View(ctx, func(tx Tx) error {
-		if head, err = tx.Head(dataset); err != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.transact(ctx, false, func(t *txn) error {
+		head, err := t.Head(dataset)
+		if err != nil {
 			return err
 		}
-		records, err = tx.Records(dataset, 0)
-		return err
+		if records, err = t.Records(dataset, 0); err != nil {
+			return err
+		}
+		s := newState(dataset)
+		for i := range records {
+			if err := s.apply(&records[i]); err != nil {
+				return err
+			}
+		}
+		if _, seen := l.self.seen.Heads[dataset]; len(records) == 0 && head.Seq == 0 && !seen {
+			return unknown(dataset)
+		}
+		if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
+			return broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
+		}
+		return t.vouch(s)
 	})
-	if err == nil && len(records) == 0 && head.Seq == 0 {
-		err = unknown(dataset)
-	}
-	return records, head, err
+	return records, err
 }

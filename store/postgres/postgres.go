@@ -4,7 +4,7 @@
 // that runs with fsync off is refused).
 //
 // The role that creates the ledger owns its tables. Others need USAGE on the schema,
-// SELECT on its tables, INSERT on records, heads and prints, and UPDATE on heads.
+// SELECT on its tables, INSERT on records, heads, prints and codes, and UPDATE on heads and codes.
 package postgres
 
 import (
@@ -92,23 +92,23 @@ func connect(ctx context.Context, url string) (s *Store, ready bool, err error) 
 		return s, false, err
 	}
 	if ready, err = inspect(ctx, s.pool, s.name); ready && err == nil {
-		err = s.addPrints(ctx)
+		err = errors.Join(s.addTable(ctx, "prints", prints), s.addTable(ctx, "codes", codes))
 	}
 	return s, ready, err
 }
 
-// addPrints adds the table of prints to a ledger of before. Who may not leaves it to the
-// owner; until then copies are recognised by their bytes alone.
-func (s *Store) addPrints(ctx context.Context) error {
-	there, err := hasPrints(ctx, s.pool)
+// addTable adds a table that ledgers of before lack. Who may not leaves it to the owner;
+// until then copies are recognised by their bytes alone, and nobody has codes.
+func (s *Store) addTable(ctx context.Context, name, table string) error {
+	there, err := hasTable(ctx, s.pool, name)
 	if there || err != nil {
 		return err
 	}
 	err = s.run(ctx, writing, func(tx pgx.Tx) error {
-		if there, err := hasPrints(ctx, tx); there || err != nil { // another process was first
+		if there, err := hasTable(ctx, tx, name); there || err != nil { // another process was first
 			return err
 		}
-		_, err := tx.Exec(ctx, prints)
+		_, err := tx.Exec(ctx, table)
 		return err
 	})
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) && e.Code == "42501" { // insufficient_privilege
@@ -117,8 +117,8 @@ func (s *Store) addPrints(ctx context.Context) error {
 	return err
 }
 
-func hasPrints(ctx context.Context, q querier) (there bool, err error) {
-	err = q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'pawl_ledger' AND tablename = 'prints')`).Scan(&there)
+func hasTable(ctx context.Context, q querier, name string) (there bool, err error) {
+	err = q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'pawl_ledger' AND tablename = $1)`, name).Scan(&there)
 	return there, err
 }
 
@@ -158,7 +158,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		if ready, err := inspect(ctx, tx, s.name); ready || err != nil { // another process was first
 			return err
 		}
-		if _, err := tx.Exec(ctx, tables+prints); err != nil {
+		if _, err := tx.Exec(ctx, tables+prints+codes); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO pawl_ledger.version (version) VALUES ($1)`, schemaVersion); err != nil {

@@ -281,9 +281,43 @@ func TestRoleWithoutRights(t *testing.T) {
 	if _, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25)); err == nil || !strings.Contains(err.Error(), "no right") {
 		t.Errorf("reserve: %v", err)
 	}
-	must(t, sql(t, address, "GRANT INSERT ON pawl_ledger.records, pawl_ledger.heads TO "+role, "GRANT UPDATE ON pawl_ledger.heads TO "+role))
+	must(t, sql(t, address, "GRANT INSERT ON pawl_ledger.records, pawl_ledger.heads, pawl_ledger.codes TO "+role, "GRANT UPDATE ON pawl_ledger.heads, pawl_ledger.codes TO "+role))
 	if _, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25)); err != nil {
 		t.Errorf("reserve with the documented rights: %v", err)
+	}
+}
+
+// A ledger of before has no table of codes. Until its owner comes, others book without;
+// then they have the rights that they had on the heads, in processes that run already too.
+func TestOwnerAddsCodes(t *testing.T) {
+	t.Parallel()
+	address := spent(t)
+	role := fmt.Sprintf("pawl_writer_%x", rand.Uint64())
+	must(t, sql(t, address, "DROP TABLE pawl_ledger.codes", "CREATE ROLE "+role+" LOGIN PASSWORD 'S3cret'", "GRANT USAGE ON SCHEMA pawl_ledger TO "+role,
+		"GRANT SELECT ON ALL TABLES IN SCHEMA pawl_ledger TO "+role,
+		"GRANT INSERT ON pawl_ledger.records, pawl_ledger.heads TO "+role, "GRANT UPDATE ON pawl_ledger.heads TO "+role))
+	t.Cleanup(func() { must(t, sql(t, server(t), "DROP ROLE "+role)) })
+	t.Cleanup(func() { must(t, sql(t, address, "DROP OWNED BY "+role)) })
+	u, err := url.Parse(address)
+	must(t, err)
+	u.User = url.UserPassword(role, "S3cret")
+	theirs := open(t, u.String())
+	defer theirs.Close()
+	l := ledgertest.New(theirs)
+	p, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.0625))
+	must(t, err)
+	owner := open(t, address)
+	defer owner.Close()
+	must(t, ledgertest.New(owner).Grant(ctx, "d", "2", "", "more"))
+	must(t, l.Commit(ctx, p))
+	checked, err := ledgertest.New(owner).Check(ctx, "d")
+	must(t, err)
+	if !strings.Contains(checked.Codes, "signed") {
+		t.Errorf("codes: %s", checked.Codes)
+	}
+	must(t, sql(t, address, "UPDATE pawl_ledger.codes SET code = 'x' WHERE dataset = 'd'"))
+	if err := l.Verify(ctx, "d"); !errors.Is(err, ledger.ErrBroken) {
+		t.Errorf("another code: %v", err)
 	}
 }
 

@@ -4,6 +4,19 @@ package postgres
 // hold charges that this code does not see.
 const schemaVersion = 1
 
+// codes keeps the authentication codes of the heads. Databases of before lack it and get
+// it from its owner, with the rights that others have on the heads; the version stays,
+// so that nothing else changes.
+const codes = `
+CREATE TABLE IF NOT EXISTS pawl_ledger.codes (dataset text COLLATE "C" PRIMARY KEY, code bytea NOT NULL);
+DO $$ DECLARE g record; BEGIN
+	FOR g IN SELECT DISTINCT grantee::text AS who, privilege_type AS what FROM information_schema.role_table_grants
+		WHERE table_schema = 'pawl_ledger' AND table_name = 'heads' AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE') LOOP
+		EXECUTE format('GRANT %s ON pawl_ledger.codes TO %s', g.what, CASE WHEN g.who = 'PUBLIC' THEN 'PUBLIC' ELSE quote_ident(g.who) END);
+	END LOOP;
+END $$;
+`
+
 // The tables stand in a schema of their own name and are always named in full. By
 // the search path two people could meet two ledgers in one database, and the second
 // would be an empty one.

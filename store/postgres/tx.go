@@ -16,6 +16,7 @@ type transaction struct {
 	tx       pgx.Tx
 	s        *Store
 	readOnly bool
+	coded    bool // the table of codes was seen
 }
 
 // Names lists what has a head or a record: a log of which either was removed by
@@ -87,6 +88,42 @@ func (t *transaction) Secret() (secret []byte, err error) {
 	return secret, t.s.explain(err)
 }
 
+// codes reports whether there is a table of codes. It is asked in every transaction: its
+// owner may make it while this process runs, and what is booked then needs a code.
+func (t *transaction) codes() (bool, error) {
+	if !t.coded {
+		there, err := hasTable(t.ctx, t.tx, "codes")
+		if t.coded = there; err != nil {
+			return false, t.s.explain(err)
+		}
+	}
+	return t.coded, nil
+}
+
+func (t *transaction) Code(dataset string) (code []byte, err error) {
+	if there, err := t.codes(); !there || err != nil {
+		return nil, err
+	}
+	err = t.tx.QueryRow(t.ctx, `SELECT code FROM pawl_ledger.codes WHERE dataset = $1`, dataset).Scan(&code)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	return code, t.s.explain(err)
+}
+
+// SetCode does nothing where the owner has not made the table yet.
+func (t *transaction) SetCode(dataset string, code []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a code in a read-only transaction", ledger.ErrStore)
+	}
+	if there, err := t.codes(); !there || err != nil {
+		return err
+	}
+	_, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.codes (dataset, code) VALUES ($1, $2)
+		ON CONFLICT (dataset) DO UPDATE SET code = excluded.code`, dataset, code)
+	return t.s.explain(err)
+}
+
 func (t *transaction) Adopt(secret []byte) error {
 	if t.readOnly {
 		return fmt.Errorf("%w: another secret in a read-only transaction", ledger.ErrStore)
@@ -100,7 +137,7 @@ func (t *transaction) KeepPrint(dataset string, identity [32]byte, print []byte)
 		return fmt.Errorf("%w: a print in a read-only transaction", ledger.ErrStore)
 	}
 	// Asked first: an error would end the transaction.
-	if there, err := hasPrints(t.ctx, t.tx); !there || err != nil {
+	if there, err := hasTable(t.ctx, t.tx, "prints"); !there || err != nil {
 		return t.s.explain(err)
 	}
 	_, err := t.tx.Exec(t.ctx, `INSERT INTO pawl_ledger.prints (dataset, identity, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, dataset, identity[:], print)
@@ -108,7 +145,7 @@ func (t *transaction) KeepPrint(dataset string, identity [32]byte, print []byte)
 }
 
 func (t *transaction) Prints(dataset string) ([][]byte, error) {
-	if there, err := hasPrints(t.ctx, t.tx); !there || err != nil {
+	if there, err := hasTable(t.ctx, t.tx, "prints"); !there || err != nil {
 		return nil, t.s.explain(err)
 	}
 	rows, err := t.tx.Query(t.ctx, `SELECT print FROM pawl_ledger.prints WHERE dataset = $1 ORDER BY identity`, dataset)

@@ -73,6 +73,10 @@ CREATE TRIGGER ledger_secret_no_delete BEFORE DELETE ON ledger_secret
 	BEGIN SELECT RAISE(ABORT, 'the ledger secret never changes'); END;
 `
 
+// Codes lie beside the heads and apart from records. Files of before lack the table and
+// get it when they are opened; their version stays, so that nothing else changes.
+const codesTable = `CREATE TABLE IF NOT EXISTS ledger_codes (dataset TEXT PRIMARY KEY, code BLOB NOT NULL) WITHOUT ROWID`
+
 // printsTable keeps prints apart from records. Files of before lack it and get it when they
 // are opened; their version stays, so that nothing else changes.
 const printsTable = `CREATE TABLE IF NOT EXISTS ledger_prints (dataset TEXT NOT NULL, identity BLOB NOT NULL, print BLOB NOT NULL,
@@ -86,7 +90,8 @@ type Store struct {
 	// patience is BusyTimeout, and less in a test.
 	patience time.Duration
 	path     string
-	db       *sql.DB // one connection: writers queue here and not as "locked" errors
+	db       *sql.DB     // one connection: writers queue here and not as "locked" errors
+	file     os.FileInfo // what the path held when it was opened
 }
 
 // Open opens the ledger file at path. A file that is not there is created, with
@@ -99,12 +104,82 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := prepare(path); err != nil {
 		return nil, err
 	}
+	s, err := connect(path)
+	if err != nil {
+		return nil, err
+	}
+	err = s.patiently(ctx, s.migrate)
+	if err == nil {
+		err = s.still(ctx) // the driver opens the path by itself
+	}
+	if err != nil {
+		s.db.Close()
+		return nil, s.explain(err)
+	}
+	return s, nil
+}
+
+// Same implements ledger.Located.
+func (s *Store) Same(context.Context) error {
+	now, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s was deleted while it was open", s.path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", s.path, cause(err))
+	case !os.SameFile(s.file, now):
+		return fmt.Errorf("%s is another file than the one that was opened", s.path)
+	}
+	return nil
+}
+
+func (s *Store) still(ctx context.Context) error {
+	if err := s.Same(ctx); err != nil {
+		return fmt.Errorf("%w: %w", ledger.ErrStore, err)
+	}
+	return nil
+}
+
+// Fresh implements ledger.Located. It never opens the file by other means than SQLite's:
+// closing such a descriptor would drop the locks that this process holds on the file.
+func (s *Store) Fresh(ctx context.Context) (ledger.Store, error) {
+	if err := s.still(ctx); err != nil {
+		return nil, err
+	}
+	fresh, err := connect(s.path)
+	if err != nil {
+		return nil, err
+	}
+	err = fresh.patiently(ctx, func(ctx context.Context) error {
+		ready, err := fresh.inspect(ctx, fresh.db)
+		if err == nil && !ready {
+			err = fmt.Errorf("%w: %s was emptied while it was open", ledger.ErrStore, s.path)
+		}
+		return err
+	})
+	if err == nil {
+		err = s.still(ctx)
+	}
+	if err != nil {
+		fresh.db.Close()
+		return nil, fresh.explain(err)
+	}
+	return fresh, nil
+}
+
+// connect opens the file that stands at path.
+func connect(path string) (*Store, error) {
+	file, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, cause(err))
+	}
 	// The path goes in as a URI, so that '?' and '#' in it stay part of it.
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ledger.ErrStore, err)
 	}
-	pragmas := url.Values{"_txlock": {"immediate"}, "_pragma": {
+	// What is made is made by prepare: a file that was deleted since does not come back.
+	pragmas := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()),
 		"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)", "trusted_schema(OFF)"}}
 	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: pragmas.Encode()}
@@ -113,12 +188,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ledger.ErrStore, path, err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{path: path, db: db, patience: BusyTimeout}
-	if err := s.patiently(ctx, s.migrate); err != nil {
-		db.Close()
-		return nil, s.explain(err)
-	}
-	return s, nil
+	return &Store{path: path, db: db, patience: BusyTimeout, file: file}, nil
 }
 
 // patiently repeats what makes a ledger while others make it too. SQLite answers
@@ -198,7 +268,7 @@ func cause(err error) error {
 func (s *Store) migrate(ctx context.Context) error {
 	if ready, err := s.inspect(ctx, s.db); ready || err != nil {
 		if err == nil {
-			err = s.addPrints(ctx)
+			err = s.addTables(ctx)
 		}
 		return err
 	}
@@ -218,6 +288,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}{
 		{fmt.Sprintf(`PRAGMA application_id = %d`, application), nil},
 		{tables, nil},
+		{codesTable, nil},
 		{printsTable, nil},
 		{`INSERT INTO ledger_version VALUES (1, ?)`, []any{schemaVersion}},
 		{`INSERT INTO ledger_secret VALUES (1, ?)`, []any{secret}},
@@ -229,14 +300,20 @@ func (s *Store) migrate(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// addPrints adds the table of prints to a file of before.
-func (s *Store) addPrints(ctx context.Context) error {
-	var there int
-	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'ledger_prints'`).Scan(&there); err != nil || there > 0 {
-		return err
+// addTables adds what files of before lack.
+func (s *Store) addTables(ctx context.Context) error {
+	for name, table := range map[string]string{"ledger_prints": printsTable, "ledger_codes": codesTable} {
+		var there int
+		if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = ?`, name).Scan(&there); err != nil {
+			return err
+		}
+		if there == 0 {
+			if _, err := s.db.ExecContext(ctx, table); err != nil {
+				return err
+			}
+		}
 	}
-	_, err := s.db.ExecContext(ctx, printsTable)
-	return err
+	return nil
 }
 
 type querier interface {

@@ -98,6 +98,24 @@ func (t *transaction) Secret() (secret []byte, err error) {
 	return secret, t.s.explain(err)
 }
 
+// Code finds none in a file that an earlier version made and this one has not written to.
+func (t *transaction) Code(dataset string) (code []byte, err error) {
+	err = t.tx.QueryRowContext(t.ctx, `SELECT code FROM ledger_codes WHERE dataset = ?`, dataset).Scan(&code)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return code, t.s.explain(err)
+}
+
+func (t *transaction) SetCode(dataset string, code []byte) error {
+	if t.readOnly {
+		return fmt.Errorf("%w: a code in a read-only transaction", ledger.ErrStore)
+	}
+	_, err := t.tx.ExecContext(t.ctx, `INSERT INTO ledger_codes (dataset, code) VALUES (?, ?)
+		ON CONFLICT (dataset) DO UPDATE SET code = excluded.code`, dataset, code)
+	return t.s.explain(err)
+}
+
 func (t *transaction) Adopt(secret []byte) error {
 	if t.readOnly {
 		return fmt.Errorf("%w: another secret in a read-only transaction", ledger.ErrStore)

@@ -1,0 +1,104 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Heads is a second place, apart from the store, that remembers what this machine has
+// seen of the ledger at one address. What the store lost (it was deleted, replaced or
+// restored from an old copy) is still there. A Heads decides nothing.
+type Heads interface {
+	// Known returns the key id of the ledger that was last seen at the address, or "".
+	Known() (keyID string, err error)
+	// Read returns what was seen of the ledger of a key, wherever it stood; ok is false
+	// where nothing was.
+	Read(keyID string) (seen Seen, ok bool, err error)
+	// Keep remembers durably that the ledger of a key stands at the address, and what
+	// was seen of it. A head never gives way to an older one, whoever calls at once.
+	Keep(keyID string, seen Seen) error
+	// Replace is Keep by which heads may go back: somebody has reconciled them.
+	Replace(keyID string, seen Seen) error
+}
+
+// Seen is what was seen of one ledger.
+type Seen struct {
+	// Codes: its heads have authentication codes, so that one that is missing was
+	// taken away.
+	Codes bool
+	// Heads are the newest ones, by data set.
+	Heads map[string]Head
+}
+
+// Located is a Store at an address where something else may be put in its place while
+// it is open. A Ledger asks one before it decides.
+type Located interface {
+	// Same returns an error when the address no longer holds what was opened. It is
+	// cheap, and sees that a file was deleted or swapped, not that it was written over.
+	Same(ctx context.Context) error
+	// Fresh opens what the address holds now, through the address and not through what
+	// is open already. It creates nothing.
+	Fresh(ctx context.Context) (Store, error)
+}
+
+// ErrContradicted: what stands at the ledger's address is not what this machine has seen
+// there. It comes with ErrRefused.
+var ErrContradicted = errors.New("the ledger is not as this machine has seen it")
+
+// ContradictedError says how a ledger contradicts what was seen of it.
+type ContradictedError struct {
+	Dataset string // "": the ledger as a whole
+	Reason  string
+}
+
+func (e *ContradictedError) Error() string {
+	if e.Dataset == "" {
+		return fmt.Sprintf("%v: %s", ErrContradicted, e.Reason)
+	}
+	return fmt.Sprintf("data set %q: %v: %s", e.Dataset, ErrContradicted, e.Reason)
+}
+
+// Hint says how to go on.
+func (e *ContradictedError) Hint() string {
+	return "put back the newest ledger there is (a backup, or pawl ledger import of an export with its secret); if what is there is the one to go on with, say why: pawl ledger reconcile --reason WHY"
+}
+
+// Unwrap makes both errors.Is(err, ErrContradicted) and ErrRefused true.
+func (e *ContradictedError) Unwrap() []error { return []error{ErrContradicted, ErrRefused} }
+
+func contradicted(dataset, format string, args ...any) error {
+	return &ContradictedError{Dataset: dataset, Reason: fmt.Sprintf(format, args...)}
+}
+
+// codeError is a head whose authentication code is wrong or missing.
+type codeError struct {
+	dataset string
+	what    string
+}
+
+func (e *codeError) Error() string {
+	if e.dataset == "" {
+		return fmt.Sprintf("%v: %s", ErrBroken, e.what)
+	}
+	return fmt.Sprintf("%v: data set %q: %s", ErrBroken, e.dataset, e.what)
+}
+
+func (e *codeError) Hint() string {
+	return "put back the newest backup; if an older pawl wrote to this ledger, that is why: pawl ledger reconcile --reason WHY, and use one version"
+}
+
+func (e *codeError) Unwrap() error { return ErrBroken }
+
+// Missing refuses to begin a new ledger at an address where another one stood. It is
+// asked where there is no ledger, before one is made; nil heads know nothing.
+func Missing(heads Heads) error {
+	if heads == nil {
+		return nil
+	}
+	known, err := heads.Known()
+	if err != nil || known == "" {
+		return nil // what cannot be read warns when the ledger is opened
+	}
+	return contradicted("", "it was deleted or moved away: there is none at its address, where ledger %s was", known)
+}

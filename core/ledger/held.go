@@ -1,0 +1,270 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+)
+
+// Held is what is public about an entry, enough to book it once more in a ledger that
+// lost it. A release that is held back carries it in the clear.
+type Held struct {
+	Ledger  string `json:"ledger"` // key id of the ledger that it was booked in
+	Dataset string `json:"dataset"`
+	Entry   string `json:"entry"`
+	By      string `json:"by"`
+	At      string `json:"at"` // UTC, RFC 3339
+	// Reservation is the body of the record, the event in it.
+	Reservation json.RawMessage `json:"reservation"`
+	Unit        string          `json:"unit"`
+	RowsPerUnit int             `json:"rows_per_unit"`
+	Relation    dp.Relation     `json:"relation"`
+	Public      bool            `json:"public"`
+	// Epsilon and Delta are the budget in force, nil where none limited the data set. A
+	// new ledger takes it over, so that losing one grants nothing.
+	Epsilon     *Amount `json:"budget_epsilon,omitempty"`
+	Delta       *Amount `json:"budget_delta,omitempty"`
+	SelfGranted bool    `json:"self_granted,omitempty"`
+}
+
+// Held says what an open permit of this ledger was booked as. It asks memory alone, so
+// that it can be answered when the store is gone.
+func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.states[p.Dataset()]
+	if _, ours := l.issued[p]; !ours || s == nil || s.byID[p.ID()] == nil {
+		return Held{}, invalid("permit %s is not an open reservation of this ledger", p.ID())
+	}
+	e := s.byID[p.ID()]
+	body, err := json.Marshal(e.reserveBody)
+	if err != nil {
+		return Held{}, err
+	}
+	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.by, At: e.at, Reservation: body,
+		Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation, Public: s.public}
+	if s.limited() {
+		h.Epsilon, h.Delta, h.SelfGranted = &s.budget.epsilon, &s.budget.delta, s.budget.Self
+	}
+	return h, nil
+}
+
+// Reconciliation is what somebody has said of a log that contradicts what was seen of it.
+type Reconciliation struct {
+	Act
+	// Entry is the one that was booked again, or confirmed; "" where none was.
+	Entry string `json:"entry,omitempty"`
+	// Seen are the heads that are not in the log.
+	Seen []SeenHead `json:"seen"`
+	// Codes: the authentication code of the head was wrong or missing.
+	Codes bool `json:"codes,omitempty"`
+}
+
+// SeenHead is a head that the second place held.
+type SeenHead struct {
+	Ledger string `json:"ledger"`
+	Seq    int64  `json:"seq"`
+	Hash   Hash   `json:"hash"`
+}
+
+// reconcileBody is the body of a record. What it says of the data set counts where
+// nobody has said it yet.
+type reconcileBody struct {
+	Reason string     `json:"reason"`
+	Seen   []SeenHead `json:"seen"`
+	Codes  bool       `json:"codes,omitempty"`
+	// Held is the entry that is booked again here, whether or not it fits; Entry one
+	// that is in the log and was confirmed.
+	Held  *Held  `json:"held,omitempty"`
+	Entry string `json:"entry,omitempty"`
+}
+
+// Reconcile asks to go on with the ledger that stands at the address now.
+type Reconcile struct {
+	Reason string
+	Held   *Held // a release that was held back, or nil
+}
+
+// Reconciled says what was booked.
+type Reconciled struct {
+	Datasets []string `json:"datasets"` // those in whose logs it is written
+	// Booked: the held entry was not in the ledger, and is now. Committed: it was there
+	// and open.
+	Booked    bool `json:"booked"`
+	Committed bool `json:"committed"`
+}
+
+// Reconcile accepts the ledger at the address: it writes the reason and the heads that
+// are missing into the log of each data set concerned, books a held entry that the ledger
+// lost, once however often it is asked, and tells the second place. Where nothing
+// contradicts it writes nothing. A log whose chain is broken stays refused.
+func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, err error) {
+	if r.Reason == "" {
+		return out, invalid("reconciling needs a reason")
+	}
+	if h := r.Held; h != nil {
+		if err := checkName(h.Dataset); err != nil {
+			return out, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.self.accepting, l.self.replacing, l.states = true, true, map[string]*state{}
+	defer func() { l.self.accepting, l.self.replacing = false, false }()
+	before := Seen{}
+	known := ""
+	if l.heads != nil {
+		if known, err = l.heads.Known(); err == nil && known != "" {
+			before, _, err = l.heads.Read(known)
+		}
+		if err != nil {
+			return out, fmt.Errorf("%w: what this machine has seen of the ledger cannot be read: %w", ErrStore, err)
+		}
+	}
+	err = l.transact(ctx, true, func(t *txn) error {
+		out = Reconciled{Datasets: []string{}}
+		faults, err := t.faults(known, before)
+		if err != nil {
+			return err
+		}
+		if h := r.Held; h != nil {
+			s, err := t.load(h.Dataset)
+			if err != nil {
+				return err
+			}
+			fault := faults[h.Dataset]
+			switch e := s.byID[h.Entry]; {
+			case e == nil:
+				out.Booked = true
+				fault.Held = h
+			case e.state == Cancelled:
+				return broken(s.name, s.head.Seq, "entry %s was cancelled, and rows were opened under it", h.Entry)
+			case e.state == Reserved:
+				out.Committed = true
+				fault.Entry = h.Entry
+			}
+			if out.Booked || out.Committed {
+				faults[h.Dataset] = fault
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(faults)) {
+			body := faults[name]
+			body.Reason = r.Reason
+			if body.Seen == nil {
+				body.Seen = []SeenHead{}
+			}
+			if err := t.reconcile(name, body); err != nil {
+				return err
+			}
+			out.Datasets = append(out.Datasets, name)
+		}
+		if len(faults) == 0 {
+			return nil
+		}
+		return t.codeAll()
+	})
+	if err == nil && l.heads != nil && known != l.self.id {
+		// Also where nothing is known of what the other ledger held.
+		err = l.heads.Replace(l.self.id, Seen{})
+	}
+	return out, err
+}
+
+// faults collects what contradicts, by data set. known is the ledger that was seen at
+// the address, before what was seen of it.
+func (t *txn) faults(known string, before Seen) (map[string]reconcileBody, error) {
+	l := t.l
+	out := map[string]reconcileBody{}
+	missing := func(id string, seen Seen) error {
+		for name, head := range seen.Heads {
+			s, err := t.load(name)
+			if err != nil {
+				return err
+			}
+			if !s.holds(head) {
+				b := out[name]
+				b.Seen = append(b.Seen, SeenHead{id, head.Seq, head.Hash})
+				out[name] = b
+			}
+		}
+		return nil
+	}
+	if err := missing(l.self.id, l.self.seen); err != nil {
+		return nil, err
+	}
+	if known != "" && known != l.self.id {
+		if err := missing(known, before); err != nil {
+			return nil, err
+		}
+	}
+	names, err := t.Names()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		s, err := t.load(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.checkCode(s); err != nil || t.uncoded != "" {
+			b := out[name]
+			b.Codes = true
+			out[name] = b
+		}
+	}
+	return out, nil
+}
+
+// reconcile writes one record, and takes over the budget of a ledger that was lost.
+func (t *txn) reconcile(name string, body reconcileBody) error {
+	s, err := t.load(name)
+	if err != nil {
+		return err
+	}
+	if err := t.append(s, KindReconcile, body); err != nil {
+		return err
+	}
+	h := body.Held
+	if h == nil || h.Epsilon == nil || h.Delta == nil || s.budget != nil || s.public || !t.l.store.PerUser() {
+		return nil
+	}
+	return t.append(s, KindSelfGrant, grantBody{Epsilon: *h.Epsilon, Delta: *h.Delta})
+}
+
+func (s *state) reconcile(r *Record) error {
+	var b reconcileBody
+	if err := decode(r, &b); err != nil {
+		return err
+	}
+	act := Act{By: r.User, At: r.Time, Reason: b.Reason}
+	if h := b.Held; h != nil {
+		if !s.declared {
+			s.public = h.Public
+		}
+		s.declare(h.Unit, h.RowsPerUnit, h.Relation)
+		e := &entry{state: Committed, at: r.Time, by: h.By, digest: s.digest, rebooked: &act}
+		if err := decodeText(r, h.Reservation, &e.reserveBody); err != nil {
+			return err
+		}
+		if e.ID != h.Entry {
+			return broken(s.name, r.Seq, "the entry that is booked again has two names")
+		}
+		if err := s.charge(r, e); err != nil {
+			return err
+		}
+		b.Entry = h.Entry
+	} else if b.Entry != "" {
+		e := s.byID[b.Entry]
+		if e == nil || e.state == Cancelled {
+			return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
+		}
+		e.state, e.cleared = Committed, false // its output is handed out only now
+	}
+	s.reconciled = append(s.reconciled, Reconciliation{Act: act, Entry: b.Entry, Seen: b.Seen, Codes: b.Codes})
+	return nil
+}

@@ -1,0 +1,390 @@
+package ledger
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"pawl/core/internal/sealed"
+)
+
+// self is what a Ledger knows about the ledger it stands on. Ledger.mu guards it.
+type self struct {
+	secret    []byte
+	id        string          // public name of the secret; "" before the first transaction
+	at        string          // the id that the second place has for the address
+	seen      Seen            // what the second place held before the transaction that runs
+	told      map[string]Head // what the second place was told by this process
+	toldCodes bool
+	warned    bool
+	accepting bool // contradictions are not refused: Reconcile collects them, Import mends them
+	replacing bool // Reconcile: what was seen may go back
+}
+
+// transact runs one transaction on the ledger that this process opened, or none. l.mu
+// is held. Whoever runs one goes through here: the path still holds what was opened, the
+// secret is the one it had, and load compares with what the second place has seen.
+func (l *Ledger) transact(ctx context.Context, write bool, fn func(*txn) error) error {
+	t := &txn{l: l, heads: map[string]Head{}}
+	if err := l.look(ctx); err != nil {
+		return err
+	}
+	run := l.store.View
+	if write {
+		run = l.store.Update
+	}
+	err := run(ctx, func(tx Tx) error {
+		t.Tx = tx
+		if err := t.same(); err != nil {
+			return err
+		}
+		if write && !t.coded {
+			if err := t.codeAll(); err != nil {
+				return err
+			}
+		}
+		return fn(t)
+	})
+	if err != nil {
+		for _, name := range t.appended {
+			delete(l.states, name)
+		}
+		return err
+	}
+	if t.done != nil {
+		t.done()
+	}
+	l.remember(t)
+	return nil
+}
+
+// look asks the path and the second place, before the transaction begins: what the
+// second place holds then was durable before, so the transaction's snapshot has it.
+func (l *Ledger) look(ctx context.Context) error {
+	if at, ok := l.store.(Located); ok {
+		if err := at.Same(ctx); err != nil {
+			return contradicted("", "%v", err)
+		}
+	}
+	if l.self.id == "" {
+		if err := l.store.View(ctx, l.meet); err != nil {
+			return err
+		}
+	}
+	if l.heads == nil {
+		return nil
+	}
+	known, err := l.heads.Known()
+	if err == nil && known != "" && known != l.self.id && !l.self.accepting {
+		return contradicted("", "another ledger (%s) stands where ledger %s was", l.self.id, known)
+	}
+	seen, ok, readErr := l.heads.Read(l.self.id)
+	if err = errors.Join(err, readErr); err != nil {
+		l.warnOnce("what this machine has seen of the ledger cannot be read, so a ledger that was replaced or rolled back would not be noticed: %v", err)
+		return nil
+	}
+	if !ok && !l.self.warned {
+		var names []string
+		if err := l.store.View(ctx, func(tx Tx) (err error) { names, err = tx.Names(); return err }); err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			l.warnOnce("this machine has not seen the ledger before, or has forgotten it: whether records are missing cannot be told this time")
+		}
+	}
+	l.self.seen, l.self.at = seen, known
+	return nil
+}
+
+// meet reads the secret of the ledger for the first time.
+func (l *Ledger) meet(tx Tx) error {
+	secret, err := tx.Secret()
+	if err != nil {
+		return err
+	}
+	if len(secret) != 32 {
+		return fmt.Errorf("%w: its secret key is damaged", ErrStore)
+	}
+	l.self.secret, l.self.id = secret, keyID(secret)
+	return nil
+}
+
+func (l *Ledger) warnOnce(format string, args ...any) {
+	if l.warn != nil && !l.self.warned {
+		l.warn(fmt.Sprintf(format, args...))
+	}
+	l.self.warned = true
+}
+
+// remember tells the second place what this transaction has seen. What fails here is no
+// reason to fail a charge that is durable.
+func (l *Ledger) remember(t *txn) {
+	if l.heads == nil || l.self.id == "" {
+		return
+	}
+	seen := Seen{Codes: t.coded, Heads: map[string]Head{}}
+	for name, head := range t.heads {
+		// Before the second place has the address, it is told all.
+		had := l.self.told[name]
+		if l.self.at == l.self.id && l.self.seen.Heads[name].Seq > had.Seq {
+			had = l.self.seen.Heads[name]
+		}
+		if head.Seq > 0 && had != head {
+			seen.Heads[name] = head
+		}
+	}
+	codesKnown := !seen.Codes || l.self.toldCodes || l.self.seen.Codes || len(l.self.told) == 0
+	if len(seen.Heads) == 0 && codesKnown {
+		return
+	}
+	keep := l.heads.Keep
+	if l.self.replacing {
+		keep = l.heads.Replace
+	}
+	if err := keep(l.self.id, seen); err != nil {
+		l.warnOnce("what this machine has seen of the ledger cannot be written down, so a ledger that is replaced or rolled back will not be noticed: %v", err)
+		return
+	}
+	if l.self.told == nil {
+		l.self.told = map[string]Head{}
+	}
+	for name, head := range seen.Heads {
+		l.self.told[name] = head
+	}
+	l.self.toldCodes = l.self.toldCodes || seen.Codes
+}
+
+// same refuses a store whose secret is not the one that this process met, and finds out
+// whether its heads have codes.
+func (t *txn) same() error {
+	secret, err := t.Secret()
+	if err != nil {
+		return err
+	}
+	if !hmac.Equal(secret, t.l.self.secret) {
+		return contradicted("", "another ledger was put in its place while it was open")
+	}
+	mark, err := t.Code("")
+	if err != nil {
+		return err
+	}
+	t.coded = mark != nil
+	switch {
+	case t.coded && !hmac.Equal(mark, code(secret, "", Head{})):
+		t.uncoded = "the mark of its authentication codes is wrong"
+	case !t.coded && t.l.self.seen.Codes:
+		t.uncoded = "its authentication codes were taken away"
+	}
+	if t.uncoded != "" && !t.l.self.accepting {
+		return &codeError{"", t.uncoded}
+	}
+	return nil
+}
+
+// code authenticates the end of a log under the ledger's secret, and so, as records
+// chain and are numbered, all of it. It lies beside the chain, which outsiders check
+// without the secret. The data set "" is the mark that a ledger has codes.
+func code(secret []byte, dataset string, head Head) []byte {
+	key := derive(secret, "pawl ledger head", dataset)
+	m := hmac.New(sha256.New, key[:])
+	m.Write(binary.BigEndian.AppendUint64(nil, uint64(head.Seq)))
+	m.Write(head.Hash[:])
+	return m.Sum(nil)
+}
+
+// codeAll gives every head its code: in a ledger that an earlier version wrote, one that
+// is new, and one that was reconciled.
+func (t *txn) codeAll() error {
+	names, err := t.Names()
+	if err != nil {
+		return err
+	}
+	secret, err := t.Secret() // an import may have changed it
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		head, err := t.Head(name)
+		if err != nil {
+			return err
+		}
+		if err := t.SetCode(name, code(secret, name, head)); err != nil {
+			return err
+		}
+	}
+	if err := t.SetCode("", code(secret, "", Head{})); err != nil {
+		return err
+	}
+	// A store that cannot keep codes yet (its owner has not made the table) says so here.
+	mark, err := t.Code("")
+	t.coded = mark != nil
+	return err
+}
+
+// vouch compares a log whose chain holds with its code and with what was seen of it.
+func (t *txn) vouch(s *state) error {
+	t.heads[s.name] = s.head
+	if t.l.self.accepting {
+		return nil
+	}
+	if err := t.checkCode(s); err != nil {
+		return err
+	}
+	if seen, ok := t.l.self.seen.Heads[s.name]; ok && !s.holds(seen) {
+		return contradicted(s.name, "record %d, which was here, is gone or is another one: it was deleted, or an older ledger was put in place", seen.Seq)
+	}
+	return nil
+}
+
+func (t *txn) checkCode(s *state) error {
+	if !t.coded || !s.known() {
+		return nil
+	}
+	mac, err := t.Code(s.name)
+	switch {
+	case err != nil:
+		return err
+	case mac == nil:
+		return &codeError{s.name, "the authentication code of its head is missing"}
+	case !hmac.Equal(mac, code(t.l.self.secret, s.name, s.head)):
+		return &codeError{s.name, fmt.Sprintf("the authentication code of its head, record %d, is wrong", s.head.Seq)}
+	}
+	return nil
+}
+
+// holds reports whether the chain contains a head.
+func (s *state) holds(h Head) bool {
+	return h.Seq >= 1 && h.Seq <= int64(len(s.hashes)) && s.hashes[h.Seq-1] == h.Hash
+}
+
+// Confirm reads the ledger anew through its address and returns nil when it is still the
+// one that this process opened, its log continues what this process and this machine have
+// seen, and the entry of the permit is in it and charged. It is asked last before
+// anything that was computed under the permit leaves. Any error means that it may not.
+func (l *Ledger) Confirm(ctx context.Context, p *sealed.Permit) error {
+	if p == nil {
+		return invalid("no permit")
+	}
+	return l.ConfirmEntry(ctx, p.Dataset(), p.ID())
+}
+
+// ConfirmEntry is Confirm for an entry that Book made.
+func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
+	if err := checkName(dataset); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.look(ctx); err != nil {
+		return err
+	}
+	store := l.store
+	if at, ok := l.store.(Located); ok {
+		fresh, err := at.Fresh(ctx)
+		if err != nil {
+			return err
+		}
+		defer fresh.Close()
+		store = fresh
+	}
+	return store.View(ctx, func(tx Tx) error {
+		t := &txn{Tx: tx, l: l, heads: map[string]Head{}}
+		if err := t.same(); err != nil {
+			return err
+		}
+		s, err := t.extend(newState(dataset))
+		if err != nil {
+			return err
+		}
+		if err := t.vouch(s); err != nil {
+			return err
+		}
+		if ours := l.states[dataset]; ours != nil && ours.known() && !s.holds(ours.head) {
+			return contradicted(s.name, "record %d, which this run has seen, is gone or is another one", ours.head.Seq)
+		}
+		if e := s.byID[id]; e == nil || e.state == Cancelled {
+			return contradicted(s.name, "entry %s, which paid for this run, is not in it", id)
+		}
+		return nil
+	})
+}
+
+// Checked is what Check looked at, in words.
+type Checked struct {
+	Name    string `json:"name"`
+	Records int    `json:"records"`
+	Head    Hash   `json:"head"`
+	// Chain, Codes and SecondPlace say what was checked and how it stands.
+	Chain       string `json:"chain"`
+	Codes       string `json:"authentication_code"`
+	SecondPlace string `json:"second_place"`
+}
+
+// Check is Verify, and says what was checked.
+func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (Checked, error) {
+	if err := checkName(dataset); err != nil {
+		return Checked{}, err
+	}
+	l.mu.Lock()
+	err := l.look(ctx)
+	seen, ok := l.self.seen.Heads[dataset] // before Verify adds what it sees
+	l.mu.Unlock()
+	if err != nil {
+		return Checked{}, err
+	}
+	if err := l.Verify(ctx, dataset, heads...); err != nil {
+		return Checked{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out Checked
+	err = l.transact(ctx, false, func(t *txn) error {
+		s, err := t.load(dataset)
+		if err != nil {
+			return err
+		}
+		out = Checked{Name: dataset, Records: len(s.hashes), Head: s.head.Hash, Chain: "holds: every record follows the one before it",
+			Codes: "none yet: the next booking makes it"}
+		if t.coded {
+			out.Codes = "holds: the head is signed with the ledger's key"
+		}
+		switch {
+		case l.heads == nil:
+			out.SecondPlace = "not asked"
+		case !ok:
+			out.SecondPlace = "this machine had not seen this log before, or has forgotten it"
+		case seen == s.head:
+			out.SecondPlace = fmt.Sprintf("agrees: this machine has seen it up to record %d, its last", seen.Seq)
+		default:
+			out.SecondPlace = fmt.Sprintf("agrees: this machine has seen it up to record %d, which is in it", seen.Seq)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// KeyID is a public name of the ledger's secret: equal in all copies of a ledger, and in
+// no other.
+func (l *Ledger) KeyID(ctx context.Context) (string, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return "", err
+	}
+	return keyID(secret), nil
+}
+
+// Remembered lists the data sets that this machine has seen in the ledger, those that
+// are gone included.
+func (l *Ledger) Remembered(ctx context.Context) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.look(ctx); err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(l.self.seen.Heads)), nil
+}
