@@ -222,3 +222,22 @@ func FuzzCSV(f *testing.F) {
 		}
 	})
 }
+
+// Text that is taken for plain has no cell at fault.
+func TestPlainText(t *testing.T) {
+	for n := range 20 {
+		b := []byte(strings.Repeat("a", n))
+		if !plainText(b) {
+			t.Errorf("%d letters are not plain", n)
+		}
+		for i := range b {
+			for _, c := range []byte{0, 1, 0x7f, 0x80, 0xc3, 0xff} {
+				b[i] = c
+				if want := c > 0 && c < 0x80; plainText(b) != want {
+					t.Errorf("byte %#x at %d of %d: plain %v", c, i, n, !want)
+				}
+			}
+			b[i] = 'a'
+		}
+	}
+}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bufio"
+	"encoding/binary"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -76,18 +77,38 @@ func (s *scanner) record(cells []cell) (_ []cell, blank bool, err error) {
 		cells = append(cells, c)
 	}
 	// One string for the whole record: a string a cell doubles the time of reading.
-	all, begin := string(s.buf), 0
+	all, begin, plain := string(s.buf), 0, plainText(s.buf)
 	for i := range cells {
 		c := &cells[i]
 		c.text, begin = all[begin:c.end], c.end
 		switch {
 		case len(all) > maxRecord:
 			c.bad = "the record is longer than 16 MiB"
-		case c.bad == "":
+		case c.bad == "" && !(plain && len(c.text) <= maxCell):
 			c.bad = faultOf(c.text)
 		}
 	}
 	return cells, len(cells) == 1 && cells[0].text == "" && cells[0].bad == "" && !cells[0].quoted, nil
+}
+
+// plainText reports whether b is ASCII without a NUL: no cell in it can be at fault for its
+// bytes.
+func plainText(b []byte) bool {
+	const high, low = 0x8080808080808080, 0x0101010101010101
+	for len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		// A byte of x is 0 where x - low borrows into its high bit.
+		if (x|(x-low))&high != 0 {
+			return false
+		}
+		b = b[8:]
+	}
+	for _, c := range b {
+		if c == 0 || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func faultOf(text string) string {

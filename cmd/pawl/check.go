@@ -71,7 +71,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 			return env, h.resume(&env, s, "fit")
 		}}
 	}
-	j.source.note = a.note
+	j.source.note, j.source.rehearsal = a.note, true
 	verdict, refused := q.foretell(ctx, l) // which parses every row
 	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
 		return refused

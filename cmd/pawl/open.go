@@ -31,7 +31,9 @@ type source struct {
 	// vectors of a public extractor, or nil; whole says that each belongs to a row.
 	vectors *reader.Embeddings
 	whole   bool
-	note    func(string) // told of doubtful identifiers of units; may be nil
+	// rehearsal says that rows are read and not kept: nothing is to be run on them.
+	rehearsal bool
+	note      func(string) // told of doubtful identifiers of units; may be nil
 	// printKey is the ledger's, nil where nothing is compared; prints are of the rows that were read with it, and
 	// tests of files of test rows.
 	printKey *[32]byte
@@ -248,6 +250,9 @@ func (s *source) eachWith(o reader.Options, row reader.Row) error {
 // reserved.
 func (s *source) seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, s.schema)
+	if s.rehearsal {
+		b = intake.NewRehearsal(key, s.schema)
+	}
 	if err := s.printed(bad, b.Add); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ type Builder struct {
 	ends   []int // of each row in cells, where rows are wide
 	wide   bool
 	inputs sealed.Inputs
+	// rehearsal hashes records and keeps no cell.
+	rehearsal bool
 }
 
 // NewBuilder starts a table of the data set that key belongs to.
@@ -39,7 +41,32 @@ func NewBuilder(key *Key, s *schema.Schema) *Builder {
 	for i := range s.Columns {
 		b.levels[i] = len(s.Columns[i].Levels())
 	}
+	if n := expected(s); n > 0 && !b.wide {
+		b.cells = make([]float64, 0, n*len(s.Columns))
+		b.units.expect(n)
+	}
 	return b
+}
+
+// NewRehearsal starts a table of which Seal keeps no row, only whose rows they were: enough
+// to ask the ledger how it would decide, and nothing opens it.
+func NewRehearsal(key *Key, s *schema.Schema) *Builder {
+	declared := *s
+	declared.Rows = schema.RowCount{} // no room is needed
+	b := NewBuilder(key, &declared)
+	b.schema, b.rehearsal = s, true
+	return b
+}
+
+// expected is how many rows to make room for, by what the schema declares: growing step
+// by step copies a large table several times. Room that is not used costs nothing, as long
+// as it is not beyond measure.
+func expected(s *schema.Schema) int {
+	const most = 1 << 27 // cells, 1 GiB
+	if s.Rows.N < 1 || s.Rows.N > int64(most/max(len(s.Columns), 1)) {
+		return 0
+	}
+	return int(s.Rows.N + s.Rows.N/16)
 }
 
 // Add appends one row: its cells in schema order (schema.Parse), what texts and
@@ -55,6 +82,10 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 	}
 	if found.Cells == nil && found.Raw == nil {
 		found.Raw = bare(cells)
+	}
+	if b.rehearsal {
+		b.units.add(found)
+		return nil
 	}
 	from := len(b.cells)
 	b.cells = append(b.cells, cells...)
@@ -160,7 +191,10 @@ func (b *Builder) Empty() bool { return b.units.len() == 0 }
 // the declared number of rows keep those of lowest keyed hash: a rule that looks
 // at that unit only, so one unit's rows never decide about another's.
 func (b *Builder) Seal() *Rows {
-	t := sealed.Table{Hash: nil, Inputs: b.inputs, Rule: b.units.rule()}
+	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Rehearsal: b.rehearsal}
+	if b.rehearsal {
+		return sealed.Seal(b.key, b.schema, t)
+	}
 	var keep []bool
 	t.Hash, t.Unit, keep = b.units.assign()
 	t.Cells, t.Ends = b.cells, b.ends

@@ -87,6 +87,14 @@ func newUnits(key *Key, s *schema.Schema) units {
 	return u
 }
 
+// expect makes room for n rows.
+func (u *units) expect(n int) {
+	u.key = make([]digest, 0, n)
+	if !u.perRow {
+		u.rank = make([]digest, 0, n)
+	}
+}
+
 func (u *units) len() int { return len(u.key) }
 
 // add appends the row of a record.

@@ -8,6 +8,23 @@ import (
 	"pawl/schema"
 )
 
+// What was read for a rehearsal names its assignment and opens to nobody.
+func TestRehearsalsStayClosed(t *testing.T) {
+	key := NewKey("d", [32]byte{1}, [32]byte{})
+	s := &schema.Schema{Public: true, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{{Name: "x", Type: schema.Boolean}}}
+	r := Seal(key, s, Table{Rule: "rows of version 1", Rehearsal: true})
+	p := Assign(permit(t, dp.Gaussian{NoiseMultiplier: 2}), r.Assignment())
+	if _, err := Open(r, p, dp.WholeScope, dp.Gaussian{NoiseMultiplier: 2}); err == nil || p.Opened() {
+		t.Errorf("rows that were not kept opened: %v", err)
+	}
+	if _, err := OpenPublic(r, dp.WholeScope); err == nil {
+		t.Error("public rows that were not kept opened")
+	}
+	if r.Assignment() != Seal(key, s, Table{Cells: []float64{1}, Hash: []uint64{7}, Rule: "rows of version 1"}).Assignment() {
+		t.Error("a rehearsal has another assignment")
+	}
+}
+
 // A permit opens the rows that it was priced for: sealed under the same key, of the same
 // version. A simulation's rows open under any, but only where they are public.
 func TestRowsOfAnotherAssignmentStayClosed(t *testing.T) {

@@ -37,6 +37,7 @@ type Rows struct {
 	maxRows    int
 	assignment Assignment
 	simulation bool // sealed under a key that anybody can know
+	rehearsal  bool // the rows were not kept
 	table      func() table
 }
 
@@ -61,6 +62,8 @@ type Table struct {
 	Inputs Inputs
 	// Rule says what a unit is; see Assignment.
 	Rule string
+	// Rehearsal says that the rows were not kept.
+	Rehearsal bool
 }
 
 // Seal closes a table that was hashed under key. It takes ownership of its arguments.
@@ -77,12 +80,14 @@ func Seal(key *Key, s *schema.Schema, t Table) *Rows {
 	sealed := r.table()
 	sealed.unit = t.Unit
 	r.table = func() table { return sealed }
-	r.assignment, r.simulation = Assignment{Key: key.id, Rule: t.Rule}, key.simulation
+	r.assignment, r.simulation, r.rehearsal = Assignment{Key: key.id, Rule: t.Rule}, key.simulation, t.Rehearsal
 	return r
 }
 
 // Assignment says how the rows' units were assigned to scopes.
 func (r *Rows) Assignment() Assignment { return r.assignment }
+
+var errRehearsal = errors.New("the rows were read for a rehearsal and not kept")
 
 // ErrForeign is returned when rows were sealed under another key, or hold another
 // version of the data, than the permit was given for.
@@ -163,6 +168,9 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 	if p.dataset != r.dataset {
 		return nil, ErrWrongDataset
 	}
+	if r.rehearsal {
+		return nil, errRehearsal
+	}
 	if r.maxRows > p.maxRows {
 		return nil, fmt.Errorf("permit is priced for %d rows per unit, the rows hold up to %d", p.maxRows, r.maxRows)
 	}
@@ -185,6 +193,9 @@ func Open(r *Rows, p *Permit, scope dp.Scope, event dp.Event) (*View, error) {
 // OpenPublic shows the rows of scope without a permit, and only when the schema
 // that they were sealed under says that the data set is public.
 func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
+	if r.rehearsal {
+		return nil, errRehearsal
+	}
 	if !r.public {
 		return nil, fmt.Errorf("data set is not public: %w", ErrNotReserved)
 	}
