@@ -60,7 +60,7 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
 	if p.standsFor != "" {
-		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are not read for this; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
+		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are read only to see that these are not a copy of them; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
 	}
 	return p, nil
 }
