@@ -3,6 +3,7 @@ package reader
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -338,6 +339,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		return in.absent(key, "to join by")
 	}
 	used := make(map[string]bool, e.Len())
+	var sum []byte // of a vector
 	err = t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" && !record[field].null {
@@ -354,6 +356,13 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		default:
 			v = make([]float32, e.width)
 		}
+		// What a mechanism reads belongs to the record.
+		sum = sum[:0]
+		for _, x := range v {
+			sum = binary.LittleEndian.AppendUint32(sum, math.Float32bits(x))
+		}
+		digest := sha256.Sum256(sum)
+		found.Raw = digest[:]
 		return row(cells, found, v)
 	})
 	if err == nil && whole && strict && len(used) != e.Len() {

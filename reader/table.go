@@ -177,12 +177,20 @@ func (t *table) recorded(header []string, readable func(field int) bool) {
 	t.found.Cells = make([]schema.Found, len(t.fields))
 }
 
+// badCell stands for a malformed cell in a record. What is read in its place does not
+// depend on its text, and no other cell holds a NUL: a malformed cell and a good one of
+// the same text are told apart.
+const badCell = "\x00"
+
 // record is what was found; a record that ends early has nulls.
 func (t *table) record(cells []cell, id string) schema.Record {
 	for i, f := range t.fields {
 		t.found.Cells[i] = schema.Found{Null: true}
 		if f < len(cells) {
 			t.found.Cells[i] = schema.Found{Text: cells[f].text, Null: cells[f].null}
+			if cells[f].bad != "" {
+				t.found.Cells[i] = schema.Found{Text: badCell}
+			}
 		}
 	}
 	t.found.Unit = id

@@ -18,8 +18,9 @@ type Record struct {
 	Columns []string
 	// Cells may be overwritten by the next record.
 	Cells []Found
-	// Raw is what was found where there are no cells, such as the pixels of an image
-	// in its own shape and the name of its class. With neither, a row is its numbers:
-	// made-up rows were not found anywhere.
+	// Raw is what was found beside the cells, such as a digest of the vector behind a
+	// key, or in their place, such as the pixels of an image in its own shape and the
+	// name of its class. With neither, a row is its numbers: made-up rows were not
+	// found anywhere.
 	Raw []byte
 }

@@ -32,8 +32,8 @@ import (
 //
 // r must tell apart whatever a mechanism can tell apart, or a copy that is taken away
 // would renumber rows that differ. It is therefore every cell of the file as its text
-// stands there, with the name of its column, and a digest of what is read beside the
-// cells (vectors behind a key). The schema's bounds, types, ignored columns and orders
+// stands there, with the name of its column, and a digest of what is read beside them (the
+// vector behind the row's key). The schema's bounds, types, ignored columns and orders
 // and the front end of a model do not enter: they may change without moving a unit.
 //
 // Because j belongs to one version of the data, two versions have two assignments,
@@ -48,7 +48,6 @@ type units struct {
 	key    []digest // per row: of the record, or of the text of the unit's column
 	rank   []digest // with a unit column: the order of a unit's rows under the bound
 	sum    sum      // of the records, where they are units
-	joined []byte   // what is read beside the cells
 
 	columns *string // of which prefix is the digest
 	prefix  [sha256.Size]byte
@@ -79,11 +78,6 @@ func (s *sum) add(h *[sha256.Size]byte) {
 func newUnits(key *Key, s *schema.Schema) units {
 	secret := sealed.ScopeSecret(key)
 	u := units{mac: hmac.New(sha256.New, secret[:]), perRow: s.Unit.Column == "", column: s.Unit.Column, maxRows: s.Unit.MaxRows}
-	for i := range s.Columns {
-		if c := &s.Columns[i]; c.Type == schema.Vector {
-			u.joined = append(binary.AppendUvarint(u.joined, uint64(len(c.Joined))), c.Joined...)
-		}
-	}
 	return u
 }
 
@@ -114,12 +108,10 @@ func (u *units) add(r schema.Record) {
 
 // canonical appends the bytes that stand for a record: those of two records are equal
 // exactly when they have the same columns, the same texts and nulls in them, and the
-// same files beside them.
+// same beside them.
 func (u *units) canonical(b []byte, r schema.Record) []byte {
 	if r.Cells == nil {
-		b = append(b, 'r')
-		b = append(b, u.joined...)
-		b = append(b, r.Raw...)
+		b = append(append(b, 'r'), r.Raw...)
 		u.buffer = b
 		return b
 	}
@@ -129,7 +121,6 @@ func (u *units) canonical(b []byte, r schema.Record) []byte {
 			h.Write(binary.AppendUvarint(nil, uint64(len(name))))
 			h.Write([]byte(name))
 		}
-		h.Write(u.joined)
 		h.Sum(u.prefix[:0])
 		u.columns = &r.Columns[0]
 	}
@@ -142,6 +133,7 @@ func (u *units) canonical(b []byte, r schema.Record) []byte {
 		}
 		b = append(binary.AppendUvarint(b, n), c.Text...)
 	}
+	b = append(b, r.Raw...)
 	u.buffer = b
 	return b
 }
