@@ -19,9 +19,9 @@ import (
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
 	{"kernel"},
-	{"schema", "core/dp", "core/entropy", "columnar", "text", "evolve"},
+	{"schema", "core/dp", "core/entropy", "core/identity", "columnar", "text", "evolve"},
 	{"images"},
-	{"encode", "space", "reader", "scatter", "core/identity", "core/internal/sealed"},
+	{"encode", "space", "reader", "scatter", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -43,7 +44,8 @@ func (plan *Plan) replay(env Env) (*ledger.Replay, error) {
 		if err != nil {
 			return nil, err
 		}
-		of, err := json.Marshal([]string{"study", plan.digest(env.Digest), kernel.Name(), env.Software})
+		whole := plan.wholeDigest(env.Digest)
+		of, err := json.Marshal([]string{"study", hex.EncodeToString(whole[:]), kernel.Name(), env.Software})
 		return &ledger.Replay{Secret: secret, Of: of}, err
 	}
 	return nil, nil

@@ -130,6 +130,12 @@ func (plan *Plan) request(env Env) (q ledger.Request, err error) {
 // digest names the computation: everything that its output depends on but the
 // randomness. Two plans of equal digest on equal bytes differ by noise only.
 func (plan *Plan) digest(data []byte) string {
+	sum := plan.wholeDigest(data)
+	return hex.EncodeToString(sum[:8])
+}
+
+// wholeDigest is digest in full, for what must not be mistaken for another plan.
+func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 	p := plan.problem
 	declared, err := json.Marshal(struct {
 		Dataset, Target, Epsilon, Delta, Test, Workflow, Preset, Model, Accountant string
@@ -144,8 +150,7 @@ func (plan *Plan) digest(data []byte) string {
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}
-	sum := sha256.Sum256(declared)
-	return hex.EncodeToString(sum[:8])
+	return sha256.Sum256(declared)
 }
 
 // Run reserves the plan, runs its stages and commits. When a stage fails or ctx

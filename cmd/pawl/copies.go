@@ -15,6 +15,7 @@ import (
 	"pawl/core/identity"
 	"pawl/core/ledger"
 	"pawl/reader"
+	"pawl/schema"
 )
 
 // copyFlags say whose rows a file holds that resembles a sensitive data set.
@@ -104,8 +105,8 @@ func (d *found) exactly() (why, advice string) {
 
 // tested is a file of test rows, which are scored exactly.
 type tested struct {
-	path  string
-	print *identity.Print
+	path   string
+	prints []*identity.Print
 }
 
 // recognise refuses what the ledger holds as a sensitive data set of another name, and asks about what resembles
@@ -146,13 +147,15 @@ func (a *app) recognise(ctx context.Context, l *ledger.Ledger, d found, f *copyF
 
 // recogniseTest compares a file of test rows with DATA itself and with every sensitive data set.
 func (a *app) recogniseTest(ctx context.Context, l *ledger.Ledger, d found, t tested, f *copyFlags) (said []ledger.Difference, err error) {
-	matches, err := l.Recognise(ctx, "", t.print)
+	matches, err := l.Recognise(ctx, "", t.prints...)
 	if err != nil {
 		return nil, err
 	}
 	own := identity.Different
 	for _, p := range d.prints {
-		own = max(own, identity.Compare(p, t.print).Likeness)
+		for _, q := range t.prints {
+			own = max(own, identity.Compare(p, q).Likeness)
+		}
 	}
 	why, advice := d.exactly()
 	switch {
@@ -235,29 +238,61 @@ func (a *app) interactive() bool {
 	return ok && term.IsTerminal(int(in.Fd()))
 }
 
-// watcher collects the print of a table while it is read.
+// watcher collects the prints of a table while it is read: one of all columns, and where some are not used, one of
+// those that are. The second recognises a table that lost or gained a column that nobody uses, such as an
+// identifier.
 type watcher struct {
 	key  [32]byte
+	uses func(column string) bool // nil: all are used
 	feed *identity.Feed
+	used *identity.Feed
 }
 
 // watch makes o hand on the records as found.
 func (w *watcher) watch(o *reader.Options) {
 	o.Watch = func(names []string) func([]string) {
 		w.feed = identity.NewFeed(w.key, names)
-		return w.feed.Add
+		var at []int
+		var columns []string
+		for i, name := range names {
+			if w.uses != nil && w.uses(name) {
+				at, columns = append(at, i), append(columns, name)
+			}
+		}
+		if len(at) == 0 || len(at) == len(names) {
+			return w.feed.Add
+		}
+		w.used = identity.NewRecordsFeed(w.key, columns)
+		part := make([]string, len(at))
+		return func(texts []string) {
+			w.feed.Add(texts)
+			for k, i := range at {
+				part[k] = texts[i]
+			}
+			w.used.Add(part)
+		}
 	}
 }
 
-// end returns the print, nil where no record was read.
-func (w *watcher) end(err error) *identity.Print {
-	if w.feed == nil {
-		return nil
+// usedBy says which columns a schema uses, beside the one that names the unit.
+func usedBy(s *schema.Schema) func(column string) bool {
+	return func(column string) bool {
+		i := s.Column(column)
+		return i >= 0 && s.Columns[i].Type != schema.Ignore && column != s.Unit.Column
 	}
-	if w.feed.Stop(); err != nil {
-		return nil
+}
+
+// end returns the prints, none where no record was read.
+func (w *watcher) end(err error) (prints []*identity.Print) {
+	for _, feed := range []*identity.Feed{w.feed, w.used} {
+		if feed == nil {
+			continue
+		}
+		if feed.Stop(); err == nil {
+			prints = append(prints, feed.Print())
+		}
 	}
-	return w.feed.Print()
+	return prints
 }
 
 // owned names DATA as --same-as says, and has it compared with the sensitive data sets of the ledger.
@@ -275,14 +310,14 @@ func (s *source) printed(bad reader.BadRows, row reader.Row) error {
 	if s.builtin != nil || s.printKey == nil {
 		return s.each(bad, row)
 	}
-	o, w := reader.Options{BadRows: bad, Note: s.note}, watcher{key: *s.printKey}
+	o, w := reader.Options{BadRows: bad, Note: s.note}, watcher{key: *s.printKey, uses: usedBy(s.schema)}
 	w.watch(&o)
 	err := s.eachWith(o, row)
 	if s.prints = nil; err != nil {
 		w.end(err)
 		return err
 	}
-	s.prints = append(s.prints, w.end(nil))
+	s.prints = append(s.prints, w.end(nil)...)
 	if s.vectors != nil {
 		b := identity.NewVectors(*s.printKey)
 		s.vectors.Each(b.AddVector)

@@ -409,19 +409,19 @@ func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, sr
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
-	o, w := reader.Options{}, watcher{key: *src.printKey}
+	o, w := reader.Options{}, watcher{key: *src.printKey, uses: usedBy(src.schema)}
 	w.watch(&o)
 	err = readRows(path, bytes.NewReader(content), src.schema, o, nil, false, func(cells []float64, _ schema.Record) error {
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})
-	if print := w.end(err); print != nil {
+	if prints := w.end(err); prints != nil {
 		// DATA itself may not be in the ledger yet; its rows are compared and used for nothing else.
 		if err := src.printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
 			return nil, err
 		}
 		d := src.found()
-		d.standsIn, d.tests = true, []tested{{path, print}}
+		d.standsIn, d.tests = true, []tested{{path, prints}}
 		if _, err := a.recognise(ctx, l, d, f); err != nil {
 			return nil, err
 		}

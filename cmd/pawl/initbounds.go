@@ -15,7 +15,6 @@ import (
 	"text/tabwriter"
 
 	"pawl/core/dp"
-	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/reader"
@@ -154,7 +153,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		w.end(err)
 		return err
 	}
-	env.Rows, env.Prints = in.Seal(), []*identity.Print{w.end(nil)}
+	env.Rows, env.Prints = in.Seal(), w.end(nil)
 	if env.Different, err = a.recognise(ctx, l, found{path: file, name: name, prints: env.Prints}, &b.copies); err != nil {
 		return err
 	}

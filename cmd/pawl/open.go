@@ -302,7 +302,7 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows, 
 	}
 	var w watcher
 	if own && src.printKey != nil {
-		w.key = *src.printKey
+		w.key, w.uses = *src.printKey, usedBy(s)
 		w.watch(&o)
 	}
 	column, units := s.Column(s.Unit.Column), map[string]float64{}
@@ -318,8 +318,8 @@ func (src *source) readTest(name string, content io.Reader, bad reader.BadRows, 
 		rows = append(rows, cells)
 		return nil
 	})
-	if p := w.end(err); p != nil {
-		src.tests = append(src.tests, tested{name, p})
+	if prints := w.end(err); prints != nil {
+		src.tests = append(src.tests, tested{name, prints})
 	}
 	return rows, err
 }

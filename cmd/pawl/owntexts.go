@@ -148,10 +148,10 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 	}
 	bad := reader.BadRows(f.table.badRows)
 	var records []schema.Record // of the file that was read last
-	read := func(name string, content []byte, all bool) (*images.Set, *identity.Print, error) {
+	read := func(name string, content []byte, all bool) (*images.Set, []*identity.Print, error) {
 		o, w := reader.Options{BadRows: bad}, watcher{}
 		if f.printKey != nil {
-			w.key = *f.printKey
+			w.key, w.uses = *f.printKey, usedBy(src.schema)
 			w.watch(&o)
 		}
 		var texts []string
@@ -176,13 +176,13 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 	}
 	p.name, p.licence, p.unit, p.public, p.content, p.texts.vocabulary = src.name, src.licence, src.schema.Unit.Name, src.schema.Public, src.content, vocabulary
 	p.assumed = src.schema.Unit.Assumed
-	var print *identity.Print
-	if p.train, print, err = read(src.path, src.content, true); err != nil {
+	var prints []*identity.Print
+	if p.train, prints, err = read(src.path, src.content, true); err != nil {
 		return nil, err
 	}
 	p.records = records
-	if p.mine = src.builtin == nil; p.mine && print != nil {
-		p.prints = []*identity.Print{print}
+	if p.mine = src.builtin == nil; p.mine {
+		p.prints = prints
 	}
 	if f.table.test != "" { // public by the operator's word
 		content, err := readFile(f.table.test)
@@ -192,11 +192,11 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		if sameTable(content, src.content) {
 			return nil, testIsData(f.table.test)
 		}
-		if p.test, print, err = read(f.table.test, content, false); err != nil {
+		if p.test, prints, err = read(f.table.test, content, false); err != nil {
 			return nil, err
 		}
-		if print != nil {
-			p.texts.tests = append(p.texts.tests, tested{f.table.test, print})
+		if prints != nil {
+			p.texts.tests = append(p.texts.tests, tested{f.table.test, prints})
 		}
 		p.texts.test, p.texts.tested = workflow.TestFile, content
 	}

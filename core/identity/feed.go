@@ -16,8 +16,21 @@ type Feed struct {
 const batchRows = 512
 
 // NewFeed is New for a Feed.
-func NewFeed(key [32]byte, names []string) *Feed {
-	f := &Feed{b: New(key, names), width: len(names), full: make(chan []string, 4), empty: make(chan []string, 6), done: make(chan struct{})}
+func NewFeed(key [32]byte, names []string) *Feed { return newFeed(New(key, names), names) }
+
+// NewRecordsFeed is NewFeed for a print of records alone, which is faster: of a part of the columns, beside
+// the print of all.
+func NewRecordsFeed(key [32]byte, names []string) *Feed {
+	b := New(key, names)
+	for i := range b.sketch {
+		b.sketch[i] = -1
+	}
+	b.columns, b.counts = nil, nil
+	return newFeed(b, names)
+}
+
+func newFeed(b *Builder, names []string) *Feed {
+	f := &Feed{b: b, width: len(names), full: make(chan []string, 4), empty: make(chan []string, 6), done: make(chan struct{})}
 	go f.run()
 	return f
 }

@@ -191,7 +191,7 @@ func (b *Builder) Empty() bool { return b.units.len() == 0 }
 // the declared number of rows keep those of lowest keyed hash: a rule that looks
 // at that unit only, so one unit's rows never decide about another's.
 func (b *Builder) Seal() *Rows {
-	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Rehearsal: b.rehearsal}
+	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Writings: b.units.writings, Rehearsal: b.rehearsal}
 	if b.rehearsal {
 		return sealed.Seal(b.key, b.schema, t)
 	}

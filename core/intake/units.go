@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"pawl/core/identity"
 	"pawl/core/internal/sealed"
 	"pawl/schema"
 )
@@ -45,9 +46,13 @@ type units struct {
 	column  string
 	maxRows int
 
-	key    []digest // per row: of the record, or of the text of the unit's column
-	rank   []digest // with a unit column: the order of a unit's rows under the bound
-	sum    sum      // of the records, where they are units
+	key  []digest // per row: of the record, or of the text of the unit's column
+	rank []digest // with a unit column: the order of a unit's rows under the bound
+	sum  sum      // of the records, where they are units
+
+	// writings are those of the identifiers, nil where there are none or nothing to
+	// compare them with.
+	writings *identity.Writings
 
 	columns *string // of which prefix is the digest
 	prefix  [sha256.Size]byte
@@ -77,7 +82,11 @@ func (s *sum) add(h *[sha256.Size]byte) {
 
 func newUnits(key *Key, s *schema.Schema) units {
 	secret := sealed.ScopeSecret(key)
+	print, ok := sealed.PrintSecret(key)
 	u := units{mac: hmac.New(sha256.New, secret[:]), perRow: s.Unit.Column == "", column: s.Unit.Column, maxRows: s.Unit.MaxRows}
+	if ok && !u.perRow {
+		u.writings = identity.NewWritings(print)
+	}
 	return u
 }
 
@@ -97,6 +106,9 @@ func (u *units) add(r schema.Record) {
 		u.key = append(u.key, u.hash("record", u.canonical(u.buffer[:0], r)))
 		u.sum.add(&u.full)
 		return
+	}
+	if u.writings != nil {
+		u.writings.Add(r.Unit)
 	}
 	// The label and the text alone: units of earlier versions keep their scopes.
 	u.buffer = append(u.buffer[:0], r.Unit...)

@@ -91,7 +91,7 @@ func (p *pricer) atOnce(events []Assigned) price {
 		return p.roughPrice(events...)
 	}
 	var dearest price
-	for _, all := range together(events) {
+	for _, all := range together(events, p.s.relation) {
 		text, err := dp.EncodeEvent(all)
 		if err != nil { // too many for one stored event: a key of its own
 			text = fmt.Appendf(nil, "%v", all)
@@ -150,11 +150,20 @@ const mostPlaces = 64
 // pay. Where all scopes belong to one assignment there is one, with its scopes. Else a
 // unit has a place in each assignment, independently: one composition for each choice
 // of places, or, where these are many, one in which every unit is in all scopes.
-func together(events []Assigned) []dp.Event {
+//
+// Under ReplaceOne there is one as well: the old unit and the new one may lie in any scope,
+// and the accountant adds everything.
+func together(events []Assigned, relation dp.Relation) []dp.Event {
 	if len(events) == 1 {
 		return []dp.Event{events[0].Event}
 	}
 	var all []dp.Event
+	if relation == dp.ReplaceOne {
+		for _, e := range events {
+			all = append(all, e.Event)
+		}
+		return []dp.Event{dp.Compose{Events: all}}
+	}
 	var names []string
 	of := map[string][]dp.Event{}
 	for _, e := range events {

@@ -2,10 +2,12 @@ package ledger
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
 	"pawl/core/identity"
+	"pawl/core/internal/sealed"
 )
 
 // Match is a sensitive data set that a print is like.
@@ -112,6 +114,9 @@ func (t *txn) prints(dataset string) ([]*identity.Print, error) {
 	}
 	prints := make([]*identity.Print, 0, len(kept))
 	for _, b := range kept {
+		if identity.IsWritings(b) {
+			continue
+		}
 		p, err := identity.Unmarshal(b)
 		if err != nil {
 			return nil, fmt.Errorf("%w: a print of data set %q: %w", ErrStore, dataset, err)
@@ -183,6 +188,50 @@ func (t *txn) changedVectors(s *state, found []*identity.Print) (bool, error) {
 		}
 	}
 	return any, nil
+}
+
+// written compares how the rows of a request write the identifiers of their units with how
+// earlier ones did. It returns "" where nobody is written in another way, so that every
+// unit has the place that it had, and else a name for the assignment that the new writing
+// is: who is written anew is another unit, and what was charged to either adds up.
+func (t *txn) written(s *state, q Request) (string, error) {
+	if q.Rows == nil || s.public {
+		return "", nil
+	}
+	w := sealed.WritingsOf(q.Rows)
+	if w == nil {
+		return "", nil
+	}
+	kept, err := t.Prints(s.name)
+	if err != nil {
+		return "", err
+	}
+	own := w.Identity()
+	for _, b := range kept {
+		if !identity.IsWritings(b) {
+			continue
+		}
+		known, err := identity.UnmarshalWritings(b)
+		if err != nil {
+			return "", fmt.Errorf("%w: what is kept of the identifiers of data set %q: %w", ErrStore, s.name, err)
+		}
+		if !known.Agree(w) {
+			return hex.EncodeToString(own[:8]), nil
+		}
+	}
+	return "", nil
+}
+
+// keepWritings keeps how the rows write their identifiers, where nobody is written anew.
+func (t *txn) keepWritings(s *state, q Request) error {
+	if q.Rows == nil || s.public {
+		return nil
+	}
+	w := sealed.WritingsOf(q.Rows)
+	if w == nil {
+		return nil
+	}
+	return t.KeepPrint(s.name, w.Identity(), w.Marshal())
 }
 
 // knownTable says that the data set had these records before: the same rows in another format or order are no

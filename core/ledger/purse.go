@@ -96,8 +96,11 @@ func (p *purse) filter(s *state, a Accountant) (Account, error) {
 // admit decides on an event of a user. Once shares are granted, who has none is
 // refused, so that the shares are the whole list of those who may use the data.
 func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, err error) {
-	if !s.limited() { // public
+	switch {
+	case s.public && !s.limited():
 		return 0, 0, nil
+	case s.budget == nil:
+		return 0, 0, &RefusedError{Dataset: s.name, Reason: "it is sensitive and has no budget", Advice: fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon E --delta D", quote(s.name))}
 	}
 	if len(s.shares) > 0 {
 		share := s.shares[user]

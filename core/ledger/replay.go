@@ -46,7 +46,7 @@ func (q *Request) origin(event []byte) (key string, root *entropy.Source, err er
 		}
 		return key, entropy.Seeded(*q.Seed), nil
 	case q.Replay != nil:
-		of := [][]byte{[]byte(q.Dataset), event, q.Digest, []byte(q.Relation.String()), []byte(q.Unit), []byte(q.UnitColumn), []byte(q.assignment()),
+		of := [][]byte{[]byte(q.Dataset), event, q.Digest, []byte(q.Relation.String()), []byte(q.Unit), []byte(q.UnitColumn), []byte(q.assignment("")),
 			binary.LittleEndian.AppendUint64(nil, uint64(q.RowsPerUnit)), q.Replay.Of}
 		name := q.Replay.Secret.Key("pawl replay", of...)
 		return "replay " + hex.EncodeToString(name[:]), q.Replay.Secret.Source("pawl replay", of...), nil

@@ -97,7 +97,11 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if s.frozen != nil {
 			return s.refuseFrozen()
 		}
-		if err := t.registerUse(s, q); err != nil {
+		writing, err := t.written(s, q)
+		if err != nil {
+			return err
+		}
+		if err := t.registerUse(s, q, writing != ""); err != nil {
 			return err
 		}
 		if err := t.differ(s, q); err != nil {
@@ -106,6 +110,12 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
+		if writing == "" {
+			if err := t.keepWritings(s, q); err != nil {
+				return err
+			}
+		}
+		assignment := q.assignment(writing)
 		key, root, err := q.origin(event)
 		if err != nil {
 			return err
@@ -123,18 +133,18 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		}
 		receipt = Receipt{ID: id, Dataset: q.Dataset, Plan: q.Plan, Public: s.public, NotPrivate: permit.Seeded(), Replayed: old != nil}
 		if old != nil {
-			if err := t.replay(s, old, q, event); err != nil {
+			if err := t.replay(s, old, q, event, assignment); err != nil {
 				return err
 			}
 		} else {
 			if receipt.SelfGrant, err = t.selfGrant(s, q, asked); err != nil {
 				return err
 			}
-			if _, _, err := l.admit(s, l.user, Assigned{s.assignment(q.assignment(), id, false), q.Event}); err != nil {
+			if _, _, err := l.admit(s, l.user, Assigned{s.assignment(assignment, id, false), q.Event}); err != nil {
 				return err
 			}
 			if err := t.append(s, KindReserve, reserveBody{ID: id, Plan: q.Plan, Event: event, Stages: append([]string{}, q.Stages...),
-				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: permit.Seeded(), ReplayKey: key, Assignment: q.assignment()}); err != nil {
+				RowsPerUnit: q.RowsPerUnit, Delta: asked.delta, NotPrivate: permit.Seeded(), ReplayKey: key, Assignment: assignment}); err != nil {
 				return err
 			}
 		}
@@ -155,11 +165,17 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 	return permit, receipt, nil
 }
 
-func (q *Request) assignment() string {
+// assignment is the name under which the scopes of the event are booked; writing is
+// txn.written's.
+func (q *Request) assignment(writing string) string {
 	if q.Rows == nil {
 		return ""
 	}
-	return q.Rows.Assignment().String()
+	a := q.Rows.Assignment()
+	if writing != "" {
+		a.Rule += " written " + writing
+	}
+	return a.String()
 }
 
 type askedBudget struct{ epsilon, delta Amount }
@@ -233,7 +249,7 @@ func unitsBy(column string) string {
 }
 
 // registerUse books the first use of a data set and every change of its bytes.
-func (t *txn) registerUse(s *state, q Request) error {
+func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	digest := Hash(q.Digest)
 	if s.known() {
 		if err := s.matches(q.Relation, q.Unit, q.RowsPerUnit); err != nil {
@@ -270,6 +286,10 @@ func (t *txn) registerUse(s *state, q Request) error {
 	if err != nil {
 		return err
 	}
+	if !q.Updated && same && rewritten {
+		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are those of before, and the identifiers in column %q are written in another way, as 7 and 7.0: each writing is a unit of its own", s.column),
+			Advice: "write them as before; or go on with --updated, and the costs of either writing add up"}
+	}
 	if !q.Updated && !same {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
 			Advice: fmt.Sprintf("if rows were appended or corrected, say so with --updated (the budget stays the same); other data needs a name of its own: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
@@ -302,8 +322,8 @@ func (t *txn) checkOthers(name string, digest Hash) error {
 
 // replay books that a charged computation is run again. Other bytes under the
 // same noise would show the difference of the two, so they are refused.
-func (t *txn) replay(s *state, old *entry, q Request, event []byte) error {
-	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != (q.Seed != nil) || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != q.assignment() {
+func (t *txn) replay(s *state, old *entry, q Request, event []byte, assignment string) error {
+	if !bytes.Equal(old.Event, event) || old.digest != s.digest || old.NotPrivate != (q.Seed != nil) || old.RowsPerUnit != q.RowsPerUnit || old.Assignment != assignment {
 		return &RefusedError{Dataset: s.name, Reason: "the replay key belongs to another computation",
 			Advice: "start a new run: a changed computation gets a new key and a new charge"}
 	}
@@ -316,6 +336,10 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 		return false, nil
 	}
 	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
+	if len(s.reconciled) > 0 {
+		// What was spent is not known: the log was lost, and somebody went on without it.
+		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so that what was spent of its budget is not known; nobody grants a new one to himself", Advice: create, NoBudget: true}
+	}
 	if !t.l.store.PerUser() {
 		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create, NoBudget: true}
 	}

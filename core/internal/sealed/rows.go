@@ -14,6 +14,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/identity"
 	"pawl/schema"
 )
 
@@ -38,6 +39,7 @@ type Rows struct {
 	assignment Assignment
 	simulation bool // sealed under a key that anybody can know
 	rehearsal  bool // the rows were not kept
+	writings   func() *identity.Writings
 	table      func() table
 }
 
@@ -62,6 +64,8 @@ type Table struct {
 	Inputs Inputs
 	// Rule says what a unit is; see Assignment.
 	Rule string
+	// Writings are those of the units' identifiers; nil where rows are units.
+	Writings *identity.Writings
 	// Rehearsal says that the rows were not kept.
 	Rehearsal bool
 }
@@ -81,7 +85,17 @@ func Seal(key *Key, s *schema.Schema, t Table) *Rows {
 	sealed.unit = t.Unit
 	r.table = func() table { return sealed }
 	r.assignment, r.simulation, r.rehearsal = Assignment{Key: key.id, Rule: t.Rule}, key.simulation, t.Rehearsal
+	r.writings = func() *identity.Writings { return t.Writings }
 	return r
+}
+
+// WritingsOf is how the rows write the identifiers of their units, for the ledger; nil where
+// rows are units.
+func WritingsOf(r *Rows) *identity.Writings {
+	if r.writings == nil {
+		return nil
+	}
+	return r.writings()
 }
 
 // Assignment says how the rows' units were assigned to scopes.

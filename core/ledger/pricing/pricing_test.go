@@ -208,6 +208,82 @@ func TestScopesOfDifferentAssignmentsAddUp(t *testing.T) {
 	}
 }
 
+// Whoever is written in another way is another unit, in another place: the same table with
+// 7.0 for 7 asks for --updated, and its costs add to those of before. Persons that come, go
+// or stand in more rows are where they were.
+func TestIdentifiersWrittenAnew(t *testing.T) {
+	rows := func(l *ledger.Ledger, write func(i int) string, n int) *intake.Rows {
+		key, err := l.Key(ctx, "d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", Column: "id", MaxRows: 1}})
+		for i := range n {
+			if err := b.Add(nil, schema.Record{Unit: write(i), Raw: []byte{1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return b.Seal()
+	}
+	plain := func(i int) string { return fmt.Sprint(i) }
+	for name, tt := range map[string]struct {
+		second *func(i int) string
+		n      int
+		fits   bool
+	}{
+		"the same":         {&plain, 50, true},
+		"some more":        {&plain, 80, true},
+		"some less":        {&plain, 20, true},
+		"written with .0":  {ptr(func(i int) string { return fmt.Sprintf("%d.0", i) }), 50, false},
+		"one of them anew": {ptr(func(i int) string { return fmt.Sprintf([]string{"%d", "%03d"}[min(i/49, 1)], i) }), 50, false},
+	} {
+		l := newLedger(t, "0.8", "1e-5")
+		if err := reserveOn(l, rows(l, plain, 50), quarter(t, 0)); err != nil {
+			t.Fatal(err)
+		}
+		if err := reserveOn(l, rows(l, *tt.second, tt.n), quarter(t, 1)); (err == nil) != tt.fits || err != nil && !errors.Is(err, ledger.ErrExhausted) {
+			t.Errorf("%s: two scopes of .6 in a budget of .8: %v", name, err)
+		}
+		if err := reserveOn(l, rows(l, plain, 50), quarter(t, 2)); tt.fits && err != nil {
+			t.Errorf("%s: and again as before: %v", name, err)
+		}
+	}
+}
+
+func ptr[T any](x T) *T { return &x }
+
+// Under replace-one the old and the new unit may lie in any scope of any assignment: at
+// once, too, everything adds up.
+func TestAtOnceUnderReplaceOne(t *testing.T) {
+	price := func(records ...string) float64 {
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "50", Delta: "1e-6", Relation: dp.ReplaceOne}); err != nil {
+			t.Fatal(err)
+		}
+		for i, record := range records {
+			key, err := l.Key(ctx, "d")
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", MaxRows: 1}})
+			if err := b.Add(nil, schema.Record{Raw: []byte(record)}); err != nil {
+				t.Fatal(err)
+			}
+			q := ledgertest.Spend("d", 0)
+			q.Relation, q.Rows = dp.ReplaceOne, b.Seal()
+			q.Event = dp.Compose{Events: []dp.Event{dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: .8}, Event: dp.Gaussian{NoiseMultiplier: float64(2 + i)}},
+				dp.Scoped{Scope: dp.Scope{Lower: .8, Upper: 1}, Event: dp.Gaussian{NoiseMultiplier: float64(2 + i)}}}}
+			if _, _, err := l.Reserve(ctx, q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return float64(show(t, l).AtOnce.Epsilon)
+	}
+	if one, two := price("a", "a"), price("a", "b"); one != two {
+		t.Errorf("one assignment costs %v, two %v", one, two)
+	}
+}
+
 // Entries of versions that did not name assignments: of a unit column they are of its
 // one assignment; of rows each stands alone.
 func TestEntriesWithoutAssignment(t *testing.T) {
