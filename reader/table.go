@@ -112,7 +112,7 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 
 // read calls row for each record that is not left out.
 func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
-	rows := false
+	rows, kept := false, false
 	var space []cell
 	for {
 		cells, err := t.in.next(space, strict)
@@ -133,12 +133,16 @@ func (t *table) read(strict bool, row func(values []float64, found schema.Record
 		if !ok {
 			continue
 		}
+		kept = true
 		if err := row(values, t.record(cells, id), cells); err != nil {
 			return err
 		}
 	}
-	if !rows {
+	switch {
+	case !rows:
 		return t.in.noRows()
+	case !kept:
+		return t.in.headFault(t.schema.Unit.Column, "no row has an identifier of its unit: there is nothing to read", "name the column that has it with unit: in the schema, or mend the file")
 	}
 	t.ids.end()
 	return nil

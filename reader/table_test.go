@@ -124,6 +124,19 @@ func TestTableRefuses(t *testing.T) {
 	}
 }
 
+// Under the rule Default rows without a unit are left out, but a file of nothing else is
+// refused: there is nothing that a charge could buy.
+func TestNobodyHasAnIdentifier(t *testing.T) {
+	s := must(t, "unit: id\nrows_per_unit: 2")
+	for name, text := range map[string]string{"f.csv": "id,age,color,bmi,sick\n,1,red,2,yes\n ,1,red,2,no\n", "f.jsonl": "[\n  {\"id\": 1},\n  {\"id\": 2},\n]\n"} {
+		err := ReadFrom(name, strings.NewReader(text), s, Options{BadRows: Default}, func([]float64, schema.Record) error { return nil })
+		var p *PositionError
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), "no row has an identifier of its unit") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestUndeclaredCategory(t *testing.T) {
 	s, err := schema.Decode("s", []byte("version: 1\nunit: row\ncolumns:\n  - {name: a, type: categorical, categories: [x, y]}\n"))
 	if err != nil {

@@ -33,6 +33,8 @@ func (f *copyFlags) register(c *cobra.Command) {
 
 func (f *copyFlags) check() error {
 	switch {
+	case f.different && f.sameAs != "":
+		return &usageError{"--same-as and --different exclude each other", "leave one of them out"}
 	case f.different && strings.TrimSpace(f.reason) == "":
 		return &usageError{"--different needs --reason: the ledger and every statement keep it", "example: --different --reason 'patients of another hospital, same questionnaire'"}
 	case !f.different && f.reason != "":
@@ -126,7 +128,7 @@ func (a *app) recognise(ctx context.Context, l *ledger.Ledger, d found, f *copyF
 		if m.Likeness == identity.Equal {
 			return nil, refusal
 		}
-		reason, err := a.reason(ctx, f, fmt.Sprintf("%s resembles the sensitive data set %q.\nIs it that data set? Type yes to charge its budget, or say why it holds other units (empty: stop): ", d.path, m.Dataset), refusal)
+		reason, err := a.reason(ctx, f, fmt.Sprintf("%s resembles the sensitive data set %q (if they are the same, its budget is charged)", d.path, m.Dataset), refusal)
 		if errors.Is(err, errYes) {
 			return nil, &sameError{m.Dataset, refusal}
 		}
@@ -173,7 +175,7 @@ func (a *app) recogniseTest(ctx context.Context, l *ledger.Ledger, d found, t te
 		}
 		refusal := &ledger.RefusedError{Dataset: m.Dataset, Reason: fmt.Sprintf("%s resembles it so much that it seems to hold the same units, and %s", t.path, why),
 			Advice: advice + "; if it holds other units: --different --reason WHY, which the ledger and every statement keep"}
-		reason, err := a.reason(ctx, f, fmt.Sprintf("%s resembles the sensitive data set %q, and %s.\nSay why it holds other units (empty: stop): ", t.path, m.Dataset, why), refusal)
+		reason, err := a.reason(ctx, f, fmt.Sprintf("%s resembles the sensitive data set %q, and %s", t.path, m.Dataset, why), refusal)
 		if errors.Is(err, errYes) {
 			return nil, refusal
 		}
@@ -196,32 +198,57 @@ func standInIsData(path string) error {
 	return &usageError{fmt.Sprintf("%s: holds the rows of DATA itself, and those are sensitive", path), "other rows of the same schema: public ones, or synthetic ones"}
 }
 
-// errYes is the answer yes.
-var errYes = errors.New("yes")
+// errYes is the answer that they are the same.
+var errYes = errors.New("the same")
 
 // reason is why data are different: that of the flags, or what somebody at a terminal answers; without either it
-// is the refusal.
-func (a *app) reason(ctx context.Context, f *copyFlags, question string, refusal error) (string, error) {
+// is the refusal. What is asked is one thing at a time, and no unclear answer opens a budget: errYes where they are
+// said to be the same.
+func (a *app) reason(ctx context.Context, f *copyFlags, alike string, refusal error) (string, error) {
 	if f.different {
 		return strings.TrimSpace(f.reason), nil
 	}
 	if !a.interactive() {
 		return "", refusal
 	}
+	in := bufio.NewReader(a.in)
+	question := alike + ".\nDo both hold the same units? same, different or stop: "
+	for range 3 {
+		answer, err := a.ask(ctx, in, question)
+		if err != nil {
+			return "", err
+		}
+		switch strings.ToLower(strings.Trim(answer, " .!\"'")) {
+		case "same", "s", "yes", "y":
+			return "", errYes
+		case "", "stop", "no", "n", "q", "quit":
+			return "", refusal
+		case "different", "d":
+			why, err := a.ask(ctx, in, "Why are they different? The ledger and every statement keep the answer (empty: stop): ")
+			if err != nil {
+				return "", err
+			}
+			if len(strings.Fields(why)) < 2 {
+				fmt.Fprintln(a.err, "That is no reason in words.")
+				return "", refusal
+			}
+			return why, nil
+		}
+		question = "Please answer same, different or stop: "
+	}
+	return "", refusal
+}
+
+// ask reads one line.
+func (a *app) ask(ctx context.Context, in *bufio.Reader, question string) (string, error) {
 	fmt.Fprint(a.err, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(a.in).ReadString('\n')
+		line, _ := in.ReadString('\n')
 		answer <- strings.TrimSpace(line)
 	}()
 	select {
 	case text := <-answer:
-		switch strings.ToLower(text) {
-		case "", "n", "no":
-			return "", refusal
-		case "y", "yes":
-			return "", errYes
-		}
 		return text, nil
 	case <-ctx.Done(): // a reader that waits for a terminal does not see that by itself
 		fmt.Fprintln(a.err)

@@ -37,8 +37,8 @@ func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 	if err := checkUser(b.By); err != nil {
 		return "", err
 	}
-	if b.Reason == "" {
-		return "", invalid("booking a foreign run needs a reason")
+	if err := checkReason("booking a foreign run", b.Reason); err != nil {
+		return "", err
 	}
 	event, err := dp.EncodeEvent(b.Event)
 	if err != nil {

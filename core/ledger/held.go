@@ -104,8 +104,8 @@ type Reconciled struct {
 // lost, once however often it is asked, and tells the second place. Where nothing
 // contradicts it writes nothing. A log whose chain is broken stays refused.
 func (l *Ledger) Reconcile(ctx context.Context, r Reconcile) (out Reconciled, err error) {
-	if r.Reason == "" {
-		return out, invalid("reconciling needs a reason")
+	if err := checkReason("reconciling", r.Reason); err != nil {
+		return out, err
 	}
 	if h := r.Held; h != nil {
 		if err := checkName(h.Dataset); err != nil {

@@ -250,8 +250,11 @@ func (t *txn) knownTable(s *state, found []*identity.Print) (bool, error) {
 // differ books what the request says to be different and is not booked yet.
 func (t *txn) differ(s *state, q Request) error {
 	for _, d := range q.Different {
-		if d.Reason == "" || d.Other == "" {
-			return invalid("what is said to be different needs a name and a reason")
+		if d.Other == "" {
+			return invalid("what is said to be different needs a name")
+		}
+		if err := checkReason("what is said to be different", d.Reason); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(s.different, func(k Difference) bool { return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of }) {
 			continue

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // SeededRun is a charged entry whose noise came from a seed. Whoever knows or guesses
@@ -71,8 +70,8 @@ func (s *state) clearSeeded(r *Record) error {
 // that their outputs never left, or were destroyed. Their charges stay. On a team's
 // ledger nobody clears his own runs. A refusal wraps ErrRefused.
 func (l *Ledger) ClearSeeded(ctx context.Context, dataset, reason string) error {
-	if strings.TrimSpace(reason) == "" {
-		return invalid("clearing seeded runs needs a reason")
+	if err := checkReason("clearing seeded runs", reason); err != nil {
+		return err
 	}
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		if !s.known() {

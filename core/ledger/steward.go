@@ -56,8 +56,8 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 // under the larger cap. A budget is never lowered: what was promised to the
 // people in the data is lowered by not spending it.
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
-	if reason == "" {
-		return invalid("a grant needs a reason")
+	if err := checkReason("a grant", reason); err != nil {
+		return err
 	}
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		if !s.known() {
@@ -88,8 +88,8 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 
 // DeclarePublic is the only way by which a sensitive data set becomes public.
 func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
-	if reason == "" {
-		return invalid("declaring a data set public needs a reason")
+	if err := checkReason("declaring a data set public", reason); err != nil {
+		return err
 	}
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		if !s.known() {
@@ -112,8 +112,8 @@ type Share struct {
 // Once one share is granted, whoever has none is refused. A share may be lowered:
 // it divides a budget and promises nothing to the people in the data.
 func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
-	if g.Reason == "" {
-		return invalid("a grant needs a reason")
+	if err := checkReason("a grant", g.Reason); err != nil {
+		return err
 	}
 	if err := checkUser(g.Analyst); err != nil {
 		return err
@@ -154,8 +154,8 @@ func (l *Ledger) Unfreeze(ctx context.Context, dataset, reason string) error {
 }
 
 func (l *Ledger) setFrozen(ctx context.Context, dataset, reason string, kind Kind) error {
-	if reason == "" {
-		return invalid("a reason is needed")
+	if err := checkReason("freezing a data set, or ending that,", reason); err != nil {
+		return err
 	}
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		switch {
@@ -178,8 +178,8 @@ func (s *state) refuseFrozen() error {
 // Approve books that somebody agrees to the release of what a committed entry
 // produced. On a team's ledger nobody approves his own.
 func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error {
-	if reason == "" {
-		return invalid("an approval needs a reason")
+	if err := checkReason("an approval", reason); err != nil {
+		return err
 	}
 	return l.update(ctx, dataset, func(t *txn, s *state) error {
 		if !s.known() {
