@@ -336,6 +336,7 @@ func (c calibration) fit(ctx context.Context, s *solver, start *center, cap floa
 	}
 	w := append([]float64(nil), s.weights...)
 	noise.L2Laplace(from.finishing, w, c.finishing*gamma)
+	noise.OnGrid(w, c.finishing*gamma)
 	return w, nil
 }
 

@@ -191,6 +191,7 @@ func (d *Descent) run(ctx context.Context, view *sealed.View, noiseStdDev float6
 		// Noise goes on the clipped sum; dividing by a public number comes after.
 		if noiseStdDev > 0 {
 			noise.AddGaussian(draws, sum, noiseStdDev)
+			noise.OnGrid(sum, noiseStdDev)
 		}
 		for j := range w {
 			velocity[j] = d.Momentum*velocity[j] + sum[j]/divisor
