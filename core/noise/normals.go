@@ -27,7 +27,7 @@ type Normals struct {
 const (
 	pieceBlocks = 1 << 20
 	spareFrom   = 8 * Piece / 16
-	pieces      = 1 << 44
+	pieces      = 1 << 43
 )
 
 // NewNormals takes the key from src.
@@ -41,7 +41,7 @@ func NewNormals(src *entropy.Source) *Normals {
 }
 
 // Fill sets dst, at most Piece long, to the first values of a piece, of which there are
-// 2^44. More of either panics.
+// 2^43. More of either panics.
 func (n *Normals) Fill(dst []float64, piece uint64) {
 	if len(dst) > Piece || piece >= pieces {
 		panic(fmt.Sprintf("noise: %d values of piece %d", len(dst), piece))
