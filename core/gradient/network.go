@@ -146,11 +146,17 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 	case t.Clipping == Unclipped:
 		return errors.New("gradient: without clipping the sum has no bounded sensitivity")
 	}
+	if permit == nil {
+		return sealed.ErrNotReserved
+	}
+	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
+	if err := inRange(std); err != nil {
+		return err
+	}
 	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
 	if err != nil {
 		return err
 	}
-	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
 	return t.run(ctx, view, params, std, view.Noise())
 }
 

@@ -97,7 +97,7 @@ func edgeOfLayer(src entropy.Words, layer uint64, x float64) (float64, bool) {
 // a vector into pieces does not change the result. stdDev 0 adds nothing and
 // draws nothing (non-private training; its Event costs +Inf). Negative, NaN or
 // infinite stdDev panics. Absolute rounding error: half a unit in the last place of
-// each sum.
+// each sum, which shows what it was: a sum leaves through OnGrid.
 func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 	if stdDev == 0 {
 		return

@@ -23,9 +23,12 @@ import "math"
 // two edges of a cell by half a last place each: 2^-33 of it where |S+z| <= 2^7·σ, and in proportion
 // beyond. Together r0 = 2^-32 bounds the relative error of every cell's chance. Each draw
 // is then r1-pure from the ideal in both directions, r1 = −ln(1−r0), hence r1²/2-zCDP, and for d
-// coordinates over T steps
+// coordinates over T steps, in zCDP with ρ = μ²/2 (triangle inequality of √ρ)
 //
-//	μ' <= μ + 2·r1·√(d·T),   or with e = ρ + 2·√(ρ·ln(1/x)), ρ = d·T·r1²/2, for any x in (0, 1),
+//	μ' <= μ + 2·r1·√(d·T),
+//
+// or, for any x in (0, 1), with e = q + 2·√(q·ln(1/x)) and q = d·T·r1²/2,
+//
 //	ε' = ε + 2e,   δ' = e^e·δ + (1 + e^(ε+e))·(x + d·T·2Φ(−9)).
 //
 // For d·T = 10^9 that is μ + 1.5·10^-5, or ε + 10^-4 at x = 10^-9. The count is by hand, for
