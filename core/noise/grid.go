@@ -17,7 +17,7 @@ import "math"
 // # What is left
 //
 // With deviation σ a cell γ lies in (σ/2^13, σ/2^12]. Noise has 53 bits within a strip of the
-// ziggurat, of which a cell holds 2^38 steps, and full relative precision in the tail, where log
+// ziggurat, of which a cell holds 2^38 steps (TestCellsHaveTheirChance counts them), and full relative precision in the tail, where log
 // and sum are right to a last place: a cell has the probability it should have within a factor
 // 1 ± 2^-34 up to 9 deviations. S + z is rounded to float64 before it comes to the grid, which moves the
 // two edges of a cell by half a last place each: 2^-33 of it where |S+z| <= 2^7·σ, and in proportion

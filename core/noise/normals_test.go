@@ -136,3 +136,58 @@ func TestGridAtTheEnds(t *testing.T) {
 		}
 	}
 }
+
+// The chance of a cell of the grid, from the ziggurat's tables: the words that lead to it are
+// counted, and of those at the edge of a layer the share that is kept. It is that of a normal within
+// 2^-34, which is what the bound of Grid stands on, for cells as small as they get, up to
+// where the tail begins. Convicts uniforms of 40 bits, and a layer that is wider by 10⁻⁷.
+func TestCellsHaveTheirChance(t *testing.T) {
+	const cell = 0x1p-13
+	density := func(x float64) float64 { return math.Exp(-x * x / 2) }
+	// area is ∫ f by Gauss and Legendre at three points, of a smooth f on a cell.
+	area := func(a, b float64, f func(float64) float64) float64 {
+		m, h := (a+b)/2, (b-a)/2
+		return h / 9 * (5*f(m-h*math.Sqrt(0.6)) + 8*f(m) + 5*f(m+h*math.Sqrt(0.6)))
+	}
+	// chance is that of a draw to end in [a, b) at once, bits of them in a uniform.
+	chance := func(z *ziggurat, a, b float64, bits int) float64 {
+		words := 0.0
+		unit := math.Ldexp(1, 53-bits)
+		for i := range layers {
+			steps := func(x float64) float64 { return math.Ceil(x/z.unit[i]/unit) * unit }
+			sure, end := float64(z.inside[i]), 0x1p53
+			if i == 0 {
+				end = sure // beyond is the tail
+			}
+			words += max(0, min(steps(b), sure)-min(steps(a), sure))
+			low, high := z.height[i], z.height[i+1]
+			from, to := max(steps(a), sure)*z.unit[i], min(steps(b), end)*z.unit[i]
+			if to > from {
+				words += area(from, to, func(x float64) float64 { return max(0, density(x)-low) / (high - low) }) / z.unit[i]
+			}
+		}
+		return words / (layers * 0x1p53)
+	}
+	common := normal.edge[0] * normal.height[1] // area of a layer
+	worst := func(z *ziggurat, bits int) (r float64) {
+		for k := 0.5; k*cell < tailStart-cell; k += 97 {
+			a, b := k*cell, (k+1)*cell
+			want := area(a, b, density) / (layers * common)
+			r = max(r, math.Abs(chance(z, a, b, bits)/want-1))
+		}
+		return r
+	}
+	if r := worst(normal, 53); r > 0x1p-34 {
+		t.Errorf("relative error %g = 2^%.1f", r, math.Log2(r))
+	} else {
+		t.Logf("relative error %g = 2^%.1f", r, math.Log2(r))
+	}
+	if r := worst(normal, 40); r < 0x1p-34 {
+		t.Errorf("uniforms of 40 bits pass: %g", r)
+	}
+	other := *normal
+	other.unit[1] *= 1 + 1e-7
+	if r := worst(&other, 53); r < 0x1p-34 {
+		t.Errorf("a layer that is wider passes: %g", r)
+	}
+}
