@@ -18,7 +18,7 @@ func TestNarrowKeyStreamIsAESCounterMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Normal{block: block}
+	s := &KeyStream{block: block}
 	want, got := make([]byte, 3*normalBytes), make([]byte, 3*normalBytes)
 	const counter = 1<<32 - 40 // carries into the high word
 	s.keyStream(&portable, want, counter)

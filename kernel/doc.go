@@ -1,5 +1,5 @@
 // Package kernel is the arithmetic of training: products of float32 matrices,
-// convolution, pooling, elementwise functions and keyed normal noise, in plain Go and
+// convolution, pooling, elementwise functions, a key stream and keyed normals, in plain Go and
 // in assembly that tools/gen writes.
 //
 // # What is promised

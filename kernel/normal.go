@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"crypto/aes"
-	"crypto/cipher"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -22,15 +21,12 @@ import (
 // a relative error of 1e-6 of the value, and zero has no atom. Uniforms of 24
 // bits would stop at 5.77.
 //
-// The values are float32: releasing them leaves the residual risk of
-// floating-point noise, whose low bits can tell about what they were added to.
-// Use it for gradients, not for released counts or scores.
+// The values are float32, whose low bits tell what they were added to: they hide
+// nothing. Use them for weights to start from and for simulations; what hides a row
+// comes from core/noise.
 //
 // A Normal is never written to: many goroutines may fill from it at once.
-type Normal struct {
-	block    cipher.Block
-	schedule [60]uint32 // expanded only where the processor has AES
-}
+type Normal struct{ keys *KeyStream }
 
 // normalBlock is how many values come from normalBytes of key stream.
 const (
@@ -42,15 +38,7 @@ const (
 // NewNormal returns the stream of a key, which must be secret, uniform and used
 // for nothing else.
 func NewNormal(key [32]byte) *Normal {
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic("kernel: AES-256 refuses a key of 32 bytes: " + err.Error())
-	}
-	s := &Normal{block: block}
-	if active.keyStream != nil {
-		expandKey(&s.schedule, key)
-	}
-	return s
+	return &Normal{NewKeyStream(key)}
 }
 
 // Fill sets dst[i] = stdDev·z, z being value first+i of the stream. stdDev is
@@ -82,7 +70,7 @@ func (s *Normal) each(x *machine, dst []float32, first uint64, stdDev float64, a
 		n := min(len(dst), chunkBlocks*normalBlock-skip)
 		blocks := (skip + n + normalBlock - 1) / normalBlock
 		stream := bytes[:blocks*normalBytes]
-		s.keyStream(x, stream, first/normalBlock*(normalBytes/aes.BlockSize))
+		s.keys.keyStream(x, stream, first/normalBlock*(normalBytes/aes.BlockSize))
 		if z := values[:blocks*normalBlock]; add {
 			x.normals(z, stream, scale)
 			x.addScaled(dst[:n], z[skip:skip+n], 1)
@@ -103,38 +91,6 @@ func roundUp(x float64) float32 {
 		f = math.Nextafter32(f, float32(math.Inf(1)))
 	}
 	return f
-}
-
-// keyStream fills dst, whole blocks, from the block with that counter on.
-func (s *Normal) keyStream(x *machine, dst []byte, counter uint64) {
-	if x.keyStream != nil {
-		x.keyStream(dst, &s.schedule, counter)
-		return
-	}
-	var iv [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(iv[8:], counter)
-	clear(dst)
-	cipher.NewCTR(s.block, iv[:]).XORKeyStream(dst, dst)
-}
-
-// expandKey writes the 15 round keys of AES-256 (FIPS 197, Sec. 5.2) as words in
-// memory order.
-func expandKey(schedule *[60]uint32, key [32]byte) {
-	for i := range 8 {
-		schedule[i] = binary.LittleEndian.Uint32(key[4*i:])
-	}
-	round := uint32(1)
-	for i := 8; i < len(schedule); i++ {
-		t := schedule[i-1]
-		switch i % 8 {
-		case 0:
-			t = subWord(t>>8|t<<24) ^ round
-			round <<= 1
-		case 4:
-			t = subWord(t)
-		}
-		schedule[i] = schedule[i-8] ^ t
-	}
 }
 
 // normalsPortable turns blocks of normalBytes random bytes into normalBlock

@@ -37,7 +37,7 @@ func TestKeyStreamIsAESCounterMode(t *testing.T) {
 	want := make([]byte, 5*normalBytes)
 	cipher.NewCTR(block, make([]byte, aes.BlockSize)).XORKeyStream(want, want)
 	onEach(t, func(t *testing.T, x *machine) {
-		s := &Normal{block: block}
+		s := &KeyStream{block: block}
 		if x.keyStream != nil {
 			expandKey(&s.schedule, key)
 		}

@@ -132,12 +132,14 @@ func leastEigenvalue(gram []float64, d int) (float64, error) {
 	return max(e.Values(nil)[0], 0), nil
 }
 
-// perturb adds the noise of all three releases.
+// perturb adds the noise of all three releases and rounds each to its grid.
 func (n adasspNoise) perturb(gram, cross []float64, least float64, src *entropy.Source) float64 {
 	l := []float64{least}
 	noise.AddGaussian(src.Split("least eigenvalue"), l, n.least)
+	noise.OnGrid(l, n.least)
 	perturbSymmetric(gram, len(cross), n.gram, src.Split("gram"))
 	noise.AddGaussian(src.Split("cross"), cross, n.cross)
+	noise.OnGrid(cross, n.cross)
 	return l[0]
 }
 

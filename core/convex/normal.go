@@ -55,8 +55,8 @@ import (
 // absolute error, 10 coordinates): a matrix that is positive definite by luck has
 // huge solutions.
 //
-// Assumption: Gaussian noise is represented in float64; its lowest bits are not
-// those of a real number.
+// Noisy moments are rounded to a public grid (noise.Grid) before anything is made of
+// them.
 type NormalEquations struct {
 	Scope dp.Scope
 	// NoiseMultiplier is the standard deviation of the noise over Δ.
@@ -147,11 +147,13 @@ func secondMoments(m *design.Matrix) (gram, cross []float64) {
 func perturbMoments(gram, cross []float64, stdDev float64, src *entropy.Source) {
 	d := len(cross)
 	noise.AddGaussian(src.Split("cross"), cross, stdDev)
+	noise.OnGrid(cross, stdDev)
 	perturbSymmetric(gram, d, stdDev, src.Split("gram"))
 }
 
 // perturbSymmetric adds noise to a symmetric d×d matrix: stdDev on the diagonal and
-// stdDev/√2 off it, which is stdDev in every direction of the Frobenius norm.
+// stdDev/√2 off it, which is stdDev in every direction of the Frobenius norm. The noisy
+// entries are rounded to the grid of the smaller.
 func perturbSymmetric(gram []float64, d int, stdDev float64, src *entropy.Source) {
 	draws := make([]float64, d*(d+1)/2)
 	noise.AddGaussian(src, draws, stdDev)
@@ -165,6 +167,7 @@ func perturbSymmetric(gram []float64, d int, stdDev float64, src *entropy.Source
 			draws = draws[1:]
 		}
 	}
+	noise.OnGrid(gram, stdDev/math.Sqrt2)
 }
 
 // ridge solves the released equations.

@@ -93,7 +93,8 @@ var ErrNotCertified = errors.New("convex: no certified minimiser; raise the regu
 //   - The norm of the gradient is itself computed in float64; half of γ is kept
 //     back for its rounding.
 //   - Continuous noise is represented in float64: its lowest bits are not those of
-//     a real number. The time a fit takes is not hidden either.
+//     a real number. What leaves is rounded to the grid of the finishing noise, a defence
+//     against the known attacks and no proof. The time a fit takes is not hidden either.
 type Objective struct {
 	Scope dp.Scope
 	// Epsilon is the total, finishing noise included.
@@ -336,6 +337,7 @@ func (c calibration) fit(ctx context.Context, s *solver, start *center, cap floa
 	}
 	w := append([]float64(nil), s.weights...)
 	noise.L2Laplace(from.finishing, w, c.finishing*gamma)
+	noise.OnGrid(w, c.finishing*gamma)
 	return w, nil
 }
 

@@ -95,29 +95,38 @@ func (s *Source) BigIntn(n *big.Int) *big.Int {
 }
 
 // Float64 returns a multiple of 2^-53, uniform in [0, 1).
-func (s *Source) Float64() float64 { return float64(int64(s.Uint64()>>11)) * 0x1p-53 }
+func (s *Source) Float64() float64 { return Float64(s) }
+
+// Words are uniform words, of a Source or of a stream that was keyed by one.
+type Words interface{ Uint64() uint64 }
+
+// Float64 is Source.Float64 from the next word of w.
+func Float64(w Words) float64 { return float64(int64(w.Uint64()>>11)) * 0x1p-53 }
 
 // Open01 returns a real number uniform in (0, 1), rounded down to a float64:
 // every binade [2^-k-1, 2^-k) has its exact probability and 53 significant bits
 // inside, down to 2^-1022. Tails made from it (−ln U, inversions) therefore do
 // not stop at 2^-53, where multiples of 2^-53 end a normal tail near 8.2σ and
 // leave holes before.
-func (s *Source) Open01() float64 {
-	u := s.Uint64()
+func (s *Source) Open01() float64 { return Open01(s) }
+
+// Open01 is Source.Open01 from the next words of w.
+func Open01(w Words) float64 {
+	u := w.Uint64()
 	zeros := bits.LeadingZeros64(u)
 	if zeros <= 11 {
 		// The 52 bits after the leading one are uniform and independent of it.
 		return math.Float64frombits(uint64(1022-zeros)<<52 | u<<(zeros+1)>>12)
 	}
 	for u == 0 { // probability 2^-64
-		u = s.Uint64()
+		u = w.Uint64()
 		zeros += bits.LeadingZeros64(u)
 		if zeros > 1021 {
 			zeros = 1021 // probability 2^-1021: the smallest normal number stands for all below
 			break
 		}
 	}
-	return math.Float64frombits(uint64(1022-zeros)<<52 | s.Uint64()>>12)
+	return math.Float64frombits(uint64(1022-zeros)<<52 | w.Uint64()>>12)
 }
 
 // Bernoulli returns true with probability exactly p (as a float64; below 2^-1022

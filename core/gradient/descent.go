@@ -5,7 +5,8 @@
 // releases, each of a vector of L2 sensitivity ClippingNorm × rows per unit (twice
 // that under ReplaceOne) with Gaussian noise of NoiseMultiplier times that, on a
 // lot that every unit joins with all its rows with probability SamplingRate
-// (exactly what Descent.Event says). Divisor, learning rate, momentum and
+// (exactly what Descent.Event says). The noisy sum is rounded to a public grid as a
+// whole (noise.Grid), whoever is in the lot. Divisor, learning rate, momentum and
 // averaging are public and do not enter the guarantee.
 package gradient
 
@@ -191,6 +192,7 @@ func (d *Descent) run(ctx context.Context, view *sealed.View, noiseStdDev float6
 		// Noise goes on the clipped sum; dividing by a public number comes after.
 		if noiseStdDev > 0 {
 			noise.AddGaussian(draws, sum, noiseStdDev)
+			noise.OnGrid(sum, noiseStdDev)
 		}
 		for j := range w {
 			velocity[j] = d.Momentum*velocity[j] + sum[j]/divisor

@@ -8,7 +8,7 @@ import (
 
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/kernel"
+	"pawl/core/noise"
 )
 
 // workers is the number of accumulators, fixed so that results do not depend on
@@ -129,7 +129,8 @@ func (t *Training) checkPublic(params []float32, src *entropy.Source) error {
 // sensitivity ClippingNorm·Permit.RowsApart(), each with noise of NoiseMultiplier
 // times that. A row's contribution, as it is computed, has norm ClippingNorm·(1+2e-6)
 // at most; the noise is enlarged by 1e-5. Contributions are added in float32, whose
-// rounding is a stated residual risk (core/README.md).
+// rounding is a stated residual risk (core/README.md). Noise is added in float64, and what
+// leaves lies on the grid of its deviation (noise.Grid), as a float32.
 //
 // Errors: invalid parameters or a missing permit before any row is read;
 // ctx.Err() when interrupted and sealed.ErrFault when a callback or the network
@@ -145,11 +146,17 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 	case t.Clipping == Unclipped:
 		return errors.New("gradient: without clipping the sum has no bounded sensitivity")
 	}
+	if permit == nil {
+		return sealed.ErrNotReserved
+	}
+	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
+	if err := inRange(std); err != nil {
+		return err
+	}
 	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
 	if err != nil {
 		return err
 	}
-	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
 	return t.run(ctx, view, params, std, view.Noise())
 }
 
@@ -221,13 +228,12 @@ type step struct {
 	size    int    // of a microbatch of this step
 	workers [workers]worker
 	total   []float32
-	noise   []float32 // nil for none
-	normal  *kernel.Normal
-	drawn   uint64 // values taken from normal
+	number  uint64 // of the step
 	stdDev  float64
 	norm    float64   // that gradients are clipped to in this step
 	tuner   *quantile // nil where the norm stays
 	crew    *crew
+	leaving bool // the sums are there, and what leaves is made of them
 }
 
 func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) *step {
@@ -246,17 +252,11 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	var jobs []func()
 	for w := range s.workers {
 		s.workers[w].init(t, w, len(params))
-		jobs = append(jobs, func() { s.work(w) })
-	}
-	if noiseStdDev > 0 {
-		var key [32]byte
-		if _, err := src.Split("noise").Read(key[:]); err != nil {
-			panic(err) // a Source never fails
+		if noiseStdDev > 0 {
+			// Both have one stream, of which each takes pieces of its own.
+			s.workers[w].normals = noise.NewNormals(src.Split("noise"))
 		}
-		s.normal, s.noise = kernel.NewNormal(key), make([]float32, len(params))
-		// The noise does not depend on the rows, so it is drawn beside the work on
-		// them.
-		jobs = append(jobs, s.draw)
+		jobs = append(jobs, func() { s.job(w) })
 	}
 	if t.Alone {
 		each := jobs
@@ -270,8 +270,20 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	return s
 }
 
+// job is worker w's share of what goes on.
+func (s *step) job(w int) {
+	switch {
+	case !s.leaving:
+		s.work(w)
+	case s.workers[w].normals != nil:
+		s.perturb(w)
+	default:
+		s.plain(w)
+	}
+}
+
 // skip leaves every stream where the first steps leave it: each takes one lot, one
-// mask and len(params) values of noise, whatever the parameters.
+// mask and the pieces of noise of its number, whatever the parameters.
 func (s *step) skip(steps int) {
 	for range steps {
 		if s.t.SamplingRate < 1 {
@@ -279,7 +291,7 @@ func (s *step) skip(steps int) {
 		}
 		s.masks.Uint64()
 	}
-	s.drawn = uint64(steps) * uint64(len(s.params))
+	s.number = uint64(steps)
 	if s.tuner != nil && steps > 0 {
 		s.tuner.step, s.tuner.norm = uint64(steps), s.t.FirstNorm
 	}
@@ -297,18 +309,42 @@ func (s *step) next() {
 	if s.tuner != nil {
 		s.norm, s.stdDev = s.tuner.norm, s.tuner.stdDev*s.tuner.norm
 	}
+	s.leaving = false
 	s.crew.run()
 	s.follow()
-	// The noise goes on the clipped sum; dividing by a public number comes after.
-	a, b := s.workers[0].sum, s.workers[1].sum
-	if s.noise == nil {
-		for j := range s.total {
-			s.total[j] = (a[j] + b[j]) / s.divisor
+	s.leaving = true
+	s.crew.run()
+	s.number++
+}
+
+// perturb turns worker w's pieces of the clipped sum into what leaves: the sum with its
+// noise, in float64 and rounded to the grid as a whole, whether anybody was in the lot or
+// not. Dividing by a public number comes after.
+func (s *step) perturb(w int) {
+	size := len(s.total)
+	pieces := (size + noise.Piece - 1) / noise.Piece
+	grid, k := noise.GridOf(s.stdDev), &s.workers[w]
+	std, divisor := s.stdDev, s.divisor
+	for p := w; p < pieces; p += workers {
+		lo, hi := p*noise.Piece, min((p+1)*noise.Piece, size)
+		z := k.z[:hi-lo]
+		k.normals.Fill(z, s.number*uint64(pieces)+uint64(p))
+		a, b, total := s.workers[0].sum[lo:][:len(z)], s.workers[1].sum[lo:][:len(z)], s.total[lo:][:len(z)]
+		for j, v := range z {
+			// The product is rounded by itself: a fused one would have other bits.
+			sum := float64(a[j]+b[j]) + float64(std*v)
+			total[j] = float32(grid.Round(sum)) / divisor
 		}
-		return
 	}
-	for j, z := range s.noise {
-		s.total[j] = (a[j] + b[j] + z) / s.divisor
+}
+
+// plain is perturb without noise.
+func (s *step) plain(w int) {
+	n := len(s.total)
+	lo, hi := w*n/workers, (w+1)*n/workers
+	a, b := s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi]
+	for j := range a {
+		s.total[lo+j] = (a[j] + b[j]) / s.divisor
 	}
 }
 
@@ -337,12 +373,6 @@ func (s *step) input(row int, dst []float32) {
 		return
 	}
 	s.view.Input(row, dst)
-}
-
-// draw fills noise with values of the run's stream that no step had before.
-func (s *step) draw() {
-	s.normal.Fill(s.noise, s.drawn, s.stdDev)
-	s.drawn += uint64(len(s.noise))
 }
 
 // work sums the clipped gradients of worker w's share of the lot.

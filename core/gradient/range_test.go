@@ -36,6 +36,13 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 	if w, err := Descend(context.Background(), p, rows, d); w != nil || err == nil || p.Opened() {
 		t.Errorf("descent: %v, %v, opened %v", w, err, p.Opened())
 	}
+	net := rawNet{t: 1, m: 2, n: 2}
+	tr := training(net, nil)
+	tr.ClippingNorm, tr.NoiseMultiplier = leastNorm, 5e-324
+	p = permit(tr.Event())
+	if err := Train(context.Background(), p, rawRows(1, false, net, 3), tr, make([]float32, 4)); err == nil || p.Opened() {
+		t.Errorf("network: %v, opened %v", err, p.Opened())
+	}
 }
 
 // Counts leave on the grid of their noise: the low bits of a float64 sum would tell an
@@ -43,7 +50,7 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 func TestBoostCountsLeaveOnAGrid(t *testing.T) {
 	b := boost(Logistic, 1)
 	b.Epochs = 1
-	cell := math.Exp2(math.Floor(math.Log2(b.noise(1).counts)) - 24)
+	cell := math.Exp2(math.Floor(math.Log2(b.noise(1).counts)) - 12)
 	for seed := range uint64(50) {
 		out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b)
 		if err != nil {

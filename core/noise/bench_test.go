@@ -51,3 +51,14 @@ func BenchmarkAddDiscreteGaussian(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/value")
 }
+
+func BenchmarkNormals(b *testing.B) {
+	n, dst := NewNormals(entropy.Seeded(1)), make([]float64, Piece)
+	b.ReportAllocs()
+	piece := uint64(0)
+	for b.Loop() {
+		n.Fill(dst, piece)
+		piece++
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/Piece, "ns/value")
+}

@@ -57,7 +57,9 @@ func newZiggurat() *ziggurat {
 // 8 the sign, the upper 53 bits the position; the tail is drawn by Marsaglia's
 // exact method, so no |x| is out of reach (P(|x| > 8.3) = 1e-16 is still drawn
 // right).
-func Gaussian(src *entropy.Source) float64 {
+func Gaussian(src *entropy.Source) float64 { return gaussian(src) }
+
+func gaussian(src entropy.Words) float64 {
 	for {
 		u := src.Uint64()
 		layer := u & (layers - 1)
@@ -77,17 +79,17 @@ func Gaussian(src *entropy.Source) float64 {
 // edgeOfLayer decides the 1.5 % of draws that may lie above the curve: it returns
 // a point of the tail for the base strip, else x if a random height in the layer
 // is under the curve, else false.
-func edgeOfLayer(src *entropy.Source, layer uint64, x float64) (float64, bool) {
+func edgeOfLayer(src entropy.Words, layer uint64, x float64) (float64, bool) {
 	if layer == 0 {
 		for {
-			beyond := -math.Log(src.Open01()) / tailStart
-			if -2*math.Log(src.Open01()) > beyond*beyond {
+			beyond := -math.Log(entropy.Open01(src)) / tailStart
+			if -2*math.Log(entropy.Open01(src)) > beyond*beyond {
 				return tailStart + beyond, true
 			}
 		}
 	}
 	low, high := normal.height[layer], normal.height[layer+1]
-	return x, low+src.Float64()*(high-low) < math.Exp(-x*x/2)
+	return x, low+entropy.Float64(src)*(high-low) < math.Exp(-x*x/2)
 }
 
 // AddGaussian adds an independent draw of N(0, stdDev²) to every element of dst.
@@ -95,7 +97,7 @@ func edgeOfLayer(src *entropy.Source, layer uint64, x float64) (float64, bool) {
 // a vector into pieces does not change the result. stdDev 0 adds nothing and
 // draws nothing (non-private training; its Event costs +Inf). Negative, NaN or
 // infinite stdDev panics. Absolute rounding error: half a unit in the last place of
-// each sum.
+// each sum, which shows what it was: a sum leaves through OnGrid.
 func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 	if stdDev == 0 {
 		return

@@ -2,24 +2,81 @@ package noise
 
 import "math"
 
-// OnGrid rounds numbers that carry Gaussian noise of stdDev to a public grid, a power of
-// two between stdDev/2^25 and stdDev/2^24. It is post-processing of a noisy number, and
-// never stands for noise: what is added to an exact number afterwards hides no remainder.
+// Grid is a public grid for sums that carry noise: the multiples of a power of two.
 //
-// The lowest bits of a float64 sum tell which values it came from (Mironov 2012): of the
-// noisy counts of an empty cell, one in forty at a deviation of 11 could not have come
-// from a cell of one row. Within 2^28 deviations of 0 they do not leave: a cell of the grid
-// holds 10^8 values of the noise. stdDev 0 leaves dst as it is.
-func OnGrid(dst []float64, stdDev float64) {
-	if stdDev == 0 {
-		return
+// A noisy sum leaves as the multiple that is nearest to it. What is rounded is the sum
+// S + z as a whole, which is post-processing of a noisy number; rounding S first would move two
+// neighbours apart by up to a cell in every coordinate, and rounding z alone would leave S's
+// remainder without noise. An S of 0 is rounded like any other.
+//
+// Without a grid the lowest bits of a sum tell which values it came from (Mironov 2012):
+// a float64 S + z is a multiple of the last place of z, and a neighbour's sum may not be. One
+// step of a hundred coordinates with noise in float32 was told from that of another data set with
+// certainty, 2,000 times out of 2,000.
+//
+// # What is left
+//
+// With deviation σ a cell γ lies in (σ/2^13, σ/2^12]. Noise has 53 bits within a strip of the
+// ziggurat, of which a cell holds 2^38 steps (TestCellsHaveTheirChance counts them), and full relative precision in the tail, where log
+// and sum are right to a last place: a cell has the probability it should have within a factor
+// 1 ± 2^-34 up to 9 deviations. S + z is rounded to float64 before it comes to the grid, which moves the
+// two edges of a cell by half a last place each: 2^-33 of it where |S+z| <= 2^7·σ, and in proportion
+// beyond. Together r0 = 2^-32 bounds the relative error of every cell's chance. Each draw
+// is then r1-pure from the ideal in both directions, r1 = −ln(1−r0), hence r1²/2-zCDP, and for d
+// coordinates over T steps, in zCDP with ρ = μ²/2 (triangle inequality of √ρ)
+//
+//	μ' <= μ + 2·r1·√(d·T),
+//
+// or, for any x in (0, 1), with e = q + 2·√(q·ln(1/x)) and q = d·T·r1²/2,
+//
+//	ε' = ε + 2e,   δ' = e^e·δ + (1 + e^(ε+e))·(x + d·T·2Φ(−9)).
+//
+// For d·T = 10^9 that is μ + 1.5·10^-5, or ε + 10^-4 at x = 10^-9. The count is by hand, for
+// ideal bits and for S as it was computed, whose own rounding is another matter: with these
+// conditions it is a bound, without them a defence against the known attacks. Noise of another
+// law (L2Laplace) is rounded too, and no bound is claimed for it.
+//
+// The rounding adds γ²/12 to the variance, less than 5·10^-9 of it.
+type Grid struct{ cell, shift, near float64 }
+
+// GridOf returns the grid of noise of this scale, a standard deviation or another public
+// number of its size. A scale of 0 gives a grid that rounds nothing.
+func GridOf(scale float64) Grid {
+	if scale == 0 {
+		return Grid{}
 	}
-	_, exponent := math.Frexp(stdDev)
-	cell := math.Ldexp(1, exponent-25)
+	_, exponent := math.Frexp(scale)
+	g := Grid{cell: math.Ldexp(1, exponent-13)}
+	if shift := 0x1.8p52 * g.cell; shift <= math.MaxFloat64 {
+		g.shift, g.near = shift, 0x1p51*g.cell
+	}
+	return g
+}
+
+// Round returns the multiple nearest to v, the even one of two.
+func (g *Grid) Round(v float64) float64 {
+	if v < g.near && v > -g.near {
+		// Between 2^52 and 2^53 cells the numbers of a float64 are the multiples.
+		return v + g.shift - g.shift
+	}
+	return g.far(v)
+}
+
+// far is Round for what shift is no help with.
+func (g *Grid) far(v float64) float64 {
+	// A float64 of 2^53 cells or more is a whole number of them, and so is one that is
+	// not finite.
+	if !(math.Abs(v) < 0x1p53*g.cell) {
+		return v
+	}
+	return math.RoundToEven(v/g.cell) * g.cell
+}
+
+// OnGrid rounds numbers that carry noise of this scale to their Grid. A scale of 0 leaves
+// dst as it is.
+func OnGrid(dst []float64, scale float64) {
+	g := GridOf(scale)
 	for i, v := range dst {
-		// A float64 of 2^53 cells or more is a whole number of them.
-		if math.Abs(v) < 0x1p53*cell {
-			dst[i] = math.Round(v/cell) * cell
-		}
+		dst[i] = g.Round(v)
 	}
 }

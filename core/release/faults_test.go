@@ -55,8 +55,8 @@ func TestCovarianceLeavesOnAGrid(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range got.Matrix {
-			// 2^-26 of a power of two below the smaller of the two deviations, 3/√2.
-			if cell := 0x1p-25; math.Mod(v, cell) != 0 {
+			// The power of two below the smaller of the two deviations, 3/√2, over 2^12.
+			if cell := 0x1p-11; math.Mod(v, cell) != 0 {
 				t.Fatalf("entry %d: %g is no multiple of %g", i, v, cell)
 			}
 		}

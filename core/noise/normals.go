@@ -1,0 +1,91 @@
+package noise
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"pawl/core/entropy"
+	"pawl/kernel"
+)
+
+// Piece is the largest number of values in one piece of Normals.
+const Piece = 1024
+
+// Normals is a stream of independent draws of N(0, 1), with any piece at hand: value i of a
+// piece is a function of the key, the piece's number and i, the same on every machine. The draws are
+// those of Gaussian, in float64. It is not safe for concurrent use; another one of the same
+// Source gives the same values.
+type Normals struct {
+	keys  *kernel.KeyStream
+	bytes [8 * Piece]byte
+	spare spareWords
+}
+
+// Each piece has a range of blocks of the key stream: one word for each value, then the spare
+// words of those that need more.
+const (
+	pieceBlocks = 1 << 20
+	spareFrom   = 8 * Piece / 16
+	pieces      = 1 << 43
+)
+
+// NewNormals takes the key from src.
+func NewNormals(src *entropy.Source) *Normals {
+	var key [32]byte
+	if _, err := src.Read(key[:]); err != nil {
+		panic(err) // a Source never fails
+	}
+	keys := kernel.NewKeyStream(key)
+	return &Normals{keys: keys, spare: spareWords{keys: keys}}
+}
+
+// Fill sets dst, at most Piece long, to the first values of a piece, of which there are
+// 2^43. More of either panics.
+func (n *Normals) Fill(dst []float64, piece uint64) {
+	if len(dst) > Piece || piece >= pieces {
+		panic(fmt.Sprintf("noise: %d values of piece %d", len(dst), piece))
+	}
+	const unit = kernel.KeyStreamUnit
+	first := piece * pieceBlocks
+	bytes := n.bytes[:(8*len(dst)+unit-1)/unit*unit]
+	n.keys.Read(bytes, first)
+	n.spare.begin(first+spareFrom, first+pieceBlocks)
+	for i := range dst {
+		u := binary.LittleEndian.Uint64(bytes[8*i : 8*i+8])
+		layer, step := u&(layers-1), u>>11
+		x := float64(int64(step)) * normal.unit[layer]
+		if step >= normal.inside[layer] {
+			var ok bool
+			if x, ok = edgeOfLayer(&n.spare, layer, x); !ok {
+				dst[i] = gaussian(&n.spare)
+				continue
+			}
+		}
+		dst[i] = math.Float64frombits(math.Float64bits(x) ^ u>>8<<63)
+	}
+}
+
+// spareWords are the words of a range of a key stream.
+type spareWords struct {
+	keys      *kernel.KeyStream
+	bytes     [kernel.KeyStreamUnit]byte
+	next      int // first unread byte
+	from, end uint64
+}
+
+func (s *spareWords) begin(from, end uint64) { s.from, s.end, s.next = from, end, len(s.bytes) }
+
+// Uint64 returns the next word. A piece has two million, of which it needs some thirty.
+func (s *spareWords) Uint64() uint64 {
+	if s.next == len(s.bytes) {
+		if s.from+uint64(len(s.bytes)/16) > s.end {
+			panic("noise: a piece has no more words")
+		}
+		s.keys.Read(s.bytes[:], s.from)
+		s.from, s.next = s.from+uint64(len(s.bytes)/16), 0
+	}
+	v := binary.LittleEndian.Uint64(s.bytes[s.next:])
+	s.next += 8
+	return v
+}
