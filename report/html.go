@@ -143,6 +143,16 @@ func terms(s *Statement) []row {
 	if text := clearedWords(s); text != "" {
 		out = append(out, row{"Seeded runs", text})
 	}
+	for _, r := range s.Budget.Reconciled {
+		out = append(out, row{"Ledger", short(clean(fmt.Sprintf("%s; %s at %s: %s", r.What, r.By, minute(r.At), r.Reason)), 160)})
+	}
+	for _, d := range s.Data.Different {
+		what := "these data resemble"
+		if d.Of != "" {
+			what = "the test rows resemble"
+		}
+		out = append(out, row{"Resemblance", short(clean(fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
+	}
 	return append(out,
 		row{"Trust", "central model: the operator sees raw rows"},
 		row{"Accountant", accountantWords(p)},

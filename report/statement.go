@@ -115,6 +115,14 @@ type Data struct {
 	Different []Different `json:"different,omitempty"`
 }
 
+// Reconciliation is somebody's word on a log that was lost, or that did not hold.
+type Reconciliation struct {
+	What   string `json:"what"`
+	By     string `json:"by"`
+	At     string `json:"at"` // RFC 3339
+	Reason string `json:"reason"`
+}
+
 // Different is that word: whose it is, and why.
 type Different struct {
 	Other  string `json:"other"`
@@ -172,6 +180,9 @@ type Budget struct {
 	// words: "3 minutes before this run".
 	Since string `json:"since"`
 	Age   string `json:"age"`
+	// Reconciled lists how the log of the data set was lost in part, or did not hold, and
+	// who went on with it: what was spent before may not be in the account.
+	Reconciled []Reconciliation `json:"reconciled,omitempty"`
 	// Unbounded says that seeded runs mark the data set: Spent bounds the others only.
 	Unbounded bool   `json:"unbounded"`
 	Total     Amount `json:"total"`

@@ -430,16 +430,20 @@ func (h *HeldRelease) plain(dir string, replace bool) (written []string, err err
 }
 
 // reconciled says in a statement what became of the log that it stands on.
-func reconciled(view *ledger.Statement, entry string) (out []string) {
+func reconciled(view *ledger.Statement, entry string) (out []report.Reconciliation) {
 	for _, r := range view.Reconciled {
+		what := ""
 		switch {
 		case r.Entry != "" && r.Entry == entry:
-			out = append(out, fmt.Sprintf("the ledger did not hold this run when it ended; %s booked it again at %s: %s", r.By, r.At, r.Reason))
+			what = "the ledger did not hold this run when it ended, and it was booked again"
 		case len(r.Seen) > 0:
-			out = append(out, fmt.Sprintf("the ledger had lost records of this data set, which are not in the account; %s went on with it at %s: %s", r.By, r.At, r.Reason))
+			what = "the ledger had lost records of this data set, which are not in the account"
 		case r.Codes:
-			out = append(out, fmt.Sprintf("the ledger's authentication code of this data set did not hold; %s went on with it at %s: %s", r.By, r.At, r.Reason))
+			what = "the ledger's authentication code of this data set did not hold"
+		default:
+			continue
 		}
+		out = append(out, report.Reconciliation{What: what, By: r.By, At: r.At, Reason: r.Reason})
 	}
 	return out
 }

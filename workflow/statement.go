@@ -387,7 +387,10 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 		}
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason))
 	}
-	s.Warnings = append(reconciled(&view, receipt.ID), s.Warnings...)
+	s.Budget.Reconciled = reconciled(&view, receipt.ID)
+	for _, r := range s.Budget.Reconciled {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s; %s went on with it: %s", r.What, r.By, r.Reason))
+	}
 	return nil
 }
 

@@ -219,7 +219,7 @@ func handedOut(t *testing.T, dir, held string) {
 	must(t, err)
 	var s report.Statement
 	must(t, json.Unmarshal(statement, &s))
-	if s.Score == nil || s.Budget.Entry != v.Entry || s.Budget.Spent.Epsilon < 0.99 || len(s.Warnings) == 0 || !strings.Contains(s.Warnings[0], "booked it again") ||
+	if s.Score == nil || s.Budget.Entry != v.Entry || s.Budget.Spent.Epsilon < 0.99 || len(s.Warnings) == 0 || !strings.Contains(s.Warnings[0], "booked again") || len(s.Budget.Reconciled) != 1 ||
 		!strings.Contains(strings.Join(s.Warnings, "\n"), "the disk was replaced") {
 		t.Errorf("budget %+v, warnings %q", s.Budget, s.Warnings)
 	}
