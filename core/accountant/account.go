@@ -41,9 +41,10 @@ type Result struct {
 	Method string
 	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
 	Order float64
-	// Lower is a lower bound on the exact epsilon of the dominating pairs, from the
-	// optimistic privacy loss distribution or an optimal closed form; 0 where none
-	// was computed. It says how much a sharper accountant could still find.
+	// Lower is a lower bound on the exact epsilon of the mechanism that the event names:
+	// of pairs that some neighbours attain in all of its parts at once (attained.go), from
+	// the optimistic privacy loss distribution or an optimal closed form; 0 where there is
+	// none or none was computed. It says how much a sharper accountant could still find.
 	Lower float64
 	// Bounds has every finite bound that was computed, on epsilon (or on delta, for
 	// Delta). Where an event has scopes, each is its largest value over the units,
@@ -264,15 +265,17 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 	bounds := a.restEpsilon(left, w)
 	for i := range bounds {
 		bounds[i].value += add
-		if len(a.approximate)+len(a.stopping) > 0 {
-			bounds[i].lower = 0
-		}
 	}
+	step := 0.0
 	if w.pld && len(a.stopping) == 0 && !(w.closed && w.rdp && a.settled()) {
 		if p, ok := a.privacyLoss(); ok {
-			epsilon, lower := p.epsilonAt(delta, w.lower)
-			bounds = append(bounds, bound{name: "pld", value: epsilon, lower: lower})
+			var epsilon float64
+			epsilon, step = p.epsilonAt(delta)
+			bounds = append(bounds, bound{name: "pld", value: epsilon})
 		}
+	}
+	if w.lower && (w.pld || w.closed && a.exact()) && len(bounds) > 0 {
+		bounds[0].lower = a.lowerEpsilon(delta, smallest(bounds), step)
 	}
 	return bounds, nil
 }

@@ -90,11 +90,7 @@ func eventCurve(e dp.Event, rel dp.Relation) (curve, error) {
 	case dp.DiscreteLaplace, dp.Pure:
 		return pureCurve(pureEpsilon(e, rel)), nil
 	case dp.PoissonSampled:
-		g, ok := e.Event.(dp.Gaussian)
-		if !ok {
-			return nil, fmt.Errorf("sampled %s was not flattened", e.Event.Kind())
-		}
-		return func(alpha float64) float64 { return SampledGaussianRDP(e.Rate, g.NoiseMultiplier, alpha) }, nil
+		return sampledCurve(e, rel)
 	case dp.FixedSizeSampled:
 		return fixedSizeCurve(e, rel)
 	case dp.Select:
