@@ -37,7 +37,8 @@ type Result struct {
 	// Method names the bound that is the smallest: "rdp", "pld",
 	// "analytic_gaussian", "pure" (the epsilons add up), "kov" (optimal composition
 	// of equal mechanisms), "closed" (pure and approximate epsilons plus one
-	// analytic Gaussian), "none" where every bound is infinite.
+	// analytic Gaussian), "none" where every bound is infinite; with "group_" before it
+	// where a unit is replaced by removing one and adding the other.
 	Method string
 	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
 	Order float64
@@ -274,6 +275,7 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 			bounds = append(bounds, bound{name: "pld", value: epsilon})
 		}
 	}
+	bounds = append(bounds, a.replacedEpsilon(delta, w)...)
 	if w.lower && (w.pld || w.closed && a.exact()) && len(bounds) > 0 {
 		bounds[0].lower = a.lowerEpsilon(delta, smallest(bounds), step)
 	}
@@ -353,7 +355,7 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 			bounds = append(bounds, bound{name: "pld", value: p.deltaAt(epsilon)})
 		}
 	}
-	return bounds, nil
+	return append(bounds, a.replacedDelta(epsilon, w)...), nil
 }
 
 func smallest(bounds []bound) float64 {

@@ -148,13 +148,21 @@ func first(err error, next func() error) error {
 // than MaxEventBytes are errors that wrap ErrInvalidEvent: an event that is not
 // understood in full has no known cost. An empty Compose is read with nil Events.
 func DecodeEvent(data []byte) (Event, error) {
-	if len(data) > MaxEventBytes {
-		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
-	}
-	f, err := readFields("event", data)
+	f, err := readEvent(data)
 	if err != nil {
 		return nil, err
 	}
+	return f.versioned()
+}
+
+func readEvent(data []byte) (*fields, error) {
+	if len(data) > MaxEventBytes {
+		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
+	}
+	return readFields("event", data)
+}
+
+func (f *fields) versioned() (Event, error) {
 	if _, ok := f.raw["version"]; ok {
 		var version int
 		if f.value("version", &version); f.err != nil {
