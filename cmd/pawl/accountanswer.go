@@ -56,7 +56,10 @@ type tradeOffJSON struct {
 }
 
 func newAnswer(p cost, r accountant.Result) (*answer, error) {
-	raw, err := dp.EncodeEvent(p.event)
+	if p.grouped != nil && strings.HasPrefix(r.Method, "group_") {
+		p = *p.grouped // the smaller price is that of another event
+	}
+	raw, err := dp.Stated{Event: p.event, Relation: p.relation, Unit: p.unit, Group: p.group}.Encode()
 	if err != nil {
 		return nil, err
 	}
