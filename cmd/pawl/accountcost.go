@@ -22,6 +22,9 @@ type cost struct {
 	grouped *cost
 	epsilon func(delta float64) (accountant.Result, error)
 	delta   func(epsilon float64) (accountant.Result, error)
+	// curve is epsilon at each delta, and delta at epsilon 0, of a plan for which asking
+	// one by one takes too long; ok is false for others. nil where there is no such way.
+	curve func(deltas []float64) (epsilons []float64, variation float64, ok bool, err error)
 }
 
 func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
@@ -29,6 +32,9 @@ func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
 		event: e, relation: rel, unit: "unit",
 		epsilon: func(d float64) (accountant.Result, error) { return accountant.Epsilon(e, rel, d, m) },
 		delta:   func(eps float64) (accountant.Result, error) { return deltaOf(e, rel, eps, m) },
+		curve: func(deltas []float64) ([]float64, float64, bool, error) {
+			return accountant.Curve(e, rel, deltas, m)
+		},
 	}
 }
 
@@ -70,6 +76,7 @@ func trainingCost(t training, rel dp.Relation, m accountant.Method) cost {
 // by the quick accountant, or any other valid bound of it.
 func groupCost(base, rdp cost, k int64) cost {
 	c := base
+	c.curve = nil
 	c.group = k
 	c.epsilon = func(delta float64) (accountant.Result, error) {
 		var best accountant.Result

@@ -228,6 +228,9 @@ func newAccount(parts []part, rel dp.Relation) (*account, error) {
 	}
 	var err error
 	a.curve, err = curveOf(a.rest, rel)
+	if err == nil && len(a.rest) > manyParts {
+		a.curve = a.curve.atIntegers()
+	}
 	return a, err
 }
 

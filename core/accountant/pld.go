@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"slices"
 
 	"pawl/core/dp"
 )
@@ -27,6 +28,7 @@ type privacyLoss struct {
 
 // privacyLossOf returns false where a part has no known dominating pair.
 func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
+	parts = mergeSums(parts)
 	p := privacyLoss{curve: a.curve}
 	directions := []bool{false}
 	for _, x := range parts {
@@ -77,6 +79,11 @@ func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
 	// Rarer losses than these cannot matter at this delta, and cost little as +∞.
 	outside := 1e-5 * delta / math.Max(1, sum(p.counts))
 	lattices := make([]lattice, len(laws))
+	if len(laws) > manyParts {
+		done := make([]bool, len(laws))
+		inParallel(len(laws), func(i int) { lattices[i], done[i] = laws[i].sparse(step, outside) })
+		return compose(step, lattices, p.counts), !slices.Contains(done, false)
+	}
 	for i, l := range laws {
 		var ok bool
 		if lattices[i], ok = l.discretise(step, outside); !ok {

@@ -285,6 +285,8 @@ type lattice struct {
 	start    int
 	mass     []float64
 	infinite float64
+	// points, where not nil, are those of the masses, ascending, in place of start+i.
+	points []int
 }
 
 // maxCells bounds the size of one discretised law.
@@ -347,6 +349,9 @@ func (l law) discretise(h, outside float64) (lattice, bool) {
 // moments returns K(t) = ln Σ p e^(t·loss) of the finite masses with the mean and
 // the variance of the tilted law, in units of loss.
 func (l lattice) moments(t, h float64) (k, mean, variance float64) {
+	if l.points != nil {
+		return l.sparseMoments(t, h)
+	}
 	n := len(l.mass)
 	// Weights fall from the end that the tilt prefers, so none overflows.
 	from, step := n-1, -1

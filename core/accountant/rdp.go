@@ -52,8 +52,16 @@ func curveOf(parts []part, rel dp.Relation) (curve, error) {
 			return r
 		}
 		sum := 0.0
-		for i, c := range curves {
-			sum += parts[i].count * c(alpha)
+		if len(curves) > manyParts {
+			values := make([]float64, len(curves))
+			inParallel(len(curves), func(i int) { values[i] = curves[i](alpha) })
+			for i, v := range values {
+				sum += parts[i].count * v
+			}
+		} else {
+			for i, c := range curves {
+				sum += parts[i].count * c(alpha)
+			}
 		}
 		if math.IsNaN(sum) || sum < 0 {
 			sum = inf
