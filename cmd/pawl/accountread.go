@@ -91,13 +91,13 @@ func decodePlan(name string, text []byte) (plan dp.Stated, delta string, err err
 	}
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
-		return plan, "", fmt.Errorf("%s: relation, unit, delta or events are not what pawl prints", name)
+		return plan, "", &usageError{fmt.Sprintf("%s: relation, unit or events are not what pawl prints", name), ""}
 	}
 	if d.Privacy != nil {
 		d = *d.Privacy
 	}
 	if d.Events == nil {
-		return plan, "", fmt.Errorf("%s: it holds no list of events", name)
+		return plan, "", &usageError{fmt.Sprintf("%s: it holds no list of events", name), "want an event, a list of events, or what pawl printed about a claim"}
 	}
 	if plan, err = together(name, d.Events); err != nil {
 		return plan, "", err
@@ -106,7 +106,7 @@ func decodePlan(name string, text []byte) (plan dp.Stated, delta string, err err
 		plan.Relation = d.Relation
 	}
 	if d.Relation != 0 && plan.Relation != d.Relation {
-		return plan, "", fmt.Errorf("%s: the events are stated under %v, the claim under %v", name, plan.Relation, d.Relation)
+		return plan, "", &usageError{fmt.Sprintf("%s: the events are stated under %v, the claim under %v", name, plan.Relation, d.Relation), ""}
 	}
 	if plan.Unit == "" {
 		plan.Unit = d.Unit
@@ -128,7 +128,7 @@ func together(name string, list []json.RawMessage) (dp.Stated, error) {
 			return all, err
 		}
 		if i > 0 && (s.Relation != all.Relation || s.Unit != all.Unit || s.Group != all.Group) {
-			return all, fmt.Errorf("%s: event %d is stated for another relation, unit or group than the first", name, i+1)
+			return all, &usageError{fmt.Sprintf("%s: event %d is stated for another relation, unit or group than the first", name, i+1), "price events of one promise together"}
 		}
 		all = s
 		events = append(events, s.Event)

@@ -53,8 +53,17 @@ func (c composed) tiltFor(logDelta float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf((k - logDelta + logTangent(t)) / t)
-	}, math.Log(1e-4), math.Log(1e6), 36)
+	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
 	return math.Exp(u)
+}
+
+// tiltSteps is how often the search for a tilt asks. Any tilt gives a bound, and with
+// many laws each answer takes a while.
+func (c composed) tiltSteps() int {
+	if len(c.laws) > manyParts {
+		return 16
+	}
+	return 36
 }
 
 // tiltAt returns the tilt whose law is centred near epsilon.
@@ -63,7 +72,7 @@ func (c composed) tiltAt(epsilon float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf(k - t*epsilon + logTangent(t))
-	}, math.Log(1e-4), math.Log(1e6), 36)
+	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
 	return math.Exp(u)
 }
 

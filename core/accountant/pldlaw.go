@@ -160,7 +160,15 @@ func lawOf(e dp.Event, rel dp.Relation, added bool) (law, bool) {
 		return law{continuous: sampledLoss{q: 1, sigma: e.NoiseMultiplier}}, e.NoiseMultiplier > 0
 	case dp.PoissonSampled:
 		if rel == dp.ReplaceOne {
-			break // pure, or by its curve
+			if epsilon := pureEpsilon(e, rel); !math.IsInf(epsilon, 1) {
+				return responseLaw(epsilon), true
+			}
+			// Without the amplification; replacedEpsilon has it.
+			inner, err := flatten(e.Event, rel)
+			if err != nil || len(inner) != 1 || inner[0].count != 1 {
+				return law{}, false
+			}
+			return lawOf(inner[0].event, rel, added)
 		}
 		if g, ok := e.Event.(dp.Gaussian); ok {
 			return law{continuous: sampledLoss{q: e.Rate, sigma: g.NoiseMultiplier, added: added}}, g.NoiseMultiplier > 0
