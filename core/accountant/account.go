@@ -132,7 +132,9 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 			if math.IsNaN(b.value) || math.IsInf(b.value, 1) {
 				continue
 			}
-			r.Bounds[b.name] = b.value
+			if v, ok := r.Bounds[b.name]; !ok || b.value < v {
+				r.Bounds[b.name] = b.value
+			}
 			if b.order > 0 {
 				r.Order = b.order
 			}

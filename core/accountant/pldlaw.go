@@ -163,12 +163,7 @@ func lawOf(e dp.Event, rel dp.Relation, added bool) (law, bool) {
 			if epsilon := pureEpsilon(e, rel); !math.IsInf(epsilon, 1) {
 				return responseLaw(epsilon), true
 			}
-			// Without the amplification; replacedEpsilon has it.
-			inner, err := flatten(e.Event, rel)
-			if err != nil || len(inner) != 1 || inner[0].count != 1 {
-				return law{}, false
-			}
-			return lawOf(inner[0].event, rel, added)
+			return law{}, false // see replacedEpsilon
 		}
 		if g, ok := e.Event.(dp.Gaussian); ok {
 			return law{continuous: sampledLoss{q: e.Rate, sigma: g.NoiseMultiplier, added: added}}, g.NoiseMultiplier > 0

@@ -85,45 +85,88 @@ func groupFactor(k int64, epsilon float64) float64 {
 	return float64(k-1)*epsilon + math.Log(math.Expm1(-float64(k)*epsilon)/math.Expm1(-epsilon))
 }
 
-// replacedEpsilon is the bound of removing one unit and adding another.
+// unsampled is the account in which sampled parts of a replaced unit are not
+// amplified, where there are any.
+func (a *account) unsampled() (*account, bool) {
+	if a.rel != dp.ReplaceOne {
+		return nil, false
+	}
+	f := flattener{rel: dp.ReplaceOne, index: map[key]int{}}
+	some := false
+	for _, p := range append(append([]part(nil), a.rest...), a.approximate...) {
+		e := p.event
+		if s, ok := e.(dp.PoissonSampled); ok {
+			e, some = s.Event, true
+		}
+		if f.addLoosely(e, p.count) != nil {
+			return nil, false
+		}
+	}
+	if !some || len(a.stopping) > 0 {
+		return nil, false
+	}
+	plain, err := newAccount(f.parts, dp.ReplaceOne)
+	return plain, err == nil
+}
+
+// replacedEpsilon are the bounds of sampled plans of a replaced unit beside those of
+// their curves: removing the old unit and adding the new one, and doing without the
+// amplification.
 func (a *account) replacedEpsilon(delta float64, w want) []bound {
-	side, ok := a.oneSided()
+	plain, ok := a.unsampled()
 	if !ok || delta <= 0 {
 		return nil
 	}
 	w.lower = false
-	name, order := "", 0.0
-	epsilon, _, err := Group(2, delta, func(d float64) (float64, error) {
-		bounds, err := side.epsilon(d, w)
-		best := inf
-		for _, b := range bounds {
-			if b.value < best {
-				best, name, order = b.value, b.name, b.order
+	var out []bound
+	if side, ok := a.oneSided(); ok {
+		name, order := "", 0.0
+		epsilon, _, err := Group(2, delta, func(d float64) (float64, error) {
+			bounds, err := side.epsilon(d, w)
+			best := inf
+			for _, b := range bounds {
+				if b.value < best {
+					best, name, order = b.value, b.name, b.order
+				}
 			}
+			return best, err
+		}, func(d float64) (float64, error) {
+			e, _ := side.curve.epsilonAt(d)
+			return e, nil
+		})
+		if err == nil && !math.IsInf(epsilon, 1) {
+			out = append(out, bound{name: "group_" + name, value: epsilon, order: order})
 		}
-		return best, err
-	}, func(d float64) (float64, error) {
-		e, _ := side.curve.epsilonAt(d)
-		return e, nil
-	})
-	if err != nil || math.IsInf(epsilon, 1) {
-		return nil
+		w.pld = w.pld && !w.closed // a closed form of what is not sampled will do
 	}
-	return []bound{{name: "group_" + name, value: epsilon, order: order}}
+	w.rdp = false // the curve is never above
+	bounds, err := plain.epsilon(delta, w)
+	if err != nil {
+		return out
+	}
+	return append(out, bounds...)
 }
 
 func (a *account) replacedDelta(epsilon float64, w want) []bound {
-	side, ok := a.oneSided()
+	plain, ok := a.unsampled()
 	if !ok {
 		return nil
 	}
-	bounds, err := side.delta(epsilon/2, w)
-	if err != nil {
-		return nil
-	}
 	var out []bound
-	for _, b := range bounds {
-		out = append(out, bound{name: "group_" + b.name, value: GroupDelta(2, epsilon, b.value), order: b.order})
+	if side, ok := a.oneSided(); ok {
+		bounds, err := side.delta(epsilon/2, w)
+		if err != nil {
+			return nil
+		}
+		for _, b := range bounds {
+			out = append(out, bound{name: "group_" + b.name, value: GroupDelta(2, epsilon, b.value), order: b.order})
+		}
+		w.pld = w.pld && !w.closed
 	}
-	return out
+	w.rdp = false
+	bounds, err := plain.delta(epsilon, w)
+	if err != nil {
+		return out
+	}
+	return append(out, bounds...)
 }
