@@ -65,7 +65,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 			return nil, err
 		}
 		for _, e := range stage.Events {
-			raw, err := dp.EncodeEvent(dp.Scoped{Scope: stage.Scope, Event: e})
+			raw, err := dp.Stated{Event: dp.Scoped{Scope: stage.Scope, Event: e}, Relation: p.relation, Unit: p.Schema.Unit.Name}.Encode()
 			if err != nil {
 				return nil, err
 			}

@@ -1,16 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"regexp"
 
 	"github.com/spf13/cobra"
-
-	"pawl/core/accountant"
-	"pawl/core/dp"
 )
 
 func (a *app) accountCommand() *cobra.Command {
@@ -21,8 +14,8 @@ func (a *app) accountCommand() *cobra.Command {
 
 Every figure is an upper bound with a proof; the smallest counts and the others are
 shown beside it. JSON names the method (privacy.accountant), the Renyi order of the
-rdp bound, every bound, a lower bound on the exact value (epsilon_lower, 0 where
-none was computed), the belief of an attacker after the release and the best that
+rdp bound, every bound, a lower bound on the exact value (epsilon_lower: some
+neighbours attain it in all events at once; 0 where none is known), the belief of an attacker after the release and the best that
 an attack can do (trade_off).`,
 		Example: `  pawl account dpsgd --sampling-rate 0.0016666666666666668 --noise-multiplier 2 --steps 300000 --delta 1e-5
   pawl account event examples/events/search-and-train.json --delta 1e-5
@@ -84,11 +77,23 @@ func (a *app) accountEvent() *cobra.Command {
 		Use:   "event FILE --delta D",
 		Short: "Epsilon of a plan that is written as an event",
 		Long: `Compute what an Event costs: JSON that says which mechanisms touch the data, how
-often, on which sample, and whether the best of several runs is chosen. The
-statement of every pawl job holds its events in this form. FILE - reads stdin.`,
+often, on which sample, and whether the best of several runs is chosen. FILE - reads
+stdin.
+
+Noise multipliers are relative to the sensitivity under the relation: where replacing
+a row moves a sum by two clipping norms, noise of deviation 2 norms has multiplier 1.
+A file may say its "relation" and "unit" beside "kind"; --relation must not contradict
+it. FILE may also be a list of events or any JSON that pawl printed about a claim (a
+statement, an answer, its "privacy"): its events are priced together under its own
+relation, and at its own delta where neither --delta nor --epsilon is given.
+
+Poisson sampling amplifies Gaussians and pure mechanisms. Under replace_one it needs
+"one_sided" beside "event": what the event is for a unit that comes or goes.`,
 		Example: `  pawl account event examples/events/search-and-train.json --delta 1e-5
   pawl account event examples/events/dpsgd-mnist.json --delta 1e-5 --json
-  pawl account event examples/events/fit-adult.json --delta 1e-6 --accountant rdp`,
+  pawl account event examples/events/exponential-100.json --delta 1e-5 --json
+  pawl account event examples/events/fit-adult.json --delta 1e-6 --accountant rdp
+  pawl account event statement.json`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			m, rel, err := how.parse()
@@ -99,11 +104,17 @@ statement of every pawl job holds its events in this form. FILE - reads stdin.`,
 			if err != nil {
 				return err
 			}
-			e, err := decodeEvent(name, text)
+			s, delta, err := decodePlan(name, text)
 			if err != nil {
 				return err
 			}
-			ans, err := answerFor(c, costOf(e, rel, m), &target, true)
+			if rel, err = how.under(c, name, s.Relation, rel); err != nil {
+				return err
+			}
+			if target.delta == "" && target.epsilon == "" {
+				target.delta = delta
+			}
+			ans, err := answerFor(c, statedCost(s, rel, m), &target, true)
 			if err != nil {
 				return err
 			}
@@ -140,52 +151,4 @@ func answerFor(c *cobra.Command, p cost, f *targetFlags, pure bool) (*answer, er
 		err = ans.addDelta(p, epsilon)
 	}
 	return ans, err
-}
-
-// readEventFile reads a file or stdin, no more than an event may have.
-func (a *app) readEventFile(path string) (text []byte, name string, err error) {
-	in, name := io.Reader(a.in), "stdin"
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, path, err
-		}
-		defer f.Close()
-		in, name = f, path
-	}
-	text, err = io.ReadAll(io.LimitReader(in, dp.MaxEventBytes+1))
-	return text, name, err
-}
-
-// unknownEventError is an event of a kind or version that this program does not
-// know. What is not understood has no known cost, so a privacy check has failed.
-type unknownEventError struct{ error }
-
-func (unknownEventError) Hint() string {
-	return "nothing is claimed about an event that is not understood in full: write it like those in examples/events, or read it with a newer pawl"
-}
-
-func (e unknownEventError) Unwrap() error { return e.error }
-
-// notUnderstood matches what the event reader says about a kind or version that it
-// does not know, before any text of the file.
-var notUnderstood = regexp.MustCompile(`^invalid event: (event|runs): (unknown (kind|version) |field "version")`)
-
-func decodeEvent(name string, text []byte) (dp.Event, error) {
-	e, err := dp.DecodeEvent(text)
-	switch {
-	case err == nil:
-		return e, nil
-	case notUnderstood.MatchString(err.Error()):
-		return nil, unknownEventError{fmt.Errorf("%s: %w", name, err)}
-	}
-	return nil, fmt.Errorf("%s: %w", name, err)
-}
-
-// relationAdvice turns a missing theorem into a usage error.
-func relationAdvice(err error) error {
-	if !errors.Is(err, accountant.ErrRelation) {
-		return err
-	}
-	return &usageError{err.Error(), "name the relation that the event was meant for with --relation"}
 }

@@ -67,7 +67,7 @@ func TestExampleEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeEvent(file, text); err != nil {
+		if _, err := decodeStated(file, text); err != nil {
 			t.Error(err)
 		}
 		help, _ := answered(t, "account", "event", "--help")
@@ -160,11 +160,11 @@ func TestCalibrateKeepsTarget(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &ans); err != nil {
 			t.Fatal(err)
 		}
-		e, err := dp.DecodeEvent(ans.Privacy.Events[0])
+		stated, err := dp.DecodeStated(ans.Privacy.Events[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := accountant.Epsilon(e, dp.AddOrRemoveOne, 1e-5, accountant.MethodRDP)
+		r, err := accountant.Epsilon(stated.Event, stated.Relation, 1e-5, accountant.MethodRDP)
 		if err != nil || r.Epsilon > epsilon {
 			t.Fatalf("%s %v costs %v of %v (%v)", free, float64(*ans.Value), r.Epsilon, epsilon, err)
 		}

@@ -56,7 +56,10 @@ type tradeOffJSON struct {
 }
 
 func newAnswer(p cost, r accountant.Result) (*answer, error) {
-	raw, err := dp.EncodeEvent(p.event)
+	if p.grouped != nil && strings.HasPrefix(r.Method, "group_") {
+		p = *p.grouped // the smaller price is that of another event
+	}
+	raw, err := dp.Stated{Event: p.event, Relation: p.relation, Unit: p.unit, Group: p.group}.Encode()
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +169,20 @@ type pair struct{ epsilon, delta float64 }
 func curveOf(p cost, known accountant.Result) ([]pair, error) {
 	if known.Epsilon > certain {
 		return []pair{{known.Epsilon, known.Delta}, {0, 1}}, nil
+	}
+	if p.curve != nil {
+		deltas := []float64{1e-3, 5e-3, 0.03, 0.2, 0.5, 0.75}
+		epsilons, variation, ok, err := p.curve(deltas)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			points := []pair{{known.Epsilon, known.Delta}}
+			for i, e := range epsilons {
+				points = append(points, pair{e, deltas[i]})
+			}
+			return append(points, pair{0, variation}), nil
+		}
 	}
 	variation, err := p.delta(0)
 	if err != nil {

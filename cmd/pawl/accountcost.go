@@ -15,9 +15,16 @@ type cost struct {
 	// unit is what one neighbouring change adds, removes or replaces. The noise of an
 	// event is relative to a sensitivity that somebody took for some unit, which the
 	// event does not know.
-	unit    string
+	unit string
+	// group is the number of such changes that are priced one after the other, 0 for one.
+	group int64
+	// grouped is the price that methods named group_… are of, nil where there is none.
+	grouped *cost
 	epsilon func(delta float64) (accountant.Result, error)
 	delta   func(epsilon float64) (accountant.Result, error)
+	// curve is epsilon at each delta, and delta at epsilon 0, of a plan for which asking
+	// one by one takes too long; ok is false for others. nil where there is no such way.
+	curve func(deltas []float64) (epsilons []float64, variation float64, ok bool, err error)
 }
 
 func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
@@ -25,6 +32,9 @@ func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
 		event: e, relation: rel, unit: "unit",
 		epsilon: func(d float64) (accountant.Result, error) { return accountant.Epsilon(e, rel, d, m) },
 		delta:   func(eps float64) (accountant.Result, error) { return deltaOf(e, rel, eps, m) },
+		curve: func(deltas []float64) ([]float64, float64, bool, error) {
+			return accountant.Curve(e, rel, deltas, m)
+		},
 	}
 }
 
@@ -48,23 +58,15 @@ func deltaOf(e dp.Event, rel dp.Relation, epsilon float64, m accountant.Method) 
 }
 
 // trainingCost prices a Poisson-sampled run whose noise multiplier is relative to
-// the clipping norm, which is the sensitivity when one row comes or goes.
-//
-// Replacing a row moves the sum by twice that norm, and the amplified pair is a
-// mixture that the accountant does not know. Two bounds hold, and the smaller
-// counts: half the noise multiplier without amplification, and removing the old row
-// and then adding the new one.
+// the clipping norm, which is the sensitivity when one row comes or goes. Replacing a
+// row moves the sum by twice that norm.
 func trainingCost(t training, rel dp.Relation, m accountant.Method) cost {
-	if rel != dp.ReplaceOne {
-		c := costOf(t.event(), rel, m)
-		c.unit = "row"
-		return c
+	e := t.event()
+	if rel == dp.ReplaceOne {
+		e = dp.Repeat{Count: t.Steps, Event: dp.PoissonSampled{Rate: t.SamplingRate,
+			Event: dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier / 2}, OneSided: dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier}}}
 	}
-	halved := t
-	halved.NoiseMultiplier /= 2
-	base := costOf(t.event(), dp.AddOrRemoveOne, m)
-	rdp := costOf(t.event(), dp.AddOrRemoveOne, accountant.MethodRDP)
-	c := smaller(costOf(halved.event(), rel, m), groupCost(base, rdp, 2))
+	c := costOf(e, rel, m)
 	c.unit = "row"
 	return c
 }
@@ -73,64 +75,32 @@ func trainingCost(t training, rel dp.Relation, m accountant.Method) cost {
 // mechanism is (kε, δ·(e^(kε)−1)/(e^ε−1))-DP for groups of k. rdp is the same plan
 // by the quick accountant, or any other valid bound of it.
 func groupCost(base, rdp cost, k int64) cost {
-	logFactor := func(epsilon float64) float64 {
-		if epsilon == 0 {
-			return math.Log(float64(k))
-		}
-		// Written with what does not overflow: e^((k−1)ε)·(1−e^(−kε))/(1−e^(−ε)).
-		return float64(k-1)*epsilon + math.Log(math.Expm1(-float64(k)*epsilon)/math.Expm1(-epsilon))
-	}
-	none := func(delta float64) accountant.Result {
-		return accountant.Result{Epsilon: math.Inf(1), Delta: delta, Method: "none", Bounds: map[string]float64{}}
-	}
 	c := base
+	c.curve = nil
+	c.group = k
 	c.epsilon = func(delta float64) (accountant.Result, error) {
-		// The delta of a single change that makes delta of the group: its logarithm
-		// lies between what rdp can do with lo and what it cannot with hi.
-		fits := func(logDelta float64) (bool, error) {
-			r, err := rdp.epsilon(math.Exp(logDelta))
-			return err == nil && logDelta+logFactor(r.Epsilon)+1e-9 <= math.Log(delta), err
+		var best accountant.Result
+		at := func(d float64) (float64, error) {
+			r, err := base.epsilon(d)
+			best = r
+			return r.Epsilon, err
 		}
-		lo, hi := -700.0, math.Log(delta)
-		ok, err := fits(lo)
-		if err != nil || !ok {
-			return none(delta), err
+		epsilon, one, err := accountant.Group(k, delta, at, func(d float64) (float64, error) {
+			r, err := rdp.epsilon(d)
+			return r.Epsilon, err
+		})
+		if err != nil || math.IsInf(epsilon, 1) {
+			return accountant.Result{Epsilon: math.Inf(1), Delta: delta, Method: "none", Bounds: map[string]float64{}}, err
 		}
-		for range 40 {
-			mid := (lo + hi) / 2
-			ok, err := fits(mid)
-			if err != nil {
-				return none(delta), err
-			}
-			if ok {
-				lo = mid
-			} else {
-				hi = mid
-			}
-		}
-		// A sharper accountant may do with a larger delta. Each step stays valid: where
-		// epsilon fits at one delta, a larger delta up to what that epsilon leaves has a
-		// smaller epsilon.
-		best := none(delta)
-		for range 3 {
-			r, err := base.epsilon(math.Exp(lo))
-			if err != nil {
-				return none(delta), err
-			}
-			// The last digits of the logarithms are given away.
-			if left := math.Log(delta) - logFactor(r.Epsilon) - 1e-12; left >= lo {
-				best = grouped(r, float64(k)*r.Epsilon, delta, r.Epsilon*float64(k))
-				lo = left
-			}
-		}
-		return best, nil
+		best.Epsilon = one
+		return grouped(best, epsilon, delta, epsilon), nil
 	}
 	c.delta = func(epsilon float64) (accountant.Result, error) {
 		r, err := base.delta(epsilon / float64(k))
 		if err != nil {
 			return accountant.Result{}, err
 		}
-		d := math.Min(1, math.Exp(math.Log(r.Delta)+logFactor(epsilon/float64(k))))
+		d := accountant.GroupDelta(k, epsilon, r.Delta)
 		return grouped(r, epsilon, d, d), nil
 	}
 	return c
@@ -143,7 +113,8 @@ func grouped(r accountant.Result, epsilon, delta, value float64) accountant.Resu
 		Bounds: map[string]float64{"group_" + r.Method: value}}
 }
 
-// smaller is the better of two valid prices of one plan, named by the first.
+// smaller is the better of two valid prices of one plan, named by the first; the
+// second is that of a group.
 func smaller(a, b cost) cost {
 	merge := func(x, y accountant.Result, value func(accountant.Result) float64) accountant.Result {
 		best := x
@@ -167,7 +138,7 @@ func smaller(a, b cost) cost {
 		}
 	}
 	return cost{
-		event: a.event, relation: a.relation, unit: a.unit,
+		event: a.event, relation: a.relation, unit: a.unit, grouped: &b,
 		epsilon: pair(a.epsilon, b.epsilon, func(r accountant.Result) float64 { return r.Epsilon }),
 		delta:   pair(a.delta, b.delta, func(r accountant.Result) float64 { return r.Delta }),
 	}

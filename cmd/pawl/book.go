@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,13 +14,31 @@ import (
 	"pawl/core/ledger"
 )
 
-// readEvent reads one event from a file, or from stdin by the name "-".
-func (a *app) readEvent(path string) (dp.Event, error) {
+// readEvent reads one event from a file, or from stdin by the name "-", that is meant
+// for one unit.
+func (a *app) readEvent(path string) (dp.Stated, error) {
 	text, name, err := a.readEventFile(path)
 	if err != nil {
-		return nil, err
+		return dp.Stated{}, err
 	}
-	return decodeEvent(name, text)
+	s, err := decodeStated(name, text)
+	if err == nil && s.Group > 1 {
+		err = &usageError{fmt.Sprintf("%s: the event is stated for groups of %d", name, s.Group), "a ledger charges what one unit pays: take the event for the unit of the budget"}
+	}
+	return s, err
+}
+
+// meantFor refuses an event that is stated under another relation than the budget's.
+func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.Relation) error {
+	if r == 0 {
+		return nil
+	}
+	view, err := l.Show(ctx, dataset)
+	if err == nil && view.Relation.Valid() && r != view.Relation {
+		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, the budget of %q is kept under %v", file, r, dataset, view.Relation),
+			"noise multipliers are relative to the sensitivity under the relation: take them anew for that of the budget"}
+	}
+	return err
 }
 
 func (a *app) ledgerBook() *cobra.Command {
@@ -41,11 +61,15 @@ is true, later jobs are refused, and ledger show says so.`,
 			if err := required(c, "event", "reason"); err != nil {
 				return err
 			}
-			if b.Event, err = a.readEvent(file); err != nil {
+			stated, err := a.readEvent(file)
+			if err != nil {
 				return err
 			}
-			b.Dataset = args[0]
+			b.Dataset, b.Event = args[0], stated.Event
 			return a.changeKnown(c.Context(), args[0], "booked a foreign run on", func(l *ledger.Ledger) error {
+				if err := meantFor(c.Context(), l, b.Dataset, file, stated.Relation); err != nil {
+					return err
+				}
 				_, err := l.Book(c.Context(), b)
 				return err
 			})
@@ -81,7 +105,14 @@ is booked, and the exit status is 0 whatever the answer is.`,
 			defer store.Close()
 			var event dp.Event
 			if file != "" {
-				event, err = a.readEvent(file)
+				var stated dp.Stated
+				if stated, err = a.readEvent(file); err == nil {
+					err = meantFor(c.Context(), l, args[0], file, stated.Relation)
+				}
+				if errors.Is(err, ledger.ErrUnknownDataset) {
+					return a.nearName(c.Context(), l, args[0], err)
+				}
+				event = stated.Event
 			} else {
 				_, delta, _, limitErr := l.Limit(c.Context(), args[0])
 				if limitErr != nil {

@@ -41,8 +41,11 @@ It may be any of: %s. FILE - reads stdin.`, strings.Join(freeNames(), ", ")),
 			if err != nil {
 				return err
 			}
-			f, err := fileFamily(name, text, rel, m)
+			f, stated, err := fileFamily(name, text, rel, m)
 			if err != nil {
+				return err
+			}
+			if rel, err = how.under(c, name, stated, rel); err != nil {
 				return err
 			}
 			ans, err := f.solve(spend, rel, m)
@@ -78,33 +81,42 @@ func freeNames() []string {
 	return names
 }
 
-// fileFamily is the family of events of a file with one "?".
-func fileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) (family, error) {
+// fileFamily is the family of events of a file with one "?", with the relation that the
+// file states, or 0.
+func fileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) (family, dp.Relation, error) {
 	field, before, after, err := openField(text)
 	if err != nil {
-		return family{}, &usageError{fmt.Sprintf("%s: %v", name, err), `write "?" in place of exactly one number; pawl account event prices an event without`}
+		return family{}, 0, &usageError{fmt.Sprintf("%s: %v", name, err), `write "?" in place of exactly one number; pawl account event prices an event without`}
 	}
 	search, ok := freeNumbers[field]
 	if !ok {
-		return family{}, &usageError{fmt.Sprintf("%s: %q cannot be solved for", name, field), "numbers that can: " + strings.Join(freeNames(), ", ")}
+		return family{}, 0, &usageError{fmt.Sprintf("%s: %q cannot be solved for", name, field), "numbers that can: " + strings.Join(freeNames(), ", ")}
 	}
-	decode := func(x float64) (dp.Event, error) {
-		return decodeEvent(name, slices.Concat(before, []byte(strconv.FormatFloat(x, 'f', -1, 64)), after))
+	decode := func(x float64) (dp.Stated, error) {
+		return decodeStated(name, slices.Concat(before, []byte(strconv.FormatFloat(x, 'f', -1, 64)), after))
 	}
 	// What is wrong elsewhere in the file is said once, here.
+	var stated dp.Stated
 	for _, x := range []float64{search.Lower, search.Upper} {
-		if _, err := decode(x); err != nil {
-			return family{}, err
+		if stated, err = decode(x); err != nil {
+			return family{}, 0, err
 		}
 	}
-	search.Event = func(x float64) dp.Event {
-		e, err := decode(x)
+	if stated.Group > 1 {
+		return family{}, 0, &usageError{fmt.Sprintf("%s: the price of a group is not solved for", name), "leave out \"group\""}
+	}
+	if stated.Relation != 0 {
+		rel = stated.Relation
+	}
+	event := func(x float64) dp.Stated {
+		s, err := decode(x)
 		if err != nil {
-			return dp.NonPrivate{} // costs +Inf, so it meets no target
+			return dp.Stated{Event: dp.NonPrivate{}} // costs +Inf, so it meets no target
 		}
-		return e
+		return s
 	}
-	return family{free: field, search: search, price: func(x float64) cost { return costOf(search.Event(x), rel, m) }}, nil
+	search.Event = func(x float64) dp.Event { return event(x).Event }
+	return family{free: field, search: search, price: func(x float64) cost { return statedCost(event(x), rel, m) }}, stated.Relation, nil
 }
 
 // openField finds the single value "?" and returns the name of its field and the

@@ -182,6 +182,8 @@ func userCost(t training, k int64, m accountant.Method, unit string) cost {
 	if k > 1 {
 		base := costOf(t.event(), dp.AddOrRemoveOne, m)
 		rdp := costOf(t.event(), dp.AddOrRemoveOne, accountant.MethodRDP)
+		base.unit = unit
+		c.unit = unit
 		c = smaller(c, groupCost(base, rdp, k))
 	}
 	c.unit = unit

@@ -291,7 +291,7 @@ func writable(path string) error {
 func viewBounds(path string, header []string, plan *workflow.BoundsPlan, s *schema.Schema, out *workflow.BoundsOutcome) (*boundsView, error) {
 	v := &boundsView{Schema: path, Columns: header, Entry: out.Receipt.ID, Warnings: append([]string{}, plan.Warnings()...)}
 	p := &v.Privacy
-	event, err := dp.EncodeEvent(plan.Event)
+	event, err := dp.Stated{Event: plan.Event, Relation: dp.AddOrRemoveOne, Unit: s.Unit.Name}.Encode()
 	if err != nil {
 		return nil, err
 	}

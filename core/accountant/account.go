@@ -37,13 +37,15 @@ type Result struct {
 	// Method names the bound that is the smallest: "rdp", "pld",
 	// "analytic_gaussian", "pure" (the epsilons add up), "kov" (optimal composition
 	// of equal mechanisms), "closed" (pure and approximate epsilons plus one
-	// analytic Gaussian), "none" where every bound is infinite.
+	// analytic Gaussian), "none" where every bound is infinite; with "group_" before it
+	// where a unit is replaced by removing one and adding the other.
 	Method string
 	// Order is the Rényi order of the "rdp" bound; 0 where it was not computed.
 	Order float64
-	// Lower is a lower bound on the exact epsilon of the dominating pairs, from the
-	// optimistic privacy loss distribution or an optimal closed form; 0 where none
-	// was computed. It says how much a sharper accountant could still find.
+	// Lower is a lower bound on the exact epsilon of the mechanism that the event names:
+	// of pairs that some neighbours attain in all of its parts at once (attained.go), from
+	// the optimistic privacy loss distribution or an optimal closed form; 0 where there is
+	// none or none was computed. It says how much a sharper accountant could still find.
 	Lower float64
 	// Bounds has every finite bound that was computed, on epsilon (or on delta, for
 	// Delta). Where an event has scopes, each is its largest value over the units,
@@ -130,7 +132,9 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 			if math.IsNaN(b.value) || math.IsInf(b.value, 1) {
 				continue
 			}
-			r.Bounds[b.name] = b.value
+			if v, ok := r.Bounds[b.name]; !ok || b.value < v {
+				r.Bounds[b.name] = b.value
+			}
 			if b.order > 0 {
 				r.Order = b.order
 			}
@@ -226,6 +230,9 @@ func newAccount(parts []part, rel dp.Relation) (*account, error) {
 	}
 	var err error
 	a.curve, err = curveOf(a.rest, rel)
+	if err == nil && len(a.rest) > manyParts {
+		a.curve = a.curve.atIntegers()
+	}
 	return a, err
 }
 
@@ -264,15 +271,18 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 	bounds := a.restEpsilon(left, w)
 	for i := range bounds {
 		bounds[i].value += add
-		if len(a.approximate)+len(a.stopping) > 0 {
-			bounds[i].lower = 0
-		}
 	}
+	step := 0.0
 	if w.pld && len(a.stopping) == 0 && !(w.closed && w.rdp && a.settled()) {
 		if p, ok := a.privacyLoss(); ok {
-			epsilon, lower := p.epsilonAt(delta, w.lower)
-			bounds = append(bounds, bound{name: "pld", value: epsilon, lower: lower})
+			var epsilon float64
+			epsilon, step = p.epsilonAt(delta)
+			bounds = append(bounds, bound{name: "pld", value: epsilon})
 		}
+	}
+	bounds = append(bounds, a.replacedEpsilon(delta, w)...)
+	if w.lower && (w.pld || w.closed && a.exact()) && len(bounds) > 0 {
+		bounds[0].lower = a.lowerEpsilon(delta, smallest(bounds), step)
 	}
 	return bounds, nil
 }
@@ -350,7 +360,7 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 			bounds = append(bounds, bound{name: "pld", value: p.deltaAt(epsilon)})
 		}
 	}
-	return bounds, nil
+	return append(bounds, a.replacedDelta(epsilon, w)...), nil
 }
 
 func smallest(bounds []bound) float64 {

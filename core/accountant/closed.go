@@ -23,13 +23,6 @@ func (a *account) restEpsilon(delta float64, w want) []bound {
 			bounds = append(bounds, bound{name: closedName(pure), value: pure + AnalyticGaussianEpsilon(sigma, delta)})
 		}
 	}
-	if w.closed && a.exact() {
-		// The optimum bounds itself from below, up to its rounding.
-		lower := smallest(bounds) * (1 - 1e-8)
-		for i := range bounds {
-			bounds[i].lower = lower
-		}
-	}
 	if w.rdp {
 		value, order := a.curve.epsilonAt(delta)
 		bounds = append(bounds, bound{name: "rdp", value: value, order: order})

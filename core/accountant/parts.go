@@ -16,15 +16,18 @@ var ErrRelation = errors.New("no bound under this neighboring relation")
 type part struct {
 	event dp.Event
 	count float64
+	// loose says that taking the event apart already gave something away: sampling that
+	// was not counted, batches of unknown place. Nobody need attain what is left.
+	loose bool
 }
 
 // flatten takes a scope-free event apart. What remains are leaf mechanisms,
-// Poisson-sampled Gaussians, FixedSizeSampled and Select; equal events are
+// Poisson-sampled ones (sampledpure.go), FixedSizeSampled and Select; equal events are
 // merged. It is here that sampling which no theorem covers loses its
 // amplification: running on a data-independent sample is a mixture of the inner
 // mechanism with and without the unit, which costs at most the inner mechanism.
 func flatten(e dp.Event, rel dp.Relation) ([]part, error) {
-	f := flattener{rel: rel, index: map[dp.Event]int{}}
+	f := flattener{rel: rel, index: map[key]int{}}
 	if err := f.add(e, 1); err != nil {
 		return nil, err
 	}
@@ -34,7 +37,22 @@ func flatten(e dp.Event, rel dp.Relation) ([]part, error) {
 type flattener struct {
 	rel   dp.Relation
 	parts []part
-	index map[dp.Event]int
+	index map[key]int
+	loose bool
+}
+
+type key struct {
+	event dp.Event
+	loose bool
+}
+
+// addLoosely adds an event that costs at least what it stands for.
+func (f *flattener) addLoosely(e dp.Event, count float64) error {
+	was := f.loose
+	f.loose = true
+	err := f.add(e, count)
+	f.loose = was
+	return err
 }
 
 func (f *flattener) add(e dp.Event, count float64) error {
@@ -61,7 +79,7 @@ func (f *flattener) add(e dp.Event, count float64) error {
 		if f.rel == dp.AddOrRemoveOne {
 			return fmt.Errorf("%w: shuffled batches need replace_one or zero_out, not %v", ErrRelation, f.rel)
 		}
-		return f.add(e.Event, count*float64(e.Epochs))
+		return f.addLoosely(e.Event, count*float64(e.Epochs))
 	case dp.PoissonSampled:
 		return f.addSampled(e, count)
 	case dp.FixedSizeSampled:
@@ -83,49 +101,113 @@ func (f *flattener) add(e dp.Event, count float64) error {
 }
 
 func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
-	if e.Rate == 0 {
+	switch {
+	case e.Rate == 0:
 		return nil
-	}
-	// Two independent samplings are one at the product of their rates.
-	if inner, ok := e.Event.(dp.PoissonSampled); ok {
-		return f.addSampled(dp.PoissonSampled{Rate: e.Rate * inner.Rate, Event: inner.Event}, count)
-	}
-	// Under ReplaceOne the pair is a mixture with two components, not covered here.
-	if e.Rate == 1 || f.rel == dp.ReplaceOne {
+	case e.Rate == 1:
 		return f.add(e.Event, count)
 	}
+	if inner, ok := e.Event.(dp.PoissonSampled); ok {
+		switch {
+		case f.rel != dp.ReplaceOne || inner.OneSided != nil:
+			// Two independent samplings are one at the product of their rates.
+			return f.addSampled(dp.PoissonSampled{Rate: e.Rate * inner.Rate, Event: inner.Event, OneSided: inner.OneSided}, count)
+		default:
+			return f.addLoosely(dp.PoissonSampled{Rate: e.Rate, Event: inner.Event, OneSided: e.OneSided}, count)
+		}
+	}
+	if f.rel == dp.ReplaceOne {
+		return f.addReplaced(e, count)
+	}
 	inner, err := flatten(e.Event, f.rel)
-	if err != nil {
+	if err != nil || len(inner) == 0 {
 		return err
 	}
-	// Several Gaussians on one sample are one Gaussian on that sample, because
-	// their adaptive composition is dominated by a single Gaussian pair.
+	if g, ok := oneGaussian(inner); ok {
+		f.append(dp.PoissonSampled{Rate: e.Rate, Event: g}, count)
+		return nil
+	}
+	if len(inner) == 1 && inner[0].count == 1 {
+		switch x := inner[0].event.(type) {
+		case dp.Laplace, dp.DiscreteLaplace, dp.ExponentialMechanism, dp.Pure:
+			if !math.IsInf(pureEpsilon(x, f.rel), 1) {
+				f.append(dp.PoissonSampled{Rate: e.Rate, Event: x}, count)
+				return nil
+			}
+		case dp.Approximate:
+			// (ε, δ) at rate q is (ln(1+q(e^ε−1)), qδ): Balle, Barthe and Gaboardi,
+			// arXiv:1807.01647, Theorem 8.
+			remove, _ := SampledPure(e.Rate, x.Epsilon)
+			f.append(dp.Approximate{Epsilon: remove, Delta: e.Rate * x.Delta}, count)
+			return nil
+		}
+	}
+	// Whatever else has a pure epsilon counts as a pure mechanism where that is less
+	// than doing without the amplification at every order, and else it does without.
+	if epsilon := pureSum(e.Event, f.rel); !math.IsInf(epsilon, 1) {
+		remove, _ := SampledPure(e.Rate, epsilon)
+		plain, err := curveOf(inner, f.rel)
+		if err != nil {
+			return err
+		}
+		sampled, less := pureCurve(remove), true
+		for _, alpha := range orders {
+			less = less && sampled(alpha) <= plain(alpha)
+		}
+		if less {
+			f.append(dp.PoissonSampled{Rate: e.Rate, Event: dp.Pure{Epsilon: epsilon}}, count)
+			return nil
+		}
+	}
+	return f.addLoosely(e.Event, count)
+}
+
+// addReplaced adds a sampled event under ReplaceOne, where the pair is a mixture with
+// two components: only a one-sided bound makes sampling count.
+func (f *flattener) addReplaced(e dp.PoissonSampled, count float64) error {
+	if e.OneSided == nil {
+		return f.addLoosely(e.Event, count)
+	}
+	inner, err := flatten(e.Event, dp.ReplaceOne)
+	if err != nil || len(inner) == 0 {
+		return err
+	}
+	if _, err := flatten(e.OneSided, dp.AddOrRemoveOne); err != nil {
+		return err
+	}
+	f.append(dp.PoissonSampled{Rate: e.Rate, Event: e.Event, OneSided: e.OneSided}, count)
+	return nil
+}
+
+// oneGaussian says that parts are Gaussians alone, and which one they are: several
+// on one sample are one on that sample, because their adaptive composition is
+// dominated by a single Gaussian pair.
+func oneGaussian(parts []part) (dp.Gaussian, bool) {
 	precision := 0.0
-	for _, p := range inner {
+	for _, p := range parts {
 		g, ok := p.event.(dp.Gaussian)
 		if !ok {
-			return f.add(e.Event, count)
+			return g, false
 		}
 		precision += p.count / g.NoiseMultiplier / g.NoiseMultiplier
 	}
-	if len(inner) == 1 && inner[0].count == 1 {
-		f.append(dp.PoissonSampled{Rate: e.Rate, Event: inner[0].event}, count)
-	} else if len(inner) > 0 {
-		f.append(dp.PoissonSampled{Rate: e.Rate, Event: dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(precision)}}, count)
+	if len(parts) == 1 && parts[0].count == 1 {
+		return parts[0].event.(dp.Gaussian), true
 	}
-	return nil
+	return dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(precision)}, true
 }
 
 func (f *flattener) append(e dp.Event, count float64) {
 	// An event that holds a Compose holds a slice and cannot be a map key.
 	if reflect.ValueOf(e).Comparable() {
-		if i, ok := f.index[e]; ok {
+		k := key{e, f.loose}
+		if i, ok := f.index[k]; ok {
 			f.parts[i].count += count
 			return
 		}
-		f.index[e] = len(f.parts)
+		f.index[k] = len(f.parts)
 	}
-	f.parts = append(f.parts, part{e, count})
+	f.parts = append(f.parts, part{e, count, f.loose})
 }
 
 // pureEpsilon is the pure epsilon of one use of a flattened event, +Inf where it
@@ -147,6 +229,8 @@ func pureEpsilon(e dp.Event, rel dp.Relation) float64 {
 		if e.Delta == 0 {
 			return e.Epsilon
 		}
+	case dp.PoissonSampled:
+		return sampledPureEpsilon(e, rel)
 	case dp.FixedSizeSampled:
 		return pureSum(e.Event, rel)
 	case dp.Select:

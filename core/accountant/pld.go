@@ -2,9 +2,14 @@ package accountant
 
 import (
 	"math"
+	"slices"
 
 	"pawl/core/dp"
 )
+
+// manyParts is a number of different parts from which on all of them are priced on one
+// lattice that is coarse enough to take no more than a moment.
+const manyParts = 32
 
 // pldTolerance is the relative error of epsilon at which refining stops.
 const pldTolerance = 3e-4
@@ -23,6 +28,7 @@ type privacyLoss struct {
 
 // privacyLossOf returns false where a part has no known dominating pair.
 func privacyLossOf(parts []part, a *account) (privacyLoss, bool) {
+	parts = mergeSums(parts)
 	p := privacyLoss{curve: a.curve}
 	directions := []bool{false}
 	for _, x := range parts {
@@ -73,6 +79,11 @@ func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
 	// Rarer losses than these cannot matter at this delta, and cost little as +∞.
 	outside := 1e-5 * delta / math.Max(1, sum(p.counts))
 	lattices := make([]lattice, len(laws))
+	if len(laws) > manyParts {
+		done := make([]bool, len(laws))
+		inParallel(len(laws), func(i int) { lattices[i], done[i] = laws[i].sparse(step, outside) })
+		return compose(step, lattices, p.counts), !slices.Contains(done, false)
+	}
 	for i, l := range laws {
 		var ok bool
 		if lattices[i], ok = l.discretise(step, outside); !ok {
@@ -129,9 +140,9 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 	return best, finest
 }
 
-// epsilonAt is the epsilon at delta of the worse direction, with a lower bound if
-// that is wanted.
-func (p privacyLoss) epsilonAt(delta float64, below bool) (epsilon, lower float64) {
+// epsilonAt is the epsilon at delta of the worse direction, with the step of the
+// lattice on which a unit is removed.
+func (p privacyLoss) epsilonAt(delta float64) (epsilon, step float64) {
 	switch {
 	case delta <= 0:
 		return inf, 0
@@ -151,15 +162,22 @@ func (p privacyLoss) epsilonAt(delta float64, below bool) (epsilon, lower float6
 			if !ok {
 				return 0, 0, false
 			}
-			last, before = d.epsilonAt(logDelta), last
+			e := d.epsilonAt(logDelta)
+			if math.IsInf(e, 1) && by.t > 1 {
+				// A steep tilt serves a small delta; where nearly none is needed it drowns.
+				if d, ok = c.transform(tilt{1, 40}); ok {
+					e = d.epsilonAt(logDelta)
+				}
+			}
+			last, before = e, last
 			return last, delta, true
 		}, func(v float64) float64 { return pldTolerance*v + 1e-9 })
 		epsilon = math.Max(epsilon, e)
-		if below && direction == 0 && e > 0 && !math.IsInf(e, 1) {
-			lower = p.lowerAt(delta, finest, e)
+		if direction == 0 {
+			step = finest
 		}
 	}
-	return epsilon, lower
+	return epsilon, step
 }
 
 // deltaAt is the delta at epsilon of the worse direction.

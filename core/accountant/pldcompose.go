@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"math/cmplx"
+	"runtime"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 )
@@ -26,11 +27,20 @@ func compose(h float64, laws []lattice, counts []float64) composed {
 
 // moments are those of the sum: cumulants add.
 func (c composed) moments(t float64) (k, mean, variance float64) {
-	for i, l := range c.laws {
-		lk, lm, lv := l.moments(t, c.h)
-		k += c.counts[i] * lk
-		mean += c.counts[i] * lm
-		variance += c.counts[i] * lv
+	type three struct{ k, mean, variance float64 }
+	values := make([]three, len(c.laws))
+	one := func(i int) { values[i].k, values[i].mean, values[i].variance = c.laws[i].moments(t, c.h) }
+	if len(c.laws) > manyParts {
+		inParallel(len(c.laws), one)
+	} else {
+		for i := range c.laws {
+			one(i)
+		}
+	}
+	for i, v := range values {
+		k += c.counts[i] * v.k
+		mean += c.counts[i] * v.mean
+		variance += c.counts[i] * v.variance
 	}
 	return k, mean, variance
 }
@@ -43,8 +53,17 @@ func (c composed) tiltFor(logDelta float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf((k - logDelta + logTangent(t)) / t)
-	}, math.Log(1e-4), math.Log(1e6), 36)
+	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
 	return math.Exp(u)
+}
+
+// tiltSteps is how often the search for a tilt asks. Any tilt gives a bound, and with
+// many laws each answer takes a while.
+func (c composed) tiltSteps() int {
+	if len(c.laws) > manyParts {
+		return 16
+	}
+	return 36
 }
 
 // tiltAt returns the tilt whose law is centred near epsilon.
@@ -53,7 +72,7 @@ func (c composed) tiltAt(epsilon float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf(k - t*epsilon + logTangent(t))
-	}, math.Log(1e-4), math.Log(1e6), 36)
+	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
 	return math.Exp(u)
 }
 
@@ -148,38 +167,28 @@ func (c composed) transform(by tilt) (tail, bool) {
 		return tail{}, false
 	}
 	n := fastLength(int(width))
-	fft := fourier.NewFFT(n)
-	product := make([]complex128, n/2+1)
-	for i := range product {
-		product[i] = 1
+	if len(c.laws) > manyParts && n*len(c.laws) > maxManyPoints {
+		return tail{}, false
 	}
-	seq := make([]float64, n)
-	spectrum := make([]complex128, n/2+1)
-	shift := 0.0
-	for i, l := range c.laws {
-		lk, mean, _ := l.moments(t, c.h)
-		// Each law is moved to mean zero, which keeps the phases of its powers small.
-		centre := math.Round(mean / c.h)
-		clear(seq)
-		for j, p := range l.mass {
-			index := l.start + j
-			at := (index - int(centre)) % n
-			if at < 0 {
-				at += n
-			}
-			seq[at] += p * math.Exp(t*float64(index)*c.h-lk)
+	// The spectra of different laws are worked out side by side and multiplied.
+	workers := 1
+	if len(c.laws) > manyParts {
+		workers = min(runtime.GOMAXPROCS(0), 4)
+	}
+	products, shifts := make([][]complex128, workers), make([]float64, workers)
+	inParallel(workers, func(w int) { products[w], shifts[w] = c.spectrum(t, n, w, workers) })
+	product, shift := products[0], shifts[0]
+	for w := 1; w < workers; w++ {
+		for j, f := range products[w] {
+			product[j] *= f
 		}
-		spectrum = fft.Coefficients(spectrum, seq)
-		for j, f := range spectrum {
-			product[j] *= power(f, c.counts[i])
-		}
-		shift += c.counts[i] * centre
+		shift += shifts[w]
 	}
 	size := 0.0
 	for _, f := range product {
 		size += 2 * cmplx.Abs(f)
 	}
-	seq = fft.Sequence(seq, product)
+	seq := fourier.NewFFT(n).Sequence(nil, product)
 	first := math.Floor(lo/c.h) - 1
 	out := tail{h: c.h, t: t, k: k, first: first, infinite: c.infinite,
 		all: make([]float64, n+1), gain: make([]float64, n+1)}
@@ -204,6 +213,51 @@ func (c composed) transform(by tilt) (tail, bool) {
 	out.slack = (4*math.Exp(-by.logOutside) + rounding) * math.Exp(logTangent(t))
 	return out, true
 }
+
+// spectrum is the product of the transforms of laws from, from+every, ... of n points,
+// each law tilted by t and moved to mean zero, with the sum of what they were moved by.
+func (c composed) spectrum(t float64, n, from, every int) (product []complex128, shift float64) {
+	fft := fourier.NewFFT(n)
+	product = make([]complex128, n/2+1)
+	for i := range product {
+		product[i] = 1
+	}
+	seq := make([]float64, n)
+	spectrum := make([]complex128, n/2+1)
+	for i := from; i < len(c.laws); i += every {
+		l := c.laws[i]
+		lk, mean, _ := l.moments(t, c.h)
+		// Each law is moved to mean zero, which keeps the phases of its powers small.
+		centre := math.Round(mean / c.h)
+		clear(seq)
+		for j, p := range l.mass {
+			index := l.start + j
+			if l.points != nil {
+				index = l.points[j]
+			}
+			at := (index - int(centre)) % n
+			if at < 0 {
+				at += n
+			}
+			seq[at] += p * math.Exp(t*float64(index)*c.h-lk)
+		}
+		spectrum = fft.Coefficients(spectrum, seq)
+		if c.counts[i] == 1 {
+			for j, f := range spectrum {
+				product[j] *= f
+			}
+		} else {
+			for j, f := range spectrum {
+				product[j] *= power(f, c.counts[i])
+			}
+		}
+		shift += c.counts[i] * centre
+	}
+	return product, shift
+}
+
+// maxManyPoints bounds the points of all transforms of a plan of many parts.
+const maxManyPoints = 1 << 24
 
 func power(f complex128, count float64) complex128 {
 	r := count * math.Log(cmplx.Abs(f))

@@ -159,8 +159,20 @@ func lawOf(e dp.Event, rel dp.Relation, added bool) (law, bool) {
 	case dp.Gaussian:
 		return law{continuous: sampledLoss{q: 1, sigma: e.NoiseMultiplier}}, e.NoiseMultiplier > 0
 	case dp.PoissonSampled:
-		g, ok := e.Event.(dp.Gaussian)
-		return law{continuous: sampledLoss{q: e.Rate, sigma: g.NoiseMultiplier, added: added}}, ok && g.NoiseMultiplier > 0
+		if rel == dp.ReplaceOne {
+			if epsilon := pureEpsilon(e, rel); !math.IsInf(epsilon, 1) {
+				return responseLaw(epsilon), true
+			}
+			return law{}, false // see replacedEpsilon
+		}
+		if g, ok := e.Event.(dp.Gaussian); ok {
+			return law{continuous: sampledLoss{q: e.Rate, sigma: g.NoiseMultiplier, added: added}}, g.NoiseMultiplier > 0
+		}
+		base, ok := lawOf(e.Event, rel, false)
+		if !ok || base.profile != nil || base.infinite > 0 {
+			return law{}, false
+		}
+		return base.sampled(e.Rate, added), true
 	case dp.Laplace:
 		epsilon := 1 / e.NoiseMultiplier
 		if math.IsInf(epsilon, 1) {
@@ -194,6 +206,77 @@ func lawOf(e dp.Event, rel dp.Relation, added bool) (law, bool) {
 	return law{profile: p}, p != nil
 }
 
+// sampled is the law of the pair ((1−q)Q + qP, Q), or of the swapped one where a unit
+// is added, for the symmetric pair (P, Q) of l: Zhu, Dong and Wang, arXiv:2106.08567,
+// Theorem 11. Its loss is ±ln(1−q+q·e^ℓ). For binary randomised response of ε it has
+// two atoms ln(1−q+q·e^(±ε)) with masses (1−q+q·e^(±ε))/(1+e^(±ε)).
+func (l law) sampled(q float64, added bool) law {
+	var out law
+	for _, a := range l.atoms {
+		other := a.mass * math.Exp(-a.loss) // the Q-mass
+		if added {
+			out.atoms = append(out.atoms, atom{-sampledLogRatio(q, a.loss), other})
+		} else {
+			out.atoms = append(out.atoms, atom{sampledLogRatio(q, a.loss), (1-q)*other + q*a.mass})
+		}
+	}
+	if base, ok := l.continuous.(laplaceLoss); ok {
+		out.continuous = sampledLaplaceLoss{base, q, added}
+	}
+	return out
+}
+
+// sampledLaplaceLoss is the continuous part of the loss of sampled Laplace noise.
+type sampledLaplaceLoss struct {
+	base  laplaceLoss
+	q     float64
+	added bool
+}
+
+func (s sampledLaplaceLoss) span(float64) (lo, hi float64) {
+	lo, hi = sampledLogRatio(s.q, -s.base.epsilon), sampledLogRatio(s.q, s.base.epsilon)
+	if s.added {
+		return -hi, -lo
+	}
+	return lo, hi
+}
+
+// edge keeps in x the loss without sampling.
+func (s sampledLaplaceLoss) edge(loss float64) edge {
+	l := loss
+	if s.added {
+		l = -loss
+	}
+	x := -s.base.epsilon
+	switch ratio := math.Expm1(l) + s.q; {
+	case l > 30:
+		x = l + math.Log1p((s.q-1)*math.Exp(-l)) - math.Log(s.q)
+	case ratio > 0:
+		x = math.Log(ratio / s.q)
+	}
+	return edge{loss: loss, x: s.base.edge(x).loss}
+}
+
+func (s sampledLaplaceLoss) between(a, b edge, ref float64) (mass, excess float64) {
+	if s.added {
+		a, b = b, a
+	}
+	w := (b.x - a.x) / 2
+	d1 := 0.5 * math.Exp((a.x-s.base.epsilon)/2) * math.Expm1(w)
+	d0 := -0.5 * math.Exp(-(a.x+s.base.epsilon)/2) * math.Expm1(-w)
+	if s.added {
+		return d0, math.Exp(ref) * (d0*(math.Expm1(-ref)+s.q) - s.q*d1)
+	}
+	return (1-s.q)*d0 + s.q*d1, s.q*d1 - d0*(math.Expm1(ref)+s.q)
+}
+
+func (s sampledLaplaceLoss) outside(a edge) (below, above float64) {
+	lo, hi := s.span(0)
+	below, _ = s.between(s.edge(lo), a, 0)
+	above, _ = s.between(a, s.edge(hi), 0)
+	return math.Max(0, below), math.Max(0, above) // an end may round across the other
+}
+
 // responseLaw is binary randomised response, which dominates every pure mechanism.
 func responseLaw(epsilon float64) law {
 	p := 1 / (1 + math.Exp(-epsilon))
@@ -205,6 +288,8 @@ type lattice struct {
 	start    int
 	mass     []float64
 	infinite float64
+	// points, where not nil, are those of the masses, ascending, in place of start+i.
+	points []int
 }
 
 // maxCells bounds the size of one discretised law.
@@ -267,6 +352,9 @@ func (l law) discretise(h, outside float64) (lattice, bool) {
 // moments returns K(t) = ln Σ p e^(t·loss) of the finite masses with the mean and
 // the variance of the tilted law, in units of loss.
 func (l lattice) moments(t, h float64) (k, mean, variance float64) {
+	if l.points != nil {
+		return l.sparseMoments(t, h)
+	}
 	n := len(l.mass)
 	// Weights fall from the end that the tilt prefers, so none overflows.
 	from, step := n-1, -1

@@ -114,11 +114,6 @@ func (l law) mergeUpTo(a edge, point, h float64) (mass float64, b edge, ok bool)
 // which a unit is removed, on a lattice of the given step or a coarser one that is
 // small enough. It is 0 where there is none.
 func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
-	for _, l := range p.directions[0] {
-		if l.profile != nil {
-			return 0 // an upper bound is all that is known of this part
-		}
-	}
 	for range 12 {
 		if lower, ok := p.lowerOn(p.snap(step), delta, estimate); ok {
 			return lower
@@ -129,7 +124,7 @@ func (p privacyLoss) lowerAt(delta, step, estimate float64) float64 {
 }
 
 func (p privacyLoss) lowerOn(step, delta, estimate float64) (lower float64, ok bool) {
-	laws := p.directions[0]
+	laws := p.directions[0] // of pairs that are attained
 	lattices := make([]lattice, len(laws))
 	shift := 0.0
 	for i, l := range laws {
@@ -149,11 +144,11 @@ func (p privacyLoss) lowerOn(step, delta, estimate float64) (lower float64, ok b
 	enough := func(epsilon float64) bool { return d.logDeltaBelow(epsilon-shift) <= logDelta }
 	// Any epsilon at which delta is certainly not enough is a bound. Far below the
 	// answer the tilt drowns in its own slack, so the search goes down from above.
-	for gap := 1e-5; gap < 1; gap *= 2 {
+	if !enough(estimate) {
+		return 0, true
+	}
+	for gap := 1e-5; gap < 0.999; gap = math.Min(2*gap, (1+gap)/2) {
 		if low := estimate * (1 - gap); !enough(low) {
-			if !enough(estimate) {
-				return 0, true
-			}
 			return bisect(low, estimate, enough) * (1 - 1e-9), true
 		}
 	}

@@ -218,7 +218,8 @@ func TestClosedFormsAtTheEdges(t *testing.T) {
 		{"select of nothing", dp.Select{Runs: dp.PoissonRuns{Mean: 30}, Event: dp.NoOp{}}, addRemove, 0, 0},
 		{"shuffled is once an epoch", dp.Shuffled{Epochs: 4, Event: dp.Gaussian{NoiseMultiplier: 2}}, dp.ZeroOut, 1e-5, AnalyticGaussianEpsilon(1, 1e-5)},
 		{"no amplification under replace_one", dpsgd(0.01, 2, 4), dp.ReplaceOne, 1e-5, AnalyticGaussianEpsilon(1, 1e-5)},
-		{"no amplification of what is not Gaussian", dp.PoissonSampled{Rate: 0.1, Event: dp.Pure{Epsilon: 1}}, addRemove, 0, 1},
+		{"sampling amplifies what is pure", dp.PoissonSampled{Rate: 0.1, Event: dp.Pure{Epsilon: 1}}, addRemove, 0, math.Log1p(0.1 * math.Expm1(1))},
+		{"and nothing under replace_one without a one-sided bound", dp.PoissonSampled{Rate: 0.1, Event: dp.Pure{Epsilon: 1}}, dp.ReplaceOne, 0, 1},
 		{"fixed size, all units", dp.FixedSizeSampled{SampleSize: 9, SourceSize: 9, Event: dp.Gaussian{NoiseMultiplier: 1}}, dp.ReplaceOne, 1e-5, AnalyticGaussianEpsilon(1, 1e-5)},
 		{"fixed size, none", dp.FixedSizeSampled{SampleSize: 0, SourceSize: 9, Event: dp.Gaussian{NoiseMultiplier: 1}}, dp.ReplaceOne, 1e-5, 0},
 	} {

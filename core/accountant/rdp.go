@@ -52,8 +52,16 @@ func curveOf(parts []part, rel dp.Relation) (curve, error) {
 			return r
 		}
 		sum := 0.0
-		for i, c := range curves {
-			sum += parts[i].count * c(alpha)
+		if len(curves) > manyParts {
+			values := make([]float64, len(curves))
+			inParallel(len(curves), func(i int) { values[i] = curves[i](alpha) })
+			for i, v := range values {
+				sum += parts[i].count * v
+			}
+		} else {
+			for i, c := range curves {
+				sum += parts[i].count * c(alpha)
+			}
 		}
 		if math.IsNaN(sum) || sum < 0 {
 			sum = inf
@@ -90,11 +98,7 @@ func eventCurve(e dp.Event, rel dp.Relation) (curve, error) {
 	case dp.DiscreteLaplace, dp.Pure:
 		return pureCurve(pureEpsilon(e, rel)), nil
 	case dp.PoissonSampled:
-		g, ok := e.Event.(dp.Gaussian)
-		if !ok {
-			return nil, fmt.Errorf("sampled %s was not flattened", e.Event.Kind())
-		}
-		return func(alpha float64) float64 { return SampledGaussianRDP(e.Rate, g.NoiseMultiplier, alpha) }, nil
+		return sampledCurve(e, rel)
 	case dp.FixedSizeSampled:
 		return fixedSizeCurve(e, rel)
 	case dp.Select:

@@ -4,8 +4,9 @@ package dp
 // Validate method that refuses NaN, infinities and signs without meaning;
 // accountants treat an Event they do not know as an infinite cost.
 //
-// Noise is always stated relative to the sensitivity of what it protects, so an
-// Event means the same under every relation for which the sensitivity was taken.
+// Noise is always stated relative to the sensitivity of what it protects under the
+// relation in force: a noise multiplier is a standard deviation (or scale) over that
+// sensitivity. An event by itself does not say which relation that was; Stated does.
 type Event interface {
 	// Kind is the stable name under which the event is stored.
 	Kind() string
@@ -79,10 +80,16 @@ type (
 	}
 
 	// PoissonSampled runs Event on a sample that every unit joins independently
-	// with probability Rate.
+	// with probability Rate; a unit of several rows joins as a whole.
+	//
+	// OneSided is what Event is for a unit that comes or goes, where Event is what it
+	// is for one that is replaced: noise relative to the smaller sensitivity. Under
+	// ReplaceOne sampling amplifies only what is known so, and nil (unknown) means no
+	// amplification. The other relations ignore it.
 	PoissonSampled struct {
-		Rate  float64 `json:"rate"`
-		Event Event   `json:"event"`
+		Rate     float64 `json:"rate"`
+		Event    Event   `json:"event"`
+		OneSided Event   `json:"one_sided,omitempty"`
 	}
 
 	// FixedSizeSampled runs Event on SampleSize of SourceSize units drawn without

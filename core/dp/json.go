@@ -87,6 +87,10 @@ func writeEvent(b *bytes.Buffer, e Event, depth int) error {
 		err = field("rho", e.Rho)
 	case PoissonSampled:
 		err = first(field("rate", e.Rate), func() error { return nested(e.Event) })
+		if err == nil && e.OneSided != nil {
+			b.WriteString(`,"one_sided":{`)
+			err = writeEvent(b, e.OneSided, depth+1)
+		}
 	case FixedSizeSampled:
 		fmt.Fprintf(b, `,"sample_size":%d,"source_size":%d`, e.SampleSize, e.SourceSize)
 		err = nested(e.Event)
@@ -144,13 +148,21 @@ func first(err error, next func() error) error {
 // than MaxEventBytes are errors that wrap ErrInvalidEvent: an event that is not
 // understood in full has no known cost. An empty Compose is read with nil Events.
 func DecodeEvent(data []byte) (Event, error) {
-	if len(data) > MaxEventBytes {
-		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
-	}
-	f, err := readFields("event", data)
+	f, err := readEvent(data)
 	if err != nil {
 		return nil, err
 	}
+	return f.versioned()
+}
+
+func readEvent(data []byte) (*fields, error) {
+	if len(data) > MaxEventBytes {
+		return nil, invalid("event", "longer than %d bytes", MaxEventBytes)
+	}
+	return readFields("event", data)
+}
+
+func (f *fields) versioned() (Event, error) {
 	if _, ok := f.raw["version"]; ok {
 		var version int
 		if f.value("version", &version); f.err != nil {
@@ -247,8 +259,10 @@ func (f *fields) object(kind, name string) *fields {
 	return o
 }
 
-func (f *fields) nested(depth int) Event {
-	o := f.object("event", "event")
+func (f *fields) nested(depth int) Event { return f.nestedIn("event", depth) }
+
+func (f *fields) nestedIn(name string, depth int) Event {
+	o := f.object("event", name)
 	if f.err != nil {
 		return nil
 	}
@@ -305,7 +319,11 @@ func (f *fields) event(depth int) (Event, error) {
 	case ZCDP{}.Kind():
 		e = ZCDP{Rho: f.float("rho")}
 	case PoissonSampled{}.Kind():
-		e = PoissonSampled{Rate: f.float("rate"), Event: f.nested(depth)}
+		s := PoissonSampled{Rate: f.float("rate"), Event: f.nested(depth)}
+		if _, ok := f.raw["one_sided"]; ok && f.err == nil {
+			s.OneSided = f.nestedIn("one_sided", depth)
+		}
+		e = s
 	case FixedSizeSampled{}.Kind():
 		e = FixedSizeSampled{SampleSize: f.int("sample_size"), SourceSize: f.int("source_size"), Event: f.nested(depth)}
 	case Shuffled{}.Kind():

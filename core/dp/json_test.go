@@ -16,8 +16,8 @@ import (
 var everyKind = []Event{
 	NoOp{}, NonPrivate{}, Gaussian{1.5}, Laplace{0.1}, DiscreteGaussian{4}, DiscreteLaplace{10},
 	RandomizedResponse{0.5, 3}, ExponentialMechanism{0.3}, Pure{1}, Approximate{1, 1e-6}, ZCDP{0.02},
-	PoissonSampled{0.01, Gaussian{1}}, FixedSizeSampled{10, 100, Gaussian{1}}, Shuffled{3, Gaussian{2}},
-	Repeat{300000, PoissonSampled{1.0 / 600, Gaussian{2}}}, Compose{[]Event{Pure{1}, Gaussian{1}}}, Compose{},
+	PoissonSampled{Rate: 0.01, Event: Gaussian{1}}, PoissonSampled{Rate: 0.01, Event: Laplace{1}, OneSided: Laplace{2}}, FixedSizeSampled{10, 100, Gaussian{1}}, Shuffled{3, Gaussian{2}},
+	Repeat{300000, PoissonSampled{Rate: 1.0 / 600, Event: Gaussian{2}}}, Compose{[]Event{Pure{1}, Gaussian{1}}}, Compose{},
 	Scoped{Scope{0, 0.8}, Gaussian{1}}, Select{TruncatedNegativeBinomial{-0.5, 30}, Gaussian{1}},
 	Select{PoissonRuns{10}, Pure{1}}, Select{RandomStopping{0.1, 1e-6}, Gaussian{1}},
 }
@@ -36,7 +36,7 @@ func TestEventRoundTrip(t *testing.T) {
 }
 
 func TestEncodedForm(t *testing.T) {
-	e := Select{TruncatedNegativeBinomial{0, 30}, Repeat{5, PoissonSampled{0.25, Gaussian{2}}}}
+	e := Select{TruncatedNegativeBinomial{0, 30}, Repeat{5, PoissonSampled{Rate: 0.25, Event: Gaussian{2}}}}
 	const want = `{"version":1,"kind":"select","runs":{"kind":"tnb","eta":0,"mean":30},"event":{"kind":"repeat","count":5,"event":{"kind":"poisson_sampled","rate":0.25,"event":{"kind":"gaussian","noise_multiplier":2}}}}`
 	if got, err := EncodeEvent(e); err != nil || string(got) != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
@@ -139,7 +139,7 @@ func drawEvent(depth int) *rapid.Generator[Event] {
 		case 10:
 			return ZCDP{x}
 		case 11:
-			return PoissonSampled{p, in()}
+			return PoissonSampled{Rate: p, Event: in()}
 		case 12:
 			return FixedSizeSampled{rapid.IntRange(0, n).Draw(t, "m"), n, in()}
 		case 13:

@@ -57,7 +57,13 @@ func resolve(e Event, covered bool, covers func(Scope) bool) Event {
 		}
 		return down(e.Event, func(r Event) Event { return Shuffled{Epochs: e.Epochs, Event: r} })
 	case PoissonSampled:
-		return down(e.Event, func(r Event) Event { return PoissonSampled{Rate: e.Rate, Event: r} })
+		return down(e.Event, func(r Event) Event {
+			sampled := PoissonSampled{Rate: e.Rate, Event: r}
+			if e.OneSided != nil {
+				sampled.OneSided = resolve(e.OneSided, covered, covers)
+			}
+			return sampled
+		})
 	case FixedSizeSampled:
 		return down(e.Event, func(r Event) Event {
 			return FixedSizeSampled{SampleSize: e.SampleSize, SourceSize: e.SourceSize, Event: r}
@@ -101,6 +107,9 @@ func appendBounds(points []float64, e Event) []float64 {
 	case Shuffled:
 		return appendBounds(points, e.Event)
 	case PoissonSampled:
+		if e.OneSided != nil {
+			points = appendBounds(points, e.OneSided)
+		}
 		return appendBounds(points, e.Event)
 	case FixedSizeSampled:
 		return appendBounds(points, e.Event)

@@ -27,7 +27,7 @@ func TestResolve(t *testing.T) {
 		{"select of nothing", Select{PoissonRuns{3}, Scoped{train, Pure{1}}}, 0.9, NoOp{}},
 		{"repeat of nothing", Repeat{7, Scoped{train, Pure{1}}}, 0.9, NoOp{}},
 		{"zero repeats", Repeat{0, Pure{1}}, 0.9, NoOp{}},
-		{"sampling of nothing", PoissonSampled{0.1, Scoped{train, Pure{1}}}, 0.9, NoOp{}},
+		{"sampling of nothing", PoissonSampled{Rate: 0.1, Event: Scoped{train, Pure{1}}}, 0.9, NoOp{}},
 		{"empty compose", Compose{}, 0, NoOp{}},
 		{"innermost scope decides", Scoped{train, Scoped{score, Pure{1}}}, 0.9, Pure{1}},
 		{"plan, train unit", plan, 0.1, Compose{[]Event{Select{PoissonRuns{10}, Compose{[]Event{Gaussian{1}}}}, Pure{0.5}}}},

@@ -84,6 +84,11 @@ func (e PoissonSampled) Validate() error {
 	if !(e.Rate >= 0 && e.Rate <= 1) {
 		return invalid(e.Kind(), "rate must lie in [0, 1]")
 	}
+	if e.OneSided != nil {
+		if err := e.OneSided.Validate(); err != nil {
+			return err
+		}
+	}
 	return inner(e.Kind(), e.Event)
 }
 
