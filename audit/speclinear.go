@@ -26,7 +26,9 @@ func named(name string, relation dp.Relation) string {
 	return name
 }
 
-func reference(src *entropy.Source) *rand.Rand { return rand.New(rand.NewPCG(src.Uint64(), src.Uint64())) }
+func reference(src *entropy.Source) *rand.Rand {
+	return rand.New(rand.NewPCG(src.Uint64(), src.Uint64()))
+}
 
 // Two steps, of which the second one's sum depends on the first one's noise: the residual
 // moves by it against itself. Each run leaves z₂ − z₁/2, so noise that is used twice leaves

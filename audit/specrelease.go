@@ -74,7 +74,9 @@ func countSpec(relation dp.Relation) Specification {
 			v, err := c.Release(ctx, permit, rows)
 			z = append(z, (float64(v)-specRows)/(sigma*apart))
 			return err
-		}, func(float64) []Check { return []Check{laplaceCheck(scaled, z), ReuseCheck("releases do not share noise", [][]float64{normalScores(z)})} })
+		}, func(float64) []Check {
+			return []Check{laplaceCheck(scaled, z), ReuseCheck("releases do not share noise", [][]float64{normalScores(z)})}
+		})
 }
 
 func meanSpec(relation dp.Relation) Specification {

@@ -76,7 +76,9 @@ func (d diracNet) Backprop(_ int, _, inputs, targets []float32, seeds []uint64, 
 	}
 }
 
-func encodeDirection(input []float32, cells []float64) { input[0] = float32(cells[numberCell] * directions) }
+func encodeDirection(input []float32, cells []float64) {
+	input[0] = float32(cells[numberCell] * directions)
+}
 
 func specifications() []Specification {
 	out := []Specification{
