@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 
 	"pawl/core/accountant"
 	"pawl/core/convex"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
@@ -23,7 +25,7 @@ func otherSpecs() []Specification {
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
 		out = append(out, outputSpec(relation), objectiveSpec(relation), minimumSpec(relation), equationsSpec(relation), adaSSPSpec(relation))
 	}
-	return append(out, runsSpec(), chargesSpec(), pricesSpec(), ledgerSpec())
+	return append(out, runsSpec(), chargesSpec(), eventsSpec(), pricesSpec(), ledgerSpec())
 }
 
 func unknown([]float64) float64 { return math.NaN() }
@@ -413,5 +415,44 @@ func ledgerSpec() Specification {
 				}
 			}
 			return []Check{NeverCheck("a total of 1 admits no fourth and later event of 0.3", max(admitted-3, 0), 12)}, nil
+		}}
+}
+
+// What mechanisms say that a run costs, against what it is. What is read here stands in
+// the ledger: a mechanism that states less is never charged for the rest.
+func eventsSpec() Specification {
+	return Specification{Name: "events", Entry: "gradient.Privacy.Event", Rows: "no rows",
+		observe: func(context.Context, *entropy.Source) ([]Check, error) {
+			const z = 1.5
+			var step dp.Event = dp.Gaussian{NoiseMultiplier: z}
+			sampled := gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 1, NoiseMultiplier: z, Steps: 7, SamplingRate: 0.3}
+			whole := sampled
+			whole.SamplingRate = 1
+			discrete, laplace := dp.DiscreteGaussian{NoiseMultiplier: z}, dp.DiscreteLaplace{NoiseMultiplier: z}
+			stated := []struct{ got, want dp.Event }{
+				{sampled.Event(), dp.Repeat{Count: 7, Event: dp.PoissonSampled{Rate: 0.3, Event: step}}},
+				{whole.Event(), dp.Repeat{Count: 7, Event: step}},
+				{(&gradient.Boost{NoiseMultiplier: z}).Event(), step},
+				{release.Count{NoiseMultiplier: z}.Event(), laplace}, {release.Majority{NoiseMultiplier: z}.Event(), laplace},
+				{release.Mean{NoiseMultiplier: z}.Event(), laplace},
+				{release.Accuracy{NoiseMultiplier: z}.Event(), discrete}, {release.Accuracy{NoiseMultiplier: z, Pure: true}.Event(), laplace},
+				{release.GroupScores{NoiseMultiplier: z}.Event(), discrete}, {release.GroupScores{NoiseMultiplier: z, Pure: true}.Event(), laplace},
+				{release.Tables{NoiseMultiplier: z}.Event(), discrete}, {release.ClassSums{NoiseMultiplier: z}.Event(), step},
+				{release.Covariance{NoiseMultiplier: z}.Event(), step}, {release.InputMean{NoiseMultiplier: z}.Event(), step},
+				{release.Quantiles{NoiseMultiplier: z}.Event(), discrete}, {release.Quantiles{NoiseMultiplier: z, Pure: true}.Event(), laplace},
+				{convex.Output{NoiseMultiplier: z}.Event(), step}, {convex.NormalEquations{NoiseMultiplier: z}.Event(), step},
+				{convex.AdaSSP{NoiseMultiplier: z}.Event(), dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: z * math.Sqrt(3)}}},
+				{convex.Objective{Epsilon: z}.Event(), dp.Pure{Epsilon: z}}, {convex.AMP{Epsilon: z, Delta: 1e-3}.Event(), dp.Approximate{Epsilon: z, Delta: 1e-3}},
+			}
+			for i, e := range (release.AbsoluteError{MeanNoiseMultiplier: z, NoiseMultiplier: 2 * z}).Events() {
+				stated = append(stated, struct{ got, want dp.Event }{e, dp.DiscreteGaussian{NoiseMultiplier: z * float64(i+1)}})
+			}
+			wrong := 0
+			for _, s := range stated {
+				if !reflect.DeepEqual(s.got, s.want) {
+					wrong++
+				}
+			}
+			return []Check{NeverCheck("mechanisms state the event that they are", wrong, len(stated))}, nil
 		}}
 }
