@@ -104,7 +104,7 @@ func trainingSpec(name string, clipping gradient.Clipping, layers int, relation 
 		s.Rows += "; 4 weights"
 	}
 	s.observe = func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-		sigma := 0.04
+		sigma := 0.015
 		apart := float64(k)
 		if relation == dp.ReplaceOne {
 			apart, sigma = 2*k, sigma/2
