@@ -87,10 +87,16 @@ func patched(s sabotage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := bytes.Count(text, []byte(s.old)); n != 1 {
-		return nil, fmt.Errorf("%s: the line stands there %d times: %q", s.file, n, s.old)
+	forms := []line{{s.old, s.new}}
+	if s.or != nil {
+		forms = append(forms, *s.or)
 	}
-	return bytes.Replace(text, []byte(s.old), []byte(s.new), 1), nil
+	for _, f := range forms {
+		if bytes.Count(text, []byte(f.old)) == 1 {
+			return bytes.Replace(text, []byte(f.old), []byte(f.new), 1), nil
+		}
+	}
+	return nil, fmt.Errorf("%s: the line does not stand there once: %q", s.file, s.old)
 }
 
 // try builds pawl with a sabotage and runs its audits. It says what convicted.
