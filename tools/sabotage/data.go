@@ -25,16 +25,16 @@ const canary = "canary mnist --model mnist-paw-cnn --epsilon 4"
 var sabotages = []sabotage{
 	// Networks.
 	{"noise of the first step in all steps", "core/gradient/network.go", "	s.drawn += uint64(len(s.noise))\n", "", mechanism("training-steps"), &line{"	s.number++\n", ""}},
-	{"every other step has the noise of the last one", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise)) * (s.masks.Uint64() & 1)", mechanism("training-steps"), &line{"s.number++", "s.number += s.masks.Uint64() & 1"}},
+	{"every other step has the same noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn ^= uint64(len(s.noise))", mechanism("training-steps"), &line{"s.number++", "s.number ^= 1"}},
 	{"neighbouring steps share half of their noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise) / 2)", mechanism("training-steps"), &line{"s.number*uint64(pieces)+uint64(p)", "s.number*uint64(pieces/2)+uint64(p)"}},
-	{"half the noise on a network's sum", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", append(mechanism("training-steps"), canary), nil},
+	{"half the noise on a network's sum", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", mechanism("training-steps"), nil},
 	{"rows of a unit ignored in a network's noise", "core/gradient/network.go", "* float64(permit.RowsApart()) * (1 + 1e-5)", "* min(1, float64(permit.RowsApart())) * (1 + 1e-5)", mechanism("training-steps"), nil},
 	{"a network ignores the sampling rate", "core/gradient/network.go", "if y == y && (include == nil || include[i]) {", "if y == y {", mechanism("training-steps"), nil},
 	{"masks by position", "core/gradient/clipsum.go", "own := mix(seed, s.seeds[row])", "own := mix(seed, uint64(row))", mechanism("training-masks"), nil},
 	{"one mask for all steps", "core/gradient/network.go", "s.mask = s.masks.Uint64()", "s.mask = 1", mechanism("training-masks"), nil},
 	{"a run that goes on takes the noise from the beginning", "core/gradient/network.go", "s.drawn = uint64(steps) * uint64(len(s.params))", "s.drawn = 0 * uint64(steps)", mechanism("training-going-on"), &line{"s.number = uint64(steps)", "s.number = 0 * uint64(steps)"}},
 	{"a network's gradients are not clipped", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", mechanism("training-steps"), nil},
-	{"a network's gradients are clipped to √2 of the norm", "core/gradient/clipping.go", "f = bound / norm", "f = math.Sqrt2 * bound / norm", append(mechanism("training-steps"), canary), nil},
+	{"a network's gradients are clipped to √2 of the norm", "core/gradient/clipping.go", "f = bound / norm", "f = math.Sqrt2 * bound / norm", mechanism("training-steps"), nil},
 	{"per-layer bound not divided by √L", "core/gradient/clipping.go", "bound := k.bound / math.Sqrt(float64(k.groups))", "bound := k.bound", mechanism("training-steps-per-layer"), nil},
 	{"norms of the last weight alone", "core/gradient/block.go", "			k.squares[b.group] += pairs(", "			k.squares[b.group] = pairs(", mechanism("training-steps-several-weights"), nil},
 	{"quantile: noise on the sum without the share of the count, and halved", "core/gradient/quantile.go", "q.stdDev, q.half = gradient*apart, count*apart", "q.stdDev, q.half = gradient*apart/2, count*apart", mechanism("training-quantile-steps"), nil},
@@ -93,4 +93,9 @@ var sabotages = []sabotage{
 	{"normal draws of half the width", "core/noise/gaussian.go", "z.unit[i] = z.edge[i] * 0x1p-53", "z.unit[i] = z.edge[i] * 0x1p-54", mechanism("input-mean-units"), nil},
 	{"integer draws of half the scale", "core/noise/discretelaplace.go", "return newLaplaceSampler(scale).draw(src), nil", "return newLaplaceSampler(scale / 2).draw(src), nil", mechanism("count-units"), nil},
 	{"Gaussian priced at half of its μ", "core/accountant/gaussian.go", "half, shift := 0.5/sigma, epsilon*sigma", "half, shift := 0.25/sigma, 2*epsilon*sigma", mechanism("prices"), nil},
+	// Seen through the network named.
+	{"canaries: half the noise, claim of 4", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", []string{canary}, nil},
+	{"canaries: half the noise, claim of 1", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},
+	{"canaries: clipping off", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", []string{canary}, nil},
+	{"canaries: lots fixed", "core/gradient/lots.go", "l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)", `l.joined = l.src.Split("lot").Subset(l.joined[:0], l.units, l.rate)`, []string{canary}, nil},
 }
