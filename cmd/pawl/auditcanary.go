@@ -59,7 +59,7 @@ A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`
 				f.data = args[0]
 			}
 			if f.data == "" {
-				return &usageError{"no data set to take the settings of", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
+				return &usageError{"DATA is missing (or --data): the set of images whose training is audited", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
 			}
 			if err := required(c, "model"); err != nil {
 				return err
