@@ -25,7 +25,7 @@ func otherSpecs() []Specification {
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
 		out = append(out, outputSpec(relation), objectiveSpec(relation), minimumSpec(relation), equationsSpec(relation), adaSSPSpec(relation))
 	}
-	return append(out, runsSpec(), chargesSpec(), eventsSpec(), pricesSpec(), ledgerSpec())
+	return append(out, runsSpec(), streamsSpec(), chargesSpec(), eventsSpec(), pricesSpec(), ledgerSpec())
 }
 
 func unknown([]float64) float64 { return math.NaN() }
@@ -169,13 +169,16 @@ func momentsSpec(name, entry string, relation dp.Relation, event dp.Event, n int
 		}}
 }
 
+// beyond is a target that counts as 1.
+func beyond([]float64) float64 { return 5 }
+
 func equationsSpec(relation dp.Relation) Specification {
 	const sigma, n = 2.0, 300
 	enc, err := constant()
 	if err != nil {
 		panic(err)
 	}
-	e := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: sign}
+	e := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: beyond}
 	std := sigma * math.Sqrt2 * specRows
 	if relation == dp.ReplaceOne {
 		std = sigma * 3 / math.Sqrt2 * specRows
@@ -194,7 +197,7 @@ func adaSSPSpec(relation dp.Relation) Specification {
 	if err != nil {
 		panic(err)
 	}
-	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: sign}
+	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: beyond}
 	if relation == dp.ReplaceOne {
 		a.NoiseMultiplier = sigma / 1.5
 	}
@@ -312,6 +315,10 @@ func chargesSpec() Specification {
 			refused(err)
 			_, err = c.Release(ctx, permit, wider)
 			refused(err)
+			// One of its own: what should have been refused may have used the other up.
+			if permit, err = permitFor(ctx, dp.AddOrRemoveOne, 1, src.Uint64(), c.Event()); err != nil {
+				return nil, err
+			}
 			if _, err = c.Release(ctx, permit, rows); err != nil {
 				return nil, err
 			}
@@ -414,7 +421,22 @@ func ledgerSpec() Specification {
 					admitted++
 				}
 			}
-			return []Check{NeverCheck("a total of 1 admits no fourth and later event of 0.3", max(admitted-3, 0), 12)}, nil
+			// Gaussian jobs: what was admitted, at once, must fit in the total.
+			const delta, mu = 1e-6, 0.1
+			fits, many := 0, 0
+			for gaussianEpsilon(mu*math.Sqrt(float64(fits+1)), delta) <= 1 {
+				fits++
+			}
+			for range 2 * fits {
+				_, _, err := l.Reserve(ctx, ledger.Request{
+					Dataset: "jobs", Event: dp.Gaussian{NoiseMultiplier: 1 / mu}, Relation: dp.AddOrRemoveOne, Unit: unitName, RowsPerUnit: 1, Epsilon: "1", Delta: "1e-6",
+				})
+				if err == nil {
+					many++
+				}
+			}
+			return []Check{NeverCheck("a total of 1 admits no fourth and later event of 0.3", max(admitted-3, 0), 12),
+				NeverCheck("a total admits no more Gaussian jobs than cost it at once", max(many-fits, 0), 2*fits)}, nil
 		}}
 }
 
@@ -454,5 +476,40 @@ func eventsSpec() Specification {
 				}
 			}
 			return []Check{NeverCheck("mechanisms state the event that they are", wrong, len(stated))}, nil
+		}}
+}
+
+// Two releases of one permit do not share noise, equal as they are.
+func streamsSpec() Specification {
+	const sigma, runs = 50, 400
+	return Specification{Name: "streams", Entry: "release.Count.Release", Rows: "one row, counted twice under one permit",
+		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
+			p := &people{}
+			p.add("u", 0, 1)
+			rows, err := p.seal(1)
+			if err != nil {
+				return nil, err
+			}
+			c := release.Count{Scope: dp.WholeScope, NoiseMultiplier: sigma}
+			desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{c.Event(), c.Event()}}
+			twins := 0
+			for range runs {
+				permit, err := desk.next(ctx, src.Uint64())
+				if err != nil {
+					return nil, err
+				}
+				a, err := c.Release(ctx, permit, rows)
+				if err != nil {
+					return nil, err
+				}
+				b, err := c.Release(ctx, permit, rows)
+				if err != nil {
+					return nil, err
+				}
+				if a == b {
+					twins++
+				}
+			}
+			return []Check{ShareCheck("releases of one permit do not share noise: equal ones by chance", twins, runs, 1./(4*sigma))}, nil
 		}}
 }

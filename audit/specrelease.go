@@ -201,7 +201,7 @@ func groupedPeople(p *people) {
 func groupScoresOf(relation dp.Relation, name string, pure bool, runs int) Specification {
 	const sigma = 2
 	g := release.GroupScores{Scope: dp.WholeScope, NoiseMultiplier: sigma, Pure: pure, Groups: 60, Counted: true,
-		Group: func(cells []float64) int { return int(cells[numberCell]*directions) - 1 }, Loss: func(cells []float64) float64 { return cells[classCell] }}
+		Group: func(cells []float64) int { return int(cells[numberCell]*directions) - 1 }, Loss: func(cells []float64) float64 { return 3 * cells[classCell] }} // of which 1 counts
 	var loss, gain []float64
 	return releaseSpec(name, "release.GroupScores.Release", relation, runs, func() []dp.Event { loss, gain = nil, nil; return []dp.Event{g.Event()} }, groupedPeople,
 		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
@@ -266,7 +266,7 @@ func vectorChecks(z [][]float64) []Check {
 func classSumsSpec(relation dp.Relation) Specification {
 	const sigma, norm, features = 2, 3.0, 500
 	c := release.ClassSums{Scope: dp.WholeScope, NoiseMultiplier: sigma, Classes: classes, Features: features, Norm: norm, Squares: true,
-		Row: func(x, cells []float64) int { x[0] = 10; return int(cells[classCell]) }}
+		Row: func(x, cells []float64) int { x[0] = 1e6; return int(cells[classCell]) }}
 	var counts []float64
 	var z [][]float64
 	return releaseSpec("class sums, units", "release.ClassSums.Release", relation, 60, func() []dp.Event { z, counts = nil, nil; return []dp.Event{c.Event()} }, nil,
@@ -296,7 +296,7 @@ func classSumsSpec(relation dp.Relation) Specification {
 
 func covarianceSpec(relation dp.Relation) Specification {
 	const sigma, norm, features = 2, 2.0, 60
-	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: sigma, Features: features, Norm: norm, Row: func(x, cells []float64) { x[0], x[1] = 10, 10 }}
+	c := release.Covariance{Scope: dp.WholeScope, NoiseMultiplier: sigma, Features: features, Norm: norm, Row: func(x, cells []float64) { x[0], x[1] = 1e6, 1e6 }}
 	var diagonal, off []float64
 	return releaseSpec("covariance, units", "release.Covariance.Release", relation, 4, func() []dp.Event { diagonal, off = nil, nil; return []dp.Event{c.Event()} }, nil,
 		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
@@ -330,7 +330,7 @@ func covarianceSpec(relation dp.Relation) Specification {
 
 func inputMeanSpec(relation dp.Relation) Specification {
 	const sigma, norm, features, n = 2, 2.0, 1500, 10
-	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: sigma, Norm: norm, ExpectedRows: n, Features: features, Row: func(x, cells []float64) { x[0] = 7 }}
+	m := release.InputMean{Scope: dp.WholeScope, NoiseMultiplier: sigma, Norm: norm, ExpectedRows: n, Features: features, Row: func(x, cells []float64) { x[0] = 1e6 }}
 	var z [][]float64
 	return releaseSpec("input mean, units", "release.InputMean.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{m.Event()} }, nil,
 		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
@@ -466,7 +466,7 @@ func localRowsSpec() Specification {
 				return nil, err
 			}
 			l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: sigma, Rows: n, Features: features, Norm: norm, Classes: classes, LabelNoise: flip,
-				Row: func(x, cells []float64) { x[0] = 10 }, Label: func(cells []float64) int { return 1 }}
+				Row: func(x, cells []float64) { x[0] = 1e6 }, Label: func(cells []float64) int { return 1 }}
 			permit, err := permitFor(ctx, dp.ReplaceOne, 1, src.Uint64(), l.Events()...)
 			if err != nil {
 				return nil, err

@@ -27,7 +27,7 @@ const table = "docs/SABOTAGE.md"
 
 func main() {
 	check := flag.Bool("check", false, "only look whether every line still matches")
-	only := flag.String("only", "", "those whose description or file holds this text")
+	only := flag.String("only", "", "those whose description or file holds one of these words, with commas between")
 	flag.Parse()
 	if err := run(*check, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "sabotage:", err)
@@ -57,7 +57,8 @@ func run(check bool, only string) error {
 			rows[s.what] = row(s.what, s.file, "not tried: the line no longer matches")
 			continue
 		}
-		if check || !strings.Contains(s.what, only) && !strings.Contains(s.file, only) {
+		wanted := func(word string) bool { return strings.Contains(s.what, word) || strings.Contains(s.file, word) }
+		if check || !slices.ContainsFunc(strings.Split(only, ","), wanted) {
 			continue
 		}
 		result := try(work, s)
@@ -134,7 +135,7 @@ func try(work string, s sabotage) string {
 			built = of
 		}
 		c := exec.Command(binary, command...)
-		c.Env = append(os.Environ(), "XDG_DATA_HOME="+work, "XDG_STATE_HOME="+work)
+		c.Env = append(os.Environ(), "XDG_STATE_HOME="+work)
 		var out, faults bytes.Buffer
 		c.Stdout, c.Stderr = &out, &faults
 		err := c.Run()
