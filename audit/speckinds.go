@@ -77,6 +77,11 @@ func (k kindsNet) Backprop(_ int, _, _, targets []float32, _ []uint64, record fu
 			u.G = fill(rows * t.N)
 			if t.Index == nil {
 				u.A = fill(rows * t.M)
+				for j := range u.A {
+					if t.Bias {
+						u.A[j] /= 1000 // so that the bias is most of the gradient
+					}
+				}
 			}
 			record(u)
 		}

@@ -29,6 +29,10 @@ type canaryFlags struct {
 	blackBox bool
 }
 
+// mostCanaries keeps a lot of them small; a network has room for as many as its largest weight
+// has numbers.
+const mostCanaries = 1 << 16
+
 // fewestCanaries shows something at epsilon 1 and less.
 const fewestCanaries = 100
 
@@ -128,8 +132,8 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if _, ok := dataset.Images(f.data); !ok {
 		return &usageError{fmt.Sprintf("%s: canaries are trained at the settings of built-in images", f.data), "pawl data list"}
 	}
-	if f.canaries < fewestCanaries || f.canaries > audit.MostCanaries {
-		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, audit.MostCanaries), "1000 at epsilon 1, 5000 at epsilon 4"}
+	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
+		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, mostCanaries), "5000 and more; against a claim of 1, 20000"}
 	}
 	src, seed, err := auditSource(f.train.seed)
 	if err != nil {
