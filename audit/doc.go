@@ -8,6 +8,11 @@
 // attained or nearly so), bound (from outcomes to a lower bound on ε and a verdict).
 // Membership inference against a trained model is in attack.
 //
+// Before the claim comes the specification (specification.go, spec*.go): on rows that are
+// known, what is released less what they add must be noise of the stated law, drawn anew for
+// every number. planted.go does the same for a named network, by canaries in the traces of
+// its own layers. tools/sabotage makes core worse one line at a time and asks both.
+//
 // An audit finds faults. One that finds none proves nothing: it looked at one pair of
 // neighbours and at one number of the output.
 //

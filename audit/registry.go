@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
@@ -54,7 +53,7 @@ func find(name string) (design, Mechanism, error) {
 
 // Slug is the name as one word: "descent, 4 steps" is descent-4-steps.
 func (m Mechanism) Slug() string {
-	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(m.Name, ",", ""), " ", "-"))
+	return slug(m.Name)
 }
 
 // Find returns the mechanism of a name, at the noise that it is tested at by default.

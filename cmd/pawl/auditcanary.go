@@ -17,7 +17,6 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/core/gradient"
 	"pawl/dataset"
 	"pawl/images"
 	"pawl/workflow"
@@ -30,29 +29,43 @@ type canaryFlags struct {
 	blackBox bool
 }
 
+// mostCanaries keeps a lot of them small; a network has room for as many as its largest weight
+// has numbers.
+const mostCanaries = 1 << 16
+
 // fewestCanaries shows something at epsilon 1 and less.
 const fewestCanaries = 100
 
 func (a *app) auditCanary() *cobra.Command {
 	var f canaryFlags
 	c := &cobra.Command{
-		Use:   "canary --data DATA --model NAME (--epsilon E | --noise-multiplier S)",
+		Use:   "canary DATA --model NAME (--epsilon E | --noise-multiplier S)",
 		Short: "Audit one run of DP-SGD by thousands of canaries",
 		Long: `Audit the training that pawl train would run, by canaries in one run: a fair coin puts
 each in or leaves it out, and from what was trained it is guessed which are in.
 
-The canaries are gradients, each in a direction of its own and as long as clipping
-leaves it, at the noise, the sampling rate and the steps of the training: an auditor who
-sees every step. Of DATA only the number of rows is used. --black-box puts images with
-wrong labels among those of DATA (built-in, public) and looks at the answers of the
-trained model alone, which shows far less.
+White box: the training of the network named, with its own layers, clipping, noise, lots and
+steps, by canaries whose gradients are planted in what its layers hand out. First its
+specification is tested: noise of the stated deviation on every number, drawn anew in every
+step; lots; how far an example can push. Then the claim, by what the whole run shows. Of DATA
+only the number of rows is used. --black-box puts images with wrong labels among those of DATA
+(built-in, public) and looks at the answers of the trained model alone, which shows far less.
 
 A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`,
-		Example: `  pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 5000 --json
+		Example: `  pawl audit canary mnist --model mnist-paw-cnn --epsilon 4 --json
   pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 1000 --black-box`,
-		Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := required(c, "data", "model"); err != nil {
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if f.data != "" && f.data != args[0] {
+					return &usageError{fmt.Sprintf("two data sets: %s and --data %s", args[0], f.data), "name one"}
+				}
+				f.data = args[0]
+			}
+			if f.data == "" {
+				return &usageError{"DATA is missing (or --data): the set of images whose training is audited", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
+			}
+			if err := required(c, "model"); err != nil {
 				return err
 			}
 			if f.train.epsilon == "" && !(f.train.noise > 0) {
@@ -63,7 +76,7 @@ A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`
 	}
 	trainDefaults(&f.train)
 	s := c.Flags()
-	s.StringVar(&f.data, "data", "", "built-in set of images (required)")
+	s.StringVar(&f.data, "data", "", "built-in set of images, in place of DATA")
 	s.StringVar(&f.train.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
 	s.StringVar(&f.train.epsilon, "epsilon", "", "privacy budget of the training")
 	s.Float64Var(&f.train.noise, "noise-multiplier", 0, "noise over clipping norm, in place of --epsilon")
@@ -72,7 +85,7 @@ A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`
 	s.IntVar(&f.train.batch, "batch", 0, "expected number of examples in a step")
 	s.Float64Var(&f.train.epochs, "epochs", 0, "expected passes over the data")
 	s.Float64Var(&f.train.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
-	s.IntVar(&f.canaries, "canaries", 1000, "number of canaries")
+	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
 	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and look at the trained model's answers")
 	s.StringVar(&f.train.seed, "seed", "", "repeat an audit exactly")
 	f.train.accountant = string(accountant.MethodMin)
@@ -94,10 +107,18 @@ type canaryAudit struct {
 	ShownClaim bound.Claim `json:"claim_of_the_bound"`
 	Share      float64     `json:"bound_over_claim"`
 	// MostShown is what so many canaries could show at most, were every guess right.
-	MostShown float64        `json:"most_that_the_canaries_can_show"`
-	Report    *attack.Report `json:"report,omitempty"`
-	Seed      *uint64        `json:"seed,omitempty"`
-	Notes     []string       `json:"notes"`
+	MostShown float64 `json:"most_that_the_canaries_can_show"`
+	// Specification is what a white-box audit tests first: core behind this network's layers.
+	Specification []audit.Check `json:"specification,omitempty"`
+	// Curve holds the canaries against the whole trade-off curve of the claim.
+	Curve *bound.FDP `json:"one_run_against_the_curve,omitempty"`
+	// Tests is the number of tests over which Confidence holds, and Convicted what they say.
+	Tests      int            `json:"tests"`
+	Confidence float64        `json:"confidence"`
+	Convicted  bool           `json:"convicted"`
+	Report     *attack.Report `json:"report,omitempty"`
+	Seed       *uint64        `json:"seed,omitempty"`
+	Notes      []string       `json:"notes"`
 }
 
 type trainedWith struct {
@@ -111,8 +132,8 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if _, ok := dataset.Images(f.data); !ok {
 		return &usageError{fmt.Sprintf("%s: canaries are trained at the settings of built-in images", f.data), "pawl data list"}
 	}
-	if f.canaries < fewestCanaries || f.canaries > audit.MostCanaries {
-		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, audit.MostCanaries), "1000 at epsilon 1, 5000 at epsilon 4"}
+	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
+		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, mostCanaries), "5000 and more; against a claim of 1, 20000"}
 	}
 	src, seed, err := auditSource(f.train.seed)
 	if err != nil {
@@ -153,7 +174,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if f.blackBox {
 		err = a.blackBox(ctx, p, in, out, delta, src)
 	} else {
-		err = a.whiteBox(ctx, out, delta, src)
+		err = a.whiteBox(ctx, plan, out, delta, src)
 	}
 	if err != nil {
 		return err
@@ -162,9 +183,18 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 		return err
 	}
 	out.Share = out.OneRun.Shown.Epsilon / out.ShownClaim.Epsilon
+	if f.blackBox {
+		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
+		out.Notes = append(out.Notes, blackBoxSays)
+		if !(out.MostShown > out.ShownClaim.Epsilon) {
+			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show %s at most, however good the attack, and the claim is %s", out.Canaries, figure(out.MostShown), figure(out.ShownClaim.Epsilon)))
+		}
+	} else if out.Share > 1 && !out.Convicted {
+		out.Notes = append(out.Notes, "the bound at 95 % is above the claim, which happens to an honest one in twenty: audit again")
+	}
 	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is judged at delta %s, where it is %s: 2·canaries·delta has to be small against the error of the verdict",
 		figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
-	if !out.OneRun.Convicted {
+	if !out.Convicted {
 		out.Notes = append(out.Notes, proves)
 	}
 	return a.finishCanary(out)
@@ -176,16 +206,69 @@ func shownDelta(out *canaryAudit) float64 {
 	return min(out.Stated.Delta, (1-bound.Printed)/(10*float64(out.Canaries)))
 }
 
-func (a *app) whiteBox(ctx context.Context, out *canaryAudit, delta float64, src *entropy.Source) error {
-	t := out.Privacy
-	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", t.Steps, out.Canaries)
-	r, err := audit.GradientCanaries{Canaries: out.Canaries, Delta: delta, ShownDelta: shownDelta(out), Privacy: gradient.Privacy{
-		ClippingNorm: t.ClippingNorm, NoiseMultiplier: t.NoiseMultiplier, Steps: t.Steps, SamplingRate: t.SamplingRate,
-	}}.Run(ctx, bound.Conviction, src)
+// whiteBox holds the network named to its specification, and then its claim to what a run
+// with canaries shows. Half of the error goes to the specification; a quarter each to the
+// two forms of the claim.
+func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudit, delta float64, src *entropy.Source) error {
+	training, params, err := plan.Audited()
+	if err != nil {
+		return err
+	}
+	alpha := 1 - bound.Conviction
+	c := audit.NetworkCanaries{Training: training, Params: params}
+	fmt.Fprintf(a.err, "stage: specification of %s\n", out.Model)
+	checks, err := c.Specify(ctx, src.Split("specification"))
 	if err != nil {
 		return attackError("canaries", err)
 	}
-	out.OneRun = &inference.OneRun{Claim: r.Claim, Shown: r.Shown, Sure: r.Bound, Convicted: r.Convicted}
+	var failed bool
+	out.Specification, failed = audit.Settle(checks, alpha/2)
+	out.Tests, out.Confidence = len(checks)+2, bound.Conviction
+	most, err := c.Most(ctx)
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	if most < out.Canaries {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries in place of %d: the network's largest weight has no more numbers", most, out.Canaries))
+		out.Canaries = most
+	}
+	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", training.Steps, out.Canaries)
+	scores, err := c.Score(ctx, out.Canaries, src.Split("claim"))
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	claim, err := bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta)
+	if err != nil {
+		return err
+	}
+	each := out.Canaries / 20
+	if sigma, err := accountant.GaussianNoiseMultiplier(claim.Epsilon, delta); err == nil && sigma > 0 {
+		each = bound.DeclaredFor(out.Canaries, 1/sigma, delta, bound.Printed)
+	}
+	out.OneRun = &inference.OneRun{Claim: claim}
+	if out.OneRun.Sure, err = scores.EpsilonBest(each, delta, 1-alpha/4); err != nil {
+		return attackError("canaries", err)
+	}
+	if out.OneRun.Shown, err = scores.EpsilonBest(each, shownDelta(out), bound.Printed); err != nil {
+		return attackError("canaries", err)
+	}
+	out.OneRun.Convicted = out.OneRun.Sure.Epsilon > claim.Epsilon
+	curve, err := bound.CurveOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, claim.Epsilon)
+	if err != nil {
+		return err
+	}
+	fdp, err := scores.Judge(curve, max(1, out.Canaries/25), 1-alpha/4)
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	out.Curve = &fdp
+	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
+	if !fdp.Power {
+		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not convict it even if every guess were right; the specification is what was tested", out.Canaries))
+	}
+	out.Notes = append(out.Notes,
+		"the specification is tested first: a failure there says that core does not do what the price is of, whatever the claim; it shows half the noise at once, where the claim needs thousands of canaries",
+		fmt.Sprintf("%s holds over all %d tests together: half of the error is shared by the specification's, a quarter goes to the one-run bound at delta and a quarter to the one-run test of the whole curve", percent(bound.Conviction), out.Tests))
 	return nil
 }
 
@@ -270,14 +353,33 @@ func joined(a, b *images.Set) *images.Set {
 	return out
 }
 
+// blackBoxSays is what the answers of a trained model can show.
+const blackBoxSays = "black box: looks at the answers of the trained model alone. It can show that single rows are remembered, as when noise or clipping is missing altogether; " +
+	"it cannot show half the noise, shared noise, wrong lots or a wrong bound on units: leave --black-box out for these"
+
 func (a *app) finishCanary(out *canaryAudit) error {
-	o := out.OneRun
 	var convicted error
-	if o.Convicted {
-		convicted = &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), percent(bound.Conviction), figure(o.Claim.Epsilon)), convictedAdvice}
+	if out.Convicted {
+		convicted = &convictedError{out.why(), convictedAdvice}
 	}
-	headline := fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s does not hold", percent(bound.Conviction), figure(out.Stated.Epsilon))
+	headline := fmt.Sprintf("CONVICTED at %s: %s", percent(bound.Conviction), out.why())
 	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
+}
+
+// why is the first test that convicts, in words.
+func (out *canaryAudit) why() string {
+	for _, c := range out.Specification {
+		if c.Convicted {
+			return fmt.Sprintf("the training is not as specified, and its claim of epsilon %s has no ground: %s (%s, honest %s)", figure(out.Stated.Epsilon), c.What, figure(c.Statistic), figure(c.Expected))
+		}
+	}
+	if o := out.OneRun; o.Convicted {
+		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), figure(o.Claim.Epsilon))
+	}
+	if c := out.Curve; c != nil {
+		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, figure(out.Stated.Epsilon), c.LeastRight-1)
+	}
+	return ""
 }
 
 func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
@@ -286,11 +388,17 @@ func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
 	fmt.Fprintf(w, "canaries\t%d, %s; they can show %s at most\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
 	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", figure(o.Shown.Epsilon), percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
-	verdict := "not convicted"
-	if o.Convicted {
-		verdict = "CONVICTED"
+	if c := out.Curve; c != nil {
+		needs := fmt.Sprintf("%d would convict", c.LeastRight)
+		if !c.Power {
+			needs = "NO POWER: not even all of them would convict"
+		}
+		fmt.Fprintf(w, "against the curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
 	}
-	fmt.Fprintf(w, "verdict\t%s at %s\n", verdict, percent(bound.Conviction))
+	for _, c := range out.Specification {
+		fmt.Fprintf(w, "specification\t%s: %s, honest %s, of %d; p %s, convicts below %s: %s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), verdictOf(c.Convicted))
+	}
+	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), percent(bound.Conviction), out.Tests)
 	if err := w.Flush(); err != nil {
 		return err
 	}

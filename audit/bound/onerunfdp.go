@@ -1,0 +1,109 @@
+package bound
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+)
+
+// Curve is a claim's trade-off curve from a number of its (ε, δ): sound wherever they are,
+// and as sharp as they are many.
+type Curve struct{ epsilon, delta []float64 }
+
+// CurveOf takes the points of an event's curve, ε 0 to beyond its price at δ 1e-9 or so.
+func CurveOf(event dp.Event, relation dp.Relation, most float64) (Curve, error) {
+	var c Curve
+	const points = 40
+	for i := range points {
+		e := most * 1.5 * float64(i) / (points - 1)
+		r, err := accountant.Delta(event, relation, e, accountant.MethodMin)
+		if err != nil {
+			return c, err
+		}
+		c.epsilon, c.delta = append(c.epsilon, e), append(c.delta, r.Delta)
+	}
+	return c, nil
+}
+
+// FalsePositives is the least false positive rate that the claim leaves to a test with this
+// true positive rate.
+func (c Curve) FalsePositives(truePositives float64) float64 {
+	least := 0.0
+	for i, e := range c.epsilon {
+		least = max(least, (truePositives-c.delta[i])*math.Exp(-e), 1-c.delta[i]-(1-truePositives)*math.Exp(e))
+	}
+	return least
+}
+
+// FDP is the verdict of an audit in one run against a whole trade-off curve (Mahloujifar,
+// Melis and Chaudhuri, "Auditing f-Differential Privacy in One Run", arXiv:2410.22235): of
+// Guesses.Made declared guesses so many were right.
+type FDP struct {
+	Guesses Guesses `json:"guesses"`
+	// LeastRight is the number of right guesses from which on the claim is convicted; above
+	// Made where no attack could, however good.
+	LeastRight int     `json:"right_guesses_that_convict"`
+	Confidence float64 `json:"confidence"`
+	Power      bool    `json:"a_perfect_attack_would_convict"`
+	Convicted  bool    `json:"convicted"`
+}
+
+// refuted says whether c of made right guesses about m canaries are more than the curve allows,
+// with an error of alpha.
+func (c Curve) refuted(right, made, m int, alpha float64) bool {
+	if right < 1 {
+		return false
+	}
+	r, h := alpha*float64(right)/float64(m), alpha*float64(made-right)/float64(m)
+	limit := float64(made) / float64(m)
+	for i := right - 1; i >= 0; i-- {
+		next := max(h, c.FalsePositives(min(r, 1)))
+		r += float64(i) / float64(made-i) * (next - h)
+		if h = next; r+h > limit {
+			return true
+		}
+	}
+	return r+h > limit
+}
+
+// Judge guesses "in" about the each largest scores and "out" about the each smallest, a
+// number that is fixed beforehand, and holds them against the curve.
+func (c Canaries) Judge(curve Curve, each int, confidence float64) (FDP, error) {
+	if err := c.check(); err != nil {
+		return FDP{}, err
+	}
+	n := len(c.Score)
+	if each < 1 || each > n/2 {
+		return FDP{}, invalid("%d guesses of a kind about %d canaries", each, n)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Score[a], c.Score[b]) })
+	out := FDP{Guesses: Guesses{Canaries: n, Made: 2 * each}, Confidence: confidence}
+	for k := range each {
+		if !c.In[order[k]] {
+			out.Guesses.Right++
+		}
+		if c.In[order[n-1-k]] {
+			out.Guesses.Right++
+		}
+	}
+	// More right guesses are never less evidence.
+	low, high := 0, out.Guesses.Made+1
+	for high-low > 1 {
+		if mid := (low + high) / 2; curve.refuted(mid, out.Guesses.Made, n, 1-confidence) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	out.LeastRight = high
+	out.Power = high <= out.Guesses.Made
+	out.Convicted = out.Guesses.Right >= high
+	return out, nil
+}

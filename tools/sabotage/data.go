@@ -1,0 +1,109 @@
+package main
+
+// sabotage is one line of core made worse: old, which must stand in the file exactly once,
+// becomes new; or holds the same for another form of the line, of which one has to match.
+// Each at least halves a noise, or drops a factor of √2 or more, a clip, a
+// charge or a bound.
+type sabotage struct {
+	what, file, old, new string
+	// audits are the arguments of pawl audit that are tried, in turn, until one convicts.
+	audits []string
+	or     *line
+}
+
+type line struct{ old, new string }
+
+func mechanism(names ...string) (out []string) {
+	for _, n := range names {
+		out = append(out, "mechanism --name "+n)
+	}
+	return out
+}
+
+const canary = "canary mnist --model mnist-paw-cnn --epsilon 4"
+
+var sabotages = []sabotage{
+	// Networks.
+	{"noise of the first step in all steps", "core/gradient/network.go", "	s.drawn += uint64(len(s.noise))\n", "", mechanism("training-steps"), &line{"	s.number++\n", ""}},
+	{"every other step has the same noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn ^= uint64(len(s.noise))", mechanism("training-steps"), &line{"s.number++", "s.number ^= 1"}},
+	{"neighbouring steps share half of their noise", "core/gradient/network.go", "s.drawn += uint64(len(s.noise))", "s.drawn += uint64(len(s.noise) / 2)", mechanism("training-steps"), &line{"s.number*uint64(pieces)+uint64(p)", "s.number*uint64(pieces/2)+uint64(p)"}},
+	{"half the noise on a network's sum", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", mechanism("training-steps"), nil},
+	{"rows of a unit ignored in a network's noise", "core/gradient/network.go", "* float64(permit.RowsApart()) * (1 + 1e-5)", "* min(1, float64(permit.RowsApart())) * (1 + 1e-5)", mechanism("training-steps"), nil},
+	{"a network ignores the sampling rate", "core/gradient/network.go", "if y == y && (include == nil || include[i]) {", "if y == y {", mechanism("training-steps"), nil},
+	{"masks by position", "core/gradient/clipsum.go", "own := mix(seed, s.seeds[row])", "own := mix(seed, uint64(row))", mechanism("training-masks"), nil},
+	{"one mask for all steps", "core/gradient/network.go", "s.mask = s.masks.Uint64()", "s.mask = 1", mechanism("training-masks"), nil},
+	{"a run that goes on takes the noise from the beginning", "core/gradient/network.go", "s.drawn = uint64(steps) * uint64(len(s.params))", "s.drawn = 0 * uint64(steps)", mechanism("training-going-on"), &line{"s.number = uint64(steps)", "s.number = 0 * uint64(steps)"}},
+	{"a network's gradients are not clipped", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", mechanism("training-steps"), nil},
+	{"a network's gradients are clipped to √2 of the norm", "core/gradient/clipping.go", "f = bound / norm", "f = math.Sqrt2 * bound / norm", mechanism("training-steps"), nil},
+	{"per-layer bound not divided by √L", "core/gradient/clipping.go", "bound := k.bound / math.Sqrt(float64(k.groups))", "bound := k.bound", mechanism("training-steps-per-layer"), nil},
+	{"norms of the last weight alone", "core/gradient/block.go", "			k.squares[b.group] += pairs(", "			k.squares[b.group] = pairs(", mechanism("training-steps-several-weights"), nil},
+	{"quantile: noise on the sum without the share of the count, and halved", "core/gradient/quantile.go", "q.stdDev, q.half = gradient*apart, count*apart", "q.stdDev, q.half = gradient*apart/2, count*apart", mechanism("training-quantile-steps"), nil},
+	{"quantile: half the noise on the count", "core/gradient/quantile.go", "twice + 2*q.half*noise.Gaussian", "twice + q.half*noise.Gaussian", mechanism("training-quantile-steps"), nil},
+	{"quantile: one draw for the counts of all steps", "core/gradient/quantile.go", `q.src.Split("step", q.step)`, `q.src.Split("step", 0)`, mechanism("training-quantile-steps"), nil},
+	{"quantile: noise of the first norm for ever", "core/gradient/network.go", "s.tuner.norm, s.tuner.stdDev*s.tuner.norm", "s.tuner.norm, s.tuner.stdDev*s.t.ClippingNorm/2", mechanism("training-quantile-steps"), nil},
+	{"lots fixed over steps", "core/gradient/lots.go", "l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)", `l.joined = l.src.Split("lot").Subset(l.joined[:0], l.units, l.rate)`, mechanism("training-steps", "descent-lots"), nil},
+	{"units join with twice the rate", "core/gradient/lots.go", "l.src.Subset(l.joined[:0], l.units, l.rate)", "l.src.Subset(l.joined[:0], l.units, min(1, 2*l.rate))", mechanism("training-steps"), nil},
+	{"rows join lots one by one", "core/gradient/lots.go", "l.include[i] = l.member[u]", "l.include[i] = l.src.Bernoulli(l.rate) || u < 0", mechanism("training-steps"), nil},
+	// Linear descent and boosting.
+	{"half the noise on linear descent", "core/gradient/descent.go", "std := d.NoiseMultiplier * d.ClippingNorm", "std := d.NoiseMultiplier / 2 * d.ClippingNorm", mechanism("descent-steps"), nil},
+	{"one stream of noise, begun anew in every step of descent", "core/gradient/descent.go", "		clear(sum)\n		m.Sum(", "		clear(sum)\n		draws = src.Split(\"noise\")\n		m.Sum(", mechanism("descent-steps"), nil},
+	{"rows of a unit ignored in descent", "core/gradient/descent.go", "float64(permit.RowsApart()) * rounding", "min(1, float64(permit.RowsApart())) * rounding", mechanism("descent-steps"), nil},
+	{"logistic residual not clipped", "core/gradient/descent.go", "s[0] = clip(1/(1+math.Exp(-s[0]))-m.Target[i], c, m.Norm[i])", "s[0] = 1/(1+math.Exp(-s[0])) - m.Target[i] + 0*c", mechanism("descent-clipping"), nil},
+	{"softmax residual not clipped", "core/gradient/descent.go", "s[k] *= c / length", "s[k] *= 1", mechanism("descent-clipping"), nil},
+	{"descent priced as one step", "core/gradient/descent.go", "return dp.Repeat{Count: int64(p.Steps), Event: step}", "return dp.Repeat{Count: 1 + 0*int64(p.Steps), Event: step}", mechanism("events"), nil},
+	{"descent priced at half the rate", "core/gradient/descent.go", "dp.PoissonSampled{Rate: p.SamplingRate, Event: step}", "dp.PoissonSampled{Rate: p.SamplingRate / 2, Event: step}", mechanism("events"), nil},
+	{"boosting: sums without √(epochs·terms)", "core/gradient/boost.go", "math.Sqrt(float64(b.Epochs)*terms/(1-b.CountShare))", "math.Sqrt(1/(1-b.CountShare))", mechanism("boosting-terms"), nil},
+	{"boosting: sums without √terms", "core/gradient/boost.go", "float64(b.Epochs)*terms/(1", "float64(b.Epochs)/(1", mechanism("boosting-terms"), nil},
+	{"boosting: counts without √terms", "core/gradient/boost.go", "math.Sqrt(b.CountShare) * math.Sqrt(terms) * k", "math.Sqrt(b.CountShare) * k", mechanism("boosting-terms"), nil},
+	{"boosting: rows of a unit ignored", "core/gradient/boost.go", "terms, k := float64(len(b.Terms)), float64(rowsApart)*rounding", "terms, k := float64(len(b.Terms)), min(1, float64(rowsApart))*rounding", mechanism("boosting-terms"), nil},
+	{"boosting: residuals not clipped", "core/gradient/boosttable.go", "s[0] = clip(s[0]-target, c, 1)", "s[0] = clip(s[0]-target, 1+c, 1)", mechanism("boosting-terms"), nil},
+	// Least squares and perturbation.
+	{"AdaSSP: least eigenvalue without noise", "core/convex/adassp.go", `noise.AddGaussian(src.Split("least eigenvalue"), l, n.least)`, `noise.AddGaussian(src.Split("least eigenvalue"), l, 0*n.least)`, mechanism("adaptive-sufficient-statistics-units"), nil},
+	{"AdaSSP: Xᵀy without noise", "core/convex/adassp.go", `noise.AddGaussian(src.Split("cross"), cross, n.cross)`, `noise.AddGaussian(src.Split("cross"), cross, 0*n.cross)`, mechanism("adaptive-sufficient-statistics-units"), nil},
+	{"AdaSSP: three releases without √3", "core/convex/adassp.go", "s := a.NoiseMultiplier * math.Sqrt(3) * float64", "s := a.NoiseMultiplier * float64", mechanism("adaptive-sufficient-statistics-units"), nil},
+	{"normal equations without √2", "core/convex/normal.go", "return math.Sqrt2 * k, nil", "return k, nil", mechanism("normal-equations-units"), nil},
+	{"output perturbation: half the sensitivity", "core/convex/output.go", "return (float64(rowsApart)*o.ResidualCap + 2*gamma)", "return (float64(rowsApart)*o.ResidualCap/2 + 2*gamma)", mechanism("output-perturbation-units"), nil},
+	{"objective perturbation: not doubled under replace-one", "core/convex/objective.go", "gradient *= 2", "gradient *= 1", mechanism("objective-perturbation-units-replaced"), nil},
+	{"minima perturbation: half the noise", "core/convex/amp.go", "noise.AddGaussian(from.objective, s.linear, c.objective)", "noise.AddGaussian(from.objective, s.linear, c.objective/2)", mechanism("minima-perturbation-units"), nil},
+	// Releases.
+	{"rows of a unit ignored in counts and scores", "core/release/release.go", "return float64(permit.RowsApart()) * (1 + 1e-12)", "return min(1, float64(permit.RowsApart())) * (1 + 1e-12)", mechanism("count-units"), nil},
+	{"accuracy without √2", "core/release/score.go", "std := a.NoiseMultiplier * math.Sqrt2 * k", "std := a.NoiseMultiplier * k", mechanism("accuracy-units"), nil},
+	{"accuracy, pure, without its 2", "core/release/score.go", "scale := 2 * k * a.NoiseMultiplier", "scale := k * a.NoiseMultiplier", mechanism("accuracy-pure-units"), nil},
+	{"absolute error without √3", "core/release/score.go", "std := a.NoiseMultiplier * math.Sqrt(3) * k", "std := a.NoiseMultiplier * k", mechanism("absolute-error-units"), nil},
+	{"absolute error: half the noise on the mean", "core/release/score.go", "a.MeanNoiseMultiplier*math.Sqrt2*k*grid", "a.MeanNoiseMultiplier/2*math.Sqrt2*k*grid", mechanism("absolute-error-units"), nil},
+	{"half the noise on scores by group", "core/release/scoregroups.go", "scale := g.NoiseMultiplier * stake(permit)", "scale := g.NoiseMultiplier / 2 * stake(permit)", mechanism("group-scores-units"), nil},
+	{"covariance: a quarter of the noise off the diagonal under replace-one", "core/release/covariance.go", "addGaussian(src, row[1:], std/math.Sqrt2)", "addGaussian(src, row[1:], std/math.Sqrt2/4)", mechanism("covariance-units-replaced"), nil},
+	{"covariance without √2 under replace-one", "core/release/covariance.go", "return s * math.Sqrt2, nil", "return s, nil", mechanism("covariance-units-replaced"), nil},
+	{"vectors are not scaled to the norm", "core/release/vectors.go", "x[j] = x[j] / largest * (most / root)", "x[j] *= 1", mechanism("input-mean-units"), nil},
+	{"tables: one table's noise each", "core/release/tables.go", "return math.Sqrt(float64(len(t.Pairs))) * t.NoiseMultiplier", "return t.NoiseMultiplier", mechanism("tables-units"), nil},
+	{"tables share their noise", "core/release/tables.go", "noise.AddDiscreteGaussian(view.Noise(), table, std)", "noise.AddDiscreteGaussian(view.Noise().Split(\"\"), table, std)", mechanism("tables-units"), nil},
+	{"class sums: noise of one part", "core/release/classsums.go", "std := math.Sqrt(c.parts()) *", "std := 1 *", mechanism("class-sums-units"), nil},
+	{"quantiles, pure: budget of all columns on each", "core/release/quantiles.go", "scale := p * q.NoiseMultiplier", "scale := q.NoiseMultiplier", mechanism("quantiles-pure-units"), nil},
+	{"noisy rows: half the diameter", "core/release/localrows.go", "l.NoiseMultiplier * 2 * l.Norm", "l.NoiseMultiplier * l.Norm", mechanism("local-rows-units"), nil},
+	{"noisy rows: classes answered at random half as often", "core/release/localrows.go", "src.Bernoulli(noise) || c < 0", "src.Bernoulli(noise/2) || c < 0", mechanism("local-rows-units"), nil},
+	{"mean: a value is not capped", "core/release/release.go", "math.Round(min(max(x, -1), 1) * grid)", "math.Round(min(max(x, -2), 2) * grid)", mechanism("mean-units"), nil},
+	// Bounds, charges and prices.
+	{"a unit's rows beyond its bound stay", "core/intake/units.go", "own[:min(n, u.maxRows)]", "own[:n]", mechanism("training-steps"), nil},
+	{"replace-one as add-or-remove", "core/internal/sealed/permit.go", "return 2 * p.maxRows", "return p.maxRows", mechanism("count-units-replaced"), nil},
+	{"a permit pays again and again", "core/internal/sealed/permit.go", "it.used = true", "it.used = false", mechanism("charges"), nil},
+	{"a permit pays for any scope", "core/internal/sealed/permit.go", "!it.used && it.scope == scope && pays", "!it.used && pays", mechanism("charges"), nil},
+	{"a permit for one row opens units of three", "core/internal/sealed/rows.go", "if r.maxRows > p.maxRows {", "if r.maxRows > 3*p.maxRows {", mechanism("charges"), nil},
+	{"rows outside of the scope are read", "core/internal/sealed/rows.go", "if scope.Contains(h) {", "if scope.Contains(h) || true {", mechanism("scopes"), nil},
+	{"selection: a run more often", "core/selection/selection.go", "runs := number(src.Split(\"runs\"))", "runs := 2 * number(src.Split(\"runs\"))", mechanism("selection-runs"), nil},
+	{"normal draws of half the width", "core/noise/gaussian.go", "z.unit[i] = z.edge[i] * 0x1p-53", "z.unit[i] = z.edge[i] * 0x1p-54", mechanism("input-mean-units"), nil},
+	{"integer draws of half the scale", "core/noise/discretelaplace.go", "return newLaplaceSampler(scale).draw(src), nil", "return newLaplaceSampler(scale / 2).draw(src), nil", mechanism("count-units"), nil},
+	{"Gaussian priced at half of its μ", "core/accountant/gaussian.go", "half, shift := 0.5/sigma, epsilon*sigma", "half, shift := 0.25/sigma, 2*epsilon*sigma", mechanism("prices"), nil},
+	{"releases of one permit share their noise", "core/internal/sealed/permit.go", "return p.root.Split(label, n) }), nil", "return p.root.Split(label, n-n) }), nil", mechanism("streams"), nil},
+	{"a bias is left out of a norm", "core/gradient/clipsum.go", "sum += (aa + bias) * gg", "sum += aa*gg + 0*bias", mechanism("training-layers"), nil},
+	{"products of different rows are left out of a norm", "core/gradient/clipsum.go", "sum += 2 * (dot(at, a[s*tr.M:(s+1)*tr.M]) + bias)", "sum += 0 * (dot(at, a[s*tr.M:(s+1)*tr.M]) + bias)", mechanism("training-layers"), nil},
+	{"tokens are left out of a norm", "core/gradient/block.go", "k.squares[b.group] += k.merge(tr, from, to)", "k.squares[b.group] += 0 * k.merge(tr, from, to)", mechanism("training-layers"), nil},
+	{"formed gradients are left out of a norm", "core/gradient/block.go", "k.squares[b.group] += dot(w, w)", "k.squares[b.group] += 0 * dot(w, w)", mechanism("training-layers"), nil},
+	{"boosting: logistic residual not clipped", "core/gradient/boosttable.go", "s[0] = clip(1/(1+math.Exp(-s[0]))-target, c, 1)", "s[0] = 1/(1+math.Exp(-s[0])) - target + 0*c", mechanism("boosting-clipping"), nil},
+	{"moments: targets not clamped", "core/convex/normal.go", "scores[i] = min(max(y, -1), 1)", "scores[i] = min(max(y, -9), 9)", mechanism("normal-equations-units"), nil},
+	{"scores by group: losses not clamped", "core/release/scoregroups.go", "min(max(loss, 0), 1)", "min(max(loss, 0), 9)", mechanism("group-scores-units"), nil},
+	// Seen through the network named.
+	{"canaries: half the noise, claim of 4", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", []string{canary}, nil},
+	{"canaries: half the noise, claim of 1", "core/gradient/network.go", "std := t.NoiseMultiplier * t.ClippingNorm * float64", "std := t.NoiseMultiplier / 2 * t.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},
+	{"canaries: clipping off", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", []string{canary}, nil},
+	{"canaries: lots fixed", "core/gradient/lots.go", "l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)", `l.joined = l.src.Split("lot").Subset(l.joined[:0], l.units, l.rate)`, []string{canary}, nil},
+}
