@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"fmt"
+
+	"pawl/core/dp"
 )
 
 // purse is a limit and the account of what is charged to it: the budget of a data
@@ -9,6 +11,7 @@ import (
 type purse struct {
 	epsilon, delta Amount
 	user           string  // whose entries count; "": everybody's
+	kind           filterKind
 	account        Account // over entries[:accounted]; nil: to be opened
 	accounted      int
 }
@@ -31,8 +34,11 @@ func (s *state) divide(r *Record) error {
 	if b.Analyst == "" {
 		return broken(s.name, r.Seq, "a share of nobody")
 	}
+	if err := checkFilter(r, b.Filter); err != nil {
+		return err
+	}
 	s.shares[b.Analyst] = &share{Act: Act{By: r.User, At: r.Time, Reason: b.Reason},
-		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst}}
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst, kind: b.Filter}}
 	return nil
 }
 
@@ -59,7 +65,7 @@ func (p *purse) charged(s *state, only EntryState) []Assigned {
 }
 
 // unopened is a copy that reads its entries again.
-func (p *purse) unopened() purse { return purse{epsilon: p.epsilon, delta: p.delta, user: p.user} }
+func (p *purse) unopened() purse { return purse{epsilon: p.epsilon, delta: p.delta, user: p.user, kind: p.kind} }
 
 // live is the number of entries that count for the purse.
 func (p *purse) live(s *state) int {
@@ -69,13 +75,26 @@ func (p *purse) live(s *state) int {
 	return s.liveOf[p.user]
 }
 
-func (p *purse) cap() Cap { return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64()} }
+func (p *purse) cap(s *state) Cap {
+	return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64(), Doors: p.kind == filterDoors, First: s.first()}
+}
+
+// first is the event that was booked first, nil before. It was chosen before any output
+// was seen, also if it was cancelled later; the first that is still charged need not have
+// been: so a cancelled one keeps its place. nil too where it was not pawl that ran it first
+// here, as with a foreign run, of which nobody knows what had been seen before.
+func (s *state) first() dp.Event {
+	if len(s.entries) == 0 || s.entries[0].foreign != nil || s.entries[0].rebooked != nil {
+		return nil
+	}
+	return s.entries[0].event
+}
 
 // filter returns the account of all charged entries of the purse, caught up with
 // the log.
 func (p *purse) filter(s *state, a Accountant) (Account, error) {
 	if p.account == nil {
-		account, err := a.Account(p.cap(), s.relation)
+		account, err := a.Account(p.cap(s), s.relation)
 		if err != nil {
 			return nil, err
 		}
