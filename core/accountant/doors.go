@@ -473,7 +473,7 @@ func (d Doors) price(parts []part, rel dp.Relation) (costs, error) {
 
 // added is the pair (ε_i, δ_i) of an event in the addition door: what is pure, and what is
 // (ε, δ)-DP only, as it is; the rest of the event, together, at a δ of its own of δ/100 or,
-// for little, less; a random stopping at δ/8.
+// for little, less; a random stopping at δ/16.
 func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err error) {
 	epsilon, delta = amount{rat: new(big.Rat)}, amount{rat: new(big.Rat)}
 	var rest []part
@@ -497,7 +497,7 @@ func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err 
 	if len(rest) == 0 {
 		return epsilon, delta, nil
 	}
-	share := d.delta / 8
+	share := d.delta / 16
 	if !stopping {
 		share = d.delta / 100 * d.size(rest, rel, 64)
 	}

@@ -248,7 +248,7 @@ func TestDoorsDominate(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []part{{job, 1}, {dp.PoissonSampled{Rate: 0.02, Event: dp.Gaussian{NoiseMultiplier: 1.2}}, 300}} {
+	for _, p := range []part{{job, 1}, {dp.PoissonSampled{Rate: 0.009, Event: dp.Gaussian{NoiseMultiplier: 1.02}}, 300}, {dp.Gaussian{NoiseMultiplier: 2}, 1}} {
 		info, err := d.inform(p, addRemove, slackUnit)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"pawl/core/dp"
@@ -40,17 +41,16 @@ func referenceOf(e dp.Event, rel dp.Relation) *sampledReference {
 // rungs is the number of sizes of Gaussians that are told apart for each doubling of μ².
 const rungs = 8
 
-// steps is what a part costs in steps of the reference, with a slack: its own count; for
-// another sampled Gaussian the least number found whose law, with the slack, dominates it
-// in both directions; for anything else that of the Gaussian that dominates it, whose μ²
-// is rounded up to a power of 2^(1/8).
+// steps is what a part costs in steps of the reference, with a slack: its own count, also
+// for steps of a lower rate and more noise; for anything else the least number found whose
+// law, with the slack, dominates the Gaussian that dominates the part, in both directions.
+// The μ² of that is rounded up to a power of 2^(1/8).
 func (d Doors) steps(p part, info information) information {
 	switch s, sampled := p.event.(dp.PoissonSampled); {
 	case sampled && s == d.reference.step:
 		return information{mu2: p.count}
-	case sampled:
-		slack := d.delta * slackUnit * d.size([]part{p}, d.reference.rel, slackScale)
-		return information{d.reference.dominating(p, slack), slack}
+	case sampled && d.reference.covers(s):
+		return information{mu2: p.count}
 	}
 	if info.mu2 == 0 || math.IsInf(info.mu2, 1) {
 		return info
@@ -63,6 +63,13 @@ func (d Doors) steps(p part, info information) information {
 	g := part{dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(mu2)}, 1}
 	slack := d.delta * slackUnit * d.size([]part{g}, d.reference.rel, slackScale)
 	return information{d.reference.dominating(g, slack), info.slack + slack}
+}
+
+// covers reports whether a step of the reference dominates one of s. A lower rate is a
+// mixture of the step with nothing, and more noise is noise added to it.
+func (r *sampledReference) covers(s dp.PoissonSampled) bool {
+	g, ok := s.Event.(dp.Gaussian)
+	return ok && s.Rate <= r.step.Rate && g.NoiseMultiplier >= r.step.Event.(dp.Gaussian).NoiseMultiplier
 }
 
 var knownSteps = struct {
@@ -114,19 +121,21 @@ func (r *sampledReference) dominating(p part, slack float64) float64 {
 		if err != nil {
 			return inf
 		}
-		enough := func(n float64) bool { return r.above(n, 0, above[0], slack) && r.above(n, 1, above[1], slack) }
 		// Steps of the same Rényi divergence are about right.
 		n := math.Max(1, math.Ceil(c(2)/one(2)))
-		for most := 8 * n; !enough(n); {
-			if n = math.Ceil(n * 1.2); !(n < most) {
+		most := 4 * n
+		removed, added := r.below(0, above[0], slack, most), r.below(1, above[1], slack, most)
+		enough := func(n float64) bool { return removed(n) && added(n) }
+		for !enough(n) {
+			if n = math.Ceil(n * 1.15); !(n < most) {
 				return inf
 			}
 		}
-		low := math.Floor(n / 1.2)
+		low := math.Floor(n / 1.15)
 		for low > 0 && enough(low) {
-			n, low = low, math.Floor(low/1.2)
+			n, low = low, math.Floor(low/1.15)
 		}
-		for n-low > math.Max(1, n/200) {
+		for n-low > math.Max(1, n/100) {
 			if mid := math.Floor((n + low) / 2); enough(mid) {
 				n = mid
 			} else {
@@ -137,34 +146,40 @@ func (r *sampledReference) dominating(p part, slack float64) float64 {
 	})
 }
 
-// above reports whether n steps in one direction have a profile that, with the slack, is
-// nowhere below another one.
-func (r *sampledReference) above(n float64, direction int, other upper, slack float64) bool {
+// below returns a test whether n steps in one direction, n about most at the largest, have
+// a profile that, with the slack, is nowhere below another one. What does not depend on n
+// is done once.
+func (r *sampledReference) below(direction int, other upper, slack, most float64) func(n float64) bool {
+	never := func(float64) bool { return false }
 	l, ok := lawOf(r.step, r.rel, direction == 1)
 	if !ok {
-		return false
+		return never
 	}
-	merged, anchor, ok := l.merge(other.reach/2000, 1e-6*slack/n)
+	// Merging costs little where a cell is a small part of the deviation of one step.
+	h := r.step.Rate * math.Sqrt(math.Expm1(math.Pow(r.step.Event.(dp.Gaussian).NoiseMultiplier, -2))) / 16
+	if h = math.Min(h, other.reach/500); !(h > 0) {
+		return never
+	}
+	merged, anchor, ok := l.merge(h, 1e-6*slack/most)
 	if !ok {
-		return false
+		return never
 	}
-	c, shift := compose(other.reach/2000, []lattice{merged}, []float64{n}), n*anchor
-	tails := c.tails(slack / 2)
-	logSlack := math.Log(slack)
 	const points = 500
-	for i := range points {
-		target := logSub(other.log(other.reach*float64(i)/points), logSlack)
-		next, below := other.reach*float64(i+1)/points, math.Inf(-1)
-		for _, d := range tails {
-			if below = math.Max(below, d.logDeltaBelow(next-shift)); below >= target {
-				break
+	var targets [points]float64
+	for i := range targets {
+		targets[i] = logSub(other.log(other.reach*float64(i)/points), math.Log(slack))
+	}
+	return func(n float64) bool {
+		c, shift := compose(h, []lattice{merged}, []float64{n}), n*anchor
+		tails := c.tails(slack / 2)
+		for i, target := range targets {
+			next := other.reach * float64(i+1) / points
+			if !slices.ContainsFunc(tails, func(d tail) bool { return d.logDeltaBelow(next-shift) >= target }) {
+				return false
 			}
 		}
-		if below < target {
-			return false
-		}
+		return true
 	}
-	return true
 }
 
 // needs is the epsilon at delta of n steps.
