@@ -185,7 +185,7 @@ func TestDoorsAreSound(t *testing.T) {
 		delta := math.Pow(10, rapid.Float64Range(-9, -3).Draw(t, "log10 delta"))
 		var all []dp.Event
 		var s *DoorSpending
-		for range rapid.IntRange(1, 6).Draw(t, "events") {
+		for range rapid.IntRange(1, 4).Draw(t, "events") {
 			e := anyEvent(1).Draw(t, "event")
 			if s == nil {
 				d, err := NewDoors(epsilon, delta, e, addRemove)
