@@ -10,7 +10,7 @@ import (
 // set, or the share of it that one analyst may use. Both are kept by the same rules.
 type purse struct {
 	epsilon, delta Amount
-	user           string  // whose entries count; "": everybody's
+	user           string // whose entries count; "": everybody's
 	kind           filterKind
 	account        Account // over entries[:accounted]; nil: to be opened
 	accounted      int
@@ -65,7 +65,9 @@ func (p *purse) charged(s *state, only EntryState) []Assigned {
 }
 
 // unopened is a copy that reads its entries again.
-func (p *purse) unopened() purse { return purse{epsilon: p.epsilon, delta: p.delta, user: p.user, kind: p.kind} }
+func (p *purse) unopened() purse {
+	return purse{epsilon: p.epsilon, delta: p.delta, user: p.user, kind: p.kind}
+}
 
 // live is the number of entries that count for the purse.
 func (p *purse) live(s *state) int {
@@ -154,7 +156,36 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 	}
 	if !fits {
 		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
-			Epsilon: p.epsilon, Delta: p.delta}
+			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need)}
 	}
 	return need, left, nil
+}
+
+// suffices is a total with which an event would be admitted beside what is charged, +Inf
+// where none would do and 0 where that is not known: what one Rényi order counts depends
+// on the total.
+func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
+	switch {
+	case p.live(s) == 0:
+		return number(roundUp(need, nil))
+	case p.kind != filterDoors && !p.delta.IsZero():
+		return 0
+	}
+	account, err := l.accountant.Account(p.cap(s), s.relation)
+	for _, old := range p.charged(s, "") {
+		if err == nil {
+			err = account.Add(old)
+		}
+	}
+	if err == nil {
+		err = account.Add(e)
+	}
+	if err != nil {
+		return 0
+	}
+	total, err := account.Spent()
+	if err != nil {
+		return 0
+	}
+	return number(roundUp(total, nil))
 }
