@@ -46,10 +46,7 @@ const rungs = 8
 // law, with the slack, dominates the Gaussian that dominates the part, in both directions.
 // The μ² of that is rounded up to a power of 2^(1/8).
 func (d Doors) steps(p part, info information) information {
-	switch s, sampled := p.event.(dp.PoissonSampled); {
-	case sampled && s == d.reference.step:
-		return information{mu2: p.count}
-	case sampled && d.reference.covers(s):
+	if s, ok := p.event.(dp.PoissonSampled); ok && d.reference.covers(s) {
 		return information{mu2: p.count}
 	}
 	if info.mu2 == 0 || math.IsInf(info.mu2, 1) {

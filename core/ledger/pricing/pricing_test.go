@@ -439,3 +439,31 @@ func TestTotalAtFirstUse(t *testing.T) {
 		t.Errorf("more than one may grant to oneself: %v", err)
 	}
 }
+
+// The outlook says how many jobs like the last follow, and they do.
+func TestOutlook(t *testing.T) {
+	l := newLedger(t, "2", "1e-6")
+	job := gaussian(t, 0.5, 1e-6)
+	if o, err := l.Outlook(ctx, "d"); o != nil || err != nil {
+		t.Fatalf("of nothing: %+v, %v", o, err)
+	}
+	for range 2 {
+		if err := reserve(l, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := l.Outlook(ctx, "d")
+	if err != nil || o.Refused || o.More < 3 || !(o.Used > 0.3 && o.Used < 0.6) {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	more := 0
+	for reserve(l, job) == nil {
+		more++
+	}
+	if more != o.More {
+		t.Errorf("%d followed, %d were foretold", more, o.More)
+	}
+	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.More != 0 {
+		t.Errorf("of a full budget: %+v, %v", o, err)
+	}
+}
