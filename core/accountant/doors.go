@@ -24,7 +24,7 @@ import (
 //
 // μ_i² is such that the Gaussian of that size, and a mass of τ_i, dominates the event in
 // both directions, and n_i likewise; τ_i depends on the event and on delta alone. The
-// sampled door opens with the first sampled event. An event is
+// sampled door, which is slow, is asked where no other holds and something is sampled. An event is
 // admitted if for every unit that it touches some door still holds, all events so far
 // included; every door counts every event, so that one without a finite cost there closes
 // it for good. See "Filters" in core/README.md for the theorem and its proof. Scopes and
@@ -186,7 +186,6 @@ func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
 
 // AddTo charges an event, admitted or not, whose scopes belong to a class.
 func (s *DoorSpending) AddTo(class string, e dp.Event) error {
-	sampled := s.counts(e)
 	cost, err := s.cost(e)
 	if err != nil {
 		return err
@@ -194,28 +193,9 @@ func (s *DoorSpending) AddTo(class string, e dp.Event) error {
 	if s.doors.reference == nil {
 		s.events = append(s.events, classed{class, e})
 	}
-	s.sampled = sampled
+	s.sampled = s.sampled || hasSampled(e, s.rel)
 	s.charge(class, cost)
 	return nil
-}
-
-// counts reports whether the sampled door is open with an event, and opens it.
-func (s *DoorSpending) counts(e dp.Event) bool {
-	if s.sampled || s.reference == nil || !hasSampled(e, s.rel) {
-		return s.sampled
-	}
-	if s.doors.reference == nil {
-		s.doors.reference = s.reference
-		clear(s.known)
-		clear(s.classes)
-		for _, x := range s.events {
-			if cost, err := s.cost(x.event); err == nil { // it was added before
-				s.charge(x.class, cost)
-			}
-		}
-		s.events = nil
-	}
-	return true
 }
 
 func hasSampled(e dp.Event, rel dp.Relation) bool {
@@ -268,8 +248,20 @@ func (s *DoorSpending) Epsilon() float64 {
 	return best
 }
 
-// open is the doors that may be asked.
+// open is the doors that may be asked, with the sampled one or without. That prices all
+// events in steps when it is asked for the first time.
 func (s *DoorSpending) open(sampled bool) Doors {
+	if sampled && s.doors.reference == nil && s.reference != nil {
+		s.doors.reference = s.reference
+		clear(s.known)
+		clear(s.classes)
+		for _, x := range s.events {
+			if cost, err := s.cost(x.event); err == nil { // it was added before
+				s.charge(x.class, cost)
+			}
+		}
+		s.events = nil
+	}
 	d := s.doors
 	if !sampled {
 		d.reference = nil
@@ -289,7 +281,15 @@ func (s *DoorSpending) names() []string {
 // Epsilon for the unit, among those that it touches, at which it matters most, and left
 // what the budget still holds there: next is admitted exactly if need <= left.
 func (s *DoorSpending) AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	doors := s.open(s.counts(next))
+	admitted, need, left, err = s.ask(s.open(false), class, next)
+	if err == nil && !admitted && s.reference != nil && (s.sampled || hasSampled(next, s.rel)) {
+		return s.ask(s.open(true), class, next)
+	}
+	return admitted, need, left, err
+}
+
+// ask is AdmitsTo by some of the doors.
+func (s *DoorSpending) ask(doors Doors, class string, next dp.Event) (admitted bool, need, left float64, err error) {
 	cost, err := s.cost(next)
 	if err != nil {
 		return false, inf, 0, err
