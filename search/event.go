@@ -84,7 +84,8 @@ func (s Strategy) choice(j Job, noise float64) (dp.Event, error) {
 	case PSPoisson:
 		return dp.Select{Runs: dp.PoissonRuns{Mean: s.Mean}, Event: one}, nil
 	case LT:
-		return dp.Select{Runs: dp.RandomStopping{Gamma: 1 / s.Mean, Delta2: j.Delta / 2}, Event: one}, nil
+		// Little of delta, so that other jobs fit beside it: the ledger takes it at delta/16.
+		return dp.Select{Runs: dp.RandomStopping{Gamma: 1 / s.Mean, Delta2: j.Delta / 32}, Event: one}, nil
 	case MGRS:
 		var all dp.Compose
 		for _, mean := range s.Sizes {

@@ -328,7 +328,7 @@ func (plan *Plan) learner(r advise.Recipe, rows float64) (learn.Learner, error) 
 	case advise.Output:
 		return &learn.OutputPerturbation{Task: task, NoiseMultiplier: plan.noise, Encoding: enc, Regularization: learn.DefaultOutputRegularization(plan.noise)}, nil
 	case advise.AMP:
-		return &learn.MinimaPerturbation{Task: task, Epsilon: plan.remaining(), Delta: p.delta, Encoding: enc}, nil
+		return &learn.MinimaPerturbation{Task: task, Epsilon: plan.remaining(), Delta: p.delta / minimaShare, Encoding: enc}, nil
 	case advise.Objective:
 		return &learn.Objective{Task: task, Epsilon: plan.remaining(), Encoding: enc}, nil
 	case advise.NormalEquations:
@@ -469,3 +469,8 @@ func (plan *Plan) Expected() time.Duration {
 	seconds := runs * float64(max(r.Steps, 1)) * rows * rate * float64(len(plan.problem.Schema.Columns)) * 4e-9
 	return time.Duration(seconds * float64(time.Second))
 }
+
+// minimaShare divides the delta of a job for approximate minima perturbation. It is
+// (ε, δ)-DP and nothing else is known of it, so its delta adds to that of other jobs, of
+// which the ledger has a quarter of the budget's; its noise grows with √ln(1/δ) only.
+const minimaShare = 16

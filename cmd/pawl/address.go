@@ -106,7 +106,7 @@ func (a *app) openAt(ctx context.Context, d address, missing func(ledger.Heads) 
 	if err != nil {
 		return nil, nil, err
 	}
-	o := ledger.Options{Heads: second, Warn: func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }}
+	o := ledger.Options{Total: a.total, Heads: second, Warn: func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }}
 	return ledger.New(store, pricing.Accountant{}, o), store, nil
 }
 

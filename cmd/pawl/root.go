@@ -46,6 +46,7 @@ type app struct {
 	ledgerURL string
 	dataDir   string
 	json      bool
+	total     string      // --budget
 	asked     func() bool // in place of what says that a person can be asked
 }
 
@@ -104,6 +105,12 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
 		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand())
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "fit", "train", "select", "search", "init":
+			c.Flags().StringVar(&a.total, "budget", "", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
+		}
+	}
 	return root
 }
 

@@ -44,10 +44,38 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 	if err != nil {
 		return a.nearName(ctx, l, name, err)
 	}
-	if a.json {
-		return writeJSON(a.out, s)
+	outlook, err := l.Outlook(ctx, name)
+	if err != nil {
+		return err
 	}
-	return printStatement(a.out, &s)
+	if a.json {
+		return writeJSON(a.out, struct {
+			ledger.Statement
+			Outlook *ledger.Outlook `json:"outlook"`
+		}{s, outlook})
+	}
+	if err := printStatement(a.out, &s); err != nil {
+		return err
+	}
+	printOutlook(a.out, outlook)
+	return nil
+}
+
+// printOutlook says in plain units what is left.
+func printOutlook(w io.Writer, o *ledger.Outlook) {
+	if o == nil {
+		return
+	}
+	text := "one like the last would be refused"
+	switch {
+	case o.More >= ledger.MostMore:
+		text = fmt.Sprintf("%d or more jobs like the last would fit", ledger.MostMore)
+	case o.More == 1:
+		text = "about 1 more job like the last would fit"
+	case o.More > 1:
+		text = fmt.Sprintf("about %d more jobs like the last would fit", o.More)
+	}
+	fmt.Fprintf(w, "%.0f %% of the budget is used; %s\n", 100*float64(o.Used), text)
 }
 
 func (a *app) listLedger(ctx context.Context) error {

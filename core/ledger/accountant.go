@@ -15,7 +15,13 @@ type Accountant interface {
 }
 
 // Cap is the budget under which an Account is kept.
-type Cap struct{ Epsilon, Delta float64 }
+type Cap struct {
+	Epsilon, Delta float64
+	// Doors asks for the filter with doors (accountant.Doors), which follows First, the
+	// event that was booked first; false for that of budgets of earlier versions.
+	Doors bool
+	First dp.Event
+}
 
 // Account is a privacy filter and its odometer. It is used by one goroutine at a
 // time.

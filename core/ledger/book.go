@@ -70,7 +70,7 @@ func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 func (l *Ledger) accountable(s *state, e dp.Event) error {
 	limit := Cap{Epsilon: 1, Delta: 1e-6} // of a data set without a budget
 	if s.budget != nil {
-		limit = s.budget.cap()
+		limit = s.budget.cap(s)
 	}
 	account, err := l.accountant.Account(limit, s.relation)
 	if err == nil {

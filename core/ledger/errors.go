@@ -67,6 +67,9 @@ type ExhaustedError struct {
 	Need, Left Number
 	Epsilon    Amount // the limit
 	Delta      Amount
+	// Suffices is a total epsilon with which the request would have been admitted, 0 where
+	// none is known.
+	Suffices Number
 }
 
 func (e *ExhaustedError) Error() string {
@@ -85,6 +88,9 @@ func (e *ExhaustedError) Hint() string {
 	}
 	if e.Analyst != "" {
 		return fmt.Sprintf("ask for less, or let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
+	}
+	if e.Suffices > 0 && !math.IsInf(float64(e.Suffices), 1) {
+		return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon %v --reason WHY (the total that would do)", quote(e.Dataset), e.Suffices)
 	}
 	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
 }

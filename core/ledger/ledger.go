@@ -29,6 +29,9 @@ type Options struct {
 	// Warn is told, in one line and once, when the second place has nothing to compare
 	// with or cannot be used; nil: nobody is.
 	Warn func(string)
+	// Total is the epsilon that the first use of a sensitive data set grants to itself, a
+	// decimal; "": what that job asks for. Where a budget stands it must be that one's.
+	Total string
 }
 
 // Ledger decides on a Store. It is safe for concurrent use, and any number of
@@ -40,6 +43,7 @@ type Ledger struct {
 	clock      func() time.Time
 	heads      Heads
 	warn       func(string)
+	total      string
 
 	mu     sync.Mutex // serialises transactions of this process; guards the rest
 	states map[string]*state
@@ -62,7 +66,7 @@ func New(store Store, accountant Accountant, o Options) *Ledger {
 	}
 	// An export is JSON and a database takes text only.
 	o.User = strings.ToValidUTF8(strings.ReplaceAll(o.User, "\x00", ""), "?")
-	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock, heads: o.Heads, warn: o.Warn,
+	return &Ledger{store: store, accountant: accountant, user: o.User, clock: o.Clock, heads: o.Heads, warn: o.Warn, total: o.Total,
 		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
 }
 

@@ -2,13 +2,16 @@ package ledger
 
 import (
 	"fmt"
+
+	"pawl/core/dp"
 )
 
 // purse is a limit and the account of what is charged to it: the budget of a data
 // set, or the share of it that one analyst may use. Both are kept by the same rules.
 type purse struct {
 	epsilon, delta Amount
-	user           string  // whose entries count; "": everybody's
+	user           string // whose entries count; "": everybody's
+	kind           filterKind
 	account        Account // over entries[:accounted]; nil: to be opened
 	accounted      int
 }
@@ -31,8 +34,11 @@ func (s *state) divide(r *Record) error {
 	if b.Analyst == "" {
 		return broken(s.name, r.Seq, "a share of nobody")
 	}
+	if err := checkFilter(r, b.Filter); err != nil {
+		return err
+	}
 	s.shares[b.Analyst] = &share{Act: Act{By: r.User, At: r.Time, Reason: b.Reason},
-		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst}}
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst, kind: b.Filter}}
 	return nil
 }
 
@@ -59,7 +65,9 @@ func (p *purse) charged(s *state, only EntryState) []Assigned {
 }
 
 // unopened is a copy that reads its entries again.
-func (p *purse) unopened() purse { return purse{epsilon: p.epsilon, delta: p.delta, user: p.user} }
+func (p *purse) unopened() purse {
+	return purse{epsilon: p.epsilon, delta: p.delta, user: p.user, kind: p.kind}
+}
 
 // live is the number of entries that count for the purse.
 func (p *purse) live(s *state) int {
@@ -69,13 +77,26 @@ func (p *purse) live(s *state) int {
 	return s.liveOf[p.user]
 }
 
-func (p *purse) cap() Cap { return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64()} }
+func (p *purse) cap(s *state) Cap {
+	return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64(), Doors: p.kind == filterDoors, First: s.first()}
+}
+
+// first is the event that was booked first, nil before. It was chosen before any output
+// was seen, also if it was cancelled later; the first that is still charged need not have
+// been: so a cancelled one keeps its place. nil too where it was not pawl that ran it first
+// here, as with a foreign run, of which nobody knows what had been seen before.
+func (s *state) first() dp.Event {
+	if len(s.entries) == 0 || s.entries[0].foreign != nil || s.entries[0].rebooked != nil {
+		return nil
+	}
+	return s.entries[0].event
+}
 
 // filter returns the account of all charged entries of the purse, caught up with
 // the log.
 func (p *purse) filter(s *state, a Accountant) (Account, error) {
 	if p.account == nil {
-		account, err := a.Account(p.cap(), s.relation)
+		account, err := a.Account(p.cap(s), s.relation)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +159,36 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 	}
 	if !fits {
 		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
-			Epsilon: p.epsilon, Delta: p.delta}
+			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need)}
 	}
 	return need, left, nil
+}
+
+// suffices is a total with which an event would be admitted beside what is charged, +Inf
+// where none would do and 0 where that is not known: what one Rényi order counts depends
+// on the total.
+func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
+	switch {
+	case p.live(s) == 0:
+		return number(roundUp(need, nil))
+	case p.kind != filterDoors && !p.delta.IsZero():
+		return 0
+	}
+	account, err := l.accountant.Account(p.cap(s), s.relation)
+	for _, old := range p.charged(s, "") {
+		if err == nil {
+			err = account.Add(old)
+		}
+	}
+	if err == nil {
+		err = account.Add(e)
+	}
+	if err != nil {
+		return 0
+	}
+	total, err := account.Spent()
+	if err != nil {
+		return 0
+	}
+	return number(roundUp(total, nil))
 }

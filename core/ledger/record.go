@@ -59,6 +59,7 @@ type (
 		RowsPerUnit int         `json:"rows_per_unit"`
 		Relation    dp.Relation `json:"relation"`
 		Public      bool        `json:"public"`
+		Filter      filterKind  `json:"filter,omitempty"`
 	}
 	registerBody struct {
 		Unit        string      `json:"unit"`
@@ -70,9 +71,10 @@ type (
 		UnitColumn string `json:"unit_column,omitempty"`
 	}
 	grantBody struct { // self_grant leaves the reason empty
-		Epsilon Amount `json:"epsilon"`
-		Delta   Amount `json:"delta"`
-		Reason  string `json:"reason"`
+		Epsilon Amount     `json:"epsilon"`
+		Delta   Amount     `json:"delta"`
+		Reason  string     `json:"reason"`
+		Filter  filterKind `json:"filter,omitempty"`
 	}
 	digestBody struct {
 		Digest Hash `json:"digest"`
@@ -97,10 +99,11 @@ type (
 		Reason string `json:"reason"`
 	}
 	shareBody struct {
-		Analyst string `json:"analyst"`
-		Epsilon Amount `json:"epsilon"`
-		Delta   Amount `json:"delta"`
-		Reason  string `json:"reason"`
+		Analyst string     `json:"analyst"`
+		Epsilon Amount     `json:"epsilon"`
+		Delta   Amount     `json:"delta"`
+		Reason  string     `json:"reason"`
+		Filter  filterKind `json:"filter,omitempty"`
 	}
 	differentBody struct {
 		Other  string `json:"other"`
@@ -132,6 +135,24 @@ func decodeText(r *Record, text []byte, body any) error {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return newer(r.Dataset, r.Seq, "text after the body of %q", r.Kind)
+	}
+	return nil
+}
+
+// filterKind is how what is charged to a budget adds up.
+type filterKind string
+
+const (
+	// filterOrder is one Rényi order: budgets that earlier versions granted.
+	filterOrder filterKind = ""
+	// filterDoors is accountant.Doors.
+	filterDoors filterKind = "doors"
+)
+
+// checkFilter fails closed: another filter would add up otherwise.
+func checkFilter(r *Record, f filterKind) error {
+	if f != filterOrder && f != filterDoors {
+		return newer(r.Dataset, r.Seq, "its filter %q is not known here", f)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,5 +209,45 @@ func TestEarlierLedgersAreRead(t *testing.T) {
 	must(t, err)
 	if receipt.Replayed {
 		t.Error("a computation of this version goes on with one of an earlier version")
+	}
+}
+
+// recorder keeps the caps that a ledger asked for.
+type recorder struct {
+	ledgertest.Sum
+	caps *[]ledger.Cap
+}
+
+func (r recorder) Account(limit ledger.Cap, rel dp.Relation) (ledger.Account, error) {
+	*r.caps = append(*r.caps, limit)
+	return r.Sum.Account(limit, rel)
+}
+
+// A budget of an earlier version keeps its filter, which has all of delta, also when it is
+// raised; one of this version has doors, which follow the event that was booked first.
+func TestFilterOfAGrant(t *testing.T) {
+	f, err := os.Open("testdata/earlier.jsonl")
+	must(t, err)
+	defer f.Close()
+	var caps []ledger.Cap
+	l, _ := newLedger(t, recorder{caps: &caps})
+	_, err = l.Import(ctx, f)
+	must(t, err)
+	must(t, l.Grant(ctx, "d", "50", "", "raised"))
+	_, err = l.Show(ctx, "d")
+	must(t, err)
+	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return c.Doors }) {
+		t.Errorf("an earlier budget: %+v", caps)
+	}
+	caps = nil
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "new", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
+	for _, x := range []float64{0.25, 0.125} {
+		q := ledgertest.Spend("new", x)
+		q.Digest = bytes.Repeat([]byte{9}, len(ledger.Hash{}))
+		_, _, err = l.Reserve(ctx, q)
+		must(t, err)
+	}
+	if len(caps) == 0 || !caps[0].Doors || caps[0].First != (dp.Pure{Epsilon: 0.25}) {
+		t.Errorf("a new budget: %+v", caps)
 	}
 }

@@ -14,6 +14,9 @@ import (
 // MaxSelfGrant is the largest epsilon that a first user may grant to himself.
 const MaxSelfGrant = "10"
 
+// usualDelta is that of a total (Options.Total) which a job without a delta grants.
+const usualDelta = "1e-6"
+
 // Request asks for one reservation. Everything in it is public.
 type Request struct {
 	Dataset string
@@ -332,8 +335,28 @@ func (t *txn) replay(s *state, old *entry, q Request, event []byte, assignment s
 
 // selfGrant fixes the budget of a sensitive data set at its first use.
 func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
+	if s.budget != nil && t.l.total != "" && s.limited() {
+		total, err := ParseAmount(t.l.total)
+		if err != nil {
+			return false, fmt.Errorf("budget: %w", err)
+		}
+		if total.Cmp(s.budget.epsilon) != 0 {
+			return false, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is epsilon %v, granted by %s, not %v", s.budget.epsilon, s.budget.By, total),
+				Advice: fmt.Sprintf("leave the total out; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
+		}
+	}
 	if s.budget != nil || s.public {
 		return false, nil
+	}
+	if t.l.total != "" {
+		if q.Epsilon = t.l.total; asked.delta.IsZero() {
+			// A total at delta 0 would admit nothing but pure jobs.
+			q.Delta = usualDelta
+		}
+		var err error
+		if asked.epsilon, asked.delta, err = parseBudget(q.Epsilon, q.Delta); err != nil {
+			return false, fmt.Errorf("budget: %w", err)
+		}
 	}
 	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
 	if len(s.reconciled) > 0 {
@@ -354,7 +377,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
 			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
 	}
-	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta})
+	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta, Filter: filterDoors})
 }
 
 func orElse(s, other string) string {

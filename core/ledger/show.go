@@ -192,6 +192,11 @@ func (l *Ledger) standing(s *state, p *purse) (Standing, error) {
 		return Standing{}, err
 	}
 	total := p.epsilon.rat()
+	if s.allAdmitted(p) {
+		// One door may have held for some units and another for the rest, and a first plan
+		// may have used its own bound: then no single sum says it, and the total is what holds.
+		spent, all = atMost(spent, total), atMost(all, total)
+	}
 	at := func(r *big.Rat) Spend { return Spend{Epsilon: number(r), Delta: Number(p.delta.Float64())} }
 	return Standing{Total: at(total), Spent: at(spent), Reserved: at(minus(all, spent)), Left: at(minus(total, all)),
 		Exceeded: all == nil || all.Cmp(total) > 0}, nil
@@ -213,7 +218,7 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 	}
 	account, err := p.filter(s, l.accountant)
 	if err == nil && len(events) < p.live(s) {
-		if account, err = l.accountant.Account(p.cap(), s.relation); err == nil {
+		if account, err = l.accountant.Account(p.cap(s), s.relation); err == nil {
 			for _, e := range events {
 				if err = account.Add(e); err != nil {
 					break
@@ -229,4 +234,18 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 		return nil, fmt.Errorf("reading the account of %q: %w", s.name, err)
 	}
 	return roundUp(x, &p.epsilon), nil
+}
+
+// allAdmitted reports whether the budget decided on every entry that is charged to it, so
+// that the total bounds what was done.
+func (s *state) allAdmitted(p *purse) bool {
+	return p.user == "" && !slices.ContainsFunc(s.entries, func(e *entry) bool { return e.state != Cancelled && !e.admitted })
+}
+
+// atMost returns the smaller one; nil is +Inf.
+func atMost(a, b *big.Rat) *big.Rat {
+	if a == nil || a.Cmp(b) > 0 {
+		return b
+	}
+	return a
 }

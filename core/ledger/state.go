@@ -43,6 +43,7 @@ type entry struct {
 	approvals []Act
 	againBy   []string // users whose replays made its output again
 	cleared   bool     // a steward answered for its output, which was seeded
+	admitted  bool     // a budget decided on it
 }
 
 // assigned is the event of an entry with the assignment that its scopes belong to.
@@ -180,11 +181,14 @@ func (s *state) create(r *Record) error {
 	if s.budget != nil {
 		return broken(s.name, r.Seq, "the data set has a budget already")
 	}
+	if err := checkFilter(r, b.Filter); err != nil {
+		return err
+	}
 	if !s.declared {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
-	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta}}
+	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}}
 	return nil
 }
 
@@ -226,14 +230,17 @@ func (s *state) grant(r *Record) error {
 	if old := s.budget; old != nil && (b.Epsilon.Cmp(old.epsilon) < 0 || b.Delta.Cmp(old.delta) < 0) {
 		return broken(s.name, r.Seq, "a grant lowers the budget")
 	}
+	if err := checkFilter(r, b.Filter); err != nil {
+		return err
+	}
 	// A new purse: every event is read again under the larger cap.
 	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time, Self: r.Kind == KindSelfGrant, Reason: b.Reason},
-		purse: purse{epsilon: b.Epsilon, delta: b.Delta}}
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}}
 	return nil
 }
 
 func (s *state) reserve(r *Record) error {
-	e := &entry{state: Reserved, at: r.Time, by: r.User, digest: s.digest}
+	e := &entry{state: Reserved, at: r.Time, by: r.User, digest: s.digest, admitted: s.limited()}
 	if err := decode(r, &e.reserveBody); err != nil {
 		return err
 	}

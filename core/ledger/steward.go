@@ -48,13 +48,17 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 			}
 		}
 		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public})
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors})
 	})
 }
 
 // Grant raises a budget; "" keeps the old delta. The whole log is read again
 // under the larger cap. A budget is never lowered: what was promised to the
 // people in the data is lowered by not spending it.
+//
+// The filter stays what it was while anything is charged: a budget of an earlier version
+// is kept by one Rényi order, which has all of its delta, and doors beside it would need
+// the same delta again (core/README.md, Filters).
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
 	if err := checkReason("a grant", reason); err != nil {
 		return err
@@ -82,7 +86,11 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 			return &RefusedError{Dataset: dataset,
 				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
 		}
-		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason})
+		kind := filterDoors
+		if s.live > 0 {
+			kind = s.budget.kind
+		}
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: kind})
 	})
 }
 
@@ -138,7 +146,7 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 				Reason: fmt.Sprintf("a share lies within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
-		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason})
+		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason, Filter: filterDoors})
 	})
 }
 

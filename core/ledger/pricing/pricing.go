@@ -9,7 +9,8 @@ import (
 )
 
 // Accountant prices one plan by the smallest of all valid bounds, and what was
-// chosen adaptively by the Rényi filter (the pure sum at delta = 0).
+// chosen adaptively by a filter: that with doors, the Rényi filter for budgets of earlier
+// versions, and the pure sum at delta = 0.
 type Accountant struct{}
 
 // Epsilon implements ledger.Accountant.
@@ -20,6 +21,17 @@ func (Accountant) Epsilon(e dp.Event, relation dp.Relation, delta float64) (floa
 
 // Account implements ledger.Accountant.
 func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Account, error) {
+	if limit.Doors && limit.Delta > 0 {
+		d, err := accountant.NewDoors(limit.Epsilon, limit.Delta, limit.First, relation)
+		if err != nil {
+			return nil, err
+		}
+		s, err := d.Start(relation)
+		if err != nil {
+			return nil, err
+		}
+		return account{s}, nil
+	}
 	f, err := accountant.NewFilter(limit.Epsilon, limit.Delta)
 	if err != nil {
 		return nil, err
@@ -31,7 +43,13 @@ func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Accoun
 	return account{s}, nil
 }
 
-type account struct{ s *accountant.Spending }
+type account struct {
+	s interface {
+		AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error)
+		AddTo(class string, e dp.Event) error
+		Epsilon() float64
+	}
+}
 
 func (a account) Admit(next ledger.Assigned) (bool, float64, float64, error) {
 	return a.s.AdmitsTo(next.Assignment, next.Event)

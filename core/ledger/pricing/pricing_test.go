@@ -451,3 +451,95 @@ func BenchmarkAdmit(b *testing.B) {
 		})
 	}
 }
+
+// What is spent is a function of what was done, a refusal names the total that would do,
+// and that total does.
+func TestSpentAndTheTotalThatSuffices(t *testing.T) {
+	job := gaussian(t, 1, 1e-6)
+	var spent []ledger.Number
+	for _, total := range []string{"2", "3", "5", "8", "20"} {
+		l := newLedger(t, total, "1e-6")
+		for range 3 {
+			if err := reserve(l, job); err != nil {
+				t.Fatalf("of %s: %v", total, err)
+			}
+		}
+		st := show(t, l)
+		if spent = append(spent, st.Reserved.Epsilon); st.Exceeded || st.Reserved.Epsilon != spent[0] || st.Reserved.Epsilon > 1.05*st.AtOnce.Epsilon {
+			t.Errorf("of %s: reserved %v, at once %v", total, st.Reserved, st.AtOnce)
+		}
+	}
+	l := newLedger(t, "2", "1e-6")
+	var refused *ledger.ExhaustedError
+	for range 3 {
+		if err := reserve(l, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := reserve(l, job); !errors.As(err, &refused) || !(refused.Suffices > 2 && refused.Suffices < 3) || !strings.Contains(refused.Hint(), "--epsilon "+refused.Suffices.String()) {
+		t.Fatalf("%v, %+v", err, refused)
+	}
+	if err := l.Grant(ctx, "d", refused.Suffices.String(), "", "more"); err != nil {
+		t.Fatal(err)
+	}
+	if err := reserve(l, job); err != nil {
+		t.Errorf("the total that would do does not: %v", err)
+	}
+}
+
+// One total at the first use, and other jobs follow.
+func TestTotalAtFirstUse(t *testing.T) {
+	store := ledger.NewMemory()
+	first := ledger.New(store, pricing.Accountant{}, ledger.Options{User: "ann", Total: "4"})
+	spend := func(l *ledger.Ledger, e dp.Event, epsilon, delta string) error {
+		q := ledgertest.Spend("d", 0)
+		q.Event, q.Epsilon, q.Delta = e, epsilon, delta
+		_, _, err := l.Reserve(ctx, q)
+		return err
+	}
+	// A pure job, an (ε, δ)-DP one and two with Gaussian noise.
+	for _, e := range []dp.Event{dp.Laplace{NoiseMultiplier: 2}, dp.Approximate{Epsilon: 1, Delta: 1e-6 / 16}, gaussian(t, 1, 1e-6), gaussian(t, 0.5, 1e-6)} {
+		if err := spend(first, e, "1", "0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := show(t, first)
+	if !st.Granted.Self || st.Total.Epsilon != 4 || st.Total.Delta != 1e-6 || st.Exceeded {
+		t.Errorf("%+v of %+v", st.Granted, st.Total)
+	}
+	other := ledger.New(store, pricing.Accountant{}, ledger.Options{User: "ann", Total: "5"})
+	if err := spend(other, dp.Laplace{NoiseMultiplier: 100}, "1", "0"); !errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrExhausted) {
+		t.Errorf("another total beside one that stands: %v", err)
+	}
+	if err := spend(ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann", Total: "11"}), dp.Laplace{NoiseMultiplier: 1}, "1", "0"); !errors.Is(err, ledger.ErrRefused) {
+		t.Errorf("more than one may grant to oneself: %v", err)
+	}
+}
+
+// The outlook says how many jobs like the last follow, and they do.
+func TestOutlook(t *testing.T) {
+	l := newLedger(t, "2", "1e-6")
+	job := gaussian(t, 0.5, 1e-6)
+	if o, err := l.Outlook(ctx, "d"); o != nil || err != nil {
+		t.Fatalf("of nothing: %+v, %v", o, err)
+	}
+	for range 2 {
+		if err := reserve(l, job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := l.Outlook(ctx, "d")
+	if err != nil || o.Refused || o.More < 3 || !(o.Used > 0.3 && o.Used < 0.6) {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	more := 0
+	for reserve(l, job) == nil {
+		more++
+	}
+	if more != o.More {
+		t.Errorf("%d followed, %d were foretold", more, o.More)
+	}
+	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.More != 0 {
+		t.Errorf("of a full budget: %+v, %v", o, err)
+	}
+}

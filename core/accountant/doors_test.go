@@ -1,0 +1,436 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pawl/core/dp"
+)
+
+// job is a full-batch Gaussian of epsilon 1 at delta 1e-6.
+var job = dp.Gaussian{NoiseMultiplier: 4.2247}
+
+func sampledSteps(rate, noise float64, count int64) dp.Event {
+	return dp.Repeat{Count: count, Event: dp.PoissonSampled{Rate: rate, Event: dp.Gaussian{NoiseMultiplier: noise}}}
+}
+
+func doorsOf(t testing.TB, epsilon, delta float64, events ...dp.Event) *DoorSpending {
+	t.Helper()
+	var first dp.Event
+	if len(events) > 0 {
+		first = events[0]
+	}
+	d, err := NewDoors(epsilon, delta, first, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := d.Start(addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := s.AddTo("", e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// The doors' parts of delta add up to delta, each with its own slack.
+func TestDoorsShareDelta(t *testing.T) {
+	// addition; gaussian; long; sampled; box
+	if sum := additionShare + gaussianLaw + gaussianSlack + longLaw + longSlack + sampledLaw + sampledSlack + boxLaw + boxSlack; sum != 1 {
+		t.Errorf("the doors use %v of delta", sum)
+	}
+}
+
+// What adaptive admission costs over one plan, at any budget.
+func TestDoorsWasteLittle(t *testing.T) {
+	mixed := []dp.Event{job, sampledSteps(0.01, 1, 1000)}
+	for _, c := range []struct {
+		name   string
+		events []dp.Event
+		counts []int
+		most   float64
+	}{
+		{"gaussian", []dp.Event{job}, []int{3, 10, 30}, 1.05},
+		{"sampled .01", []dp.Event{sampledSteps(0.01, 1, 1000)}, []int{1, 3, 10, 30}, 1.2},
+		{"sampled .004", []dp.Event{sampledSteps(0.004, 0.8, 3000)}, []int{1, 3, 10, 30}, 1.2},
+		{"sampled .05", []dp.Event{sampledSteps(0.05, 2, 400)}, []int{1, 3, 10, 30}, 1.2},
+		{"mixed", mixed, []int{1, 5, 10, 30}, 1.2},
+		{"sampled first", []dp.Event{sampledSteps(0.01, 1, 1000), job}, []int{1, 5, 10}, 1.2},
+		{"with a score", []dp.Event{job, dp.ZCDP{Rho: 0.003}}, []int{3, 10, 30}, 1.2},
+	} {
+		for _, n := range c.counts {
+			var all []dp.Event
+			for range n {
+				all = append(all, c.events...)
+			}
+			once := mustEpsilon(t, dp.Compose{Events: all}, addRemove, 1e-6, MethodMin).Epsilon
+			spent := doorsOf(t, 2, 1e-6, all...).Epsilon()
+			if !(spent >= once*(1-1e-9) && spent <= c.most*once) {
+				t.Errorf("%d × %s: spent %.4f, at once %.4f: %.3f", n, c.name, spent, once, spent/once)
+			}
+			if again := doorsOf(t, 20, 1e-6, all...).Epsilon(); again != spent {
+				t.Errorf("%d × %s: spent %v of 2 and %v of 20", n, c.name, spent, again)
+			}
+		}
+	}
+}
+
+// The filter never asks for more than the sum of pure epsilons.
+func TestDoorsAddPureEpsilons(t *testing.T) {
+	s := doorsOf(t, 1, 1e-6)
+	for i := range 10 {
+		ok, need, left, err := s.AdmitsTo("", dp.Laplace{NoiseMultiplier: 10})
+		if err != nil || !ok {
+			t.Fatalf("%d: %v, need %v, left %v, %v", i, ok, need, left, err)
+		}
+		if err := s.AddTo("", dp.Laplace{NoiseMultiplier: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Epsilon() != 1 {
+		t.Errorf("ten tenths are %v", s.Epsilon())
+	}
+	if ok, _, _, _ := s.AdmitsTo("", dp.Laplace{NoiseMultiplier: 1e6}); ok {
+		t.Error("admitted beyond")
+	}
+	if x := doorsOf(t, 2, 1e-6, dp.Pure{Epsilon: 1e-12}, dp.Pure{Epsilon: 1e-12}).Epsilon(); x > 2.0001e-12 {
+		t.Errorf("two spends of 1e-12 cost %v", x)
+	}
+}
+
+// After what is (ε, δ)-DP only, the next is admitted exactly while the sums fit.
+func TestDoorsAfterApproximate(t *testing.T) {
+	amp := dp.Approximate{Epsilon: 1, Delta: 1e-8}
+	s := doorsOf(t, 3, 1e-6, amp, amp)
+	if ok, _, _, err := s.AdmitsTo("", amp); !ok || err != nil {
+		t.Errorf("a third of three was refused: %v", err)
+	}
+	if ok, _, _, _ := s.AdmitsTo("", dp.Approximate{Epsilon: 1.001, Delta: 1e-8}); ok {
+		t.Error("more than three was admitted")
+	}
+	if ok, _, _, _ := s.AdmitsTo("", dp.Approximate{Epsilon: 0.5, Delta: 2.4e-7}); ok {
+		t.Error("more delta than there is was admitted")
+	}
+	// (1, 1e-8): a hundredth of delta is what the addition door gives it.
+	sigma, err := GaussianNoiseMultiplier(1, 1e-8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, need, left, _ := doorsOf(t, 2, 1e-6, amp).AdmitsTo("", dp.Gaussian{NoiseMultiplier: sigma * 1.000001}); !ok {
+		t.Errorf("needs %v, left %v", need, left)
+	}
+	if ok, _, _, _ := doorsOf(t, 50, 1e-6, amp).AdmitsTo("", job); !ok {
+		t.Error("a job was refused after an (ε, δ)-DP one, of 50")
+	}
+	if ok, _, _, _ := doorsOf(t, 50, 1e-6, dp.NonPrivate{}).AdmitsTo("", job); ok {
+		t.Error("admitted beside what has no cost")
+	}
+}
+
+func TestDoorsScopesAndClasses(t *testing.T) {
+	half := func(lower, epsilon float64) dp.Event {
+		return dp.Scoped{Scope: dp.Scope{Lower: lower, Upper: lower + 0.5}, Event: dp.Pure{Epsilon: epsilon}}
+	}
+	d, err := NewDoors(1, 1e-6, nil, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := d.Start(addRemove)
+	add := func(class string, e dp.Event) {
+		if err := s.AddTo(class, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("a", half(0, 0.6))
+	add("a", half(0.5, 0.5))
+	for _, c := range []struct {
+		class string
+		next  dp.Event
+		want  bool
+	}{
+		{"a", half(0.5, 0.5), true}, {"a", half(0.5, 0.51), false}, {"a", half(0, 0.4), true}, {"a", half(0, 0.41), false},
+		{"b", half(0.5, 0.4), true}, {"b", half(0.5, 0.41), false}, {"", dp.Pure{Epsilon: 0.4}, true}, {"b", dp.Pure{Epsilon: 0.41}, false}, {"b", dp.NoOp{}, true},
+	} {
+		if ok, need, left, err := s.AdmitsTo(c.class, c.next); ok != c.want || err != nil || ok != (need <= left) {
+			t.Errorf("%s %v: %v, need %v, left %v, %v", c.class, c.next, ok, need, left, err)
+		}
+	}
+	if x := s.Epsilon(); x != 0.6 {
+		t.Errorf("within a class the largest counts: %v", x)
+	}
+	if add("b", half(0.5, 0.3)); s.Epsilon() != 0.9 {
+		t.Errorf("across classes the sum counts: %v", s.Epsilon())
+	}
+	// A Gaussian on one half and Laplace noise on the other: each unit has a door of its own.
+	s, _ = d.Start(addRemove)
+	add("a", dp.Scoped{Scope: dp.Scope{Upper: 0.5}, Event: dp.Gaussian{NoiseMultiplier: 4.5}})
+	if ok, _, _, _ := s.AdmitsTo("a", half(0.5, 0.99)); !ok {
+		t.Error("units of two scopes need not be in one door")
+	}
+}
+
+// What the doors admit is (ε, δ)-DP by the accountant that knows the whole sequence, and
+// the first answer is that of every later process.
+func TestDoorsAreSound(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		epsilon := math.Pow(10, rapid.Float64Range(-1, 1.5).Draw(t, "log10 epsilon"))
+		delta := math.Pow(10, rapid.Float64Range(-9, -3).Draw(t, "log10 delta"))
+		var all []dp.Event
+		var s *DoorSpending
+		for range rapid.IntRange(1, 4).Draw(t, "events") {
+			e := anyEvent(1).Draw(t, "event")
+			if s == nil {
+				d, err := NewDoors(epsilon, delta, e, addRemove)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s, _ = d.Start(addRemove)
+			}
+			ok, need, left, err := s.AdmitsTo("", e)
+			if err != nil || ok != (need <= left) || !(left >= 0) {
+				t.Fatalf("%v %v %v %v", ok, need, left, err)
+			}
+			if !ok {
+				continue
+			}
+			if err := s.AddTo("", e); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e)
+		}
+		if len(all) == 0 {
+			return
+		}
+		if spent := s.Epsilon(); spent > epsilon*(1+1e-12) {
+			t.Fatalf("spent %v of %v", spent, epsilon)
+		}
+		if r, err := Epsilon(dp.Compose{Events: all}, addRemove, delta, MethodMin); err != nil || r.Epsilon > epsilon*(1+1e-9) {
+			t.Fatalf("admitted events cost %v of %v, %v", r.Epsilon, epsilon, err)
+		}
+	})
+}
+
+// The Gaussian, and the steps, that stand for a mechanism are nowhere below it by more than
+// the slack: by the accountant's own delta, at points other than those compared.
+func TestDoorsDominate(t *testing.T) {
+	d, err := NewDoors(1, 1e-6, nil, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []part{
+		{dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}}, 1000},
+		{dp.PoissonSampled{Rate: 0.004, Event: dp.Gaussian{NoiseMultiplier: 0.8}}, 300},
+		{dp.Pure{Epsilon: 1}, 1}, {dp.Laplace{NoiseMultiplier: 2}, 7}, {dp.ZCDP{Rho: 0.01}, 3}, {dp.DiscreteLaplace{NoiseMultiplier: 5}, 20},
+	} {
+		event := dp.Repeat{Count: int64(p.count), Event: p.event}
+		for _, unit := range []float64{slackUnit, longUnit} {
+			info, err := d.inform(p, addRemove, unit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for x := 0.01; x < 3; x *= 1.7 {
+				// An upper bound itself: it may be above the exact value by its own tolerance.
+				r, err := Delta(event, addRemove, x, MethodMin)
+				if most := AnalyticGaussianDelta(1/math.Sqrt(info.mu2), x) + info.slack; err != nil || r.Delta > most*1.01+1e-18 {
+					t.Errorf("%v × %v at %v: delta %v, the Gaussian's %v, %v", p.count, p.event, x, r.Delta, most, err)
+				}
+			}
+			if info.mu2 > 0 && !(info.slack <= d.delta*unit) {
+				t.Errorf("%v: slack %v", p, info.slack)
+			}
+		}
+	}
+	for _, p := range []part{{job, 1}, {dp.PoissonSampled{Rate: 0.009, Event: dp.Gaussian{NoiseMultiplier: 1.02}}, 300}, {dp.Gaussian{NoiseMultiplier: 2}, 1}} {
+		info, err := d.inform(p, addRemove, slackUnit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := d.steps(p, info)
+		if math.IsInf(n.mu2, 1) {
+			t.Fatalf("%v has no number of steps", p)
+		}
+		for x := 0.01; x < 3; x *= 1.7 {
+			r, err := Delta(dp.Repeat{Count: int64(p.count), Event: p.event}, addRemove, x, MethodMin)
+			most, err2 := Delta(dp.Repeat{Count: int64(n.mu2), Event: d.reference.step}, addRemove, x, MethodMin)
+			if err != nil || err2 != nil || r.Delta > most.Delta*1.01+n.slack {
+				t.Errorf("%v at %v: delta %v, that of %v steps %v", p, x, r.Delta, n.mu2, most.Delta)
+			}
+		}
+	}
+}
+
+// adversary is the largest H_ε that adaptive choice among moves reaches while a rule
+// admits: exact dynamic programming over the sums and a lattice of losses. Between the
+// points of the lattice losses are rounded down, so it is a lower bound.
+type move struct {
+	name   string
+	costs  costs
+	losses []atom // the law under P
+}
+
+func adversary(epsilon float64, moves []move, most []int, admits func(costs) bool) float64 {
+	const step, low, high = 0.02, -4.0, 12.0
+	points := int((high-low)/step) + 1
+	at := func(i int) float64 { return low + step*float64(i) }
+	known := map[string][]float64{}
+	var value func(used []int, sums costs) []float64
+	value = func(used []int, sums costs) []float64 {
+		key := fmt.Sprint(used)
+		if v, ok := known[key]; ok {
+			return v
+		}
+		v := make([]float64, points)
+		for i := range v {
+			v[i] = math.Max(0, -math.Expm1(epsilon-at(i)))
+		}
+		for m, x := range moves {
+			after := sums.plus(x.costs)
+			if used[m] == most[m] || !admits(after) {
+				continue
+			}
+			used[m]++
+			next := value(used, after)
+			used[m]--
+			for i := range v {
+				sum := 0.0
+				for _, a := range x.losses {
+					j := int(math.Floor((at(i)+a.loss-low)/step + 1e-9))
+					if math.IsInf(a.loss, 1) {
+						sum += a.mass
+					} else if j >= 0 {
+						sum += a.mass * next[min(j, points-1)]
+					}
+				}
+				v[i] = math.Max(v[i], sum)
+			}
+		}
+		known[key] = v
+		return v
+	}
+	return value(make([]int, len(moves)), noCosts())[int(math.Round(-low/step))]
+}
+
+func moveOf(t testing.TB, d Doors, name string, e dp.Event, losses []atom) move {
+	t.Helper()
+	parts, err := flatten(e, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := d.price(parts, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return move{name, c, losses}
+}
+
+func gaussianLosses(mu float64) (out []atom) {
+	const step = 0.02
+	for x := -8 * mu; x < 8*mu+mu*mu; x += step {
+		at := math.Floor((x+mu*mu/2)/step) * step
+		lo, _ := normalTails((at - mu*mu/2) / mu)
+		hi, _ := normalTails((at + step - mu*mu/2) / mu)
+		out = append(out, atom{at, hi - lo})
+	}
+	return out
+}
+
+func responseLosses(epsilon, delta float64) []atom {
+	p := (1 - delta) / (1 + math.Exp(-epsilon))
+	return []atom{{epsilon, p}, {-epsilon, p * math.Exp(-epsilon)}, {inf, delta}}
+}
+
+// An adversary that chooses each event after the outputs of those before stays within
+// delta, whichever doors he leaves by; "admit if either filter does, each at the full
+// delta" does not.
+func TestDoorsHoldAgainstAnAdversary(t *testing.T) {
+	const epsilon, delta = 5, 1e-6
+	d, err := NewDoors(epsilon, delta, nil, addRemove)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.reference = nil
+	// A loss of 3 with chance .001, and hardly any otherwise.
+	const rare = 0.001
+	other := math.Log((1 - rare) / (1 - rare*math.Exp(-3)))
+	risky := moveOf(t, d, "risky", dp.Pure{Epsilon: 3}, []atom{{3, rare}, {other, 1 - rare}})
+	moves := []move{risky}
+	for _, mu := range []float64{0.3, 0.6} {
+		moves = append(moves, moveOf(t, d, "gaussian", dp.Gaussian{NoiseMultiplier: 1 / mu}, gaussianLosses(mu)))
+	}
+	for _, e := range []dp.Approximate{{Epsilon: 2, Delta: delta / 4}, {Epsilon: 1, Delta: delta / 32}} {
+		moves = append(moves, moveOf(t, d, "approximate", e, responseLosses(e.Epsilon, e.Delta)))
+	}
+	moves = append(moves, moveOf(t, d, "response", dp.Pure{Epsilon: 0.5}, responseLosses(0.5, 0)))
+	most := []int{1, 4, 3, 1, 3, 6}
+	got := adversary(epsilon, moves, most, func(c costs) bool { return d.needs(c, 0) <= epsilon })
+	if !(got <= delta && got > delta/100) {
+		t.Errorf("the adversary reaches %.3g of a delta of %.3g", got, float64(delta))
+	}
+
+	// The refuted rule: information at full delta, or addition at full delta.
+	size := func(full float64) *big.Rat {
+		sigma, err := GaussianNoiseMultiplier(epsilon, full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return new(big.Rat).SetFloat64(1 / sigma / sigma)
+	}
+	limit := size(delta)
+	// The information of the risky one is that of its own law.
+	mu := bisect(0, 6, func(mu float64) bool {
+		for x := 0.0; x < 3; x += 0.01 {
+			if rare*-math.Expm1(x-3) > AnalyticGaussianDelta(1/mu, x) {
+				return false
+			}
+		}
+		return true
+	})
+	risky.costs[costInformation] = newAmount(mu*mu, 1, false)
+	left, _ := new(big.Rat).Sub(limit, risky.costs[costInformation].rat).Float64()
+	tight := math.Sqrt(left) * 0.9999
+	bad := []move{risky, moveOf(t, d, "tight", dp.Gaussian{NoiseMultiplier: 1 / tight}, gaussianLosses(tight)),
+		moveOf(t, d, "approximate", dp.Approximate{Epsilon: 2, Delta: delta}, responseLosses(2, delta))}
+	either := func(c costs) bool {
+		information := !c[costInformation].inf && c[costInformation].rat.Cmp(limit) <= 0 && c[costSlack].zero()
+		return information || c[costAddEpsilon].float() <= epsilon && within(c[costAddDelta], delta, true)
+	}
+	// Pure and (ε, δ) moves have their own pair in the addition; the Gaussian has none there.
+	bad[1].costs[costAddEpsilon] = amount{rat: new(big.Rat), inf: true}
+	if got := adversary(epsilon, bad, []int{1, 1, 1}, either); !(got > 1.1*delta) {
+		t.Errorf("either filter at the full delta: the adversary reaches only %.3g", got)
+	}
+	if got := adversary(epsilon, bad, []int{1, 1, 1}, func(c costs) bool { return d.needs(c, 0) <= epsilon }); !(got <= delta) {
+		t.Errorf("the doors against what refutes the rule: %.3g", got)
+	}
+}
+
+func TestDoorsAreFastOnLongLedgers(t *testing.T) {
+	s := doorsOf(t, 1e6, 1e-5)
+	scopes := []dp.Scope{{Lower: 0, Upper: 0.8}, {Lower: 0.8, Upper: 0.9}, {Lower: 0.9, Upper: 1}}
+	event := func(i int) dp.Event {
+		return dp.Scoped{Scope: scopes[i%3], Event: dp.Gaussian{NoiseMultiplier: 50 + float64(i)/100}}
+	}
+	for i := range 10000 {
+		if err := s.AddTo("a", event(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := time.Now()
+	const asks = 100
+	for i := range asks {
+		if _, _, _, err := s.AdmitsTo("a", event(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := time.Since(start) / asks; d > 10*time.Millisecond {
+		t.Errorf("one question took %v", d)
+	}
+}
