@@ -57,7 +57,7 @@ func (d Doors) steps(p part, info information) information {
 	if mu2 < info.mu2 {
 		mu2 = math.Exp2((k + 1) / rungs)
 	}
-	g := part{dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(mu2)}, 1}
+	g := part{event: dp.Gaussian{NoiseMultiplier: 1 / math.Sqrt(mu2)}, count: 1}
 	slack := d.delta * slackUnit * d.size([]part{g}, d.reference.rel, slackScale)
 	return information{d.reference.dominating(g, slack), info.slack + slack}
 }
@@ -189,7 +189,7 @@ func (r *sampledReference) needs(n amount, delta float64) float64 {
 		return inf
 	}
 	return remember(fmt.Sprintf("epsilon %v %#v %v %v", steps, r.step, r.rel, delta), func() float64 {
-		parts := []part{{r.step, steps}}
+		parts := []part{{event: r.step, count: steps}}
 		a, err := newAccount(parts, r.rel)
 		if err != nil {
 			return inf
