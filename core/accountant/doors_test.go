@@ -226,9 +226,9 @@ func TestDoorsDominate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []part{
-		{dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}}, 1000},
-		{dp.PoissonSampled{Rate: 0.004, Event: dp.Gaussian{NoiseMultiplier: 0.8}}, 300},
-		{dp.Pure{Epsilon: 1}, 1}, {dp.Laplace{NoiseMultiplier: 2}, 7}, {dp.ZCDP{Rho: 0.01}, 3}, {dp.DiscreteLaplace{NoiseMultiplier: 5}, 20},
+		{event: dp.PoissonSampled{Rate: 0.01, Event: dp.Gaussian{NoiseMultiplier: 1}}, count: 1000},
+		{event: dp.PoissonSampled{Rate: 0.004, Event: dp.Gaussian{NoiseMultiplier: 0.8}}, count: 300},
+		{event: dp.Pure{Epsilon: 1}, count: 1}, {event: dp.Laplace{NoiseMultiplier: 2}, count: 7}, {event: dp.ZCDP{Rho: 0.01}, count: 3}, {event: dp.DiscreteLaplace{NoiseMultiplier: 5}, count: 20},
 	} {
 		event := dp.Repeat{Count: int64(p.count), Event: p.event}
 		for _, unit := range []float64{slackUnit, longUnit} {
@@ -248,7 +248,7 @@ func TestDoorsDominate(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []part{{job, 1}, {dp.PoissonSampled{Rate: 0.009, Event: dp.Gaussian{NoiseMultiplier: 1.02}}, 300}, {dp.Gaussian{NoiseMultiplier: 2}, 1}} {
+	for _, p := range []part{{event: job, count: 1}, {event: dp.PoissonSampled{Rate: 0.009, Event: dp.Gaussian{NoiseMultiplier: 1.02}}, count: 300}, {event: dp.Gaussian{NoiseMultiplier: 2}, count: 1}} {
 		info, err := d.inform(p, addRemove, slackUnit)
 		if err != nil {
 			t.Fatal(err)
