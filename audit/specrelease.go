@@ -155,19 +155,18 @@ func accuracyPureSpec() Specification {
 			rng := rand.New(rand.NewPCG(11, 7))
 			want := make([]float64, 200_000)
 			for i := range want {
-				right, wrong := n/2+specRows+2*sigma*apart*laplaceDraw(rng), n/2+2*sigma*apart*laplaceDraw(rng)
-				d := (right + wrong - n - specRows - 2*sigma*apart*(laplaceDraw(rng)+laplaceDraw(rng))) / 4
+				draw := func() float64 { return laplaceDraw(rng, 2*sigma*apart) }
+				right, wrong := n/2+specRows+draw(), n/2+draw()
+				d := (right + wrong - n - specRows - draw() - draw()) / 4
 				want[i] = (right - d) / (right + wrong - 2*d)
 			}
 			return []Check{lawCheck("the score has the law of counts with Laplace noise", z, want)}
 		})
 }
 
-func laplaceDraw(rng *rand.Rand) float64 {
-	if rng.IntN(2) == 0 {
-		return -rng.ExpFloat64()
-	}
-	return rng.ExpFloat64()
+// laplaceDraw is a draw of the discrete Laplace law: the difference of two geometric ones.
+func laplaceDraw(rng *rand.Rand, scale float64) float64 {
+	return math.Floor(scale*rng.ExpFloat64()) - math.Floor(scale*rng.ExpFloat64())
 }
 
 // All truths are a quarter, so that the baseline's error is that of the noisy mean.
@@ -431,7 +430,7 @@ func majoritySpec(relation dp.Relation) Specification {
 			rng := rand.New(rand.NewPCG(3, 5))
 			t := sigma * apart
 			votes := float64(lead(relation) + specRows)
-			draw := func() float64 { return math.Round(t * laplaceDraw(rng)) }
+			draw := func() float64 { return laplaceDraw(rng, t) }
 			var wantTwo, wantThree []float64
 			for range 100_000 {
 				w := 0.0
