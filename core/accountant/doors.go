@@ -231,8 +231,9 @@ func (s *DoorSpending) besides(class string) costs {
 	return total
 }
 
-// Epsilon is the smallest epsilon with which some door holds at every place: what was done
-// is (Epsilon, delta)-DP, whatever the budget. 0 for nothing, +Inf where all doors are shut.
+// Epsilon is the smallest epsilon with which some door holds at every place: the least total,
+// had it been fixed in advance, that admits what was done. The guarantee is that of the total,
+// not of a figure read while plans follow outputs. 0 for nothing, +Inf where all doors are shut.
 //
 // A unit at x in one class has paid at most what was added up there and the largest of each
 // cost elsewhere, whichever class is looked at place by place; the best one counts.

@@ -146,7 +146,11 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 				Reason: fmt.Sprintf("a share lies within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
-		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason, Filter: filterDoors})
+		kind := filterDoors
+		if old := s.shares[g.Analyst]; old != nil && s.liveOf[g.Analyst] > 0 {
+			kind = old.kind // a path may end in either filter, and then delta counts twice
+		}
+		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason, Filter: kind})
 	})
 }
 
