@@ -14,7 +14,7 @@ func exactRows(s *Statement) []row {
 		{"δ of the whole plan", exact(p.Delta)},
 		{"ε asked for", or(p.EpsilonAsked, "—")},
 		{"δ asked for", or(p.DeltaAsked, "—")},
-		{"neighbouring relation", clean(p.Relation)},
+		{"neighbouring relation", Plain(p.Relation)},
 	}
 	for _, st := range stages(p) {
 		out = append(out, row{"ε of stage " + st.Name + ", alone at the plan's δ", exact(st.Epsilon)})
@@ -43,7 +43,7 @@ func exactRows(s *Statement) []row {
 func versions(s *Statement) []row {
 	classes := make([]string, len(s.Data.Classes))
 	for i, c := range s.Data.Classes {
-		classes[i] = clean(c)
+		classes[i] = Plain(c)
 	}
 	out := []row{
 		{"data set", or(s.Data.Name, "—")},
@@ -57,7 +57,7 @@ func versions(s *Statement) []row {
 		{"accountant", or(s.Privacy.Accountant, "—")},
 		{"statement version", exact(Number(s.Version))},
 		{"command", or(s.Command, "—")},
-		{"software", strings.TrimSpace(clean(s.Software.Name + " " + s.Software.Version + ", " + s.Software.Go))},
+		{"software", strings.TrimSpace(Plain(s.Software.Name + " " + s.Software.Version + ", " + s.Software.Go))},
 		{"rows", or(s.Data.Rows, "not declared")},
 	}
 	if len(classes) > 0 {

@@ -25,7 +25,7 @@ func Card(w io.Writer, s *Statement) error {
 
 // yamlString writes s as a JSON string, which is a double-quoted YAML scalar.
 func yamlString(s string) string {
-	b, _ := json.Marshal(clean(s)) // a string always marshals
+	b, _ := json.Marshal(Plain(s)) // a string always marshals
 	return string(b)
 }
 
@@ -72,7 +72,7 @@ var markup = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&$]")
 // punctuation are CommonMark; < > & become entities for readers that pass HTML on.
 // Marks of headings and lists need no escape: s never starts a line.
 func plain(s string) string {
-	return markup.ReplaceAllStringFunc(clean(s), func(c string) string {
+	return markup.ReplaceAllStringFunc(Plain(s), func(c string) string {
 		switch c {
 		case "<":
 			return "&lt;"

@@ -92,9 +92,9 @@ func newView(s *Statement) view {
 	p := s.Privacy
 	v := view{
 		Banner: banner(s), Mark: wholeMark(s),
-		Name: short(or(s.Data.Name, "unnamed data set"), 40), Target: short(clean(s.Data.Target), 30),
+		Name: short(or(s.Data.Name, "unnamed data set"), 40), Target: short(Plain(s.Data.Target), 30),
 		Date:    s.Time.UTC().Format("2 January 2006, 15:04 UTC"),
-		Made:    short(strings.TrimSpace(clean(s.Software.Name+" "+s.Software.Version)), 40),
+		Made:    short(strings.TrimSpace(Plain(s.Software.Name+" "+s.Software.Version)), 40),
 		Claim:   claim(p),
 		Touches: touches(s), Limits: limits(s), Trust: trust(s),
 		Advice: advice(s), Settings: settings(s), Benchmark: benchmark(s),
@@ -116,7 +116,7 @@ func newView(s *Statement) view {
 		v.Title = v.Mark + ": " + v.Name
 	}
 	for _, w := range s.Warnings {
-		v.Warnings = append(v.Warnings, clean(w))
+		v.Warnings = append(v.Warnings, Plain(w))
 	}
 	v.Headline, v.Why = verdict(s)
 	v.Leave, v.Stay = release(s)
@@ -144,14 +144,14 @@ func terms(s *Statement) []row {
 		out = append(out, row{"Seeded runs", text})
 	}
 	for _, r := range s.Budget.Reconciled {
-		out = append(out, row{"Ledger", short(clean(fmt.Sprintf("%s; %s at %s: %s", r.What, r.By, minute(r.At), r.Reason)), 160)})
+		out = append(out, row{"Ledger", short(Plain(fmt.Sprintf("%s; %s at %s: %s", r.What, r.By, minute(r.At), r.Reason)), 160)})
 	}
 	for _, d := range s.Data.Different {
 		what := "these data resemble"
 		if d.Of != "" {
 			what = "the test rows resemble"
 		}
-		out = append(out, row{"Resemblance", short(clean(fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
+		out = append(out, row{"Resemblance", short(Plain(fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
 	}
 	return append(out,
 		row{"Trust", "central model: the operator sees raw rows"},
@@ -266,7 +266,7 @@ func decision(s *Statement) []row {
 	if n := len(c.Features); n > 0 {
 		features = fmt.Sprintf("%d of %d attributes", n, s.Data.Attributes)
 	}
-	if e := clean(c.Encoding); e != "" {
+	if e := Plain(c.Encoding); e != "" {
 		features += "; " + short(e, most)
 	}
 	out := []row{{"Model", model}, {"Features", features}}
@@ -277,7 +277,7 @@ func decision(s *Statement) []row {
 	if len(s.Advice) > 0 {
 		names := make([]string, len(s.Advice))
 		for i, a := range s.Advice {
-			names[i] = clean(a.Rule)
+			names[i] = Plain(a.Rule)
 		}
 		out = append(out, row{"Rules", short(strings.Join(names, "; "), most) + " (section 1)"})
 	}
@@ -287,7 +287,7 @@ func decision(s *Statement) []row {
 func advice(s *Statement) []adviceRow {
 	var out []adviceRow
 	for _, a := range s.Advice {
-		out = append(out, adviceRow{clean(a.Rule), clean(a.Because), or(a.Evidence, "none stated"), or(a.Changes, "not stated")})
+		out = append(out, adviceRow{Plain(a.Rule), Plain(a.Because), or(a.Evidence, "none stated"), or(a.Changes, "not stated")})
 	}
 	return out
 }
@@ -301,7 +301,7 @@ func settings(s *Statement) []row {
 	if len(s.Choice.Features) > 0 {
 		names := make([]string, len(s.Choice.Features))
 		for i, f := range s.Choice.Features {
-			names[i] = clean(f)
+			names[i] = Plain(f)
 		}
 		out = append(out, row{"features kept", strings.Join(names, ", ")})
 	}
@@ -311,7 +311,7 @@ func settings(s *Statement) []row {
 		if err != nil {
 			b = []byte("cannot be written")
 		}
-		out = append(out, row{clean(k), clean(strings.Trim(string(b), `"`))})
+		out = append(out, row{Plain(k), Plain(strings.Trim(string(b), `"`))})
 	}
 	if s.Score != nil && s.Score.UsedForChoosing != nil {
 		out = append(out, row{"score that chose", scoreText(s, *s.Score.UsedForChoosing) + " — the search picked its maximum, so it is optimistic and no estimate of quality"})
@@ -342,7 +342,7 @@ func benchmark(s *Statement) []row {
 func bounds(p Privacy) []row {
 	var out []row
 	for _, m := range sorted(p.EpsilonBounds) {
-		out = append(out, row{clean(m), "ε " + exact(p.EpsilonBounds[m])})
+		out = append(out, row{Plain(m), "ε " + exact(p.EpsilonBounds[m])})
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func selectionRows(k *Selection) []row {
 	}
 	left := make([]string, len(k.LeftOut))
 	for i, name := range k.LeftOut {
-		left[i] = clean(name)
+		left[i] = Plain(name)
 	}
 	text := "none"
 	if len(left) > 0 {

@@ -91,7 +91,7 @@ func clearedWords(s *Statement) string {
 		return ""
 	}
 	c := s.Cleared[len(s.Cleared)-1]
-	return short(clean(fmt.Sprintf("cleared by %s: %s", clearer(c), c.Reason)), 60)
+	return short(Plain(fmt.Sprintf("cleared by %s: %s", clearer(c), c.Reason)), 60)
 }
 
 // grantWords says who granted the budget, and whether that is the user who ran this.
@@ -104,7 +104,7 @@ func grantWords(s *Statement) string {
 		}
 		return granted
 	}
-	who := short(clean(b.GrantedBy), 40)
+	who := short(Plain(b.GrantedBy), 40)
 	text := "granted by " + who + ", who is not the user who ran this"
 	if b.GrantedByRunner {
 		text = "granted by the user who ran this, " + who
@@ -114,7 +114,7 @@ func grantWords(s *Statement) string {
 		text += " (self-granted)"
 	}
 	if b.Reason != "" {
-		text += ": " + clean(b.Reason)
+		text += ": " + Plain(b.Reason)
 	}
 	return text
 }
@@ -135,7 +135,7 @@ func runWords(s *Statement) string {
 func Before(at string, run time.Time) string {
 	t, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
-		return clean(at)
+		return Plain(at)
 	}
 	d := run.Sub(t)
 	if d <= 0 {
@@ -162,7 +162,7 @@ func Before(at string, run time.Time) string {
 func minute(at string) string {
 	t, err := time.Parse(time.RFC3339Nano, at)
 	if err != nil {
-		return clean(at)
+		return Plain(at)
 	}
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }

@@ -19,7 +19,7 @@ func limits(s *Statement) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, l := range append(append(markLimits(s), s.Privacy.NotCovered...), StandardLimits()...) {
-		if l = strings.TrimSpace(clean(l)); l != "" && !seen[l] {
+		if l = strings.TrimSpace(Plain(l)); l != "" && !seen[l] {
 			seen[l] = true
 			out = append(out, l)
 		}
@@ -93,7 +93,7 @@ func release(s *Statement) (leave, stay []string) {
 			{"the statement", s.Outputs.Statement}, {"the model card", s.Outputs.Card},
 		} {
 			if f.path != "" {
-				out = append(out, f.what+" ("+clean(f.path)+")")
+				out = append(out, f.what+" ("+Plain(f.path)+")")
 			}
 		}
 		if s.Score != nil {

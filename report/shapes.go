@@ -49,18 +49,18 @@ func validShapes(s *Shapes) error {
 	for _, a := range s.Attributes {
 		n := a.known()
 		if len(a.Values) != len(s.Outputs) || n < 1 || len(a.Categories) != n && len(a.Edges) != n+1 || len(a.Categories) > 0 && len(a.Edges) > 0 {
-			return invalid("shapes: attribute %q has lists that do not fit together", clean(a.Attribute))
+			return invalid("shapes: attribute %q has lists that do not fit together", Plain(a.Attribute))
 		}
 		for _, list := range append([][]Number{a.Rows, a.Edges, {a.Importance}}, a.Values...) {
 			for _, v := range list {
 				if x := float64(v); x-x != 0 {
-					return invalid("shapes: attribute %q has a number that is not finite", clean(a.Attribute))
+					return invalid("shapes: attribute %q has a number that is not finite", Plain(a.Attribute))
 				}
 			}
 		}
 		for _, v := range a.Values {
 			if len(v) != len(a.Rows) {
-				return invalid("shapes: attribute %q has lists that do not fit together", clean(a.Attribute))
+				return invalid("shapes: attribute %q has lists that do not fit together", Plain(a.Attribute))
 			}
 		}
 	}

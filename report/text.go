@@ -80,16 +80,16 @@ func Text(w io.Writer, s *Statement) error {
 		line("features", "%d of %d, %s; %s", len(s.Choice.Features), k.Offered, or(k.How, "not stated"), strings.ReplaceAll(selectionCost(k), "ε", "epsilon"))
 	}
 	if s.Search != nil {
-		line("search", "%s", clean(s.Search.Paid))
+		line("search", "%s", Plain(s.Search.Paid))
 	}
 	if top := leading(s.Shapes, 3); top != "" {
 		line("shapes", "%s add most; all are in the report", top)
 	}
 	if f := s.Outputs.Report; f != "" {
-		line("report", "%s", clean(f))
+		line("report", "%s", Plain(f))
 	}
 	for _, warning := range s.Warnings {
-		line("warning", "%s", clean(warning))
+		line("warning", "%s", Plain(warning))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

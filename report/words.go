@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// clean replaces control and direction-changing characters. Names come from files:
+// Plain replaces control and direction-changing characters. Names come from files:
 // an escape sequence must not reach a terminal, and a right-to-left override must
 // not reorder a claim on paper.
-func clean(s string) string {
+func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) || r == '\u2028' || r == '\u2029' {
 			return '\uFFFD'
@@ -32,7 +32,7 @@ func short(s string, most int) string {
 }
 
 func or(s, fallback string) string {
-	if s = clean(s); s != "" {
+	if s = Plain(s); s != "" {
 		return s
 	}
 	return fallback
@@ -77,7 +77,7 @@ func claim(p Privacy) string {
 }
 
 func unitWords(p Privacy) string {
-	unit := short(clean(p.Unit), 30)
+	unit := short(Plain(p.Unit), 30)
 	if p.RowsPerUnit > 1 {
 		return fmt.Sprintf("%s, at most %d rows each", unit, p.RowsPerUnit)
 	}
@@ -89,7 +89,7 @@ func unitWords(p Privacy) string {
 
 // neighbourWords says what one neighbour is.
 func neighbourWords(p Privacy) string {
-	unit := short(clean(p.Unit), 30)
+	unit := short(Plain(p.Unit), 30)
 	rows := ""
 	if p.RowsPerUnit > 1 {
 		rows = " with all its rows"
@@ -107,7 +107,7 @@ func neighbourWords(p Privacy) string {
 // hypothesis says what the risk bound is about: under replace-one nothing is
 // promised about presence, only about which of two values is there.
 func hypothesis(p Privacy) string {
-	unit := short(clean(p.Unit), 30)
+	unit := short(Plain(p.Unit), 30)
 	switch p.Relation {
 	case "replace_one":
 		return fmt.Sprintf("that the data hold one value of a %s and not another", unit)
@@ -118,7 +118,7 @@ func hypothesis(p Privacy) string {
 }
 
 func accountantWords(p Privacy) string {
-	name := short(clean(p.Accountant), 40)
+	name := short(Plain(p.Accountant), 40)
 	switch strings.ToLower(name) {
 	case "pld":
 		name = "privacy loss distribution (PLD)"
@@ -166,11 +166,11 @@ type stage struct {
 func stages(p Privacy) []stage {
 	out := make([]stage, 0, len(p.ByStage))
 	for name, st := range p.ByStage {
-		title := strings.ReplaceAll(clean(name), "_", " ")
+		title := strings.ReplaceAll(Plain(name), "_", " ")
 		if r, size := utf8.DecodeRuneInString(title); size > 0 {
 			title = string(unicode.ToUpper(r)) + title[size:]
 		}
-		st.Scope, st.What = clean(st.Scope), clean(st.What)
+		st.Scope, st.What = Plain(st.Scope), Plain(st.What)
 		out = append(out, stage{title, st})
 	}
 	sort.Slice(out, func(i, j int) bool {

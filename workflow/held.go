@@ -25,14 +25,14 @@ import (
 )
 
 // UnconfirmedError: a run is done and was charged, and the ledger that it was charged in
-// cannot be found to hold the entry. What it computed must not leave.
+// does not show the entry now. What it computed must not leave.
 type UnconfirmedError struct {
 	Entry string
 	Cause error
 }
 
 func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("the run was charged as entry %s, and the ledger cannot be found to hold that now, so nothing is released: %v", e.Entry, e.Cause)
+	return fmt.Sprintf("the run was charged as entry %s, but the ledger does not show that entry now, so nothing is released: %v", e.Entry, e.Cause)
 }
 
 // Hint is the ledger's, where it has one.
@@ -59,7 +59,7 @@ func (e *HeldError) Error() string {
 	if u := (*UnconfirmedError)(nil); errors.As(cause, &u) {
 		cause = u.Cause
 	}
-	return fmt.Sprintf("the run is done and charged (entry %s of data set %q, epsilon %s), but the ledger cannot be found to hold that now: %v; what it made is held back, encrypted, in %s",
+	return fmt.Sprintf("the run is done and charged (entry %s of data set %q, epsilon %s), but the ledger does not show that entry now: %v; the results are held back, encrypted, in %s",
 		e.Entry, e.Dataset, e.Epsilon, cause, e.Path)
 }
 

@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 			"--columns age,ward,ill names the columns, from documentation"}
 	}
 	if flag := f.bounds.given(); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
-		return &usageError{flag + " goes with --infer-bounds: nothing else of pawl init costs privacy", "add --infer-bounds, or leave it out"}
+		return &usageError{flag + " needs --infer-bounds: only that part of pawl init costs privacy", "add --infer-bounds, or leave it out"}
 	}
 	if f.bounds.infer && f.guessTypes {
 		return &usageError{"--infer-bounds pays for what it reads, and --guess-types does not", "leave out one of the two"}

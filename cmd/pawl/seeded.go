@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/report"
 )
 
 func (a *app) ledgerClearSeeded() *cobra.Command {
@@ -73,11 +74,11 @@ func printSeeded(w io.Writer, s *ledger.Statement) {
 	for _, c := range s.Cleared {
 		own := ""
 		if c.Own {
-			own = ", who ran it"
+			own = ", who also ran it"
 			if len(c.Entries) > 1 {
-				own = ", who ran some of them"
+				own = ", who also ran some of them"
 			}
 		}
-		fmt.Fprintf(w, "cleared\tseeded %s by %s%s at %s: %s\n", strings.Join(c.Entries, ", "), c.By, own, when(c.At), c.Reason)
+		fmt.Fprintf(w, "cleared\tseeded %s, at %s by %s%s: %s\n", strings.Join(c.Entries, ", "), when(c.At), c.By, own, report.Plain(c.Reason))
 	}
 }

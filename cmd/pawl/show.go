@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/report"
 )
 
 func (a *app) ledgerShow() *cobra.Command {
@@ -173,13 +174,20 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
 	if f := s.Frozen; f != nil {
-		fmt.Fprintf(t, "FROZEN\tby %s at %s: %s\n", f.By, when(f.At), f.Reason)
+		fmt.Fprintf(t, "FROZEN\tby %s at %s: %s\n", f.By, when(f.At), report.Plain(f.Reason))
 	}
 	printSeeded(t, s)
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
 	for _, r := range s.Reconciled {
-		fmt.Fprintf(t, "RECONCILED\tby %s at %s: %s\n", r.By, when(r.At), r.Reason)
+		fmt.Fprintf(t, "RECONCILED\tby %s at %s: %s\n", r.By, when(r.At), report.Plain(r.Reason))
+	}
+	for _, d := range s.Different {
+		what := "its rows resemble"
+		if d.Of == "test" {
+			what = "rows of a test file resemble"
+		}
+		fmt.Fprintf(t, "resembles\t%s those of %q; %s said at %s that the units are others: %s\n", what, d.Other, d.By, when(d.At), report.Plain(d.Reason))
 	}
 	for _, part := range []struct{ name, epsilon string }{
 		{"total", limit(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limit(s.Left.Epsilon)},
@@ -233,7 +241,7 @@ func printAnalysts(w io.Writer, shares []ledger.Analyst) error {
 			left += " (EXCEEDED)"
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\tby %s at %s: %s\n", a.Name, amount(a.Total.Epsilon), amount(a.Spent.Epsilon),
-			amount(a.Reserved.Epsilon), left, deltaText(a.Total.Delta), a.Granted.By, when(a.Granted.At), a.Granted.Reason)
+			amount(a.Reserved.Epsilon), left, deltaText(a.Total.Delta), a.Granted.By, when(a.Granted.At), report.Plain(a.Granted.Reason))
 	}
 	return t.Flush()
 }
@@ -247,13 +255,13 @@ func state(e *ledger.Entry) string {
 		s += ", NOT PRIVATE"
 	}
 	if r := e.Rebooked; r != nil {
-		s += fmt.Sprintf(", booked again by %s: %s", r.By, r.Reason)
+		s += fmt.Sprintf(", booked again by %s: %s", r.By, report.Plain(r.Reason))
 	}
 	if f := e.Foreign; f != nil {
-		s += fmt.Sprintf(", booked by %s: %s", f.BookedBy, f.Reason)
+		s += fmt.Sprintf(", booked by %s: %s", f.BookedBy, report.Plain(f.Reason))
 	}
 	for _, a := range e.Approvals {
-		s += fmt.Sprintf(", approved by %s at %s: %s", a.By, when(a.At), a.Reason)
+		s += fmt.Sprintf(", approved by %s at %s: %s", a.By, when(a.At), report.Plain(a.Reason))
 	}
 	return s
 }
@@ -285,7 +293,7 @@ func granted(s *ledger.Statement) string {
 		text = "self-" + text
 	}
 	if g.Reason != "" {
-		text += ": " + g.Reason
+		text += ": " + report.Plain(g.Reason)
 	}
 	return text
 }

@@ -34,6 +34,8 @@ type Statement struct {
 	// bounds what was put out about its rows. Cleared is how such marks were taken off.
 	SeededRuns []SeededRun `json:"seeded_runs"`
 	Cleared    []Clearing  `json:"seeded_runs_cleared"`
+	// Different is whose word it is that data which resemble this data set hold other units.
+	Different []Difference `json:"different"`
 	// AtOnce is what the same events would have cost in one plan. It decides
 	// nothing.
 	AtOnce  AtOnce  `json:"if_planned_at_once"`
@@ -127,7 +129,8 @@ func (s *state) snapshot() *state {
 func (l *Ledger) statement(s *state) (out Statement, err error) {
 	out = Statement{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation,
 		Created: s.created, Frozen: s.frozen, Head: s.head.Hash, Analysts: []Analyst{}, Entries: []Entry{},
-		Reconciled: slices.Clone(s.reconciled), SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...)}
+		Reconciled: slices.Clone(s.reconciled), SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...),
+		Different: append([]Difference{}, s.different...)}
 	delta := s.shownDelta()
 	if s.limited() {
 		grant := s.budget.Grant
