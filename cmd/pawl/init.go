@@ -41,8 +41,8 @@ and nothing runs before that is answered.
 
 --infer-bounds buys bounds of numeric columns: a noisy histogram of each column on public
 edges (1, 2 and 5 times powers of ten), of which bounds between two quantiles follow. It
-charges --epsilon to the budget of the data set, which must have one (pawl ledger create),
-before it looks at a row. --unit says whom it protects: row, or the column that identifies
+charges --epsilon to the budget of the data set, which must have one (pawl ledger create,
+or --budget E at first use), before it looks at a row. --unit says whom it protects: row, or the column that identifies
 a person. The bounds are rounded outward and not exact, what is beyond is clipped, and the
 schema says so. All columns share epsilon; --columns names fewer.
 Bounds that follow from what a quantity means are free, and better.

@@ -108,7 +108,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "init":
-			c.Flags().StringVar(&a.total, "budget", "", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
+			c.Flags().Var((*totalFlag)(&a.total), "budget", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
 		}
 	}
 	return root
@@ -122,6 +122,24 @@ func flagWords(text string) string {
 	}
 	kind, _, _ := strings.Cut(parsing, ":")
 	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
+}
+
+// totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.
+type totalFlag string
+
+func (f *totalFlag) String() string { return string(*f) }
+func (f *totalFlag) Type() string   { return "epsilon" }
+
+func (f *totalFlag) Set(text string) error {
+	epsilon, err := ledger.ParseAmount(text)
+	switch {
+	case err != nil:
+		return err
+	case epsilon.IsZero():
+		return errors.New("must be greater than 0")
+	}
+	*f = totalFlag(text)
+	return nil
 }
 
 // usageError is a mistake on the command line.

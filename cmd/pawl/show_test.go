@@ -16,7 +16,7 @@ func TestReasonsAreShownPlain(t *testing.T) {
 		Reconciled: []ledger.Reconciliation{{Act: act}}, Cleared: []ledger.Clearing{{Act: act, Entries: []string{"e"}}},
 		Different: []ledger.Difference{{Other: "other", Reason: reason, By: "ann", At: act.At}},
 		Analysts:  []ledger.Analyst{{Name: "bob", Granted: act}},
-		Entries: []ledger.Entry{{Approvals: []ledger.Act{act}, Foreign: &ledger.Foreign{Reason: reason}, Rebooked: &act}}}
+		Entries:   []ledger.Entry{{Approvals: []ledger.Act{act}, Foreign: &ledger.Foreign{Reason: reason}, Rebooked: &act}}}
 	var out strings.Builder
 	if err := printStatement(&out, s); err != nil {
 		t.Fatal(err)

@@ -342,7 +342,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 		}
 		if total.Cmp(s.budget.epsilon) != 0 {
 			return false, &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its budget is epsilon %v, granted by %s, not %v", s.budget.epsilon, s.budget.By, total),
-				Advice: fmt.Sprintf("leave the total out; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
+				Advice: fmt.Sprintf("leave out --budget; its steward raises it: pawl ledger grant %s --epsilon E --reason WHY", quote(s.name))}
 		}
 	}
 	if s.budget != nil || s.public {
