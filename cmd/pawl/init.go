@@ -86,7 +86,7 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and the names in their rows are data: a schema must not copy them", file),
 			"--columns age,ward,ill names the columns, from documentation"}
 	}
-	if flag := f.bounds.given(); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
+	if flag := f.bounds.given(a.total); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
 		return &usageError{flag + " needs --infer-bounds: only that part of pawl init costs privacy", "add --infer-bounds, or leave it out"}
 	}
 	if f.bounds.infer && f.guessTypes {

@@ -31,8 +31,10 @@ type boundsFlags struct {
 }
 
 // given says whether a flag that means something to --infer-bounds only was used.
-func (f *boundsFlags) given() string {
+func (f *boundsFlags) given(total string) string {
 	switch {
+	case total != "":
+		return "--budget"
 	case f.epsilon != "":
 		return "--epsilon"
 	case f.delta != "":
@@ -127,7 +129,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return err
 	}
-	if err := b.budgeted(ctx, l, declared, content); err != nil {
+	if err := b.budgeted(ctx, l, declared, content, a.total); err != nil {
 		return err
 	}
 	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: b.epsilon, Delta: b.delta})
@@ -249,10 +251,10 @@ func nearestAdvice(name string, among []string) string {
 }
 
 // budgeted refuses to let a first use grant itself what bounds cost: nothing would be
-// left for a model. The budget's own delta is the default: entries of pure epsilon add
+// left for a model; --budget grants what also holds the rest. The budget's own delta is the default: entries of pure epsilon add
 // up to more than they cost alone. What else the ledger would refuse comes first: a
 // budget does not mend that.
-func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content []byte) error {
+func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content []byte, total string) error {
 	name := declared.Dataset
 	_, delta, limited, err := l.Limit(ctx, name)
 	if err == nil && f.delta == "" {
@@ -262,6 +264,10 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *
 	}
 	if !errors.Is(err, ledger.ErrUnknownDataset) {
 		return err
+	}
+	if total != "" {
+		f.delta = cmp.Or(f.delta, ledger.UsualDelta)
+		return nil
 	}
 	plan, err := workflow.NewBoundsPlan(workflow.BoundsInput{Dataset: name, Schema: declared, Epsilon: f.epsilon, Delta: cmp.Or(f.delta, "0")})
 	if err != nil {
@@ -276,7 +282,7 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *
 	}
 	epsilon := f.epsilon
 	return &usageError{fmt.Sprintf("data set %q has no budget: bought first, the bounds would be all of it", name),
-		fmt.Sprintf("grant one that also holds what follows: pawl ledger create %s --epsilon TOTAL --delta DELTA, of which the bounds take %s", shell(name), epsilon)}
+		fmt.Sprintf("grant one that also holds what follows: --budget TOTAL, of which the bounds take %s; or pawl ledger create %s --epsilon TOTAL --delta DELTA", epsilon, shell(name))}
 }
 
 // writable tries the folder of a file before anything is charged.

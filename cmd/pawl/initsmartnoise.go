@@ -12,7 +12,7 @@ import (
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
 func (a *app) importSmartNoise(f initFlags) error {
 	file := f.smartNoise
-	if f.guessTypes || f.bounds.infer || f.bounds.given() != "" {
+	if f.guessTypes || f.bounds.infer || f.bounds.given(a.total) != "" {
 		return &usageError{"--from-smartnoise reads no data, and the other flags are about data", "leave them out"}
 	}
 	if f.out == "" {

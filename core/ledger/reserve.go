@@ -14,8 +14,8 @@ import (
 // MaxSelfGrant is the largest epsilon that a first user may grant to himself.
 const MaxSelfGrant = "10"
 
-// usualDelta is that of a total (Options.Total) which a job without a delta grants.
-const usualDelta = "1e-6"
+// UsualDelta is the delta of a total (Options.Total) that a job without one of its own grants.
+const UsualDelta = "1e-6"
 
 // Request asks for one reservation. Everything in it is public.
 type Request struct {
@@ -351,7 +351,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 	if t.l.total != "" {
 		if q.Epsilon = t.l.total; asked.delta.IsZero() {
 			// A total at delta 0 would admit nothing but pure jobs.
-			q.Delta = usualDelta
+			q.Delta = UsualDelta
 		}
 		var err error
 		if asked.epsilon, asked.delta, err = parseBudget(q.Epsilon, q.Delta); err != nil {
