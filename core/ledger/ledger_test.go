@@ -475,11 +475,11 @@ func TestFormatIsPinned(t *testing.T) {
 	must(t, l.Unfreeze(ctx, "d", "done"))
 	records, err := l.Records(ctx, "d")
 	must(t, err)
-	const steward = "215a65c0497b0472b5d0465f349b404fd91a338ca2aa7269f858de5202543beb"
+	const steward = "090f3f6ea7875b13f0d4a941d6c6b6346fe5ba10bf890ef80e49a6de7ef16be9"
 	if got := records[4].Hash.String(); got != steward {
 		t.Errorf("head %s, want %s\n%s", got, steward, records[2].Body)
 	}
-	const want = "c3165b565f2ca34ed6681fdcfbd38de7d4b06f62bc39e0a910c7f9ce4292df28"
+	const want = "737083c7ad807d1779f1863d380374db9ecd98c89396765f7b9322d246093192"
 	if got := records[1].Hash.String(); got != want {
 		t.Errorf("head %s, want %s\n%s\n%s", got, want, records[0].Body, records[1].Body)
 	}

@@ -143,7 +143,7 @@ func decodeText(r *Record, text []byte, body any) error {
 type filterKind string
 
 const (
-	// filterOrder is one Rényi order: budgets that earlier versions granted.
+	// filterOrder is one Rényi order, which the budget fixes.
 	filterOrder filterKind = ""
 	// filterDoors is accountant.Doors.
 	filterDoors filterKind = "doors"

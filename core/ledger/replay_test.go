@@ -224,7 +224,7 @@ func (r recorder) Account(limit ledger.Cap, rel dp.Relation) (ledger.Account, er
 }
 
 // A budget of an earlier version keeps its filter, which has all of delta, also when it is
-// raised; one of this version has doors, which follow the event that was booked first.
+// raised, and so does one of this version that asks for nothing else; doors follow the event that was booked first.
 func TestFilterOfAGrant(t *testing.T) {
 	f, err := os.Open("testdata/earlier.jsonl")
 	must(t, err)
@@ -240,7 +240,18 @@ func TestFilterOfAGrant(t *testing.T) {
 		t.Errorf("an earlier budget: %+v", caps)
 	}
 	caps = nil
-	must(t, l.Create(ctx, ledger.Budget{Dataset: "new", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "plain", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
+	for _, x := range []float64{0.25, 0.125} {
+		q := ledgertest.Spend("plain", x)
+		q.Digest = bytes.Repeat([]byte{8}, len(ledger.Hash{}))
+		_, _, err = l.Reserve(ctx, q)
+		must(t, err)
+	}
+	if len(caps) == 0 || caps[0].Doors {
+		t.Errorf("a plain budget: %+v", caps)
+	}
+	caps = nil
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "new", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne, Doors: true}))
 	for _, x := range []float64{0.25, 0.125} {
 		q := ledgertest.Spend("new", x)
 		q.Digest = bytes.Repeat([]byte{9}, len(ledger.Hash{}))
@@ -248,6 +259,14 @@ func TestFilterOfAGrant(t *testing.T) {
 		must(t, err)
 	}
 	if len(caps) == 0 || !caps[0].Doors || caps[0].First != (dp.Pure{Epsilon: 0.25}) {
-		t.Errorf("a new budget: %+v", caps)
+		t.Errorf("a budget with doors: %+v", caps)
+	}
+	caps = nil
+	must(t, l.Grant(ctx, "new", "2", "", "raised"))
+	must(t, l.GrantShare(ctx, ledger.Share{Dataset: "new", Analyst: "bob", Epsilon: "1", Reason: "study"}))
+	_, err = l.Show(ctx, "new")
+	must(t, err)
+	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return !c.Doors }) {
+		t.Errorf("raised and divided: %+v", caps)
 	}
 }

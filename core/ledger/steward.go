@@ -19,6 +19,11 @@ type Budget struct {
 	Public      bool
 	// AllowLargeDelta lets Delta exceed MaxDelta.
 	AllowLargeDelta bool
+	// Doors adds jobs up by accountant.Doors: what is spent does not depend on Epsilon, pure
+	// epsilons cost their sum, and equal Gaussian jobs little more than at once. Without it
+	// one Rényi order counts, which the budget fixes: it takes less of jobs of several kinds
+	// that use up most of the budget, and more of a few jobs under a large one.
+	Doors bool
 }
 
 // Create registers a data set with its budget. A data set that was used without
@@ -47,8 +52,12 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 				return err
 			}
 		}
+		kind := filterOrder
+		if b.Doors {
+			kind = filterDoors
+		}
 		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors})
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: kind})
 	})
 }
 
@@ -86,11 +95,7 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 			return &RefusedError{Dataset: dataset,
 				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
 		}
-		kind := filterDoors
-		if s.live > 0 {
-			kind = s.budget.kind
-		}
-		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: kind})
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: s.budget.kind})
 	})
 }
 
@@ -146,7 +151,7 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 				Reason: fmt.Sprintf("a share lies within the budget, epsilon %v and delta %v", s.budget.epsilon, s.budget.delta),
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
-		kind := filterDoors
+		kind := s.budget.kind
 		if old := s.shares[g.Analyst]; old != nil && s.liveOf[g.Analyst] > 0 {
 			kind = old.kind // a path may end in either filter, and then delta counts twice
 		}
