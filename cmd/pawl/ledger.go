@@ -61,11 +61,11 @@ func (a *app) ledgerCreate() *cobra.Command {
 The unit is what the budget protects (row, patient, household); when it is left out,
 the first job's schema fixes it.
 
---filter says how jobs add up whose plans follow earlier results. Both ways hold for such
-jobs. order counts at one Rényi order, which the budget fixes: it takes least where jobs of
-several kinds, such as those of pawl fit, use up most of the budget. doors takes least for pure and
-for equal Gaussian jobs: pure epsilons cost their sum, thirty equal Gaussian jobs 4 % more
-than one plan of them all; and what is spent does not depend on the budget.`,
+--filter says how jobs add up when later plans follow earlier results. Both ways are sound.
+order counts at one Rényi order, which the budget fixes: it takes least where jobs of several
+kinds, such as those of pawl fit, use up most of the budget. doors takes least for pure and
+for equal Gaussian jobs: pure epsilons cost their sum, and thirty equal Gaussian jobs 4 % more
+than one plan of them all. By doors, what is spent does not depend on the budget.`,
 		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4\n" +
 			"  pawl ledger create counts --epsilon 1 --delta 1e-6 --filter doors",
 		Args: exactArgs("NAME"),

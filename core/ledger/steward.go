@@ -65,9 +65,8 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 // under the larger cap. A budget is never lowered: what was promised to the
 // people in the data is lowered by not spending it.
 //
-// The filter stays what it was while anything is charged: a budget of an earlier version
-// is kept by one Rényi order, which has all of its delta, and doors beside it would need
-// the same delta again (core/README.md, Filters).
+// The kind of filter stays what it was: either has all of delta, and one beside the other
+// would need the same delta again (core/README.md, Filters).
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
 	if err := checkReason("a grant", reason); err != nil {
 		return err
