@@ -99,9 +99,7 @@ func kindsSpec() Specification {
 			for _, kind := range all {
 				nets = append(nets, []string{kind}, []string{"one row", kind})
 			}
-			p := &people{}
-			p.add("u", 0, 0)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 0).seal(1)
 			if err != nil {
 				return nil, err
 			}
@@ -142,9 +140,7 @@ func boostClipSpec() Specification {
 	const clip, sigma, rate = 0.2, 1e-4, 1e-3
 	return Specification{Name: "boosting, clipping", Entry: "gradient.TrainBoost", Rows: "one row under each loss",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			p.add("u", 0, 1)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}
@@ -185,9 +181,7 @@ func descentNormSpec() Specification {
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			over, tries := 0, 0
 			for _, number := range []int{0, directions / 2, directions} {
-				p := &people{}
-				p.add("u", number, 1)
-				rows, err := p.seal(1)
+				rows, err := oneUnit(1, number, 1).seal(1)
 				if err != nil {
 					return nil, err
 				}

@@ -41,11 +41,7 @@ func descentSpec(relation dp.Relation) Specification {
 			if err != nil {
 				return nil, err
 			}
-			p := &people{}
-			for u := range n {
-				p.add(fmt.Sprint("u", u), 0, 0)
-			}
-			rows, err := p.seal(k)
+			rows, err := oneRowEach("u", n, 0).seal(k)
 			if err != nil {
 				return nil, err
 			}
@@ -95,11 +91,7 @@ func descentLotsSpec() Specification {
 			if err != nil {
 				return nil, err
 			}
-			p := &people{}
-			for range k + 2 {
-				p.add("u", 0, 1)
-			}
-			rows, err := p.seal(k)
+			rows, err := oneUnit(k+2, 0, 1).seal(k)
 			if err != nil {
 				return nil, err
 			}
@@ -152,9 +144,7 @@ func descentClipSpec() Specification {
 			if err != nil {
 				return nil, err
 			}
-			p := &people{}
-			p.add("u", 0, 1)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}

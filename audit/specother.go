@@ -34,9 +34,7 @@ func unknown([]float64) float64 { return math.NaN() }
 func fitSpec(name, entry string, relation dp.Relation, k, runs int, event dp.Event, fit func(context.Context, *ledger.Permit, *intake.Rows) ([]float64, error), checks func(all [][]float64) []Check) Specification {
 	return Specification{Name: named(name, relation), Entry: entry, Rows: "rows without a target: the fit is its noise",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			p.add("u", 0, 0)
-			rows, err := p.seal(k)
+			rows, err := oneUnit(1, 0, 0).seal(k)
 			if err != nil {
 				return nil, err
 			}
@@ -140,11 +138,7 @@ func momentsSpec(name, entry string, relation dp.Relation, event dp.Event, n int
 	const runs = 4000
 	return Specification{Name: named(name, relation), Entry: entry, Rows: fmt.Sprintf("%d equal rows of units of up to 3", n),
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			for i := range n {
-				p.add(fmt.Sprint("o", i), 0, 1)
-			}
-			rows, err := p.seal(specRows)
+			rows, err := oneRowEach("o", n, 1).seal(specRows)
 			if err != nil {
 				return nil, err
 			}
@@ -224,9 +218,7 @@ func runsSpec() Specification {
 	const mean, studies, sigma = 10, 600, 50
 	return Specification{Name: "selection, runs", Entry: "selection.Study.Run", Rows: "one row; noisy counts of it",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			p.add("u", 0, 1)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}
@@ -284,9 +276,7 @@ func runsSpec() Specification {
 func chargesSpec() Specification {
 	return Specification{Name: "charges", Entry: "ledger.Ledger.Reserve", Rows: "one row",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			p.add("u", 0, 1)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}
@@ -484,9 +474,7 @@ func streamsSpec() Specification {
 	const sigma, runs = 50, 400
 	return Specification{Name: "streams", Entry: "release.Count.Release", Rows: "one row, counted twice under one permit",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			p.add("u", 0, 1)
-			rows, err := p.seal(1)
+			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}

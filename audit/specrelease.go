@@ -456,11 +456,7 @@ func localRowsSpec() Specification {
 	const sigma, norm, features, n, flip = 1.5, 2.0, 4, 800, 0.6
 	return Specification{Name: "local rows, units", Entry: "release.LocalRows.Release", Rows: "800 equal rows of one class",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			for i := range n {
-				p.add(fmt.Sprint("o", i), 0, 1)
-			}
-			rows, err := p.seal(1)
+			rows, err := oneRowEach("o", n, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}
@@ -493,11 +489,7 @@ func scopesSpec() Specification {
 	const n = 2000
 	return Specification{Name: "scopes", Entry: "release.Count.Release", Rows: "2,000 units, counted in two halves of the hash line",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			p := &people{}
-			for i := range n {
-				p.add(fmt.Sprint("o", i), 0, 1)
-			}
-			rows, err := p.seal(1)
+			rows, err := oneRowEach("o", n, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}

@@ -44,6 +44,24 @@ func (p *people) seal(rowsPerUnit int) (*intake.Rows, error) {
 	return b.Seal(), nil
 }
 
+// oneUnit are equal rows of one unit.
+func oneUnit(rows, direction int, class float64) *people {
+	p := &people{}
+	for range rows {
+		p.add("u", direction, class)
+	}
+	return p
+}
+
+// oneRowEach are units with a row each, all alike, named by a prefix and their number.
+func oneRowEach(prefix string, units int, class float64) *people {
+	p := &people{}
+	for u := range units {
+		p.add(fmt.Sprint(prefix, u), 0, class)
+	}
+	return p
+}
+
 // permitFor is a permit for one run of events.
 func permitFor(ctx context.Context, relation dp.Relation, rowsPerUnit int, seed uint64, events ...dp.Event) (*ledger.Permit, error) {
 	return (&desk{relation: relation, rowsPerUnit: rowsPerUnit, events: events}).next(ctx, seed)

@@ -34,13 +34,7 @@ func (l law) sparse(h, outside float64) (lattice, bool) {
 		}
 		return out, true
 	}
-	lo, hi := inf, math.Inf(-1)
-	if l.continuous != nil {
-		lo, hi = l.continuous.span(outside)
-	}
-	for _, a := range l.atoms {
-		lo, hi = math.Min(lo, a.loss), math.Max(hi, a.loss)
-	}
+	lo, hi := l.span(outside)
 	first, last := math.Floor(lo/h), math.Floor(hi/h)+1
 	if !(math.Abs(first) < 1<<40) || !(math.Abs(last) < 1<<40) {
 		return lattice{}, false

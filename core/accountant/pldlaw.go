@@ -295,6 +295,18 @@ type lattice struct {
 // maxCells bounds the size of one discretised law.
 const maxCells = 1 << 20
 
+// span holds all losses of a law but for a mass of outside at either end.
+func (l law) span(outside float64) (lo, hi float64) {
+	lo, hi = inf, math.Inf(-1)
+	if l.continuous != nil {
+		lo, hi = l.continuous.span(outside)
+	}
+	for _, a := range l.atoms {
+		lo, hi = math.Min(lo, a.loss), math.Max(hi, a.loss)
+	}
+	return lo, hi
+}
+
 // discretise puts a law on the lattice of step h by connecting the dots
 // (Doroshenko, Ghazi, Kamath, Kumar and Manurangsi, arXiv:2207.04380): the mass m
 // of a cell [ih, (i+1)h) goes to its two ends so that both the P-mass and the
@@ -310,13 +322,7 @@ func (l law) discretise(h, outside float64) (lattice, bool) {
 	if l.profile != nil {
 		return l.profile.discretise(h, outside)
 	}
-	lo, hi := inf, math.Inf(-1)
-	if l.continuous != nil {
-		lo, hi = l.continuous.span(outside)
-	}
-	for _, a := range l.atoms {
-		lo, hi = math.Min(lo, a.loss), math.Max(hi, a.loss)
-	}
+	lo, hi := l.span(outside)
 	first, last := math.Floor(lo/h), math.Floor(hi/h)+1
 	if !(last-first < maxCells) || math.Abs(first) > 1<<52 {
 		return lattice{}, false

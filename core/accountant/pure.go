@@ -82,6 +82,22 @@ func randomizedResponseCurve(e dp.RandomizedResponse) curve {
 	}
 }
 
+// leastAtoms is the least value of a function of the upper of two atoms, s in (0, ε), at a
+// grid of cells and around its best one. What the search may miss is for the caller to add.
+func leastAtoms(f func(s float64) float64, epsilon, cells float64, steps int) float64 {
+	best, at := inf, 0.
+	for i := range int(cells) {
+		if v := f(epsilon * (float64(i) + 0.5) / cells); v < best {
+			best, at = v, float64(i)
+		}
+	}
+	lo, hi := math.Max(0, at-0.5), math.Min(cells, at+1.5)
+	if _, v := goldenMin(f, lo*epsilon/cells, hi*epsilon/cells, steps); v < best {
+		best = v
+	}
+	return best
+}
+
 // exponentialCurve bounds the exponential mechanism, whose privacy loss has range
 // epsilon: Dong, Durfee and Rogers, arXiv:1909.13830,
 //
@@ -104,17 +120,7 @@ func exponentialCurve(epsilon float64) curve {
 			notP := math.Log(-math.Expm1(-s))
 			return -logAdd(p+alpha*s, notP+alpha*(s-epsilon))
 		}
-		const cells = 32
-		best, at := inf, 0
-		for i := range cells {
-			if v := negative(epsilon * (float64(i) + 0.5) / cells); v < best {
-				best, at = v, i
-			}
-		}
-		lo, hi := math.Max(0, float64(at)-0.5), math.Min(cells, float64(at)+1.5)
-		if _, v := goldenMin(negative, lo*epsilon/cells, hi*epsilon/cells, 40); v < best {
-			best = v
-		}
+		best := leastAtoms(negative, epsilon, 32, 40)
 		r := (-best - math.Log(-math.Expm1(-epsilon))) / (alpha - 1) * (1 + 1e-9)
 		if math.IsNaN(r) || r <= 0 {
 			return simple

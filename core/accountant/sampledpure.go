@@ -175,18 +175,7 @@ func sampledRange(q, epsilon, alpha float64) float64 {
 		return inf // the bound without this form serves
 	}
 	negative := func(s float64) float64 { return -sampledAtoms(q, alpha, rangeAtoms(epsilon, s)) }
-	const cells = 16
-	best, at := inf, 0
-	for i := range cells {
-		if v := negative(epsilon * (float64(i) + 0.5) / cells); v < best {
-			best, at = v, i
-		}
-	}
-	lo, hi := math.Max(0, float64(at)-0.5), math.Min(cells, float64(at)+1.5)
-	if _, v := goldenMin(negative, lo*epsilon/cells, hi*epsilon/cells, 24); v < best {
-		best = v
-	}
-	return -best * (1 + 1e-9)
+	return -leastAtoms(negative, epsilon, 16, 24) * (1 + 1e-9)
 }
 
 // rangeAtoms is the pair of a mechanism of bounded range whose losses are s and s−ε.
