@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 	"strings"
 
@@ -214,6 +215,9 @@ func message(err error) string {
 	}
 	if errors.Is(err, ledger.ErrInvalid) {
 		m = strings.Replace(m, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
+	}
+	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, fs.ErrNotExist) {
+		m = strings.Replace(m, named.Error(), named.Path+": there is no such file", 1)
 	}
 	return oneLine(m)
 }
