@@ -348,6 +348,10 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 		left -= p.count * e.Epsilon
 		add += p.count * e.Delta
 	}
+	if len(a.approximate) > 0 {
+		// The subtraction may leave rounding: two units in the last place of epsilon.
+		left += 4e-16 * epsilon
+	}
 	if left < 0 {
 		return nil, nil
 	}

@@ -92,6 +92,14 @@ func (c curve) deltaAt(epsilon float64) (delta, order float64) {
 	if math.IsNaN(logDelta) {
 		return 1, order
 	}
+	if order > 1024 {
+		// At orders as large as these this search and the one for epsilon may end far
+		// apart. Either is valid: the smaller counts.
+		logDelta = math.Min(logDelta, bisect(-745, 0, func(logDelta float64) bool {
+			e, _ := c.epsilonAt(math.Exp(logDelta))
+			return e <= epsilon
+		}))
+	}
 	delta = math.Exp(math.Min(0, logDelta))
 	if tv := math.Sqrt(-math.Expm1(-low)); tv < delta {
 		return tv, minOrder

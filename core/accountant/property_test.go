@@ -91,8 +91,8 @@ func TestDeltaInvertsEpsilon(t *testing.T) {
 			}
 			most := delta*(1+1e-6) + 4e-15*(1+r.Epsilon)
 			if r.Epsilon < 1e-3 {
-				// The best orders are so large there that the two searches may end at
-				// different ones. Either bound is valid.
+				// The best orders are so large there that neither search is sure to find them.
+				// Each of them gives a valid bound.
 				most *= 2
 			}
 			d, err := deltaBy(e, addRemove, r.Epsilon, w)
