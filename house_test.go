@@ -18,32 +18,33 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"kernel"},
-	{"schema", "core/dp", "core/entropy", "core/identity", "columnar", "text", "evolve"},
-	{"images"},
-	{"encode", "space", "reader", "scatter", "core/internal/sealed"},
-	{"core/noise", "core/accountant", "core/internal/design", "dataset", "feature"},
+	{"compute/kernel"},
+	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
+	{"data/images"},
+	{"data/encode", "search/space", "reader", "compute/scatter", "core/internal/sealed"},
+	{"core/noise", "core/accountant", "core/internal/design", "data/dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
-	{"nn", "optim", "audit/bound"},
-	{"zoo", "audit", "audit/attack"},
-	{"model", "space/net", "audit/inference"},
-	{"learn", "advise", "report", "theory", "search", "feature/aware", "export"},
-	{"study", "space/table", "checkpoint"},
+	{"compute/nn", "compute/optim", "evidence/audit/bound"},
+	{"compute/zoo", "evidence/audit", "evidence/audit/attack"},
+	{"model", "search/space/net", "evidence/audit/inference"},
+	{"learn", "evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
+	{"search/study", "search/space/table", "workflow/checkpoint"},
 	{"workflow"},
 	{"experiments"},
 	{"experiments/lab"},
-	{"crossover"},
+	{"evidence/crossover"},
 	{"experiments/dfs", "experiments/published", "experiments/nets", "experiments/curves"},
 	{"experiments/adaptive"},
 	{"experiments/arous", "experiments/arousattacks", "experiments/audits", "experiments/mohapatra6", "experiments/mohapatra7", "experiments/mohapatra8", "experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/figure1", "experiments/figure6", "experiments/figure7", "experiments/figure8", "experiments/figure9", "experiments/figure10", "experiments/figure12", "experiments/subsets", "experiments/table10", "experiments/table13", "experiments/medical", "experiments/table16", "experiments/table17", "experiments/table1", "experiments/table2", "experiments/table5", "experiments/table6", "experiments/table7", "experiments/table8", "experiments/table9", "experiments/selectionstudy", "experiments/menu"},
 	{"experiments/registry"},
-	{"cmd/pawl", "tools/sabotage", "tools/sabotage/quick"},
+	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
+	{"cmd/pawl"},
 }
 
 // beneath is what core may import from outside: public declarations, public maps
 // and arithmetic. None of it knows a permit or a row.
-var beneath = []string{"schema", "encode", "kernel"}
+var beneath = []string{"data/schema", "data/encode", "compute/kernel"}
 
 // testing helpers may be imported by tests only.
 var helpers = []string{"internal/stattest", "core/ledger/ledgertest"}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 // table writes what comes before the scores of a table: cells and their levels.

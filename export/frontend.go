@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/nn"
+	"pawl/compute/nn"
 )
 
 // frontEnd is a layer without a backward pass, float [N, d] to [N, k].

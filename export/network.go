@@ -3,8 +3,8 @@ package export
 import (
 	"fmt"
 
+	"pawl/compute/nn"
 	"pawl/model"
-	"pawl/nn"
 )
 
 // order says how the numbers of a value lie.

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"testing"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/nn"
-	"pawl/schema"
-	"pawl/zoo"
 )
 
 // netModel is a model around a net with random numbers in all places: biases, scales and

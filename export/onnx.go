@@ -7,8 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // Facts are what a file says about where it comes from.

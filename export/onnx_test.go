@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/schema"
 )
 
 func TestMetadataStateTheClaim(t *testing.T) {

@@ -3,8 +3,8 @@ package export
 import (
 	"math"
 
+	"pawl/compute/nn"
 	"pawl/model"
-	"pawl/nn"
 )
 
 // layer is one layer of a network with its numbers: what its spec says, with defaults

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/model"
-	"pawl/nn"
 )
 
 var (

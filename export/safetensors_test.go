@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/model"
-	"pawl/nn"
 )
 
 // readSafetensors reads a file by the rules that readers check: the header is JSON of at

@@ -3,7 +3,7 @@ package export
 import (
 	"math"
 
-	"pawl/scatter"
+	"pawl/compute/scatter"
 )
 
 // scatter is a scattering layer as convolutions. The periodic plane around an image is

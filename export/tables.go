@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // scores adds what a linear or additive model says about a row, float [N, outputs].

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"testing"
 
-	"pawl/encode"
+	"pawl/compute/nn"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/nn"
-	"pawl/schema"
 )
 
 // clinic has a column of every kind and every rule for missing and undeclared cells.

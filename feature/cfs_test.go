@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/evolve"
 	"pawl/feature"
+	"pawl/search/evolve"
 )
 
 // matrices draws uncertainties that need not come from any data.

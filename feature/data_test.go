@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/data/schema"
 	"pawl/feature"
 	"pawl/reader"
-	"pawl/schema"
 )
 
 // table is a data set as levels.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pawl/evolve"
 	"pawl/feature"
+	"pawl/search/evolve"
 )
 
 // Eight rows: the label follows smoking, the second column is a copy of the first.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"pawl/evolve"
+	"pawl/search/evolve"
 )
 
 // Subsets are the subsets of Features features as genomes of a genetic search, for the

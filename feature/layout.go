@@ -3,8 +3,8 @@ package feature
 import (
 	"fmt"
 
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 // DefaultBins is the number of equal public bins of a numeric column.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/data/schema"
 	"pawl/feature"
-	"pawl/schema"
 )
 
 const visits = `version: 1

@@ -9,7 +9,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/encode"
+	"pawl/data/encode"
 	"pawl/model"
 )
 

@@ -12,9 +12,9 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // Learner trains one model on one scope of the unit hash.

@@ -12,9 +12,9 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // A small world in which everything can be learned: the target of each task depends

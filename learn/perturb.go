@@ -8,7 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/encode"
+	"pawl/data/encode"
 	"pawl/model"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 // Terms are the public tables of an additive model: one for every attribute block of

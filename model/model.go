@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/encode"
-	"pawl/nn"
-	"pawl/schema"
-	"pawl/text"
+	"pawl/compute/nn"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/data/text"
 )
 
 // Task says what a model predicts.

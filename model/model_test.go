@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 func testSchema() *schema.Schema {

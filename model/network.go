@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/nn"
+	"pawl/compute/nn"
 )
 
 func (m *Model) validateNetwork() error {

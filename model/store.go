@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"pawl/encode"
-	"pawl/nn"
-	"pawl/schema"
-	"pawl/text"
+	"pawl/compute/nn"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/data/text"
 )
 
 // Format is the version of the files Save writes.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"pawl/columnar"
+	"pawl/data/columnar"
 )
 
 // byColumns gives the rows of a file that is stored by columns as records. Every cell

@@ -22,8 +22,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"pawl/columnar"
-	"pawl/schema"
+	"pawl/data/columnar"
+	"pawl/data/schema"
 )
 
 // typed is a column of a file that a test writes: nil stands for null.

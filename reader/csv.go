@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Position says where a record stands.

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/columnar"
-	"pawl/images"
-	"pawl/schema"
+	"pawl/data/columnar"
+	"pawl/data/images"
+	"pawl/data/schema"
 )
 
 // Embeddings are vectors that a public extractor has made, one per key. That the

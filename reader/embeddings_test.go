@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // npy writes float32 rows as numpy.save does.

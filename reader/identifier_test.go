@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 func personSchema(t testing.TB) *schema.Schema {

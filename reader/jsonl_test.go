@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 func jsonSchema(t testing.TB) *schema.Schema {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"pawl/columnar"
-	"pawl/schema"
+	"pawl/data/columnar"
+	"pawl/data/schema"
 )
 
 // records is an open table of any format.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // BadRows says what becomes of malformed and undeclared cells.

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 const columns = `

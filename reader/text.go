@@ -3,8 +3,8 @@ package reader
 import (
 	"errors"
 
-	"pawl/schema"
-	"pawl/text"
+	"pawl/data/schema"
+	"pawl/data/text"
 )
 
 // longestToken is far beyond any word; what is longer is no text.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/schema"
-	"pawl/text"
+	"pawl/data/schema"
+	"pawl/data/text"
 )
 
 const textSchema = `version: 1

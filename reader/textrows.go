@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // ReadTexts is ReadFrom that hands on the text of one column too, as it stands in the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 const watchedSchema = `version: 1

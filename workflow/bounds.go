@@ -15,7 +15,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // BoundsInput asks for bounds of numeric columns. Its schema declares them as wide as

@@ -13,7 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // boundsEnv has rows of ages, of amounts that are mostly 0, of one number, and of no

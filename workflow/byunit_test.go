@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Null: intervals of exact scores hold in 95 % of cases, however much the rows of a unit

@@ -6,8 +6,8 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/release"
+	"pawl/data/schema"
 	"pawl/feature"
-	"pawl/schema"
 )
 
 // classColumns are the numbers of a row whose sums by class rank features: a numeric

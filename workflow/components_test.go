@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/intake"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // components asks for k principal components of rows of 16 numbers of norm 1 at most.

@@ -1,6 +1,6 @@
 package workflow
 
-import "pawl/advise"
+import "pawl/evidence/advise"
 
 // Facts are the public facts that the plan's recipe follows from, where the number of
 // rows is public: what advise.Choose was asked.

@@ -11,8 +11,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/data/schema"
 	"pawl/report"
-	"pawl/schema"
 )
 
 func planOf(t *testing.T, tab table, epsilon string, seed *uint64) *Plan {

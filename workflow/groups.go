@@ -9,9 +9,9 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/data/schema"
 	"pawl/model"
 	"pawl/report"
-	"pawl/schema"
 )
 
 // groupsStage is the plan's name for scores by group.

@@ -14,7 +14,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // grouped asks for the score of each group of g.

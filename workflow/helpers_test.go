@@ -9,9 +9,9 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/data/schema"
 	"pawl/reader"
-	"pawl/schema"
 )
 
 // table is a parsed data set that tests run plans on.

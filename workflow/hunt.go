@@ -12,17 +12,17 @@ import (
 	"strconv"
 	"time"
 
-	"pawl/advise"
+	"pawl/compute/kernel"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
-	"pawl/kernel"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/search"
-	"pawl/space"
-	"pawl/study"
+	"pawl/search/space"
+	"pawl/search/study"
 )
 
 // SearchSettings say what is searched and how.

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"pawl/compute/nn"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 	"pawl/search"
-	"pawl/space"
-	"pawl/study"
+	"pawl/search/space"
+	"pawl/search/study"
 )
 
 const tinySpace = `version: 1

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/nn"
+	"pawl/compute/nn"
 	"pawl/report"
 	"pawl/search"
-	"pawl/space"
-	"pawl/study"
+	"pawl/search/space"
+	"pawl/search/study"
 )
 
 // searchChoice states what is searched before the run, and the winner after it.

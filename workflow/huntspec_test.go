@@ -3,9 +3,9 @@ package workflow
 import (
 	"testing"
 
-	"pawl/nn"
+	"pawl/compute/nn"
 	"pawl/search"
-	"pawl/space"
+	"pawl/search/space"
 )
 
 // Whatever changes what a trial computes or draws is another study with another key: under

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // Workflow names how choices are made.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"pawl/advise"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/feature"
 	"pawl/report"
-	"pawl/schema"
 )
 
 // The statement says which attributes were kept, who chose, and what it cost: nothing

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"pawl/nn"
-	"pawl/space"
-	"pawl/space/net"
-	"pawl/zoo"
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/search/space"
+	"pawl/search/space/net"
 )
 
 // NetCandidates makes networks of the points of a space.

@@ -11,16 +11,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/advise"
+	"pawl/compute/nn"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/nn"
+	"pawl/evidence/advise"
 	"pawl/search"
-	"pawl/space"
-	"pawl/study"
+	"pawl/search/space"
+	"pawl/search/study"
 )
 
 // NetSearchInput asks for the best network of a space within one budget. TrainInput

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/compute/optim"
 	"pawl/core/dp"
 	"pawl/core/gradient"
 	"pawl/core/release"
-	"pawl/optim"
 	"pawl/report"
 	"pawl/search"
 )

@@ -6,13 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/advise"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/core/selection"
+	"pawl/evidence/advise"
 	"pawl/feature"
 	"pawl/model"
 )

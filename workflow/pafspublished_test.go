@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/data/schema"
 	"pawl/feature"
-	"pawl/schema"
 )
 
 // The search chooses among the 43 columns of the paper, is booked as what it is, repeats

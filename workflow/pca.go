@@ -3,7 +3,7 @@ package workflow
 import (
 	"math"
 
-	"pawl/images"
+	"pawl/data/images"
 )
 
 // Principal components as published: fitted on the raw training rows, which nobody

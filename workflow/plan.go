@@ -7,14 +7,14 @@ import (
 	"math/big"
 	"time"
 
-	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/gradient"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // Stage is one step of a plan. Its event is fixed before data is read.

@@ -13,7 +13,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // small is a sensitive table whose label follows one column.

@@ -10,9 +10,9 @@ import (
 	"pawl/core/dp"
 	"pawl/core/gradient"
 	"pawl/core/intake"
+	"pawl/data/schema"
 	"pawl/learn"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // preflightRows is enough for every block and class to occur.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/checkpoint"
+	"pawl/compute/kernel"
+	"pawl/compute/optim"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
-	"pawl/kernel"
-	"pawl/optim"
+	"pawl/workflow/checkpoint"
 )
 
 // GoesOn refuses a checkpoint of another computation than the plan on the data of env.

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/checkpoint"
+	"pawl/compute/optim"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/optim"
-	"pawl/schema"
+	"pawl/data/schema"
+	"pawl/workflow/checkpoint"
 )
 
 // resumed is a training on sealed rows with its ledger and its checkpoint.

@@ -8,17 +8,17 @@ import (
 	"errors"
 	"fmt"
 
-	"pawl/advise"
-	"pawl/checkpoint"
 	"pawl/core/dp"
 	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/images"
+	"pawl/data/images"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
-	"pawl/study"
+	"pawl/search/study"
+	"pawl/workflow/checkpoint"
 )
 
 // Progress is told which stage runs and, where that number is public, how many of

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // people are persons of 8 near-equal rows each.

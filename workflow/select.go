@@ -13,9 +13,9 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/data/schema"
 	"pawl/feature"
 	"pawl/report"
-	"pawl/schema"
 )
 
 // SelectInput asks which features to use, and for nothing else.

@@ -13,8 +13,8 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/data/schema"
 	"pawl/feature"
-	"pawl/schema"
 )
 
 // selectInput asks for count features, or lets the method choose where it can.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/data/schema"
 	"pawl/feature"
 	"pawl/model"
-	"pawl/schema"
 )
 
 // NeedsCount says that a method ranks features and cannot choose their number.

@@ -13,8 +13,8 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/data/schema"
 	"pawl/feature"
-	"pawl/schema"
 )
 
 func (tab table) localInput(epsilon string, count int, seed uint64) SelectInput {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/feature"
 	"pawl/feature/aware"
-	"pawl/schema"
 )
 
 // everyLevelAColumn is the published encoding: each level of each category, ordered,

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"pawl/data/schema"
 	"pawl/model"
 	"pawl/report"
-	"pawl/schema"
 )
 
 // shapes are the contributions of an additive model for the report, nil for any other

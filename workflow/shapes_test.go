@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"pawl/data/schema"
 	"pawl/model"
 	"pawl/report"
-	"pawl/schema"
 )
 
 // The shapes of the report are the model: their sum is its score, in order of

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"pawl/advise"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
 )

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"pawl/advise"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/model"
 	"pawl/report"
-	"pawl/schema"
 	"pawl/search"
 )
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"math"
 
-	"pawl/advise"
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/release"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
-	spacetable "pawl/space/table"
+	spacetable "pawl/search/space/table"
 )
 
 // candidate is one data-free choice that stw or a selection of features may make.

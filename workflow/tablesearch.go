@@ -9,16 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/advise"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/search"
-	"pawl/space"
-	spacetable "pawl/space/table"
-	"pawl/study"
+	"pawl/search/space"
+	spacetable "pawl/search/space/table"
+	"pawl/search/study"
 )
 
 // tableSearch are the trials of a search among models of a table.

@@ -7,18 +7,18 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/advise"
+	"pawl/compute/nn"
+	"pawl/compute/optim"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/text"
+	"pawl/evidence/advise"
 	"pawl/model"
-	"pawl/nn"
-	"pawl/optim"
-	"pawl/text"
 )
 
 // TrainInput asks for one network, trained by DP-SGD. Input holds what it shares

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/core/intake"
-	"pawl/images"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/images"
+	"pawl/data/schema"
 )
 
 // trainInput asks for one hidden layer on 4×4 images of two classes.

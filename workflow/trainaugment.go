@@ -1,9 +1,9 @@
 package workflow
 
 import (
+	"pawl/compute/nn"
 	"pawl/core/gradient"
-	"pawl/images"
-	"pawl/nn"
+	"pawl/data/images"
 )
 
 // Augment asks for several variants of each example in every step. Their gradients

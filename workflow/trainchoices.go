@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/compute/optim"
 	"pawl/core/gradient"
-	"pawl/optim"
 )
 
 // adadp is the optimizer that pairs steps.

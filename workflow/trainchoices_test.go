@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/optim"
 	"pawl/core/gradient"
 	"pawl/core/intake"
-	"pawl/optim"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // What an optimizer or a clipping does not take is refused before anything is priced,

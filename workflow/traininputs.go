@@ -1,6 +1,6 @@
 package workflow
 
-import "pawl/images"
+import "pawl/data/images"
 
 // prefixChunk is how many images go through the data-free prefix at once.
 const prefixChunk = 256

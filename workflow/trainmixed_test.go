@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/core/gradient"
-	"pawl/nn"
 )
 
 // A net that mixes examples is refused by the name of its layer before anything is

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"sync"
 
-	"pawl/advise"
-	"pawl/encode"
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/data/encode"
+	"pawl/evidence/advise"
 	"pawl/model"
-	"pawl/nn"
-	"pawl/zoo"
 )
 
 // encodeTable makes the rows of a table the inputs of the network: what it is given

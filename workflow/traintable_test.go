@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/encode"
+	"pawl/compute/zoo"
+	"pawl/data/encode"
 	"pawl/model"
-	"pawl/zoo"
 )
 
 // tableInput asks for a network on the rows of a built-in table.

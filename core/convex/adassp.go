@@ -13,7 +13,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // AdaSSP is least squares on noisy second moments with a ridge that adapts to how

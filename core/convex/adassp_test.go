@@ -13,7 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Neighbours have least eigenvalues, matrices and vectors within what the noise is

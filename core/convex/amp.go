@@ -10,7 +10,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // AMP is one fit of binary logistic regression by approximate minima perturbation

@@ -10,8 +10,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 // censusRows makes rows shaped like a census extract: 8 categorical attributes

@@ -7,7 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Fits that start from a common center are as good as any: each has its own noise, is

@@ -22,7 +22,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // rounding is the factor by which every sensitivity is enlarged. Encoded rows and

@@ -7,7 +7,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // cells says that every number is a multiple of the power of two below scale, over 2^12.

@@ -9,7 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // replay draws the two noises of a fit again: b and the finishing noise.

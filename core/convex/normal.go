@@ -13,7 +13,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // NormalEquations is one least-squares fit on noisy second moments. Every field

@@ -11,7 +11,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 const (

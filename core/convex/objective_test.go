@@ -14,8 +14,8 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 func testSchema(maxRows int) *schema.Schema {

@@ -10,7 +10,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Output is one fit of binary logistic regression by output perturbation (Chaudhuri,

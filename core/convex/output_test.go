@@ -15,7 +15,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Minimisers of neighbours, found by the solver itself, are within the sensitivity.

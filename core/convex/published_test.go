@@ -9,7 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 func TestPublishedCalibration(t *testing.T) {

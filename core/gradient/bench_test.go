@@ -8,12 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/internal/sealed"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // benchNets are a dense and a convolutional net of the sizes that this work trains.

@@ -1,6 +1,6 @@
 package gradient
 
-import "pawl/kernel"
+import "pawl/compute/kernel"
 
 // way is how the norm of one weight's gradient is found and the clipped gradient
 // added to the sum.

@@ -8,7 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // 32,000 rows with 14 terms of 257 cells, 30 epochs: the size of a census extract.

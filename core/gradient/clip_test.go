@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/internal/design"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // tolerance is the relative excess that float64 may cause; Descend enlarges its

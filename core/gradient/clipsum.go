@@ -3,8 +3,8 @@ package gradient
 import (
 	"math"
 
+	"pawl/compute/kernel"
 	"pawl/core/noise"
-	"pawl/kernel"
 )
 
 // worker turns microbatches into clipped sums. It owns its buffers and one worker

@@ -21,7 +21,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Loss is the per-example loss of a linear model.

@@ -12,7 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // The whole run, lots included, against a plain loop over dense rows: divisor,

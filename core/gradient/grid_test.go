@@ -6,14 +6,14 @@ import (
 	"math"
 	"testing"
 
+	"pawl/compute/kernel"
+	"pawl/compute/optim"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/kernel"
-	"pawl/optim"
-	"pawl/schema"
 )
 
 // impossible says that y is not the rounded sum of s and any noise, where both have so

@@ -11,9 +11,9 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/schema"
 )
 
 func TestMain(m *testing.M) { os.Exit(stattest.Main(m)) }

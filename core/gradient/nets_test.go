@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pawl/compute/nn"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/internal/sealed"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // A compiled net of every kind of layer: the step of many rows is

@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pawl/compute/nn"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/internal/sealed"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // drawNet draws a text net or an image net of a few layers, and its input.

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"pawl/compute/kernel"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/internal/stattest"
-	"pawl/kernel"
 )
 
 func rawRows(maxRows int, public bool, net Network, n int) *sealed.Rows {

@@ -9,9 +9,9 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/schema"
 )
 
 // wideEncoding has about a thousand coordinates, so that few runs give many draws.

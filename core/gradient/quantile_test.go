@@ -8,11 +8,11 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/compute/kernel"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/internal/stattest"
-	"pawl/kernel"
 )
 
 // quantileTraining releases one count of a lot of the given size.

@@ -8,7 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // A clipping norm so small that its noise becomes 0 is refused before rows are read:

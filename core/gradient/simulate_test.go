@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/compute/kernel"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/kernel"
 )
 
 // One goroutine gives the bits of several; on public rows a simulated run is the run.

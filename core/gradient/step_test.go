@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/compute/kernel"
 	"pawl/core/entropy"
-	"pawl/kernel"
 )
 
 const benchMicrobatch = 256

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"pawl/core/internal/sealed"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Rows is an opaque handle on sealed rows.

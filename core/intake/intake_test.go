@@ -12,8 +12,8 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/schema"
 )
 
 func TestMain(m *testing.M) { os.Exit(stattest.Main(m)) }

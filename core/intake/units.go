@@ -12,7 +12,7 @@ import (
 
 	"pawl/core/identity"
 	"pawl/core/internal/sealed"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // units says whose row each row is. Let a data set be a multiset D of records r, m(r)

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/dp"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
 	"pawl/reader"
-	"pawl/schema"
 )
 
 // hashes are those of the rows' units, in the order of the rows.

@@ -6,7 +6,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 func wideSchema(u schema.Unit) *schema.Schema {

@@ -14,7 +14,7 @@ import (
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 func seed(n uint64) *uint64 { return &n }

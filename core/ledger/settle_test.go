@@ -8,7 +8,7 @@ import (
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Once rows were opened under a permit, or under one that was made from it for a

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/compute/kernel"
 	"pawl/core/entropy"
-	"pawl/kernel"
 )
 
 // Piece is the largest number of values in one piece of Normals.

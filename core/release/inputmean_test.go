@@ -9,8 +9,8 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/schema"
 )
 
 // inputRows seals rows with dense inputs.

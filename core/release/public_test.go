@@ -7,7 +7,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // publicRows seals the rows of rowsOf as a public data set.

@@ -23,11 +23,11 @@ import (
 	"math"
 	"sync"
 
+	"pawl/compute/kernel"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/kernel"
 )
 
 // ErrNothing is returned when every run failed. It says nothing about how many

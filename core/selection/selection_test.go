@@ -14,8 +14,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/data/schema"
 	"pawl/internal/stattest"
-	"pawl/schema"
 )
 
 func TestMain(m *testing.M) { os.Exit(stattest.Main(m)) }

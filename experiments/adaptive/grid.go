@@ -13,12 +13,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/compute/optim"
 	"pawl/core/accountant"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/experiments/published"
-	"pawl/optim"
 	"pawl/workflow"
 )
 

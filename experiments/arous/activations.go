@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // training is one as the paper describes it: plain steps of 0.1, clipping norm 1. Its

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/compute/nn"
+	"pawl/data/images"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
-	"pawl/images"
-	"pawl/nn"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/search"
-	"pawl/space"
+	"pawl/search/space"
 	"pawl/workflow"
 )
 

@@ -6,9 +6,9 @@ package arousattacks
 import (
 	"slices"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/experiments"
-	"pawl/nn"
-	"pawl/zoo"
 )
 
 const (

@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"runtime"
 
-	"pawl/audit/attack"
+	"pawl/compute/kernel"
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/evidence/audit/attack"
 	"pawl/experiments/lab"
-	"pawl/kernel"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // pools says how the records of models are drawn.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"pawl/audit/bound"
+	"pawl/evidence/audit/bound"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/data/images"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/images"
-	"pawl/nn"
-	"pawl/zoo"
 )
 
 // Disjoint pools share no record; overlapping ones are the same records, each time with

@@ -1,7 +1,7 @@
 package audits
 
 import (
-	"pawl/images"
+	"pawl/data/images"
 	"pawl/model"
 )
 

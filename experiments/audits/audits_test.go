@@ -3,7 +3,7 @@ package audits
 import (
 	"testing"
 
-	"pawl/audit/bound"
+	"pawl/evidence/audit/bound"
 	"pawl/experiments"
 )
 

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"pawl/audit"
-	"pawl/audit/bound"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
+	"pawl/data/schema"
+	"pawl/evidence/audit"
+	"pawl/evidence/audit/bound"
 	"pawl/experiments"
 	"pawl/experiments/nets"
-	"pawl/schema"
 	"pawl/workflow"
 )
 

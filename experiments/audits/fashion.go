@@ -9,10 +9,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/audit/attack"
-	"pawl/audit/bound"
-	"pawl/audit/inference"
 	"pawl/core/gradient"
+	"pawl/evidence/audit/attack"
+	"pawl/evidence/audit/bound"
+	"pawl/evidence/audit/inference"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"

@@ -15,13 +15,13 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/theory"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // How says how networks are trained.

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/experiments"
-	"pawl/nn"
-	"pawl/zoo"
 )
 
 // Hidden is a fully connected net on the lowest frequencies of a cosine transform, with

@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/theory"
 )
 
 // Procedure is a way of choosing features and classifying that is (ε, δ)-DP, when

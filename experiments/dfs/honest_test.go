@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/theory"
+	"pawl/evidence/theory"
 )
 
 // The noise of class sums, and of nothing else, has the deviation that a replaced row

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/theory"
 )
 
 // Paper names the source of all replays that use this package.

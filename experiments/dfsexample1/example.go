@@ -9,9 +9,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // Experiment is the replay.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // Experiment is the replay.

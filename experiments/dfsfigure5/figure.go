@@ -8,9 +8,9 @@ import (
 	"math"
 	"strings"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // Experiment is the replay.

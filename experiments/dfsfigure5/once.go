@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/evidence/theory"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // Rows of each class to train and to test.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/dataset"
-	"pawl/theory"
+	"pawl/data/dataset"
+	"pawl/evidence/theory"
 )
 
 // made has two classes that share no feature of theirs, and a common one.

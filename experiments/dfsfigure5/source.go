@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
 )
 
 // source holds rows of norm 1 by class.

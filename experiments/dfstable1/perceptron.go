@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 
+	"pawl/compute/nn"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/images"
-	"pawl/nn"
-	"pawl/schema"
-	"pawl/theory"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/evidence/theory"
 	"pawl/workflow"
 )
 

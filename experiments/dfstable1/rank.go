@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"pawl/evidence/theory"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // sums are sums and sums of squares of features by class.

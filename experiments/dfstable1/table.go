@@ -8,10 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
-	"pawl/theory"
 )
 
 // Experiment is the replay.

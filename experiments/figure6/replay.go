@@ -9,13 +9,13 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/curves"
 	"pawl/experiments/lab"
-	"pawl/theory"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

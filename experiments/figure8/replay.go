@@ -5,12 +5,12 @@ package figure8
 import (
 	"context"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/experiments"
 	"pawl/experiments/curves"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
-	"pawl/nn"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

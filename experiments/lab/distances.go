@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"pawl/core/release"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // distances reads what was released with noise of that deviation on every number.

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"context"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/images"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/images"
+	"pawl/data/schema"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Images are a public set of images in memory.

@@ -11,9 +11,9 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/data/schema"
 	"pawl/reader"
-	"pawl/schema"
 	"pawl/workflow"
 )
 

@@ -3,9 +3,9 @@ package lab
 import (
 	"context"
 
-	"pawl/encode"
+	"pawl/compute/zoo"
+	"pawl/data/encode"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Train trains a network on the rows by the plan that the command line would make and

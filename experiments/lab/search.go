@@ -5,13 +5,13 @@ import (
 	"context"
 	"runtime"
 
+	"pawl/compute/nn"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/nn"
-	"pawl/schema"
+	"pawl/data/schema"
 	"pawl/search"
-	"pawl/space"
-	"pawl/space/net"
+	"pawl/search/space"
+	"pawl/search/space/net"
 	"pawl/workflow"
 )
 

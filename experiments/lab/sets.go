@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"pawl/dataset"
-	"pawl/images"
-	"pawl/nn"
-	"pawl/text"
+	"pawl/compute/nn"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/data/text"
 )
 
 // OpenImages reads the first images of a built-in set, so many to train and to test.

@@ -11,7 +11,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/core/release"
-	"pawl/encode"
+	"pawl/data/encode"
 	"pawl/feature"
 )
 

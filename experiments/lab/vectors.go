@@ -1,7 +1,7 @@
 package lab
 
 import (
-	"pawl/images"
+	"pawl/data/images"
 )
 
 // Vectors are rows of numbers with labels as a set that networks take.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/theory"
 )
 
 // Experiment is the replay.

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"slices"
 
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
-	"pawl/encode"
+	"pawl/data/encode"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pawl/advise"
+	"pawl/evidence/advise"
 )
 
 // Checked is how the advice did on the whole table.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pawl/advise"
+	"pawl/evidence/advise"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/workflow"

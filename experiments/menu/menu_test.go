@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"pawl/advise"
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/evidence/advise"
 	"pawl/experiments"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/advise"
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/evidence/advise"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Judged are the ε at which the advice is judged. Others are measured for thresholds on

@@ -13,13 +13,13 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/nn"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Settings of a scale.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
 	"pawl/feature/aware"
 )
 

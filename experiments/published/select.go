@@ -6,9 +6,9 @@ import (
 	"runtime"
 	"sync"
 
-	"pawl/evolve"
 	"pawl/experiments"
 	"pawl/feature"
+	"pawl/search/evolve"
 )
 
 // Genetic chooses the columns of the largest merit by the published genetic search of

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
 	"pawl/experiments"
 )
 

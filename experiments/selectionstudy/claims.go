@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/data/schema"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/schema"
 )
 
 func columnsOf(t *lab.Table) int {

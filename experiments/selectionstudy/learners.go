@@ -8,10 +8,10 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/intake"
-	"pawl/encode"
+	"pawl/data/encode"
+	"pawl/data/schema"
 	"pawl/experiments/lab"
 	"pawl/model"
-	"pawl/schema"
 	"pawl/workflow"
 )
 

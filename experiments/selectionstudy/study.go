@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"pawl/dataset"
+	"pawl/data/dataset"
+	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/published"
-	"pawl/theory"
 )
 
 // Experiment is the study.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pawl/data/schema"
 	"pawl/experiments/lab"
-	"pawl/schema"
 )
 
 // declared is a public schema of features and a target.

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"pawl/compute/zoo"
 	"pawl/core/gradient"
+	"pawl/data/images"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
-	"pawl/images"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

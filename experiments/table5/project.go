@@ -1,8 +1,8 @@
 package table5
 
 import (
+	"pawl/data/images"
 	"pawl/experiments/lab"
-	"pawl/images"
 )
 
 // project replaces images by their principal components, fitted on the training images

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"sync"
 
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
 	"pawl/core/accountant"
-	"pawl/dataset"
+	"pawl/data/dataset"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/nn"
 	"pawl/workflow"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

@@ -5,10 +5,10 @@ package table6
 import (
 	"context"
 
+	"pawl/compute/zoo"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
-	"pawl/zoo"
 )
 
 // Experiment is the replay.

@@ -6,15 +6,15 @@ import (
 	"context"
 	"fmt"
 
+	"pawl/compute/nn"
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/release"
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/nets"
-	"pawl/nn"
 	"pawl/search"
-	"pawl/space"
+	"pawl/search/space"
 	"pawl/workflow"
 )
 

@@ -11,7 +11,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Descent is DP-SGD on one dense layer of two outputs under categorical cross-entropy.

@@ -6,7 +6,7 @@ import (
 	"pawl/core/convex"
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // NoPrivacy is the epsilon that the papers take for none.

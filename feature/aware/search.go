@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"pawl/core/entropy"
-	"pawl/evolve"
 	"pawl/feature"
+	"pawl/search/evolve"
 )
 
 // Matrix returns the exact symmetrical uncertainties of the training rows, without any

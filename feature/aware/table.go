@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 
 	"pawl/core/intake"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Table is a public table of columns in [0, 1] with a label of 0 or 1.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // chunk is the number of rows that are summed in one go. Partial sums are added

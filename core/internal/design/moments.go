@@ -3,7 +3,7 @@ package design
 import (
 	"sync"
 
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // Stripes of rows are summed apart and added in order, so a result does not

@@ -9,7 +9,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 func TestPackedSumMatchesDenseRows(t *testing.T) {

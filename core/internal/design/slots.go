@@ -1,6 +1,6 @@
 package design
 
-import "pawl/encode"
+import "pawl/data/encode"
 
 // slot is a run of table blocks of which a row has at most one: one look-up serves
 // them all. Their levels lie side by side in the table of all levels.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pawl/core/internal/sealed"
-	"pawl/encode"
+	"pawl/data/encode"
 )
 
 // sparse holds the coordinates of sparse blocks that are not 0, row after row.

@@ -8,8 +8,8 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/encode"
-	"pawl/schema"
+	"pawl/data/encode"
+	"pawl/data/schema"
 )
 
 func sparseSchema() *schema.Schema {

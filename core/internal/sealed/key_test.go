@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // What was read for a rehearsal names its assignment and opens to nobody.

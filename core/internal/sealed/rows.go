@@ -15,7 +15,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/identity"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 const redacted = "sealed.Rows(redacted)"

@@ -11,7 +11,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 const secret = 424242.5

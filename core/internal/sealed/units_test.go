@@ -6,7 +6,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Rows of one unit share a number where a unit may own several; where it owns one,

@@ -13,7 +13,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 // Run checks a store. open returns a new, empty store; Run closes it.

@@ -17,7 +17,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
 	"pawl/core/ledger/pricing"
-	"pawl/schema"
+	"pawl/data/schema"
 )
 
 var ctx = context.Background()

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"os"
 
-	"pawl/audit"
-	"pawl/audit/bound"
 	"pawl/core/entropy"
+	"pawl/evidence/audit"
+	"pawl/evidence/audit/bound"
 )
 
 func main() {

@@ -1,0 +1,97 @@
+package nn
+
+import "pawl/compute/kernel"
+
+// conv2d maps images x (n×H×W×C) to y (n×H'×W'×F). Group g convolves the channels
+// [g·C/groups, (g+1)·C/groups) to the filters [g·F/groups, (g+1)·F/groups).
+//
+// Its linear map has one row for each output position: the window's pixels, in
+// order (row, column, channel of the group), m = kernel·kernel·C/groups of them
+// (im2col); pixels outside of the image are zeros. Those rows are its trace.
+type conv2d struct {
+	affine
+	window
+	conv *kernel.Conv
+	// standard says that the filters in use are those of the parameters, standardized.
+	standard bool
+}
+
+func newConv2d(f affine, w window) (*conv2d, error) {
+	c, err := kernel.NewConv(kernel.ConvShape{
+		Height: w.in.Height, Width: w.in.Width, Channels: w.in.Channels, KernelHeight: w.size, KernelWidth: w.size,
+		Filters: w.out.Channels, Stride: w.stride, Groups: f.groups, Same: w.same,
+	})
+	return &conv2d{affine: f, window: w, conv: c}, err
+}
+
+// together is how many rows are multiplied at a time: enough to fill the kernel's
+// blocks, few enough to stay in the cache from im2col to the product.
+const together = 168
+
+func (l *conv2d) forward(c *call, s *state, x []float32) []float32 {
+	in, out := l.in.Size(), l.out.Size()
+	y := grow(&s.y, c.n*out)
+	for g := range l.groups {
+		w, b := l.group(c.params, c.net.frozen, g)
+		if l.standard {
+			w = s.standardized(&l.affine, g).set(w)
+		}
+		l.conv.PackGroup(&s.conv, g, w, c.record != nil && c.wantInput)
+		for i := g * l.n; i < len(y); i += l.out.Channels {
+			copy(y[i:i+l.n], b)
+		}
+	}
+	// Rows that no trace needs are made and forgotten inside the product.
+	if c.record == nil || l.part != TrainAll {
+		l.conv.Forward(y, x, c.n, &s.conv, true)
+		return y
+	}
+	size := l.t * l.m
+	a := grow(&s.a, l.groups*c.n*size)
+	few := max(1, together/l.t)
+	for g := range l.groups {
+		rows := a[g*c.n*size : (g+1)*c.n*size]
+		for i := 0; i < c.n; i += few {
+			end := min(i+few, c.n)
+			part := rows[i*size : end*size]
+			l.conv.Patches(part, x[i*in:end*in], end-i, g)
+			l.conv.Multiply(y[i*out:end*out], part, end-i, g, &s.conv, true)
+		}
+	}
+	return y
+}
+
+func (l *conv2d) backward(c *call, s *state, dy []float32) []float32 {
+	var dx []float32
+	if c.wantInput {
+		dx = grow(&s.dx, c.n*l.in.Size())
+		l.conv.InputGradient(dx, dy, c.n, &s.conv)
+	}
+	for g := range l.groups {
+		if l.part != TrainAll {
+			break
+		}
+		own := dy
+		if l.groups > 1 {
+			size := c.n * l.t * l.n
+			own = grow(&s.g, l.groups*size)[g*size : (g+1)*size]
+			collect(own, dy, l.out.Channels, g*l.n, l.n)
+		}
+		size := c.n * l.t * l.m
+		l.trace(c, s.a[g*size:(g+1)*size], own, g, s.chain(l, g))
+	}
+	l.traceBias(c, s, dy)
+	return dx
+}
+
+func (l *conv2d) memory(_, wantInput bool) int {
+	return l.out.Size() + when(l.part == TrainAll, l.groups*l.t*l.m) + when(wantInput, l.in.Size()) +
+		when(l.part == TrainAll && l.groups > 1, l.out.Size()) + when(l.part == TrainBias, l.t)
+}
+
+// collect copies columns lo to lo+n of all (rows×width) to own (rows×n).
+func collect(own, all []float32, width, lo, n int) {
+	for i, j := lo, 0; j < len(own); i, j = i+width, j+n {
+		copy(own[j:j+n], all[i:i+n])
+	}
+}

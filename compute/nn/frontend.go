@@ -1,0 +1,129 @@
+package nn
+
+import (
+	"math"
+	"sync"
+
+	"pawl/compute/kernel"
+)
+
+// dct maps images x (n×H×W×C) to y (n×k): of the orthonormal 2-D DCT-II of each
+// channel the k/C lowest frequencies, ordered by i+j and then by i, channel after
+// channel; then all k numbers of an example are divided by their root mean square,
+// so that its norm is √k. An example of zeros stays zero.
+//
+// coefficient(i,j) = Σ_{y,x} image(y,x)·c_i(y)·c_j(x), where c_0 = √(1/H) and
+// c_i(y) = √(2/H)·cos(π(2y+1)i/2H), and likewise with W. It depends on no data and
+// stands before the first trainable layer, so it has no backward pass.
+type dct struct {
+	in Shape
+	k  int
+	// basis returns the transform, (H·W·C)×k, built when it is first used: most
+	// nets are only looked at.
+	basis func() *kernel.Packed
+}
+
+func newDCT(in Shape, k int) *dct {
+	return &dct{in, k, sync.OnceValue(func() *kernel.Packed { return basis(in, k) })}
+}
+
+func basis(in Shape, k int) *kernel.Packed {
+	b := make([]float32, in.Size()*k)
+	each := k / in.Channels
+	rows, columns := cosines(in.Height), cosines(in.Width)
+	at := 0
+	for sum := 0; at < each; sum++ {
+		for i := max(0, sum-in.Width+1); i <= min(sum, in.Height-1) && at < each; i++ {
+			for y := range in.Height {
+				for x := range in.Width {
+					v := float32(rows[i*in.Height+y] * columns[(sum-i)*in.Width+x])
+					for ch := range in.Channels {
+						b[((y*in.Width+x)*in.Channels+ch)*k+ch*each+at] = v
+					}
+				}
+			}
+			at++
+		}
+	}
+	return kernel.Pack(kernel.Dense(b, in.Size(), k))
+}
+
+// cosines is the n×n table of c_i(y).
+func cosines(n int) []float64 {
+	table := make([]float64, n*n)
+	for i := range n {
+		for y := range n {
+			table[i*n+y] = cosine(i, y, n)
+		}
+	}
+	return table
+}
+
+// cosine is c_i(y) of a side of n pixels.
+func cosine(i, y, n int) float64 {
+	if i == 0 {
+		return math.Sqrt(1 / float64(n))
+	}
+	// The angle is reduced in whole numbers: (2y+1)·i grows far beyond 2π.
+	turn := (2*y + 1) * i % (4 * n)
+	return math.Sqrt(2/float64(n)) * math.Cos(math.Pi*float64(turn)/float64(2*n))
+}
+
+func (l *dct) forward(c *call, s *state, x []float32) []float32 {
+	y := grow(&s.y, c.n*l.k)
+	kernel.MatMulPacked(kernel.Dense(y, c.n, l.k), kernel.Dense(x, c.n, l.in.Size()), l.basis(), false)
+	for i := 0; i < len(y); i += l.k {
+		row := y[i : i+l.k]
+		divide(row, 0, math.Sqrt(squares(row, 0)/float64(l.k)))
+	}
+	return y
+}
+
+func (l *dct) backward(*call, *state, []float32) []float32 { return nil }
+
+func (l *dct) memory(_, _ bool) int { return l.k }
+
+// standardize maps x (n×d) to (x − mean)/deviation of the same example, y (n×d),
+// where deviation² is the mean of the squares. A constant example becomes zero.
+// It stands before the first trainable layer, so it has no backward pass.
+type standardize struct{ d int }
+
+func (l *standardize) forward(c *call, s *state, x []float32) []float32 {
+	y := grow(&s.y, len(x))
+	for i := 0; i < len(x); i += l.d {
+		row := y[i : i+l.d]
+		copy(row, x[i:i+l.d])
+		mean := 0.0
+		for _, v := range row {
+			mean += float64(v)
+		}
+		mean /= float64(l.d)
+		divide(row, mean, math.Sqrt(squares(row, mean)/float64(l.d)))
+	}
+	return y
+}
+
+func (l *standardize) backward(*call, *state, []float32) []float32 { return nil }
+
+func (l *standardize) memory(_, _ bool) int { return l.d }
+
+// squares is Σ (v − mean)².
+func squares(row []float32, mean float64) float64 {
+	s := 0.0
+	for _, v := range row {
+		d := float64(v) - mean
+		s += d * d
+	}
+	return s
+}
+
+// divide sets row to (row − mean)/by, and to 0 where by is 0.
+func divide(row []float32, mean, by float64) {
+	if by == 0 {
+		clear(row)
+		return
+	}
+	for i, v := range row {
+		row[i] = float32((float64(v) - mean) / by)
+	}
+}

@@ -1,0 +1,73 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/compute/kernel"
+)
+
+// pca maps images x (n×d) to y (n×k): (x − μ)·B, divided by the example's root mean
+// square like dct's, so that its norm is √k. μ and the columns of B are the mean and the
+// first principal components of training rows that somebody has looked at: published
+// procedures do so without paying, which is why only a replay on public data may use it.
+// It stands before the first trainable layer, so it has no backward pass.
+type pca struct {
+	d, k int
+	// frozen is the place of μ and then B (row-major) in the frozen vector.
+	frozen int
+}
+
+func (l *pca) forward(c *call, s *state, x []float32) []float32 {
+	mean := c.net.frozen[l.frozen : l.frozen+l.d]
+	basis := c.net.frozen[l.frozen+l.d : l.frozen+l.d+l.d*l.k]
+	centred := grow(&s.dx, len(x)) // no gradient comes this way
+	for i, v := range x {
+		centred[i] = v - mean[i%l.d]
+	}
+	y := grow(&s.y, c.n*l.k)
+	kernel.MatMul(kernel.Dense(y, c.n, l.k), kernel.Dense(centred, c.n, l.d), kernel.Dense(basis, l.d, l.k), false)
+	for i := 0; i < len(y); i += l.k {
+		row := y[i : i+l.k]
+		divide(row, 0, math.Sqrt(squares(row, 0)/float64(l.k)))
+	}
+	return y
+}
+
+func (l *pca) backward(*call, *state, []float32) []float32 { return nil }
+
+func (l *pca) memory(_, _ bool) int { return l.d + l.k }
+
+// Components is the number of inputs and of principal components of the net's pca
+// layer, zeros for a net without one. Its numbers are part of Frozen.
+func (n *Net) Components() (inputs, components int) {
+	if l := n.pca(); l != nil {
+		return l.d, l.k
+	}
+	return 0, 0
+}
+
+// SetComponents sets the mean (inputs numbers) and the basis (inputs×components,
+// row-major).
+func (n *Net) SetComponents(mean, basis []float32) error {
+	l := n.pca()
+	if l == nil || len(mean) != l.d || len(basis) != l.d*l.k {
+		return fmt.Errorf("network: %d and %d numbers do not fit its principal components", len(mean), len(basis))
+	}
+	l.set(n.frozen, mean, basis)
+	return nil
+}
+
+func (l *pca) set(frozen, mean, basis []float32) {
+	copy(frozen[l.frozen:], mean)
+	copy(frozen[l.frozen+l.d:], basis)
+}
+
+func (n *Net) pca() *pca {
+	for _, o := range n.ops {
+		if l, ok := o.(*pca); ok {
+			return l
+		}
+	}
+	return nil
+}

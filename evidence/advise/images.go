@@ -1,0 +1,101 @@
+package advise
+
+import (
+	"fmt"
+
+	"pawl/compute/scatter"
+)
+
+// ImageFacts are what the recipe of a fit of images, or of rows of features, may depend
+// on.
+type ImageFacts struct {
+	// Height, Width and Channels are the shape; rows of d features are 1×1×d.
+	Height, Width, Channels int
+	// Rows is the public number of rows that train, Ratio their r = n/σ₁(ε, δ), or 0 where
+	// it is not known: the rules then take r for large.
+	Rows    float64
+	Ratio   float64
+	Epsilon float64
+	Preset  Preset
+	// Features is "" or auto, scatter, or all (the numbers as they are).
+	Features string
+}
+
+// ImageRecipe names a network of the zoo and the numbers of its training.
+type ImageRecipe struct {
+	Model  string
+	Batch  int
+	Epochs float64
+	// Useful says that more than a guess is to be expected.
+	Useful bool
+	Rules  []Rule
+}
+
+// flat says that the rows are features already.
+func (f ImageFacts) flat() bool { return f.Height == 1 && f.Width == 1 }
+
+// ChooseImages returns the recipe of a linear model: softmax regression on features that
+// depend on no data. It fails where features are asked for that the shape does not have.
+func ChooseImages(f ImageFacts) (ImageRecipe, error) {
+	_, unscattered := scatter.Size(f.Height, f.Width, f.Channels)
+	var r ImageRecipe
+	switch {
+	case f.Features == "scatter" && f.flat():
+		return r, fmt.Errorf("scatter takes images, and these are rows of %d features", f.Channels)
+	case f.Features == "scatter" && unscattered != nil:
+		return r, unscattered
+	case f.flat() && f.Features != "all":
+		r.Model = "features-linear"
+		r.Rules = append(r.Rules, by(ruleFeatures, "", "the rows are features, not pixels: shape 1×1×"+fmt.Sprint(f.Channels)))
+	case f.flat():
+		r.Model = "logistic" // the numbers as they are
+		r.Rules = append(r.Rules, by(rulePixels, "softmax regression on the numbers as they are", "asked for"))
+	case f.Features == "all" || unscattered != nil || f.Features != "scatter" && f.below(scatterFrom):
+		r.Model = "features-linear"
+		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
+	default:
+		r.Model = "scatter-linear"
+		r.Rules = append(r.Rules, by(ruleScatter, "", "features that depend on no data cost nothing, and a convex model of few steps wants little noise"))
+	}
+	if r.Useful = !f.below(hopelessImages); !r.Useful {
+		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))
+	}
+	r.lots(f)
+	return r, nil
+}
+
+// below says that r is known and below a threshold.
+func (f ImageFacts) below(threshold float64) bool { return f.Ratio > 0 && f.Ratio < threshold }
+
+func pixelReason(f ImageFacts, unscattered error) string {
+	switch {
+	case f.Features == "all":
+		return "asked for"
+	case unscattered == nil:
+		return fmt.Sprintf("r = %.3g is below %d: the noise of thousands of scattering features and of their mean would cost more than they bring", f.Ratio, scatterFrom)
+	}
+	return "scattering does not take this shape: " + unscattered.Error()
+}
+
+// lots chooses batch and epochs. What counts is batch·√steps/σ, which grows with both
+// towards that of full-batch steps; how fast depends on ε.
+func (r *ImageRecipe) lots(f ImageFacts) {
+	batch, epochs := 4096.0, 60.0
+	switch {
+	case f.Epsilon <= fewEpochsTo:
+		epochs = 10
+	case f.Epsilon <= someEpochsTo:
+		epochs = 20
+	case f.Epsilon <= manyEpochsTo:
+		epochs = 40
+	}
+	switch f.Preset {
+	case Quick:
+		epochs /= 2
+	case Thorough:
+		batch, epochs = 2*batch, 2*epochs
+	}
+	r.Batch, r.Epochs = int(max(min(batch, f.Rows/2), 1)), epochs
+	r.Rules = append(r.Rules, by(ruleLots, fmt.Sprintf("lots of about %d rows, %g epochs", r.Batch, r.Epochs),
+		fmt.Sprintf("%.0f rows at ε %g: signal over noise, batch·√steps/σ, is within a tenth of what any number of steps reaches", f.Rows, f.Epsilon)))
+}

@@ -1,0 +1,99 @@
+package advise
+
+import (
+	"fmt"
+
+	"pawl/data/encode"
+	"pawl/data/schema"
+)
+
+// TextBuckets is the number of places that the tokens of a text are hashed to where
+// the schema names none. More cost no accuracy: the noise in a score depends on a row's
+// norm, and fewer tokens share a place.
+const TextBuckets = 16384
+
+// each calls f for the columns that a model may use.
+func (f Facts) each(call func(c *schema.Column)) {
+	named := f.named()
+	for i := range f.Schema.Columns {
+		c := &f.Schema.Columns[i]
+		if c.Type != schema.Ignore && c.Name != f.Target && c.Name != f.Schema.Unit.Column && (f.Attributes == nil || named[c.Name]) {
+			call(c)
+		}
+	}
+}
+
+// checkWide refuses learners that know no texts and vectors.
+func (f Facts) checkWide() error {
+	wide := ""
+	f.each(func(c *schema.Column) {
+		if c.Wide() {
+			wide = c.Name
+		}
+	})
+	switch f.Learner {
+	case Descent, Majority, Mean:
+		return nil
+	}
+	switch {
+	case wide == "":
+		return nil
+	case f.Learner != "":
+		return fmt.Errorf("model %q knows no texts or vectors, such as column %q; the linear model does", f.Learner, wide)
+	case f.Delta == 0:
+		return fmt.Errorf("a model of texts or vectors, such as column %q, needs delta > 0", wide)
+	}
+	return nil
+}
+
+// looks is the number of numbers that one row shows to a step: of a text as many as
+// a long message has words, since how many there are is no public fact.
+func (f Facts) looks() float64 {
+	const ofText = 64
+	n := 0.0
+	f.each(func(c *schema.Column) {
+		switch c.Type {
+		case schema.Text:
+			n += ofText
+		case schema.Vector:
+			n += float64(c.Dimension)
+		default:
+			n++
+		}
+	})
+	return n
+}
+
+// bag sets what an encoding of texts, vectors and very many columns needs, and says why.
+func (f Facts) bag(o *encode.Options) []Rule {
+	var rules []Rule
+	bag, texts, vectors, buckets := 0, 0, 0, 0
+	f.each(func(c *schema.Column) {
+		switch {
+		case c.Type == schema.Text:
+			texts++
+			buckets = max(buckets, c.Buckets)
+		case c.Type == schema.Vector:
+			vectors++
+		case encode.Baggable(c):
+			bag++
+		}
+	})
+	if bag >= bagFrom {
+		o.Bag = true
+		rules = append(rules, by(ruleBag, fmt.Sprintf("%d columns as one bag: which of them are not 0, as a row of norm 1", bag),
+			fmt.Sprintf("there are at least %d columns of which 0 says that nothing is there", bagFrom)))
+	}
+	if texts > 0 {
+		rules = append(rules, by(ruleText, fmt.Sprintf("words hashed to %d buckets by a fixed rule, presence and not count, as a row of norm 1", buckets),
+			"a vocabulary would be read from the rows; the noise in a score does not grow with the number of buckets"))
+	}
+	if o.Bag || texts+vectors > 0 {
+		o.Intercept = 0.5
+	}
+	if vectors > 0 {
+		rules = append(rules, by(ruleVectors, "",
+			"a guarantee needs rows of bounded norm, and no mean or deviation has to be bought"))
+	}
+	return rules
+}

@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+)
+
+// answer is what account and calibrate print.
+type answer struct {
+	Free            string         `json:"free,omitempty"`
+	Value           *ledger.Number `json:"value,omitempty"`
+	NoiseStdDev     *ledger.Number `json:"noise_std_dev,omitempty"`
+	Target          *ledger.Spend  `json:"target,omitempty"`
+	Training        *training      `json:"training,omitempty"`
+	Privacy         privacyJSON    `json:"privacy"`
+	DeltaAtEpsilon  *deltaJSON     `json:"delta_at_epsilon,omitempty"`
+	PosteriorAtHalf ledger.Number  `json:"posterior_at_half"`
+	TradeOff        []tradeOffJSON `json:"trade_off"`
+	Warnings        []string       `json:"warnings"`
+}
+
+type privacyJSON struct {
+	Epsilon       ledger.Number            `json:"epsilon"`
+	Delta         ledger.Number            `json:"delta"`
+	Relation      dp.Relation              `json:"relation"`
+	Unit          string                   `json:"unit"`
+	Accountant    string                   `json:"accountant"`
+	Order         float64                  `json:"order,omitzero"`
+	EpsilonBounds map[string]ledger.Number `json:"epsilon_bounds,omitzero"`
+	EpsilonLower  *ledger.Number           `json:"epsilon_lower,omitempty"`
+	DeltaBounds   map[string]ledger.Number `json:"delta_bounds,omitzero"`
+	DeltaLower    *ledger.Number           `json:"delta_lower,omitempty"`
+	Events        []json.RawMessage        `json:"events"`
+}
+
+type deltaJSON struct {
+	Epsilon     ledger.Number            `json:"epsilon"`
+	Delta       ledger.Number            `json:"delta"`
+	Accountant  string                   `json:"accountant"`
+	DeltaBounds map[string]ledger.Number `json:"delta_bounds"`
+}
+
+type tradeOffJSON struct {
+	FalsePositives ledger.Number `json:"false_positive_rate"`
+	TruePositives  ledger.Number `json:"true_positive_rate_at_most"`
+}
+
+func newAnswer(p cost, r accountant.Result) (*answer, error) {
+	if p.grouped != nil && strings.HasPrefix(r.Method, "group_") {
+		p = *p.grouped // the smaller price is that of another event
+	}
+	raw, err := dp.Stated{Event: p.event, Relation: p.relation, Unit: p.unit, Group: p.group}.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if math.IsNaN(r.Epsilon) || math.IsNaN(r.Delta) || r.Epsilon < 0 || r.Delta < 0 {
+		return nil, fmt.Errorf("the accountant returned no number: nothing is claimed")
+	}
+	return &answer{
+		Privacy: privacyJSON{
+			Epsilon: ledger.Number(r.Epsilon), Delta: ledger.Number(r.Delta), Relation: p.relation, Unit: p.unit,
+			Accountant: r.Method, Order: r.Order, Events: []json.RawMessage{raw},
+		},
+		PosteriorAtHalf: ledger.Number(accountant.Posterior(r.Epsilon, 0.5)),
+		Warnings:        []string{},
+	}, nil
+}
+
+func numbers(m map[string]float64) map[string]ledger.Number {
+	out := map[string]ledger.Number{}
+	for name, v := range m {
+		out[name] = ledger.Number(v)
+	}
+	return out
+}
+
+func pointer(x float64) *ledger.Number {
+	n := ledger.Number(x)
+	return &n
+}
+
+// answerAtDelta is epsilon at delta with all that is said about it.
+func answerAtDelta(p cost, delta float64) (*answer, error) {
+	r, err := p.epsilon(delta)
+	if err != nil {
+		return nil, relationAdvice(err)
+	}
+	if delta == 0 && math.IsInf(r.Epsilon, 1) {
+		return nil, &usageError{"--delta: no finite epsilon holds at delta 0: not every mechanism of the event is pure", "use a delta well below 1/units, for example 1e-5"}
+	}
+	return answerWith(p, r)
+}
+
+// answerWith says all about an epsilon that is known.
+func answerWith(p cost, r accountant.Result) (*answer, error) {
+	ans, err := newAnswer(p, r)
+	if err != nil {
+		return nil, err
+	}
+	ans.Privacy.EpsilonBounds, ans.Privacy.EpsilonLower = numbers(r.Bounds), pointer(r.Lower)
+	return ans, ans.finish(p, r)
+}
+
+// answerAtEpsilon is delta at epsilon.
+func answerAtEpsilon(p cost, epsilon float64) (*answer, error) {
+	r, err := p.delta(epsilon)
+	if err != nil {
+		return nil, relationAdvice(err)
+	}
+	ans, err := newAnswer(p, r)
+	if err != nil {
+		return nil, err
+	}
+	ans.Privacy.DeltaBounds, ans.Privacy.DeltaLower = numbers(r.Bounds), pointer(r.Lower)
+	return ans, ans.finish(p, r)
+}
+
+func (ans *answer) addDelta(p cost, epsilon float64) error {
+	r, err := p.delta(epsilon)
+	if err != nil {
+		return relationAdvice(err)
+	}
+	ans.DeltaAtEpsilon = &deltaJSON{ledger.Number(epsilon), ledger.Number(r.Delta), r.Method, numbers(r.Bounds)}
+	return nil
+}
+
+// finish adds the trade-off curve and what a person should know.
+func (ans *answer) finish(p cost, r accountant.Result) error {
+	curve, err := curveOf(p, r)
+	if err != nil {
+		return relationAdvice(err)
+	}
+	for _, fpr := range []float64{0.001, 0.01, 0.05, 0.1} {
+		ans.TradeOff = append(ans.TradeOff, tradeOffJSON{ledger.Number(fpr), ledger.Number(truePositives(curve, fpr))})
+	}
+	switch eps := r.Epsilon; {
+	case math.IsInf(eps, 1) || r.Delta >= 1:
+		ans.Warnings = append(ans.Warnings, "no privacy: nothing bounds what the output gives away about one "+ans.Privacy.Unit)
+	case eps > certain:
+		ans.Warnings = append(ans.Warnings, "this is no protection: at this epsilon an attacker may become certain")
+	case eps == 0 && curve[len(curve)-1].delta == 0:
+		ans.Warnings = append(ans.Warnings, "epsilon 0: the output does not depend on any one "+ans.Privacy.Unit)
+	case eps == 0 && ans.Privacy.EpsilonLower != nil:
+		ans.Warnings = append(ans.Warnings, fmt.Sprintf("epsilon 0 is no mistake: the output depends so little on any one %s that delta %s covers all of it (delta at epsilon 0 is %s)",
+			ans.Privacy.Unit, short(r.Delta), short(curve[len(curve)-1].delta)))
+	}
+	return nil
+}
+
+// certain is an epsilon from which on an attacker may be sure to 1 in 10⁸. The points
+// of the trade-off curve take long there, and bound nothing.
+const certain = 20
+
+type pair struct{ epsilon, delta float64 }
+
+// curveOf is a number of (epsilon, delta) that the plan satisfies. The last has
+// epsilon 0: delta is then the total variation between neighbours. The others lie
+// where the best attacks at false positive rates of 0.1 % to 10 % have theirs.
+func curveOf(p cost, known accountant.Result) ([]pair, error) {
+	if known.Epsilon > certain {
+		return []pair{{known.Epsilon, known.Delta}, {0, 1}}, nil
+	}
+	if p.curve != nil {
+		deltas := []float64{1e-3, 5e-3, 0.03, 0.2, 0.5, 0.75}
+		epsilons, variation, ok, err := p.curve(deltas)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			points := []pair{{known.Epsilon, known.Delta}}
+			for i, e := range epsilons {
+				points = append(points, pair{e, deltas[i]})
+			}
+			return append(points, pair{0, variation}), nil
+		}
+	}
+	variation, err := p.delta(0)
+	if err != nil {
+		return nil, err
+	}
+	points := []pair{{known.Epsilon, known.Delta}}
+	for _, delta := range []float64{1e-3, 5e-3, 0.03, 0.2, 0.5, 0.75} {
+		if delta < variation.Delta {
+			points = append(points, pair{math.Inf(1), delta})
+		}
+	}
+	errs := make([]error, len(points))
+	var wait sync.WaitGroup
+	for i := range points[1:] {
+		wait.Go(func() {
+			r, err := p.epsilon(points[i+1].delta)
+			points[i+1].epsilon, errs[i] = r.Epsilon, err
+		})
+	}
+	wait.Wait()
+	return append(points, pair{0, variation.Delta}), errors.Join(errs...)
+}
+
+// truePositives bounds the true positive rate of every test for one unit at a false
+// positive rate: each (ε, δ) gives
+//
+//	min(e^ε·FPR + δ, 1 − e^(−ε)(1 − δ − FPR))
+//
+// (Kairouz, Oh and Viswanath, arXiv:1311.0776, Theorem 2.1) and the smallest
+// counts. accountant.TruePositiveRate looks for the best ε of one rate; here the
+// rates share the points, because each may take a tenth of a second.
+func truePositives(curve []pair, fpr float64) float64 {
+	best := 1.0
+	for _, p := range curve {
+		best = math.Min(best, math.Min(math.Exp(p.epsilon)*fpr+p.delta, 1-math.Exp(-p.epsilon)*(1-p.delta-fpr)))
+	}
+	return math.Max(best, fpr)
+}
+
+// print writes an answer as JSON or in words.
+func (a *app) print(ans *answer) error {
+	if a.json {
+		return writeJSON(a.out, ans)
+	}
+	p := &ans.Privacy
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	if ans.Free != "" {
+		fmt.Fprintf(t, "%s\t%s\n", ans.Free, full(float64(*ans.Value)))
+	}
+	if ans.NoiseStdDev != nil {
+		fmt.Fprintf(t, "noise_std_dev\t%s\n", full(float64(*ans.NoiseStdDev)))
+	}
+	fmt.Fprintf(t, "epsilon\t%s\n", shownEpsilon(float64(p.Epsilon)))
+	fmt.Fprintf(t, "delta\t%s\n", full(float64(p.Delta)))
+	fmt.Fprintf(t, "method\t%s\n", methodWords(ans))
+	if p.EpsilonLower != nil && *p.EpsilonLower > 0 {
+		fmt.Fprintf(t, "lower bound\tthe exact epsilon is at least %s\n", short(float64(*p.EpsilonLower)))
+	}
+	fmt.Fprintf(t, "relation\t%s\n", p.Relation)
+	if tr := ans.Training; tr != nil {
+		fmt.Fprintf(t, "training\tsteps %d, sampling rate %s, noise multiplier %s\n", tr.Steps, full(tr.SamplingRate), full(tr.NoiseMultiplier))
+		fmt.Fprintf(t, "valid for\tPoisson sampling: every row joins every lot on its own\n")
+	}
+	if d := ans.DeltaAtEpsilon; d != nil {
+		fmt.Fprintf(t, "at epsilon %s\tdelta %s (%s)\n", full(float64(d.Epsilon)), short(float64(d.Delta)), d.Accountant)
+	}
+	fmt.Fprintf(t, "in words\t%s\n", beliefWords(p))
+	for _, x := range ans.TradeOff {
+		if x.FalsePositives == 0.01 {
+			fmt.Fprintf(t, "attacks\tat 1%% false alarms no attack finds more than %s%% of its targets\n", percentUp(float64(x.TruePositives)))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, w := range ans.Warnings {
+		fmt.Fprintf(a.out, "note: %s\n", w)
+	}
+	return nil
+}
+
+// full writes all digits that are needed to read the number back.
+func full(x float64) string {
+	if math.IsInf(x, 1) {
+		return "inf"
+	}
+	return fmt.Sprint(x)
+}
+
+// shownEpsilon has three digits or more, rounded up, and the whole number beside it.
+func shownEpsilon(epsilon float64) string {
+	up := roundedUp(epsilon)
+	if math.IsInf(epsilon, 1) || epsilon == 0 || up == full(epsilon) {
+		return up
+	}
+	return fmt.Sprintf("%s (rounded up from %s)", up, full(epsilon))
+}
+
+func roundedUp(epsilon float64) string {
+	digits := 2
+	if epsilon >= 1e6 && !math.IsInf(epsilon, 1) {
+		return full(decimalUp(epsilon))
+	}
+	if epsilon > 0 && epsilon < 1 {
+		digits = 3 - int(math.Ceil(math.Log10(epsilon)))
+	}
+	return accountant.RoundUp(epsilon, digits)
+}
+
+func percentUp(x float64) string { return accountant.RoundUp(100*x, 2) }
+
+func methodWords(ans *answer) string {
+	p := &ans.Privacy
+	bounds, what := p.EpsilonBounds, "epsilon"
+	if bounds == nil {
+		bounds, what = p.DeltaBounds, "delta"
+	}
+	order := func(m string) string {
+		if strings.HasSuffix(m, "rdp") && p.Order > 0 {
+			return fmt.Sprintf(" (order %s)", short(p.Order))
+		}
+		return ""
+	}
+	text := p.Accountant + order(p.Accountant)
+	var others []string
+	for m, v := range bounds {
+		if m != p.Accountant {
+			others = append(others, fmt.Sprintf("%s %s%s", m, short(float64(v)), order(m)))
+		}
+	}
+	if len(others) == 0 {
+		return text
+	}
+	slices.Sort(others)
+	return fmt.Sprintf("%s; also valid: %s by %s", text, what, strings.Join(others, ", "))
+}
+
+// beliefWords says what epsilon means to somebody who bets at even odds.
+func beliefWords(p *privacyJSON) string {
+	what := fmt.Sprintf("that one %s was in the data", p.Unit)
+	if p.Relation == dp.ReplaceOne {
+		what = fmt.Sprintf("which of two values one %s had", p.Unit)
+	}
+	if math.IsInf(float64(p.Epsilon), 1) || p.Delta >= 1 {
+		return fmt.Sprintf("somebody who was 50%% sure %s may become 100%% sure", what)
+	}
+	belief := percentUp(accountant.Posterior(float64(p.Epsilon), 0.5))
+	if p.Delta == 0 {
+		return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure", what, belief)
+	}
+	return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure, but for a failure chance of %s", what, belief, full(float64(p.Delta)))
+}

@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/core/accountant"
+	"pawl/data/dataset"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/model"
+	"pawl/workflow"
+)
+
+// answer turns facts into advice. For tables it makes the plan that `pawl fit` would
+// make and reads its recipe; for images it asks the rule that fit asks.
+func (f *adviseFlags) answer(args []string) (*advise.Answer, error) {
+	if err := f.check(args); err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		return f.ofNumbers()
+	}
+	data := args[0]
+	info, statErr := os.Stat(data)
+	isFile := statErr == nil && !info.IsDir()
+	if b, ok := dataset.Images(data); ok && !isFile {
+		return f.ofImages(advise.Question{Data: b.Name, Rows: float64(b.Rows), Training: float64(b.Rows), Classes: len(b.Classes)}, b.Shape,
+			fmt.Sprintf("pawl fit %s --epsilon %s", b.Name, f.epsilon))
+	}
+	if b, ok := dataset.Lookup(data); ok && !isFile {
+		s := b.Schema()
+		if f.target == "" {
+			f.target = b.Target
+		}
+		test := workflow.HeldOut
+		if b.HasTest() {
+			test = workflow.Official
+		}
+		return f.ofTable(s, b.Name, int64(b.Rows), test, fmt.Sprintf("pawl fit %s --target %s --epsilon %s%s", b.Name, shell(f.target), f.epsilon, f.asked()))
+	}
+	switch {
+	case statErr != nil && errors.Is(statErr, os.ErrNotExist):
+		return nil, &usageError{fmt.Sprintf("%s: neither a schema nor a built-in data set", data), builtinAdvice(data)}
+	case statErr != nil:
+		return nil, statErr
+	}
+	if lower := strings.ToLower(data); !strings.HasSuffix(lower, ".yaml") && !strings.HasSuffix(lower, ".yml") {
+		return nil, &usageError{fmt.Sprintf("%s: advice reads a schema, never rows", data), fmt.Sprintf("name the YAML file of its schema; pawl init %s writes a template", shell(data))}
+	}
+	return f.ofSchema(data)
+}
+
+// check refuses what contradicts itself and says what is missing.
+func (f *adviseFlags) check(args []string) error {
+	bad := func(msg, advice string) error { return &usageError{msg, advice} }
+	g := f.given
+	if len(args) == 1 {
+		names := []string{"attributes", "classes", "task", "numeric", "text", "images", "vectors"}
+		if _, err := os.Stat(args[0]); err != nil {
+			names = append(names, "rows") // a built-in's number is known
+		}
+		for _, name := range names {
+			if g[name] {
+				return bad(fmt.Sprintf("--%s contradicts DATA, which says that itself", name), "leave out one of the two")
+			}
+		}
+	} else {
+		for _, name := range []string{"target", "features"} {
+			if g[name] {
+				return bad(fmt.Sprintf("--%s names columns, and there are none without DATA", name), "name a data set or a schema first")
+			}
+		}
+		var missing []string
+		for _, name := range []string{"rows", "attributes", "task", "epsilon"} {
+			if !g[name] && !(name == "attributes" && (f.images != "" || f.text || g["vectors"])) && !(name == "task" && f.images != "") {
+				missing = append(missing, "--"+name)
+			}
+		}
+		if missing != nil {
+			return bad("missing: "+strings.Join(missing, ", "), "example: pawl advise --rows 22750 --attributes 14 --task classification --epsilon 0.1; on a terminal, pawl advise alone asks")
+		}
+	}
+	if f.epsilon == "" {
+		return bad("no epsilon: say how much privacy the job may cost", "example: --epsilon 1")
+	}
+	if g["rows"] && !(f.rows >= 1 && f.rows <= 1e12) {
+		return bad("--rows must be a whole number from 1", "the rows of the data set")
+	}
+	if len(args) == 1 {
+		return nil
+	}
+	kinds := 0
+	for _, name := range []string{"text", "images", "vectors"} {
+		if g[name] {
+			kinds++
+		}
+	}
+	switch {
+	case kinds > 1:
+		return bad("--text, --images and --vectors exclude each other", "give the one that the data are")
+	case g["images"] && (g["attributes"] || g["numeric"]):
+		return bad("--images have pixels and no attributes", "leave out --attributes and --numeric")
+	case f.images != "" && f.task == "":
+		f.task = "classification"
+	}
+	switch {
+	case f.task != "classification" && f.task != "regression":
+		return bad(fmt.Sprintf("unknown task %q", f.task), "--task classification or --task regression")
+	case f.task == "regression" && g["classes"]:
+		return bad("--classes contradicts --task regression, whose target is a number", "leave out one of the two")
+	case f.task == "regression" && g["images"]:
+		return bad("a regression on images is not offered", "--task classification")
+	case f.task == "classification" && g["classes"] && f.classes > f.rows:
+		return bad(fmt.Sprintf("--classes %d of --rows %d: more classes than rows", f.classes, f.rows), "the number of classes is a public fact of the target")
+	case f.classes < 2 || f.classes > 10000:
+		return bad("--classes must be from 2 to 10000", "the number of classes is a public fact of the target")
+	case g["attributes"] && !(f.attributes >= 0 && f.attributes <= 100_000):
+		return bad("--attributes must be from 0 to 100000", "the columns beside the target")
+	case f.attributes == 0 && !f.text && f.images == "" && !g["vectors"]:
+		return bad("--attributes 0 leaves nothing to learn from", "the columns beside the target, at least 1")
+	case g["numeric"] && !(f.numeric >= 0 && f.numeric <= f.attributes):
+		return bad("--numeric must be from 0 to --attributes", "how many of the attributes are numbers")
+	case g["vectors"] && !(f.vectors >= 1 && f.vectors <= 1<<16):
+		return bad("--vectors must be from 1 to 65536", "the length of a vector")
+	}
+	return nil
+}
+
+// asked repeats flags that change what fit does.
+func (f *adviseFlags) asked() string {
+	s := ""
+	for _, x := range []struct{ flag, value, usual string }{{"delta", f.delta, ""}, {"model", f.model, "auto"}, {"features", f.features, "auto"}, {"preset", f.preset, "balanced"}} {
+		if x.value != x.usual && x.value != "" {
+			s += fmt.Sprintf(" --%s %s", x.flag, shell(x.value))
+		}
+	}
+	return s
+}
+
+// ofNumbers declares a table as the flags describe it.
+func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
+	q := advise.Question{Rows: float64(f.rows), Training: float64(f.rows)}
+	if f.images != "" {
+		shape, err := parseShape(f.images)
+		if err != nil {
+			return nil, err
+		}
+		if !f.given["classes"] {
+			f.classes = 10
+			q.Assumed = append(q.Assumed, "10 classes (--classes)")
+		}
+		q.Classes = int(f.classes)
+		folder := "FOLDER with one sub-folder of PNG files per class"
+		if c := shape[2]; c != 1 && c != 3 {
+			folder = "FOLDER an npy file of images, with --labels and --classes"
+		}
+		return f.ofImages(q, shape, fmt.Sprintf("pawl train FOLDER --rows %d --model MODEL --epsilon %s, %s", f.rows, f.epsilon, folder))
+	}
+	var assumed []string
+	numeric := f.numeric
+	if !f.given["numeric"] && f.attributes > 0 {
+		numeric = (f.attributes + 1) / 2
+		assumed = append(assumed, fmt.Sprintf("%d of the attributes are numbers, the others categories (--numeric)", numeric))
+	}
+	s := &schema.Schema{Version: schema.Version, Dataset: "data", Unit: schema.Unit{Name: "row", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: f.rows}}
+	for i := range f.attributes {
+		c := schema.Column{Name: fmt.Sprintf("attribute_%d", i+1), Type: schema.Numeric, Upper: 1}
+		if i >= numeric {
+			c = schema.Column{Name: c.Name, Type: schema.Categorical, Categories: []string{"a", "b", "c", "d"}}
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	if f.text {
+		s.Columns = append(s.Columns, schema.Column{Name: "text", Type: schema.Text})
+	}
+	if f.vectors > 0 {
+		s.Columns = append(s.Columns, schema.Column{Name: "key", Type: schema.Ignore}, schema.Column{Name: "vector", Type: schema.Vector, Dimension: int(f.vectors), Key: "key"})
+	}
+	y := schema.Column{Name: "y", Type: schema.Boolean}
+	switch {
+	case f.task == "regression":
+		y = schema.Column{Name: "y", Type: schema.Numeric, Upper: 1}
+	case f.classes > 2:
+		y.Type = schema.Categorical
+		for i := range f.classes {
+			y.Categories = append(y.Categories, strconv.FormatInt(i+1, 10))
+		}
+	}
+	s.Columns = append(s.Columns, y)
+	test := workflow.HeldOut
+	if f.publicTest {
+		test = workflow.TestFile
+	} else {
+		assumed = append(assumed, "rows that fit holds out do the scoring (--public-test if a public file does)")
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	f.target = "y"
+	next := fmt.Sprintf("pawl init DATA.csv, fill in the schema, then pawl fit DATA.csv --schema DATA.yaml --target COLUMN --epsilon %s%s", f.epsilon, f.asked())
+	if f.vectors > 0 {
+		next += " --embeddings VECTORS.npy --key COLUMN"
+	}
+	answer, err := f.ofTable(s, "", f.rows, test, next)
+	if err == nil {
+		answer.Facts.Assumed = append(assumed, answer.Facts.Assumed...)
+	}
+	return answer, err
+}
+
+func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
+	s, err := schema.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	rows := f.rows
+	declared := s.Rows.Kind == schema.RowsDeclared || s.Rows.Kind == schema.RowsAbout
+	switch {
+	case declared && f.given["rows"] && rows != s.Rows.N:
+		return nil, &usageError{"--rows contradicts the schema, which declares another number", "leave out --rows"}
+	case declared:
+		rows = s.Rows.N
+	case !f.given["rows"]:
+		return nil, &usageError{fmt.Sprintf("%s declares no number of rows, and advice never counts them", path), "give about how many there are with --rows"}
+	}
+	test := workflow.HeldOut
+	if f.publicTest {
+		test = workflow.TestFile
+	}
+	name := s.Dataset
+	if name == "" {
+		name = baseName(path)
+	}
+	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", shell(path), shell(f.target), f.epsilon, f.asked()))
+	if err == nil && !declared {
+		answer.Facts.Assumed = append(answer.Facts.Assumed, "the number of rows of --rows; fit takes the schema's, and pays for it where it is private")
+	}
+	return answer, err
+}
+
+// ofTable asks the plan that fit would make.
+func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test workflow.TestKind, next string) (*advise.Answer, error) {
+	s.SetBuckets(advise.TextBuckets)
+	in := workflow.Input{
+		Dataset: name, Schema: s, Public: s.Public, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Rows: rows, Test: test,
+		Preset: advise.Preset(f.preset), Model: f.model, Accountant: accountant.MethodMin,
+	}
+	if f.features != "auto" && f.features != "all" && f.features != "" {
+		in.Features = list(f.features)
+	}
+	if name == "" {
+		in.Dataset = "data"
+	}
+	plan, err := workflow.NewPlan(in)
+	if err != nil {
+		return nil, err
+	}
+	facts := plan.Facts()
+	q := advise.Question{Data: name, Task: string(facts.Task), Rows: float64(rows), Training: facts.Rows, Delta: facts.Delta, Assumed: []string{}}
+	if q.Epsilon, err = positive("epsilon", f.epsilon); err != nil {
+		return nil, err
+	}
+	if r := facts.SignalRatio(); r > 0 {
+		q.NoiseMultiplier, q.Ratio = facts.NoiseMultiplier, r
+	}
+	q.Kind, q.Attributes, q.Numeric = advise.Of(s, f.target)
+	if facts.Task == model.Classification {
+		q.Classes = len(s.Columns[s.Column(f.target)].Levels())
+	}
+	recipe := plan.Recipe
+	if rule, ok := plan.SearchAdvised(); ok {
+		recipe.Rules = append(advise.BesideSearch(recipe.Rules), rule)
+	}
+	answer := advise.ForTable(q, recipe)
+	answer.Next = next
+	return answer, nil
+}
+
+// ofImages asks the rule that fit asks.
+func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*advise.Answer, error) {
+	if f.model != "auto" && f.model != "linear" {
+		return nil, &usageError{"advice on images is about the model; --model takes it as given", "pawl plan fit shows what a named model would cost"}
+	}
+	e, err := positive("epsilon", f.epsilon)
+	if err != nil {
+		return nil, err
+	}
+	q.Epsilon, q.Kind, q.Task, q.Shape = e, advise.ImageKind, "classification", shape[:]
+	if shape[0] == 1 && shape[1] == 1 {
+		q.Kind = advise.VectorKind
+	}
+	q.Delta, _ = workflow.DefaultDelta(int64(q.Rows))
+	if f.delta != "" {
+		if q.Delta, err = strconv.ParseFloat(f.delta, 64); err != nil || !(q.Delta > 0 && q.Delta < 1) {
+			return nil, &usageError{"delta must be a number above 0 and below 1 for images", "example: --delta 1e-6"}
+		}
+	}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.preset), Features: f.features}
+	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.preset) {
+		return nil, &usageError{fmt.Sprintf("unknown preset %q", f.preset), "presets: quick, balanced, thorough"}
+	}
+	if q.NoiseMultiplier, err = accountant.GaussianNoiseMultiplier(e, q.Delta); err != nil {
+		return nil, &usageError{fmt.Sprintf("no amount of noise meets epsilon %s: %v", f.epsilon, err), ""}
+	}
+	q.Ratio = q.Training / q.NoiseMultiplier
+	facts.Ratio = q.Ratio
+	recipe, err := advise.ChooseImages(facts)
+	if err != nil {
+		return nil, &usageError{err.Error(), "--features auto"}
+	}
+	if q.Assumed == nil {
+		q.Assumed = []string{}
+	}
+	answer := advise.ForImages(q, recipe)
+	answer.Next = strings.ReplaceAll(next, "MODEL", recipe.Model)
+	return answer, nil
+}
+
+// positive reads a number above 0.
+func positive(name, s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) || v > 1e6 {
+		return 0, &usageError{fmt.Sprintf("%s must be a number above 0", name), fmt.Sprintf("example: --%s 1", name)}
+	}
+	return v, nil
+}
+
+// parseShape reads HEIGHTxWIDTHxCHANNELS; channels may be left out.
+func parseShape(s string) ([3]int, error) {
+	shape := [3]int{0, 0, 1}
+	parts := strings.Split(strings.ReplaceAll(strings.ToLower(s), "×", "x"), "x")
+	ok := len(parts) == 2 || len(parts) == 3
+	for i := range min(len(parts), 3) {
+		v, err := strconv.Atoi(strings.TrimSpace(parts[i]))
+		ok = ok && err == nil && v >= 1 && v <= 1<<16
+		shape[i] = v
+	}
+	if !ok {
+		return shape, &usageError{fmt.Sprintf("%q is no shape of images", s), "example: --images 28x28x1"}
+	}
+	return shape, nil
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pawl/core/entropy"
+	"pawl/evidence/audit/bound"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "audit",
+		Short: "Attack mechanisms and models, and hold what leaks against what was claimed",
+		Long: `Attack, and compare what was found with the claim.
+
+An audit finds faults and proves nothing where it finds none: every number is a lower
+bound on what leaks, shown at 95 %. A claim is convicted when it is refuted at 99.9 %;
+the exit status is then 4, with the result on stdout all the same.`,
+		Example: `  pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000
+  pawl audit mia --model out --data location30 --attack lira
+  pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 5000`,
+		Args: subcommandArgs("mechanism, mia, canary"),
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.auditMechanism(), a.auditMIA(), a.auditCanary())
+	return c
+}
+
+// convictedError says that a claim was refuted; the evidence is on stdout.
+type convictedError struct{ what, advice string }
+
+func (e *convictedError) Error() string { return "CONVICTED: " + e.what }
+func (e *convictedError) Hint() string  { return e.advice }
+
+const convictedAdvice = "the claim does not hold: publish nothing that rests on it; the evidence is printed above"
+
+// banner is what nobody overlooks on a terminal, and plain text elsewhere.
+func banner(w io.Writer, text string) {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(w, "\x1b[1;97;41m  %s  \x1b[0m\n", text)
+		return
+	}
+	fmt.Fprintln(w, text)
+}
+
+// conclude writes the outcome of an audit: where it convicts, a banner first (beside
+// JSON on stderr) and the error that makes the exit status.
+func (a *app) conclude(convicted error, headline string, out any, text func(io.Writer) error) error {
+	if convicted != nil {
+		w := a.out
+		if a.json {
+			w = a.err
+		}
+		banner(w, headline)
+	}
+	write := func() error { return text(a.out) }
+	if a.json {
+		write = func() error { return writeJSON(a.out, out) }
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return convicted
+}
+
+// proves is what every audit says that convicts nobody.
+const proves = "not convicted, which proves nothing: a stronger attack may find more"
+
+// auditSource draws the coins and the noise of an audit, from a seed where one is given.
+func auditSource(seed string) (*entropy.Source, *uint64, error) {
+	n, err := parseSeed(seed)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n != nil {
+		return entropy.Seeded(*n), n, nil
+	}
+	src, err := entropy.New()
+	return src, nil, err
+}
+
+// parseConfidence reads the confidence of a conviction.
+func parseConfidence(text string) (float64, error) {
+	if text == "" {
+		return bound.Conviction, nil
+	}
+	c, err := parseReal("confidence", text)
+	if err == nil && !(c >= 0.5 && c < 1) {
+		err = &usageError{fmt.Sprintf("--confidence: %s does not lie in [0.5, 1)", text), "0.999 convicts an honest claim once in a thousand audits at most"}
+	}
+	return c, err
+}
+
+// percent writes 0.999 as 99.9 %.
+func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
+
+// mostShown is the largest lower bound on ε at 95 % that so many trials of each world can
+// show: all of them right.
+func mostShown(trials int, delta float64) (float64, error) {
+	return bound.Counts{TruePositives: trials, Positives: trials, Negatives: trials}.Epsilon(delta, bound.Printed)
+}

@@ -1,0 +1,406 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/evidence/audit"
+	"pawl/evidence/audit/attack"
+	"pawl/evidence/audit/bound"
+	"pawl/evidence/audit/inference"
+	"pawl/workflow"
+)
+
+type canaryFlags struct {
+	train    trainFlags
+	data     string
+	canaries int
+	blackBox bool
+}
+
+// mostCanaries keeps a lot of them small; a network has room for as many as its largest weight
+// has numbers.
+const mostCanaries = 1 << 16
+
+// fewestCanaries shows something at epsilon 1 and less.
+const fewestCanaries = 100
+
+func (a *app) auditCanary() *cobra.Command {
+	var f canaryFlags
+	c := &cobra.Command{
+		Use:   "canary DATA --model NAME (--epsilon E | --noise-multiplier S)",
+		Short: "Audit one run of DP-SGD by thousands of canaries",
+		Long: `Audit the training that pawl train would run, by canaries in one run: a fair coin puts
+each in or leaves it out, and from what was trained it is guessed which are in.
+
+White box: the training of the network named, with its own layers, clipping, noise, lots and
+steps, by canaries whose gradients are planted in what its layers hand out. First its
+specification is tested: noise of the stated deviation on every number, drawn anew in every
+step; lots; how far an example can push. Then the claim, by what the whole run shows. Of DATA
+only the number of rows is used. --black-box puts images with wrong labels among those of DATA
+(built-in, public) and looks at the answers of the trained model alone, which shows far less.
+
+A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`,
+		Example: `  pawl audit canary mnist --model mnist-paw-cnn --epsilon 4 --json
+  pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 1000 --black-box`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if f.data != "" && f.data != args[0] {
+					return &usageError{fmt.Sprintf("two data sets: %s and --data %s", args[0], f.data), "name one"}
+				}
+				f.data = args[0]
+			}
+			if f.data == "" {
+				return &usageError{"DATA is missing (or --data): the set of images whose training is audited", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
+			}
+			if err := required(c, "model"); err != nil {
+				return err
+			}
+			if f.train.epsilon == "" && !(f.train.noise > 0) {
+				return &usageError{"no claim to audit: --epsilon or --noise-multiplier is missing", "example: --epsilon 4"}
+			}
+			return a.runCanary(c.Context(), f)
+		},
+	}
+	trainDefaults(&f.train)
+	s := c.Flags()
+	s.StringVar(&f.data, "data", "", "built-in set of images, in place of DATA")
+	s.StringVar(&f.train.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
+	s.StringVar(&f.train.epsilon, "epsilon", "", "privacy budget of the training")
+	s.Float64Var(&f.train.noise, "noise-multiplier", 0, "noise over clipping norm, in place of --epsilon")
+	s.StringVar(&f.train.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.train.preset, "preset", "balanced", "quick, balanced or thorough: batch and epochs, never epsilon")
+	s.IntVar(&f.train.batch, "batch", 0, "expected number of examples in a step")
+	s.Float64Var(&f.train.epochs, "epochs", 0, "expected passes over the data")
+	s.Float64Var(&f.train.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
+	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
+	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and look at the trained model's answers")
+	s.StringVar(&f.train.seed, "seed", "", "repeat an audit exactly")
+	f.train.accountant = string(accountant.MethodMin)
+	return c
+}
+
+// canaryAudit is what is printed.
+type canaryAudit struct {
+	Data   string `json:"data"`
+	Model  string `json:"model"`
+	Access string `json:"access"` // "white_box_gradients" or "black_box"
+	// Stated is the claim as the training states it; OneRun holds the same at the δ that
+	// the audit judges at.
+	Stated   bound.Claim       `json:"stated_claim"`
+	Privacy  trainedWith       `json:"training"`
+	Canaries int               `json:"canaries"`
+	OneRun   *inference.OneRun `json:"one_run"`
+	// ShownClaim is the claim at the δ of the bound at 95 %, and Share that bound over it.
+	ShownClaim bound.Claim `json:"claim_of_the_bound"`
+	Share      float64     `json:"bound_over_claim"`
+	// MostShown is what so many canaries could show at most, were every guess right.
+	MostShown float64 `json:"most_that_the_canaries_can_show"`
+	// Specification is what a white-box audit tests first: core behind this network's layers.
+	Specification []audit.Check `json:"specification,omitempty"`
+	// Curve holds the canaries against the whole trade-off curve of the claim.
+	Curve *bound.FDP `json:"one_run_against_the_curve,omitempty"`
+	// Tests is the number of tests over which Confidence holds, and Convicted what they say.
+	Tests      int            `json:"tests"`
+	Confidence float64        `json:"confidence"`
+	Convicted  bool           `json:"convicted"`
+	Report     *attack.Report `json:"report,omitempty"`
+	Seed       *uint64        `json:"seed,omitempty"`
+	Notes      []string       `json:"notes"`
+}
+
+type trainedWith struct {
+	SamplingRate    float64 `json:"sampling_rate"`
+	Steps           int     `json:"steps"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	ClippingNorm    float64 `json:"clipping_norm"`
+}
+
+func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
+	if _, ok := dataset.Images(f.data); !ok {
+		return &usageError{fmt.Sprintf("%s: canaries are trained at the settings of built-in images", f.data), "pawl data list"}
+	}
+	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
+		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, mostCanaries), "5000 and more; against a claim of 1, 20000"}
+	}
+	src, seed, err := auditSource(f.train.seed)
+	if err != nil {
+		return err
+	}
+	p, err := a.openPictures(f.data, &f.train)
+	if err != nil {
+		return err
+	}
+	in, err := f.train.input(p, p.schema())
+	if err != nil {
+		return err
+	}
+	if f.blackBox {
+		in.Rows += int64(f.canaries / 2)
+	}
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return err
+	}
+	q, err := plan.Statement(version(), reproducible)
+	if err != nil {
+		return err
+	}
+	h := q.Choice.Hyperparameters
+	out := &canaryAudit{Data: p.name, Model: q.Choice.Model, Access: "white_box_gradients", Canaries: f.canaries, Seed: seed, Notes: []string{}}
+	out.Privacy.SamplingRate, _ = h["sampling_rate"].(float64)
+	out.Privacy.Steps, _ = h["steps"].(int)
+	out.Privacy.NoiseMultiplier, _ = h["noise_multiplier"].(float64)
+	out.Privacy.ClippingNorm, _ = h["clipping_norm"].(float64)
+	out.Stated = bound.Claim{Epsilon: float64(q.Privacy.Epsilon), Delta: float64(q.Privacy.Delta)}
+	delta := min(out.Stated.Delta, inference.Delta(f.canaries))
+	// Half of the canaries choose the guesser, the other half are guessed about.
+	perfect := bound.Guesses{Canaries: f.canaries / 2, Made: f.canaries / 2, Right: f.canaries / 2}
+	if out.MostShown, err = perfect.Epsilon(shownDelta(out), bound.Printed); err != nil {
+		return err
+	}
+	if f.blackBox {
+		err = a.blackBox(ctx, p, in, out, delta, src)
+	} else {
+		err = a.whiteBox(ctx, plan, out, delta, src)
+	}
+	if err != nil {
+		return err
+	}
+	if out.ShownClaim, err = bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, out.OneRun.Shown.Delta); err != nil {
+		return err
+	}
+	out.Share = out.OneRun.Shown.Epsilon / out.ShownClaim.Epsilon
+	if f.blackBox {
+		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
+		out.Notes = append(out.Notes, blackBoxSays)
+		if !(out.MostShown > out.ShownClaim.Epsilon) {
+			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show %s at most, however good the attack, and the claim is %s", out.Canaries, figure(out.MostShown), figure(out.ShownClaim.Epsilon)))
+		}
+	} else if out.Share > 1 && !out.Convicted {
+		out.Notes = append(out.Notes, "the bound at 95 % is above the claim, which happens to an honest one in twenty: audit again")
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is judged at delta %s, where it is %s: 2·canaries·delta has to be small against the error of the verdict",
+		figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
+	if !out.Convicted {
+		out.Notes = append(out.Notes, proves)
+	}
+	return a.finishCanary(out)
+}
+
+// shownDelta is the δ of the training, or the largest for which the bound at 95 % spends a
+// fifth of its error.
+func shownDelta(out *canaryAudit) float64 {
+	return min(out.Stated.Delta, (1-bound.Printed)/(10*float64(out.Canaries)))
+}
+
+// whiteBox holds the network named to its specification, and then its claim to what a run
+// with canaries shows. Half of the error goes to the specification; a quarter each to the
+// two forms of the claim.
+func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudit, delta float64, src *entropy.Source) error {
+	training, params, err := plan.Audited()
+	if err != nil {
+		return err
+	}
+	alpha := 1 - bound.Conviction
+	c := audit.NetworkCanaries{Training: training, Params: params}
+	fmt.Fprintf(a.err, "stage: specification of %s\n", out.Model)
+	checks, err := c.Specify(ctx, src.Split("specification"))
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	var failed bool
+	out.Specification, failed = audit.Settle(checks, alpha/2)
+	out.Tests, out.Confidence = len(checks)+2, bound.Conviction
+	most, err := c.Most(ctx)
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	if most < out.Canaries {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries in place of %d: the network's largest weight has no more numbers", most, out.Canaries))
+		out.Canaries = most
+	}
+	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", training.Steps, out.Canaries)
+	scores, err := c.Score(ctx, out.Canaries, src.Split("claim"))
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	claim, err := bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta)
+	if err != nil {
+		return err
+	}
+	each := out.Canaries / 20
+	if sigma, err := accountant.GaussianNoiseMultiplier(claim.Epsilon, delta); err == nil && sigma > 0 {
+		each = bound.DeclaredFor(out.Canaries, 1/sigma, delta, bound.Printed)
+	}
+	out.OneRun = &inference.OneRun{Claim: claim}
+	if out.OneRun.Sure, err = scores.EpsilonBest(each, delta, 1-alpha/4); err != nil {
+		return attackError("canaries", err)
+	}
+	if out.OneRun.Shown, err = scores.EpsilonBest(each, shownDelta(out), bound.Printed); err != nil {
+		return attackError("canaries", err)
+	}
+	out.OneRun.Convicted = out.OneRun.Sure.Epsilon > claim.Epsilon
+	curve, err := bound.CurveOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, claim.Epsilon)
+	if err != nil {
+		return err
+	}
+	fdp, err := scores.Judge(curve, max(1, out.Canaries/25), 1-alpha/4)
+	if err != nil {
+		return attackError("canaries", err)
+	}
+	out.Curve = &fdp
+	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
+	if !fdp.Power {
+		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not convict it even if every guess were right; the specification is what was tested", out.Canaries))
+	}
+	out.Notes = append(out.Notes,
+		"the specification is tested first: a failure there says that core does not do what the price is of, whatever the claim; it shows half the noise at once, where the claim needs thousands of canaries",
+		fmt.Sprintf("%s holds over all %d tests together: half of the error is shared by the specification's, a quarter goes to the one-run bound at delta and a quarter to the one-run test of the whole curve", percent(bound.Conviction), out.Tests))
+	return nil
+}
+
+// blackBox trains the network with canaries among the images: images of the test set with
+// a wrong label each. The score of a canary is the logit of its label.
+func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput, out *canaryAudit, delta float64, src *entropy.Source) error {
+	out.Access = "black_box"
+	if p.test == nil || p.test.Len() < out.Canaries+blackBoxTest {
+		return &usageError{fmt.Sprintf("%s has too few test images to make %d canaries of", p.name, out.Canaries), "fewer --canaries"}
+	}
+	rng := rand.New(rand.NewPCG(src.Split("canaries").Uint64(), src.Split("canaries", 1).Uint64()))
+	order := rng.Perm(p.test.Len())
+	made := p.test.Some(order[:out.Canaries])
+	for i, y := range made.Labels {
+		made.Labels[i] = (y + 1 + rng.Int32N(int32(len(made.Classes)-1))) % int32(len(made.Classes))
+	}
+	s := attack.Scored{Member: make([]bool, out.Canaries)}
+	var members []int
+	for i := range s.Member {
+		if s.Member[i] = rng.IntN(2) == 1; s.Member[i] {
+			members = append(members, i)
+		}
+	}
+	in.Seed = nil
+	if out.Seed != nil {
+		in.Seed = seedOf(out.Seed, 0)
+	}
+	in.Public, in.Test = true, workflow.Official
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return err
+	}
+	all := *p
+	all.train = joined(p.train, made.Some(members))
+	env := throwAway()
+	key, err := env.Ledger.Key(ctx, p.name)
+	if err != nil {
+		return err
+	}
+	if env.Rows, err = all.seal(plan, p.schema(), key); err != nil {
+		return err
+	}
+	env.Images = p.test.Some(order[out.Canaries : out.Canaries+blackBoxTest])
+	bar := newProgress(a.err, plan.Expected())
+	env.Progress = bar.step
+	trained, err := plan.Run(ctx, env)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	posteriors := attack.Posteriors{Classes: len(made.Classes), P: make([]float64, made.Len()*len(made.Classes))}
+	input := make([]float32, made.Size())
+	for i, y := range made.Labels {
+		made.At(i, input)
+		trained.Model.InputProbabilities(posteriors.P[i*posteriors.Classes:(i+1)*posteriors.Classes], input)
+		posteriors.Label = append(posteriors.Label, int(y))
+	}
+	if s.Score, err = posteriors.Scores(attack.Logit); err != nil {
+		return attackError("canaries", err)
+	}
+	if out.Report, err = attack.Evaluate(s, attack.Options{Claim: &out.Stated}); err != nil {
+		return attackError("canaries", err)
+	}
+	price, err := accountant.Epsilon(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta, accountant.MethodMin)
+	if err != nil {
+		return err
+	}
+	out.OneRun, err = inference.Judge(s, bound.Claim{Epsilon: price.Epsilon, Delta: delta})
+	return err
+}
+
+// blackBoxTest is the number of test images that score a training with canaries.
+const blackBoxTest = 100
+
+// joined are the images of both sets.
+func joined(a, b *images.Set) *images.Set {
+	out := &images.Set{Shape: a.Shape, Classes: a.Classes}
+	for _, s := range []*images.Set{a, b} {
+		out.Bytes, out.Floats = append(out.Bytes, s.Bytes...), append(out.Floats, s.Floats...)
+		out.Labels = append(out.Labels, s.Labels...)
+	}
+	return out
+}
+
+// blackBoxSays is what the answers of a trained model can show.
+const blackBoxSays = "black box: looks at the answers of the trained model alone. It can show that single rows are remembered, as when noise or clipping is missing altogether; " +
+	"it cannot show half the noise, shared noise, wrong lots or a wrong bound on units: leave --black-box out for these"
+
+func (a *app) finishCanary(out *canaryAudit) error {
+	var convicted error
+	if out.Convicted {
+		convicted = &convictedError{out.why(), convictedAdvice}
+	}
+	headline := fmt.Sprintf("CONVICTED at %s: %s", percent(bound.Conviction), out.why())
+	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
+}
+
+// why is the first test that convicts, in words.
+func (out *canaryAudit) why() string {
+	for _, c := range out.Specification {
+		if c.Convicted {
+			return fmt.Sprintf("the training is not as specified, and its claim of epsilon %s has no ground: %s (%s, honest %s)", figure(out.Stated.Epsilon), c.What, figure(c.Statistic), figure(c.Expected))
+		}
+	}
+	if o := out.OneRun; o.Convicted {
+		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), figure(o.Claim.Epsilon))
+	}
+	if c := out.Curve; c != nil {
+		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, figure(out.Stated.Epsilon), c.LeastRight-1)
+	}
+	return ""
+}
+
+func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
+	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
+	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, figure(out.Privacy.SamplingRate), figure(out.Privacy.NoiseMultiplier))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
+	fmt.Fprintf(w, "canaries\t%d, %s; they can show %s at most\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
+	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", figure(o.Shown.Epsilon), percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
+	if c := out.Curve; c != nil {
+		needs := fmt.Sprintf("%d would convict", c.LeastRight)
+		if !c.Power {
+			needs = "NO POWER: not even all of them would convict"
+		}
+		fmt.Fprintf(w, "against the curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
+	}
+	for _, c := range out.Specification {
+		fmt.Fprintf(w, "specification\t%s: %s, honest %s, of %d; p %s, convicts below %s: %s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), verdictOf(c.Convicted))
+	}
+	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), percent(bound.Conviction), out.Tests)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return a.notes(to, out.Notes)
+}

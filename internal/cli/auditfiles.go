@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pawl/evidence/audit/attack"
+)
+
+// Files of an audit.
+const (
+	auditFile     = "audit.json"
+	auditPageFile = "audit.html"
+	manifestFile  = "manifest.json"
+)
+
+// checkAudit refuses a directory that holds an earlier audit, whose number may have been
+// paid for.
+func checkAudit(dir string, force bool) error {
+	if dir == "" || force {
+		return nil
+	}
+	for _, name := range []string{auditFile, auditPageFile, manifestFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return &usageError{fmt.Sprintf("%s: holds %s of an earlier audit, and it is not replaced", dir, name), "name another directory with --out; --force replaces what is there"}
+		}
+	}
+	return nil
+}
+
+// writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
+func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+	if err := writeAudit(dir, out, true); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return pageMIA(w, out) }); err != nil {
+		return err
+	}
+	if manifest == nil {
+		return nil
+	}
+	return writeFile(filepath.Join(dir, manifestFile), true, func(w io.Writer) error { return writeJSON(w, manifest) })
+}
+
+// writeAudit writes what was found as JSON.
+func writeAudit(dir string, out any, replace bool) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return cannotWrite(dir, err)
+	}
+	return writeFile(filepath.Join(dir, auditFile), replace, func(w io.Writer) error { return writeJSON(w, out) })
+}

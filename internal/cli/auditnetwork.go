@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pawl/compute/optim"
+	"pawl/core/entropy"
+	"pawl/core/gradient"
+	"pawl/core/intake"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/model"
+	"pawl/report"
+	"pawl/workflow"
+)
+
+func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
+	p, err := a.openInputs(f.data, m)
+	if err != nil {
+		return nil, err
+	}
+	sc := p.schema()
+	if err := a.ledgersWord(ctx, p.name, sc); err != nil {
+		return nil, err
+	}
+	if err := a.sameData(ctx, s, p.name, true, nil); err != nil {
+		return nil, err
+	}
+	in, err := trainingOf(m, s)
+	if err != nil {
+		return nil, err
+	}
+	records := f.records
+	if records == 0 {
+		records = min(defaultImages, p.train.Len())
+	}
+	chosen, err := f.some(records, p.train.Len(), src)
+	if err != nil {
+		return nil, err
+	}
+	set := p.train.Some(chosen)
+	r := &recipe{model: m, statement: s, data: p.name, classes: len(set.Classes), public: sc.Public, declared: p.rows.N}
+	for _, y := range set.Labels {
+		r.label = append(r.label, int(y))
+	}
+	in.Dataset, in.Schema, in.Public, in.Target, in.Test = p.name, sc, true, p.target, workflow.Official
+	in.Shape, in.Outputs = m.Net.Input(), r.classes
+	r.plan = func(nominal, number int) (*workflow.Plan, error) {
+		in := in
+		in.Rows, in.Seed = int64(nominal), seedOf(seed, number)
+		return workflow.NewTrainPlan(in)
+	}
+	r.env = func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
+		own := *p
+		own.train = set.Some(members)
+		rows, err := own.seal(plan, sc, key)
+		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
+	}
+	r.answer = func(m *model.Model) []float64 {
+		out, input := make([]float64, set.Len()*r.classes), make([]float32, set.Size())
+		for i := range set.Len() {
+			set.At(i, input)
+			m.InputProbabilities(out[i*r.classes:(i+1)*r.classes], input)
+		}
+		return out
+	}
+	return r, nil
+}
+
+// openInputs opens built-in images, or built-in texts as the numbers that the model takes.
+func (a *app) openInputs(data string, m *model.Model) (*pictures, error) {
+	vocabulary, texts := vocabularyOf(m.Layers.Layers)
+	switch _, images := dataset.Images(data); {
+	case texts && m.Vocabulary == nil && isTexts(data):
+		return readTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
+	case texts:
+		return nil, &usageError{fmt.Sprintf("%s: networks of texts are audited on built-in texts, with hashed tokens", data), "sms-spam; pawl data list shows all"}
+	case isTexts(data) || !images:
+		return nil, &usageError{fmt.Sprintf("%s: networks of images are audited on built-in images", data), "pawl data list"}
+	}
+	t := &trainFlags{}
+	trainDefaults(t)
+	return a.openPictures(data, t)
+}
+
+// trainingOf are the settings of a training as its statement holds them.
+func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error) {
+	h := s.Choice.Hyperparameters
+	number := func(key string) float64 { x, _ := h[key].(float64); return x }
+	word := func(key string) string { x, _ := h[key].(string); return x }
+	in := workflow.TrainInput{
+		Input: workflow.Input{Delta: s.Privacy.DeltaAsked, AllowLargeDelta: true},
+		Name:  s.Choice.Model, Layers: m.Layers, Epochs: number("epochs"), SamplingRate: number("sampling_rate"), ClippingNorm: number("clipping_norm"),
+		Clipping: gradient.Clipping(word("clipping")), LearningRate: number("learning_rate"), Optimizer: word("optimizer"),
+		NoiseMultiplier: number("noise_multiplier"), Average: number("average_of_last"), EMA: number("ema"),
+		Schedule: optim.Schedule{Shape: word("schedule"), Warmup: number("warmup")},
+		Augment:  workflow.Augment{Variants: int(number("augment"))}, TrainLast: int(number("train_last")),
+		Quantile: number("unclipped_share"), Tolerance: number("tolerance"),
+	}
+	in.KeepAll, _ = h["keep_all"].(bool)
+	if in.NonPrivate = in.NoiseMultiplier == 0; in.NonPrivate {
+		// Without a price there is no rate to keep: a batch stays as large as it was.
+		in.Batch, in.SamplingRate = int(number("batch")), 0
+	}
+	switch {
+	case strings.Contains(word("front_end"), "pca"):
+		return in, &usageError{"components that are fitted on rows are not audited here", "audit a model without dp-pca or pca"}
+	case in.Augment.Variants > 1:
+		shape := m.Net.Input()
+		flip, _ := h["flip"].(bool)
+		in.Augment.Augmentation = images.Augmentation{Shape: [3]int{shape.Height, shape.Width, shape.Channels}, Shift: int(number("shift")), Flip: flip}
+	}
+	if in.Epochs == 0 || in.SamplingRate == 0 && in.Batch == 0 {
+		return in, &usageError{"the statement beside the model does not hold the settings of a training", "train it again with this version"}
+	}
+	return in, nil
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/core/entropy"
+	"pawl/core/intake"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/learn"
+	"pawl/model"
+	"pawl/reader"
+	"pawl/report"
+	"pawl/workflow"
+)
+
+// reproducible stands in for the time of a statement that nobody sees.
+var reproducible = time.Unix(0, 0)
+
+// defaultImages is the number of images that an audit draws: trainings are repeated.
+const defaultImages = 10_000
+
+func (a *app) recipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
+	if m.OfTable() {
+		return a.tableRecipe(ctx, f, m, s, seed, src)
+	}
+	return a.imageRecipe(ctx, f, m, s, seed, src)
+}
+
+// seedOf is the seed of a training, nil where the audit has none.
+func seedOf(seed *uint64, number int) *uint64 {
+	if seed == nil {
+		return nil
+	}
+	n := entropy.Seeded(*seed).Split("plan", uint64(number)).Uint64()
+	return &n
+}
+
+func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
+	t, err := a.openSource(f.data, f.schema)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.ledgersWord(ctx, t.name, t.schema); err != nil {
+		return nil, err
+	}
+	if err := a.sameData(ctx, s, t.name, t.builtin != nil, bytes.NewReader(t.content)); err != nil {
+		return nil, err
+	}
+	if t.schema.Unit.Column != "" {
+		return nil, &usageError{"a unit of these data may own several rows, and the audit tosses a coin for each row", "audit data with one row for each unit"}
+	}
+	t.schema.SetBuckets(advise.TextBuckets)
+	var rows [][]float64
+	if err := t.each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
+		return nil, err
+	}
+	chosen, err := f.some(f.records, len(rows), src)
+	if err != nil {
+		return nil, err
+	}
+	target := t.schema.Column(m.Target)
+	if target < 0 {
+		return nil, &usageError{fmt.Sprintf("the data have no column %q, which the model predicts", m.Target), ""}
+	}
+	r := &recipe{model: m, statement: s, data: t.name, classes: len(m.Classes()), public: t.schema.Public}
+	if r.declared, err = t.rows(); err != nil {
+		return nil, err
+	}
+	cells := make([][]float64, len(chosen))
+	for i, at := range chosen {
+		cells[i] = rows[at]
+		r.label = append(r.label, int(rows[at][target]))
+	}
+	in := workflow.Input{
+		Dataset: t.name, Schema: t.schema, Public: true, Target: m.Target, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked,
+		AllowLargeDelta: true, Test: workflow.TestFile, Workflow: workflow.PAW, Preset: advise.Balanced,
+	}
+	if sel := s.Choice.Selection; sel != nil && len(sel.LeftOut) > 0 {
+		in.Features = s.Choice.Features
+	}
+	if r.plan, err = planner(in, m, s, seed); err != nil && f.index == "" {
+		return nil, err
+	}
+	r.env = func(_ *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
+		b := intake.NewBuilder(key, t.schema)
+		for _, i := range members {
+			if err := b.Add(cells[i], schema.Record{}); err != nil {
+				return workflow.Env{}, err
+			}
+		}
+		env := workflow.Env{Rows: b.Seal()}
+		for _, i := range others {
+			env.Test = append(env.Test, cells[i])
+		}
+		return env, nil
+	}
+	r.answer = func(m *model.Model) []float64 {
+		p := make([]float64, len(cells)*r.classes)
+		for i, row := range cells {
+			m.Probabilities(p[i*r.classes:(i+1)*r.classes], row)
+		}
+		return p
+	}
+	return r, nil
+}
+
+// planner makes plans of the settings of a model on a table.
+func planner(in workflow.Input, m *model.Model, s *report.Statement, seed *uint64) (func(nominal, number int) (*workflow.Plan, error), error) {
+	if m.Kind == model.Network {
+		net, err := trainingOf(m, s)
+		if err != nil {
+			return nil, err
+		}
+		options := m.Encoding.Options
+		net.Input, net.Encoding = in, &options
+		net.Epsilon = "" // the noise of the training is kept, and its price follows
+		return func(nominal, number int) (*workflow.Plan, error) {
+			net := net
+			net.Rows, net.Seed, net.Outputs = int64(nominal), seedOf(seed, number), m.Net.Outputs()
+			return workflow.NewTrainPlan(net)
+		}, nil
+	}
+	learner, err := learnerOf(s)
+	in.Model = string(learner)
+	return func(nominal, number int) (*workflow.Plan, error) {
+		in := in
+		in.Rows, in.Seed = int64(nominal), seedOf(seed, number)
+		return workflow.NewPlan(in)
+	}, err
+}
+
+// learnerOf is the learner that a statement names.
+func learnerOf(s *report.Statement) (advise.Learner, error) {
+	for learner, l := range map[advise.Learner]learn.Learner{
+		advise.Descent: &learn.Descent{}, advise.Objective: &learn.Objective{}, advise.NormalEquations: &learn.NormalEquations{},
+		advise.Majority: &learn.Majority{}, advise.Mean: &learn.Mean{}, advise.EBM: &learn.EBM{}, advise.NaiveBayes: &learn.NaiveBayes{},
+		advise.AdaSSP: &learn.AdaSSP{}, advise.Output: &learn.OutputPerturbation{}, advise.AMP: &learn.MinimaPerturbation{},
+	} {
+		if l.Name() == s.Choice.Model {
+			return learner, nil
+		}
+	}
+	return "", &usageError{"the statement beside the model names no learner that can be trained again", "audit a model of pawl fit or pawl train"}
+}

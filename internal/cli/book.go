@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+)
+
+// readEvent reads one event from a file, or from stdin by the name "-", that is meant
+// for one unit.
+func (a *app) readEvent(path string) (dp.Stated, error) {
+	text, name, err := a.readEventFile(path)
+	if err != nil {
+		return dp.Stated{}, err
+	}
+	s, err := decodeStated(name, text)
+	if err == nil && s.Group > 1 {
+		err = &usageError{fmt.Sprintf("%s: the event is stated for groups of %d", name, s.Group), "a ledger charges what one unit pays: take the event for the unit of the budget"}
+	}
+	return s, err
+}
+
+// meantFor refuses an event that is stated under another relation than the budget's.
+func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.Relation) error {
+	if r == 0 {
+		return nil
+	}
+	view, err := l.Show(ctx, dataset)
+	if err == nil && view.Relation.Valid() && r != view.Relation {
+		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, the budget of %q is kept under %v", file, r, dataset, view.Relation),
+			"noise multipliers are relative to the sensitivity under the relation: take them anew for that of the budget"}
+	}
+	return err
+}
+
+func (a *app) ledgerBook() *cobra.Command {
+	var b ledger.Booking
+	var file string
+	c := &cobra.Command{
+		Use:   "book NAME --event FILE --reason WHY",
+		Short: "Charge a run that is done outside of pawl",
+		Long: `Charge a run that another program does on the data set. FILE holds its event, which
+must be true for the unit and the relation of the budget; it is booked as committed.
+
+A run that is still to be done has to fit, as any job has. One that has happened is
+booked with --after-the-fact even where it exceeds the budget: the account says what
+is true, later jobs are refused, and ledger show says so.`,
+		Example: `  echo '{"version": 1, "kind": "gaussian", "noise_multiplier": 4}' > event.json
+  pawl ledger book clinic --event event.json --reason "counts for the yearly report"
+  pawl ledger book clinic --event event.json --by bob --after-the-fact --reason "found in the audit"`,
+		Args: exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if err := required(c, "event", "reason"); err != nil {
+				return err
+			}
+			stated, err := a.readEvent(file)
+			if err != nil {
+				return err
+			}
+			b.Dataset, b.Event = args[0], stated.Event
+			return a.changeKnown(c.Context(), args[0], "booked a foreign run on", func(l *ledger.Ledger) error {
+				if err := meantFor(c.Context(), l, b.Dataset, file, stated.Relation); err != nil {
+					return err
+				}
+				_, err := l.Book(c.Context(), b)
+				return err
+			})
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&file, "event", "", "file with the event as JSON, or - for stdin (required)")
+	f.StringVar(&b.Reason, "reason", "", "why, for those who read the ledger later (required)")
+	f.StringVar(&b.By, "by", "", "user who runs it (default: you)")
+	f.BoolVar(&b.AfterTheFact, "after-the-fact", false, "it has happened: book it whether or not it fits")
+	return c
+}
+
+func (a *app) ledgerWhatIf() *cobra.Command {
+	var file, epsilon, user string
+	c := &cobra.Command{
+		Use:   "what-if NAME (--event FILE | --epsilon E)",
+		Short: "Say whether a job would be admitted, and what would be left; books nothing",
+		Long: `Say how a job would be decided now: whether it is admitted, what it needs, what the
+budget holds, and where the budget stands after it. --epsilon asks for one Gaussian
+release of that epsilon at the budget's delta (a pure one where delta is 0). Nothing
+is booked, and the exit status is 0 whatever the answer is.`,
+		Example: "  pawl ledger what-if clinic --epsilon 0.5\n  pawl ledger what-if clinic --event event.json --json",
+		Args:    exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if (file == "") == (epsilon == "") {
+				return &usageError{fmt.Sprintf("%s: want either --event or --epsilon", c.CommandPath()), "usage: " + c.UseLine()}
+			}
+			l, store, err := a.openExisting(c.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			var event dp.Event
+			if file != "" {
+				var stated dp.Stated
+				if stated, err = a.readEvent(file); err == nil {
+					err = meantFor(c.Context(), l, args[0], file, stated.Relation)
+				}
+				if errors.Is(err, ledger.ErrUnknownDataset) {
+					return a.nearName(c.Context(), l, args[0], err)
+				}
+				event = stated.Event
+			} else {
+				_, delta, _, limitErr := l.Limit(c.Context(), args[0])
+				if limitErr != nil {
+					return a.nearName(c.Context(), l, args[0], limitErr)
+				}
+				event, err = oneRelease(epsilon, delta.Float64())
+			}
+			if err != nil {
+				return err
+			}
+			f, err := l.WhatIf(c.Context(), args[0], user, event)
+			if err != nil {
+				return a.nearName(c.Context(), l, args[0], err)
+			}
+			if a.json {
+				return writeJSON(a.out, f)
+			}
+			if text := marked(f.SeededRuns); text != "" {
+				fmt.Fprintln(a.out, text)
+			}
+			printForecast(a.out, &f)
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&file, "event", "", "file with an event as JSON, or - for stdin")
+	f.StringVar(&epsilon, "epsilon", "", "epsilon of one release")
+	f.StringVar(&user, "user", "", "who would run it (default: you)")
+	return c
+}
+
+// oneRelease is one Gaussian release of an epsilon, or a pure one at delta 0.
+func oneRelease(text string, delta float64) (dp.Event, error) {
+	amount, err := ledger.ParseAmount(text)
+	if err != nil {
+		return nil, fmt.Errorf("epsilon: %w", err)
+	}
+	epsilon := amount.Float64()
+	if !(epsilon > 0) {
+		return nil, &usageError{"epsilon must be greater than 0", ""}
+	}
+	if delta == 0 {
+		return dp.Pure{Epsilon: epsilon}, nil
+	}
+	z, err := accountant.GaussianNoiseMultiplier(epsilon, delta)
+	if err != nil {
+		return nil, err
+	}
+	return dp.Gaussian{NoiseMultiplier: z}, nil
+}
+
+func printForecast(w io.Writer, f *ledger.Forecast) {
+	if f.Admitted {
+		fmt.Fprintf(w, "%s: a job of %s would be admitted: it needs epsilon %s, and %s is left\n", f.Name, f.User, amount(f.Need), limit(f.Left))
+	} else {
+		fmt.Fprintf(w, "%s: a job of %s would be refused: %s\n", f.Name, f.User, f.Refusal)
+	}
+	after := fmt.Sprintf("spent %s, reserved %s, left %s", amount(f.After.Spent.Epsilon), amount(f.After.Reserved.Epsilon), limit(f.After.Left.Epsilon))
+	if f.After.Exceeded {
+		after += ", exceeded"
+	}
+	if !math.IsInf(float64(f.After.Total.Epsilon), 1) {
+		after += fmt.Sprintf(" of %s at delta %s", amount(f.After.Total.Epsilon), deltaText(f.After.Total.Delta))
+	}
+	fmt.Fprintf(w, "after it: epsilon %s; nothing was booked\n", after)
+}

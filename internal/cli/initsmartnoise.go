@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pawl/data/schema"
+)
+
+// importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
+func (a *app) importSmartNoise(f initFlags) error {
+	file := f.smartNoise
+	if f.guessTypes || f.bounds.infer || f.bounds.given(a.total) != "" {
+		return &usageError{"--from-smartnoise reads no data, and the other flags are about data", "leave them out"}
+	}
+	if f.out == "" {
+		f.out = filepath.Join(filepath.Dir(file), baseName(file)+".schema.yaml")
+	}
+	if filepath.Clean(f.out) == filepath.Clean(file) {
+		return &usageError{fmt.Sprintf("%s: the schema would replace the metadata", f.out), "name another file with --out"}
+	}
+	if _, err := os.Stat(f.out); err == nil && !f.force {
+		return &usageError{fmt.Sprintf("%s: is there already", f.out), "replace it with --force, or name another file with --out"}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	table, text, notes, err := schema.FromSmartNoise(file, data)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintf(a.err, "note: %s\n", n)
+	}
+	fmt.Fprintf(a.err, "next: fill in what is blank in %s; its columns must be those of the data's header\n", shell(f.out))
+	if a.json {
+		return writeJSON(a.out, map[string]any{"schema": f.out, "table": table, "notes": append([]string{}, notes...)})
+	}
+	_, err = fmt.Fprintln(a.out, f.out)
+	return err
+}

@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/store/sqlite"
+)
+
+// asProgram makes the test binary behave as pawl, for tests that need a process
+// to kill.
+const asProgram = "PAWL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		Main()
+	}
+	testscript.Main(apart{m}, map[string]func(){"pawl": Main})
+}
+
+// apart keeps what tests in this process remember of ledgers out of the home of whoever
+// runs them.
+type apart struct{ *testing.M }
+
+func (a apart) Run() int {
+	dir, err := os.MkdirTemp("", "pawl-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_STATE_HOME", dir)
+	return a.M.Run()
+}
+
+// canary stands in cells of the scripts' data. Nothing that the program prints may
+// hold it.
+const canary = "CANARY42"
+
+// Every script finds clinic.csv and clinic.yaml, a sensitive table of clinicRows
+// rows whose number is private and must never be printed.
+const clinicRows = 2973
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
+			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".data", "state"))
+			e.Setenv("PAWL_LEDGER", "")
+			e.Setenv("PAWL_DATA", "")
+			// What an earlier version wrote, a copy for each script.
+			if err := os.CopyFS(filepath.Join(e.WorkDir, "released"), os.DirFS("testdata/released")); err != nil {
+				return err
+			}
+			return errors.Join(writeClinic(e.WorkDir, clinicRows), writeWide(e.WorkDir, clinicRows), writeCopies(e.WorkDir))
+		},
+		Condition: func(c string) (bool, error) {
+			switch c {
+			case "root":
+				return os.Getuid() == 0, nil
+			case "postgres":
+				return postgresURL() != "", nil
+			}
+			return false, fmt.Errorf("unknown condition %q", c)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between},
+	})
+}
+
+// exits runs a program and checks its exit status. A failure must keep the
+// command line's contract: empty stdout, one error line and at most one hint, no
+// new file, nothing booked in the ledger. No outcome may print a cell.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	work := ts.Getenv("WORK")
+	filesBefore, recordsBefore := files(ts, work), records(ts, work)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) {
+			ts.Fatalf("%v", err)
+		}
+		got = failed.ExitCode()
+	}
+	stdout, stderr := ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	if got != want {
+		ts.Fatalf("exit status %d, want %d; stderr:\n%s", got, want, stderr)
+	}
+	if strings.Contains(stdout+stderr, canary) {
+		ts.Fatalf("a cell was printed")
+	}
+	if want == 0 {
+		return
+	}
+	if stdout != "" {
+		ts.Fatalf("stdout is not empty on failure:\n%s", stdout)
+	}
+	if !failure.MatchString(stderr) {
+		ts.Fatalf("stderr is not one error line with at most one hint:\n%s", stderr)
+	}
+	if d := cmp.Diff(filesBefore, files(ts, work)); d != "" {
+		ts.Fatalf("files were changed (-before +after):\n%s", d)
+	}
+	if after := records(ts, work); after != recordsBefore {
+		ts.Fatalf("%d records were booked by a command that failed", after-recordsBefore)
+	}
+}
+
+// A refusal by the ledger comes after the plan was shown.
+var failure = regexp.MustCompile(`^((NOT PRIVATE|warning|Plan|Total|Expected|note|  ).*\n)*error: .+\n(hint: .+\n)?$`)
+
+func files(ts *testscript.TestScript, work string) []string {
+	var out []string
+	ts.Check(filepath.WalkDir(work, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".data" || d.Name() == ".tmp") {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			out = append(out, path)
+			return nil
+		}
+		out = append(out, fmt.Sprintf("%s %d %v", path, info.Size(), info.ModTime()))
+		return nil
+	}))
+	return out
+}
+
+func records(ts *testscript.TestScript, work string) int {
+	path := filepath.Join(work, ".data", "pawl", "ledger.db")
+	if _, err := os.Stat(path); err != nil {
+		return 0
+	}
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, path)
+	ts.Check(err)
+	defer store.Close()
+	l := ledger.New(store, pricing.Accountant{}, ledger.Options{})
+	names, err := l.Names(ctx)
+	ts.Check(err)
+	n := 0
+	for _, name := range names {
+		r, err := l.Records(ctx, name)
+		if errors.Is(err, ledger.ErrBroken) {
+			continue // a script broke it
+		}
+		ts.Check(err)
+		n += len(r)
+	}
+	return n
+}
+
+// tamper raises the first budget of data set clinic with another program's hands.
+func tamper(ts *testscript.TestScript, _ bool, _ []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.Getenv("WORK"), ".data", "pawl", "ledger.db"))
+	ts.Check(err)
+	defer db.Close()
+	for _, statement := range []string{
+		`DROP TRIGGER ledger_records_no_update`,
+		`UPDATE ledger_records SET body = CAST(replace(CAST(body AS TEXT), '"2"', '"9"') AS BLOB) WHERE dataset = 'clinic' AND seq = 1`,
+	} {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
+}
+
+const clinicSchema = `version: 1
+dataset: clinic
+unit: row
+rows: about 3000
+na: ["", "NA"]
+columns:
+  - {name: age, type: integer, lower: 0, upper: 120, why: "years of a human life"}
+  - {name: ward, type: categorical, categories: [a, b, c]}
+  - {name: smoker, type: boolean, missing: unknown}
+  - {name: stay, type: numeric, lower: 0, upper: 30}
+  - {name: note, type: ignore}
+  - {name: sick, type: categorical, categories: ["no", "yes"]}
+`
+
+// writeClinic makes a table in which age and smoking decide.
+func writeClinic(dir string, rows int) error {
+	rng := rand.New(rand.NewPCG(11, uint64(rows)))
+	var b strings.Builder
+	b.WriteString("age,ward,smoker,stay,note,sick\n")
+	for range rows {
+		age, smoker, sick := 18+rng.IntN(70), "no", "no"
+		if rng.IntN(3) == 0 {
+			smoker = "yes"
+		}
+		if risk := float64(age-18)/70 + float64(len(smoker)-2)*0.3; rng.Float64() < risk*risk {
+			sick = "yes"
+		}
+		fmt.Fprintf(&b, "%d,%c,%s,%.1f,%s,%s\n", age, 'a'+rune(rng.IntN(3)), smoker, float64(age)/10+3*rng.Float64(), canary, sick)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "clinic.csv"), []byte(b.String()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "clinic.yaml"), []byte(clinicSchema), 0o644)
+}
+
+// A flag that cannot be read is told of in words, not by the function that read it.
+func TestFlagWords(t *testing.T) {
+	for text, want := range map[string]string{
+		`invalid argument "1e4" for "--rows" flag: strconv.ParseInt: parsing "1e4": invalid syntax`: `invalid argument "1e4" for "--rows" flag: want a whole number`,
+		`invalid argument "x" for "--rate" flag: strconv.ParseFloat: parsing "x": invalid syntax`:   `invalid argument "x" for "--rate" flag: want a number`,
+		`unknown flag: --x`: `unknown flag: --x`,
+	} {
+		if got := flagWords(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

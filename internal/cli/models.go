@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+)
+
+func (a *app) modelsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "models",
+		Short: "Networks that can be named",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Sprintf("models: unknown verb %q", args[0]), "pawl models list, pawl models show NAME"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(&cobra.Command{
+		Use: "list", Short: "List the networks of the zoo", Args: exactArgs(),
+		RunE: func(*cobra.Command, []string) error { return a.listModels() },
+	}, &cobra.Command{
+		Use: "show NAME", Short: "Show a network's layers and counts, or check a YAML file of one's own",
+		Example: "  pawl models show mnist-paw-cnn", Args: exactArgs("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.showModel(args[0]) },
+	})
+	return c
+}
+
+// modelView is a network as --json prints it.
+type modelView struct {
+	Name       string      `json:"name"`
+	Title      string      `json:"title"`
+	Source     string      `json:"source"`
+	Note       string      `json:"note,omitempty"`
+	Input      string      `json:"input"`
+	Outputs    int         `json:"outputs"`
+	Parameters int         `json:"parameters"`
+	Trainable  int         `json:"trainable"`
+	Layers     []layerView `json:"layers,omitempty"`
+	// UnderNoise is what pawl train changes by default.
+	UnderNoise string `json:"under_noise,omitempty"`
+}
+
+type layerView struct {
+	Kind       string `json:"kind"`
+	Output     string `json:"output"`
+	Parameters int    `json:"parameters"`
+	Trainable  int    `json:"trainable"`
+}
+
+func view(s zoo.Spec, layers bool) (modelView, error) {
+	v := modelView{Name: s.Name, Title: s.Title, Source: s.Source, Note: s.Note, Input: "as the data", Outputs: s.Outputs,
+		Parameters: s.Parameters, Trainable: s.Trainable}
+	if s.Defaults.Activation != "" {
+		v.UnderNoise = s.Defaults.Activation + " in place of the activations"
+		if !s.Defaults.Dropout {
+			v.UnderNoise += ", no dropout"
+		}
+	}
+	if s.Input == (nn.Shape{}) || s.Outputs == 0 {
+		return v, nil
+	}
+	net, err := s.Compile()
+	if err != nil {
+		return v, err
+	}
+	v.Input, v.Parameters, v.Trainable = s.Input.String(), net.AllParameters(), net.Parameters()
+	if layers {
+		for _, l := range net.Layers() {
+			v.Layers = append(v.Layers, layerView{l.Kind, l.Output.String(), l.Parameters, l.Trainable})
+		}
+	}
+	return v, nil
+}
+
+func (a *app) listModels() error {
+	var all []modelView
+	for _, s := range zoo.List() {
+		v, err := view(s, false)
+		if err != nil {
+			return err
+		}
+		all = append(all, v)
+	}
+	if a.json {
+		return writeJSON(a.out, map[string]any{"models": all})
+	}
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "name\tinput\tparameters\ttitle")
+	for _, v := range all {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\n", v.Name, v.Input, v.Parameters, v.Title)
+	}
+	return t.Flush()
+}
+
+func (a *app) showModel(name string) error {
+	s, err := findModel(name)
+	if err != nil {
+		return err
+	}
+	v, err := view(s, true)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, v)
+	}
+	fmt.Fprintf(a.out, "%s: %s\n", v.Name, v.Title)
+	for _, line := range []struct{ name, text string }{{"source", v.Source}, {"note", v.Note}, {"input", v.Input}, {"under noise", v.UnderNoise}} {
+		if line.text != "" {
+			fmt.Fprintf(a.out, "%-12s %s\n", line.name, line.text)
+		}
+	}
+	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "layer\toutput\tparameters\ttrained")
+	for _, l := range v.Layers {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\n", l.Kind, l.Output, l.Parameters, l.Trainable)
+	}
+	fmt.Fprintf(t, "total\t\t%d\t%d\n", v.Parameters, v.Trainable)
+	return t.Flush()
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/data/dataset"
+	"pawl/data/schema"
+	"pawl/experiments"
+	"pawl/experiments/registry"
+)
+
+func (a *app) reproduceCommand() *cobra.Command {
+	var scale, out string
+	c := &cobra.Command{
+		Use:   "reproduce list | NAME | all",
+		Short: "Replay a table or figure of the papers beside our own numbers",
+		Long: `Replay a table or figure of the papers: the published value, ours by the published
+procedure, ours by the honest one, a baseline, each with its interval and a verdict.
+
+Columns “as published” run on public data and are no privacy guarantee. Measured cells
+are kept under --out, so that an interrupted replay goes on where it stopped.`,
+		Example: `  pawl reproduce list
+  pawl reproduce table-10 --scale quick`,
+		Args: exactArgs("NAME"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
+				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke shows that it runs, paper repeats as often as the paper did"}
+			}
+			return a.reproduce(c.Context(), args[0], experiments.Scale(scale), out)
+		},
+	}
+	c.Flags().StringVar(&scale, "scale", "quick", "smoke, quick or paper: how often runs are repeated")
+	c.Flags().StringVar(&out, "out", "pawl-out/reproduce", "directory for tables and kept cells")
+	return c
+}
+
+func (a *app) reproduce(ctx context.Context, name string, scale experiments.Scale, out string) error {
+	all := registry.All()
+	switch name {
+	case "list":
+		return a.listExperiments(all.List())
+	case "all":
+		return a.reproduceAll(ctx, all.List(), scale, out)
+	}
+	e, ok := all.Lookup(name)
+	if !ok {
+		var names []string
+		for _, e := range all.List() {
+			names = append(names, e.Name)
+		}
+		advice := "pawl reproduce list"
+		if near := schema.Nearest(name, names); near != "" {
+			advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
+		}
+		return &usageError{fmt.Sprintf("no replay is called %q", name), advice}
+	}
+	t, err := a.replay(ctx, e, scale, out)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, t)
+	}
+	return experiments.Text(a.out, t)
+}
+
+// reproduceAll goes on when data of one replay are missing, and says so.
+func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, scale experiments.Scale, out string) error {
+	tables := []*experiments.Table{}
+	for _, e := range all {
+		t, err := a.replay(ctx, e, scale, out)
+		var missing *dataset.FileError
+		if errors.As(err, &missing) {
+			fmt.Fprintf(a.err, "note: %s is left out: %s\n", e.Name, message(err))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		tables = append(tables, t)
+	}
+	if a.json {
+		return writeJSON(a.out, map[string]any{"tables": tables})
+	}
+	for i, t := range tables {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		if err := experiments.Text(a.out, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay runs one experiment and leaves its table in a file beside the cells.
+func (a *app) replay(ctx context.Context, e experiments.Experiment, scale experiments.Scale, out string) (*experiments.Table, error) {
+	build, err := buildDigest()
+	if err != nil {
+		return nil, err
+	}
+	r, err := experiments.NewRun(e.Name, scale, build, out)
+	if err != nil {
+		return nil, &usageError{fmt.Sprintf("%s: cannot be written: %v", out, err), "choose another directory with --out"}
+	}
+	r.DataDir = a.dataDir
+	start := time.Now()
+	fmt.Fprintf(a.err, "%s, scale %s", e.Name, scale)
+	if scale == experiments.Quick && e.Quick > 0 {
+		fmt.Fprintf(a.err, ", about %s on two cores", time.Duration(e.Quick)*time.Second)
+	}
+	if n := r.Kept(); n > 0 {
+		fmt.Fprintf(a.err, "; %d cells are kept from an earlier run", n)
+	}
+	fmt.Fprintln(a.err)
+	r.Progress = func(cell string) {
+		fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell)
+	}
+	t, err := experiments.Replay(ctx, e, r)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(out, fmt.Sprintf("%s-%s.json", e.Name, scale))
+	err = writeFile(path, true, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(t)
+	})
+	return t, err
+}
+
+// buildDigest names this build of the program: cells of another may be measured
+// with other code.
+func buildDigest() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12]), nil
+}
+
+func (a *app) listExperiments(all []experiments.Experiment) error {
+	if a.json {
+		type view struct {
+			Name    string   `json:"name"`
+			Title   string   `json:"title"`
+			Source  string   `json:"source"`
+			Data    []string `json:"data"`
+			Seconds int      `json:"quick_seconds"`
+		}
+		views := []view{}
+		for _, e := range all {
+			views = append(views, view{e.Name, e.Title, e.Source, e.Data, e.Quick})
+		}
+		return writeJSON(a.out, map[string]any{"experiments": views})
+	}
+	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "name\tshows\tsource\tquick, about")
+	for _, e := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, e.Source, time.Duration(e.Quick)*time.Second)
+	}
+	return w.Flush()
+}

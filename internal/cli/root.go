@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/reader"
+	"pawl/search/space"
+	spacenet "pawl/search/space/net"
+	spacetable "pawl/search/space/table"
+	"pawl/workflow"
+	"pawl/workflow/checkpoint"
+)
+
+// Exit statuses, part of the command line's contract.
+const (
+	exitOK      = 0
+	exitOther   = 1
+	exitUsage   = 2
+	exitRefused = 3 // the budget refuses
+	exitFailed  = 4 // a privacy check failed
+)
+
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// app is what every verb needs.
+type app struct {
+	streams
+	ledgerURL string
+	dataDir   string
+	json      bool
+	total     string      // --budget
+	asked     func() bool // in place of what says that a person can be asked
+}
+
+// run is the whole program: it parses args, runs one verb and returns the exit
+// status. On failure stdout stays empty and stderr has one line and maybe a hint.
+func run(ctx context.Context, args []string, s streams) int {
+	a := &app{streams: s}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(s.err, "error: %s\n", message(err))
+	if h := hint(err); h != "" {
+		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))
+	}
+	return status(err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pawl",
+		Short: "Train the best model that a privacy budget can buy, and show what it cost",
+		Long: `pawl trains models on sensitive tables under differential privacy.
+
+Every step that looks at rows is priced first, booked in a ledger, and only then
+run. The result is a model, a score that may be published, a report that a
+privacy officer can sign and a machine-readable statement.
+
+Start:   pawl fit adult --target income --epsilon 1
+Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       version(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Sprintf("unknown command %q", args[0]), "pawl --help lists the commands"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetVersionTemplate("pawl {{.Version}}\n")
+	f := root.PersistentFlags()
+	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else the user's own)")
+	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
+	})
+	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
+		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand())
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "fit", "train", "select", "search", "init":
+			c.Flags().Var((*totalFlag)(&a.total), "budget", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
+		}
+	}
+	return root
+}
+
+// flagWords says what a flag wants, in place of the name of the function that read it.
+func flagWords(text string) string {
+	text, parsing, ok := strings.Cut(text, ": strconv.Parse")
+	if !ok {
+		return text
+	}
+	kind, _, _ := strings.Cut(parsing, ":")
+	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
+}
+
+// totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.
+type totalFlag string
+
+func (f *totalFlag) String() string { return string(*f) }
+func (f *totalFlag) Type() string   { return "epsilon" }
+
+func (f *totalFlag) Set(text string) error {
+	epsilon, err := ledger.ParseAmount(text)
+	switch {
+	case err != nil:
+		return err
+	case epsilon.IsZero():
+		return errors.New("must be greater than 0")
+	}
+	*f = totalFlag(text)
+	return nil
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ msg, advice string }
+
+func (e *usageError) Error() string { return e.msg }
+func (e *usageError) Hint() string  { return e.advice }
+
+// note is a remark for the operator.
+func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
+
+// exactArgs is cobra.ExactArgs with a message that says what is missing.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return &usageError{fmt.Sprintf("%s: %s is missing", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
+		}
+		if len(args) > len(names) {
+			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(names)]), "usage: " + c.UseLine()}
+		}
+		return nil
+	}
+}
+
+// status maps an error to the exit status of the contract.
+func status(err error) int {
+	var (
+		own        *usageError
+		usage      *workflow.UsageError
+		position   *reader.PositionError
+		declared   *schema.Error
+		file       *dataset.FileError
+		format     *images.FormatError
+		layer      *nn.LayerError
+		net        *zoo.Error
+		candidates *space.Error
+		path       interface{ Timeout() bool } // *fs.PathError and its kin
+		unknown    unknownEventError
+		convicted  *convictedError
+		kept       *checkpoint.Error
+	)
+	switch {
+	case errors.As(err, new(*workflow.UnconfirmedError)), errors.As(err, new(*workflow.HeldError)): // whatever the ledger's own fault is
+		return exitRefused
+	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown), errors.As(err, &convicted):
+		return exitFailed
+	case errors.Is(err, ledger.ErrRefused):
+		return exitRefused
+	case errors.Is(err, context.Canceled), errors.Is(err, ledger.ErrUnavailable):
+		return exitOther
+	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
+		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
+		errors.As(err, &path), errors.As(err, &kept), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
+		return exitUsage
+	}
+	return exitOther
+}
+
+func hint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// message is an error in one line and in the words of a person at a terminal.
+func message(err error) string {
+	m := err.Error()
+	if errors.Is(err, context.Canceled) {
+		m = strings.Replace(m, context.Canceled.Error(), "interrupted", 1)
+	}
+	if errors.Is(err, ledger.ErrInvalid) {
+		m = strings.Replace(m, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
+	}
+	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, fs.ErrNotExist) {
+		m = strings.Replace(m, named.Error(), named.Path+": there is no such file", 1)
+	}
+	return oneLine(m)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "development"
+}
+
+// software names the program exactly: what goes on later goes on with the same one. A
+// build of changed or unknown sources is named by its own bytes.
+func software() (string, error) {
+	v := version()
+	if v != "development" && !strings.Contains(v, "dirty") {
+		return v, nil
+	}
+	build, err := buildDigest()
+	return v + " " + build, err
+}

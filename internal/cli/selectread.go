@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"pawl/workflow"
+)
+
+// readSelection takes the chosen features out of what pawl select --json printed.
+func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	const hint = "pawl select DATA … --json > FILE.json writes one; or list the columns with commas"
+	var v struct {
+		Command string `json:"command"`
+		Data    struct {
+			Name string `json:"name"`
+		} `json:"data"`
+		Budget struct {
+			Entry string `json:"entry"`
+		} `json:"budget"`
+		Selection *struct {
+			Method string `json:"method"`
+			Chosen []struct {
+				Feature string `json:"feature"`
+			} `json:"chosen"`
+		} `json:"selection"`
+		AsPublished bool `json:"as_published"`
+	}
+	if err := json.Unmarshal(text, &v); err != nil || v.Command != "select" || v.Selection == nil {
+		return nil, nil, &usageError{fmt.Sprintf("%s: is not what pawl select printed", path), hint}
+	}
+	if len(v.Selection.Chosen) == 0 {
+		return nil, nil, &usageError{fmt.Sprintf("%s: the selection chose no feature", path), "--features all"}
+	}
+	var names []string
+	for _, c := range v.Selection.Chosen {
+		names = append(names, c.Feature)
+	}
+	return names, &workflow.ChosenBy{Method: v.Selection.Method, Dataset: v.Data.Name, Entry: v.Budget.Entry, Unpaid: v.AsPublished}, nil
+}

@@ -1,0 +1,629 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl/compute/nn"
+	"pawl/compute/optim"
+	"pawl/compute/zoo"
+	"pawl/core/accountant"
+	"pawl/core/gradient"
+	"pawl/core/identity"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/report"
+	"pawl/workflow"
+)
+
+type trainFlags struct {
+	model, activation, epsilon, delta, accountant, preset, seed   string
+	optimizer, clipping, memory, labels, classes, rows, target    string
+	noise, rate, epochs, learningRate, clippingNorm, average, ema float64
+	schedule, frontEnd                                            string
+	warmup, quantile, tolerance                                   float64
+	out                                                           outDir
+	checkpoint                                                    checkpointFlags
+	table                                                         tableFlags
+	batch, augment, shift, trainLast                              int
+	flip                                                          bool
+	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
+	copies                                                        copyFlags
+	printKey                                                      *[32]byte // of the ledger, for texts
+	keepAll                                                       bool
+	rules                                                         []advise.Rule // of a fit, which chose the numbers
+}
+
+func (a *app) trainCommand() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
+		Short: "Train one named network on images, texts or a table by DP-SGD",
+		Long: `Train one network by DP-SGD with Poisson lots, flat clipping and a data-free step rule.
+
+DATA is a built-in data set (pawl data list), a folder with one sub-folder of PNG files per
+class, an IDX or npy file of images with --labels, or a table with --schema (CSV, TSV, JSON
+lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
+--epsilon, and the noise follows, or --noise-multiplier, and the price follows.
+
+Images of your own have no schema and declare no unit: it is one image, one file of a
+folder. A person with k of them has the guarantee for each, and about k times the epsilon
+for all. Where persons are to be protected, keep one image of each, or make vectors of the
+images and fit a table that names the person: pawl fit --embeddings, unit: COLUMN.
+
+Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
+network with loss: squared, absolute or huber. A network that begins with an embedding
+takes the schema's one column of type text: its tokens are hashed, or have the numbers of
+a --vocabulary that is public by your word, with a rule for --unknown-token.
+
+--front-end changes what the network is given. dct:K, random:K (signs from a public
+seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to norm 1,
+have their mean and second moments released with noise beside the training, and
+components below that noise are left out. pca:K pays nothing and claims nothing.
+
+--checkpoint FILE keeps a run that may be interrupted: its secret key and how far it is,
+in a file for its owner alone. The same command with --resume FILE goes on from there, at
+no cost and to the same model; another model, data or setting is refused. The file is
+erased when the run is finished.`,
+		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
+  pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
+  pawl train adult --model fcn-64 --epsilon 1
+  pawl train mails.tsv --schema mails.yaml --target kind --model sms-rnn-simple --epsilon 2
+  pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --checkpoint ~/mnist.ckpt
+  pawl train mnist --model mnist-paw-cnn --epsilon 2.98 --resume ~/mnist.ckpt
+  pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
+		Args: exactArgs("DATA"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.batch == 0 && c.Flags().Changed("batch") {
+				return &usageError{"batch must be at least 1", "--batch is the expected number of examples in a step"}
+			}
+			if c.Flags().Changed("learning-rate") && !(f.learningRate > 0) {
+				return &usageError{"the learning rate must be a finite number above 0", "leave it out to follow the rule"}
+			}
+			if c.Flags().Changed("noise-multiplier") && !(f.noise > 0) {
+				return &usageError{"the noise multiplier must be a finite number above 0", "without noise: --non-private, on public data"}
+			}
+			if c.Flags().Changed("ema") && !c.Flags().Changed("average") {
+				f.average = 0
+			}
+			if c.Flags().Changed("quantile") && !(f.quantile > 0) {
+				return &usageError{"the share of gradients that are not clipped must lie in (0, 1)", "example: --quantile 0.5"}
+			}
+			if c.Flags().Changed("tolerance") && !(f.tolerance > 0) {
+				return &usageError{"the tolerance must be a finite number above 0", "leave it out for √(parameters/(2·steps))"}
+			}
+			if f.augment < 1 && c.Flags().Changed("augment") {
+				return &usageError{"--augment takes 1 to 64 variants of an image", "example: --augment 4"}
+			}
+			if f.trainLast < 0 {
+				return &usageError{"--train-last takes a number of layers from 1", "example: --train-last 2"}
+			}
+			return f.copies.again(func() error { once := f; return a.train(c.Context(), args[0], &once) })
+		},
+	}
+	trainDefaults(&f)
+	s := c.Flags()
+	s.StringVar(&f.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
+	s.StringVar(&f.activation, "activation", "", "put one activation in place of the model's: tanh, relu, bounded-relu, …")
+	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the training")
+	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise over clipping norm, in place of --epsilon")
+	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: batch and epochs, never epsilon")
+	s.IntVar(&f.batch, "batch", 0, "expected number of examples in a step")
+	s.Float64Var(&f.rate, "sampling-rate", 0, "chance of an example to join a step, in place of --batch")
+	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data")
+	s.Float64Var(&f.learningRate, "learning-rate", 0, "step size (default: the rule)")
+	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
+	s.StringVar(&f.clipping, "clipping", f.clipping, "flat, automatic, per-layer or quantile; none with --non-private")
+	s.Float64Var(&f.quantile, "quantile", 0, "share of gradients that --clipping quantile leaves as they are (default 0.5); the norm follows, and --clipping-norm is the first")
+	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam, adam-wosm or adadp (which finds its step size; two steps are one of its own)")
+	s.Float64Var(&f.tolerance, "tolerance", 0, "error that --optimizer adadp allows itself in a step of its own (default: √(parameters/(2·steps)))")
+	s.BoolVar(&f.keepAll, "keep-all", false, "let --optimizer adadp keep a step whose error is above the tolerance, where the authors' code goes back")
+	s.Float64Var(&f.average, "average", f.average, "share of the last steps whose parameters are averaged")
+	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
+	s.StringVar(&f.schedule, "schedule", f.schedule, "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
+	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the step size rises")
+	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy (default: the model's, else 1)")
+	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels (default 2 with --augment)")
+	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
+	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
+	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own, one or several with commas: dct:K, random:K, pool:max, pool:mean, scatter, dp-pca:K (components paid for), or pca:K with --as-published")
+	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that looks at rows without paying: public data only, no guarantee")
+	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
+	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
+	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
+	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
+	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
+	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
+	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
+	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	f.copies.register(c)
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	f.out.register(c)
+	f.checkpoint.register(c)
+	f.table.register(c)
+	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
+		s.Float64Var(&f.clippingNorm, alias, 0, "same as --"+name)
+		_ = s.MarkHidden(alias)
+	}
+	return c
+}
+
+// trainDefaults are the defaults of flags that are not empty and that fit does not
+// have: images that fit trains on take the same.
+func trainDefaults(f *trainFlags) {
+	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
+	f.schedule, f.shift = "constant", -1
+}
+
+// pictures is a set of images with what is public about it.
+type pictures struct {
+	name, target, licence string
+	unit                  string // "" for image
+	assumed               bool   // the unit: the schema declares none
+	public, own           bool   // own: sensitive images, each of them a unit
+	train, test           *images.Set
+	rows                  schema.RowCount
+	content               []byte          // of a file of texts, for its keyed digest
+	records               []schema.Record // that texts come from, in order
+	texts                 *ownTexts       // of texts of one's own
+	mine                  bool            // not built in
+	prints                []*identity.Print
+}
+
+func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
+	f.out.again = f.checkpoint.resume != ""
+	if err := f.out.check(); err != nil {
+		return err
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return a.trainOn(ctx, l, data, f)
+}
+
+func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
+	switch table, err := f.trainsTable(data); {
+	case err != nil:
+		return err
+	case table:
+		return a.trainTable(ctx, l, data, f)
+	}
+	kept, err := f.checkpoint.open(f.out.root())
+	if err != nil {
+		return err
+	}
+	j, err := a.planTrain(ctx, l, data, f)
+	if err != nil {
+		return err
+	}
+	p := j.pictures
+	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated, Checkpoint: kept}
+	if env.Software, err = software(); err != nil {
+		return err
+	}
+	key, err := scopeKey(ctx, l, p.name, j.schema, j.seed)
+	if err != nil {
+		return err
+	}
+	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
+		return err
+	}
+	if env.Different, err = a.recognisePictures(ctx, l, data, p, j.schema.Public, &f.copies); err != nil {
+		return err
+	}
+	env.Prints = p.prints
+	if env.Digest, err = l.Digest(ctx, p.digested()); err != nil {
+		return err
+	}
+	return a.finishKept(ctx, j.plan, env, f.out)
+}
+
+// trainJob is everything that a training needs, with nothing charged.
+type trainJob struct {
+	plan     *workflow.Plan
+	pictures *pictures
+	schema   *schema.Schema
+	seed     *uint64
+}
+
+// planTrain opens the images, prices the training and rehearses it.
+func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*trainJob, error) {
+	key, err := l.PrintKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.printKey = &key
+	p, err := a.openPictures(data, f)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
+		return nil, err
+	}
+	if err := p.texts.public(ctx, l, f.table.test); err != nil {
+		return nil, err
+	}
+	s := p.schema()
+	if err := effectivePublic(ctx, l, p.name, s); err != nil {
+		return nil, err
+	}
+	in, err := f.input(p, s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := workflow.NewTrainPlan(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.FitComponents(p.train); err != nil {
+		return nil, err
+	}
+	return &trainJob{plan, p, s, in.Seed}, plan.Preflight(ctx)
+}
+
+// finish shows a plan, runs it and writes what it releases.
+func (a *app) finish(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir) error {
+	return a.finishWith(ctx, plan, env, to, nil)
+}
+
+// finishWith is finish, and hands on the statement.
+func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.Env, to outDir, see func(*report.Statement)) error {
+	if err := to.check(); err != nil {
+		return err
+	}
+	out, err := workflow.NewOutput(to.path, to.force)
+	if err != nil {
+		return err
+	}
+	ran := false
+	defer func() {
+		if !ran {
+			out.Discard()
+		}
+	}()
+	now := time.Now() // before the run, for the reason given in fit
+	quote, err := plan.Statement(version(), now)
+	if err != nil {
+		return err
+	}
+	printPlan(a.err, quote, plan)
+	progress := newProgress(a.err, plan.Expected())
+	env.Progress = progress.step
+	outcome, err := plan.Run(ctx, env)
+	progress.done()
+	if err != nil && !isDoubt(err) {
+		return err
+	}
+	ran = true // from here on what is staged is Write's
+	s, dir, err := a.deliver(ctx, out, outcome, env, err, now)
+	if err != nil {
+		return err
+	}
+	if to.path != "" && dir != to.path {
+		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))
+	}
+	if see != nil {
+		see(s)
+	}
+	if a.json {
+		return report.WriteJSON(a.out, s)
+	}
+	return report.Text(a.out, s)
+}
+
+func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
+	own := f.table.schema != "" || isTable(data) && !absent(data) || isTexts(data) && f.table.tokens != (tokenFlags{})
+	if own {
+		return a.openOwnTexts(data, f)
+	}
+	if err := f.table.refused(data); err != nil {
+		return nil, err
+	}
+	if isTexts(data) {
+		return openTexts(data, a.dataDir, f)
+	}
+	info, statErr := os.Stat(data)
+	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && f.classes == "" && f.rows == "") {
+		p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Public}
+		var err error
+		if p.train, err = b.Train(a.dataDir); err != nil {
+			return nil, err
+		}
+		if p.test, err = b.Test(a.dataDir); err != nil {
+			return nil, err
+		}
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
+		return p, nil
+	}
+	if statErr != nil {
+		var names []string
+		for _, i := range dataset.ListImages() {
+			names = append(names, i.Name)
+		}
+		return nil, &usageError{fmt.Sprintf("%s: neither images nor a built-in set of images", data), "built-in: " + strings.Join(names, ", ")}
+	}
+	p, err := openOwnPictures(data, f.labels, f.classes)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.declareRows("--rows", f.rows)
+}
+
+// openOwnPictures opens a folder of images, or a file of images with one of labels, whose
+// number is still to be declared.
+func openOwnPictures(data, labels, classNames string) (*pictures, error) {
+	info, err := os.Stat(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true, mine: true}
+	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
+		return nil, err
+	}
+	var classes []string
+	if classNames != "" {
+		classes = strings.Split(classNames, ",")
+	}
+	switch {
+	case info.IsDir():
+		p.train, err = images.OpenFolder(data, classes)
+	case labels == "":
+		return nil, &usageError{fmt.Sprintf("%s: which file has its labels?", data), "--labels FILE, and --classes with their names in order"}
+	case strings.HasSuffix(data, ".npy"):
+		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: labels}, classes)
+	default:
+		p.train, err = images.OpenIDX(images.Pair{Images: data, Labels: labels}, classes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *pictures) declareRows(flag, text string) error {
+	switch number, about := strings.CutPrefix(text, "about-"); {
+	case text == "":
+		return &usageError{"what is public about the number of images?", fmt.Sprintf("%[1]s public, %[1]s N or %[1]s about-N", flag)}
+	case text == "public":
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
+	default:
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 {
+			return &usageError{fmt.Sprintf("%s %q: want public, N or about-N", flag, text), fmt.Sprintf("example: %s about-5000", flag)}
+		}
+		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: n}
+		if about {
+			p.rows.Kind = schema.RowsAbout
+		}
+	}
+	return nil
+}
+
+// perImage is what a guarantee for images of one's own does not say.
+const perImage = "the guarantee is for one image: a person with several has it for each of them, and k times the epsilon for all of k"
+
+// schema declares the label; the images lie beside it.
+func (p *pictures) schema() *schema.Schema {
+	s := p.declared()
+	if p.own {
+		s.Warnings = append(s.Warnings, perImage)
+	}
+	return s
+}
+
+func (p *pictures) declared() *schema.Schema {
+	return &schema.Schema{
+		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
+		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},
+		Columns: p.columns(),
+	}
+}
+
+// seal seals bytes as they are, or what the model's data-free front end makes of
+// them.
+func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s)
+	if p.train.Bytes != nil && !plan.HasPrefix() {
+		size := p.train.Size()
+		for i := range p.train.Len() {
+			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size], p.found(i)); err != nil {
+				return nil, err
+			}
+		}
+		return b.Seal(), nil
+	}
+	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
+	if err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
+
+func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+	in, err := f.shared(p, s)
+	if err != nil {
+		return in, err
+	}
+	return in, f.network(&in, p)
+}
+
+// shared is what does not depend on the network.
+func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+	in := workflow.TrainInput{
+		Initial: f.checkpoint.initial(),
+		Input: workflow.Input{
+			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
+			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
+		},
+		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
+		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, KeepAll: f.keepAll, Average: f.average, EMA: f.ema,
+		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
+		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
+	}
+	if f.schedule == "constant" {
+		in.Schedule.Shape = ""
+	}
+	if f.augment > 1 && f.shift < 0 {
+		in.Augment.Shift = 2
+	}
+	if p.test != nil {
+		in.Test = workflow.Official
+	}
+	if p.texts != nil {
+		in.Vocabulary, in.Test = p.texts.vocabulary, cmp.Or(p.texts.test, in.Test)
+	}
+	if f.target != "" && f.target != p.target {
+		return in, &usageError{fmt.Sprintf("target %q: these images have the label %q", f.target, p.target), "leave out --target"}
+	}
+	var err error
+	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
+		return in, &usageError{err.Error(), ""}
+	}
+	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
+	}
+	if in.Memory, err = parseBytes(f.memory); err != nil {
+		return in, err
+	}
+	if f.rate != 0 {
+		if !(f.rate > 0 && f.rate <= 1) || f.batch != 0 {
+			return in, &usageError{"--sampling-rate lies in (0, 1] and goes without --batch", "the expected batch is rate times rows"}
+		}
+		in.SamplingRate = f.rate
+	}
+	return in, nil
+}
+
+func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
+	spec, err := findModel(f.model)
+	if err != nil {
+		return err
+	}
+	shape := nn.Shape{Height: p.train.Shape[0], Width: p.train.Shape[1], Channels: p.train.Shape[2]}
+	if spec, err = spec.For(shape, len(p.train.Classes)); err != nil {
+		return &usageError{err.Error(), "pawl models list shows the shapes"}
+	}
+	if f.frontEnd != "" {
+		layers, err := frontEnd(f.frontEnd)
+		if err != nil {
+			return err
+		}
+		spec, in.FrontEnd = spec.WithFrontEnd(layers...), f.frontEnd
+	}
+	if d := spec.Defaults; f.augment == 0 && d.Augment > 1 {
+		in.Augment.Variants = d.Augment
+		if f.shift < 0 {
+			in.Augment.Shift = d.Shift
+		}
+	}
+	if spec, err = f.form(spec, in); err != nil {
+		return err
+	}
+	if in.Radius, err = spec.Radius(); err != nil {
+		return err
+	}
+	in.Name, in.Layers, in.Shape, in.Outputs, in.Kappa = spec.Name, spec.Network, spec.Input, spec.Outputs, spec.Defaults.Kappa
+	if in.ClippingNorm == 0 {
+		in.ClippingNorm = spec.Defaults.ClippingNorm
+	}
+	return nil
+}
+
+// form is the network as it is trained: with which activations, and which layers.
+func (f *trainFlags) form(spec zoo.Spec, in *workflow.TrainInput) (_ zoo.Spec, err error) {
+	switch {
+	case f.activation != "":
+		spec, err = spec.WithActivation(strings.ReplaceAll(f.activation, "-", "_"))
+		if err != nil {
+			return spec, &usageError{err.Error(), ""}
+		}
+		if !f.published && !spec.Defaults.Dropout {
+			spec = spec.WithoutDropout()
+		}
+	case !f.published:
+		spec = spec.Default()
+	}
+	if f.trainLast > 0 {
+		in.TrainLast = f.trainLast
+		return lastLayers(spec, f.trainLast)
+	}
+	return spec, nil
+}
+
+// lastLayers freezes all but the last k layers with parameters.
+func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
+	if layers := spec.LayersWithWeights(); k > layers {
+		return spec, &usageError{fmt.Sprintf("--train-last %d: %s has %d layers with parameters", k, spec.Name, layers), fmt.Sprintf("give 1 to %d", layers)}
+	}
+	return spec.TrainLast(k), nil
+}
+
+// findModel looks a network up by name, else reads a YAML file.
+func findModel(name string) (zoo.Spec, error) {
+	if name == "" {
+		return zoo.Spec{}, &usageError{"no model: name a network with --model", "pawl models list"}
+	}
+	if s, ok := zoo.Lookup(name); ok {
+		return s, nil
+	}
+	if _, err := os.Stat(name); err == nil || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
+		return zoo.Load(name)
+	}
+	var names []string
+	for _, s := range zoo.List() {
+		names = append(names, s.Name)
+	}
+	advice := "pawl models list shows all"
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
+	}
+	return zoo.Spec{}, &usageError{fmt.Sprintf("model %q: neither a network of the zoo nor a file", name), advice}
+}
+
+func parseSeed(s string) (*uint64, error) {
+	if s == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return nil, &usageError{"seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
+	}
+	return &n, nil
+}
+
+// parseBytes reads 500MB, 2GB, 65536.
+func parseBytes(s string) (int64, error) {
+	units := []struct {
+		suffix string
+		factor float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}, {"", 1}}
+	i := slices.IndexFunc(units, func(u struct {
+		suffix string
+		factor float64
+	}) bool {
+		return strings.HasSuffix(s, u.suffix)
+	})
+	n, err := strconv.ParseFloat(strings.TrimSuffix(s, units[i].suffix), 64)
+	if err != nil || !(n > 0) || n*units[i].factor > 1e15 {
+		return 0, &usageError{fmt.Sprintf("memory %q: want a size", s), "example: --memory 500MB"}
+	}
+	return int64(n * units[i].factor), nil
+}

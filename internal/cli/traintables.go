@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/ledger"
+	"pawl/data/dataset"
+	"pawl/data/encode"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/reader"
+	"pawl/workflow"
+)
+
+// tableFlags are those of train for rows of a table or for texts of one's own.
+type tableFlags struct {
+	schema, test, badRows, features, encoding, scoreBy string
+	tokens                                             tokenFlags
+}
+
+func (f *tableFlags) register(c *cobra.Command) {
+	s := c.Flags()
+	s.StringVar(&f.schema, "schema", "", "schema YAML of a table or of a file of texts")
+	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	s.StringVar(&f.features, "features", "all", "of a table: all, a list of columns and levels, or what pawl select --json printed: FILE.json")
+	s.StringVar(&f.encoding, "encoding", "thermometer", "numeric columns of a table: thermometer (16 public bins) or linear (one number)")
+	s.StringVar(&f.tokens.vocabulary, "vocabulary", "", "of texts: a list of tokens, one a line, that is public; their numbers are its lines (default: a hash that needs no list)")
+	s.StringVar(&f.tokens.unknown, "unknown-token", "", "with --vocabulary: skip a token that it does not list, or give all of them one shared number")
+	s.StringVar(&f.scoreBy, "score-by", "", "categorical column of a table: score each of its groups too, paid from the scored rows' budget")
+}
+
+// trainsTable says whether DATA is a table: a built-in one, or a file with a schema. A
+// network that begins with an embedding takes texts, which are a table's own column.
+func (f *trainFlags) trainsTable(data string) (bool, error) {
+	_, builtin := dataset.Lookup(data)
+	info, err := os.Stat(data)
+	file := err == nil && !info.IsDir()
+	if !(f.table.schema != "" || file && isTable(data) || !file && builtin) || isTexts(data) {
+		return false, nil
+	}
+	spec, err := findModel(f.model)
+	if err != nil {
+		return false, err
+	}
+	_, texts := vocabularyOf(spec.Network.Layers)
+	return !texts, nil
+}
+
+// refused refuses flags that only tables have.
+func (f *tableFlags) refused(data string) error {
+	for _, c := range []struct {
+		given bool
+		flag  string
+	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.badRows != "" && f.badRows != string(reader.Refuse), "--bad-rows"},
+		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}, {f.tokens != tokenFlags{}, "--vocabulary"}} {
+		if c.given {
+			return &usageError{fmt.Sprintf("%s is for tables, and %s is none", c.flag, data), "leave it out"}
+		}
+	}
+	return nil
+}
+
+// absent says that there is no such file.
+func absent(path string) bool {
+	_, err := os.Stat(path)
+	return err != nil
+}
+
+// isTable goes by the name: what is neither images nor labels is asked for a schema.
+func isTable(path string) bool {
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	for _, end := range []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// imagesOnly refuses flags that mean nothing for a table.
+func (f *trainFlags) imagesOnly(of string) error {
+	for _, c := range []struct {
+		given bool
+		flag  string
+	}{{f.augment > 1, "--augment"}, {f.flip, "--flip"}, {f.frontEnd != "", "--front-end"}, {f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.rows != "", "--rows"}} {
+		if c.given {
+			return &usageError{fmt.Sprintf("%s is for images, and these are %s", c.flag, of), "leave it out; what is public about a table stands in its schema"}
+		}
+	}
+	return nil
+}
+
+// trainTable trains a network on the rows of a table.
+func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) error {
+	kept, err := f.checkpoint.open(f.out.root())
+	if err != nil {
+		return err
+	}
+	j, in, err := a.openForNetwork(ctx, l, data, f)
+	if err != nil {
+		return err
+	}
+	if j.plan, err = workflow.NewTrainPlan(in); err != nil {
+		return err
+	}
+	if err := j.plan.Preflight(ctx); err != nil {
+		return err
+	}
+	env, err := a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.copies})
+	if err != nil {
+		return err
+	}
+	env.Checkpoint = kept
+	if env.Software, err = software(); err != nil {
+		return err
+	}
+	return a.finishKept(ctx, j.plan, env, f.out)
+}
+
+// openForNetwork is openTable for a network.
+func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string, f *trainFlags) (*job, workflow.TrainInput, error) {
+	var in workflow.TrainInput
+	if err := f.imagesOnly("rows of a table"); err != nil {
+		return nil, in, err
+	}
+	if f.table.tokens != (tokenFlags{}) {
+		return nil, in, &usageError{"--vocabulary is for networks of texts, which begin with an embedding", "--model sms-rnn-simple, or leave it out"}
+	}
+	spec, err := findModel(f.model)
+	if err != nil {
+		return nil, in, err
+	}
+	j := &job{bad: reader.BadRows(cmp.Or(f.table.badRows, string(reader.Refuse)))}
+	switch j.bad {
+	case reader.Refuse, reader.Default:
+	default:
+		return nil, in, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.table.badRows), "--bad-rows refuse or --bad-rows default"}
+	}
+	if j.source, err = a.openSource(data, f.table.schema); err != nil {
+		return nil, in, err
+	}
+	s := j.source
+	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+		return nil, in, err
+	}
+	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
+		return nil, in, err
+	}
+	rows, err := s.rows()
+	if err != nil {
+		return nil, in, err
+	}
+	s.schema.SetBuckets(advise.TextBuckets)
+	p := &pictures{name: s.name, target: cmp.Or(f.target, s.target), licence: s.licence, train: &images.Set{}, rows: schema.RowCount{N: rows}}
+	if in, err = f.shared(p, s.schema); err != nil {
+		return nil, in, err
+	}
+	j.seed, in.ScoreBy = in.Seed, f.table.scoreBy
+	if in.Features, in.Chosen, err = namedFeatures(f.table.features); err != nil {
+		return nil, in, err
+	}
+	if in.Test, j.test, err = a.openTest(ctx, l, s, f.table.test, j.bad); err != nil {
+		return nil, in, err
+	}
+	switch f.table.encoding {
+	case "", "thermometer":
+		in.Encoding = &encode.Options{}
+	case "linear":
+		in.Encoding = &encode.Options{Linear: true}
+	default:
+		return nil, in, &usageError{fmt.Sprintf("unknown encoding %q", f.table.encoding), "--encoding thermometer or --encoding linear"}
+	}
+	if spec, err = f.form(spec, &in); err != nil {
+		return nil, in, err
+	}
+	return j, in, in.Table(spec)
+}
+
+// namedFeatures reads --features: nil for all.
+func namedFeatures(text string) ([]string, *workflow.ChosenBy, error) {
+	switch {
+	case text == "" || text == "all" || text == "auto":
+		return nil, nil, nil
+	case strings.HasSuffix(text, ".json"):
+		return readSelection(text)
+	}
+	var names []string
+	for _, name := range strings.Split(text, ",") {
+		names = append(names, strings.TrimSpace(name))
+	}
+	return names, nil, nil
+}

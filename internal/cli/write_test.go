@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A name that was free before a run and is taken after it: what was paid for goes beside.
+func TestPaidFilesAreNotLost(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put := func(w io.Writer) error { _, err := io.WriteString(w, "paid"); return err }
+	holds := func(path, want string) {
+		t.Helper()
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", path, got, err)
+		}
+	}
+	mine := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mine("b.yaml")
+	mine("b-2.yaml")
+	var errs bytes.Buffer
+	a := &app{streams: streams{err: &errs}}
+	if path, err := a.writePaid("b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "what was paid for is in b-3.yaml") {
+		t.Errorf("%q, %v, %q", path, err, errs.String())
+	}
+	holds("b.yaml", "mine")
+	holds("b-3.yaml", "paid")
+	if path, err := a.writePaid("b.yaml", true, put); err != nil || path != "b.yaml" {
+		t.Errorf("%q, %v", path, err)
+	}
+	holds("b.yaml", "paid")
+	if path, err := a.writePaid("gone/b.yaml", false, put); err == nil {
+		t.Errorf("written to %q", path)
+	}
+
+	f, err := createFile("t.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine("t.csv")
+	if err := f.write(put); err != nil || f.path != "t-2.csv" {
+		t.Errorf("%q, %v", f.path, err)
+	}
+	f.discard()
+	holds("t.csv", "mine")
+	holds("t-2.csv", "paid")
+}
