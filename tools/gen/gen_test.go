@@ -20,7 +20,7 @@ func TestCommittedAssemblyIsGenerated(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			for made, committed := range map[string]string{assembly: part + "_amd64.s", stubs: part + "_amd64.go"} {
-				got, want := body(t, made), body(t, filepath.Join("..", "..", "kernel", committed))
+				got, want := body(t, made), body(t, filepath.Join("..", "..", "compute", "kernel", committed))
 				if !bytes.Equal(got, want) {
 					t.Errorf("kernel/%s differs from what gen writes: run go generate ./kernel", committed)
 				}
