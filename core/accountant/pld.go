@@ -105,8 +105,15 @@ func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(
 		step *= 4
 		c, ok = p.compose(laws, step, delta)
 	}
+	coarser := 0
 	for final := false; ok; c, ok = p.compose(laws, step, delta) {
 		v, next, fits := value(c)
+		if !fits && math.IsInf(last, 1) && coarser < 30 {
+			// Too fine a first lattice, where the epsilon that it was derived from is tiny.
+			step *= 4
+			coarser++
+			continue
+		}
 		if !fits && !final && !math.IsInf(last, 1) {
 			// Too fine by less than a whole refinement, perhaps.
 			step, final = 2*step, true

@@ -134,6 +134,16 @@ func drawPure(t *rapid.T) dp.Event {
 	return dp.Pure{Epsilon: epsilon}
 }
 
+// Where the epsilon at a large delta is almost 0, the first lattice is not too fine for a
+// bound: this was +Inf.
+func TestDistributionOfAlmostNoLoss(t *testing.T) {
+	e := dp.Repeat{Count: 20, Event: dp.PoissonSampled{Rate: 0.315826416015625, Event: dp.DiscreteLaplace{NoiseMultiplier: 256.0 / 3}}}
+	r, err := Epsilon(e, addRemove, 0.01, MethodPLD)
+	if err != nil || r.Epsilon > 1e-6 {
+		t.Errorf("%v, %v", r.Epsilon, err)
+	}
+}
+
 // Sampling never costs more than not sampling, more of it costs more, and composing
 // distributions is no worse than adding the closed forms.
 func TestSampledPureProperties(t *testing.T) {
