@@ -41,7 +41,9 @@ func SampledPure(q, epsilon float64) (remove, add float64) {
 // The two outputs are (1−q)M + qM₁ and (1−q)M + qM₂ with a = M₁/M and b = M₂/M in
 // [e^(−ε), e^ε] and a/b <= e^r. (1−q+qa)/(1−q+qb) grows with a and falls with b, and
 // at b = a·e^(−r) it grows with a, so it is largest at a = e^ε, b = e^(ε−r). With
-// r = 2ε it is removing the one and adding the other. Without a one-sided bound
+// r = 2ε it is removing the one and adding the other. This holds for each lot of the
+// other units, and the ratio of two sums over lots is at most the largest ratio of their
+// terms. Without a one-sided bound
 // (epsilon +Inf) it is r: there is no amplification.
 func SampledReplace(q, epsilon, r float64) float64 {
 	switch {
