@@ -9,14 +9,15 @@ import (
 func (a *app) accountCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "account",
-		Short: "Say what a training or any event costs, and what that means",
-		Long: `Compute epsilon from public numbers. No data is read and nothing is booked.
+		Short: "Compute the epsilon of a training run or event, and explain it",
+		Long: `Compute epsilon from public parameters. No data are read and nothing is charged.
 
-Every figure is an upper bound with a proof; the smallest counts and the others are
-shown beside it. JSON names the method (privacy.accountant), the Renyi order of the
-rdp bound, every bound, a lower bound on the exact value (epsilon_lower: some
-neighbours attain it in all events at once; 0 where none is known), the belief of an attacker after the release and the best that
-an attack can do (trade_off).`,
+Every figure is a proven upper bound. The smallest bound counts; the others are shown
+beside it. With --json the answer names the method (privacy.accountant), the Rényi
+order of the RDP bound, every bound, a lower bound on the exact value (epsilon_lower;
+0 where none is known), what an attacker can learn from the release, and the best
+trade-off between false positives and false negatives that an attack can reach
+(trade_off).`,
 		Example: `  pawl account dpsgd --sampling-rate 0.0016666666666666668 --noise-multiplier 2 --steps 300000 --delta 1e-5
   pawl account event examples/events/search-and-train.json --delta 1e-5
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5`,
@@ -35,12 +36,14 @@ func (a *app) accountDPSGD() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "dpsgd --sampling-rate Q --noise-multiplier S --steps T --delta D",
-		Short: "Epsilon of one DP-SGD training",
-		Long: `Compute epsilon of DP-SGD, or of any optimizer that sees nothing but its noisy sums.
+		Short: "Compute the epsilon of one DP-SGD training run",
+		Long: `Compute the epsilon of DP-SGD, or of any optimizer that sees only its noisy gradient
+sums.
 
-The figure holds when every row joins the lot of every step on its own with chance
-Q (Poisson sampling). Shuffled batches cost more: see pawl account compare. With
---epsilon in place of --delta it computes delta at that epsilon; with both, both.`,
+The figure holds for Poisson sampling: every row joins the batch of every step
+independently with probability Q. Shuffled batches cost more; see pawl account compare.
+With --epsilon instead of --delta, compute delta at that epsilon; with both, compute
+both.`,
 		Example: `  pawl account dpsgd --sampling-rate 0.0016666666666666668 --noise-multiplier 2 --steps 300000 --delta 1e-5
   pawl account dpsgd --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --json`,
 		Args: exactArgs(),
@@ -63,7 +66,7 @@ Q (Poisson sampling). Shuffled batches cost more: see pawl account compare. With
 		},
 	}
 	f.register(c)
-	target.register(c, "print delta at this epsilon", "failure chance, well below 1/rows")
+	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/rows")
 	how.register(c)
 	return c
 }
@@ -75,20 +78,23 @@ func (a *app) accountEvent() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "event FILE --delta D",
-		Short: "Epsilon of a plan that is written as an event",
-		Long: `Compute what an Event costs: JSON that says which mechanisms touch the data, how
-often, on which sample, and whether the best of several runs is chosen. FILE - reads
-stdin.
+		Short: "Compute the epsilon of a privacy event read from a file",
+		Long: `Compute the epsilon of a privacy event: JSON that names the mechanisms that touch the
+data, how often each runs and on which sample, and whether the best of several runs is
+selected. FILE - reads standard input.
 
-Noise multipliers are relative to the sensitivity under the relation: where replacing
-a row moves a sum by two clipping norms, noise of deviation 2 norms has multiplier 1.
-A file may say its "relation" and "unit" beside "kind"; --relation must not contradict
-it. FILE may also be a list of events or any JSON that pawl printed about a claim (a
-statement, an answer, its "privacy"): its events are priced together under its own
-relation, and at its own delta where neither --delta nor --epsilon is given.
+Noise multipliers are relative to the sensitivity under the neighboring relation. If
+replacing a row moves a sum by two clipping norms, noise with a standard deviation of
+two clipping norms has multiplier 1.
 
-Poisson sampling amplifies Gaussians and pure mechanisms. Under replace_one it needs
-"one_sided" beside "event": what the event is for a unit that comes or goes.`,
+A file may state its "relation" and "unit" beside "kind"; --relation must agree with
+it. FILE may also be a list of events, or any JSON with a privacy claim that pawl
+printed (a statement, an answer, or its "privacy" part). Its events are then composed
+under the file's own relation, and at its own delta unless --delta or --epsilon is
+given.
+
+Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it needs
+"one_sided" beside "event": the event for one row that is added or removed.`,
 		Example: `  pawl account event examples/events/search-and-train.json --delta 1e-5
   pawl account event examples/events/dpsgd-mnist.json --delta 1e-5 --json
   pawl account event examples/events/exponential-100.json --delta 1e-5 --json
@@ -121,7 +127,7 @@ Poisson sampling amplifies Gaussians and pure mechanisms. Under replace_one it n
 			return a.print(ans)
 		},
 	}
-	target.register(c, "print delta at this epsilon", "failure chance, well below 1/units; 0 asks for pure epsilon")
+	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/units; 0 asks for pure DP")
 	how.register(c)
 	return c
 }

@@ -64,7 +64,7 @@ func newAnswer(p cost, r accountant.Result) (*answer, error) {
 		return nil, err
 	}
 	if math.IsNaN(r.Epsilon) || math.IsNaN(r.Delta) || r.Epsilon < 0 || r.Delta < 0 {
-		return nil, fmt.Errorf("the accountant returned no number: nothing is claimed")
+		return nil, fmt.Errorf("the accountant returned no finite number, so there is no guarantee")
 	}
 	return &answer{
 		Privacy: privacyJSON{
@@ -96,7 +96,7 @@ func answerAtDelta(p cost, delta float64) (*answer, error) {
 		return nil, relationAdvice(err)
 	}
 	if delta == 0 && math.IsInf(r.Epsilon, 1) {
-		return nil, &usageError{"--delta: no finite epsilon holds at delta 0: not every mechanism of the event is pure", "use a delta well below 1/units, for example 1e-5"}
+		return nil, &usageError{"--delta: no finite epsilon holds at delta 0, because not every mechanism of the event is pure", "use a delta well below 1/units, for example 1e-5"}
 	}
 	return answerWith(p, r)
 }
@@ -147,11 +147,11 @@ func (ans *answer) finish(p cost, r accountant.Result) error {
 	case math.IsInf(eps, 1) || r.Delta >= 1:
 		ans.Warnings = append(ans.Warnings, "no privacy: nothing bounds what the output gives away about one "+ans.Privacy.Unit)
 	case eps > certain:
-		ans.Warnings = append(ans.Warnings, "this is no protection: at this epsilon an attacker may become certain")
+		ans.Warnings = append(ans.Warnings, "this is no protection: at this epsilon an attacker can become certain")
 	case eps == 0 && curve[len(curve)-1].delta == 0:
 		ans.Warnings = append(ans.Warnings, "epsilon 0: the output does not depend on any one "+ans.Privacy.Unit)
 	case eps == 0 && ans.Privacy.EpsilonLower != nil:
-		ans.Warnings = append(ans.Warnings, fmt.Sprintf("epsilon 0 is no mistake: the output depends so little on any one %s that delta %s covers all of it (delta at epsilon 0 is %s)",
+		ans.Warnings = append(ans.Warnings, fmt.Sprintf("epsilon 0 is correct: the output depends so little on any one %s that delta %s covers it (delta at epsilon 0 is %s)",
 			ans.Privacy.Unit, short(r.Delta), short(curve[len(curve)-1].delta)))
 	}
 	return nil
@@ -244,7 +244,7 @@ func (a *app) print(ans *answer) error {
 	fmt.Fprintf(t, "relation\t%s\n", p.Relation)
 	if tr := ans.Training; tr != nil {
 		fmt.Fprintf(t, "training\tsteps %d, sampling rate %s, noise multiplier %s\n", tr.Steps, full(tr.SamplingRate), full(tr.NoiseMultiplier))
-		fmt.Fprintf(t, "valid for\tPoisson sampling: every row joins every lot on its own\n")
+		fmt.Fprintf(t, "valid for\tPoisson sampling: every row joins every batch independently\n")
 	}
 	if d := ans.DeltaAtEpsilon; d != nil {
 		fmt.Fprintf(t, "at epsilon %s\tdelta %s (%s)\n", full(float64(d.Epsilon)), short(float64(d.Delta)), d.Accountant)
@@ -252,7 +252,7 @@ func (a *app) print(ans *answer) error {
 	fmt.Fprintf(t, "in words\t%s\n", beliefWords(p))
 	for _, x := range ans.TradeOff {
 		if x.FalsePositives == 0.01 {
-			fmt.Fprintf(t, "attacks\tat 1%% false alarms no attack finds more than %s%% of its targets\n", percentUp(float64(x.TruePositives)))
+			fmt.Fprintf(t, "attacks\tat a false positive rate of 1%%, no attack has a true positive rate above %s%%\n", percentUp(float64(x.TruePositives)))
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -327,11 +327,11 @@ func beliefWords(p *privacyJSON) string {
 		what = fmt.Sprintf("which of two values one %s had", p.Unit)
 	}
 	if math.IsInf(float64(p.Epsilon), 1) || p.Delta >= 1 {
-		return fmt.Sprintf("somebody who was 50%% sure %s may become 100%% sure", what)
+		return fmt.Sprintf("somebody who was 50%% sure %s can become 100%% sure", what)
 	}
 	belief := percentUp(accountant.Posterior(float64(p.Epsilon), 0.5))
 	if p.Delta == 0 {
 		return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure", what, belief)
 	}
-	return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure, but for a failure chance of %s", what, belief, full(float64(p.Delta)))
+	return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure, except with probability %s", what, belief, full(float64(p.Delta)))
 }

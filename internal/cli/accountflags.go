@@ -19,7 +19,7 @@ func parseReal(flag, text string) (float64, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "range"):
-		return 0, &usageError{fmt.Sprintf("--%s: %q is beyond what a number can hold", flag, text), ""}
+		return 0, &usageError{fmt.Sprintf("--%s: %q is out of range", flag, text), ""}
 	case err != nil || strings.ContainsAny(text, "xX_") || math.IsNaN(x) || math.IsInf(x, 0):
 		return 0, &usageError{fmt.Sprintf("--%s: %q is not a finite number", flag, text), "write it like 0.5 or 1e-5, without spaces"}
 	}
@@ -61,10 +61,10 @@ func parseDelta(text string, zero bool) (float64, error) {
 	case err != nil:
 		return 0, err
 	case d == 0 && !zero:
-		return 0, &usageError{"--delta: must be greater than 0: with Gaussian noise no finite epsilon holds at delta 0",
+		return 0, &usageError{"--delta must be greater than 0: with Gaussian noise, no finite epsilon holds at delta 0",
 			"use a delta well below 1/rows, for example 1e-5"}
 	case d < 0 || d >= 1:
-		return 0, &usageError{fmt.Sprintf("--delta: %s does not lie between 0 and 1", text), "use a delta well below 1/rows, for example 1e-5"}
+		return 0, &usageError{fmt.Sprintf("--delta: %s is not between 0 and 1", text), "use a delta well below 1/rows, for example 1e-5"}
 	}
 	return d, nil
 }
@@ -84,7 +84,7 @@ func parseEpsilon(text string, zero bool) (float64, error) {
 type howFlags struct{ method, relation string }
 
 func (f *howFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.method, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	c.Flags().StringVar(&f.method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
 	c.Flags().StringVar(&f.relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
 }
 
@@ -120,11 +120,11 @@ func (t training) event() dp.Event {
 func (t training) notes(delta float64) []string {
 	var out []string
 	if t.clip > 0 {
-		out = append(out, fmt.Sprintf("the clipping norm has no effect on epsilon. --noise-multiplier is the standard deviation of the noise divided by the clipping norm: "+
+		out = append(out, fmt.Sprintf("--clipping-norm does not change epsilon. --noise-multiplier is the standard deviation of the noise divided by the clipping norm: "+
 			"if %s is a standard deviation, pass %s", short(t.NoiseMultiplier), short(t.NoiseMultiplier/t.clip)))
 	}
 	if t.Rows > 0 && delta >= 1/float64(t.Rows) {
-		out = append(out, fmt.Sprintf("delta %s is not below 1/rows: publishing one whole row would meet it", short(delta)))
+		out = append(out, fmt.Sprintf("delta %s is not below 1/rows: a mechanism that publishes a whole row would satisfy it", short(delta)))
 	}
 	return out
 }
@@ -134,13 +134,13 @@ type trainingFlags struct{ rate, multiplier, steps, rows, batch, epochs, clip st
 
 func (f *trainingFlags) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.rate, "sampling-rate", "", "chance that a row joins a step's lot: expected batch size / rows")
+	s.StringVar(&f.rate, "sampling-rate", "", "probability that a row joins the batch of a step: expected batch size / rows")
 	s.StringVar(&f.multiplier, "noise-multiplier", "", "standard deviation of the noise divided by the clipping norm")
-	s.StringVar(&f.steps, "steps", "", "number of noisy updates (not of micro-batches)")
-	s.StringVar(&f.rows, "rows", "", "rows, with --batch in place of --sampling-rate")
-	s.StringVar(&f.batch, "batch", "", "expected batch size over all workers and accumulations")
-	s.StringVar(&f.epochs, "epochs", "", "passes over the data in place of --steps: steps = ceil(epochs / sampling rate)")
-	s.StringVar(&f.clip, "clipping-norm", "", "has no effect on epsilon")
+	s.StringVar(&f.steps, "steps", "", "number of noisy updates (not micro-batches)")
+	s.StringVar(&f.rows, "rows", "", "number of rows; with --batch, instead of --sampling-rate")
+	s.StringVar(&f.batch, "batch", "", "expected batch size, over all workers and accumulation steps")
+	s.StringVar(&f.epochs, "epochs", "", "passes over the data, instead of --steps: steps = ceil(epochs / sampling rate)")
+	s.StringVar(&f.clip, "clipping-norm", "", "clipping norm; does not change epsilon")
 	s.StringVar(&f.rate, "sample-rate", "", "same as --sampling-rate")
 	s.StringVar(&f.clip, "l2-norm-clip", "", "same as --clipping-norm")
 	s.StringVar(&f.clip, "max-grad-norm", "", "same as --clipping-norm")
@@ -154,10 +154,10 @@ func (f *trainingFlags) register(c *cobra.Command) {
 func (f *trainingFlags) parse() (t training, missing []string, err error) {
 	t.Sampling = "poisson"
 	if f.rate != "" && f.batch != "" {
-		return t, nil, &usageError{"--sampling-rate and --batch say the same thing", "give one of them"}
+		return t, nil, &usageError{"--sampling-rate and --batch exclude each other", "give one of them"}
 	}
 	if f.steps != "" && f.epochs != "" {
-		return t, nil, &usageError{"--steps and --epochs say the same thing", "give one of them"}
+		return t, nil, &usageError{"--steps and --epochs exclude each other", "give one of them"}
 	}
 	if f.rows != "" {
 		if t.Rows, err = parseWhole("rows", f.rows); err != nil {
@@ -173,7 +173,7 @@ func (f *trainingFlags) parse() (t training, missing []string, err error) {
 		}
 		if !(q > 0 && q <= 1) {
 			return t, nil, &usageError{fmt.Sprintf("--sampling-rate: %s is not in (0, 1]", f.rate),
-				"it is the expected batch size divided by the number of rows; 1 is the full batch"}
+				"it is the expected batch size divided by the number of rows; 1 means full batch"}
 		}
 		t.SamplingRate = q
 		rate = shortest(q)
@@ -182,10 +182,10 @@ func (f *trainingFlags) parse() (t training, missing []string, err error) {
 			return t, nil, err
 		}
 		if t.Rows == 0 {
-			return t, nil, &usageError{"--batch needs --rows", "or give --sampling-rate"}
+			return t, nil, &usageError{"--batch needs --rows", "add --rows, or give --sampling-rate instead"}
 		}
 		if t.Batch > t.Rows {
-			return t, nil, &usageError{fmt.Sprintf("--batch: %d is larger than the %d rows", t.Batch, t.Rows), ""}
+			return t, nil, &usageError{fmt.Sprintf("--batch %d is larger than the number of rows, %d", t.Batch, t.Rows), ""}
 		}
 		rate.SetFrac64(t.Batch, t.Rows)
 		t.SamplingRate = float64(t.Batch) / float64(t.Rows)

@@ -37,7 +37,7 @@ func (a *app) readEventFile(path string) (text []byte, name string, err error) {
 type unknownEventError struct{ error }
 
 func (unknownEventError) Hint() string {
-	return "nothing is claimed about an event that is not understood in full: write it like those in examples/events, or read it with a newer pawl"
+	return "pawl makes no claim about an event that it does not fully understand: write it like those in examples/events, or use a newer pawl"
 }
 
 func (e unknownEventError) Unwrap() error { return e.error }
@@ -91,13 +91,13 @@ func decodePlan(name string, text []byte) (plan dp.Stated, delta string, err err
 	}
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
-		return plan, "", &usageError{fmt.Sprintf("%s: relation, unit or events are not what pawl prints", name), ""}
+		return plan, "", &usageError{fmt.Sprintf("%s: relation, unit or events have an unknown form", name), ""}
 	}
 	if d.Privacy != nil {
 		d = *d.Privacy
 	}
 	if d.Events == nil {
-		return plan, "", &usageError{fmt.Sprintf("%s: it holds no list of events", name), "want an event, a list of events, or what pawl printed about a claim"}
+		return plan, "", &usageError{fmt.Sprintf("%s: there is no list of events", name), "give an event, a list of events, or a privacy claim printed by pawl"}
 	}
 	if plan, err = together(name, d.Events); err != nil {
 		return plan, "", err
@@ -128,7 +128,7 @@ func together(name string, list []json.RawMessage) (dp.Stated, error) {
 			return all, err
 		}
 		if i > 0 && (s.Relation != all.Relation || s.Unit != all.Unit || s.Group != all.Group) {
-			return all, &usageError{fmt.Sprintf("%s: event %d is stated for another relation, unit or group than the first", name, i+1), "price events of one promise together"}
+			return all, &usageError{fmt.Sprintf("%s: event %d has another relation, unit or group size than the first", name, i+1), "compose only events with the same relation and unit"}
 		}
 		all = s
 		events = append(events, s.Event)
@@ -146,8 +146,8 @@ func (f *howFlags) under(c *cobra.Command, name string, stated, asked dp.Relatio
 	case stated == 0:
 		return asked, nil
 	case c.Flags().Changed("relation") && asked != stated:
-		return 0, &usageError{fmt.Sprintf("%s: its events are stated under %v, not %v", name, stated, asked),
-			"noise multipliers are relative to the sensitivity under the relation: take them anew for the other one, or leave out --relation"}
+		return 0, &usageError{fmt.Sprintf("%s: its events are stated under %v, not under %v", name, stated, asked),
+			"noise multipliers depend on the relation through the sensitivity: restate them, or leave out --relation"}
 	}
 	return stated, nil
 }
@@ -169,5 +169,5 @@ func relationAdvice(err error) error {
 	if !errors.Is(err, accountant.ErrRelation) {
 		return err
 	}
-	return &usageError{err.Error(), "name the relation that the event was meant for with --relation"}
+	return &usageError{err.Error(), "name the event's relation with --relation"}
 }

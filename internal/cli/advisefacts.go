@@ -87,7 +87,7 @@ func (f *adviseFlags) check(args []string) error {
 		}
 	}
 	if f.epsilon == "" {
-		return bad("no epsilon: say how much privacy the job may cost", "example: --epsilon 1")
+		return bad("missing --epsilon", "example: --epsilon 1")
 	}
 	if g["rows"] && !(f.rows >= 1 && f.rows <= 1e12) {
 		return bad("--rows must be a whole number from 1", "the rows of the data set")

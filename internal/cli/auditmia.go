@@ -77,7 +77,7 @@ rightly, with noise of epsilon E, booked with the training of that target.`,
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "directory that pawl fit or pawl train wrote, for its settings")
 	s.StringVar(&f.data, "data", "", "the data set that it was trained on")
-	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
+	s.StringVar(&f.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
 	s.StringVar(&f.index, "index", "", "file with the rows of DATA, from 0 and one in a line, that the model was trained on: attacks its weights by a threshold")
 	s.StringVar(&f.scores, "scores", "", "CSV of an outside attack: score, member and maybe class")
 	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))

@@ -17,10 +17,10 @@ import (
 func (a *app) calibrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate",
-		Short: "Find the noise, the steps or the sampling rate that meets a target epsilon",
-		Long: `Find the one number that was left open so that the target is used up and never
-exceeded. Noise is rounded up, everything else down, to six digits; the figure shown
-is the cost of the number as printed.`,
+		Short: "Find the noise, steps or sampling rate that meets a target epsilon",
+		Long: `Find the one parameter that was left open, so that the target epsilon is reached but
+never exceeded. Noise is rounded up and every other parameter down, to six digits. The
+epsilon shown is that of the printed, rounded parameter.`,
 		Example: `  pawl calibrate dpsgd --epsilon 8 --delta 1e-5 --sampling-rate 0.02 --steps 1500
   pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
   pawl calibrate laplace --epsilon 0.1
@@ -113,7 +113,7 @@ func (f family) answer(x float64, target ledger.Spend) (*answer, error) {
 			}
 			ans.Free, ans.Value, ans.Target = f.free, pointer(x), &target
 			if f.atEnd(x) {
-				ans.Warnings = append(ans.Warnings, fmt.Sprintf("the target is not used up: %s %s is the end of the range that is searched", f.free, full(x)))
+				ans.Warnings = append(ans.Warnings, fmt.Sprintf("the target is not reached: %s %s is the end of the search range", f.free, full(x)))
 			}
 			return ans, nil
 		}
@@ -147,12 +147,12 @@ func (f family) unreachable(epsilon, delta float64) error {
 			return relationAdvice(err)
 		}
 		if i == 0 && math.IsInf(r.Epsilon, 1) {
-			return &usageError{fmt.Sprintf("no value of %s has a finite epsilon at delta %s", f.free, full(delta)), "give a larger --delta, or change the other numbers"}
+			return &usageError{fmt.Sprintf("no value of %s gives a finite epsilon at delta %s", f.free, full(delta)), "increase --delta, or change the other parameters"}
 		}
 		text[i] = fmt.Sprintf("%s at %s %s", roundedUp(r.Epsilon), f.free, full(x))
 	}
-	return &usageError{fmt.Sprintf("epsilon %s at delta %s cannot be reached: the range is epsilon %s to %s", full(epsilon), full(delta), text[0], text[1]),
-		"ask for a larger epsilon, or change another number"}
+	return &usageError{fmt.Sprintf("epsilon %s at delta %s cannot be reached: possible values run from epsilon %s to %s", full(epsilon), full(delta), text[0], text[1]),
+		"increase epsilon, or change another parameter"}
 }
 
 // parse reads the target of a calibration.
@@ -185,9 +185,9 @@ func (a *app) calibrateDPSGD() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "dpsgd --epsilon E --delta D --sampling-rate Q --steps T",
-		Short: "The noise multiplier, steps or sampling rate of DP-SGD at a target epsilon",
-		Long: `Find what was left out of --noise-multiplier, --steps and --sampling-rate.
-The result holds under Poisson sampling.`,
+		Short: "Find the noise multiplier, steps or sampling rate of DP-SGD for a target epsilon",
+		Long: `Find the one of --noise-multiplier, --steps and --sampling-rate that was left out.
+The result holds for Poisson sampling.`,
 		Example: `  pawl calibrate dpsgd --epsilon 8 --delta 1e-5 --sampling-rate 0.02 --steps 1500
   pawl calibrate dpsgd --epsilon 3 --delta 1e-5 --rows 60000 --batch 250 --noise-multiplier 1.1
   pawl calibrate dpsgd --epsilon 3 --delta 1e-5 --noise-multiplier 1 --steps 2000 --json`,
@@ -206,11 +206,11 @@ The result holds under Poisson sampling.`,
 				return err
 			}
 			if rel == dp.ReplaceOne {
-				return &usageError{"calibrate dpsgd answers for add_or_remove_one and zero_out", "pawl account dpsgd --relation replace_one prices a given noise multiplier"}
+				return &usageError{"calibrate dpsgd supports add_or_remove_one and zero_out only", "pawl account dpsgd --relation replace_one computes the epsilon of a given noise multiplier"}
 			}
 			if len(missing) != 1 {
-				return &usageError{fmt.Sprintf("leave out exactly one of --noise-multiplier, --steps and --sampling-rate; %d are left out", len(missing)),
-					"the one that is left out is solved for"}
+				return &usageError{fmt.Sprintf("leave out exactly one of --noise-multiplier, --steps and --sampling-rate (%d are missing)", len(missing)),
+					"the missing one is computed"}
 			}
 			ans, err := trainingFamily(&t, missing[0], rel, m).solve(spend, rel, m)
 			if err != nil {
@@ -222,7 +222,7 @@ The result holds under Poisson sampling.`,
 		},
 	}
 	f.register(c)
-	target.register(c, "target, never exceeded (required)", "failure chance, well below 1/rows (required)")
+	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta, well below 1/rows (required)")
 	how.register(c)
 	return c
 }
@@ -272,7 +272,7 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 	}
 	c := &cobra.Command{
 		Use:     use,
-		Short:   fmt.Sprintf("The noise multiplier of releases with %s noise at a target epsilon", strings.ToUpper(kind[:1])+kind[1:]),
+		Short:   fmt.Sprintf("Find the noise multiplier of %s noise for a target epsilon", strings.ToUpper(kind[:1])+kind[1:]),
 		Example: example,
 		Args:    exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -318,14 +318,14 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 			return a.print(ans)
 		},
 	}
-	delta := "failure chance, well below 1/units (required)"
+	delta := "failure probability delta, well below 1/units (required)"
 	if pure {
-		delta = "failure chance (default 0: pure epsilon)"
+		delta = "failure probability delta (default 0: pure DP)"
 	}
-	target.register(c, "target, never exceeded (required)", delta)
+	target.register(c, "target epsilon, never exceeded (required)", delta)
 	how.register(c)
 	c.Flags().StringVar(&count, "count", "1", "number of releases that share the target")
-	c.Flags().StringVar(&sensitivity, "sensitivity", "", norm+" sensitivity of a release; prints the standard deviation of the noise too")
+	c.Flags().StringVar(&sensitivity, "sensitivity", "", norm+" sensitivity of a release; also prints the standard deviation of the noise")
 	return c
 }
 

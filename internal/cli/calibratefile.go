@@ -22,9 +22,10 @@ func (a *app) calibrateEvent() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "event FILE --epsilon E --delta D",
-		Short: "The number of an event file that is written as \"?\"",
-		Long: fmt.Sprintf(`Find the one number of an event file in whose place stands the text "?".
-It may be any of: %s. FILE - reads stdin.`, strings.Join(freeNames(), ", ")),
+		Short: "Find the number written as \"?\" in an event file",
+		Long: fmt.Sprintf(`Find the one number of an event file that is written as "?".
+It may be any of: %s.
+FILE - reads standard input.`, strings.Join(freeNames(), ", ")),
 		Example: `  pawl calibrate event plan.json --epsilon 2 --delta 1e-5
   echo '{"kind":"repeat","count":"?","event":{"kind":"laplace","noise_multiplier":20}}' | pawl calibrate event - --epsilon 1 --delta 1e-6`,
 		Args: exactArgs("FILE"),
@@ -55,7 +56,7 @@ It may be any of: %s. FILE - reads stdin.`, strings.Join(freeNames(), ", ")),
 			return a.print(ans)
 		},
 	}
-	target.register(c, "target, never exceeded (required)", "failure chance (default 0: pure epsilon)")
+	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta (default 0: pure DP)")
 	how.register(c)
 	return c
 }
@@ -86,7 +87,7 @@ func freeNames() []string {
 func fileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) (family, dp.Relation, error) {
 	field, before, after, err := openField(text)
 	if err != nil {
-		return family{}, 0, &usageError{fmt.Sprintf("%s: %v", name, err), `write "?" in place of exactly one number; pawl account event prices an event without`}
+		return family{}, 0, &usageError{fmt.Sprintf("%s: %v", name, err), `write "?" in place of exactly one number; pawl account event computes the epsilon of a complete event`}
 	}
 	search, ok := freeNumbers[field]
 	if !ok {
@@ -103,7 +104,7 @@ func fileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) 
 		}
 	}
 	if stated.Group > 1 {
-		return family{}, 0, &usageError{fmt.Sprintf("%s: the price of a group is not solved for", name), "leave out \"group\""}
+		return family{}, 0, &usageError{fmt.Sprintf("%s: calibration for groups is not supported", name), "remove \"group\""}
 	}
 	if stated.Relation != 0 {
 		rel = stated.Relation

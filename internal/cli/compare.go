@@ -58,9 +58,9 @@ very different promises.`,
 		},
 	}
 	f.register(c)
-	target.register(c, "", "failure chance, well below 1/rows")
+	target.register(c, "", "failure probability delta, well below 1/rows")
 	_ = c.Flags().MarkHidden("epsilon")
-	c.Flags().StringVar(&method, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
+	c.Flags().StringVar(&method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
 	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "the most rows that one user owns")
 	return c
 }

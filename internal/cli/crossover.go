@@ -88,13 +88,13 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
 	f.table.copies.register(c)
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of your own images")
-	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
 	s.StringVar(&f.images, "images", "", "what is public about the number of your own, sensitive images: public, N or about-N")
-	s.StringVar(&f.table.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.table.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
-	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have one)")
+	s.StringVar(&f.table.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.table.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have a default)")
 	s.StringVar(&f.table.test, "test", "", "public test file to score (default: each seed splits the rows, or the built-in's official test set)")
-	s.StringVar(&f.table.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	s.StringVar(&f.table.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
 }

@@ -30,14 +30,14 @@ func TestCrossoverOnOwnImages(t *testing.T) {
 			t.Errorf("%v: an output directory was left behind", all)
 		}
 	}
-	refused("what is public about the number of images?", args())
+	refused("missing declaration of the number of images", args())
 	refused("want public, N or about-N", args("--images", "some"))
 	refused("8 runs, each paid for, would cost epsilon", args("--images", "about-400"))
 	refused("more than --pay 0.5", args("--images", "about-400", "--pay", "0.5"))
 	refused("squares is new to the ledger", args("--images", "about-400", "--pay", "50"))
 	refused("no built-in set of images", args("--images", "about-400", "--stand-in", "adult"))
 	refused("--schema is for tables", args("--images", "about-400", "--schema", "s.yaml"))
-	refused("these images have the label", args("--images", "about-400", "--target", "age"))
+	refused("the label of these images", args("--images", "about-400", "--target", "age"))
 
 	// The budget that the refusal names admits all runs.
 	_, _, errs := call(t, args("--images", "about-400", "--pay", "50")...)

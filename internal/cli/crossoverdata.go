@@ -123,7 +123,7 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 func (f *crossoverFlags) tablesOnly(data string) error {
 	for _, c := range []struct{ value, flag string }{{f.classes, "--classes"}, {f.images, "--images"}} {
 		if c.value != "" {
-			return &usageError{fmt.Sprintf("%s is for images, and %s is a table", c.flag, data), "leave it out; what is public about a table stands in its schema"}
+			return &usageError{fmt.Sprintf("%s is for images, and %s is a table", c.flag, data), "leave it out; the schema declares what is public about a table"}
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		return err
 	}
 	if f.table.target != "" && f.table.target != pictures.target {
-		return &usageError{fmt.Sprintf("target %q: these images have the label %q", f.table.target, pictures.target), "leave out --target"}
+		return &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.table.target, pictures.target), "leave out --target"}
 	}
 	if err := f.table.copies.rename(ctx, l, data, false, &pictures.name, &f.updated); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	case s.Public:
 		return nil
 	case f.images == "":
-		return &usageError{"what is public about the number of images?", "--images public, --images N or --images about-N"}
+		return &usageError{"missing declaration of the number of images", "--images public, --images N or --images about-N"}
 	case f.standIn != "":
 		p.standsFor = pictures.name
 		if images, _ := lookup(f.standIn); !images {
@@ -309,7 +309,7 @@ func lookup(name string) (images, ok bool) {
 
 func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 	if f.schema != "" {
-		return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", name), "leave out --schema"}
+		return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own schema", name), "leave out --schema"}
 	}
 	if f.test != "" {
 		return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own test rows, or is split", name), "leave out --test"}
@@ -364,7 +364,7 @@ func columnNames(t *lab.Table) (names []string) {
 // checkTarget refuses a target before anything is said about configurations.
 func checkTarget(t *lab.Table) error {
 	if t.Target == "" {
-		return &usageError{"no target: name the column to predict with --target", "columns: " + strings.Join(columnNames(t), ", ")}
+		return &usageError{"missing --target, the column to predict", "columns: " + strings.Join(columnNames(t), ", ")}
 	}
 	if t.Schema.Column(t.Target) < 0 {
 		names := columnNames(t)

@@ -19,8 +19,8 @@ type embeddingFlags struct{ file, key string }
 
 func (f *embeddingFlags) register(c *cobra.Command, key string) {
 	s := c.Flags()
-	s.StringVar(&f.file, "embeddings", "", "vectors of a public extractor, one a key: npy with a .keys file beside it, Parquet or Arrow")
-	s.StringVar(&f.key, "key", "", "column whose text is the key of a row's vector"+key)
+	s.StringVar(&f.file, "embeddings", "", "vectors from a public extractor, one per key: npy with a .keys file beside it, Parquet or Arrow")
+	s.StringVar(&f.key, "key", "", "column that holds the key of each row's vector"+key)
 }
 
 // vectorColumn is the position of the column that stands for embeddings, or -1.
@@ -34,21 +34,21 @@ func vectorColumn(s *schema.Schema) int {
 func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) error {
 	at := vectorColumn(s.schema)
 	column := schema.Column{Name: "embeddings", Type: schema.Vector, Missing: schema.MissingRefuse,
-		Why: "the vector of a public extractor, by the operator's word"}
+		Why: "vectors from an extractor that the operator declares public"}
 	if at >= 0 {
 		column = s.schema.Columns[at]
 	}
 	switch {
 	case f.file == "" && f.key != "":
-		return &usageError{"--key says how embeddings are found, and there are none", "add --embeddings FILE"}
+		return &usageError{"--key needs --embeddings", "add --embeddings FILE"}
 	case f.file == "" && at >= 0:
-		return &usageError{fmt.Sprintf("column %q of the schema stands for embeddings, and none are given", column.Name), "add --embeddings FILE"}
+		return &usageError{fmt.Sprintf("schema column %q needs embeddings, and none are given", column.Name), "add --embeddings FILE"}
 	case f.file == "":
 		return nil
 	case f.key != "":
 		column.Key = f.key
 	case column.Key == "":
-		return &usageError{"embeddings are found by a key", "add --key COLUMN: the column of DATA whose text is the key of a row's vector"}
+		return &usageError{"missing --key", "add --key COLUMN: the column of DATA that holds the key of each row's vector"}
 	}
 	e, err := loadEmbeddings(f.file, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 	declared := *s.schema
 	declared.Columns = slices.DeleteFunc(slices.Clone(s.schema.Columns), func(c schema.Column) bool { return c.Type == schema.Vector })
 	if len(declared.Columns) < len(s.schema.Columns)-1 {
-		return &usageError{"the schema has more than one column of type vector", "one file of embeddings can be joined"}
+		return &usageError{"the schema has more than one column of type vector", "declare one: only one file of embeddings can be joined"}
 	}
 	declared.Columns = append(declared.Columns, column)
 	k := declared.Column(column.Key)
@@ -70,7 +70,7 @@ func (s *source) embed(ctx context.Context, l *ledger.Ledger, f embeddingFlags) 
 	case k < 0:
 		return &usageError{fmt.Sprintf("--key: the schema declares no column %q", column.Key), keyAdvice(&declared, column.Key)}
 	case declared.Columns[k].Type == schema.Vector:
-		return &usageError{fmt.Sprintf("--key: column %q stands for the embeddings themselves", column.Key), ""}
+		return &usageError{fmt.Sprintf("--key: column %q is the embeddings themselves", column.Key), ""}
 	}
 	if err := declared.Validate(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func keyAdvice(s *schema.Schema, key string) string {
 	if near := schema.Nearest(key, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
-	return "declare it, with type: ignore if it is nothing but the key"
+	return "declare it, with type: ignore if it is only the key"
 }
 
 func loadEmbeddings(path string, width int) (*reader.Embeddings, error) {
@@ -128,12 +128,12 @@ func (f embeddingFlags) forModel(s *schema.Schema) (*reader.Embeddings, error) {
 	at := vectorColumn(s)
 	switch {
 	case at < 0 && (f.file != "" || f.key != ""):
-		return nil, &usageError{"the model uses no embeddings", "leave out --embeddings and --key"}
+		return nil, &usageError{"this model uses no embeddings", "leave out --embeddings and --key"}
 	case at < 0:
 		return nil, nil
 	case f.file == "":
-		return nil, &usageError{fmt.Sprintf("the model needs embeddings: vectors of %d numbers, of the extractor that it was trained with", s.Columns[at].Dimension),
-			"add --embeddings FILE, and --key COLUMN where the key is not in column " + s.Columns[at].Key}
+		return nil, &usageError{fmt.Sprintf("this model needs embeddings: vectors of %d numbers, from the extractor it was trained with", s.Columns[at].Dimension),
+			"add --embeddings FILE, and --key COLUMN if the key is not in column " + s.Columns[at].Key}
 	case f.key != "":
 		s.Columns[at].Key = f.key
 	}

@@ -153,7 +153,7 @@ func factsOf(dir string) (export.Facts, error) {
 	}
 	var p report.Privacy
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return facts, &usageError{filepath.Join(dir, "model.json") + ": what it says about privacy cannot be read", "MODEL is a directory that pawl fit wrote"}
+		return facts, &usageError{filepath.Join(dir, "model.json") + ": what it says about privacy cannot be read", "MODEL is a directory that pawl fit or pawl train wrote"}
 	}
 	number := func(v report.Number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
 	facts.Epsilon, facts.Delta, facts.Relation, facts.Unit = number(p.Epsilon), number(p.Delta), p.Relation, p.Unit

@@ -33,15 +33,15 @@ type fitFlags struct {
 func (f *fitFlags) register(c *cobra.Command) {
 	f.registerTable(c)
 	s := c.Flags()
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the whole job, everything included (required)")
-	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows); 0 asks for pure epsilon)")
-	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
-	s.StringVar(&f.workflow, "workflow", "paw", "paw, or stw: choose without thinking of the noise (public data only, for comparison)")
-	s.StringVar(&f.model, "model", "auto", "auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; for images auto, linear, or a network")
-	s.StringVar(&f.features, "features", "auto", "auto, all, a list of columns and levels: age,sex,ward=a, or what pawl select --json printed: FILE.json; for images auto, scatter, or all (the pixels, each image scaled to one norm)")
-	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
-	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: score each of its groups too, paid from the scored rows' budget (free on public test rows)")
-	s.BoolVar(&f.search, "search", false, "pay for a private search around what the rules choose: 5, 10 or 20 trainings in the mean, by preset")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole job, everything included (required)")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
+	s.StringVar(&f.workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
+	s.StringVar(&f.model, "model", "auto", "tables: auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; images: auto, linear, or a network")
+	s.StringVar(&f.features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
+	s.StringVar(&f.test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
+	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
+	s.BoolVar(&f.search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
 	f.embeddings.register(c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
@@ -53,13 +53,13 @@ func (f *fitFlags) register(c *cobra.Command) {
 // registerTable adds the flags that every command on a table has.
 func (f *fitFlags) registerTable(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.schema, "schema", "", "schema YAML of the file (built-in data sets bring their own)")
-	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have one)")
-	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp; min takes the smallest valid bound")
-	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
-	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.BoolVar(&f.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	s.StringVar(&f.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have a default)")
+	s.StringVar(&f.accountant, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
+	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	s.BoolVar(&f.updated, "updated", false, "accept that the file has changed since it was last used")
 	f.copies.register(c)
 }
 
@@ -98,7 +98,7 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 	switch j.bad = reader.BadRows(f.badRows); j.bad {
 	case reader.Refuse, reader.Default:
 	default:
-		return nil, in, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.badRows), "--bad-rows refuse or --bad-rows default"}
+		return nil, in, &usageError{fmt.Sprintf("unknown --bad-rows %q", f.badRows), "use --bad-rows refuse or --bad-rows default"}
 	}
 	if j.source, err = a.openSource(data, f.schema); err != nil {
 		return nil, in, err
@@ -132,7 +132,7 @@ func (f *fitFlags) input() (workflow.Input, error) {
 		Workflow: workflow.Workflow(f.workflow), Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
 	}
 	if f.epsilon == "" {
-		return in, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
+		return in, &usageError{"missing --epsilon", "example: --epsilon 1"}
 	}
 	var err error
 	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
@@ -144,7 +144,7 @@ func (f *fitFlags) input() (workflow.Input, error) {
 	switch {
 	case f.features == "auto" || f.features == "all" || f.features == "":
 	case f.features == "scatter" || strings.HasPrefix(f.features, "pca:"):
-		return in, &usageError{fmt.Sprintf("features %q are not offered for tables", f.features), "--features auto, all, or a list of columns"}
+		return in, &usageError{fmt.Sprintf("features %q are not available for tables", f.features), "use --features auto, all, or a list of columns"}
 	case strings.HasSuffix(f.features, ".json"):
 		in.Features, in.Chosen, err = readSelection(f.features)
 	default:
@@ -187,19 +187,23 @@ func (a *app) fitCommand() *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
 		Use:   "fit DATA --target Y --epsilon E",
-		Short: "Train a private model, score it and write the report",
+		Short: "Train a private model, score it and write a report",
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
-DATA is a table with a schema (--schema), CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or
-Arrow, or a
-built-in data set (pawl data list), of a table, of texts or of images.
-Columns of type text are hashed by a fixed rule. --embeddings joins vectors that a
-public extractor has made, by the column --key: npy with a file of keys, one a line
-(x.npy and x.keys), Parquet or Arrow. That the extractor is public is your word.
-Images take data-free features (scatter) under a linear model, rows of features that
-model as they are, or a network by name.
-The plan and its price are shown first; the ledger is charged before a row is used.
-Written into --out: model/, report.html, statement.json and README.md (model card).`,
+DATA is a table with a schema (--schema) in CSV, TSV (.tsv), JSON lines (.jsonl),
+Parquet or Arrow, or a built-in data set of a table, texts or images (pawl data list).
+
+Columns of type text are hashed by a fixed rule. --embeddings joins vectors from a
+public extractor by the column --key: npy with a file of keys, one per line (x.npy and
+x.keys), Parquet or Arrow. You are responsible for ensuring that the extractor is
+public.
+
+For images, fit trains a linear model on data-free features (scatter) or on pixels, or
+a network by name.
+
+The plan and its epsilon are shown first. The ledger is charged before any row is used.
+fit writes model/, report.html, statement.json and README.md (the model card) into
+--out.`,
 		Example: `  pawl fit adult --target income --epsilon 1
   pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out
   pawl fit sms-spam --epsilon 1
@@ -225,7 +229,7 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 	}
 	defer store.Close()
 	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !isImages(data)) {
-		return &usageError{"--checkpoint and --resume keep the training of one network, of images", "a search is kept as a study and goes on by itself; other models train in seconds"}
+		return &usageError{"--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds"}
 	}
 	if f.search {
 		return a.fitSearch(ctx, l, data, f)

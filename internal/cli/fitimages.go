@@ -30,14 +30,14 @@ func (f *fitFlags) training(data string) (*trainFlags, error) {
 	trainDefaults(t)
 	t.checkpoint = f.checkpoint
 	if f.epsilon == "" {
-		return nil, &usageError{"no epsilon: say how much privacy the job may cost", "example: --epsilon 1"}
+		return nil, &usageError{"missing --epsilon", "example: --epsilon 1"}
 	}
 	for _, c := range []struct {
 		given bool
 		flag  string
 	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.scoreBy != "", "--score-by"}, {f.embeddings != (embeddingFlags{}), "--embeddings"}, {f.workflow == "stw", "--workflow stw"}, {f.badRows != "refuse", "--bad-rows"}} {
 		if c.given {
-			return nil, &usageError{c.flag + " is for tables, and these are images", "leave it out; pawl train has the flags of networks"}
+			return nil, &usageError{c.flag + " is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks"}
 		}
 	}
 	known := f.features == "auto" || f.features == "" || f.features == "scatter" || f.features == "all"
@@ -47,11 +47,11 @@ func (f *fitFlags) training(data string) (*trainFlags, error) {
 	case f.features == "auto" || f.features == "all" || f.features == "":
 		t.model = f.model
 	case f.features == "scatter":
-		return nil, &usageError{fmt.Sprintf("features scatter go with a linear model, and %q takes pixels", f.model), "--model linear, or leave out --features"}
+		return nil, &usageError{fmt.Sprintf("features scatter need a linear model, and %q takes pixels", f.model), "use --model linear, or leave out --features"}
 	case strings.HasPrefix(f.features, "pca:"):
-		return nil, &usageError{"features " + f.features + " would be fitted on the rows", "scatter needs no look at them; pawl train --front-end dp-pca:K pays for components"}
+		return nil, &usageError{"features " + f.features + " would be computed from the rows", "scatter does not depend on the rows; pawl train --front-end dp-pca:K charges for components"}
 	default:
-		return nil, &usageError{fmt.Sprintf("features %q: images have scatter or all (the pixels)", f.features), "--features scatter"}
+		return nil, &usageError{fmt.Sprintf("features %q are not available for images, only scatter and all (pixels)", f.features), "--features scatter"}
 	}
 	return t, nil
 }

@@ -22,12 +22,12 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 	case !ok:
 		return nil, &usageError{"unknown preset \"" + f.preset + "\"", "presets: quick, balanced, thorough"}
 	case f.workflow != "paw":
-		return nil, &usageError{"--search belongs to workflow paw", "leave out --search: workflow stw makes its own choice and pays for none"}
+		return nil, &usageError{"--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it"}
 	}
 	s := &searchFlags{mean: mean, table: *f}
 	if !isImages(data) {
 		if f.model != "auto" && f.model != "" {
-			return nil, &usageError{"--search chooses the model, and --model names one", "leave out one of them"}
+			return nil, &usageError{"--search and --model exclude each other: the search chooses the model", "leave out one of them"}
 		}
 		trainDefaults(&s.trainFlags)
 		s.epsilon, s.delta, s.accountant, s.preset, s.seed, s.target = f.epsilon, f.delta, f.accountant, f.preset, f.seed, f.target

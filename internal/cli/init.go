@@ -75,7 +75,7 @@ the rest.`,
 	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all); of JSON lines the columns of the schema, which they have no header for")
 	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about a different person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
-	s.BoolVar(&f.bounds.updated, "updated", false, "the file's bytes changed on purpose since it was last used")
+	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the file has changed since it was last used")
 	f.bounds.copies.register(c)
 	return c
 }
@@ -145,7 +145,7 @@ func baseName(file string) string {
 func notBuiltin(file string) error {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		if _, ok := dataset.Lookup(file); ok {
-			return &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", file), "pawl data describe " + file}
+			return &usageError{fmt.Sprintf("data set %q is built in and has its own schema", file), "pawl data describe " + file}
 		}
 	}
 	return nil

@@ -104,7 +104,7 @@ type boundView struct {
 func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) error {
 	b := &f.bounds
 	if b.epsilon == "" {
-		return &usageError{"no epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
+		return &usageError{"missing --epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
 	}
 	if b.unit == "" {
 		return &usageError{"no unit: bounds that are bought protect somebody, and whose data are these?",

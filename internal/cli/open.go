@@ -47,7 +47,7 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
 		if schemaPath != "" {
-			return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own schema", b.Name), "leave out --schema"}
+			return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own schema", b.Name), "leave out --schema"}
 		}
 		r, err := b.TrainCSV(a.dataDir)
 		if err != nil {
@@ -62,20 +62,20 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 	if statErr != nil {
 		if errors.Is(statErr, os.ErrNotExist) {
 			if _, ok := dataset.Images(data); ok {
-				return nil, &usageError{fmt.Sprintf("%s: a built-in set of images, and this command takes tables", data),
-					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its price; pawl train %s --model NAME for one network", data, data)}
+				return nil, &usageError{fmt.Sprintf("%s is a built-in set of images, and this command needs a table", data),
+					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data)}
 			}
 			return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), builtinAdvice(data)}
 		}
 		return nil, statErr
 	}
 	if schemaPath == "" {
-		return nil, &usageError{fmt.Sprintf("%s: a schema is needed: bounds and categories are never read from rows", data),
+		return nil, &usageError{fmt.Sprintf("%s: missing --schema: bounds and categories are never read from rows", data),
 			fmt.Sprintf("pawl init %s writes a template; then pass --schema", data)}
 	}
 	s, err := schema.Load(schemaPath)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &usageError{fmt.Sprintf("%s: there is no such schema", schemaPath), fmt.Sprintf("pawl init %s writes a template", data)}
+		return nil, &usageError{fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", data)}
 	} else if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (a *app) openSource(data, schemaPath string) (*source, error) {
 		name = baseName(data)
 	}
 	if !s.Public {
-		if err := ownName(data, name, "give the data set a name of its own in the schema: dataset: NAME"); err != nil {
+		if err := ownName(data, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
 			return nil, err
 		}
 	}
@@ -120,7 +120,7 @@ func unchanged(path string, before os.FileInfo) error {
 	}
 	after, err := os.Stat(path)
 	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
-		return &usageError{path + ": the file was changed while it was read", "run the command again when nobody writes to it"}
+		return &usageError{path + ": the file changed while it was being read", "run the command again when nothing writes to the file"}
 	}
 	return nil
 }
@@ -133,15 +133,15 @@ func checkFile(path string) error {
 	case errors.Is(err, os.ErrNotExist):
 		advice := ""
 		if path == "-" {
-			advice = "to read what is piped in: /dev/stdin"
+			advice = "to read standard input, use /dev/stdin"
 		}
-		return &usageError{fmt.Sprintf("%s: there is no such file", path), advice}
+		return &usageError{fmt.Sprintf("%s: no such file", path), advice}
 	case err != nil:
 		return err
 	case info.IsDir():
-		return &usageError{fmt.Sprintf("%s: is a directory, not a file", path), "name one file; several have to be joined first"}
+		return &usageError{fmt.Sprintf("%s is a directory, not a file", path), "name one file; join several files first"}
 	case info.Mode()&os.ModeDevice != 0:
-		return &usageError{fmt.Sprintf("%s: is a device, not a file", path), "name a file, or pipe one into /dev/stdin"}
+		return &usageError{fmt.Sprintf("%s is a device, not a file", path), "name a file, or pipe one into /dev/stdin"}
 	}
 	return nil
 }
@@ -183,11 +183,11 @@ func heldAsSensitive(path, owner string, err error, why, advice string) error {
 	if err != nil || owner == "" {
 		return err
 	}
-	return &usageError{fmt.Sprintf("%s: the ledger holds these bytes as the sensitive data set %q, and %s", path, owner, why), advice}
+	return &usageError{fmt.Sprintf("%s: the ledger knows this file as the sensitive data set %q, and %s", path, owner, why), advice}
 }
 
 const (
-	testIsExact = "a test file is scored exactly"
+	testIsExact = "a test file is scored exactly, without noise"
 	otherTest   = "leave out --test, or use a file whose rows are public"
 )
 
@@ -221,7 +221,7 @@ func ownName(data, name, advice string) error {
 	if err != nil {
 		return nil
 	}
-	return &usageError{fmt.Sprintf("%s: the name %q belongs to the built-in public data set %q", data, name, b.Name), advice}
+	return &usageError{fmt.Sprintf("%s: %q is the name of the built-in public data set %q", data, name, b.Name), advice}
 }
 
 // rows returns the number of rows when it is public, declared or nominal, and 0
@@ -280,11 +280,11 @@ func effectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 		return err
 	}
 	if !public && s.Unit.Assumed {
-		return schema.NoUnit(fmt.Sprintf("the ledger holds data set %q as sensitive", name))
+		return schema.NoUnit(fmt.Sprintf("the ledger lists data set %q as sensitive", name))
 	}
 	if s.Public && !public {
 		s.Warnings = append(s.Warnings,
-			"the schema says public, but the ledger holds the data set as sensitive: it stays so (pawl ledger declare-public)")
+			"the schema says public, but the ledger lists the data set as sensitive, and that decides (to change it: pawl ledger declare-public)")
 	}
 	s.Public = public
 	return nil

@@ -32,16 +32,16 @@ type numbering func(dst []int, s string, most int) []int
 
 // read opens the vocabulary; nil stands for the hash.
 func (f tokenFlags) read() (*text.Vocabulary, error) {
-	rules := "--unknown-token skip (leave it out) or --unknown-token shared (one number for all of them)"
+	rules := "use --unknown-token skip (drop the token) or --unknown-token shared (one number for all unknown tokens)"
 	switch {
 	case f.vocabulary == "" && f.unknown != "":
-		return nil, &usageError{"--unknown-token goes with --vocabulary: a hash knows every token", "leave it out, or add --vocabulary FILE"}
+		return nil, &usageError{"--unknown-token needs --vocabulary: without one, tokens are hashed and none is unknown", "leave it out, or add --vocabulary FILE"}
 	case f.vocabulary == "":
 		return nil, nil
 	case f.unknown == "":
-		return nil, &usageError{"the rule for unknown tokens is missing: what becomes of a token that the vocabulary does not list?", rules}
+		return nil, &usageError{"missing --unknown-token: the rule for tokens that are not in the vocabulary", rules}
 	case !slices.Contains(text.Unknowns, text.Unknown(f.unknown)):
-		return nil, &usageError{fmt.Sprintf("unknown rule %q for tokens that the vocabulary does not list", f.unknown), rules}
+		return nil, &usageError{fmt.Sprintf("unknown --unknown-token %q", f.unknown), rules}
 	}
 	content, err := readFile(f.vocabulary)
 	if err != nil {
@@ -50,7 +50,7 @@ func (f tokenFlags) read() (*text.Vocabulary, error) {
 	v, err := text.ReadVocabulary(bytes.NewReader(content), text.Unknown(f.unknown))
 	var fault *text.VocabularyError
 	if errors.As(err, &fault) {
-		return nil, &usageError{fmt.Sprintf("%s:%d: %s", f.vocabulary, fault.Line, fault.Msg), "one token a line: free, you, 000 (numbers are counted by their digits)"}
+		return nil, &usageError{fmt.Sprintf("%s:%d: %s", f.vocabulary, fault.Line, fault.Msg), "write one token per line: free, you, 000 (a number is replaced by as many zeros as it has digits)"}
 	}
 	return v, err
 }
@@ -86,7 +86,7 @@ func (p *pictures) columns() []schema.Column {
 	all := []schema.Column{{Name: p.target, Type: schema.Categorical, Categories: p.train.Classes, Missing: schema.MissingRefuse}}
 	if p.texts != nil {
 		all[0].Missing = schema.MissingUnknown
-		all = append(all, schema.Column{Name: p.texts.column, Type: schema.Ignore, Why: "texts, whose tokens a network takes"})
+		all = append(all, schema.Column{Name: p.texts.column, Type: schema.Ignore, Why: "texts"})
 	}
 	return all
 }
@@ -127,7 +127,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 		flag  string
 	}{{f.table.features != "" && f.table.features != "all", "--features"}, {f.table.encoding != "" && f.table.encoding != "thermometer", "--encoding"}, {f.table.scoreBy != "", "--score-by"}} {
 		if c.given {
-			return nil, &usageError{c.flag + " is for columns of a table, and this network takes texts", "leave it out"}
+			return nil, &usageError{c.flag + " is for table columns, and this network takes texts", "leave it out"}
 		}
 	}
 	vocabulary, err := f.table.tokens.read()
@@ -204,7 +204,7 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 	case schema.RowsPublic:
 		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
 	case schema.RowsPrivate:
-		return nil, &usageError{"a network needs a public number of rows: sampling rate and steps follow from it", "declare rows: about N in the schema"}
+		return nil, &usageError{"a network needs a public number of rows, which sets its sampling rate and steps", "declare rows: about N in the schema"}
 	}
 	return p, nil
 }
@@ -213,14 +213,14 @@ func (a *app) openOwnTexts(data string, f *trainFlags) (*pictures, error) {
 func counted(spec zoo.Spec, v *text.Vocabulary) (numbering, error) {
 	known, ok := vocabularyOf(spec.Network.Layers)
 	if !ok || spec.Input == (nn.Shape{}) {
-		return nil, &usageError{fmt.Sprintf("%s takes no texts", spec.Name), "a model for texts starts with an embedding and gives its input: sms-rnn-simple"}
+		return nil, &usageError{fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple"}
 	}
 	if v == nil {
 		return text.Hasher{Buckets: known}.Numbers, nil
 	}
 	if v.Size() > known {
-		return nil, &usageError{fmt.Sprintf("the vocabulary makes %d numbers, and the embedding of %s knows %d", v.Size(), spec.Name, known),
-			fmt.Sprintf("shorten it, or write vocabulary: %d in a file of the model (pawl models show %s)", v.Size(), spec.Name)}
+		return nil, &usageError{fmt.Sprintf("the vocabulary has %d entries, and the embedding of %s has %d", v.Size(), spec.Name, known),
+			fmt.Sprintf("shorten it, or set vocabulary: %d in a model file (pawl models show %s)", v.Size(), spec.Name)}
 	}
 	return v.Numbers, nil
 }
@@ -245,20 +245,20 @@ func textColumns(s *schema.Schema, target string) (*pictures, error) {
 	hint := "columns that can be a target: " + strings.Join(classes, ", ")
 	switch {
 	case s.Unit.Column != "":
-		return nil, &usageError{fmt.Sprintf("the unit is column %q, and to a network every text is a unit of its own", s.Unit.Column),
-			"pawl fit takes units of several rows; or join the texts of a unit into one row"}
+		return nil, &usageError{fmt.Sprintf("the privacy unit is column %q, but a network treats every text as a unit of its own", s.Unit.Column),
+			"use pawl fit, which supports units of several rows, or join the texts of each unit into one row"}
 	case len(texts) != 1:
-		return nil, &usageError{fmt.Sprintf("the schema declares %d columns of type text, and a network of texts takes one", len(texts)), "declare the others type: ignore"}
+		return nil, &usageError{fmt.Sprintf("the schema declares %d columns of type text, and a text network takes one", len(texts)), "declare the others type: ignore"}
 	case target == "":
-		return nil, &usageError{"no target: name the column to predict with --target", hint}
+		return nil, &usageError{"missing --target, the column to predict", hint}
 	case !slices.Contains(classes, target):
 		if near := schema.Nearest(target, classes); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
-		return nil, &usageError{fmt.Sprintf("target %q is no column of classes", target), hint}
+		return nil, &usageError{fmt.Sprintf("target %q is not a column of classes", target), hint}
 	case len(others) > 0:
-		return nil, &usageError{fmt.Sprintf("column %q is neither the text nor the target, and a network of texts takes no more", others[0]),
-			"declare it type: ignore; pawl fit takes texts beside other columns"}
+		return nil, &usageError{fmt.Sprintf("column %q is neither the text nor the target, and a text network uses only these two", others[0]),
+			"declare it type: ignore, or use pawl fit, which combines texts with other columns"}
 	}
 	return &pictures{target: target, texts: &ownTexts{column: texts[0]}}, nil
 }
@@ -289,7 +289,7 @@ func (a *app) readLines(file string, m *model.Model) (texts []string, err error)
 		defer r.Close()
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
-			return nil, r.Absent(column, "which the model uses")
+			return nil, r.Absent(column, "which the model needs")
 		}
 		for {
 			row, err := r.Next()

@@ -26,34 +26,36 @@ func (a *app) predictCommand() *cobra.Command {
 	var embeddings embeddingFlags
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
-		Short: "Predict the target of every row of a table, or of every image",
-		Long: `Predict with a model that pawl fit wrote: MODEL is its output directory, or the model
-folder in it. FILE, CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow, needs the
-columns that the model uses; others, the target included, may be there and are not read. A model that was
-trained with --embeddings needs vectors of the same extractor.
+		Short: "Predict the target of each row, text or image",
+		Long: `Predict with a model that pawl fit or pawl train wrote. MODEL is its output directory,
+or the model folder in it. FILE (CSV, TSV, JSON lines, Parquet or Arrow) needs the
+columns that the model uses; other columns, including the target, are ignored. A model
+trained with --embeddings needs vectors from the same extractor.
 
-The answer is CSV, or Parquet where --output ends in .parquet, with one line per row of
-FILE, in its order: prediction, and for a classifier the model's probability of the
-second class (two classes) or of each.
-For a network FILE is what pawl train reads: a built-in set of images (its test set), a
-folder of PNG files with sub-folders, an IDX or npy file.
-Probabilities order rows; noise leaves them uncalibrated. Nothing is charged: a private
-model may be used any number of times.`,
+The answer is CSV, or Parquet if --output ends in .parquet, with one line per row of
+FILE, in order: the prediction and, for a classifier, the probability of the second
+class (two classes) or of every class.
+
+For an image network, FILE is what pawl train reads: a built-in set of images (its test
+set), a folder of PNG files with sub-folders, or an IDX or npy file.
+
+Probabilities rank rows; noise leaves them uncalibrated. Predictions cost no privacy
+budget: a private model may be used any number of times.`,
 		Example: "  pawl predict out new-patients.csv > predictions.csv",
 		Args:    exactArgs("MODEL", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.predict(args[0], args[1], out, reader.BadRows(badRows), embeddings)
 		},
 	}
-	embeddings.register(c, " (default: that of the training)")
-	c.Flags().StringVar(&out, "output", "", "file to write, as Parquet if it ends in .parquet, replaced when it is there (default: standard output)")
-	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
+	embeddings.register(c, " (default: the one used in training)")
+	c.Flags().StringVar(&out, "output", "", "output file, Parquet if it ends in .parquet; an existing file is replaced (default: standard output)")
+	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	return c
 }
 
 func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embeddingFlags) error {
 	if bad != reader.Refuse && bad != reader.Default {
-		return &usageError{fmt.Sprintf("unknown rule %q for bad rows", bad), "--bad-rows refuse or --bad-rows default"}
+		return &usageError{fmt.Sprintf("unknown --bad-rows %q", bad), "use --bad-rows refuse or --bad-rows default"}
 	}
 	m, err := loadModel(dir)
 	if err != nil {
@@ -64,7 +66,7 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embe
 	p := newPrediction(m)
 	if !m.OfTable() {
 		if embeddings != (embeddingFlags{}) {
-			return &usageError{"the model is a network of images or texts and takes no embeddings", "leave out --embeddings and --key"}
+			return &usageError{"this model is a network for images or texts and takes no embeddings", "leave out --embeddings and --key"}
 		}
 		err = a.predictImages(file, m, p)
 	} else {
@@ -74,7 +76,7 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embe
 		return err
 	}
 	if m.NotPrivate {
-		fmt.Fprintln(a.err, "NOT PRIVATE: the model comes from a run without a claim; what it predicts may give away the rows that it was trained on")
+		fmt.Fprintln(a.err, "NOT PRIVATE: this model has no privacy guarantee; its predictions may reveal the rows it was trained on")
 	}
 	switch {
 	case out != "":
@@ -108,7 +110,7 @@ func loadModel(dir string) (*model.Model, error) {
 	}
 	m, err := model.Load(dir)
 	if err != nil {
-		return nil, &usageError{err.Error(), "MODEL is a directory that pawl fit wrote"}
+		return nil, &usageError{err.Error(), "MODEL is a directory that pawl fit or pawl train wrote"}
 	}
 	return m, nil
 }
@@ -136,7 +138,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 			if near := schema.Nearest(c.Name, header); near != "" {
 				advice = fmt.Sprintf("did you mean its column %q?", near)
 			}
-			return nil, &usageError{file.Absent(c.Name, "which the model uses").Error(), advice}
+			return nil, &usageError{file.Absent(c.Name, "which the model needs").Error(), advice}
 		}
 	}
 	for _, h := range header {

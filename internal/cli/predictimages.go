@@ -20,7 +20,7 @@ func (a *app) predictImages(file string, m *model.Model, p *prediction) error {
 		return err
 	}
 	if set.Size() != m.Net.Inputs() {
-		return &usageError{fmt.Sprintf("%s: images of %d×%d×%d, the model takes %s", file, set.Shape[0], set.Shape[1], set.Shape[2], m.Net.Input()), ""}
+		return &usageError{fmt.Sprintf("%s: the images are %d×%d×%d, and the model takes %s", file, set.Shape[0], set.Shape[1], set.Shape[2], m.Net.Input()), ""}
 	}
 	p.addSet(m, set)
 	return nil

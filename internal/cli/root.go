@@ -217,7 +217,7 @@ func message(err error) string {
 		m = strings.Replace(m, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
 	}
 	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, fs.ErrNotExist) {
-		m = strings.Replace(m, named.Error(), named.Path+": there is no such file", 1)
+		m = strings.Replace(m, named.Error(), named.Path+": no such file", 1)
 	}
 	return oneLine(m)
 }

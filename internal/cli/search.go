@@ -34,17 +34,17 @@ func (a *app) searchCommand() *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "search DATA --space S --strategy K --epsilon E",
-		Short: "Search for a model, with the search inside the budget",
-		Long: `Search among the candidates of a space. All trainings, their validation scores and
-the model that leaves cost the epsilon that you give, together; pawl plan search shows
-what each strategy leaves for one training.
+		Short: "Search for the best model within the privacy budget",
+		Long: `Search a space of candidate models. --epsilon pays for everything together: all training
+runs, their validation scores and the released model. pawl plan search shows what each
+strategy leaves for one training run.
 
 Strategies:
 ` + strategyList() + `
 
-A study that is interrupted goes on when the same command is run again, at no further
-cost. --as-published runs paas, rs, mgrs or tunebound as their papers do, on public
-data: epsilon is then that of each training, and nothing is claimed.`,
+To continue an interrupted search at no further cost, run the same command again.
+--as-published runs paas, rs, mgrs or tunebound as in their papers, on public data only:
+--epsilon is then that of each training run, and there is no privacy guarantee.`,
 		Example: `  pawl search mnist --space fcn --strategy ps --mean-trials 20 --epsilon 2.11
   pawl search mnist --space fcn --strategy public --search-on fashion-mnist --epsilon 2.11
   pawl search adult --target income --space tabular --strategy mgrs --epsilon 3`,
@@ -71,14 +71,14 @@ func (a *app) tuneCommand() *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "tune DATA --model NAME --strategy K --epsilon E",
-		Short: "Search for the hyperparameters of one network, with the search inside the budget",
-		Long:  "Search among optimizers, step sizes and clipping norms for one network: pawl search with\n--space optimizers and a --model. The rule that pawl train follows needs no search, and is\ntrained beside on public data.",
+		Short: "Tune the hyperparameters of one network within the privacy budget",
+		Long:  "Search over optimizers, step sizes and clipping norms for one network: pawl search with\n--space optimizers and --model. The data-free rule of pawl train needs no search; on\npublic data it is trained too, for comparison.",
 		Example: `  pawl tune mnist --model mnist-paw-fcn --strategy ps --epsilon 2.11
   pawl tune mnist --model mnist-paw-fcn --strategy grid --epsilon 2.11 --space grid.yaml`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.trainFlags.model == "" {
-				return &usageError{"tune: which network?", "--model NAME of pawl models list, or a YAML file"}
+				return &usageError{"pawl tune: missing --model", "--model takes a name from pawl models list, or a YAML file"}
 			}
 			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
 		},
@@ -90,19 +90,19 @@ func (a *app) tuneCommand() *cobra.Command {
 }
 
 var strategyWords = map[search.Kind]string{
-	search.None:      "one training of the candidate that public facts choose",
-	search.Public:    "search on other data, which are public (--search-on), then train once",
-	search.STW:       "search without noise and without paying, then train once (public data, no guarantee)",
-	search.Split:     "choose privately on a tenth of the units, train the winner on the others",
-	search.Subset:    "choose privately on a tenth of the units, train the winner on all",
-	search.PS:        "private selection: a secret number of trainings, the winner leaves",
-	search.PSPoisson: "the same with a Poisson number",
-	search.RS:        "random search of the papers (mean 400), run as private selection",
-	search.MGRS:      "private selections in generations around the last winner (40, 20, 10)",
+	search.None:      "no search: train the one candidate that public facts recommend",
+	search.Public:    "search on other, public data (--search-on), then train once",
+	search.STW:       "search without noise or cost, then train once (public data only, no guarantee)",
+	search.Split:     "select privately on a tenth of the units, train the winner on the rest",
+	search.Subset:    "select privately on a tenth of the units, train the winner on all",
+	search.PS:        "private selection: a random, secret number of training runs; only the winner is released",
+	search.PSPoisson: "private selection with a Poisson number of runs",
+	search.RS:        "random search (mean 400), run as private selection",
+	search.MGRS:      "multi-generation random search: private selections around the last winner (40, 20, 10)",
 	search.LT:        "random stopping with a hard limit",
-	search.Grid:      "every candidate, composed",
-	search.PAAS:      "genetic search, every training composed",
-	search.TuneBound: "genetic search over step size and bound of an activation",
+	search.Grid:      "train every candidate, composed",
+	search.PAAS:      "genetic search, every training run composed",
+	search.TuneBound: "genetic search over step size and activation bound",
 }
 
 func strategyList() string {
@@ -117,53 +117,53 @@ func (f *searchFlags) register(c *cobra.Command) {
 	trainDefaults(&f.trainFlags)
 	s := c.Flags()
 	s.StringVar(&f.space, "space", "", "candidates: "+strings.Join(space.List(), ", ")+", or a YAML file (docs/SPACES.md)")
-	s.StringVar(&f.strategy, "strategy", "", "how to search (required)")
-	s.Float64Var(&f.mean, "mean-trials", 0, "expected number of trainings of a selection, or trials on public data")
-	s.Float64Var(&f.eta, "eta", 0, "shape of the number of runs of a selection: 0 logarithmic, 1 geometric")
-	s.StringVar(&f.sizes, "sizes", "", "mgrs: expected runs of each generation (default 40,20,10)")
+	s.StringVar(&f.strategy, "strategy", "", "search strategy (required)")
+	s.Float64Var(&f.mean, "mean-trials", 0, "expected number of training runs of a selection, or of trials on public data")
+	s.Float64Var(&f.eta, "eta", 0, "shape of the random number of runs: 0 logarithmic, 1 geometric")
+	s.StringVar(&f.sizes, "sizes", "", "mgrs: expected runs per generation (default 40,20,10)")
 	s.IntVar(&f.generations, "generations", 0, "paas, tunebound: number of generations")
-	s.IntVar(&f.population, "population", 0, "paas, tunebound: members of a generation")
-	s.BoolVar(&f.replace, "replace-parents", false, "paas, tunebound: a generation consists of children only, as printed; by default parents stay")
-	s.Float64Var(&f.share, "share", 0, "split, subset: share of the units that choose (default 0.1)")
-	s.Float64Var(&f.validation, "validation", 0, "share of the choosing units that scores candidates (default 0.1; split, subset 0.3)")
+	s.IntVar(&f.population, "population", 0, "paas, tunebound: candidates per generation")
+	s.BoolVar(&f.replace, "replace-parents", false, "paas, tunebound: keep only children in each generation, as in the paper (default: parents stay)")
+	s.Float64Var(&f.share, "share", 0, "split, subset: share of the units used for the search (default 0.1)")
+	s.Float64Var(&f.validation, "validation", 0, "share of the search units that score candidates (default 0.1; split and subset 0.3)")
 	s.StringVar(&f.on, "search-on", "", "public: built-in public images to search on")
-	s.IntVar(&f.work, "workers", 0, "trainings side by side (default: processors); does not change the result")
+	s.IntVar(&f.work, "workers", 0, "parallel training runs (default: number of processors); does not change the result")
 	s.StringVar(&f.study, "study", "", "name of the study (default: data, space and strategy)")
-	s.StringVar(&f.epsilon, "epsilon", "", "budget of the whole search; with --as-published that of each training")
-	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole search; with --as-published, of each training run")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
-	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: time, never epsilon")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.StringVar(&f.target, "target", "", "column to predict (tables)")
-	s.StringVar(&f.trainFlags.model, "model", "", "network, for a space of hyperparameters only")
-	s.IntVar(&f.batch, "batch", 0, "expected number of examples in a step (images)")
-	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data (images)")
-	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (images; default 0.5)")
+	s.StringVar(&f.trainFlags.model, "model", "", "network, for a space that has only hyperparameters")
+	s.IntVar(&f.batch, "batch", 0, "expected batch size (images)")
+	s.Float64Var(&f.epochs, "epochs", 0, "expected number of passes over the data (images)")
+	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (images; default 0.5)")
 	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam or adam-wosm (images)")
-	s.StringVar(&f.frontEnd, "front-end", "", "what networks take of images: "+frontEnds+" (default dct:150 for fully connected nets)")
-	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged (images; default 2 for fully connected nets, else 1)")
-	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels")
-	s.BoolVar(&f.trainFlags.published, "as-drawn", false, "keep dropout in networks; by default it is left out under noise")
-	s.BoolVar(&f.asPublished, "as-published", false, "as the papers do: public data only, no guarantee")
-	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
-	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	s.StringVar(&f.frontEnd, "front-end", "", "transform of images before the network: "+frontEnds+" (default dct:150 for fully connected networks)")
+	s.IntVar(&f.augment, "augment", 0, "augmented variants per image whose gradients are averaged (images; default 2 for fully connected networks, else 1)")
+	s.IntVar(&f.shift, "shift", f.shift, "largest shift of an augmented variant, in pixels")
+	s.BoolVar(&f.trainFlags.published, "as-drawn", false, "keep dropout in networks (default: removed under noise)")
+	s.BoolVar(&f.asPublished, "as-published", false, "run as in the papers: public data only, no guarantee")
+	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
+	s.BoolVar(&f.updated, "updated", false, "accept that the data have changed since they were last used")
 	f.copies.register(c)
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
-	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
-	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels")
-	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
-	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
-	s.StringVar(&f.table.schema, "schema", "", "schema file (own tables)")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of images")
+	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels")
+	s.StringVar(&f.rows, "rows", "", "how the number of your own images is declared: public, N or about-N")
+	s.StringVar(&f.memory, "memory", f.memory, "working memory per step; does not change the result")
+	s.StringVar(&f.table.schema, "schema", "", "schema file, YAML (your own tables)")
 	f.out.register(c)
 }
 
 // theStrategy is the strategy of the flags.
 func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 	if f.strategy == "" {
-		return search.Strategy{}, &usageError{"no strategy: how shall the search choose?", "pawl plan search DATA --space S --strategy all --epsilon E lists them with their prices"}
+		return search.Strategy{}, &usageError{"missing --strategy", "pawl plan search DATA --space S --strategy all --epsilon E lists all strategies with their costs"}
 	}
 	s, err := search.New(search.Kind(f.strategy))
 	if err != nil {
-		return s, &usageError{err.Error(), "pawl search --help says what they do"}
+		return s, &usageError{err.Error(), "pawl search --help describes them"}
 	}
 	for flag, of := range map[string][]search.Kind{
 		"mean-trials": {search.PS, search.PSPoisson, search.RS, search.LT, search.Split, search.Subset, search.Public, search.STW},
@@ -172,7 +172,7 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 		"share": {search.Split, search.Subset}, "search-on": {search.Public},
 	} {
 		if c.Flags().Changed(flag) && !slices.Contains(of, s.Kind) {
-			return s, &usageError{fmt.Sprintf("--%s does not go with strategy %s", flag, s.Kind), fmt.Sprintf("it belongs to %v", of)}
+			return s, &usageError{fmt.Sprintf("--%s does not apply to strategy %s", flag, s.Kind), fmt.Sprintf("it applies to %v", of)}
 		}
 	}
 	set := func(flag string, to *float64, v float64) {
@@ -198,7 +198,7 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 		for _, text := range strings.Split(f.sizes, ",") {
 			n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil {
-				return s, &usageError{fmt.Sprintf("--sizes %q: want numbers with commas between them", f.sizes), "example: --sizes 40,20,10"}
+				return s, &usageError{fmt.Sprintf("--sizes %q: want numbers separated by commas", f.sizes), "example: --sizes 40,20,10"}
 			}
 			s.Sizes = append(s.Sizes, n)
 		}
@@ -212,7 +212,7 @@ func (f *searchFlags) theStrategy(c *cobra.Command) (search.Strategy, error) {
 // theSpace reads the space of the flags.
 func (f *searchFlags) theSpace() (*space.Space, error) {
 	if f.space == "" {
-		return nil, &usageError{"no space: among which candidates?", "--space with one of " + strings.Join(space.List(), ", ") + ", or a YAML file"}
+		return nil, &usageError{"missing --space", "use --space with one of " + strings.Join(space.List(), ", ") + ", or a YAML file"}
 	}
 	return space.Open(f.space)
 }
@@ -236,7 +236,7 @@ func (a *app) planHunt(ctx context.Context, l *ledger.Ledger, data string, f *se
 	if strategy.Kind == search.Grid {
 		size := s.Size()
 		if size.Continuous || !size.Points.IsInt64() || size.Points.Int64() > 10_000 {
-			return nil, &usageError{fmt.Sprintf("strategy grid trains every candidate, and space %s has %s", s.Name(), s.Size()), "choose a smaller space, or strategy ps"}
+			return nil, &usageError{fmt.Sprintf("strategy grid trains every candidate, but space %s has %s", s.Name(), s.Size()), "choose a smaller space, or strategy ps"}
 		}
 		strategy.Candidates = int(size.Points.Int64())
 	}
@@ -251,14 +251,14 @@ func (f *searchFlags) candidates(shape nn.Shape, outputs int, s *space.Space) (w
 	n := workflow.NetCandidates{Shape: shape, Outputs: outputs, Dropout: f.trainFlags.published}
 	if s.Net() == "" {
 		if f.trainFlags.model == "" {
-			return n, &usageError{fmt.Sprintf("space %s says nothing about networks", s.Name()), "--model NAME, or a space of networks: fcn, cnn"}
+			return n, &usageError{fmt.Sprintf("space %s does not define networks, and --model is missing", s.Name()), "add --model NAME, or use a space of networks: fcn, cnn"}
 		}
 		spec, err := findModel(f.trainFlags.model)
 		if err != nil {
 			return n, err
 		}
 		if spec, err = spec.For(shape, outputs); err != nil {
-			return n, &usageError{err.Error(), "pawl models list shows the shapes"}
+			return n, &usageError{err.Error(), "pawl models list shows input shapes"}
 		}
 		if !f.trainFlags.published {
 			spec = spec.Default()
@@ -268,7 +268,7 @@ func (f *searchFlags) candidates(shape nn.Shape, outputs int, s *space.Space) (w
 		}
 		n.Fixed = &spec
 	} else if f.trainFlags.model != "" {
-		return n, &usageError{fmt.Sprintf("space %s makes networks of its own", s.Name()), "leave out --model, or search over --space optimizers"}
+		return n, &usageError{fmt.Sprintf("space %s defines its own networks", s.Name()), "leave out --model, or use --space optimizers"}
 	}
 	var err error
 	n.Front, err = f.front(s)
@@ -328,7 +328,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	in.FrontEnd = f.frontEnd
 	if s.Net() != "" {
 		if s, err = net.Bind(s, in.Shape, in.Outputs); err != nil {
-			return nil, &usageError{err.Error(), "docs/SPACES.md says what a space of networks may hold"}
+			return nil, &usageError{err.Error(), "docs/SPACES.md describes spaces of networks"}
 		}
 	}
 	candidates, err := f.candidates(in.Shape, in.Outputs, s)
@@ -380,10 +380,10 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 // searchOn opens the public images that a search may look at.
 func (a *app) searchOn(ctx context.Context, l *ledger.Ledger, name string, p *pictures) (*pictures, error) {
 	if name == p.name {
-		return nil, &usageError{fmt.Sprintf("--search-on %s: these are the data that are protected", name), "name other images, which are public"}
+		return nil, &usageError{fmt.Sprintf("--search-on %s: these are the protected data themselves", name), "name other, public images"}
 	}
 	if !isImages(name) {
-		return nil, &usageError{fmt.Sprintf("--search-on %q: not a built-in set of images", name), "pawl data list shows them"}
+		return nil, &usageError{fmt.Sprintf("--search-on %q is not a built-in set of images", name), "pawl data list shows them"}
 	}
 	o, err := a.openPictures(name, &trainFlags{})
 	if err != nil {
@@ -395,9 +395,9 @@ func (a *app) searchOn(ctx context.Context, l *ledger.Ledger, name string, p *pi
 	}
 	switch {
 	case !declared.Public:
-		return nil, &usageError{fmt.Sprintf("--search-on %s: not public, or held as sensitive in the ledger", name), "name public images"}
+		return nil, &usageError{fmt.Sprintf("--search-on %s: the data are not public, or the ledger lists them as sensitive", name), "name public images"}
 	case o.train.Shape != p.train.Shape || len(o.train.Classes) != len(p.train.Classes):
-		return nil, &usageError{fmt.Sprintf("--search-on %s: its images have another size or number of classes than those of %s", name, p.name), "name images that the same networks take"}
+		return nil, &usageError{fmt.Sprintf("--search-on %s: its images differ in size or number of classes from those of %s", name, p.name), "name images of the same size with the same number of classes"}
 	}
 	return o, nil
 }

@@ -35,23 +35,23 @@ func (a *app) selectCommand() *cobra.Command {
 	var f selectFlags
 	c := &cobra.Command{
 		Use:   "select DATA --target Y --method M --epsilon E",
-		Short: "Choose features, and pay for what the choice looks at",
-		Long: `Choose features under (epsilon, delta)-differential privacy. The statistics that a
-method looks at are released once, with noise; everything after that is free.
+		Short: "Select features privately",
+		Long: `Select features under (epsilon, delta)-differential privacy. The statistics that a
+method uses are released once, with noise; everything computed from them is free.
 
-Methods, * where --k is required:
+Methods (* requires --k):
 ` + methodList() + `
 
 On every data set that we measured, a model on all attributes was better at the same
-total budget: choose features to understand the data, not to gain accuracy.
-What --json prints can be given to pawl fit as --features FILE.json; columns at level
-column are kept one by one there.
+total epsilon: select features to understand the data, not to gain accuracy.
+pawl fit reads the output of --json with --features FILE.json; at level column, it keeps
+single categories.
 
---mode local (dfs) also writes a table of the chosen features, one row for each row of
-DATA with noise of its own, for any model and any number of trainings. It is proven for
-replacing one row, not for adding or removing one, and needs many rows.
---as-published replays a paper's procedure on exact statistics of public data; what it
-claims is no guarantee.`,
+--mode local (dfs) also writes a table of the selected features with one noisy row for
+each row of DATA, for any model and any number of training runs. Its guarantee is for
+replacing one row, not for adding or removing one, and it needs many rows.
+--as-published repeats a paper's procedure with exact statistics of public data. It has
+no privacy guarantee.`,
 		Example: `  pawl select adult --target income --method cfs-greedy --epsilon 0.2
   pawl select adult --target income --method dfs --k 10 --epsilon 4 --mode local --out noisy.parquet
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
@@ -61,7 +61,7 @@ claims is no guarantee.`,
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&f.table, "out", "", "mode local: file for the noisy table, .parquet or .csv; must not exist")
+	c.Flags().StringVar(&f.table, "out", "", "with --mode local: new file for the noisy table, .parquet or .csv")
 	return c
 }
 
@@ -81,22 +81,22 @@ func methodList() string {
 // register adds the flags that select and plan select share.
 func (f *selectFlags) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.method, "method", "", "how features are chosen (required)")
-	s.StringVar(&f.count, "k", "auto", "number of features; auto leaves it to the method (methods with a * cannot)")
-	s.StringVar(&f.level, "level", "", "attribute: columns of the schema; column: one for each category (default attribute, as published column)")
-	s.StringVar(&f.mode, "mode", "", "central: the names of features; local (method dfs): a table of noisy rows too (default central)")
-	s.StringVar(&f.labels, "labels", "", "classes in the noisy table: randomized, or public: as they are (default randomized)")
-	s.StringVar(&f.relation, "relation", "", "check that the guarantee is under this relation (central add_or_remove_one, local replace_one)")
-	s.IntVar(&f.bins, "bins", 0, "public bins of a numeric column (default 10)")
-	s.StringVar(&f.search.Learner, "learner", "", "pafs as published: objective-perturbation or dp-sgd (default objective-perturbation)")
-	s.IntVar(&f.search.Population, "population", 0, "pafs as published: sets in a round (default 600)")
-	s.IntVar(&f.search.Generations, "rounds", 0, "pafs as published: rounds of breeding (default 10)")
-	s.IntVar(&f.search.Fits, "fits", 0, "pafs as published: noisy models of a set, whose mean accuracy counts (default 20)")
-	s.BoolVar(&f.published, "as-published", false, "exact statistics, nothing paid: public data only, no guarantee")
+	s.StringVar(&f.method, "method", "", "selection method (required)")
+	s.StringVar(&f.count, "k", "auto", "number of features; auto lets the method decide (not for methods with *)")
+	s.StringVar(&f.level, "level", "", "attribute: whole schema columns; column: single categories (default attribute; as published, column)")
+	s.StringVar(&f.mode, "mode", "", "central: release feature names; local (method dfs): also release a table of noisy rows (default central)")
+	s.StringVar(&f.labels, "labels", "", "classes in the noisy table: randomized, or public (unchanged) (default randomized)")
+	s.StringVar(&f.relation, "relation", "", "require this neighboring relation (central: add_or_remove_one, local: replace_one)")
+	s.IntVar(&f.bins, "bins", 0, "number of public bins of a numeric column (default 10)")
+	s.StringVar(&f.search.Learner, "learner", "", "pafs as published: learner, objective-perturbation or dp-sgd (default objective-perturbation)")
+	s.IntVar(&f.search.Population, "population", 0, "pafs as published: feature sets per round (default 600)")
+	s.IntVar(&f.search.Generations, "rounds", 0, "pafs as published: number of rounds (default 10)")
+	s.IntVar(&f.search.Fits, "fits", 0, "pafs as published: noisy models per feature set, whose mean accuracy counts (default 20)")
+	s.BoolVar(&f.published, "as-published", false, "use exact statistics at no cost: public data only, no guarantee")
 	f.registerTable(c)
-	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the choice (required unless nothing is paid: random, all, --as-published)")
-	s.StringVar(&f.features, "features", "auto", "columns to choose from: auto, all, or a list: age,sex,hours")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the selection (required except for random, all and --as-published)")
+	s.StringVar(&f.features, "features", "auto", "columns to select from: auto, all, or a list (age,sex,hours)")
 }
 
 // planSelectCommand is `pawl plan select`.
@@ -104,8 +104,8 @@ func (a *app) planSelectCommand() *cobra.Command {
 	var f selectFlags
 	c := &cobra.Command{
 		Use:     "select DATA --target Y --method M --epsilon E",
-		Short:   "Show what pawl select would look at and cost",
-		Long:    "Show the stage of `pawl select`, its event and its price.\nNo row is used beyond counting a public number of rows, and nothing is charged.",
+		Short:   "Show what pawl select would do and cost",
+		Long:    "Show the stage of pawl select, its privacy event and its epsilon. Nothing is charged,\nand no row is used except to count a public number of rows.",
 		Example: "  pawl plan select adult --target income --method cfs-greedy --epsilon 0.2",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -244,14 +244,14 @@ type chosenView struct {
 }
 
 func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
-	v := &selectionView{Statement: s, AsPublished: out.Plan.AsPublished(), Guarantee: "the claim under privacy"}
+	v := &selectionView{Statement: s, AsPublished: out.Plan.AsPublished(), Guarantee: "the claim stated under privacy"}
 	switch {
 	case v.AsPublished:
-		v.Guarantee = "NOT a privacy guarantee: a replay of a published procedure on public data"
+		v.Guarantee = "NOT a privacy guarantee: a published procedure, repeated on public data"
 	case v.NotPrivate:
 		v.Guarantee = "NOT PRIVATE: simulation with a seed"
 	case len(s.Privacy.Events) == 0:
-		v.Guarantee = "nothing to pay: the choice looked at no row"
+		v.Guarantee = "no cost: the selection did not use any row"
 	}
 	v.Selection.Method, v.Selection.Level, v.Selection.Note = out.Selection.Selector, string(out.Selection.Level), out.Selection.Note
 	if m := out.Selection.Merit; m == m {
@@ -273,12 +273,12 @@ func (v *selectionView) text(w io.Writer) error {
 	var b bytes.Buffer
 	switch {
 	case v.AsPublished:
-		fmt.Fprintf(&b, "NOT PRIVATE — the choice looked at rows without paying\n%s\n", v.Guarantee)
+		fmt.Fprintf(&b, "NOT PRIVATE — the selection used exact statistics\n%s\n", v.Guarantee)
 	case v.NotPrivate:
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
 	}
 	if n := len(v.SeededRuns); n > 0 {
-		fmt.Fprintf(&b, "NOT PRIVATE as a whole: the outputs of %s on these data have no bound\n", seeded(n))
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", seeded(n))
 	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {
@@ -297,7 +297,7 @@ func (v *selectionView) text(w io.Writer) error {
 		return err
 	}
 	if v.Selection.Merit != nil {
-		fmt.Fprintf(&b, "merit of the set: %.4g\n", *v.Selection.Merit)
+		fmt.Fprintf(&b, "merit of the feature set: %.4g\n", *v.Selection.Merit)
 	}
 	if v.Selection.Note != "" {
 		fmt.Fprintln(&b, v.Selection.Note)
@@ -309,23 +309,23 @@ func (v *selectionView) text(w io.Writer) error {
 		of := "noisy entropies"
 		switch search := v.Selection.Search; {
 		case search != nil:
-			fmt.Fprintf(&b, "%d different sets, %d noisy models by %s of epsilon %g each, on %d training rows and %d columns\n",
+			fmt.Fprintf(&b, "%d different feature sets, %d noisy models by %s with epsilon %g each, on %d training rows and %d columns\n",
 				search.Subsets, search.Trainings, search.Learner, search.Epsilon, search.Train, search.Columns)
-			fmt.Fprintf(&b, "the paper prints epsilon %g for the whole search, its formula over %d models of epsilon 0.1\n", search.PrintedEpsilon, search.PrintedSubsets)
+			fmt.Fprintf(&b, "the paper states epsilon %g for the whole search, by its formula for %d models of epsilon 0.1\n", search.PrintedEpsilon, search.PrintedSubsets)
 			of = fmt.Sprintf("%d models, one for each set", search.Subsets)
 		case v.Table != nil:
 			of = "the noise on rows"
 		}
-		fmt.Fprintf(&b, "epsilon that the paper states for %s: %.4g, NOT a guarantee\n", of, float64(*v.PublishedEpsilon))
+		fmt.Fprintf(&b, "epsilon of %s by the paper's formula: %.4g, NOT a guarantee\n", of, float64(*v.PublishedEpsilon))
 	}
 	switch {
 	case v.AsPublished:
 	case len(v.Privacy.Events) == 0:
-		fmt.Fprintln(&b, "cost: nothing, no row was looked at")
+		fmt.Fprintln(&b, "cost: none, no row was used")
 	default:
 		fmt.Fprintf(&b, "cost: (epsilon, delta) = (%s, %s)", number(float64(v.Privacy.Epsilon)), number(float64(v.Privacy.Delta)))
 		if v.Table != nil {
-			fmt.Fprintf(&b, " under %s, choice and table together", v.Privacy.Relation)
+			fmt.Fprintf(&b, " under %s, selection and table together", v.Privacy.Relation)
 		}
 		fmt.Fprintln(&b)
 	}

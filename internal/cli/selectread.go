@@ -13,7 +13,7 @@ func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	const hint = "pawl select DATA … --json > FILE.json writes one; or list the columns with commas"
+	const hint = "write one with pawl select DATA … --json > FILE.json, or list columns separated by commas"
 	var v struct {
 		Command string `json:"command"`
 		Data    struct {
@@ -31,7 +31,7 @@ func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
 		AsPublished bool `json:"as_published"`
 	}
 	if err := json.Unmarshal(text, &v); err != nil || v.Command != "select" || v.Selection == nil {
-		return nil, nil, &usageError{fmt.Sprintf("%s: is not what pawl select printed", path), hint}
+		return nil, nil, &usageError{fmt.Sprintf("%s is not the output of pawl select --json", path), hint}
 	}
 	if len(v.Selection.Chosen) == 0 {
 		return nil, nil, &usageError{fmt.Sprintf("%s: the selection chose no feature", path), "--features all"}

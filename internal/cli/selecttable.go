@@ -28,7 +28,7 @@ type newFile struct {
 // createFile refuses a file that is there, and a folder that cannot be written into.
 func createFile(path string) (*newFile, error) {
 	if _, err := os.Lstat(path); err == nil {
-		return nil, &usageError{fmt.Sprintf("%s: exists, and is not replaced", path), "name another file with --out, or remove this one"}
+		return nil, &usageError{fmt.Sprintf("%s exists already and is not replaced", path), "name another file with --out, or remove this one"}
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
 	if err != nil {
@@ -78,11 +78,11 @@ func (f *selectFlags) checkTable() error {
 	case f.table == "" && !local:
 		return nil
 	case f.table == "":
-		return &usageError{"no output: mode local releases a table", "example: --out noisy.parquet; " + formats}
+		return &usageError{"missing --out: mode local releases a table", "example: --out noisy.parquet; " + formats}
 	case !local:
-		return &usageError{fmt.Sprintf("%s: mode central releases names of features and no table", f.table), "leave out --out, or give --mode local; --json prints what was chosen"}
+		return &usageError{fmt.Sprintf("--out %s: mode central releases feature names, not a table", f.table), "leave out --out, or add --mode local; --json prints the selection"}
 	case extension != ".parquet" && extension != ".csv":
-		return &usageError{fmt.Sprintf("%s: a noisy table is not written in this format", f.table), formats}
+		return &usageError{fmt.Sprintf("%s: unknown format for a noisy table", f.table), formats}
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func checkRelation(ctx context.Context, l *ledger.Ledger, plan *workflow.Plan, n
 	case err != nil:
 		return err
 	case view.Relation.Valid() && view.Relation != plan.Relation():
-		return &usageError{fmt.Sprintf("data set %q: the ledger keeps its budget under %v, and this selection is proven under %v", name, view.Relation, plan.Relation()),
+		return &usageError{fmt.Sprintf("data set %q: its budget is kept under %v, but this selection is private under %v", name, view.Relation, plan.Relation()),
 			"public data: another ledger, --ledger sqlite:PATH; sensitive data: the mode (central, local) that goes with the budget"}
 	}
 	return nil
@@ -121,12 +121,12 @@ func viewTable(path string, out *workflow.Selected) *tableView {
 	t, s := out.Table, out.Plan
 	v := &tableView{Output: path, Relation: s.Relation().String(), Rows: t.Rows, Columns: t.Columns, Target: t.Target,
 		NoiseStdDev: report.Number(t.StdDev), RowNorm: report.Number(t.Norm), LabelNoise: report.Number(t.LabelNoise),
-		Entries: "numbers in [0, 1] by public bounds, or 0 and 1 for a level, before the noise", Labels: "as they are: declared public"}
+		Entries: "numbers in [0, 1] by public bounds, or 0 and 1 for a level, before the noise", Labels: "unchanged: declared public"}
 	switch {
 	case s.AsPublished():
-		v.Labels = "as they are, as published"
+		v.Labels = "unchanged, as published"
 	case t.LabelNoise > 0:
-		v.Labels = fmt.Sprintf("randomised response: with probability %.4g a class is a uniform one", t.LabelNoise)
+		v.Labels = fmt.Sprintf("randomised response: with probability %.4g a class is replaced by a uniform one", t.LabelNoise)
 	}
 	return v
 }
@@ -137,7 +137,7 @@ func (v *tableView) text(w io.Writer) {
 		numbers = "number"
 	}
 	fmt.Fprintf(w, "%s: %d rows of %d %s and %s\n", v.Output, v.Rows, len(v.Columns), numbers, v.Target)
-	fmt.Fprintf(w, "entries: %s; noise of deviation %.4g on each\n", v.Entries, float64(v.NoiseStdDev))
+	fmt.Fprintf(w, "entries: %s; each with noise of standard deviation %.4g\n", v.Entries, float64(v.NoiseStdDev))
 	fmt.Fprintf(w, "labels: %s\n", v.Labels)
 }
 

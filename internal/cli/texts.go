@@ -35,7 +35,7 @@ func openTexts(data, dataDir string, f *trainFlags) (*pictures, error) {
 	}
 	vocabulary, ok := vocabularyOf(spec.Network.Layers)
 	if !ok || spec.Input == (nn.Shape{}) {
-		return nil, &usageError{fmt.Sprintf("%s takes no texts", spec.Name), "a model for texts starts with an embedding and gives its input: sms-rnn-simple; without a network: pawl fit " + data}
+		return nil, &usageError{fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit " + data}
 	}
 	if f.augment > 1 || f.flip || f.frontEnd != "" {
 		return nil, &usageError{"--augment, --flip and --front-end are for images, and these are texts", "leave them out"}

@@ -51,33 +51,34 @@ func (a *app) trainCommand() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
 		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
-		Short: "Train one named network on images, texts or a table by DP-SGD",
-		Long: `Train one network by DP-SGD with Poisson lots, flat clipping and a data-free step rule.
+		Short: "Train one named network by DP-SGD on images, texts or a table",
+		Long: `Train one network by DP-SGD with Poisson sampling, per-example clipping and a data-free
+rule for the learning rate.
 
-DATA is a built-in data set (pawl data list), a folder with one sub-folder of PNG files per
-class, an IDX or npy file of images with --labels, or a table with --schema (CSV, TSV, JSON
-lines, Parquet or Arrow). --model is a name of pawl models list or a YAML file. Give
---epsilon, and the noise follows, or --noise-multiplier, and the price follows.
+DATA is a built-in data set (pawl data list), a folder with one sub-folder of PNG files
+per class, an IDX or npy file of images with --labels, or a table with --schema (CSV,
+TSV, JSON lines, Parquet or Arrow). --model is a name from pawl models list or a YAML
+file. Give --epsilon to compute the noise, or --noise-multiplier to compute epsilon.
 
-Images of your own have no schema and declare no unit: it is one image, one file of a
-folder. A person with k of them has the guarantee for each, and about k times the epsilon
-for all. Where persons are to be protected, keep one image of each, or make vectors of the
-images and fit a table that names the person: pawl fit --embeddings, unit: COLUMN.
+Your own images have no schema. Their privacy unit is one image, that is, one file of a
+folder: a person with k images has the guarantee for each of them, and about k times
+epsilon for all. To protect persons, keep one image per person, or turn the images into
+vectors and fit a table that names the person (pawl fit --embeddings, unit: COLUMN).
 
-Rows of a table become numbers by the schema alone (--encoding); a numeric target needs a
-network with loss: squared, absolute or huber. A network that begins with an embedding
-takes the schema's one column of type text: its tokens are hashed, or have the numbers of
-a --vocabulary that is public by your word, with a rule for --unknown-token.
+Rows of a table become numbers by the schema alone (--encoding). A numeric target needs
+a network with loss: squared, absolute or huber. A network that starts with an embedding
+uses the schema's one column of type text: its tokens are hashed, or numbered by a
+--vocabulary that you declare public, with --unknown-token for the others.
 
---front-end changes what the network is given. dct:K, random:K (signs from a public
-seed), pool and scatter look at no row. dp-pca:K pays: the inputs, scaled to norm 1,
-have their mean and second moments released with noise beside the training, and
-components below that noise are left out. pca:K pays nothing and claims nothing.
+--front-end transforms the input of the network. dct:K, random:K (signs from a public
+seed), pool and scatter do not depend on the data. dp-pca:K charges for its components:
+the inputs are scaled to norm 1, their mean and second moments are released with noise,
+and components below the noise are dropped. pca:K is not private.
 
---checkpoint FILE keeps a run that may be interrupted: its secret key and how far it is,
-in a file for its owner alone. The same command with --resume FILE goes on from there, at
-no cost and to the same model; another model, data or setting is refused. The file is
-erased when the run is finished.`,
+--checkpoint FILE saves a run that may be interrupted: its secret key and its progress,
+in a file that only its owner can read. To continue at no cost and with the same result,
+repeat the command with --resume FILE; a changed model, data set or setting is refused.
+The file is erased when the run ends.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
   pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
   pawl train adult --model fcn-64 --epsilon 1
@@ -88,72 +89,72 @@ erased when the run is finished.`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.batch == 0 && c.Flags().Changed("batch") {
-				return &usageError{"batch must be at least 1", "--batch is the expected number of examples in a step"}
+				return &usageError{"--batch must be at least 1", "it is the expected number of examples per step"}
 			}
 			if c.Flags().Changed("learning-rate") && !(f.learningRate > 0) {
-				return &usageError{"the learning rate must be a finite number above 0", "leave it out to follow the rule"}
+				return &usageError{"--learning-rate must be a finite number above 0", "leave it out to use the data-free rule"}
 			}
 			if c.Flags().Changed("noise-multiplier") && !(f.noise > 0) {
-				return &usageError{"the noise multiplier must be a finite number above 0", "without noise: --non-private, on public data"}
+				return &usageError{"--noise-multiplier must be a finite number above 0", "to train without noise on public data, use --non-private"}
 			}
 			if c.Flags().Changed("ema") && !c.Flags().Changed("average") {
 				f.average = 0
 			}
 			if c.Flags().Changed("quantile") && !(f.quantile > 0) {
-				return &usageError{"the share of gradients that are not clipped must lie in (0, 1)", "example: --quantile 0.5"}
+				return &usageError{"--quantile must be in (0, 1)", "example: --quantile 0.5"}
 			}
 			if c.Flags().Changed("tolerance") && !(f.tolerance > 0) {
-				return &usageError{"the tolerance must be a finite number above 0", "leave it out for √(parameters/(2·steps))"}
+				return &usageError{"--tolerance must be a finite number above 0", "leave it out to use √(parameters/(2·steps))"}
 			}
 			if f.augment < 1 && c.Flags().Changed("augment") {
-				return &usageError{"--augment takes 1 to 64 variants of an image", "example: --augment 4"}
+				return &usageError{"--augment must be from 1 to 64", "example: --augment 4"}
 			}
 			if f.trainLast < 0 {
-				return &usageError{"--train-last takes a number of layers from 1", "example: --train-last 2"}
+				return &usageError{"--train-last must be at least 1", "example: --train-last 2"}
 			}
 			return f.copies.again(func() error { once := f; return a.train(c.Context(), args[0], &once) })
 		},
 	}
 	trainDefaults(&f)
 	s := c.Flags()
-	s.StringVar(&f.model, "model", "", "network: a name of pawl models list, or a YAML file (required)")
-	s.StringVar(&f.activation, "activation", "", "put one activation in place of the model's: tanh, relu, bounded-relu, …")
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the training")
-	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise over clipping norm, in place of --epsilon")
-	s.StringVar(&f.delta, "delta", "", "failure chance (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
+	s.StringVar(&f.activation, "activation", "", "replace the model's activations: tanh, relu, bounded-relu, …")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the training run")
+	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
-	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough: batch and epochs, never epsilon")
-	s.IntVar(&f.batch, "batch", 0, "expected number of examples in a step")
-	s.Float64Var(&f.rate, "sampling-rate", 0, "chance of an example to join a step, in place of --batch")
-	s.Float64Var(&f.epochs, "epochs", 0, "expected passes over the data")
-	s.Float64Var(&f.learningRate, "learning-rate", 0, "step size (default: the rule)")
-	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "bound on one example's gradient (default: the model's, else 0.5)")
-	s.StringVar(&f.clipping, "clipping", f.clipping, "flat, automatic, per-layer or quantile; none with --non-private")
-	s.Float64Var(&f.quantile, "quantile", 0, "share of gradients that --clipping quantile leaves as they are (default 0.5); the norm follows, and --clipping-norm is the first")
-	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam, adam-wosm or adadp (which finds its step size; two steps are one of its own)")
-	s.Float64Var(&f.tolerance, "tolerance", 0, "error that --optimizer adadp allows itself in a step of its own (default: √(parameters/(2·steps)))")
-	s.BoolVar(&f.keepAll, "keep-all", false, "let --optimizer adadp keep a step whose error is above the tolerance, where the authors' code goes back")
-	s.Float64Var(&f.average, "average", f.average, "share of the last steps whose parameters are averaged")
-	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential average over all steps, in place of --average: 0.999")
-	s.StringVar(&f.schedule, "schedule", f.schedule, "how the step size falls: constant, linear or cosine; the rule keeps the noise of the whole run")
-	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the step size rises")
-	s.IntVar(&f.augment, "augment", 0, "variants of each image whose gradients are averaged before clipping; they cost time and no privacy (default: the model's, else 1)")
-	s.IntVar(&f.shift, "shift", f.shift, "largest shift of a variant in pixels (default 2 with --augment)")
-	s.BoolVar(&f.flip, "flip", false, "variants may be mirror images")
-	s.IntVar(&f.trainLast, "train-last", 0, "train only the last layers with parameters, the others stay random (random-weights training)")
-	s.StringVar(&f.frontEnd, "front-end", "", "in place of the model's own, one or several with commas: dct:K, random:K, pool:max, pool:mean, scatter, dp-pca:K (components paid for), or pca:K with --as-published")
-	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that looks at rows without paying: public data only, no guarantee")
-	s.StringVar(&f.memory, "memory", f.memory, "working memory of a step, without effect on the result")
+	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; sets batch and epochs, not epsilon")
+	s.IntVar(&f.batch, "batch", 0, "expected batch size")
+	s.Float64Var(&f.rate, "sampling-rate", 0, "probability that an example joins a step, instead of --batch")
+	s.Float64Var(&f.epochs, "epochs", 0, "expected number of passes over the data")
+	s.Float64Var(&f.learningRate, "learning-rate", 0, "learning rate (default: data-free rule)")
+	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
+	s.StringVar(&f.clipping, "clipping", f.clipping, "gradient clipping: flat, automatic, per-layer or quantile; none with --non-private")
+	s.Float64Var(&f.quantile, "quantile", 0, "share of gradients that --clipping quantile leaves unclipped (default 0.5); the norm adapts, starting from --clipping-norm")
+	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam, adam-wosm or adadp (adapts its learning rate; each update takes two steps)")
+	s.Float64Var(&f.tolerance, "tolerance", 0, "error tolerance of an update of --optimizer adadp (default: √(parameters/(2·steps)))")
+	s.BoolVar(&f.keepAll, "keep-all", false, "let --optimizer adadp keep updates above the tolerance (the authors' code undoes them)")
+	s.Float64Var(&f.average, "average", f.average, "share of the last steps over which parameters are averaged")
+	s.Float64Var(&f.ema, "ema", 0, "decay of an exponential moving average over all steps, instead of --average (such as 0.999)")
+	s.StringVar(&f.schedule, "schedule", f.schedule, "learning-rate schedule: constant, linear or cosine; the data-free rule keeps the total noise")
+	s.Float64Var(&f.warmup, "warmup", 0, "share of the steps over which the learning rate warms up")
+	s.IntVar(&f.augment, "augment", 0, "augmented variants per image, averaged before clipping; they cost time, not epsilon (default: the model's, else 1)")
+	s.IntVar(&f.shift, "shift", f.shift, "largest shift of an augmented variant, in pixels (default 2 with --augment)")
+	s.BoolVar(&f.flip, "flip", false, "also use mirrored variants")
+	s.IntVar(&f.trainLast, "train-last", 0, "train only the last N layers with parameters; the others stay random (random-weights training)")
+	s.StringVar(&f.frontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: dct:K, random:K, pool:max, pool:mean, scatter, dp-pca:K (charged), or pca:K with --as-published")
+	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
+	s.StringVar(&f.memory, "memory", f.memory, "working memory per step; does not change the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
-	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout in place of the defaults under noise")
-	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of images")
-	s.StringVar(&f.classes, "classes", "", "list of classes in order, for files of labels (default for folders: their names)")
-	s.StringVar(&f.rows, "rows", "", "what is public about the number of images: public, N or about-N (own data)")
+	s.BoolVar(&f.published, "as-drawn", false, "keep the model's own activations and dropout instead of the private defaults")
+	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of images")
+	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.rows, "rows", "", "how the number of your own images is declared: public, N or about-N")
 	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
-	s.StringVar(&f.seed, "seed", "", "simulation: predictable noise, every output marked NOT PRIVATE")
-	s.BoolVar(&f.updated, "updated", false, "the data changed on purpose since they were last used")
+	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
+	s.BoolVar(&f.updated, "updated", false, "accept that the data have changed since they were last used")
 	f.copies.register(c)
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "accept a delta of 1/rows or more")
+	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
 	f.out.register(c)
 	f.checkpoint.register(c)
 	f.table.register(c)
@@ -318,7 +319,7 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 		return err
 	}
 	if to.path != "" && dir != to.path {
-		a.note(fmt.Sprintf("%s has changed during the run and keeps what it holds; what this run has released, and paid for, is in %s", to.path, dir))
+		a.note(fmt.Sprintf("%s changed during the run and was not replaced; the results of this run are in %s", to.path, dir))
 	}
 	if see != nil {
 		see(s)
@@ -358,7 +359,7 @@ func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
 		for _, i := range dataset.ListImages() {
 			names = append(names, i.Name)
 		}
-		return nil, &usageError{fmt.Sprintf("%s: neither images nor a built-in set of images", data), "built-in: " + strings.Join(names, ", ")}
+		return nil, &usageError{fmt.Sprintf("%s is neither a set of images nor a built-in data set of images", data), "built-in: " + strings.Join(names, ", ")}
 	}
 	p, err := openOwnPictures(data, f.labels, f.classes)
 	if err != nil {
@@ -375,7 +376,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 		return nil, err
 	}
 	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true, mine: true}
-	if err := ownName(data, p.name, "rename the file or folder: a budget belongs to the name"); err != nil {
+	if err := ownName(data, p.name, "rename the file or folder: the budget belongs to the name"); err != nil {
 		return nil, err
 	}
 	var classes []string
@@ -386,7 +387,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 	case info.IsDir():
 		p.train, err = images.OpenFolder(data, classes)
 	case labels == "":
-		return nil, &usageError{fmt.Sprintf("%s: which file has its labels?", data), "--labels FILE, and --classes with their names in order"}
+		return nil, &usageError{fmt.Sprintf("%s: missing --labels", data), "add --labels FILE, and --classes with the class names in order"}
 	case strings.HasSuffix(data, ".npy"):
 		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: labels}, classes)
 	default:
@@ -401,7 +402,7 @@ func openOwnPictures(data, labels, classNames string) (*pictures, error) {
 func (p *pictures) declareRows(flag, text string) error {
 	switch number, about := strings.CutPrefix(text, "about-"); {
 	case text == "":
-		return &usageError{"what is public about the number of images?", fmt.Sprintf("%[1]s public, %[1]s N or %[1]s about-N", flag)}
+		return &usageError{"missing declaration of the number of images", fmt.Sprintf("use %[1]s public, %[1]s N or %[1]s about-N", flag)}
 	case text == "public":
 		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
 	default:
@@ -418,7 +419,7 @@ func (p *pictures) declareRows(flag, text string) error {
 }
 
 // perImage is what a guarantee for images of one's own does not say.
-const perImage = "the guarantee is for one image: a person with several has it for each of them, and k times the epsilon for all of k"
+const perImage = "the guarantee is for one image: a person with k images has it for each, and k times epsilon for all of them"
 
 // schema declares the label; the images lie beside it.
 func (p *pictures) schema() *schema.Schema {
@@ -491,7 +492,7 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 		in.Vocabulary, in.Test = p.texts.vocabulary, cmp.Or(p.texts.test, in.Test)
 	}
 	if f.target != "" && f.target != p.target {
-		return in, &usageError{fmt.Sprintf("target %q: these images have the label %q", f.target, p.target), "leave out --target"}
+		return in, &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.target, p.target), "leave out --target"}
 	}
 	var err error
 	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
@@ -505,7 +506,7 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 	}
 	if f.rate != 0 {
 		if !(f.rate > 0 && f.rate <= 1) || f.batch != 0 {
-			return in, &usageError{"--sampling-rate lies in (0, 1] and goes without --batch", "the expected batch is rate times rows"}
+			return in, &usageError{"--sampling-rate must be in (0, 1] and excludes --batch", "the expected batch size is the sampling rate times the number of rows"}
 		}
 		in.SamplingRate = f.rate
 	}
@@ -519,7 +520,7 @@ func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
 	}
 	shape := nn.Shape{Height: p.train.Shape[0], Width: p.train.Shape[1], Channels: p.train.Shape[2]}
 	if spec, err = spec.For(shape, len(p.train.Classes)); err != nil {
-		return &usageError{err.Error(), "pawl models list shows the shapes"}
+		return &usageError{err.Error(), "pawl models list shows input shapes"}
 	}
 	if f.frontEnd != "" {
 		layers, err := frontEnd(f.frontEnd)
@@ -579,7 +580,7 @@ func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
 // findModel looks a network up by name, else reads a YAML file.
 func findModel(name string) (zoo.Spec, error) {
 	if name == "" {
-		return zoo.Spec{}, &usageError{"no model: name a network with --model", "pawl models list"}
+		return zoo.Spec{}, &usageError{"missing --model, the network to train", "pawl models list"}
 	}
 	if s, ok := zoo.Lookup(name); ok {
 		return s, nil
@@ -595,7 +596,7 @@ func findModel(name string) (zoo.Spec, error) {
 	if near := schema.Nearest(name, names); near != "" {
 		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
 	}
-	return zoo.Spec{}, &usageError{fmt.Sprintf("model %q: neither a network of the zoo nor a file", name), advice}
+	return zoo.Spec{}, &usageError{fmt.Sprintf("model %q is neither a known network nor a file", name), advice}
 }
 
 func parseSeed(s string) (*uint64, error) {
@@ -604,7 +605,7 @@ func parseSeed(s string) (*uint64, error) {
 	}
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
-		return nil, &usageError{"seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
+		return nil, &usageError{"--seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
 	}
 	return &n, nil
 }
@@ -623,7 +624,7 @@ func parseBytes(s string) (int64, error) {
 	})
 	n, err := strconv.ParseFloat(strings.TrimSuffix(s, units[i].suffix), 64)
 	if err != nil || !(n > 0) || n*units[i].factor > 1e15 {
-		return 0, &usageError{fmt.Sprintf("memory %q: want a size", s), "example: --memory 500MB"}
+		return 0, &usageError{fmt.Sprintf("--memory %q: want a size", s), "example: --memory 500MB"}
 	}
 	return int64(n * units[i].factor), nil
 }

@@ -242,19 +242,19 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no model", append(own, "--epsilon", "1"), "no model"},
-		{"unknown model", append(own, "--epsilon", "1", "--model", "mnist-pew-cnn"), "neither a network"},
+		{"missing --model", append(own, "--epsilon", "1"), "missing --model"},
+		{"unknown model", append(own, "--epsilon", "1", "--model", "mnist-pew-cnn"), "neither a known network"},
 		{"wrong shape", append(own, "--epsilon", "1", "--model", "mnist-paw-cnn"), "28×28"},
 		{"unknown layer", append(own, "--epsilon", "1", "--model", layers("a.yaml", "  - {kind: dance, units: 2}\n")), "dance"},
 		{"zero units", append(own, "--epsilon", "1", "--model", layers("b.yaml", "  - {kind: dense, units: 0}\n  - {kind: dense, units: 2}\n")), "units"},
 		{"batch norm", append(own, "--epsilon", "1", "--model", layers("c.yaml", "  - {kind: batch_norm}\n  - {kind: dense, units: 2}\n")), "batch_norm"},
 		{"kernel larger than image", append(own, "--epsilon", "1", "--model", layers("d.yaml", "  - {kind: conv2d, filters: 2, kernel: 9}\n  - {kind: flatten}\n  - {kind: dense, units: 2}\n")), "window"},
 		{"class count", append(own, "--epsilon", "1", "--model", layers("e.yaml", "  - {kind: flatten}\n  - {kind: dense, units: 3}\n")), "2"},
-		{"learning rate 0", append(own, "--epsilon", "1", "--model", tiny, "--learning-rate", "0"), "learning rate"},
-		{"learning rate NaN", append(own, "--epsilon", "1", "--model", tiny, "--learning-rate", "NaN"), "learning rate"},
+		{"learning rate 0", append(own, "--epsilon", "1", "--model", tiny, "--learning-rate", "0"), "learning-rate"},
+		{"learning rate NaN", append(own, "--epsilon", "1", "--model", tiny, "--learning-rate", "NaN"), "learning-rate"},
 		{"epsilon and noise", append(own, "--epsilon", "1", "--noise-multiplier", "1", "--model", tiny), "not both"},
 		{"neither", append(own, "--model", tiny), "--epsilon"},
-		{"noise 0", append(own, "--noise-multiplier", "0", "--model", tiny), "noise multiplier"},
+		{"noise 0", append(own, "--noise-multiplier", "0", "--model", tiny), "noise-multiplier"},
 		{"batch 0", append(own, "--epsilon", "1", "--model", tiny, "--batch", "0"), "batch"},
 		{"batch and rate", append(own, "--epsilon", "1", "--model", tiny, "--batch", "10", "--sampling-rate", "0.5"), "--sampling-rate"},
 		{"unclipped", append(own, "--epsilon", "1", "--model", tiny, "--clipping", "none"), "clipping"},
@@ -299,7 +299,7 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		{"mixed sizes", []string{"train", mixed, "--rows", "public", "--epsilon", "1", "--model", tiny}, "a.png"},
 		{"cut short", []string{"train", file("cut.npy", "\x93NUMPY\x01\x00"), "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, "cut.npy"},
 		{"truncated IDX", []string{"train", file("cut.idx", "\x00\x00\x08\x03\x00\x00"), "--labels", file("l.idx", "\x00\x00\x08\x01\x00\x00\x00\x01\x00"), "--classes", "a,b", "--rows", "public", "--epsilon", "1", "--model", tiny}, "cut.idx"},
-		{"a built-in's name", []string{"train", named, "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, `belongs to the built-in public data set "mnist"`},
+		{"a built-in's name", []string{"train", named, "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, `is the name of the built-in public data set "mnist"`},
 		{"nothing there", []string{"train", filepath.Join(dir, "none"), "--epsilon", "1", "--model", tiny}, "neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

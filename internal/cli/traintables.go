@@ -27,14 +27,14 @@ type tableFlags struct {
 
 func (f *tableFlags) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.schema, "schema", "", "schema YAML of a table or of a file of texts")
-	s.StringVar(&f.test, "test", "", "public test file to score (default: rows held out, or the built-in's official test set)")
-	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: malformed cells become their column's declared default")
-	s.StringVar(&f.features, "features", "all", "of a table: all, a list of columns and levels, or what pawl select --json printed: FILE.json")
-	s.StringVar(&f.encoding, "encoding", "thermometer", "numeric columns of a table: thermometer (16 public bins) or linear (one number)")
-	s.StringVar(&f.tokens.vocabulary, "vocabulary", "", "of texts: a list of tokens, one a line, that is public; their numbers are its lines (default: a hash that needs no list)")
-	s.StringVar(&f.tokens.unknown, "unknown-token", "", "with --vocabulary: skip a token that it does not list, or give all of them one shared number")
-	s.StringVar(&f.scoreBy, "score-by", "", "categorical column of a table: score each of its groups too, paid from the scored rows' budget")
+	s.StringVar(&f.schema, "schema", "", "schema file, YAML, of a table or a file of texts")
+	s.StringVar(&f.test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
+	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	s.StringVar(&f.features, "features", "all", "columns of a table: all, a list of columns and levels, or FILE.json from pawl select --json")
+	s.StringVar(&f.encoding, "encoding", "thermometer", "encoding of numeric columns: thermometer (16 public bins) or linear (one number)")
+	s.StringVar(&f.tokens.vocabulary, "vocabulary", "", "public list of tokens, one per line, that numbers them (default: tokens are hashed)")
+	s.StringVar(&f.tokens.unknown, "unknown-token", "", "with --vocabulary: skip tokens that are not listed, or give them one shared number")
+	s.StringVar(&f.scoreBy, "score-by", "", "categorical column of a table: also score each of its groups, with part of the score's budget")
 }
 
 // trainsTable says whether DATA is a table: a built-in one, or a file with a schema. A
@@ -62,7 +62,7 @@ func (f *tableFlags) refused(data string) error {
 	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.badRows != "" && f.badRows != string(reader.Refuse), "--bad-rows"},
 		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}, {f.tokens != tokenFlags{}, "--vocabulary"}} {
 		if c.given {
-			return &usageError{fmt.Sprintf("%s is for tables, and %s is none", c.flag, data), "leave it out"}
+			return &usageError{fmt.Sprintf("%s is for tables, and %s is not a table", c.flag, data), "leave it out"}
 		}
 	}
 	return nil
@@ -92,7 +92,7 @@ func (f *trainFlags) imagesOnly(of string) error {
 		flag  string
 	}{{f.augment > 1, "--augment"}, {f.flip, "--flip"}, {f.frontEnd != "", "--front-end"}, {f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.rows != "", "--rows"}} {
 		if c.given {
-			return &usageError{fmt.Sprintf("%s is for images, and these are %s", c.flag, of), "leave it out; what is public about a table stands in its schema"}
+			return &usageError{fmt.Sprintf("%s is for images, and DATA is %s", c.flag, of), "leave it out; the schema declares what is public about a table"}
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 		return nil, in, err
 	}
 	if f.table.tokens != (tokenFlags{}) {
-		return nil, in, &usageError{"--vocabulary is for networks of texts, which begin with an embedding", "--model sms-rnn-simple, or leave it out"}
+		return nil, in, &usageError{"--vocabulary is for text networks, which start with an embedding", "use --model sms-rnn-simple, or leave it out"}
 	}
 	spec, err := findModel(f.model)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 	switch j.bad {
 	case reader.Refuse, reader.Default:
 	default:
-		return nil, in, &usageError{fmt.Sprintf("unknown rule %q for bad rows", f.table.badRows), "--bad-rows refuse or --bad-rows default"}
+		return nil, in, &usageError{fmt.Sprintf("unknown --bad-rows %q", f.table.badRows), "use --bad-rows refuse or --bad-rows default"}
 	}
 	if j.source, err = a.openSource(data, f.table.schema); err != nil {
 		return nil, in, err
@@ -176,7 +176,7 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 	case "linear":
 		in.Encoding = &encode.Options{Linear: true}
 	default:
-		return nil, in, &usageError{fmt.Sprintf("unknown encoding %q", f.table.encoding), "--encoding thermometer or --encoding linear"}
+		return nil, in, &usageError{fmt.Sprintf("unknown encoding %q", f.table.encoding), "use --encoding thermometer or --encoding linear"}
 	}
 	if spec, err = f.form(spec, &in); err != nil {
 		return nil, in, err
