@@ -18,7 +18,7 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"compute/kernel"},
+	{"compute/kernel", "internal/usage"},
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
 	{"data/images"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "core/internal/sealed"},
@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack"},
-	{"model", "search/space/net", "evidence/audit/inference"},
+	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn", "evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
 	{"search/study", "search/space/table", "workflow/checkpoint"},
 	{"workflow"},

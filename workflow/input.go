@@ -15,6 +15,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
+	mistake "pawl/internal/usage"
 	"pawl/model"
 )
 
@@ -84,16 +85,9 @@ type ChosenBy struct {
 }
 
 // UsageError is a mistake of the operator's that nothing was charged for.
-type UsageError struct{ Msg, Advice string }
+type UsageError = mistake.Error
 
-func (e *UsageError) Error() string { return e.Msg }
-
-// Hint says how to mend it.
-func (e *UsageError) Hint() string { return e.Advice }
-
-func usage(hint, format string, args ...any) error {
-	return &UsageError{Msg: fmt.Sprintf(format, args...), Advice: hint}
-}
+func usage(hint, format string, args ...any) error { return mistake.Newf(hint, format, args...) }
 
 // problem is the validated input.
 type problem struct {

@@ -12,6 +12,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/model"
 	"pawl/workflow"
@@ -46,7 +47,7 @@ func (f *adviseFlags) answer(args []string) (*advise.Answer, error) {
 	}
 	switch {
 	case statErr != nil && errors.Is(statErr, os.ErrNotExist):
-		return nil, &usageError{fmt.Sprintf("%s: neither a schema nor a built-in data set", data), builtinAdvice(data)}
+		return nil, &usageError{fmt.Sprintf("%s: neither a schema nor a built-in data set", data), source.NamesAdvice(data, source.TableNames())}
 	case statErr != nil:
 		return nil, statErr
 	}
@@ -235,7 +236,7 @@ func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
 	}
 	name := s.Dataset
 	if name == "" {
-		name = baseName(path)
+		name = source.BaseName(path)
 	}
 	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", shell(path), shell(f.target), f.epsilon, f.asked()))
 	if err == nil && !declared {

@@ -15,6 +15,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/data/dataset"
 	"pawl/data/images"
+	"pawl/data/source"
 	"pawl/evidence/audit"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
@@ -143,7 +144,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if err != nil {
 		return err
 	}
-	in, err := f.train.input(p, p.schema())
+	in, err := f.train.input(p, p.Schema())
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 		return err
 	}
 	h := q.Choice.Hyperparameters
-	out := &canaryAudit{Data: p.name, Model: q.Choice.Model, Access: "white_box_gradients", Canaries: f.canaries, Seed: seed, Notes: []string{}}
+	out := &canaryAudit{Data: p.Name, Model: q.Choice.Model, Access: "white_box_gradients", Canaries: f.canaries, Seed: seed, Notes: []string{}}
 	out.Privacy.SamplingRate, _ = h["sampling_rate"].(float64)
 	out.Privacy.Steps, _ = h["steps"].(int)
 	out.Privacy.NoiseMultiplier, _ = h["noise_multiplier"].(float64)
@@ -274,14 +275,14 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 
 // blackBox trains the network with canaries among the images: images of the test set with
 // a wrong label each. The score of a canary is the logit of its label.
-func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput, out *canaryAudit, delta float64, src *entropy.Source) error {
+func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainInput, out *canaryAudit, delta float64, src *entropy.Source) error {
 	out.Access = "black_box"
-	if p.test == nil || p.test.Len() < out.Canaries+blackBoxTest {
-		return &usageError{fmt.Sprintf("%s has too few test images to make %d canaries of", p.name, out.Canaries), "fewer --canaries"}
+	if p.Test == nil || p.Test.Len() < out.Canaries+blackBoxTest {
+		return &usageError{fmt.Sprintf("%s has too few test images to make %d canaries of", p.Name, out.Canaries), "fewer --canaries"}
 	}
 	rng := rand.New(rand.NewPCG(src.Split("canaries").Uint64(), src.Split("canaries", 1).Uint64()))
-	order := rng.Perm(p.test.Len())
-	made := p.test.Some(order[:out.Canaries])
+	order := rng.Perm(p.Test.Len())
+	made := p.Test.Some(order[:out.Canaries])
 	for i, y := range made.Labels {
 		made.Labels[i] = (y + 1 + rng.Int32N(int32(len(made.Classes)-1))) % int32(len(made.Classes))
 	}
@@ -302,16 +303,16 @@ func (a *app) blackBox(ctx context.Context, p *pictures, in workflow.TrainInput,
 		return err
 	}
 	all := *p
-	all.train = joined(p.train, made.Some(members))
+	all.Train = joined(p.Train, made.Some(members))
 	env := throwAway()
-	key, err := env.Ledger.Key(ctx, p.name)
+	key, err := env.Ledger.Key(ctx, p.Name)
 	if err != nil {
 		return err
 	}
-	if env.Rows, err = all.seal(plan, p.schema(), key); err != nil {
+	if env.Rows, err = all.Seal(plan, p.Schema(), key); err != nil {
 		return err
 	}
-	env.Images = p.test.Some(order[out.Canaries : out.Canaries+blackBoxTest])
+	env.Images = p.Test.Some(order[out.Canaries : out.Canaries+blackBoxTest])
 	bar := newProgress(a.err, plan.Expected())
 	env.Progress = bar.step
 	trained, err := plan.Run(ctx, env)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
@@ -165,7 +166,7 @@ func (a *app) miaScores(f miaFlags) error {
 			}
 		}
 	}
-	if err := checkFile(f.scores); err != nil {
+	if err := source.CheckFile(f.scores); err != nil {
 		return err
 	}
 	file, err := os.Open(f.scores)

@@ -22,6 +22,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
@@ -259,7 +260,7 @@ func (a *app) ledgersWord(ctx context.Context, name string, sc *schema.Schema) e
 		return err
 	}
 	defer store.Close()
-	return effectivePublic(ctx, l, name, sc)
+	return source.EffectivePublic(ctx, l, name, sc)
 }
 
 // sameData refuses a data set that is not the one of the training. The fingerprint is

@@ -11,6 +11,7 @@ import (
 	"pawl/core/intake"
 	"pawl/data/dataset"
 	"pawl/data/images"
+	"pawl/data/source"
 	"pawl/model"
 	"pawl/report"
 	"pawl/workflow"
@@ -21,11 +22,11 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if err != nil {
 		return nil, err
 	}
-	sc := p.schema()
-	if err := a.ledgersWord(ctx, p.name, sc); err != nil {
+	sc := p.Schema()
+	if err := a.ledgersWord(ctx, p.Name, sc); err != nil {
 		return nil, err
 	}
-	if err := a.sameData(ctx, s, p.name, true, nil); err != nil {
+	if err := a.sameData(ctx, s, p.Name, true, nil); err != nil {
 		return nil, err
 	}
 	in, err := trainingOf(m, s)
@@ -34,18 +35,18 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	}
 	records := f.records
 	if records == 0 {
-		records = min(defaultImages, p.train.Len())
+		records = min(defaultImages, p.Train.Len())
 	}
-	chosen, err := f.some(records, p.train.Len(), src)
+	chosen, err := f.some(records, p.Train.Len(), src)
 	if err != nil {
 		return nil, err
 	}
-	set := p.train.Some(chosen)
-	r := &recipe{model: m, statement: s, data: p.name, classes: len(set.Classes), public: sc.Public, declared: p.rows.N}
+	set := p.Train.Some(chosen)
+	r := &recipe{model: m, statement: s, data: p.Name, classes: len(set.Classes), public: sc.Public, declared: p.Rows.N}
 	for _, y := range set.Labels {
 		r.label = append(r.label, int(y))
 	}
-	in.Dataset, in.Schema, in.Public, in.Target, in.Test = p.name, sc, true, p.target, workflow.Official
+	in.Dataset, in.Schema, in.Public, in.Target, in.Test = p.Name, sc, true, p.Target, workflow.Official
 	in.Shape, in.Outputs = m.Net.Input(), r.classes
 	r.plan = func(nominal, number int) (*workflow.Plan, error) {
 		in := in
@@ -54,8 +55,8 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	}
 	r.env = func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
 		own := *p
-		own.train = set.Some(members)
-		rows, err := own.seal(plan, sc, key)
+		own.Train = set.Some(members)
+		rows, err := own.Seal(plan, sc, key)
 		return workflow.Env{Rows: rows, Images: set.Some(others)}, err
 	}
 	r.answer = func(m *model.Model) []float64 {
@@ -70,14 +71,14 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 }
 
 // openInputs opens built-in images, or built-in texts as the numbers that the model takes.
-func (a *app) openInputs(data string, m *model.Model) (*pictures, error) {
-	vocabulary, texts := vocabularyOf(m.Layers.Layers)
+func (a *app) openInputs(data string, m *model.Model) (*source.Images, error) {
+	vocabulary, texts := source.VocabularyOf(m.Layers.Layers)
 	switch _, images := dataset.Images(data); {
-	case texts && m.Vocabulary == nil && isTexts(data):
-		return readTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
+	case texts && m.Vocabulary == nil && source.IsTexts(data):
+		return source.ReadTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
 	case texts:
 		return nil, &usageError{fmt.Sprintf("%s: networks of texts are audited on built-in texts, with hashed tokens", data), "sms-spam; pawl data list shows all"}
-	case isTexts(data) || !images:
+	case source.IsTexts(data) || !images:
 		return nil, &usageError{fmt.Sprintf("%s: networks of images are audited on built-in images", data), "pawl data list"}
 	}
 	t := &trainFlags{}

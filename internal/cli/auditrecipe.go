@@ -9,6 +9,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
@@ -40,34 +41,34 @@ func seedOf(seed *uint64, number int) *uint64 {
 }
 
 func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
-	t, err := a.openSource(f.data, f.schema)
+	t, err := source.OpenTable(f.data, f.schema, a.dataDir)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.ledgersWord(ctx, t.name, t.schema); err != nil {
+	if err := a.ledgersWord(ctx, t.Name, t.Schema); err != nil {
 		return nil, err
 	}
-	if err := a.sameData(ctx, s, t.name, t.builtin != nil, bytes.NewReader(t.content)); err != nil {
+	if err := a.sameData(ctx, s, t.Name, t.Builtin != nil, bytes.NewReader(t.Content)); err != nil {
 		return nil, err
 	}
-	if t.schema.Unit.Column != "" {
+	if t.Schema.Unit.Column != "" {
 		return nil, &usageError{"a unit of these data may own several rows, and the audit tosses a coin for each row", "audit data with one row for each unit"}
 	}
-	t.schema.SetBuckets(advise.TextBuckets)
+	t.Schema.SetBuckets(advise.TextBuckets)
 	var rows [][]float64
-	if err := t.each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
+	if err := t.Each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
 		return nil, err
 	}
 	chosen, err := f.some(f.records, len(rows), src)
 	if err != nil {
 		return nil, err
 	}
-	target := t.schema.Column(m.Target)
+	target := t.Schema.Column(m.Target)
 	if target < 0 {
 		return nil, &usageError{fmt.Sprintf("the data have no column %q, which the model predicts", m.Target), ""}
 	}
-	r := &recipe{model: m, statement: s, data: t.name, classes: len(m.Classes()), public: t.schema.Public}
-	if r.declared, err = t.rows(); err != nil {
+	r := &recipe{model: m, statement: s, data: t.Name, classes: len(m.Classes()), public: t.Schema.Public}
+	if r.declared, err = t.Rows(); err != nil {
 		return nil, err
 	}
 	cells := make([][]float64, len(chosen))
@@ -76,7 +77,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		r.label = append(r.label, int(rows[at][target]))
 	}
 	in := workflow.Input{
-		Dataset: t.name, Schema: t.schema, Public: true, Target: m.Target, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked,
+		Dataset: t.Name, Schema: t.Schema, Public: true, Target: m.Target, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked,
 		AllowLargeDelta: true, Test: workflow.TestFile, Workflow: workflow.PAW, Preset: advise.Balanced,
 	}
 	if sel := s.Choice.Selection; sel != nil && len(sel.LeftOut) > 0 {
@@ -86,7 +87,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		return nil, err
 	}
 	r.env = func(_ *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
-		b := intake.NewBuilder(key, t.schema)
+		b := intake.NewBuilder(key, t.Schema)
 		for _, i := range members {
 			if err := b.Add(cells[i], schema.Record{}); err != nil {
 				return workflow.Env{}, err

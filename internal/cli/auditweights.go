@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/core/entropy"
+	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
@@ -66,7 +67,7 @@ func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *ent
 
 // readIndex reads numbers of rows below n, one in a line.
 func readIndex(path string, n int) ([]int, error) {
-	if err := checkFile(path); err != nil {
+	if err := source.CheckFile(path); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(path)

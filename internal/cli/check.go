@@ -31,7 +31,7 @@ schema says "rows: public" their number, and in a refusal the place of the first
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.copies.again(func() error { once := f; return a.check(c.Context(), args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.check(c.Context(), args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -71,7 +71,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 			return env, h.resume(&env, s, "fit")
 		}}
 	}
-	j.source.note, j.source.rehearsal = a.note, true
+	j.source.Note, j.source.Rehearsal = a.note, true
 	verdict, refused := q.foretell(ctx, l) // which parses every row
 	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
 		return refused
@@ -109,7 +109,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 // checks says what was found in order. All of it follows from public facts: that
 // every row parses is implied by there being an answer at all.
 func (j *job) checks(f *fitFlags) []checked {
-	s := j.source.schema
+	s := j.source.Schema
 	used := 0
 	for i := range s.Columns {
 		if s.Columns[i].Type != schema.Ignore {
@@ -118,7 +118,7 @@ func (j *job) checks(f *fitFlags) []checked {
 	}
 	rows := "every row parses"
 	if s.Rows.Kind == schema.RowsPublic {
-		if n, err := j.source.rows(); err == nil {
+		if n, err := j.source.Rows(); err == nil {
 			rows = fmt.Sprintf("all %d rows parse", n)
 		}
 	}
@@ -146,12 +146,12 @@ func (j *job) checks(f *fitFlags) []checked {
 
 // checkBudget says where the job would find the budget. The ledger would admit it.
 func checkBudget(ctx context.Context, l *ledger.Ledger, j *job, v ledger.Verdict) (checked, error) {
-	s, err := l.Show(ctx, j.source.name)
+	s, err := l.Show(ctx, j.source.Name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset) && v.Public:
-		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.Name)}, nil
 	case errors.Is(err, ledger.ErrUnknownDataset):
-		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.Name)}, nil
 	case err != nil:
 		return checked{}, err
 	}

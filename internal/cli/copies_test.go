@@ -18,6 +18,7 @@ import (
 	"pawl/core/identity"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/data/source"
 )
 
 // writeCopies writes other forms of clinic.csv, and a clinic of other people.
@@ -117,7 +118,7 @@ func TestAnswersAboutCopies(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, answer string
-		f            copyFlags
+		f            source.Copies
 		terminal     bool
 		same, reason string // "" for a refusal
 	}{
@@ -134,15 +135,19 @@ func TestAnswersAboutCopies(t *testing.T) {
 		{name: "no", answer: "no\n", terminal: true},
 		{name: "nothing", answer: "\n", terminal: true},
 		{name: "the end", terminal: true},
-		{name: "flags", f: copyFlags{different: true, reason: "said before"}, reason: "said before"},
+		{name: "flags", f: source.Copies{Different: true, Reason: "said before"}, reason: "said before"},
 	} {
 		var said strings.Builder
 		a := &app{streams: streams{in: strings.NewReader(c.answer), out: io.Discard, err: &said}, asked: func() bool { return c.terminal }}
-		got, err := a.recognise(ctx, l, found{path: "new.csv", name: "new", prints: []*identity.Print{rows(990)}}, &c.f)
-		var same *sameError
+		f := c.f
+		if a.interactive() {
+			f.Ask = a.whose
+		}
+		got, err := f.Recognise(ctx, l, source.Found{Path: "new.csv", Name: "new", Prints: []*identity.Print{rows(990)}})
+		var same *source.SameError
 		switch {
 		case c.same != "":
-			if !errors.As(err, &same) || same.name != c.same || !errors.Is(err, ledger.ErrRefused) {
+			if !errors.As(err, &same) || same.Name != c.same || !errors.Is(err, ledger.ErrRefused) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		case c.reason != "":
@@ -161,15 +166,15 @@ func TestAnswersAboutCopies(t *testing.T) {
 			t.Errorf("%s: the question says how much: %q", c.name, said.String())
 		}
 		// Equal rows are refused whatever is said.
-		if _, err := a.recognise(ctx, l, found{path: "new.csv", name: "new", prints: []*identity.Print{rows(1000)}}, &copyFlags{different: true, reason: "no"}); !errors.Is(err, ledger.ErrRefused) {
+		if _, err := (&source.Copies{Different: true, Reason: "no"}).Recognise(ctx, l, source.Found{Path: "new.csv", Name: "new", Prints: []*identity.Print{rows(1000)}}); !errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("%s: equal rows: %v", c.name, err)
 		}
 	}
 	// The answer yes runs the command again as that data set.
-	f, runs := copyFlags{}, []string{}
-	err = f.again(func() error {
-		if runs = append(runs, f.sameAs); f.sameAs == "" {
-			return &sameError{"known", errors.New("refused")}
+	f, runs := source.Copies{}, []string{}
+	err = f.Again(func() error {
+		if runs = append(runs, f.SameAs); f.SameAs == "" {
+			return &source.SameError{Name: "known"}
 		}
 		return nil
 	})

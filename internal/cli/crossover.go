@@ -67,7 +67,7 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
 				return &usageError{"an interval needs two seeds or more", "example: --seeds 5"}
 			}
-			return inItsOwnWords(a.crossover(c.Context(), args[0], &f))
+			return inItsOwnWords(a.again(&f.table.copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
 		},
 	}
 	s := c.Flags()
@@ -86,7 +86,7 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this in place of DATA: a built-in data set, or a file of public or synthetic rows of DATA's schema")
 	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: pay for every run, if all together cost at most this epsilon")
 	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
-	f.table.copies.register(c)
+	registerCopies(&f.table.copies, c)
 	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of your own images")
 	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
 	s.StringVar(&f.images, "images", "", "what is public about the number of your own, sensitive images: public, N or about-N")

@@ -12,6 +12,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
@@ -97,7 +98,7 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 	}
 	info, err := os.Stat(data)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), namesAdvice(data, dataNames())}
+		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), source.NamesAdvice(data, source.Names())}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
@@ -136,37 +137,37 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 			return &usageError{fmt.Sprintf("%s is for tables, and %s holds images", c.flag, data), "leave it out"}
 		}
 	}
-	pictures, err := openOwnPictures(data, f.labels, f.classes)
+	pictures, err := source.OpenOwnImages(data, f.labels, f.classes)
 	if err != nil {
 		return err
 	}
 	// The number of public images is public; that of sensitive ones is asked for below.
-	if err := pictures.declareRows("--images", cmp.Or(f.images, "public")); err != nil {
+	if err := pictures.DeclareRows("--images", cmp.Or(f.images, "public")); err != nil {
 		return err
 	}
-	if f.table.target != "" && f.table.target != pictures.target {
-		return &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.table.target, pictures.target), "leave out --target"}
+	if f.table.target != "" && f.table.target != pictures.Target {
+		return &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.table.target, pictures.Target), "leave out --target"}
 	}
-	if err := f.table.copies.rename(ctx, l, data, false, &pictures.name, &f.updated); err != nil {
+	if err := f.table.copies.Rename(ctx, l, data, false, &pictures.Name, &f.updated); err != nil {
 		return err
 	}
-	s := pictures.schema()
-	if err := effectivePublic(ctx, l, pictures.name, s); err != nil {
+	s := pictures.Schema()
+	if err := source.EffectivePublic(ctx, l, pictures.Name, s); err != nil {
 		return err
 	}
-	p.data = &crossover.Data{Name: pictures.name, Images: &lab.Images{Name: pictures.name, Target: pictures.target, Train: pictures.train}}
-	digest, err := l.Digest(ctx, pictures.digested())
+	p.data = &crossover.Data{Name: pictures.Name, Images: &lab.Images{Name: pictures.Name, Target: pictures.Target, Train: pictures.Train}}
+	digest, err := l.Digest(ctx, pictures.Digested())
 	if err != nil {
 		return err
 	}
-	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.name, pictures.target, fingerprint(digest, s))
+	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.Name, pictures.Target, fingerprint(digest, s))
 	p.protects = protection(s)
 	if s.Public {
 		owner, err := l.SensitiveUnder(ctx, digest)
-		if err := heldAsSensitive(data, owner, err, comparedExactly, otherRows); err != nil {
+		if err := source.HeldAsSensitive(data, owner, err, source.ComparedExactly, source.OtherRows); err != nil {
 			return err
 		}
-		if _, err := a.recognisePictures(ctx, l, data, pictures, true, &f.table.copies); err != nil {
+		if _, err := f.table.copies.RecogniseImages(ctx, l, data, pictures, true); err != nil {
 			return err
 		}
 	}
@@ -180,7 +181,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	case f.images == "":
 		return &usageError{"missing declaration of the number of images", "--images public, --images N or --images about-N"}
 	case f.standIn != "":
-		p.standsFor = pictures.name
+		p.standsFor = pictures.Name
 		if images, _ := lookup(f.standIn); !images {
 			return &usageError{fmt.Sprintf("--stand-in %s: no built-in set of images", f.standIn), "built in: " + imageNames()}
 		}
@@ -189,16 +190,16 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		}
 		return p.shrink(s.Rows.N)
 	}
-	different, err := a.recognisePictures(ctx, l, data, pictures, false, &f.table.copies)
+	different, err := f.table.copies.RecogniseImages(ctx, l, data, pictures, false)
 	if err != nil {
 		return err
 	}
 	p.data.Purse = &crossover.Purse{
-		Input: workflow.Input{Dataset: pictures.name, Schema: s, Target: pictures.target, Rows: s.Rows.N, Test: workflow.HeldOut},
-		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Prints: pictures.prints, Different: different},
+		Input: workflow.Input{Dataset: pictures.Name, Schema: s, Target: pictures.Target, Rows: s.Rows.N, Test: workflow.HeldOut},
+		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Prints: pictures.Prints, Different: different},
 	}
-	key, err := scopeKey(ctx, l, pictures.name, s, nil)
-	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.seal(plan, s, key) }
+	key, err := source.ScopeKey(ctx, l, pictures.Name, s, nil)
+	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.Seal(plan, s, key) }
 	return err
 }
 
@@ -213,22 +214,22 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	}
 	f.updated = f.updated || own.updated // by --same-as
 	src := j.source
-	t := &lab.Table{Name: src.name, Target: in.Target, Schema: src.schema}
+	t := &lab.Table{Name: src.Name, Target: in.Target, Schema: src.Schema}
 	if err := checkTarget(t); err != nil {
 		return err
 	}
 	switch {
-	case src.schema.Public && f.pay != "":
+	case src.Schema.Public && f.pay != "":
 		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
-	case src.schema.Public:
-		digest, err := l.Digest(ctx, bytes.NewReader(src.content))
+	case src.Schema.Public:
+		digest, err := l.Digest(ctx, bytes.NewReader(src.Content))
 		if err != nil {
 			return err
 		}
-		if err := notSensitive(ctx, l, data, src.content, comparedExactly, otherRows); err != nil {
+		if err := source.NotSensitive(ctx, l, data, src.Content, source.ComparedExactly, source.OtherRows); err != nil {
 			return err
 		}
-		err = src.printed(j.bad, func(cells []float64, _ schema.Record) error {
+		err = src.Printed(j.bad, func(cells []float64, _ schema.Record) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
 		})
@@ -236,14 +237,14 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
 		}
 		if err == nil {
-			_, err = a.recognise(ctx, l, src.found(), &f.table.copies)
+			_, err = f.table.copies.Recognise(ctx, l, src.Found())
 		}
 		p.data = &crossover.Data{Name: t.Name, Key: f.key(t, fingerprint(digest, t.Schema)), Table: t}
 		return err
 	case f.standIn == "":
 		return a.openPaid(ctx, l, j, in, f, p, t)
 	}
-	p.standsFor = src.name
+	p.standsFor = src.Name
 	if _, ok := lookup(f.standIn); ok {
 		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
 	} else {
@@ -253,7 +254,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		return err
 	}
 	if p.data.Images != nil || p.data.Numeric() != numericColumn(t) {
-		return &usageError{fmt.Sprintf("%s does not stand in for %s: one predicts a class, the other a number", f.standIn, src.name), "a stand-in has a target of the same kind"}
+		return &usageError{fmt.Sprintf("%s does not stand in for %s: one predicts a class, the other a number", f.standIn, src.Name), "a stand-in has a target of the same kind"}
 	}
 	return p.shrink(in.Rows)
 }
@@ -340,14 +341,14 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := readRows(b.Name, open, t.Schema, reader.Options{}, nil, false, keep(&t.Rows)); err != nil {
+	if err := source.ReadRows(b.Name, open, t.Schema, reader.Options{}, nil, false, keep(&t.Rows)); err != nil {
 		return nil, err
 	}
 	if b.HasTest() {
 		if open, err = b.TestCSV(a.dataDir); err != nil {
 			return nil, err
 		}
-		if err := readRows(b.Name+" (test)", open, t.Schema, reader.Options{}, nil, false, keep(&t.Test)); err != nil {
+		if err := source.ReadRows(b.Name+" (test)", open, t.Schema, reader.Options{}, nil, false, keep(&t.Test)); err != nil {
 			return nil, err
 		}
 	}
@@ -387,42 +388,42 @@ func imageNames() string {
 
 // standInFile reads rows that stand in for those of src. They are public, or synthetic, by
 // the operator's word.
-func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source, target string, f *copyFlags) (*crossover.Data, error) {
+func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source.Table, target string, f *source.Copies) (*crossover.Data, error) {
 	if !fileExists(path) {
-		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), namesAdvice(path, dataNames())}
+		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), source.NamesAdvice(path, source.Names())}
 	}
-	content, err := readFile(path)
+	content, err := source.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if sameTable(content, src.content) {
-		return nil, standInIsData(path)
+	if source.SameTable(content, src.Content) {
+		return nil, source.StandInIsData(path)
 	}
 	digest, err := l.Digest(ctx, bytes.NewReader(content))
 	if err != nil {
 		return nil, err
 	}
-	if err := notSensitive(ctx, l, path, content, comparedExactly, otherRows); err != nil {
+	if err := source.NotSensitive(ctx, l, path, content, source.ComparedExactly, source.OtherRows); err != nil {
 		return nil, err
 	}
-	t := &lab.Table{Name: baseName(path), Target: target, Schema: src.schema}
+	t := &lab.Table{Name: source.BaseName(path), Target: target, Schema: src.Schema}
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
-	o, w := reader.Options{}, watcher{key: *src.printKey, uses: usedBy(src.schema)}
-	w.watch(&o)
-	err = readRows(path, bytes.NewReader(content), src.schema, o, nil, false, func(cells []float64, _ schema.Record) error {
+	o := reader.Options{}
+	w := source.NewWatcher(*src.PrintKey, src.Schema, &o)
+	err = source.ReadRows(path, bytes.NewReader(content), src.Schema, o, nil, false, func(cells []float64, _ schema.Record) error {
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})
-	if prints := w.end(err); prints != nil {
+	if prints := w.End(err); prints != nil {
 		// DATA itself may not be in the ledger yet; its rows are compared and used for nothing else.
-		if err := src.printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
+		if err := src.Printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
 			return nil, err
 		}
-		d := src.found()
-		d.standsIn, d.tests = true, []tested{{path, prints}}
-		if _, err := a.recognise(ctx, l, d, f); err != nil {
+		d := src.Found()
+		d.StandsIn, d.Tests = true, []source.Tested{{Path: path, Prints: prints}}
+		if _, err := f.Recognise(ctx, l, d); err != nil {
 			return nil, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
 	"pawl/workflow"
@@ -38,7 +39,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	}
 	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
 	if f.table.test != "" {
-		content, err := readFile(f.table.test)
+		content, err := source.ReadFile(f.table.test)
 		if err != nil {
 			return err
 		}
@@ -50,12 +51,6 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	}
 	return nil
 }
-
-// What is compared on as public must not be a sensitive data set's.
-const (
-	comparedExactly = "a comparison on public data scores exactly and for nothing"
-	otherRows       = "--pay on that data set, or a file whose rows are public"
-)
 
 // fingerprint names bytes, under what a schema says of them, reasons and remarks apart. The
 // ledger's digest has a key: nobody without it can guess the bytes by it.

@@ -11,6 +11,7 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/source"
 )
 
 func (a *app) dataCommand() *cobra.Command {
@@ -42,49 +43,6 @@ categories and the reason for them; of images the size and the classes.`,
 	return c
 }
 
-// builtin is a built-in data set of either kind; one of table and images is nil.
-type builtin struct {
-	*dataset.Info
-	table  *dataset.Builtin
-	images *dataset.ImageSet
-}
-
-// dataNames lists the tables first, then the images.
-func dataNames() (names []string) {
-	for _, i := range append(dataset.List(), dataset.ListImages()...) {
-		names = append(names, i.Name)
-	}
-	return names
-}
-
-// lookupData finds a built-in data set or says which was meant.
-func lookupData(name string) (builtin, error) {
-	if t, ok := dataset.Lookup(name); ok {
-		return builtin{Info: &t.Info, table: t}, nil
-	}
-	if s, ok := dataset.Images(name); ok {
-		return builtin{Info: &s.Info, images: s}, nil
-	}
-	return builtin{}, &usageError{fmt.Sprintf("%s: not a built-in data set", name), namesAdvice(name, dataNames())}
-}
-
-// builtinAdvice names the built-in tables.
-func builtinAdvice(name string) string {
-	var names []string
-	for _, i := range dataset.List() {
-		names = append(names, i.Name)
-	}
-	return namesAdvice(name, names)
-}
-
-func namesAdvice(name string, names []string) string {
-	advice := "built-in data sets: " + strings.Join(names, ", ")
-	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
-	}
-	return advice
-}
-
 type dataJSON struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
@@ -99,9 +57,9 @@ type dataJSON struct {
 	Available bool `json:"available"`
 }
 
-func newDataJSON(b builtin, available bool) dataJSON {
+func newDataJSON(b source.Builtin, available bool) dataJSON {
 	kind := "table"
-	if b.images != nil {
+	if b.Images != nil {
 		kind = "images"
 	}
 	return dataJSON{b.Name, b.Title, kind, string(b.Task), b.Target, b.Rows, b.TestRows, b.Licence, b.Embedded, available}
@@ -109,7 +67,7 @@ func newDataJSON(b builtin, available bool) dataJSON {
 
 func (a *app) listData() error {
 	list := []dataJSON{}
-	for _, name := range dataNames() {
+	for _, name := range source.Names() {
 		b, err := lookupData(name)
 		if err != nil {
 			return err
@@ -189,8 +147,8 @@ func (a *app) describeData(name string) error {
 	// The files are read and their checksums compared; rows are not parsed.
 	unavailable := b.Verify(a.dataDir)
 	unit := "image"
-	if b.table != nil {
-		unit = b.table.Schema().Unit.Name
+	if b.Table != nil {
+		unit = b.Table.Schema().Unit.Name
 	}
 	if a.json {
 		return a.describeJSON(b, unavailable == nil, unit)
@@ -201,14 +159,14 @@ func (a *app) describeData(name string) error {
 	fmt.Fprintf(t, "task\t%s of %s\n", b.Task, b.Target)
 	fmt.Fprintf(t, "rows\t%s\n", rowsOf(b.Info))
 	fmt.Fprintf(t, "unit\t%s\n", unit)
-	if b.images != nil {
-		s := b.images.Shape
+	if b.Images != nil {
+		s := b.Images.Shape
 		if s[0] == 1 && s[1] == 1 { // features of images
 			fmt.Fprintf(t, "image\t%d numbers\n", s[2])
 		} else {
 			fmt.Fprintf(t, "image\t%d x %d pixels, %s\n", s[0], s[1], map[int]string{1: "grey", 3: "RGB"}[s[2]])
 		}
-		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.images.Classes, ", "))
+		fmt.Fprintf(t, "classes\t%s\n", strings.Join(b.Images.Classes, ", "))
 	}
 	fmt.Fprintf(t, "licence\t%s\n", b.Licence)
 	fmt.Fprintf(t, "source\t%s\n", b.Source)
@@ -233,13 +191,13 @@ func (a *app) describeData(name string) error {
 	for _, f := range b.Files {
 		fmt.Fprintf(t, "file\t%s  SHA-256 %s\n", f.Path, f.SHA256)
 	}
-	if err := t.Flush(); err != nil || b.table == nil {
+	if err := t.Flush(); err != nil || b.Table == nil {
 		return err
 	}
-	return printColumns(a.out, b.table.Schema())
+	return printColumns(a.out, b.Table.Schema())
 }
 
-func (a *app) describeJSON(b builtin, available bool, unit string) error {
+func (a *app) describeJSON(b source.Builtin, available bool, unit string) error {
 	out := struct {
 		dataJSON
 		Source        string       `json:"source"`
@@ -254,11 +212,11 @@ func (a *app) describeJSON(b builtin, available bool, unit string) error {
 	for _, f := range b.Files {
 		out.Files = append(out.Files, fileJSON(f))
 	}
-	if b.images != nil {
-		out.Shape, out.Classes = b.images.Shape[:], b.images.Classes
+	if b.Images != nil {
+		out.Shape, out.Classes = b.Images.Shape[:], b.Images.Classes
 		return writeJSON(a.out, out)
 	}
-	s := b.table.Schema()
+	s := b.Table.Schema()
 	for i := range s.Columns {
 		out.Columns = append(out.Columns, newColumnJSON(&s.Columns[i]))
 	}
@@ -321,3 +279,6 @@ func values(c *schema.Column) string {
 }
 
 func shortNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// lookupData finds a built-in data set or says which was meant.
+func lookupData(name string) (source.Builtin, error) { return source.Lookup(name) }

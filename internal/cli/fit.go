@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/ledger"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/reader"
 	"pawl/workflow"
@@ -23,9 +23,9 @@ type fitFlags struct {
 	badRows, workflow, model, features string
 	test, scoreBy                      string
 	search, allowLargeDelta, updated   bool
-	embeddings                         embeddingFlags
+	embeddings                         source.Vectors
 	checkpoint                         checkpointFlags
-	copies                             copyFlags
+	copies                             source.Copies
 	// kinds is the rule that wants a search between kinds of model, if one does.
 	kinds *advise.Rule
 }
@@ -43,7 +43,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
-	f.embeddings.register(c, "")
+	registerVectors(&f.embeddings, c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
 	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
 	_ = s.MarkHidden("target-epsilon")
@@ -60,12 +60,12 @@ func (f *fitFlags) registerTable(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
 	s.BoolVar(&f.updated, "updated", false, "accept that the file has changed since it was last used")
-	f.copies.register(c)
+	registerCopies(&f.copies, c)
 }
 
 // job is everything that fit needs, parsed and checked, with nothing charged.
 type job struct {
-	source *source
+	source *source.Table
 	plan   *workflow.Plan
 	test   [][]float64
 	seed   *uint64
@@ -100,28 +100,28 @@ func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *f
 	default:
 		return nil, in, &usageError{fmt.Sprintf("unknown --bad-rows %q", f.badRows), "use --bad-rows refuse or --bad-rows default"}
 	}
-	if j.source, err = a.openSource(data, f.schema); err != nil {
+	if j.source, err = source.OpenTable(data, f.schema, a.dataDir); err != nil {
 		return nil, in, err
 	}
 	s := j.source
-	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+	if err := s.Owned(ctx, l, data, &f.copies, &f.updated); err != nil {
 		return nil, in, err
 	}
-	if err := s.embed(ctx, l, f.embeddings); err != nil {
+	if err := s.Embed(ctx, l, f.embeddings); err != nil {
 		return nil, in, err
 	}
 	// Vectors of test rows may stand in the same file.
-	s.whole = f.test == ""
-	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
+	s.Whole = f.test == ""
+	if err := source.EffectivePublic(ctx, l, s.Name, s.Schema); err != nil {
 		return nil, in, err
 	}
-	if in.Rows, err = s.rows(); err != nil {
+	if in.Rows, err = s.Rows(); err != nil {
 		return nil, in, err
 	}
-	s.schema.SetBuckets(advise.TextBuckets)
-	in.Dataset, in.Schema, in.Public, in.Licence = s.name, s.schema, s.schema.Public, s.licence
+	s.Schema.SetBuckets(advise.TextBuckets)
+	in.Dataset, in.Schema, in.Public, in.Licence = s.Name, s.Schema, s.Schema.Public, s.Licence
 	if in.Target == "" {
-		in.Target = s.target
+		in.Target = s.Target
 	}
 	return j, in, nil
 }
@@ -155,34 +155,6 @@ func (f *fitFlags) input() (workflow.Input, error) {
 	return in, err
 }
 
-func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
-	if path != "" {
-		content, err := readFile(path)
-		if err != nil {
-			return "", nil, err
-		}
-		// The score on a test file is exact and costs nothing, because its rows are
-		// declared public; those of DATA are not.
-		if sameTable(content, s.content) {
-			return "", nil, testIsData(path)
-		}
-		if err := notSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
-			return "", nil, err
-		}
-		rows, err := s.readTest(path, bytes.NewReader(content), bad, true)
-		return workflow.TestFile, rows, err
-	}
-	if s.builtin == nil || !s.builtin.HasTest() {
-		return workflow.HeldOut, nil, nil
-	}
-	r, err := s.builtin.TestCSV(a.dataDir)
-	if err != nil {
-		return "", nil, err
-	}
-	rows, err := s.readTest(s.name+" (test)", r, bad, false)
-	return workflow.Official, rows, err
-}
-
 func (a *app) fitCommand() *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
@@ -210,7 +182,7 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.copies.again(func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.fit(c.Context(), args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -228,13 +200,13 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 		return err
 	}
 	defer store.Close()
-	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !isImages(data)) {
+	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !source.IsImages(data)) {
 		return &usageError{"--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds"}
 	}
 	if f.search {
 		return a.fitSearch(ctx, l, data, f)
 	}
-	if isImages(data) {
+	if source.IsImages(data) {
 		t, err := f.training(data)
 		if err != nil {
 			return err
@@ -258,18 +230,31 @@ func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
 // environment seals the rows and digests the file.
 func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitFlags) (workflow.Env, error) {
 	env := workflow.Env{Ledger: l, Test: j.test, Updated: f.updated}
-	key, err := scopeKey(ctx, l, j.source.name, j.source.schema, j.seed)
+	key, err := source.ScopeKey(ctx, l, j.source.Name, j.source.Schema, j.seed)
 	if err != nil {
 		return env, err
 	}
-	j.source.note = a.note
-	if env.Rows, err = j.source.seal(j.bad, key); err != nil {
+	j.source.Note = a.note
+	if env.Rows, err = j.source.Seal(j.bad, key); err != nil {
 		return env, err
 	}
-	env.Prints = j.source.prints
-	if env.Different, err = a.recognise(ctx, l, j.source.found(), &f.copies); err != nil {
+	env.Prints = j.source.Prints
+	if env.Different, err = f.copies.Recognise(ctx, l, j.source.Found()); err != nil {
 		return env, err
 	}
 	env.Digest, err = l.Digest(ctx, j.digested())
 	return env, err
+}
+
+func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source.Table, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
+	test, err := s.OpenTest(ctx, l, path, a.dataDir, bad)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case test == nil:
+		return workflow.HeldOut, nil, nil
+	case test.Official:
+		return workflow.Official, test.Rows, nil
+	}
+	return workflow.TestFile, test.Rows, nil
 }

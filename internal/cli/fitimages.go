@@ -2,23 +2,15 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"pawl/core/accountant"
 	"pawl/data/dataset"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/workflow"
 )
-
-// isImages says whether DATA is a built-in set of images. A table of that name in
-// the working directory comes first, as it does for every built-in name.
-func isImages(data string) bool {
-	_, ok := dataset.Images(data)
-	info, err := os.Stat(data)
-	return ok && (err != nil || info.IsDir())
-}
 
 // training is the fit of images: features and model name a network, and the numbers
 // of its training follow from public facts.
@@ -35,7 +27,7 @@ func (f *fitFlags) training(data string) (*trainFlags, error) {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.scoreBy != "", "--score-by"}, {f.embeddings != (embeddingFlags{}), "--embeddings"}, {f.workflow == "stw", "--workflow stw"}, {f.badRows != "refuse", "--bad-rows"}} {
+	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.scoreBy != "", "--score-by"}, {f.embeddings != (source.Vectors{}), "--embeddings"}, {f.workflow == "stw", "--workflow stw"}, {f.badRows != "refuse", "--bad-rows"}} {
 		if c.given {
 			return nil, &usageError{c.flag + " is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks"}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"pawl/core/ledger"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/search"
 	"pawl/workflow"
@@ -25,7 +26,7 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 		return nil, &usageError{"--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it"}
 	}
 	s := &searchFlags{mean: mean, table: *f}
-	if !isImages(data) {
+	if !source.IsImages(data) {
 		if f.model != "auto" && f.model != "" {
 			return nil, &usageError{"--search and --model exclude each other: the search chooses the model", "leave out one of them"}
 		}

@@ -58,7 +58,7 @@ func (j *job) quoted(updated bool) *quoted {
 }
 
 // digested is what names the bytes of a table.
-func (j *job) digested() io.Reader { return bytes.NewReader(j.source.content) }
+func (j *job) digested() io.Reader { return bytes.NewReader(j.source.Content) }
 
 // quoted asks for a search as run by a command of this kind: one that was interrupted
 // goes on, which costs nothing more.

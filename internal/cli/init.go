@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/reader"
 )
 
@@ -61,7 +61,7 @@ the rest.`,
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return f.bounds.copies.again(func() error { return a.init(c.Context(), args[0], f) })
+			return a.again(&f.bounds.copies, func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -76,12 +76,12 @@ the rest.`,
 	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about a different person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
 	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the file has changed since it was last used")
-	f.bounds.copies.register(c)
+	registerCopies(&f.bounds.copies, c)
 	return c
 }
 
 func (a *app) init(ctx context.Context, file string, f initFlags) error {
-	name := baseName(file)
+	name := source.BaseName(file)
 	if f.bounds.column == "" && reader.JSONNamed(file) {
 		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and the names in their rows are data: a schema must not copy them", file),
 			"--columns age,ward,ill names the columns, from documentation"}
@@ -135,12 +135,6 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	return err
 }
 
-// baseName is the name of a file without its folder and endings.
-func baseName(file string) string {
-	name := strings.TrimSuffix(filepath.Base(file), ".gz")
-	return strings.TrimSuffix(name, filepath.Ext(name))
-}
-
 // notBuiltin refuses a built-in name.
 func notBuiltin(file string) error {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
@@ -156,7 +150,7 @@ func template(file, name string, names []string, guess bool) (header []string, t
 	if err := notBuiltin(file); err != nil {
 		return nil, nil, err
 	}
-	if err := checkFile(file); err != nil {
+	if err := source.CheckFile(file); err != nil {
 		return nil, nil, err
 	}
 	c, err := reader.OpenRecords(file, reader.Keys{Names: names})

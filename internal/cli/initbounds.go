@@ -18,6 +18,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/reader"
 	"pawl/workflow"
 )
@@ -25,7 +26,7 @@ import (
 // boundsFlags ask for bounds that are bought from the rows.
 type boundsFlags struct {
 	infer, updated               bool
-	copies                       copyFlags
+	copies                       source.Copies
 	epsilon, delta, unit, column string
 	rowsPerUnit                  int
 }
@@ -47,11 +48,11 @@ func (f *boundsFlags) given(total string) string {
 		return "--updated"
 	case f.column != "":
 		return "--columns"
-	case f.copies.sameAs != "":
+	case f.copies.SameAs != "":
 		return "--same-as"
-	case f.copies.different:
+	case f.copies.Different:
 		return "--different"
-	case f.copies.reason != "":
+	case f.copies.Reason != "":
 		return "--reason"
 	}
 	return ""
@@ -115,13 +116,13 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return err
 	}
 	defer store.Close()
-	if err := ownName(file, name, "rename the file: its name is that of the data set"); err != nil {
+	if err := source.OwnName(file, name, "rename the file: its name is that of the data set"); err != nil {
 		return err
 	}
-	if err := b.copies.rename(ctx, l, file, false, &name, &b.updated); err != nil {
+	if err := b.copies.Rename(ctx, l, file, false, &name, &b.updated); err != nil {
 		return err
 	}
-	content, err := readFile(file)
+	content, err := source.ReadFile(file)
 	if err != nil {
 		return err
 	}
@@ -140,23 +141,24 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return err
 	}
 	env := workflow.Env{Ledger: l, Updated: b.updated}
-	key, err := scopeKey(ctx, l, name, declared, nil)
+	key, err := source.ScopeKey(ctx, l, name, declared, nil)
 	if err != nil {
 		return err
 	}
 	in := intake.NewBuilder(key, declared)
 	// A cell that is no number is unknown, so that no row decides whether there are bounds.
-	o, w := reader.Options{BadRows: reader.Default, Note: a.note}, watcher{}
-	if w.key, err = l.PrintKey(ctx); err != nil {
+	o := reader.Options{BadRows: reader.Default, Note: a.note}
+	printKey, err := l.PrintKey(ctx)
+	if err != nil {
 		return err
 	}
-	w.watch(&o)
+	w := source.NewWatcher(printKey, nil, &o)
 	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, o, in.Add); err != nil {
-		w.end(err)
+		w.End(err)
 		return err
 	}
-	env.Rows, env.Prints = in.Seal(), w.end(nil)
-	if env.Different, err = a.recognise(ctx, l, found{path: file, name: name, prints: env.Prints}, &b.copies); err != nil {
+	env.Rows, env.Prints = in.Seal(), w.End(nil)
+	if env.Different, err = b.copies.Recognise(ctx, l, source.Found{Path: file, Name: name, Prints: env.Prints}); err != nil {
 		return err
 	}
 	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"pawl/data/schema"
+	"pawl/data/source"
 )
 
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
@@ -16,7 +17,7 @@ func (a *app) importSmartNoise(f initFlags) error {
 		return &usageError{"--from-smartnoise reads no data, and the other flags are about data", "leave them out"}
 	}
 	if f.out == "" {
-		f.out = filepath.Join(filepath.Dir(file), baseName(file)+".schema.yaml")
+		f.out = filepath.Join(filepath.Dir(file), source.BaseName(file)+".schema.yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
 		return &usageError{fmt.Sprintf("%s: the schema would replace the metadata", f.out), "name another file with --out"}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/data/source"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -87,7 +88,7 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 	if f.search {
 		return a.quoteFitSearch(ctx, l, data, f)
 	}
-	if isImages(data) {
+	if source.IsImages(data) {
 		t, err := f.training(data)
 		if err != nil {
 			return nil, err
@@ -96,7 +97,7 @@ func (a *app) planOf(ctx context.Context, l *ledger.Ledger, data string, f *fitF
 		if err != nil {
 			return nil, err
 		}
-		return &quoted{j.plan, ask(j.pictures.digested, t.updated)}, nil
+		return &quoted{j.plan, ask(j.pictures.Digested, t.updated)}, nil
 	}
 	j, err := a.prepare(ctx, l, data, f)
 	if err != nil {

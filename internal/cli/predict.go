@@ -16,6 +16,7 @@ import (
 	"pawl/data/columnar"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/model"
 	"pawl/reader"
 	"pawl/workflow"
@@ -23,7 +24,7 @@ import (
 
 func (a *app) predictCommand() *cobra.Command {
 	var out, badRows string
-	var embeddings embeddingFlags
+	var embeddings source.Vectors
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
 		Short: "Predict the target of each row, text or image",
@@ -47,13 +48,13 @@ budget: a private model may be used any number of times.`,
 			return a.predict(args[0], args[1], out, reader.BadRows(badRows), embeddings)
 		},
 	}
-	embeddings.register(c, " (default: the one used in training)")
+	registerVectors(&embeddings, c, " (default: the one used in training)")
 	c.Flags().StringVar(&out, "output", "", "output file, Parquet if it ends in .parquet; an existing file is replaced (default: standard output)")
 	c.Flags().StringVar(&badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	return c
 }
 
-func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embeddingFlags) error {
+func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings source.Vectors) error {
 	if bad != reader.Refuse && bad != reader.Default {
 		return &usageError{fmt.Sprintf("unknown --bad-rows %q", bad), "use --bad-rows refuse or --bad-rows default"}
 	}
@@ -65,7 +66,7 @@ func (a *app) predict(dir, file, out string, bad reader.BadRows, embeddings embe
 	// must not leave half an answer that looks whole.
 	p := newPrediction(m)
 	if !m.OfTable() {
-		if embeddings != (embeddingFlags{}) {
+		if embeddings != (source.Vectors{}) {
 			return &usageError{"this model is a network for images or texts and takes no embeddings", "leave out --embeddings and --key"}
 		}
 		err = a.predictImages(file, m, p)
@@ -149,8 +150,8 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 	return &s, nil
 }
 
-func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, embeddings embeddingFlags, row reader.Row) error {
-	content, err := readFile(file)
+func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows, embeddings source.Vectors, row reader.Row) error {
+	content, err := source.ReadFile(file)
 	if err != nil {
 		b, ok := dataset.Lookup(file)
 		if _, there := os.Stat(file); !ok || !errors.Is(there, os.ErrNotExist) {
@@ -177,11 +178,11 @@ func (a *app) readForPrediction(file string, m *model.Model, bad reader.BadRows,
 	if err != nil {
 		return err
 	}
-	vectors, err := embeddings.forModel(s)
+	vectors, err := embeddings.ForModel(s)
 	if err != nil {
 		return err
 	}
-	return readRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, row)
+	return source.ReadRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, row)
 }
 
 // prediction collects what a model says about rows.

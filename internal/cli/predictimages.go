@@ -7,13 +7,14 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/images"
+	"pawl/data/source"
 	"pawl/model"
 )
 
 // predictImages adds what a network says about every image of FILE, in order.
 func (a *app) predictImages(file string, m *model.Model, p *prediction) error {
-	if vocabulary, ok := vocabularyOf(m.Layers.Layers); ok {
-		return a.predictTexts(file, m, vocabulary, p)
+	if vocabulary, ok := source.VocabularyOf(m.Layers.Layers); ok {
+		return predictTexts(file, m, vocabulary, p)
 	}
 	set, err := a.openUnlabelled(file)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/internal/usage"
 	"pawl/reader"
 	"pawl/search/space"
 	spacenet "pawl/search/space/net"
@@ -149,6 +150,9 @@ type usageError struct{ msg, advice string }
 func (e *usageError) Error() string { return e.msg }
 func (e *usageError) Hint() string  { return e.advice }
 
+// Is says that it is a mistake of the operator's like all others.
+func (e *usageError) Is(target error) bool { return target == usage.Err }
+
 // note is a remark for the operator.
 func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
 
@@ -168,8 +172,6 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 // status maps an error to the exit status of the contract.
 func status(err error) int {
 	var (
-		own        *usageError
-		usage      *workflow.UsageError
 		position   *reader.PositionError
 		declared   *schema.Error
 		file       *dataset.FileError
@@ -191,8 +193,8 @@ func status(err error) int {
 		return exitRefused
 	case errors.Is(err, context.Canceled), errors.Is(err, ledger.ErrUnavailable):
 		return exitOther
-	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
-		errors.As(err, &own), errors.As(err, &usage), errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
+	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent), errors.Is(err, usage.Err),
+		errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
 		errors.As(err, &path), errors.As(err, &kept), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage
 	}

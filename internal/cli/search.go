@@ -15,6 +15,7 @@ import (
 	"pawl/compute/nn"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/data/source"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/space/net"
@@ -50,7 +51,7 @@ To continue an interrupted search at no further cost, run the same command again
   pawl search adult --target income --space tabular --strategy mgrs --epsilon 3`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -80,7 +81,7 @@ func (a *app) tuneCommand() *cobra.Command {
 			if f.trainFlags.model == "" {
 				return &usageError{"pawl tune: missing --model", "--model takes a name from pawl models list, or a YAML file"}
 			}
-			return f.copies.again(func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.search(c.Context(), c, args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -146,7 +147,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.asPublished, "as-published", false, "run as in the papers: public data only, no guarantee")
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "accept that the data have changed since they were last used")
-	f.copies.register(c)
+	registerCopies(&f.copies, c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
 	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of images")
 	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels")
@@ -240,7 +241,7 @@ func (a *app) planHunt(ctx context.Context, l *ledger.Ledger, data string, f *se
 		}
 		strategy.Candidates = int(size.Points.Int64())
 	}
-	if isImages(data) || f.rows != "" || f.labels != "" {
+	if source.IsImages(data) || f.rows != "" || f.labels != "" {
 		return a.planNetHunt(ctx, l, data, f, s, strategy)
 	}
 	return a.planTableHunt(ctx, l, data, f, s, strategy)
@@ -306,11 +307,11 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err != nil {
 		return nil, err
 	}
-	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
+	if err := f.copies.Rename(ctx, l, data, !p.Mine, &p.Name, &f.updated); err != nil {
 		return nil, err
 	}
-	declared := p.schema()
-	if err := effectivePublic(ctx, l, p.name, declared); err != nil {
+	declared := p.Schema()
+	if err := source.EffectivePublic(ctx, l, p.Name, declared); err != nil {
 		return nil, err
 	}
 	t := f.trainFlags
@@ -324,7 +325,7 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err != nil {
 		return nil, err
 	}
-	in.Shape, in.Outputs = nn.Shape{Height: p.train.Shape[0], Width: p.train.Shape[1], Channels: p.train.Shape[2]}, len(p.train.Classes)
+	in.Shape, in.Outputs = nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}, len(p.Train.Classes)
 	in.FrontEnd = f.frontEnd
 	if s.Net() != "" {
 		if s, err = net.Bind(s, in.Shape, in.Outputs); err != nil {
@@ -339,12 +340,12 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}
-	var other *pictures
+	var other *source.Images
 	if f.on != "" {
 		if other, err = a.searchOn(ctx, l, f.on, p); err != nil {
 			return nil, err
 		}
-		settings.On, settings.OnRows = other.name, int64(other.train.Len())
+		settings.On, settings.OnRows = other.Name, int64(other.Train.Len())
 	}
 	plan, err := workflow.NewNetSearchPlan(workflow.NetSearchInput{TrainInput: in, SearchSettings: settings, Build: candidates.Build})
 	if err != nil {
@@ -353,51 +354,51 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
-	return &hunted{plan: plan, seed: in.Seed, name: p.name, digested: p.digested, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
-		env = workflow.Env{Ledger: l, Images: p.test, Updated: f.updated}
-		key, err := scopeKey(ctx, l, p.name, declared, in.Seed)
+	return &hunted{plan: plan, seed: in.Seed, name: p.Name, digested: p.Digested, seal: func(ctx context.Context, l *ledger.Ledger) (env workflow.Env, err error) {
+		env = workflow.Env{Ledger: l, Images: p.Test, Updated: f.updated}
+		key, err := source.ScopeKey(ctx, l, p.Name, declared, in.Seed)
 		if err != nil {
 			return env, err
 		}
-		if env.Rows, err = p.seal(plan, declared, key); err != nil {
+		if env.Rows, err = p.Seal(plan, declared, key); err != nil {
 			return env, err
 		}
 		if other != nil {
 			// The scopes of public rows need no secret.
-			if env.Other, err = other.seal(plan, other.schema(), intake.SimulationKey(other.name, 1)); err != nil {
+			if env.Other, err = other.Seal(plan, other.Schema(), intake.SimulationKey(other.Name, 1)); err != nil {
 				return env, err
 			}
 		}
-		if env.Different, err = a.recognisePictures(ctx, l, data, p, declared.Public, &f.copies); err != nil {
+		if env.Different, err = f.copies.RecogniseImages(ctx, l, data, p, declared.Public); err != nil {
 			return env, err
 		}
-		env.Prints = p.prints
-		env.Digest, err = l.Digest(ctx, p.digested())
+		env.Prints = p.Prints
+		env.Digest, err = l.Digest(ctx, p.Digested())
 		return env, err
 	}}, nil
 }
 
 // searchOn opens the public images that a search may look at.
-func (a *app) searchOn(ctx context.Context, l *ledger.Ledger, name string, p *pictures) (*pictures, error) {
-	if name == p.name {
+func (a *app) searchOn(ctx context.Context, l *ledger.Ledger, name string, p *source.Images) (*source.Images, error) {
+	if name == p.Name {
 		return nil, &usageError{fmt.Sprintf("--search-on %s: these are the protected data themselves", name), "name other, public images"}
 	}
-	if !isImages(name) {
+	if !source.IsImages(name) {
 		return nil, &usageError{fmt.Sprintf("--search-on %q is not a built-in set of images", name), "pawl data list shows them"}
 	}
 	o, err := a.openPictures(name, &trainFlags{})
 	if err != nil {
 		return nil, err
 	}
-	declared := o.schema()
-	if err := effectivePublic(ctx, l, o.name, declared); err != nil {
+	declared := o.Schema()
+	if err := source.EffectivePublic(ctx, l, o.Name, declared); err != nil {
 		return nil, err
 	}
 	switch {
 	case !declared.Public:
 		return nil, &usageError{fmt.Sprintf("--search-on %s: the data are not public, or the ledger lists them as sensitive", name), "name public images"}
-	case o.train.Shape != p.train.Shape || len(o.train.Classes) != len(p.train.Classes):
-		return nil, &usageError{fmt.Sprintf("--search-on %s: its images differ in size or number of classes from those of %s", name, p.name), "name images of the same size with the same number of classes"}
+	case o.Train.Shape != p.Train.Shape || len(o.Train.Classes) != len(p.Train.Classes):
+		return nil, &usageError{fmt.Sprintf("--search-on %s: its images differ in size or number of classes from those of %s", name, p.Name), "name images of the same size with the same number of classes"}
 	}
 	return o, nil
 }

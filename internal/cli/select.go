@@ -57,7 +57,7 @@ no privacy guarantee.`,
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.copies.again(func() error { once := f; return a.selectFeatures(c.Context(), args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.selectFeatures(c.Context(), args[0], &once) })
 		},
 	}
 	f.register(c)
@@ -215,7 +215,7 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 	if err != nil {
 		return nil, nil, err
 	}
-	return plan, j, checkRelation(ctx, l, plan, j.source.name)
+	return plan, j, checkRelation(ctx, l, plan, j.source.Name)
 }
 
 // selectionView is a selection as --json prints it: a statement and what was chosen.

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"pawl/data/source"
 	"pawl/workflow"
 )
 
 // readSelection takes the chosen features out of what pawl select --json printed.
 func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
-	text, err := readFile(path)
+	text, err := source.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -65,7 +65,7 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	if err != nil {
 		return nil, err
 	}
-	return &hunted{plan: plan, seed: in.Seed, name: j.source.name, digested: j.digested, seal: func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
+	return &hunted{plan: plan, seed: in.Seed, name: j.source.Name, digested: j.digested, seal: func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
 		j.plan = plan
 		return a.environment(ctx, l, j, &t)
 	}}, nil

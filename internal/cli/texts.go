@@ -2,92 +2,76 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
-	"slices"
 
 	"pawl/compute/nn"
-	"pawl/data/dataset"
-	"pawl/data/images"
-	"pawl/data/schema"
+	"pawl/compute/zoo"
+	"pawl/data/source"
 	"pawl/data/text"
 	"pawl/model"
+	"pawl/reader"
 )
 
-// isTexts says whether DATA is a built-in set of texts. A file of that name in the
-// working directory comes first, as it does for every built-in name.
-func isTexts(data string) bool {
-	b, ok := dataset.Lookup(data)
-	if !ok {
-		return false
+// openPictures opens images, built-in texts, or a table with a column of texts, for a network.
+func (a *app) openPictures(data string, f *trainFlags) (*source.Images, error) {
+	own := f.table.schema != "" || source.IsTable(data) && !source.Absent(data) || source.IsTexts(data) && f.table.tokens != (source.Tokens{})
+	if !own {
+		if err := f.table.refused(data); err != nil {
+			return nil, err
+		}
+		if !source.IsTexts(data) {
+			return source.OpenImages(data, a.dataDir, f.labels, f.classes, f.rows)
+		}
 	}
-	_, err := os.Stat(data)
-	return err != nil && slices.ContainsFunc(b.Schema().Columns, func(c schema.Column) bool { return c.Type == schema.Text })
+	spec, err := findModel(f.model)
+	if err != nil {
+		return nil, err
+	}
+	if !own {
+		return openTexts(data, a.dataDir, spec, f)
+	}
+	if err := f.imagesOnly("texts"); err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		given bool
+		flag  string
+	}{{f.table.features != "" && f.table.features != "all", "--features"}, {f.table.encoding != "" && f.table.encoding != "thermometer", "--encoding"}, {f.table.scoreBy != "", "--score-by"}} {
+		if c.given {
+			return nil, &usageError{c.flag + " is for table columns, and this network takes texts", "leave it out"}
+		}
+	}
+	table, err := source.OpenTable(data, f.table.schema, a.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	table.PrintKey = f.printKey
+	return table.OwnTexts(spec, f.table.tokens, f.target, f.table.test, reader.BadRows(f.table.badRows))
 }
 
 // openTexts opens texts as the inputs of the model: the numbers of their tokens, by a
 // hash that has seen no data, and how many there are. There is no set for testing, so
 // units are held out.
-func openTexts(data, dataDir string, f *trainFlags) (*pictures, error) {
-	spec, err := findModel(f.model)
-	if err != nil {
-		return nil, err
-	}
-	vocabulary, ok := vocabularyOf(spec.Network.Layers)
+func openTexts(data, dataDir string, spec zoo.Spec, f *trainFlags) (*source.Images, error) {
+	vocabulary, ok := source.VocabularyOf(spec.Network.Layers)
 	if !ok || spec.Input == (nn.Shape{}) {
 		return nil, &usageError{fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit " + data}
 	}
 	if f.augment > 1 || f.flip || f.frontEnd != "" {
 		return nil, &usageError{"--augment, --flip and --front-end are for images, and these are texts", "leave them out"}
 	}
-	return readTexts(data, dataDir, spec.Input.Size(), vocabulary)
-}
-
-// readTexts are built-in texts as so many numbers each.
-func readTexts(data, dataDir string, size, vocabulary int) (*pictures, error) {
-	b, _ := dataset.Lookup(data) // isTexts has asked
-	t, err := dataset.LoadText(b.Name, dataDir)
-	if err != nil {
-		return nil, err
-	}
-	p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Schema().Public, unit: b.Schema().Unit.Name}
-	// The same bytes as in a fit: a data set is one to the ledger, whatever is made of it.
-	file, err := b.TrainCSV(dataDir)
-	if err != nil {
-		return nil, err
-	}
-	if p.content, err = io.ReadAll(file); err != nil {
-		return nil, err
-	}
-	p.train = sequences(t.Texts, size, vocabulary)
-	p.train.Labels, p.train.Classes = t.Labels, t.Classes
-	p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(t.Texts))}
-	return p, nil
-}
-
-// vocabularyOf is the number of tokens that a network knows, if it takes texts.
-func vocabularyOf(layers []nn.Layer) (int, bool) {
-	if len(layers) == 0 || layers[0].Kind != "embedding" {
-		return 0, false
-	}
-	return layers[0].Vocabulary, true
-}
-
-// sequences are texts as rows of size numbers, by a hash that has seen no data.
-func sequences(texts []string, size, vocabulary int) *images.Set {
-	return numbered(texts, size, text.Hasher{Buckets: vocabulary}.Numbers)
+	return source.ReadTexts(data, dataDir, spec.Input.Size(), vocabulary)
 }
 
 // predictTexts adds what a network says about every text of FILE, in order.
-func (a *app) predictTexts(file string, m *model.Model, vocabulary int, p *prediction) error {
-	texts, err := a.readLines(file, m)
+func predictTexts(file string, m *model.Model, vocabulary int, p *prediction) error {
+	texts, err := source.ReadLines(file, m.Schema)
 	if err != nil {
 		return err
 	}
-	count := numbering(text.Hasher{Buckets: vocabulary}.Numbers)
+	count := source.Numbering(text.Hasher{Buckets: vocabulary}.Numbers)
 	if m.Vocabulary != nil {
 		count = m.Vocabulary.Numbers
 	}
-	p.addSet(m, numbered(texts, m.Net.Inputs(), count))
+	p.addSet(m, source.Numbered(texts, m.Net.Inputs(), count))
 	return nil
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +16,10 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
-	"pawl/core/identity"
-	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/data/dataset"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/report"
 	"pawl/workflow"
@@ -41,7 +37,7 @@ type trainFlags struct {
 	batch, augment, shift, trainLast                              int
 	flip                                                          bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
-	copies                                                        copyFlags
+	copies                                                        source.Copies
 	printKey                                                      *[32]byte // of the ledger, for texts
 	keepAll                                                       bool
 	rules                                                         []advise.Rule // of a fit, which chose the numbers
@@ -112,7 +108,7 @@ The file is erased when the run ends.`,
 			if f.trainLast < 0 {
 				return &usageError{"--train-last must be at least 1", "example: --train-last 2"}
 			}
-			return f.copies.again(func() error { once := f; return a.train(c.Context(), args[0], &once) })
+			return a.again(&f.copies, func() error { once := f; return a.train(c.Context(), args[0], &once) })
 		},
 	}
 	trainDefaults(&f)
@@ -153,7 +149,7 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.target, "target", "", "name of the label (default: the data set's)")
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
 	s.BoolVar(&f.updated, "updated", false, "accept that the data have changed since they were last used")
-	f.copies.register(c)
+	registerCopies(&f.copies, c)
 	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
 	f.out.register(c)
 	f.checkpoint.register(c)
@@ -170,21 +166,6 @@ The file is erased when the run ends.`,
 func trainDefaults(f *trainFlags) {
 	f.optimizer, f.clipping, f.memory, f.average = "momentum", "flat", "256MB", 0.25
 	f.schedule, f.shift = "constant", -1
-}
-
-// pictures is a set of images with what is public about it.
-type pictures struct {
-	name, target, licence string
-	unit                  string // "" for image
-	assumed               bool   // the unit: the schema declares none
-	public, own           bool   // own: sensitive images, each of them a unit
-	train, test           *images.Set
-	rows                  schema.RowCount
-	content               []byte          // of a file of texts, for its keyed digest
-	records               []schema.Record // that texts come from, in order
-	texts                 *ownTexts       // of texts of one's own
-	mine                  bool            // not built in
-	prints                []*identity.Print
 }
 
 func (a *app) train(ctx context.Context, data string, f *trainFlags) error {
@@ -216,22 +197,22 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 		return err
 	}
 	p := j.pictures
-	env := workflow.Env{Ledger: l, Images: p.test, Updated: f.updated, Checkpoint: kept}
+	env := workflow.Env{Ledger: l, Images: p.Test, Updated: f.updated, Checkpoint: kept}
 	if env.Software, err = software(); err != nil {
 		return err
 	}
-	key, err := scopeKey(ctx, l, p.name, j.schema, j.seed)
+	key, err := source.ScopeKey(ctx, l, p.Name, j.schema, j.seed)
 	if err != nil {
 		return err
 	}
-	if env.Rows, err = p.seal(j.plan, j.schema, key); err != nil {
+	if env.Rows, err = p.Seal(j.plan, j.schema, key); err != nil {
 		return err
 	}
-	if env.Different, err = a.recognisePictures(ctx, l, data, p, j.schema.Public, &f.copies); err != nil {
+	if env.Different, err = f.copies.RecogniseImages(ctx, l, data, p, j.schema.Public); err != nil {
 		return err
 	}
-	env.Prints = p.prints
-	if env.Digest, err = l.Digest(ctx, p.digested()); err != nil {
+	env.Prints = p.Prints
+	if env.Digest, err = l.Digest(ctx, p.Digested()); err != nil {
 		return err
 	}
 	return a.finishKept(ctx, j.plan, env, f.out)
@@ -240,7 +221,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 // trainJob is everything that a training needs, with nothing charged.
 type trainJob struct {
 	plan     *workflow.Plan
-	pictures *pictures
+	pictures *source.Images
 	schema   *schema.Schema
 	seed     *uint64
 }
@@ -256,14 +237,14 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 	if err != nil {
 		return nil, err
 	}
-	if err := f.copies.rename(ctx, l, data, !p.mine, &p.name, &f.updated); err != nil {
+	if err := f.copies.Rename(ctx, l, data, !p.Mine, &p.Name, &f.updated); err != nil {
 		return nil, err
 	}
-	if err := p.texts.public(ctx, l, f.table.test); err != nil {
+	if err := p.Texts.Public(ctx, l, f.table.test); err != nil {
 		return nil, err
 	}
-	s := p.schema()
-	if err := effectivePublic(ctx, l, p.name, s); err != nil {
+	s := p.Schema()
+	if err := source.EffectivePublic(ctx, l, p.Name, s); err != nil {
 		return nil, err
 	}
 	in, err := f.input(p, s)
@@ -274,7 +255,7 @@ func (a *app) planTrain(ctx context.Context, l *ledger.Ledger, data string, f *t
 	if err != nil {
 		return nil, err
 	}
-	if err := plan.FitComponents(p.train); err != nil {
+	if err := plan.FitComponents(p.Train); err != nil {
 		return nil, err
 	}
 	return &trainJob{plan, p, s, in.Seed}, plan.Preflight(ctx)
@@ -330,135 +311,7 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 	return report.Text(a.out, s)
 }
 
-func (a *app) openPictures(data string, f *trainFlags) (*pictures, error) {
-	own := f.table.schema != "" || isTable(data) && !absent(data) || isTexts(data) && f.table.tokens != (tokenFlags{})
-	if own {
-		return a.openOwnTexts(data, f)
-	}
-	if err := f.table.refused(data); err != nil {
-		return nil, err
-	}
-	if isTexts(data) {
-		return openTexts(data, a.dataDir, f)
-	}
-	info, statErr := os.Stat(data)
-	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && f.classes == "" && f.rows == "") {
-		p := &pictures{name: b.Name, target: b.Target, licence: b.Licence, public: b.Public}
-		var err error
-		if p.train, err = b.Train(a.dataDir); err != nil {
-			return nil, err
-		}
-		if p.test, err = b.Test(a.dataDir); err != nil {
-			return nil, err
-		}
-		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
-		return p, nil
-	}
-	if statErr != nil {
-		var names []string
-		for _, i := range dataset.ListImages() {
-			names = append(names, i.Name)
-		}
-		return nil, &usageError{fmt.Sprintf("%s is neither a set of images nor a built-in data set of images", data), "built-in: " + strings.Join(names, ", ")}
-	}
-	p, err := openOwnPictures(data, f.labels, f.classes)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.declareRows("--rows", f.rows)
-}
-
-// openOwnPictures opens a folder of images, or a file of images with one of labels, whose
-// number is still to be declared.
-func openOwnPictures(data, labels, classNames string) (*pictures, error) {
-	info, err := os.Stat(data)
-	if err != nil {
-		return nil, err
-	}
-	p := &pictures{name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), target: "class", own: true, mine: true}
-	if err := ownName(data, p.name, "rename the file or folder: the budget belongs to the name"); err != nil {
-		return nil, err
-	}
-	var classes []string
-	if classNames != "" {
-		classes = strings.Split(classNames, ",")
-	}
-	switch {
-	case info.IsDir():
-		p.train, err = images.OpenFolder(data, classes)
-	case labels == "":
-		return nil, &usageError{fmt.Sprintf("%s: missing --labels", data), "add --labels FILE, and --classes with the class names in order"}
-	case strings.HasSuffix(data, ".npy"):
-		p.train, err = images.OpenNPY(images.Pair{Images: data, Labels: labels}, classes)
-	default:
-		p.train, err = images.OpenIDX(images.Pair{Images: data, Labels: labels}, classes)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *pictures) declareRows(flag, text string) error {
-	switch number, about := strings.CutPrefix(text, "about-"); {
-	case text == "":
-		return &usageError{"missing declaration of the number of images", fmt.Sprintf("use %[1]s public, %[1]s N or %[1]s about-N", flag)}
-	case text == "public":
-		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.train.Len())}
-	default:
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || n < 1 {
-			return &usageError{fmt.Sprintf("%s %q: want public, N or about-N", flag, text), fmt.Sprintf("example: %s about-5000", flag)}
-		}
-		p.rows = schema.RowCount{Kind: schema.RowsDeclared, N: n}
-		if about {
-			p.rows.Kind = schema.RowsAbout
-		}
-	}
-	return nil
-}
-
-// perImage is what a guarantee for images of one's own does not say.
-const perImage = "the guarantee is for one image: a person with k images has it for each, and k times epsilon for all of them"
-
-// schema declares the label; the images lie beside it.
-func (p *pictures) schema() *schema.Schema {
-	s := p.declared()
-	if p.own {
-		s.Warnings = append(s.Warnings, perImage)
-	}
-	return s
-}
-
-func (p *pictures) declared() *schema.Schema {
-	return &schema.Schema{
-		Version: schema.Version, Dataset: p.name, Public: p.public, Rows: p.rows, NA: schema.DefaultNA,
-		Unit:    schema.Unit{Name: cmp.Or(p.unit, "image"), MaxRows: 1, Assumed: p.assumed},
-		Columns: p.columns(),
-	}
-}
-
-// seal seals bytes as they are, or what the model's data-free front end makes of
-// them.
-func (p *pictures) seal(plan *workflow.Plan, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
-	b := intake.NewBuilder(key, s)
-	if p.train.Bytes != nil && !plan.HasPrefix() {
-		size := p.train.Size()
-		for i := range p.train.Len() {
-			if err := b.AddBytes(p.label(i), p.train.Bytes[i*size:(i+1)*size], p.found(i)); err != nil {
-				return nil, err
-			}
-		}
-		return b.Seal(), nil
-	}
-	err := plan.Inputs(p.train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
-	if err != nil {
-		return nil, err
-	}
-	return b.Seal(), nil
-}
-
-func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+func (f *trainFlags) input(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
 	in, err := f.shared(p, s)
 	if err != nil {
 		return in, err
@@ -467,17 +320,17 @@ func (f *trainFlags) input(p *pictures, s *schema.Schema) (workflow.TrainInput, 
 }
 
 // shared is what does not depend on the network.
-func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput, error) {
+func (f *trainFlags) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
 	in := workflow.TrainInput{
 		Initial: f.checkpoint.initial(),
 		Input: workflow.Input{
-			Dataset: p.name, Schema: s, Public: s.Public, Target: p.target, Epsilon: f.epsilon, Delta: f.delta,
-			AllowLargeDelta: f.allowLargeDelta, Rows: p.rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.licence,
+			Dataset: p.Name, Schema: s, Public: s.Public, Target: p.Target, Epsilon: f.epsilon, Delta: f.delta,
+			AllowLargeDelta: f.allowLargeDelta, Rows: p.Rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.Licence,
 		},
 		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
 		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, KeepAll: f.keepAll, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
-		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
+		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.Train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},
 	}
 	if f.schedule == "constant" {
 		in.Schedule.Shape = ""
@@ -485,14 +338,17 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 	if f.augment > 1 && f.shift < 0 {
 		in.Augment.Shift = 2
 	}
-	if p.test != nil {
+	if p.Test != nil {
 		in.Test = workflow.Official
 	}
-	if p.texts != nil {
-		in.Vocabulary, in.Test = p.texts.vocabulary, cmp.Or(p.texts.test, in.Test)
+	if p.Texts != nil {
+		in.Vocabulary = p.Texts.Vocabulary
+		if p.Texts.Tested != nil {
+			in.Test = workflow.TestFile
+		}
 	}
-	if f.target != "" && f.target != p.target {
-		return in, &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.target, p.target), "leave out --target"}
+	if f.target != "" && f.target != p.Target {
+		return in, &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.target, p.Target), "leave out --target"}
 	}
 	var err error
 	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
@@ -513,13 +369,13 @@ func (f *trainFlags) shared(p *pictures, s *schema.Schema) (workflow.TrainInput,
 	return in, nil
 }
 
-func (f *trainFlags) network(in *workflow.TrainInput, p *pictures) error {
+func (f *trainFlags) network(in *workflow.TrainInput, p *source.Images) error {
 	spec, err := findModel(f.model)
 	if err != nil {
 		return err
 	}
-	shape := nn.Shape{Height: p.train.Shape[0], Width: p.train.Shape[1], Channels: p.train.Shape[2]}
-	if spec, err = spec.For(shape, len(p.train.Classes)); err != nil {
+	shape := nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}
+	if spec, err = spec.For(shape, len(p.Train.Classes)); err != nil {
 		return &usageError{err.Error(), "pawl models list shows input shapes"}
 	}
 	if f.frontEnd != "" {

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pawl/data/source"
 )
 
 // squares writes n images of 8×8 in two classes as npy files: a bright upper or a
@@ -106,7 +108,7 @@ func TestTrainOwnImages(t *testing.T) {
 	if s.Privacy.Epsilon > 3 || s.Privacy.Epsilon < 2.9 || s.NotPrivate || s.Score.Test != nil || s.Choice.Parameters != 64*8+8+8*2+2 {
 		t.Errorf("statement %+v", s)
 	}
-	if !strings.Contains(out, perImage) || !strings.Contains(errs, perImage) {
+	if !strings.Contains(out, source.PerImage) || !strings.Contains(errs, source.PerImage) {
 		t.Error("nothing says that a person with several images is not protected as one")
 	}
 	if s.Score.Value < 0.7 {

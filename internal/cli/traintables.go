@@ -14,6 +14,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/reader"
 	"pawl/workflow"
@@ -22,7 +23,7 @@ import (
 // tableFlags are those of train for rows of a table or for texts of one's own.
 type tableFlags struct {
 	schema, test, badRows, features, encoding, scoreBy string
-	tokens                                             tokenFlags
+	tokens                                             source.Tokens
 }
 
 func (f *tableFlags) register(c *cobra.Command) {
@@ -32,8 +33,8 @@ func (f *tableFlags) register(c *cobra.Command) {
 	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.StringVar(&f.features, "features", "all", "columns of a table: all, a list of columns and levels, or FILE.json from pawl select --json")
 	s.StringVar(&f.encoding, "encoding", "thermometer", "encoding of numeric columns: thermometer (16 public bins) or linear (one number)")
-	s.StringVar(&f.tokens.vocabulary, "vocabulary", "", "public list of tokens, one per line, that numbers them (default: tokens are hashed)")
-	s.StringVar(&f.tokens.unknown, "unknown-token", "", "with --vocabulary: skip tokens that are not listed, or give them one shared number")
+	s.StringVar(&f.tokens.Vocabulary, "vocabulary", "", "public list of tokens, one per line, that numbers them (default: tokens are hashed)")
+	s.StringVar(&f.tokens.Unknown, "unknown-token", "", "with --vocabulary: skip tokens that are not listed, or give them one shared number")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column of a table: also score each of its groups, with part of the score's budget")
 }
 
@@ -43,14 +44,14 @@ func (f *trainFlags) trainsTable(data string) (bool, error) {
 	_, builtin := dataset.Lookup(data)
 	info, err := os.Stat(data)
 	file := err == nil && !info.IsDir()
-	if !(f.table.schema != "" || file && isTable(data) || !file && builtin) || isTexts(data) {
+	if !(f.table.schema != "" || file && source.IsTable(data) || !file && builtin) || source.IsTexts(data) {
 		return false, nil
 	}
 	spec, err := findModel(f.model)
 	if err != nil {
 		return false, err
 	}
-	_, texts := vocabularyOf(spec.Network.Layers)
+	_, texts := source.VocabularyOf(spec.Network.Layers)
 	return !texts, nil
 }
 
@@ -60,29 +61,12 @@ func (f *tableFlags) refused(data string) error {
 		given bool
 		flag  string
 	}{{f.schema != "", "--schema"}, {f.test != "", "--test"}, {f.badRows != "" && f.badRows != string(reader.Refuse), "--bad-rows"},
-		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}, {f.tokens != tokenFlags{}, "--vocabulary"}} {
+		{f.features != "" && f.features != "all", "--features"}, {f.encoding != "" && f.encoding != "thermometer", "--encoding"}, {f.scoreBy != "", "--score-by"}, {f.tokens != source.Tokens{}, "--vocabulary"}} {
 		if c.given {
 			return &usageError{fmt.Sprintf("%s is for tables, and %s is not a table", c.flag, data), "leave it out"}
 		}
 	}
 	return nil
-}
-
-// absent says that there is no such file.
-func absent(path string) bool {
-	_, err := os.Stat(path)
-	return err != nil
-}
-
-// isTable goes by the name: what is neither images nor labels is asked for a schema.
-func isTable(path string) bool {
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	for _, end := range []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // imagesOnly refuses flags that mean nothing for a table.
@@ -131,7 +115,7 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 	if err := f.imagesOnly("rows of a table"); err != nil {
 		return nil, in, err
 	}
-	if f.table.tokens != (tokenFlags{}) {
+	if f.table.tokens != (source.Tokens{}) {
 		return nil, in, &usageError{"--vocabulary is for text networks, which start with an embedding", "use --model sms-rnn-simple, or leave it out"}
 	}
 	spec, err := findModel(f.model)
@@ -144,23 +128,23 @@ func (a *app) openForNetwork(ctx context.Context, l *ledger.Ledger, data string,
 	default:
 		return nil, in, &usageError{fmt.Sprintf("unknown --bad-rows %q", f.table.badRows), "use --bad-rows refuse or --bad-rows default"}
 	}
-	if j.source, err = a.openSource(data, f.table.schema); err != nil {
+	if j.source, err = source.OpenTable(data, f.table.schema, a.dataDir); err != nil {
 		return nil, in, err
 	}
 	s := j.source
-	if err := s.owned(ctx, l, data, &f.copies, &f.updated); err != nil {
+	if err := s.Owned(ctx, l, data, &f.copies, &f.updated); err != nil {
 		return nil, in, err
 	}
-	if err := effectivePublic(ctx, l, s.name, s.schema); err != nil {
+	if err := source.EffectivePublic(ctx, l, s.Name, s.Schema); err != nil {
 		return nil, in, err
 	}
-	rows, err := s.rows()
+	rows, err := s.Rows()
 	if err != nil {
 		return nil, in, err
 	}
-	s.schema.SetBuckets(advise.TextBuckets)
-	p := &pictures{name: s.name, target: cmp.Or(f.target, s.target), licence: s.licence, train: &images.Set{}, rows: schema.RowCount{N: rows}}
-	if in, err = f.shared(p, s.schema); err != nil {
+	s.Schema.SetBuckets(advise.TextBuckets)
+	p := &source.Images{Name: s.Name, Target: cmp.Or(f.target, s.Target), Licence: s.Licence, Train: &images.Set{}, Rows: schema.RowCount{N: rows}}
+	if in, err = f.shared(p, s.Schema); err != nil {
 		return nil, in, err
 	}
 	j.seed, in.ScoreBy = in.Seed, f.table.scoreBy

@@ -1,4 +1,4 @@
-package cli
+package source
 
 import (
 	"math"
@@ -15,8 +15,8 @@ import (
 func TestTestRowsTellTheirUnits(t *testing.T) {
 	s := &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "person", Column: "who", MaxRows: 3}, Columns: []schema.Column{
 		{Name: "who", Type: schema.Ignore}, {Name: "x", Type: schema.Numeric, Lower: 0, Upper: 9}}}
-	src := &source{schema: s}
-	rows, err := src.readTest("t.csv", strings.NewReader("x,who\n1,ann\n2,bob\n3,ann\n"), reader.Refuse, false)
+	src := &Table{Schema: s}
+	rows, err := src.ReadTest("t.csv", strings.NewReader("x,who\n1,ann\n2,bob\n3,ann\n"), reader.Refuse, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestTestRowsTellTheirUnits(t *testing.T) {
 	if !slices.Equal(units, []float64{0, 1, 0}) {
 		t.Errorf("units %v", units)
 	}
-	rows, err = src.readTest("t.csv", strings.NewReader("x\n1\n2\n"), reader.Refuse, false)
+	rows, err = src.ReadTest("t.csv", strings.NewReader("x\n1\n2\n"), reader.Refuse, false)
 	if err != nil || len(rows) != 2 || !math.IsNaN(rows[0][0]) || !math.IsNaN(rows[1][0]) {
 		t.Errorf("without the column: %v, %v", rows, err)
 	}

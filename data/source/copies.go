@@ -1,0 +1,354 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pawl/core/identity"
+	"pawl/core/ledger"
+	"pawl/data/schema"
+	"pawl/internal/usage"
+	"pawl/reader"
+)
+
+// Copies say whose rows a file holds that resembles a sensitive data set.
+type Copies struct {
+	// SameAs names the data set of the ledger that it is, in another form.
+	SameAs string
+	// Different says that it holds other units; Reason says why.
+	Different bool
+	Reason    string
+	// Ask is asked where neither is given: why the two are different, ErrSame where they are
+	// the same, and "" for no answer. nil is no answer.
+	Ask func(ctx context.Context, alike string) (reason string, err error)
+}
+
+func (f *Copies) check() error {
+	switch {
+	case f.Different && f.SameAs != "":
+		return usage.New("--same-as and --different exclude each other", "leave one of them out")
+	case f.Different && strings.TrimSpace(f.Reason) == "":
+		return usage.New("--different needs --reason: the ledger and every statement keep it", "example: --different --reason 'patients of another hospital, same questionnaire'")
+	case !f.Different && f.Reason != "":
+		return usage.New("--reason goes with --different", "add --different, or leave it out")
+	}
+	return nil
+}
+
+// Rename gives DATA the name that --same-as says. The ledger holds it to the terms of that data set.
+func (f *Copies) Rename(ctx context.Context, l *ledger.Ledger, data string, builtin bool, name *string, updated *bool) error {
+	if err := f.check(); err != nil || f.SameAs == "" {
+		return err
+	}
+	if builtin {
+		return usage.New(fmt.Sprintf("data set %q is built in, and --same-as is for files of your own", data), "leave it out")
+	}
+	if _, err := l.Public(ctx, f.SameAs); err != nil {
+		if !errors.Is(err, ledger.ErrUnknownDataset) {
+			return err
+		}
+		names, _ := l.Names(ctx)
+		return usage.New(fmt.Sprintf("--same-as: the ledger holds no data set %q", f.SameAs), namesOf(names))
+	}
+	*name, *updated = f.SameAs, true
+	return nil
+}
+
+func namesOf(names []string) string {
+	if len(names) == 0 {
+		return "it holds none; leave out --same-as"
+	}
+	return "it holds " + strings.Join(names, ", ")
+}
+
+// Again runs a command, and once more when somebody at the terminal has said which data set DATA is.
+func (f *Copies) Again(run func() error) error {
+	err := run()
+	var same *SameError
+	if errors.As(err, &same) && f.SameAs == "" {
+		f.SameAs = same.Name
+		return run()
+	}
+	return err
+}
+
+// SameError is the answer that DATA is the data set of that name.
+type SameError struct {
+	Name string
+	error
+}
+
+func (e *SameError) Unwrap() error { return e.error }
+
+// Found is what is looked for among the sensitive data sets of the ledger.
+type Found struct {
+	Path, Name string
+	Public     bool
+	// Prints are of DATA, none of a built-in data set.
+	Prints []*identity.Print
+	Tests  []Tested
+	// StandsIn says that Tests are rows that stand in for DATA, and DATA is not looked for.
+	StandsIn bool
+}
+
+// exactly says what is done with the rows of tests, and the way out.
+func (d *Found) exactly() (why, advice string) {
+	if d.StandsIn {
+		return ComparedExactly, OtherRows
+	}
+	return testIsExact, otherTest
+}
+
+// Tested is a file of test rows, which are scored exactly.
+type Tested struct {
+	Path   string
+	Prints []*identity.Print
+}
+
+// Recognise refuses what the ledger holds as a sensitive data set of another name, and asks about what resembles
+// one: it returns what was said to be different. No message holds a number: how much is shared is private.
+func (f *Copies) Recognise(ctx context.Context, l *ledger.Ledger, d Found) (said []ledger.Difference, err error) {
+	var matches []ledger.Match
+	if !d.StandsIn {
+		if matches, err = l.Recognise(ctx, d.Name, d.Prints...); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range matches {
+		if m.Likeness == identity.Similar && m.Accepted {
+			continue
+		}
+		refusal := ledger.RefuseMatch(d.Name, m)
+		if m.Likeness == identity.Equal {
+			return nil, refusal
+		}
+		reason, err := f.why(ctx, fmt.Sprintf("%s resembles the sensitive data set %q (if they are the same, its budget is charged)", d.Path, m.Dataset), refusal)
+		if errors.Is(err, ErrSame) {
+			return nil, &SameError{m.Dataset, refusal}
+		}
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, ledger.Difference{Other: m.Dataset, Reason: reason})
+	}
+	for _, t := range d.Tests {
+		more, err := f.recogniseTest(ctx, l, d, t)
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, more...)
+	}
+	return said, nil
+}
+
+// recogniseTest compares a file of test rows with DATA itself and with every sensitive data set.
+func (f *Copies) recogniseTest(ctx context.Context, l *ledger.Ledger, d Found, t Tested) (said []ledger.Difference, err error) {
+	matches, err := l.Recognise(ctx, "", t.Prints...)
+	if err != nil {
+		return nil, err
+	}
+	own := identity.Different
+	for _, p := range d.Prints {
+		for _, q := range t.Prints {
+			own = max(own, identity.Compare(p, q).Likeness)
+		}
+	}
+	why, advice := d.exactly()
+	switch {
+	case own == identity.Equal && d.StandsIn:
+		return nil, StandInIsData(t.Path)
+	case own == identity.Equal:
+		return nil, TestIsData(t.Path)
+	}
+	if own == identity.Similar && !d.Public && !slices.ContainsFunc(matches, func(m ledger.Match) bool { return m.Dataset == d.Name }) {
+		matches = append(matches, ledger.Match{Dataset: d.Name, Likeness: own})
+	}
+	for _, m := range matches {
+		if m.Likeness == identity.Equal {
+			return nil, usage.New(fmt.Sprintf("%s: the ledger holds these rows as the sensitive data set %q, and %s", t.Path, m.Dataset, why), advice)
+		}
+		refusal := &ledger.RefusedError{Dataset: m.Dataset, Reason: fmt.Sprintf("%s resembles it so much that it seems to hold the same units, and %s", t.Path, why),
+			Advice: advice + "; if it holds other units: --different --reason WHY, which the ledger and every statement keep"}
+		reason, err := f.why(ctx, fmt.Sprintf("%s resembles the sensitive data set %q, and %s", t.Path, m.Dataset, why), refusal)
+		if errors.Is(err, ErrSame) {
+			return nil, refusal
+		}
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, ledger.Difference{Other: m.Dataset, Reason: reason, Of: "test"})
+	}
+	return said, nil
+}
+
+// TestIsData refuses the rows of DATA as its test rows.
+func TestIsData(path string) error {
+	return usage.New(fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
+		"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public")
+
+}
+
+// StandInIsData refuses the rows of DATA in place of themselves.
+func StandInIsData(path string) error {
+	return usage.New(fmt.Sprintf("%s: holds the rows of DATA itself, and those are sensitive", path), "other rows of the same schema: public ones, or synthetic ones")
+}
+
+// ErrSame is the answer that they are the same.
+var ErrSame = errors.New("the same")
+
+// why is the reason why data are different: that of the operator, or what Ask answers;
+// without either it is the refusal.
+func (f *Copies) why(ctx context.Context, alike string, refusal error) (string, error) {
+	switch {
+	case f.Different:
+		return strings.TrimSpace(f.Reason), nil
+	case f.Ask == nil:
+		return "", refusal
+	}
+	reason, err := f.Ask(ctx, alike)
+	if err == nil && strings.TrimSpace(reason) == "" {
+		err = refusal
+	}
+	return strings.TrimSpace(reason), err
+}
+
+// Watcher collects the prints of a table while it is read: one of all columns, and where some are not used, one of
+// those that are. The second recognises a table that lost or gained a column that nobody uses, such as an
+// identifier.
+type Watcher struct{ feeds *feeds }
+
+type feeds struct{ all, used *identity.Feed }
+
+// NewWatcher makes o hand on the records as found, to be printed under the ledger's key. The
+// columns that s uses count; with nil all do.
+func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
+	w := &feeds{}
+	uses := usedBy(s)
+	o.Watch = func(names []string) func([]string) {
+		w.all = identity.NewFeed(key, names)
+		var at []int
+		var columns []string
+		for i, name := range names {
+			if uses(name) {
+				at, columns = append(at, i), append(columns, name)
+			}
+		}
+		if len(at) == 0 || len(at) == len(names) {
+			return w.all.Add
+		}
+		w.used = identity.NewRecordsFeed(key, columns)
+		part := make([]string, len(at))
+		return func(texts []string) {
+			w.all.Add(texts)
+			for k, i := range at {
+				part[k] = texts[i]
+			}
+			w.used.Add(part)
+		}
+	}
+	return Watcher{w}
+}
+
+// usedBy says which columns a schema uses, beside the one that names the unit: none where
+// there is no schema, and then nothing is printed apart.
+func usedBy(s *schema.Schema) func(column string) bool {
+	return func(column string) bool {
+		if s == nil {
+			return false
+		}
+		i := s.Column(column)
+		return i >= 0 && s.Columns[i].Type != schema.Ignore && column != s.Unit.Column
+	}
+}
+
+// End returns the prints, none where no record was read.
+func (w Watcher) End(err error) (prints []*identity.Print) {
+	if w.feeds == nil {
+		return nil
+	}
+	for _, feed := range []*identity.Feed{w.feeds.all, w.feeds.used} {
+		if feed == nil {
+			continue
+		}
+		if feed.Stop(); err == nil {
+			prints = append(prints, feed.Print())
+		}
+	}
+	return prints
+}
+
+// Owned names DATA as --same-as says, and has it compared with the sensitive data sets of the ledger.
+func (s *Table) Owned(ctx context.Context, l *ledger.Ledger, data string, f *Copies, updated *bool) error {
+	if err := f.Rename(ctx, l, data, s.Builtin != nil, &s.Name, updated); err != nil {
+		return err
+	}
+	key, err := l.PrintKey(ctx)
+	s.PrintKey = &key
+	return err
+}
+
+// Printed visits every row, and makes the prints of a file of one's own. They are compared before anything is charged.
+func (s *Table) Printed(bad reader.BadRows, row reader.Row) error {
+	if s.Builtin != nil || s.PrintKey == nil {
+		return s.Each(bad, row)
+	}
+	o := reader.Options{BadRows: bad, Note: s.Note}
+	w := NewWatcher(*s.PrintKey, s.Schema, &o)
+	err := s.eachWith(o, row)
+	if s.Prints = nil; err != nil {
+		w.End(err)
+		return err
+	}
+	s.Prints = append(s.Prints, w.End(nil)...)
+	if s.vectors != nil {
+		b := identity.NewVectors(*s.PrintKey)
+		s.vectors.Each(b.AddVector)
+		s.Prints = append(s.Prints, b.Print())
+	}
+	return nil
+}
+
+// Found is what is looked for in the ledger.
+func (s *Table) Found() Found {
+	return Found{Path: s.Path, Name: s.Name, Public: s.Schema.Public, Prints: s.Prints, Tests: s.Tests}
+}
+
+// print makes the print of images of one's own; of texts it was made while they were read.
+func (p *Images) print(ctx context.Context, l *ledger.Ledger) error {
+	if !p.Mine || p.Prints != nil || p.content != nil {
+		return nil
+	}
+	key, err := l.PrintKey(ctx)
+	if err != nil {
+		return err
+	}
+	b, size := identity.NewVectors(key), p.Train.Size()
+	for i := range p.Train.Len() {
+		label := ""
+		if k := p.Train.Labels[i]; k >= 0 {
+			label = p.Train.Classes[k]
+		}
+		if p.Train.Bytes != nil {
+			b.AddBytes(label, p.Train.Bytes[i*size:(i+1)*size])
+		} else {
+			b.AddVector(label, p.Train.Floats[i*size:(i+1)*size])
+		}
+	}
+	p.Prints = []*identity.Print{b.Print()}
+	return nil
+}
+
+// RecogniseImages is Recognise for images, and for texts of one's own.
+func (f *Copies) RecogniseImages(ctx context.Context, l *ledger.Ledger, data string, p *Images, public bool) ([]ledger.Difference, error) {
+	if err := p.print(ctx, l); err != nil {
+		return nil, err
+	}
+	d := Found{Path: data, Name: p.Name, Public: public, Prints: p.Prints}
+	if p.Texts != nil {
+		d.Tests = p.Texts.tests
+	}
+	return f.Recognise(ctx, l, d)
+}

@@ -1,0 +1,212 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"pawl/core/identity"
+	"pawl/core/intake"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/internal/usage"
+)
+
+// Images is a set of images, or of texts as numbers of their tokens, with what is public
+// about it.
+type Images struct {
+	Name, Target, Licence string
+	// Unit is "" for image; Assumed says that the schema declares none.
+	Unit    string
+	Assumed bool
+	// Public is the data set's own word; Own says: sensitive images, each of them a unit.
+	Public, Own bool
+	// Train holds the examples, Test those of a public test set, or nil.
+	Train, Test *images.Set
+	Rows        schema.RowCount
+	// Texts is nil but for texts of one's own.
+	Texts *OwnTexts
+	// Mine says that the set is not built in.
+	Mine   bool
+	Prints []*identity.Print
+
+	content []byte          // of a file of texts, for its keyed digest
+	records []schema.Record // that texts come from, in order
+}
+
+// Inputs are what a network is given of a set of images.
+type Inputs interface {
+	// HasPrefix says that a front end stands before the network.
+	HasPrefix() bool
+	// Inputs visits what the front end makes of each image.
+	Inputs(set *images.Set, visit func(i int, input []float32) error) error
+}
+
+// OpenImages opens a built-in set of images, found in dataDir, or images of one's own: a
+// folder, or a file with one of labels. rows says what is public about their number.
+func OpenImages(data, dataDir, labels, classes, rows string) (*Images, error) {
+	info, statErr := os.Stat(data)
+	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && classes == "" && rows == "") {
+		p := &Images{Name: b.Name, Target: b.Target, Licence: b.Licence, Public: b.Public}
+		var err error
+		if p.Train, err = b.Train(dataDir); err != nil {
+			return nil, err
+		}
+		if p.Test, err = b.Test(dataDir); err != nil {
+			return nil, err
+		}
+		p.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.Train.Len())}
+		return p, nil
+	}
+	if statErr != nil {
+		var names []string
+		for _, i := range dataset.ListImages() {
+			names = append(names, i.Name)
+		}
+		return nil, usage.New(fmt.Sprintf("%s is neither a set of images nor a built-in data set of images", data), "built-in: "+strings.Join(names, ", "))
+	}
+	p, err := OpenOwnImages(data, labels, classes)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.DeclareRows("--rows", rows)
+}
+
+// OpenOwnImages opens a folder of images, or a file of images with one of labels, whose
+// number is still to be declared.
+func OpenOwnImages(data, labels, classNames string) (*Images, error) {
+	info, err := os.Stat(data)
+	if err != nil {
+		return nil, err
+	}
+	p := &Images{Name: strings.TrimSuffix(filepath.Base(filepath.Clean(data)), filepath.Ext(data)), Target: "class", Own: true, Mine: true}
+	if err := OwnName(data, p.Name, "rename the file or folder: the budget belongs to the name"); err != nil {
+		return nil, err
+	}
+	var classes []string
+	if classNames != "" {
+		classes = strings.Split(classNames, ",")
+	}
+	switch {
+	case info.IsDir():
+		p.Train, err = images.OpenFolder(data, classes)
+	case labels == "":
+		return nil, usage.New(fmt.Sprintf("%s: missing --labels", data), "add --labels FILE, and --classes with the class names in order")
+	case strings.HasSuffix(data, ".npy"):
+		p.Train, err = images.OpenNPY(images.Pair{Images: data, Labels: labels}, classes)
+	default:
+		p.Train, err = images.OpenIDX(images.Pair{Images: data, Labels: labels}, classes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// DeclareRows reads what is public about the number of images: public, N or about-N. flag
+// is where the operator says it.
+func (p *Images) DeclareRows(flag, text string) error {
+	switch number, about := strings.CutPrefix(text, "about-"); {
+	case text == "":
+		return usage.New("missing declaration of the number of images", fmt.Sprintf("use %[1]s public, %[1]s N or %[1]s about-N", flag))
+	case text == "public":
+		p.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.Train.Len())}
+	default:
+		n, err := strconv.ParseInt(number, 10, 64)
+		if err != nil || n < 1 {
+			return usage.New(fmt.Sprintf("%s %q: want public, N or about-N", flag, text), fmt.Sprintf("example: %s about-5000", flag))
+		}
+		p.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: n}
+		if about {
+			p.Rows.Kind = schema.RowsAbout
+		}
+	}
+	return nil
+}
+
+// PerImage is what a guarantee for images of one's own does not say.
+const PerImage = "the guarantee is for one image: a person with k images has it for each, and k times epsilon for all of them"
+
+// Schema declares the label; the images lie beside it.
+func (p *Images) Schema() *schema.Schema {
+	s := p.declared()
+	if p.Own {
+		s.Warnings = append(s.Warnings, PerImage)
+	}
+	return s
+}
+
+func (p *Images) declared() *schema.Schema {
+	return &schema.Schema{
+		Version: schema.Version, Dataset: p.Name, Public: p.Public, Rows: p.Rows, NA: schema.DefaultNA,
+		Unit:    schema.Unit{Name: cmp.Or(p.Unit, "image"), MaxRows: 1, Assumed: p.Assumed},
+		Columns: p.columns(),
+	}
+}
+
+// Seal seals bytes as they are, or what the model's data-free front end makes of
+// them.
+func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s)
+	if p.Train.Bytes != nil && !plan.HasPrefix() {
+		size := p.Train.Size()
+		for i := range p.Train.Len() {
+			if err := b.AddBytes(p.label(i), p.Train.Bytes[i*size:(i+1)*size], p.found(i)); err != nil {
+				return nil, err
+			}
+		}
+		return b.Seal(), nil
+	}
+	err := plan.Inputs(p.Train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
+	if err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
+
+// Digested is what names the bytes of a data set.
+func (p *Images) Digested() io.Reader {
+	if p.content != nil {
+		return bytes.NewReader(p.content)
+	}
+	return p.Train.Reader()
+}
+
+// columns declares the label and, of texts, the column that they came from: nothing of it
+// is kept with the rows but the numbers of the tokens.
+func (p *Images) columns() []schema.Column {
+	all := []schema.Column{{Name: p.Target, Type: schema.Categorical, Categories: p.Train.Classes, Missing: schema.MissingRefuse}}
+	if p.Texts != nil {
+		all[0].Missing = schema.MissingUnknown
+		all = append(all, schema.Column{Name: p.Texts.Column, Type: schema.Ignore, Why: "texts"})
+	}
+	return all
+}
+
+// found is the record that an example comes from: of images their values, of texts the
+// row of the table, whatever numbers the tokens have.
+func (p *Images) found(i int) schema.Record {
+	if p.records != nil {
+		return p.records[i]
+	}
+	return p.Train.Found(i)
+}
+
+// label is the row of an example in columns.
+func (p *Images) label(i int) []float64 {
+	y := math.NaN()
+	if k := p.Train.Labels[i]; k >= 0 {
+		y = float64(k)
+	}
+	if p.Texts != nil {
+		return []float64{y, math.NaN()}
+	}
+	return []float64{y}
+}

@@ -1,0 +1,207 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"pawl/core/identity"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/data/dataset"
+	"pawl/data/schema"
+	"pawl/internal/usage"
+	"pawl/reader"
+)
+
+// Table is where rows come from: a file with its schema, or a built-in data set.
+type Table struct {
+	// Name is that of the data set, under which it is budgeted.
+	Name   string
+	Schema *schema.Schema
+	// Builtin is nil for a file of the operator's.
+	Builtin *dataset.Builtin
+	// Content is the file as read, for its keyed digest.
+	Content []byte
+	Path    string
+	// Target and Licence are the built-in's own.
+	Target, Licence string
+	// Whole says that each vector of a public extractor belongs to a row.
+	Whole bool
+	// Rehearsal says that rows are read and not kept: nothing is to be run on them.
+	Rehearsal bool
+	// Note is told of doubtful identifiers of units; nil for nobody.
+	Note func(string)
+	// PrintKey is the ledger's, nil where nothing is compared. Prints are of the rows that
+	// were read with it, and Tests of files of test rows.
+	PrintKey *[32]byte
+	Prints   []*identity.Print
+	Tests    []Tested
+
+	vectors *reader.Embeddings
+}
+
+// OpenTable opens a file of rows with its schema, or a built-in table, found in dataDir where
+// it is not part of the program. It reads the whole file once, so that the bytes that are
+// digested are those that are parsed.
+func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
+	info, statErr := os.Stat(data)
+	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
+		if schemaPath != "" {
+			return nil, usage.New(fmt.Sprintf("data set %q is built in and has its own schema", b.Name), "leave out --schema")
+		}
+		r, err := b.TrainCSV(dataDir)
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		return &Table{Name: b.Name, Schema: b.Schema(), Builtin: b, Content: content, Path: b.Name, Target: b.Target, Licence: b.Licence}, nil
+	}
+	if statErr != nil {
+		if errors.Is(statErr, os.ErrNotExist) {
+			if _, ok := dataset.Images(data); ok {
+				return nil, usage.New(fmt.Sprintf("%s is a built-in set of images, and this command needs a table", data),
+					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data))
+
+			}
+			return nil, usage.New(fmt.Sprintf("%s: neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
+		}
+		return nil, statErr
+	}
+	if schemaPath == "" {
+		return nil, usage.New(fmt.Sprintf("%s: missing --schema: bounds and categories are never read from rows", data),
+			fmt.Sprintf("pawl init %s writes a template; then pass --schema", data))
+
+	}
+	s, err := schema.Load(schemaPath)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", data))
+	} else if err != nil {
+		return nil, err
+	}
+	content, err := ReadFile(data)
+	if err != nil {
+		return nil, err
+	}
+	name := s.Dataset
+	if name == "" {
+		name = BaseName(data)
+	}
+	if !s.Public {
+		if err := OwnName(data, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
+			return nil, err
+		}
+	}
+	return &Table{Name: name, Schema: s, Content: content, Path: data}, nil
+}
+
+// Rows returns the number of rows when it is public, declared or nominal, and 0
+// when it has to be paid for.
+func (s *Table) Rows() (int64, error) {
+	switch s.Schema.Rows.Kind {
+	case schema.RowsDeclared, schema.RowsAbout:
+		return s.Schema.Rows.N, nil
+	case schema.RowsPrivate:
+		return 0, nil
+	}
+	n := int64(0)
+	err := s.Each(reader.Default, func([]float64, schema.Record) error { n++; return nil })
+	return n, err
+}
+
+// Each visits every row, parsed by the schema, with the record that it comes from.
+func (s *Table) Each(bad reader.BadRows, row reader.Row) error {
+	return s.eachWith(reader.Options{BadRows: bad, Note: s.Note}, row)
+}
+
+func (s *Table) eachWith(o reader.Options, row reader.Row) error {
+	return ReadRows(s.Path, bytes.NewReader(s.Content), s.Schema, o, s.vectors, s.Whole, row)
+}
+
+// Seal parses every row and seals it. Faults are found here, before anything is
+// reserved.
+func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
+	b := intake.NewBuilder(key, s.Schema)
+	if s.Rehearsal {
+		b = intake.NewRehearsal(key, s.Schema)
+	}
+	if err := s.Printed(bad, b.Add); err != nil {
+		return nil, err
+	}
+	return b.Seal(), nil
+}
+
+// ReadTest reads a public test file against the schema; the unit's column may be
+// absent. Where it is there, its cell is the running number of the row's unit. The print
+// of a file of the operator's is kept, to be compared.
+func (src *Table) ReadTest(name string, content io.Reader, bad reader.BadRows, own bool) ([][]float64, error) {
+	s := src.Schema
+	var rows [][]float64
+	o := reader.Options{BadRows: bad}
+	if s.Unit.Column != "" {
+		o.Optional = map[string]bool{s.Unit.Column: true}
+	}
+	var w Watcher
+	if own && src.PrintKey != nil {
+		w = NewWatcher(*src.PrintKey, s, &o)
+	}
+	column, units := s.Column(s.Unit.Column), map[string]float64{}
+	err := ReadRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
+		// An optional unit is not looked at while rows are read.
+		if i, ok := slices.BinarySearch(found.Columns, s.Unit.Column); ok && column >= 0 && found.Cells[i].Text != "" {
+			unit := found.Cells[i].Text
+			if _, known := units[unit]; !known {
+				units[unit] = float64(len(units))
+			}
+			cells[column] = units[unit]
+		}
+		rows = append(rows, cells)
+		return nil
+	})
+	if prints := w.End(err); prints != nil {
+		src.Tests = append(src.Tests, Tested{name, prints})
+	}
+	return rows, err
+}
+
+// TestRows are the rows of a public test set; Official says that it is the built-in's own.
+type TestRows struct {
+	Rows     [][]float64
+	Official bool
+}
+
+// OpenTest reads a public file of test rows, or where path is "" the built-in's own test
+// set; nil where there is neither. The score on it is exact and costs nothing, because its
+// rows are declared public; those of the table are not.
+func (src *Table) OpenTest(ctx context.Context, l *ledger.Ledger, path, dataDir string, bad reader.BadRows) (*TestRows, error) {
+	if path == "" {
+		if src.Builtin == nil || !src.Builtin.HasTest() {
+			return nil, nil
+		}
+		r, err := src.Builtin.TestCSV(dataDir)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := src.ReadTest(src.Name+" (test)", r, bad, false)
+		return &TestRows{rows, true}, err
+	}
+	content, err := ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if SameTable(content, src.Content) {
+		return nil, TestIsData(path)
+	}
+	if err := NotSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
+		return nil, err
+	}
+	rows, err := src.ReadTest(path, bytes.NewReader(content), bad, true)
+	return &TestRows{Rows: rows}, err
+}
