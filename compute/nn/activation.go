@@ -1,10 +1,56 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 
 	"pawl/compute/kernel"
 )
+
+// numbers registers an activation: function makes it of a layer, or says what is wrong
+// with the layer.
+func numbers(k Kind, function func(b *builder, l Layer) (activation, error)) bool {
+	k.Role, k.overTime = Activation, true
+	k.build = func(b *builder, l Layer, _ *LayerInfo) (op, error) {
+		a, err := function(b, l)
+		if err != nil {
+			return nil, err
+		}
+		a.d, a.inPlace = b.shape.Size(), b.outputIsFree()
+		return &a, nil
+	}
+	return register(k)
+}
+
+func finite(v float64) bool { return math.Abs(v) < math.MaxFloat32 }
+
+var _ = numbers(Kind{Name: "relu", Help: "max(x, 0)", gain: 2, Reach: 1.2},
+	func(*builder, Layer) (activation, error) { return relu(), nil })
+
+var _ = numbers(Kind{Name: "bounded_relu", Help: "min(max(x, 0), bound)", Keys: []string{"bound"}, Also: []string{"brelu", "boundedrelu"},
+	Standard: Layer{Bound: 2}, gain: 2, Reach: 1.2},
+	func(b *builder, l Layer) (activation, error) {
+		if !(l.Bound > 0) || !finite(l.Bound) {
+			return activation{}, b.fault("bound", fmt.Sprintf("bound must be a finite number above 0, got %g", l.Bound), "2 to 4 are common choices")
+		}
+		return boundedReLU(float32(l.Bound)), nil
+	})
+
+var _ = numbers(Kind{Name: "tanh", Help: "tanh(x)", gain: 1, Reach: 0.6},
+	func(*builder, Layer) (activation, error) { return hyperbolicTangent(), nil })
+
+var _ = numbers(Kind{Name: "sigmoid", Help: "1/(1+e^-x)", gain: 1, Reach: 0.6},
+	func(*builder, Layer) (activation, error) { return sigmoid(), nil })
+
+// The standard form equals tanh.
+var _ = numbers(Kind{Name: "tempered_sigmoid", Help: "scale/(1+e^(-temperature*x)) - offset", Keys: []string{"scale", "temperature", "offset"},
+	Also: []string{"temperedsigmoid"}, Standard: Layer{Scale: 2, Temperature: 2, Offset: 1}, gain: 1, Reach: 0.6},
+	func(b *builder, l Layer) (activation, error) {
+		if !(l.Scale > 0 && l.Temperature > 0) || !finite(l.Scale) || !finite(l.Temperature) || !finite(l.Offset) {
+			return activation{}, b.fault("scale", "scale and temperature must be finite numbers above 0", "2, 2 and offset 1 are tanh")
+		}
+		return temperedSigmoid(float32(l.Scale), float32(l.Temperature), float32(l.Offset)), nil
+	})
 
 // activation applies f to each number of x (n×d), y = f(x) (n×d). Every f here has
 // a derivative that is a function of y, so x need not be kept.
@@ -82,11 +128,3 @@ func temperedSigmoid(scale, temperature, offset float32) activation {
 		},
 	}
 }
-
-// identity hands x on: it stands for flatten too, since a row-major image is
-// already the vector of its numbers.
-type identity struct{}
-
-func (identity) forward(_ *call, _ *state, x []float32) []float32   { return x }
-func (identity) backward(_ *call, _ *state, dy []float32) []float32 { return dy }
-func (identity) memory(_, _ bool) int                               { return 0 }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -27,6 +28,8 @@ type affine struct {
 	// shared says that another layer holds the parameters.
 	shared bool
 }
+
+func (f affine) linear() affine { return f }
 
 func (f *affine) weights() int { return f.groups * f.m * f.n }
 func (f *affine) biases() int  { return f.groups * f.n }
@@ -111,4 +114,46 @@ func (f *affine) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
 		}
 		clear(b)
 	}
+}
+
+// affine gives f its places in the vectors of parameters, those of layer share if
+// that is not 0.
+func (b *builder) affine(f affine, share int, info *LayerInfo) (affine, error) {
+	switch f.part {
+	case TrainAll, TrainBias, TrainNone:
+	default:
+		return f, b.fault("trainable", fmt.Sprintf("trainable is %q", f.part), "write true, false or bias")
+	}
+	if tooMany(f.m+1, f.n, f.groups) {
+		return f, b.fault("", fmt.Sprintf("the layer has more than %d parameters", maxNumbers), "make it smaller")
+	}
+	if share != 0 {
+		return b.share(f, share)
+	}
+	f.block, f.frozen = b.net.trainable, b.frozen
+	info.Parameters, info.Trainable = f.weights()+f.biases(), f.trained()
+	return f, nil
+}
+
+// share gives f the parameters of layer number.
+func (b *builder) share(f affine, number int) (affine, error) {
+	refuse := func(reason string) (affine, error) {
+		return f, b.fault("share", reason, "name an earlier layer of the same kind and sizes")
+	}
+	if number < 1 || number >= b.layer {
+		return refuse(fmt.Sprintf("share is %d, which is no layer before it", number))
+	}
+	own, other := b.spec[b.layer-1], b.spec[number-1]
+	if f.part != TrainAll {
+		return f, b.fault("trainable", "it shares its parameters", "write trainable in layer "+fmt.Sprint(number))
+	}
+	var g affine
+	if o, ok := b.net.ops[number-1].(linear); ok {
+		g = o.linear()
+	}
+	if own.Kind != other.Kind || g.m != f.m || g.n != f.n || g.groups != f.groups || own.StandardizeWeights != other.StandardizeWeights {
+		return refuse(fmt.Sprintf("it does not have the weights of layer %d", number))
+	}
+	f.part, f.block, f.frozen, f.shared = g.part, g.block, g.frozen, true
+	return f, nil
 }

@@ -7,6 +7,11 @@ import (
 	"pawl/core/gradient"
 )
 
+var _ = register(Kind{
+	Name: "batch_norm", Help: "mean 0 and variance 1 of each channel over a batch: public data only", Keys: []string{"trainable"}, Also: []string{"batchnorm", "batchnorm1d", "batchnorm2d", "batchnormalization"},
+	Role: Scales, Reach: 1, build: (*builder).norm, output: fresh,
+})
+
 // batchMomentum is the weight of a microbatch in the running statistics.
 const batchMomentum = 0.1
 
@@ -83,6 +88,14 @@ func (r *running) settle(mean, variance []float32) {
 func (l *batchNorm) statistics(frozen []float32) (mean, variance []float32) {
 	return frozen[l.frozen:][:l.d], frozen[l.frozen+l.d:][:l.d]
 }
+
+func (l *batchNorm) unsettled() {}
+
+func (l *batchNorm) mixes() string {
+	return "batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip"
+}
+
+func (l *batchNorm) settle(n *Net) { l.running.settle(l.statistics(n.frozen)) }
 
 func (l *batchNorm) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
 	l.scaling.draw(n, gain, params, rng)

@@ -5,27 +5,23 @@ import (
 	"math"
 )
 
-// normalize maps x (n×d) to scale·x/‖x‖ of each example, y (n×d), rows of one norm. An
-// example of zeros stays zero. It stands before the first trainable layer, so it has
-// no backward pass.
-type normalize struct {
-	d     int
-	scale float64
-}
+var _ = register(Kind{
+	Name: "centre", Help: "each example less a released mean, at one norm", Keys: []string{"scale"}, Role: FrontEnd, build: (*builder).centre,
+	Front: &Front{Word: "centre", Layers: one(Layer{Kind: "centre"})},
+})
 
-func (l *normalize) forward(c *call, s *state, x []float32) []float32 {
-	y := grow(&s.y, len(x))
-	copy(y, x)
-	for i := 0; i < len(y); i += l.d {
-		row := y[i : i+l.d]
-		divide(row, 0, math.Sqrt(squares(row, 0))/l.scale)
+func (b *builder) centre(l Layer, info *LayerInfo) (op, error) {
+	switch {
+	case b.waits:
+		return nil, b.fault("", "it is the second one that waits for a release", "one of centre and dp_pca: leave the others out")
+	case !b.hasUnitRows():
+		return nil, b.fault("", "its inputs need a public bound: rows of norm 1", "put normalize before it")
 	}
-	return y
+	b.waits = true
+	scale, err := b.rowNorm(l)
+	info.Parameters = b.shape.Size()
+	return &centre{d: b.shape.Size(), scale: scale, frozen: b.frozen}, err
 }
-
-func (l *normalize) backward(*call, *state, []float32) []float32 { return nil }
-
-func (l *normalize) memory(_, _ bool) int { return l.d }
 
 // centre maps x (n×d) to scale·(x − μ)/‖x − μ‖ of each example, y (n×d), where μ is a
 // vector that somebody has released: the mean of the training inputs at its own
@@ -41,6 +37,8 @@ type centre struct {
 }
 
 func (l *centre) mean(frozen []float32) []float32 { return frozen[l.frozen : l.frozen+l.d] }
+
+func (l *centre) unsettled() {}
 
 func (l *centre) forward(c *call, s *state, x []float32) []float32 {
 	mean := l.mean(c.net.frozen)

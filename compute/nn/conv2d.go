@@ -1,6 +1,17 @@
 package nn
 
-import "pawl/compute/kernel"
+import (
+	"fmt"
+
+	"pawl/compute/kernel"
+)
+
+var _ = register(Kind{
+	Name: "conv2d", Help: "a convolution of images, in groups",
+	Keys: []string{"filters", "kernel", "stride", "padding", "groups", "standardize_weights", "share", "trainable"},
+	Also: []string{"conv", "convolution"}, Role: Weights, Reach: 1, build: (*builder).conv2d, output: fresh,
+	positions: func(l LayerInfo) int { return l.Output.Height * l.Output.Width },
+})
 
 // conv2d maps images x (n×H×W×C) to y (n×H'×W'×F). Group g convolves the channels
 // [g·C/groups, (g+1)·C/groups) to the filters [g·F/groups, (g+1)·F/groups).
@@ -94,4 +105,44 @@ func collect(own, all []float32, width, lo, n int) {
 	for i, j := lo, 0; j < len(own); i, j = i+width, j+n {
 		copy(own[j:j+n], all[i:i+n])
 	}
+}
+
+func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
+	stride, groups := max(l.Stride, 1), max(l.Groups, 1)
+	in := b.shape
+	switch {
+	case l.Filters < 1:
+		return nil, b.fault("filters", fmt.Sprintf("filters must be at least 1, got %d", l.Filters), "give the number of output channels")
+	case l.Kernel < 1:
+		return nil, b.fault("kernel", fmt.Sprintf("kernel must be at least 1, got %d", l.Kernel), "3 is a common choice")
+	case l.Stride < 0 || l.Stride > maxNumbers:
+		return nil, b.fault("stride", fmt.Sprintf("stride must be at least 1 and no larger than an image, got %d", l.Stride), "leave it out for 1")
+	case l.Padding != "" && l.Padding != "valid" && l.Padding != "same":
+		return nil, b.fault("padding", fmt.Sprintf("padding is %q", l.Padding), "write valid or same")
+	case l.Groups < 0 || in.Channels%groups != 0 || l.Filters%groups != 0:
+		return nil, b.fault("groups", fmt.Sprintf("%d groups divide neither evenly: %d channels, %d filters", l.Groups, in.Channels, l.Filters),
+			"use a number that divides both")
+	}
+	same := l.Padding == "same"
+	if err := b.fits("kernel", l.Kernel, same); err != nil {
+		return nil, err
+	}
+	m := l.Kernel * l.Kernel * (in.Channels / groups)
+	if tooMany(l.Kernel, l.Kernel, in.Channels, l.Filters/groups) {
+		return nil, b.fault("", fmt.Sprintf("the layer has more than %d parameters", maxNumbers), "make it smaller")
+	}
+	w := newWindow(in, l.Kernel, stride, l.Filters, same)
+	info.Output = w.out
+	if tooMany(w.out.Height, w.out.Width, w.out.Channels) || tooMany(w.positions(), m, groups) {
+		return nil, b.fault("filters", "one example takes more than 1 GiB here", "make the layer smaller or the stride larger")
+	}
+	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, l.Share, info)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newConv2d(f, w)
+	if err == nil {
+		c.standard = l.StandardizeWeights
+	}
+	return c, err
 }

@@ -1,6 +1,24 @@
 package nn
 
-import "pawl/compute/kernel"
+import (
+	"fmt"
+	"math"
+
+	"pawl/compute/kernel"
+)
+
+var _ = register(Kind{
+	Name: "dense", Help: "a linear map with bias", Keys: []string{"units", "share", "trainable"}, Also: []string{"linear", "fc"},
+	Role: Weights, Reach: 1, build: (*builder).dense, overTime: true, output: fresh,
+	positions: func(l LayerInfo) int { return l.Output.Height },
+	rows: func(l LayerInfo, reach float64) float64 {
+		m := l.Input.Size()
+		if l.Output.Height > 1 { // of each step of a sequence
+			m = l.Input.Channels
+		}
+		return reach * math.Sqrt(float64(m))
+	},
+})
 
 // denseLayer maps x (n×in) to y = x·W + b (n×units), W in×units; of a sequence, each
 // time step.
@@ -43,4 +61,18 @@ func (d *denseLayer) backward(c *call, s *state, dy []float32) []float32 {
 
 func (d *denseLayer) memory(_, wantInput bool) int {
 	return d.t * (d.n + when(wantInput, d.m) + when(d.part == TrainBias, 1))
+}
+
+func (b *builder) dense(l Layer, info *LayerInfo) (op, error) {
+	if l.Units < 1 {
+		return nil, b.fault("units", fmt.Sprintf("units must be at least 1, got %d", l.Units), "give the number of outputs of the layer")
+	}
+	f := affine{t: 1, m: b.shape.Size(), n: l.Units, groups: 1, part: l.Trainable}
+	info.Output = Vector(l.Units)
+	if b.sequence {
+		f.t, f.m, f.ragged = b.shape.Height, b.shape.Channels, true
+		info.Output = Shape{f.t, 1, f.n}
+	}
+	f, err := b.affine(f, l.Share, info)
+	return &denseLayer{f}, err
 }

@@ -6,6 +6,12 @@ import (
 	"math"
 )
 
+var _ = register(Kind{
+	Name: "dp_pca", Help: "principal components from a release that is paid for", Keys: []string{"coefficients", "bound", "mode"}, Role: FrontEnd,
+	build: (*builder).releasedPCA,
+	Front: &Front{Word: "dp-pca", Count: true, Layers: func(k int, _ string) []Layer { return []Layer{{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: k}} }},
+})
+
 // releasedPCA is pca whose mean and components come from a release that was paid for:
 // x (n×d) becomes (x − μ)·B, divided by the example's root mean square, so that its norm
 // is √k. It stands behind the frozen prefix, since it is known only after the inputs
@@ -15,6 +21,8 @@ type releasedPCA struct {
 	pca
 	spec Released
 }
+
+func (*releasedPCA) unsettled() {}
 
 // Released is what a dp_pca layer waits for.
 type Released struct {

@@ -1,5 +1,21 @@
 package nn
 
+import "fmt"
+
+var _ = register(Kind{
+	Name: "dropout", Help: "numbers cleared at random in training", Keys: []string{"rate"}, overTime: true,
+	build: func(b *builder, l Layer, _ *LayerInfo) (op, error) {
+		if !(l.Rate >= 0 && l.Rate < 1) {
+			return nil, b.fault("rate", fmt.Sprintf("rate must lie in [0, 1), got %g", l.Rate), "0.2 is a common choice")
+		}
+		d := &dropout{d: b.shape.Size(), rate: l.Rate}
+		if b.sequence {
+			d.d, d.length = b.shape.Channels, b.shape.Height
+		}
+		return d, nil
+	},
+})
+
 // dropout clears each number of x (n×d) with probability rate and divides the
 // others by 1 − rate, so that the mean stays. Masks are a function of the
 // example's seed, the layer and the position alone: they do not depend on the

@@ -1,10 +1,17 @@
 package nn
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"pawl/core/gradient"
 )
+
+var _ = register(Kind{
+	Name: "embedding", Help: "a vector for each token of a text", Keys: []string{"vocabulary", "units", "trainable"}, Also: []string{"embed"},
+	Role: Weights, Reach: 1, gain: 1, build: (*builder).embedding, sequence: always, output: fresh,
+	positions: func(LayerInfo) int { return 0 },
+})
 
 // embedding maps sequences of tokens x (n×(1+length), see Tokens) to their vectors,
 // y (rows×d): the rows of W (tokens×d) that the tokens name. A length that is no
@@ -67,4 +74,32 @@ func (l *embedding) draw(n *Net, _ float64, params []float32, rng *rand.Rand) {
 	for i := range w {
 		w[i] = float32(rng.NormFloat64())
 	}
+}
+
+func (b *builder) embedding(l Layer, info *LayerInfo) (op, error) {
+	in := b.shape
+	length := in.Size() - 1
+	switch {
+	case l.Trainable == TrainBias:
+		return nil, b.fault("trainable", "its bias cannot be trained alone", "write true or false")
+	case len(b.net.ops) > 0:
+		return nil, b.fault("", "it is not the first layer", "tokens are read from the inputs as they are: put it first")
+	case !(in.Height == 1 && in.Width == 1 && length >= 1 && length <= maxLength):
+		return nil, b.fault("", fmt.Sprintf("%s is no sequence of tokens", in), "give the input as 1 + the largest number of tokens")
+	case l.Vocabulary < 1 || l.Vocabulary > 1<<24:
+		return nil, b.fault("vocabulary", fmt.Sprintf("vocabulary must lie in 1 to %d, got %d", 1<<24, l.Vocabulary), "give the number of different tokens")
+	case l.Units < 1:
+		return nil, b.fault("units", fmt.Sprintf("units must be at least 1, got %d", l.Units), "50 is a common choice")
+	case tooMany(l.Vocabulary, l.Units) || tooMany(length, l.Units):
+		return nil, b.fault("units", fmt.Sprintf("the layer has more than %d numbers", maxNumbers), "make it smaller")
+	}
+	info.Output = Shape{length, 1, l.Units}
+	info.Parameters = l.Vocabulary * l.Units
+	e := &embedding{length: length, tokens: l.Vocabulary, d: l.Units, part: l.Trainable, block: b.net.trainable}
+	if l.Trainable == TrainAll {
+		info.Trainable = info.Parameters
+	} else {
+		e.block = b.frozen
+	}
+	return e, nil
 }

@@ -3,6 +3,7 @@ package nn
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,15 +45,6 @@ var elsewhere = map[string][2]string{
 	"softmax": {"softmax is part of the loss", "end with a dense layer with one unit for each class"},
 }
 
-// names maps what other libraries call a kind to ours.
-var names = map[string]string{
-	"linear": "dense", "fc": "dense", "conv": "conv2d", "convolution": "conv2d", "maxpool": "max_pool", "maxpool2d": "max_pool",
-	"avgpool": "avg_pool", "avgpool2d": "avg_pool", "averagepool": "avg_pool", "brelu": "bounded_relu", "boundedrelu": "bounded_relu",
-	"standardise": "standardize", "batchnorm": "batch_norm", "instancenorm": "instance_norm", "instancenorm2d": "instance_norm",
-	"skip": "residual", "shortcut": "residual", "embed": "embedding", "globalaveragepooling1d": "mean_over_time", "batchnorm1d": "batch_norm", "batchnorm2d": "batch_norm",
-	"batchnormalization": "batch_norm", "groupnorm": "group_norm", "layernorm": "layer_norm", "temperedsigmoid": "tempered_sigmoid",
-}
-
 func plainName(kind string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(kind))
 }
@@ -61,7 +53,12 @@ func plainName(kind string) string {
 func unknownKind(layer int, kind string) error {
 	e := &LayerError{Layer: layer, Kind: kind, Key: "kind"}
 	plain := plainName(kind)
-	ours := names[plain]
+	ours := ""
+	for _, k := range Kinds() {
+		if slices.Contains(kinds[k].Also, plain) {
+			ours = k
+		}
+	}
 	if ours == "" {
 		for k := range elsewhere {
 			if plainName(k) == plain {
@@ -119,4 +116,20 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// instead is what to write in place of a layer that does not go with shape.
+func instead(shape Shape) string {
+	switch {
+	case shape.Height > 1 && shape.Width == 1:
+		return "put lstm, gru or mean_over_time before it"
+	case shape.Height == 1 && shape.Width == 1:
+		return "use layer_norm, which treats each example by itself"
+	}
+	for groups := min(32, shape.Channels/2); groups > 1; groups-- {
+		if shape.Channels%groups == 0 {
+			return fmt.Sprintf("use group_norm, which treats each example by itself, with groups that divide the %d channels, such as %d", shape.Channels, groups)
+		}
+	}
+	return "use layer_norm or group_norm, which treat each example by itself"
 }

@@ -6,6 +6,25 @@ import (
 	"pawl/compute/kernel"
 )
 
+var _ = register(overSteps("gru", "gated recurrent units over a sequence", (*builder).gru))
+
+func (b *builder) gru(l Layer, info *LayerInfo) (op, error) {
+	r, err := b.recurrent(l, info)
+	if err != nil {
+		return nil, err
+	}
+	x, err := b.affine(affine{t: r.length, m: r.e, n: 3 * r.h, groups: 1, part: l.Trainable, ragged: true}, 0, info)
+	if err != nil {
+		return nil, err
+	}
+	// The second matrix lies behind the first in the vector that holds both.
+	first := *info
+	h, err := b.affine(affine{t: r.length, m: r.h, n: 3 * r.h, groups: 1, part: l.Trainable, ragged: true}, 0, info)
+	h.block, h.frozen = h.block+first.Trainable, h.frozen+first.Parameters-first.Trainable
+	info.Parameters, info.Trainable = info.Parameters+first.Parameters, info.Trainable+first.Trainable
+	return &gru{recurrent: r, x: x, h: h}, err
+}
+
 // gru is two matrices with biases, W_x (e×3h) and W_h (h×3h), at every step t of a
 // sequence: with the parts r, z and n of p = x_t W_x + b_x and q = h_{t−1} W_h + b_h,
 //

@@ -6,6 +6,17 @@ import (
 	"pawl/compute/kernel"
 )
 
+var _ = register(overSteps("lstm", "long short-term memory over a sequence", (*builder).lstm))
+
+func (b *builder) lstm(l Layer, info *LayerInfo) (op, error) {
+	r, err := b.recurrent(l, info)
+	if err != nil {
+		return nil, err
+	}
+	f, err := b.affine(affine{t: r.length, m: r.e + r.h, n: 4 * r.h, groups: 1, part: l.Trainable, ragged: true}, 0, info)
+	return &lstm{r, f}, err
+}
+
 // lstm is one matrix W ((e+h)×4h) with bias, at every step t of a sequence:
 //
 //	(i, f, g, o) = (σ, σ, tanh, σ)(x_t W_x + h_{t−1} W_h + b)

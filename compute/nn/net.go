@@ -50,23 +50,6 @@ type LayerInfo struct {
 	gain float64
 }
 
-// Positions is how often an example uses a layer's weights: once, or for each output
-// pixel of a convolution, or each step of the longest text; never for an embedding,
-// which is looked up.
-func (l LayerInfo) Positions() int {
-	switch {
-	case l.Kind == "embedding":
-		return 0
-	case l.Kind == "conv2d":
-		return l.Output.Height * l.Output.Width
-	case l.Kind == "lstm" || l.Kind == "gru":
-		return l.Input.Height
-	case l.Kind == "dense":
-		return l.Output.Height
-	}
-	return 1
-}
-
 // Layers describes the layers in order.
 func (n *Net) Layers() []LayerInfo { return slices.Clone(n.layers) }
 
@@ -98,8 +81,8 @@ func (n *Net) Frozen() []float32 {
 // settle brings running statistics up to date.
 func (n *Net) settle() {
 	for _, o := range n.ops {
-		if o, ok := o.(*batchNorm); ok {
-			o.running.settle(o.statistics(n.frozen))
+		if o, ok := o.(mixer); ok {
+			o.settle(n)
 		}
 	}
 }
@@ -171,10 +154,8 @@ func (n *Net) forward(w *worker, x []float32, lo, hi int) []float32 {
 // PerExample says whether all layers treat examples apart; see gradient.Network.
 func (n *Net) PerExample() error {
 	for i, o := range n.ops {
-		if _, ok := o.(*batchNorm); ok {
-			return &LayerError{Layer: i + 1 + n.skipped, Kind: n.layers[i].Kind,
-				Reason:  "batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip",
-				Instead: instead(n.layers[i].Input)}
+		if m, ok := o.(mixer); ok {
+			return &LayerError{Layer: i + 1 + n.skipped, Kind: n.layers[i].Kind, Reason: m.mixes(), Instead: instead(n.layers[i].Input)}
 		}
 	}
 	return nil
@@ -263,36 +244,9 @@ func (n *Net) Behind(k int) *Net {
 func (n *Net) link() {
 	n.joins = make([][]int, len(n.ops))
 	for i, o := range n.ops {
-		if r, ok := o.(residual); ok {
-			n.joins[i-r.back] = append(n.joins[i-r.back], i)
+		if j, ok := o.(joiner); ok {
+			n.joins[i-j.summand()] = append(n.joins[i-j.summand()], i)
 		}
-	}
-}
-
-// gains gives each layer the variance of its weights from the activation that
-// follows it: 2 before the rectifiers, which halve it (He et al.,
-// arXiv:1502.01852), else 1 (LeCun et al., Efficient BackProp, 1998). A net of one
-// layer is convex and has no symmetry to break: it starts at 0.
-func (n *Net) gains(layers []Layer) {
-	gain := 1.0
-	var weighted []int
-	for i, l := range slices.Backward(layers) {
-		switch l.Kind {
-		case "relu", "bounded_relu":
-			gain = 2
-		case "tanh", "sigmoid", "tempered_sigmoid", "identity":
-			gain = 1
-		case "lstm", "gru", "embedding":
-			n.layers[i].gain, gain = 1, 1
-			weighted = append(weighted, i)
-		case "dense", "conv2d":
-			n.layers[i].gain = gain
-			gain = 1
-			weighted = append(weighted, i)
-		}
-	}
-	if len(weighted) == 1 {
-		n.layers[weighted[0]].gain = 0
 	}
 }
 

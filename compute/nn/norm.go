@@ -1,11 +1,27 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"pawl/core/gradient"
 )
+
+var _ = register(Kind{
+	Name: "layer_norm", Help: "mean 0 and variance 1 over all numbers of an example, then a scale and a shift", Keys: []string{"trainable"}, Also: []string{"layernorm"},
+	Role: Scales, Reach: 1, build: (*builder).norm, output: fresh, overTime: true,
+})
+
+var _ = register(Kind{
+	Name: "group_norm", Help: "mean 0 and variance 1 over each group of channels of an example, then a scale and a shift", Keys: []string{"groups", "trainable"}, Also: []string{"groupnorm"},
+	Role: Scales, Reach: 1, build: (*builder).norm, output: fresh,
+})
+
+var _ = register(Kind{
+	Name: "instance_norm", Help: "mean 0 and variance 1 over each channel of an example, then a scale and a shift", Keys: []string{"trainable"}, Also: []string{"instancenorm", "instancenorm2d"},
+	Role: Scales, Reach: 1, build: (*builder).norm, output: fresh,
+})
 
 // smallVariance is added to variances, as elsewhere.
 const smallVariance = 1e-5
@@ -195,4 +211,35 @@ func (l *norm) memory(_, wantInput bool) int {
 		units = l.in.Height
 	}
 	return 2*l.in.Size() + units*l.d + when(wantInput, l.in.Size())
+}
+
+func (b *builder) norm(l Layer, info *LayerInfo) (op, error) {
+	s := scaling{d: b.shape.Channels, part: l.Trainable, block: b.net.trainable}
+	groups := 1
+	switch {
+	case l.Trainable == TrainBias:
+		return nil, b.fault("trainable", "its shift cannot be trained alone", "write true or false")
+	case l.Kind == "group_norm":
+		if groups = l.Groups; groups < 1 || s.d%groups != 0 {
+			return nil, b.fault("groups", fmt.Sprintf("%d groups do not divide %d channels", groups, s.d), instead(b.shape))
+		}
+	case l.Kind == "instance_norm":
+		groups = s.d
+	}
+	if l.Kind != "layer_norm" && b.sequence || b.shape.Height*b.shape.Width*s.d/groups == 1 {
+		return nil, b.fault("", "one number has no deviation", "leave it out, or use layer_norm on more numbers")
+	}
+	info.Parameters = 2 * s.d
+	if l.Trainable == TrainAll {
+		info.Trainable = info.Parameters
+	} else {
+		s.block = b.frozen
+	}
+	if l.Kind != "batch_norm" {
+		return &norm{scaling: s, in: b.shape, groups: groups, ragged: b.sequence}, nil
+	}
+	// Mean and variance lie behind what is frozen of scale and shift.
+	frozen := b.frozen + info.Parameters - info.Trainable
+	info.Parameters += 2 * s.d
+	return &batchNorm{scaling: s, in: b.shape, frozen: frozen, running: &running{}}, nil
 }

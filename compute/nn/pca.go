@@ -7,6 +7,23 @@ import (
 	"pawl/compute/kernel"
 )
 
+var _ = register(Kind{
+	Name: "pca", Help: "principal components that nobody paid for: public data only", Keys: []string{"coefficients"}, Role: FrontEnd, build: (*builder).pca,
+	Front: &Front{Word: "pca", Count: true, Searched: true, Layers: one(Layer{Kind: "pca"})},
+})
+
+func (b *builder) pca(l Layer, info *LayerInfo) (op, error) {
+	if len(b.net.ops) > 0 {
+		return nil, b.fault("", "it is not the first layer", "components are fitted on the inputs as they are: put it first")
+	}
+	if err := b.checkCoefficients(l, "64 is a common choice"); err != nil {
+		return nil, err
+	}
+	size := b.shape.Size()
+	info.Output, info.Parameters = Vector(l.Coefficients), size+size*l.Coefficients
+	return &pca{d: size, k: l.Coefficients, frozen: b.frozen}, nil
+}
+
 // pca maps images x (n×d) to y (n×k): (x − μ)·B, divided by the example's root mean
 // square like dct's, so that its norm is √k. μ and the columns of B are the mean and the
 // first principal components of training rows that somebody has looked at: published

@@ -1,6 +1,25 @@
 package nn
 
-import "pawl/compute/kernel"
+import (
+	"fmt"
+
+	"pawl/compute/kernel"
+)
+
+var _ = register(Kind{
+	Name: "max_pool", Help: "the largest number of each window and channel", Keys: []string{"size", "stride"}, Also: []string{"maxpool", "maxpool2d"},
+	build: (*builder).pool, output: fresh,
+})
+
+var _ = register(Kind{
+	Name: "avg_pool", Help: "the mean of each window and channel", Keys: []string{"size", "stride"}, Also: []string{"avgpool", "avgpool2d", "averagepool"},
+	build: (*builder).pool, output: fresh,
+})
+
+var _ = register(Kind{
+	Name: "pool2x2", Help: "the largest or the mean of four pixels", Keys: []string{"mode"}, build: (*builder).pool, output: fresh,
+	Front: &Front{Word: "pool", Choices: []string{"max", "mean"}, Searched: true, Layers: one(Layer{Kind: "pool2x2"})},
+})
 
 // maxPool maps x (n×H×W×C) to the largest value of each window and channel, y
 // (n×H'×W'×C). Windows without padding; the first of equal values gets the whole
@@ -109,4 +128,33 @@ func (l *avgPool) backward(c *call, s *state, dy []float32) []float32 {
 
 func (l *avgPool) memory(_, wantInput bool) int {
 	return l.out.Size() + when(wantInput, l.in.Size())
+}
+
+func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
+	size, stride, mean := l.Size, l.Stride, l.Kind == "avg_pool"
+	key := "size"
+	if l.Kind == "pool2x2" {
+		size, stride, mean, key = 2, 2, l.Mode == "mean", ""
+		if l.Mode != "mean" && l.Mode != "max" {
+			return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write mean or max")
+		}
+	}
+	if stride == 0 {
+		stride = size
+	}
+	switch {
+	case size < 1:
+		return nil, b.fault("size", fmt.Sprintf("size must be at least 1, got %d", size), "2 is a common choice")
+	case stride < 1 || stride > maxNumbers:
+		return nil, b.fault("stride", fmt.Sprintf("stride must be at least 1 and no larger than an image, got %d", stride), "leave it out for the size of the window")
+	}
+	if err := b.fits(key, size, false); err != nil {
+		return nil, err
+	}
+	w := newWindow(b.shape, size, stride, b.shape.Channels, false)
+	info.Output = w.out
+	if mean {
+		return &avgPool{w}, nil
+	}
+	return &maxPool{w}, nil
 }

@@ -1,13 +1,21 @@
 package nn
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
 
 	"pawl/compute/kernel"
 )
+
+var _ = register(Kind{
+	Name: "random", Help: "random projections with a public seed", Keys: []string{"coefficients", "seed"}, Role: FrontEnd, build: (*builder).random,
+	Front: &Front{Word: "random", Count: true, Layers: func(k int, _ string) []Layer {
+		// Rows of one norm on both sides: the step rule counts on it. Any public seed would
+		// do, and this one stays the same.
+		return []Layer{{Kind: "standardize"}, {Kind: "random", Coefficients: k, Seed: 1}, {Kind: "standardize"}}
+	}},
+})
 
 // random maps x (n×d) to y = x·S/√k (n×k), where the d×k entries of S are +1 or −1 by
 // a fair coin whose seed is public and part of the model. It depends on no data and
@@ -25,10 +33,10 @@ type random struct {
 
 func (b *builder) random(l Layer, info *LayerInfo) (op, error) {
 	d := b.shape.Size()
-	switch {
-	case l.Coefficients < 1 || l.Coefficients > d:
-		return nil, b.fault("coefficients", fmt.Sprintf("coefficients must lie in 1 to %d, got %d", d, l.Coefficients), "a projection to more numbers than it has adds none")
-	case tooMany(d, l.Coefficients):
+	if err := b.checkCoefficients(l, "a projection to more numbers than it has adds none"); err != nil {
+		return nil, err
+	}
+	if tooMany(d, l.Coefficients) {
 		return nil, b.fault("coefficients", "the projection takes more than 1 GiB here", "use fewer coefficients, or pool the image first")
 	}
 	info.Output = Vector(l.Coefficients)

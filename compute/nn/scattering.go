@@ -8,6 +8,11 @@ import (
 	"pawl/compute/scatter"
 )
 
+var _ = register(Kind{
+	Name: "scatter", Help: "scattering features of an image, rows of norm 1 at most", Keys: []string{"mode"}, Role: FrontEnd, build: (*builder).scatter,
+	unitRows: always, Front: &Front{Word: "scatter", Searched: true, Layers: one(Layer{Kind: "scatter"})},
+})
+
 // scattering maps images x (n×H×W×C) to their scattering features, rows of norm 1 at
 // most (package scatter). It depends on no data and stands before the first trainable
 // layer, so it has no backward pass.

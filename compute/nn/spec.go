@@ -3,6 +3,8 @@ package nn
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -114,54 +116,20 @@ func (s Spec) Validate() error {
 }
 
 func (l Layer) validate(number int) error {
-	known, ok := keys[l.Kind]
+	k, ok := kinds[l.Kind]
 	if !ok {
 		return unknownKind(number, l.Kind)
 	}
-	for _, k := range l.given() {
-		if !slices.Contains(known, k) {
+	for _, key := range l.given() {
+		if !slices.Contains(k.Keys, key) {
 			takes := "it takes none"
-			if len(known) > 0 {
-				takes = "it takes " + strings.Join(known, ", ")
+			if len(k.Keys) > 0 {
+				takes = "it takes " + strings.Join(k.Keys, ", ")
 			}
-			return &LayerError{Layer: number, Kind: l.Kind, Key: k, Reason: fmt.Sprintf("%q has no meaning here", k), Instead: takes}
+			return &LayerError{Layer: number, Kind: l.Kind, Key: key, Reason: fmt.Sprintf("%q has no meaning here", key), Instead: takes}
 		}
 	}
 	return nil
-}
-
-// keys lists for each kind the fields that it reads.
-var keys = map[string][]string{
-	"dense":            {"units", "share", "trainable"},
-	"conv2d":           {"filters", "kernel", "stride", "padding", "groups", "standardize_weights", "share", "trainable"},
-	"embedding":        {"vocabulary", "units", "trainable"},
-	"lstm":             {"units", "mode", "trainable"},
-	"gru":              {"units", "mode", "trainable"},
-	"mean_over_time":   {},
-	"residual":         {"from"},
-	"layer_norm":       {"trainable"},
-	"group_norm":       {"groups", "trainable"},
-	"instance_norm":    {"trainable"},
-	"batch_norm":       {"trainable"},
-	"max_pool":         {"size", "stride"},
-	"avg_pool":         {"size", "stride"},
-	"pool2x2":          {"mode"},
-	"dct":              {"coefficients"},
-	"pca":              {"coefficients"},
-	"dp_pca":           {"coefficients", "bound", "mode"},
-	"random":           {"coefficients", "seed"},
-	"standardize":      {},
-	"scatter":          {"mode"},
-	"normalize":        {"scale"},
-	"centre":           {"scale"},
-	"flatten":          {},
-	"dropout":          {"rate"},
-	"identity":         {},
-	"relu":             {},
-	"bounded_relu":     {"bound"},
-	"tanh":             {},
-	"sigmoid":          {},
-	"tempered_sigmoid": {"scale", "temperature", "offset"},
 }
 
 // Without leaves out the layers that drop names, and keeps the references of the
@@ -190,7 +158,7 @@ func (s Spec) Behind(n int, layers ...Layer) Spec {
 	moved := func(reference int) int { return max(reference-n, 0) + len(layers) }
 	all := slices.Clone(layers)
 	for _, l := range s.Layers[n:] {
-		if l.Kind == "residual" {
+		if slices.Contains(kinds[l.Kind].Keys, "from") {
 			l.From = moved(l.From)
 		}
 		if l.Share > 0 {
@@ -202,50 +170,26 @@ func (s Spec) Behind(n int, layers ...Layer) Spec {
 	return s
 }
 
-// IsFrontEnd says whether layers of a kind have no backward pass, so that they stand
-// before the first trainable layer.
-func IsFrontEnd(kind string) bool {
-	switch kind {
-	case "dct", "pca", "dp_pca", "random", "scatter", "standardize", "normalize", "centre":
-		return true
-	}
-	return false
-}
-
-// Kinds lists the kinds of layers in alphabetical order.
-func Kinds() []string {
-	var all []string
-	for k := range keys {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// Activations lists the kinds that apply one function to each number.
-func Activations() []string {
-	return []string{"bounded_relu", "identity", "relu", "sigmoid", "tanh", "tempered_sigmoid"}
-}
-
-// Keys lists the fields, by their names in a file, that a kind reads.
-func Keys(kind string) []string { return slices.Clone(keys[kind]) }
-
 // given lists the fields of l that are set, by their names in a file.
 func (l Layer) given() []string {
 	var set []string
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"units", l.Units != 0}, {"vocabulary", l.Vocabulary != 0}, {"standardize_weights", l.StandardizeWeights}, {"from", l.From != 0},
-		{"share", l.Share != 0}, {"filters", l.Filters != 0}, {"kernel", l.Kernel != 0}, {"stride", l.Stride != 0},
-		{"groups", l.Groups != 0}, {"padding", l.Padding != ""}, {"size", l.Size != 0}, {"mode", l.Mode != ""},
-		{"rate", l.Rate != 0}, {"bound", l.Bound != 0}, {"scale", l.Scale != 0}, {"temperature", l.Temperature != 0},
-		{"offset", l.Offset != 0}, {"coefficients", l.Coefficients != 0}, {"seed", l.Seed != 0}, {"trainable", l.Trainable != TrainAll},
-	} {
-		if f.set {
-			set = append(set, f.name)
+	for name, v := range l.fields() {
+		if name != "kind" && !v.IsZero() {
+			set = append(set, name)
 		}
 	}
 	return set
+}
+
+// fields visits the fields of l by their names in a file.
+func (l Layer) fields() iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		v := reflect.ValueOf(l)
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+			if !yield(name, v.Field(i)) {
+				return
+			}
+		}
+	}
 }

@@ -1,5 +1,10 @@
 package nn
 
+import (
+	"fmt"
+	"math"
+)
+
 // window says which pixels each output position of a convolution or a pool sees.
 type window struct {
 	in, out      Shape
@@ -36,4 +41,24 @@ func (w *window) each(n int, visit func(at, corner int)) {
 			}
 		}
 	}
+}
+
+// fits refuses windows that are larger than the image.
+func (b *builder) fits(key string, size int, same bool) error {
+	side := min(b.shape.Height, b.shape.Width)
+	if size <= side {
+		return nil
+	}
+	if b.shape.Height == 1 && b.shape.Width == 1 {
+		return b.fault(key, fmt.Sprintf("a %d×%d window needs an image, but the input is %s", size, size, b.shape), "put it before flatten and dense, or give the input as height × width × channels")
+	}
+	// With "same" padding a window may reach beyond both ends of a small image.
+	if same && size <= math.MaxInt16 {
+		return nil
+	}
+	instead := fmt.Sprintf("use at most %d", side)
+	if key == "kernel" {
+		instead += ", or \"padding: same\""
+	}
+	return b.fault(key, fmt.Sprintf("a %d×%d window is larger than its input of %s", size, size, b.shape), instead)
 }

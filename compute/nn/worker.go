@@ -26,6 +26,24 @@ type drawn interface {
 	draw(n *Net, gain float64, params []float32, rng *rand.Rand)
 }
 
+// joiner is an op that adds to its input that of the op so many places before it.
+type joiner interface{ summand() int }
+
+// unsettled is an op whose results change after the inputs have been sealed: they cannot
+// be kept in place of the inputs.
+type unsettled interface{ unsettled() }
+
+// mixer is an op that mixes the examples of a batch, so that core must not clip them.
+type mixer interface {
+	// mixes says how, for a person.
+	mixes() string
+	// settle brings what it keeps in the frozen vector up to date.
+	settle(n *Net)
+}
+
+// linear is an op with one linear map, which others may share.
+type linear interface{ linear() affine }
+
 // when is v if yes, else 0.
 func when(yes bool, v int) int {
 	if yes {

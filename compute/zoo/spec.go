@@ -89,22 +89,16 @@ func (s Spec) Compile() (*nn.Net, error) {
 	return net, nil
 }
 
-// WithActivation puts one activation in place of every other one. A bounded_relu
-// takes Defaults.Bound, or 2; a tempered_sigmoid the form that equals tanh.
+// WithActivation puts one activation in place of every other one, in its standard form
+// (nn.Kind.Standard); one with a bound takes Defaults.Bound where that is given.
 func (s Spec) WithActivation(name string) (Spec, error) {
 	kinds := nn.Activations()
 	if !slices.Contains(kinds, name) {
 		return Spec{}, fmt.Errorf("no activation is called %q; there are %s", name, strings.Join(kinds, ", "))
 	}
-	l := nn.Layer{Kind: name}
-	switch name {
-	case "bounded_relu":
-		l.Bound = 2
-		if s.Defaults.Bound > 0 {
-			l.Bound = s.Defaults.Bound
-		}
-	case "tempered_sigmoid":
-		l.Scale, l.Temperature, l.Offset = 2, 2, 1
+	l := nn.KindOf(name).Standard
+	if l.Bound > 0 && s.Defaults.Bound > 0 {
+		l.Bound = s.Defaults.Bound
 	}
 	s.Network.Layers = slices.Clone(s.Network.Layers)
 	for i, old := range s.Network.Layers {
@@ -122,7 +116,7 @@ func (s Spec) WithActivation(name string) (Spec, error) {
 // 1: their norm is then about twice that of a tanh layer, and the step rule needs
 // half the step (Arous' net with bounded ReLU at ε 1.43: 96.8 % at a quarter of the
 // step for tanh, 95.6 % at all of it).
-func rectifies(activation string) bool { return activation == "relu" || activation == "bounded_relu" }
+func rectifies(activation string) bool { return nn.KindOf(activation).Reach > 1 }
 
 // WithFrontEnd puts front ends in place of those before the first layer that is none.
 // The stated counts and the radius, which were those of the other front end, are
@@ -130,7 +124,7 @@ func rectifies(activation string) bool { return activation == "relu" || activati
 func (s Spec) WithFrontEnd(layers ...nn.Layer) Spec {
 	n := 0
 	for _, l := range s.Network.Layers {
-		if !nn.IsFrontEnd(l.Kind) && l.Kind != "pool2x2" {
+		if nn.KindOf(l.Kind).Front == nil {
 			break
 		}
 		n++
@@ -174,11 +168,11 @@ func (s Spec) TrainLast(k int) Spec {
 		if k > 0 {
 			part = nn.TrainAll
 		}
-		switch l.Kind {
-		case "dense", "conv2d", "embedding", "lstm", "gru":
+		switch nn.KindOf(l.Kind).Role {
+		case nn.Weights:
 			s.Network.Layers[i].Trainable = part
 			k--
-		case "layer_norm", "group_norm", "instance_norm", "batch_norm":
+		case nn.Scales:
 			s.Network.Layers[i].Trainable = part
 		}
 	}
@@ -190,8 +184,7 @@ func (s Spec) TrainLast(k int) Spec {
 func (s Spec) LayersWithWeights() int {
 	n := 0
 	for _, l := range s.Network.Layers {
-		switch l.Kind {
-		case "dense", "conv2d", "embedding", "lstm", "gru":
+		if nn.KindOf(l.Kind).Role == nn.Weights {
 			n++
 		}
 	}
@@ -215,30 +208,13 @@ func (s Spec) Radius() (float64, error) {
 	if len(layers) == 1 {
 		return 1, nil
 	}
-	radius, share := 0.0, 1.0
+	radius, reach := 0.0, 1.0
 	for _, l := range layers {
-		switch l.Kind {
-		case "tanh", "sigmoid", "tempered_sigmoid":
-			share = 0.6
-		case "relu", "bounded_relu":
-			share = 1.2
-		case "dense":
-			if l.Trainable > 0 {
-				m := l.Input.Size()
-				if l.Output.Height > 1 { // of each step of a sequence
-					m = l.Input.Channels
-				}
-				radius = max(radius, share*math.Sqrt(float64(m)))
-			}
-			share = 1
-		case "conv2d", "embedding", "layer_norm", "group_norm", "instance_norm", "batch_norm":
-			share = 1
-		case "lstm", "gru":
-			if l.Trainable > 0 {
-				e, h := float64(l.Input.Channels), float64(l.Output.Channels)
-				radius = max(radius, math.Sqrt(share*share*e+0.36*h))
-			}
-			share = 0.6
+		if l.Trainable > 0 {
+			radius = max(radius, l.RowNorm(reach))
+		}
+		if own := nn.KindOf(l.Kind).Reach; own > 0 {
+			reach = own
 		}
 	}
 	if radius == 0 {

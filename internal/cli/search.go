@@ -140,7 +140,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.Float64Var(&f.epochs, "epochs", 0, "expected number of passes over the data (images)")
 	s.Float64Var(&f.clippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (images; default 0.5)")
 	s.StringVar(&f.optimizer, "optimizer", f.optimizer, "sgd, momentum, adam or adam-wosm (images)")
-	s.StringVar(&f.frontEnd, "front-end", "", "transform of images before the network: "+frontEnds+" (default dct:150 for fully connected networks)")
+	s.StringVar(&f.frontEnd, "front-end", "", "transform of images before the network: "+frontEnds()+" (default dct:150 for fully connected networks)")
 	s.IntVar(&f.augment, "augment", 0, "augmented variants per image whose gradients are averaged (images; default 2 for fully connected networks, else 1)")
 	s.IntVar(&f.shift, "shift", f.shift, "largest shift of an augmented variant, in pixels")
 	s.BoolVar(&f.trainFlags.published, "as-drawn", false, "keep dropout in networks (default: removed under noise)")

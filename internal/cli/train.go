@@ -138,7 +138,7 @@ The file is erased when the run ends.`,
 	s.IntVar(&f.shift, "shift", f.shift, "largest shift of an augmented variant, in pixels (default 2 with --augment)")
 	s.BoolVar(&f.flip, "flip", false, "also use mirrored variants")
 	s.IntVar(&f.trainLast, "train-last", 0, "train only the last N layers with parameters; the others stay random (random-weights training)")
-	s.StringVar(&f.frontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: dct:K, random:K, pool:max, pool:mean, scatter, dp-pca:K (charged), or pca:K with --as-published")
+	s.StringVar(&f.frontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: "+frontEnds()+" (dp-pca is charged; pca needs --as-published)")
 	s.BoolVar(&f.asPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
 	s.StringVar(&f.memory, "memory", f.memory, "working memory per step; does not change the result")
 	s.BoolVar(&f.nonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")

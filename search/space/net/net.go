@@ -90,12 +90,9 @@ func (b *builder) activation(absent string, names ...string) nn.Layer {
 	case !slices.Contains(nn.Activations(), kind):
 		b.fail("no activation is called %q; there are %s", kind, strings.Join(nn.Activations(), ", "))
 	}
-	l := nn.Layer{Kind: kind}
-	switch kind {
-	case "bounded_relu":
-		l.Bound = b.bound(2)
-	case "tempered_sigmoid":
-		l.Scale, l.Temperature, l.Offset = 2, 2, 1 // equals tanh
+	l := nn.KindOf(kind).Standard
+	if l.Bound > 0 {
+		l.Bound = b.bound(l.Bound)
 	}
 	return l
 }
@@ -150,17 +147,25 @@ func (b *builder) frontEnd() []nn.Layer {
 	if !ok {
 		return nil
 	}
-	switch name {
-	case "all":
-		return nil
-	case "pool":
-		return []nn.Layer{{Kind: "pool2x2", Mode: "max"}}
-	case "dct", "pca":
-		return []nn.Layer{{Kind: name, Coefficients: b.count("coefficients")}}
-	case "scatter":
-		return []nn.Layer{{Kind: name}}
+	words := []string{"all"}
+	for _, f := range nn.Fronts() {
+		if f.Searched {
+			if words = append(words, f.Word); f.Word != name {
+				continue
+			}
+			coefficients, choice := 0, ""
+			if f.Count {
+				coefficients = b.count("coefficients")
+			}
+			if len(f.Choices) > 0 {
+				choice = f.Choices[0]
+			}
+			return f.Layers(coefficients, choice)
+		}
 	}
-	b.fail("features is %q; there are all, pool, dct, pca, scatter", name)
+	if name != "all" {
+		b.fail("features is %q; there are %s", name, strings.Join(words, ", "))
+	}
 	return nil
 }
 

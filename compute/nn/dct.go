@@ -1,11 +1,20 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 	"sync"
 
 	"pawl/compute/kernel"
 )
+
+var _ = register(Kind{
+	Name: "dct", Help: "the lowest frequencies of an image", Keys: []string{"coefficients"}, Role: FrontEnd, build: (*builder).dct,
+	Front: &Front{Word: "dct", Count: true, Searched: true, Layers: one(Layer{Kind: "dct"})},
+})
+
+// maxSide bounds the images that dct takes: it keeps a table of side² cosines.
+const maxSide = 4096
 
 // dct maps images x (n×H×W×C) to y (n×k): of the orthonormal 2-D DCT-II of each
 // channel the k/C lowest frequencies, ordered by i+j and then by i, channel after
@@ -83,30 +92,6 @@ func (l *dct) backward(*call, *state, []float32) []float32 { return nil }
 
 func (l *dct) memory(_, _ bool) int { return l.k }
 
-// standardize maps x (n×d) to (x − mean)/deviation of the same example, y (n×d),
-// where deviation² is the mean of the squares. A constant example becomes zero.
-// It stands before the first trainable layer, so it has no backward pass.
-type standardize struct{ d int }
-
-func (l *standardize) forward(c *call, s *state, x []float32) []float32 {
-	y := grow(&s.y, len(x))
-	for i := 0; i < len(x); i += l.d {
-		row := y[i : i+l.d]
-		copy(row, x[i:i+l.d])
-		mean := 0.0
-		for _, v := range row {
-			mean += float64(v)
-		}
-		mean /= float64(l.d)
-		divide(row, mean, math.Sqrt(squares(row, mean)/float64(l.d)))
-	}
-	return y
-}
-
-func (l *standardize) backward(*call, *state, []float32) []float32 { return nil }
-
-func (l *standardize) memory(_, _ bool) int { return l.d }
-
 // squares is Σ (v − mean)².
 func squares(row []float32, mean float64) float64 {
 	s := 0.0
@@ -126,4 +111,18 @@ func divide(row []float32, mean, by float64) {
 	for i, v := range row {
 		row[i] = float32((float64(v) - mean) / by)
 	}
+}
+
+func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {
+	in := b.shape
+	switch {
+	case l.Coefficients < 1 || l.Coefficients%in.Channels != 0:
+		return nil, b.fault("coefficients", fmt.Sprintf("%d coefficients cannot be shared by %d channels", l.Coefficients, in.Channels), "give a multiple of the number of channels")
+	case l.Coefficients > in.Size():
+		return nil, b.fault("coefficients", fmt.Sprintf("%d coefficients are more than the numbers of %s", l.Coefficients, in), fmt.Sprintf("use at most %d", in.Size()))
+	case tooMany(in.Size(), l.Coefficients) || max(in.Height, in.Width) > maxSide:
+		return nil, b.fault("coefficients", "the transform takes more than 1 GiB here", "use fewer coefficients, or pool the image first")
+	}
+	info.Output = Vector(l.Coefficients)
+	return newDCT(in, l.Coefficients), nil
 }
