@@ -18,7 +18,7 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"compute/kernel", "internal/usage"},
+	{"compute/kernel", "internal/usage", "internal/whole"},
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
 	{"data/images"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "core/internal/sealed"},

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/internal/whole"
 	"pawl/model"
 	"pawl/report"
 )
@@ -229,24 +230,10 @@ func (b *booked) hold(dir string, h HeldHeader, files map[string][]byte, safe Sa
 		return lost(err)
 	}
 	to := filepath.Join(dir, HeldName(h.Held.Entry))
-	if err := writePrivate(to, text); err != nil {
+	if err := whole.Write(to, text, 0o600); err != nil {
 		return lost(errors.Join(err, safe.Keys.Drop(h.Held.Entry)))
 	}
 	return &HeldError{Path: to, Dataset: h.Held.Dataset, Entry: h.Held.Entry, Epsilon: h.Epsilon, Flag: safe.Flag, Cause: cause}
-}
-
-// writePrivate writes a file of mode 0600 whole or not at all.
-func writePrivate(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // seal is the header, which is authenticated, and an archive of the files under
@@ -422,7 +409,7 @@ func (h *HeldRelease) plain(dir string, replace bool) (written []string, err err
 	}
 	slices.Sort(written)
 	for name, text := range h.files {
-		if err := writePrivate(filepath.Join(dir, name), text); err != nil {
+		if err := whole.Write(filepath.Join(dir, name), text, 0o600); err != nil {
 			return nil, err
 		}
 	}

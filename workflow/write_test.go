@@ -39,8 +39,8 @@ func output(t *testing.T, dir string, replace bool) *Output {
 	return o
 }
 
-// whole checks that dir has every file of a run and nothing that was staged.
-func whole(t *testing.T, dir string, more ...string) {
+// complete checks that dir has every file of a run and nothing that was staged.
+func complete(t *testing.T, dir string, more ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -75,8 +75,8 @@ func TestWriteNamesANewFolder(t *testing.T) {
 	if err != nil || second != first+"-2" {
 		t.Fatal(second, err)
 	}
-	whole(t, first)
-	whole(t, second)
+	complete(t, first)
+	complete(t, second)
 	o := output(t, "", false)
 	o.Discard()
 	entries, _ := os.ReadDir(DefaultDir)
@@ -128,9 +128,9 @@ func TestWriteLosesNothing(t *testing.T) {
 			if err != nil || dir != "out-a1b2" || !strings.HasPrefix(s.Outputs.Model, "out-a1b2/") {
 				t.Fatal(dir, s.Outputs, err)
 			}
-			whole(t, dir)
+			complete(t, dir)
 			if c.more == nil {
-				whole(t, "out")
+				complete(t, "out")
 				return
 			}
 			entries, _ := os.ReadDir("out")
@@ -148,7 +148,7 @@ func TestWriteLosesNothing(t *testing.T) {
 		if dir, _, err := write(t, o); err != nil || dir != "out" {
 			t.Fatal(dir, err)
 		}
-		whole(t, "out")
+		complete(t, "out")
 	})
 	t.Run("the directory is a file now", func(t *testing.T) {
 		t.Chdir(t.TempDir())
@@ -170,7 +170,7 @@ func TestWriteAgain(t *testing.T) {
 		if dir, _, err := write(t, output(t, "out", false)); err != nil || dir != "out" {
 			t.Fatal(dir, err)
 		}
-		whole(t, "out")
+		complete(t, "out")
 		if err := errors.Join(os.RemoveAll("out/model"), os.Remove("out/report.html")); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestWriteAgain(t *testing.T) {
 	if dir, err := output(t, "out", false).Write(m, s); err != nil || dir != "out-c3" {
 		t.Fatal(dir, err)
 	}
-	whole(t, "out-c3")
+	complete(t, "out-c3")
 }
 
 func TestWriteReplacesOnlyWhenAsked(t *testing.T) {
@@ -192,7 +192,7 @@ func TestWriteReplacesOnlyWhenAsked(t *testing.T) {
 	if err != nil || dir != "out" {
 		t.Fatal(dir, err)
 	}
-	whole(t, "out", "mine")
+	complete(t, "out", "mine")
 	if _, err := os.Stat("out/model/old"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a file of the earlier model is left among those of the new one")
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"pawl/internal/whole"
 )
 
 // UserDataDir is the user's own folder for data sets: $XDG_DATA_HOME/pawl/data,
@@ -60,20 +62,10 @@ func locate(file, dataDir string) (string, error) {
 
 // writeWhole makes a file with its folder, whole or not at all.
 func writeWhole(where string, content []byte) error {
-	dir := filepath.Dir(where)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(where), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".pawl-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err := errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), where)
+	return whole.Write(where, content, 0o644)
 }
 
 func readBounded(where string) ([]byte, error) {

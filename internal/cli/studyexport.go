@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 
+	"pawl/internal/whole"
 	"pawl/report"
 	"pawl/search/study"
 )
@@ -83,26 +84,17 @@ func exportStudy(r *study.Record, format, output string) error {
 		if err != nil {
 			return err
 		}
-		return writeWhole(output, b)
+		return whole.Write(output, b, 0o644)
 	case "html":
 		b, err := t.page(r, s)
 		if err != nil {
 			return err
 		}
-		return writeWhole(output, b)
+		return whole.Write(output, b, 0o644)
 	case "mlflow":
 		return t.mlflow(r, output)
 	}
 	return &usageError{fmt.Sprintf("format %q: there are csv, html and mlflow", format), "example: --format html"}
-}
-
-// writeWhole writes a file whole or not at all.
-func writeWhole(path string, b []byte) error {
-	part := path + ".part"
-	if err := os.WriteFile(part, b, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
 }
 
 func (t *studyTable) csv() ([]byte, error) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"pawl/internal/whole"
 )
 
 // recordFile says what a study is, and what it found once it is finished.
@@ -55,11 +57,7 @@ func (r *Record) Save(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	name := filepath.Join(folder, recordFile)
-	if err := os.WriteFile(name+".new", append(b, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
+	return whole.Write(filepath.Join(folder, recordFile), append(b, '\n'), 0o600)
 }
 
 // LoadRecord reads the record of a folder; fs.ErrNotExist is wrapped where there is none.

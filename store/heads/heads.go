@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"pawl/core/ledger"
+	"pawl/internal/whole"
 )
 
 // version is the version of the files.
@@ -171,21 +172,7 @@ func save(path string, what any) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, append(text, '\n'))
-}
-
-// replace writes a file of mode 0600 whole or not at all, and durably.
-func replace(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return whole.Write(path, append(text, '\n'), 0o600)
 }
 
 func private(dir string) error { return os.MkdirAll(dir, 0o700) }
@@ -215,7 +202,7 @@ func (k Keys) Put(entry string, key []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: is there already", path)
 	}
-	return replace(path, key)
+	return whole.Write(path, key, 0o600)
 }
 
 // Get returns the key of an entry's release. One that is not there wraps fs.ErrNotExist.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl/core/ledger"
+	"pawl/internal/whole"
 )
 
 func at(seq int64) ledger.Head { return ledger.Head{Seq: seq, Hash: ledger.Hash{byte(seq), 7}} }
@@ -95,7 +96,7 @@ func TestFilesArePrivateAndWhole(t *testing.T) {
 		if err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, want %v", path, info.Mode(), want)
 		}
-		if strings.HasPrefix(e.Name(), ".new-") {
+		if strings.HasPrefix(e.Name(), whole.Unfinished) {
 			t.Errorf("%s is left", path)
 		}
 		return err
