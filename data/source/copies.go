@@ -29,11 +29,11 @@ type Copies struct {
 func (f *Copies) check() error {
 	switch {
 	case f.Different && f.SameAs != "":
-		return usage.New("--same-as and --different exclude each other", "leave one of them out")
+		return usage.New("--same-as and --different exclude each other", "leave out one of them")
 	case f.Different && strings.TrimSpace(f.Reason) == "":
-		return usage.New("--different needs --reason: the ledger and every statement keep it", "example: --different --reason 'patients of another hospital, same questionnaire'")
+		return usage.New("--different needs --reason, which is recorded in the ledger and every statement", "example: --different --reason 'patients of another hospital, same questionnaire'")
 	case !f.Different && f.Reason != "":
-		return usage.New("--reason goes with --different", "add --different, or leave it out")
+		return usage.New("--reason needs --different", "add --different, or leave it out")
 	}
 	return nil
 }
@@ -44,14 +44,14 @@ func (f *Copies) Rename(ctx context.Context, l *ledger.Ledger, data string, buil
 		return err
 	}
 	if builtin {
-		return usage.New(fmt.Sprintf("data set %q is built in, and --same-as is for files of your own", data), "leave it out")
+		return usage.New(fmt.Sprintf("--same-as is for your own files, and data set %q is built in", data), "leave it out")
 	}
 	if _, err := l.Public(ctx, f.SameAs); err != nil {
 		if !errors.Is(err, ledger.ErrUnknownDataset) {
 			return err
 		}
 		names, _ := l.Names(ctx)
-		return usage.New(fmt.Sprintf("--same-as: the ledger holds no data set %q", f.SameAs), namesOf(names))
+		return usage.New(fmt.Sprintf("--same-as: the ledger has no data set %q", f.SameAs), namesOf(names))
 	}
 	*name, *updated = f.SameAs, true
 	return nil
@@ -59,9 +59,9 @@ func (f *Copies) Rename(ctx context.Context, l *ledger.Ledger, data string, buil
 
 func namesOf(names []string) string {
 	if len(names) == 0 {
-		return "it holds none; leave out --same-as"
+		return "the ledger is empty; leave out --same-as"
 	}
-	return "it holds " + strings.Join(names, ", ")
+	return "the ledger has " + strings.Join(names, ", ")
 }
 
 // Again runs a command, and once more when somebody at the terminal has said which data set DATA is.
@@ -125,7 +125,7 @@ func (f *Copies) Recognise(ctx context.Context, l *ledger.Ledger, d Found) (said
 		if m.Likeness == identity.Equal {
 			return nil, refusal
 		}
-		reason, err := f.why(ctx, fmt.Sprintf("%s resembles the sensitive data set %q (if they are the same, its budget is charged)", d.Path, m.Dataset), refusal)
+		reason, err := f.why(ctx, fmt.Sprintf("%s resembles the sensitive data set %q (if they are the same data, its budget is charged)", d.Path, m.Dataset), refusal)
 		if errors.Is(err, ErrSame) {
 			return nil, &SameError{m.Dataset, refusal}
 		}
@@ -168,10 +168,10 @@ func (f *Copies) recogniseTest(ctx context.Context, l *ledger.Ledger, d Found, t
 	}
 	for _, m := range matches {
 		if m.Likeness == identity.Equal {
-			return nil, usage.New(fmt.Sprintf("%s: the ledger holds these rows as the sensitive data set %q, and %s", t.Path, m.Dataset, why), advice)
+			return nil, usage.New(fmt.Sprintf("%s: the ledger knows these rows as the sensitive data set %q, and %s", t.Path, m.Dataset, why), advice)
 		}
-		refusal := &ledger.RefusedError{Dataset: m.Dataset, Reason: fmt.Sprintf("%s resembles it so much that it seems to hold the same units, and %s", t.Path, why),
-			Advice: advice + "; if it holds other units: --different --reason WHY, which the ledger and every statement keep"}
+		refusal := &ledger.RefusedError{Dataset: m.Dataset, Reason: fmt.Sprintf("%s resembles it so closely that it seems to hold the same units, and %s", t.Path, why),
+			Advice: advice + "; if it holds other units: --different --reason WHY, which is recorded in the ledger and every statement"}
 		reason, err := f.why(ctx, fmt.Sprintf("%s resembles the sensitive data set %q, and %s", t.Path, m.Dataset, why), refusal)
 		if errors.Is(err, ErrSame) {
 			return nil, refusal
@@ -186,14 +186,14 @@ func (f *Copies) recogniseTest(ctx context.Context, l *ledger.Ledger, d Found, t
 
 // TestIsData refuses the rows of DATA as its test rows.
 func TestIsData(path string) error {
-	return usage.New(fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and for nothing", path),
-		"leave out --test: rows that chose nothing are held out; a test file holds other rows, which are public")
+	return usage.New(fmt.Sprintf("%s: the test file is DATA itself, whose rows would be scored exactly and without charge", path),
+		"leave out --test to score on held-out rows, or give a file of other, public rows")
 
 }
 
 // StandInIsData refuses the rows of DATA in place of themselves.
 func StandInIsData(path string) error {
-	return usage.New(fmt.Sprintf("%s: holds the rows of DATA itself, and those are sensitive", path), "other rows of the same schema: public ones, or synthetic ones")
+	return usage.New(fmt.Sprintf("%s holds the rows of DATA itself, which are sensitive", path), "give public or synthetic rows with the same schema")
 }
 
 // ErrSame is the answer that they are the same.

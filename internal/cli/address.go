@@ -59,7 +59,7 @@ func (a *app) ledgerAddress() (address, error) {
 		return address{path: path}, nil
 	}
 	// Not quoted: what was meant as an address may hold a password.
-	return address{}, &usageError{"the ledger's address is neither sqlite:PATH nor postgres://USER@HOST:PORT/DATABASE",
+	return address{}, &usageError{"the ledger address is neither sqlite:PATH nor postgres://USER@HOST:PORT/DATABASE",
 		"example: --ledger sqlite:/data/pawl/ledger.db"}
 }
 
@@ -70,7 +70,7 @@ func ownLedger() (string, error) {
 	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", &usageError{"no home directory for the ledger: " + err.Error(), "name a ledger with --ledger sqlite:PATH"}
+			return "", &usageError{"no home directory for the ledger: " + err.Error(), "choose a ledger with --ledger sqlite:PATH"}
 		}
 		base = filepath.Join(home, ".local", "share")
 	}
@@ -138,7 +138,7 @@ func openStore(ctx context.Context, d address) (ledger.Store, error) {
 func (a *app) secondPlace(d address) ledger.Heads {
 	dir, err := heads.Default()
 	if err != nil {
-		fmt.Fprintf(a.err, "warning: no home directory, so a ledger that is replaced or rolled back will not be noticed: %v\n", err)
+		fmt.Fprintf(a.err, "warning: no home directory, so a replaced or rolled-back ledger will not be detected: %v\n", err)
 		return nil
 	}
 	return heads.At(dir, d.absolute())
@@ -153,6 +153,6 @@ func (a *app) openExisting(ctx context.Context) (*ledger.Ledger, io.Closer, erro
 	}
 	return a.openAt(ctx, d, func(second ledger.Heads) error {
 		return cmp.Or(ledger.Missing(second), error(&usageError{fmt.Sprintf("%s: there is no ledger yet", d),
-			"pawl ledger create or the first pawl fit makes one; --ledger sqlite:PATH names another"}))
+			"pawl ledger create or the first pawl fit creates one; --ledger sqlite:PATH chooses another"}))
 	})
 }

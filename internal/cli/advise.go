@@ -28,21 +28,23 @@ func (a *app) adviseCommand() *cobra.Command {
 	var f adviseFlags
 	c := &cobra.Command{
 		Use:   "advise [DATA] --epsilon E",
-		Short: "Say what to train, why, how sure that is, and what to expect",
-		Long: `Say what pawl fit would train, from public facts alone: no row is read, nothing is paid.
+		Short: "Recommend a model, with reasons, confidence and expected accuracy",
+		Long: `Recommend what pawl fit would train, from public facts alone. No row is read and
+nothing is charged.
 
-Give numbers (--rows, --attributes, --task, --epsilon), a built-in data set, or the YAML
-file of a schema. On a terminal, pawl advise without anything asks.
+Give the facts as flags (--rows, --attributes, --task, --epsilon), or name a built-in
+data set or a schema file (YAML). On a terminal, pawl advise without arguments asks for
+them.
 
-Rules and thresholds are those that pawl fit follows. They are our reconstruction of a
-published procedure, and each comes with what was published and what we measured:
-pawl advise rules, pawl advise menu, pawl advise thresholds.`,
+The rules and thresholds are those of pawl fit. They are our reconstruction of a
+published procedure; each comes with what was published and what we measured. See pawl
+advise rules, pawl advise menu and pawl advise thresholds.`,
 		Example: `  pawl advise --rows 22750 --attributes 14 --task classification --epsilon 0.1
   pawl advise adult --target income --epsilon 1 --diagram advice.svg
   pawl advise --rows 60000 --images 28x28x1 --task classification --classes 10 --epsilon 1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{fmt.Sprintf("pawl advise: unexpected argument %q", args[1]), "one data set or schema, or none"}
+				return &usageError{fmt.Sprintf("pawl advise: unexpected argument %q", args[1]), "give at most one data set or schema"}
 			}
 			return nil
 		},
@@ -55,22 +57,22 @@ pawl advise rules, pawl advise menu, pawl advise thresholds.`,
 		},
 	}
 	s := c.Flags()
-	s.Int64Var(&f.rows, "rows", 0, "rows of the data set")
-	s.Int64Var(&f.attributes, "attributes", 0, "columns beside the target")
-	s.Int64Var(&f.classes, "classes", 2, "classes of the target")
+	s.Int64Var(&f.rows, "rows", 0, "number of rows")
+	s.Int64Var(&f.attributes, "attributes", 0, "number of columns besides the target")
+	s.Int64Var(&f.classes, "classes", 2, "number of classes of the target")
 	s.StringVar(&f.task, "task", "", "classification or regression")
-	s.Int64Var(&f.numeric, "numeric", 0, "how many of the attributes are numbers (default: half of them)")
-	s.BoolVar(&f.text, "text", false, "a column of texts, beside --attributes others")
-	s.StringVar(&f.images, "images", "", "images of HEIGHTxWIDTHxCHANNELS: 28x28x1")
-	s.Int64Var(&f.vectors, "vectors", 0, "vectors of so many numbers from a public extractor")
-	s.StringVar(&f.target, "target", "", "column of DATA to predict (built-in data sets have one)")
-	s.StringVar(&f.epsilon, "epsilon", "", "privacy budget of the whole job (required)")
+	s.Int64Var(&f.numeric, "numeric", 0, "number of numeric attributes (default: half)")
+	s.BoolVar(&f.text, "text", false, "the data have a text column besides --attributes others")
+	s.StringVar(&f.images, "images", "", "images of size HEIGHTxWIDTHxCHANNELS, such as 28x28x1")
+	s.Int64Var(&f.vectors, "vectors", 0, "length of vectors from a public extractor")
+	s.StringVar(&f.target, "target", "", "column of DATA to predict (built-in data sets have a default)")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole job (required)")
 	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
 	s.StringVar(&f.model, "model", "auto", "auto, or a learner of pawl fit")
 	s.StringVar(&f.features, "features", "auto", "auto, or a list of columns of DATA")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
-	s.BoolVar(&f.publicTest, "public-test", false, "a public test file will score, so that no rows are held out")
-	s.StringVar(&f.diagram, "diagram", "", "write the decisions and the path taken as FILE.svg")
+	s.BoolVar(&f.publicTest, "public-test", false, "a public test file will be used, so no rows are held out")
+	s.StringVar(&f.diagram, "diagram", "", "draw the decisions and the path taken as FILE.svg")
 	c.AddCommand(a.adviseRulesCommand(), a.adviseMenuCommand(), a.adviseThresholdsCommand(), a.adviseMeasureCommand())
 	return c
 }
@@ -109,7 +111,7 @@ func (a *app) advise(ctx context.Context, args []string, f *adviseFlags) error {
 // checkSVG refuses to replace what is no drawing.
 func checkSVG(path string) error {
 	if !strings.HasSuffix(strings.ToLower(path), ".svg") {
-		return &usageError{fmt.Sprintf("%s: a diagram is an SVG file", path), "example: --diagram advice.svg"}
+		return &usageError{fmt.Sprintf("%s: a diagram must be an SVG file", path), "example: --diagram advice.svg"}
 	}
 	return nil
 }
@@ -117,8 +119,8 @@ func checkSVG(path string) error {
 func (a *app) adviseRulesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "rules",
-		Short:   "All rules with their thresholds and evidence",
-		Long:    "Print every rule that pawl fit follows: when it applies, what it says, what was published\nand what we measured. " + advise.Reconstruction,
+		Short:   "List all rules with thresholds and evidence",
+		Long:    "List every rule that pawl fit follows: when it applies, what it recommends, what was\npublished and what we measured. " + advise.Reconstruction,
 		Example: "  pawl advise rules --json",
 		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
@@ -127,7 +129,7 @@ func (a *app) adviseRulesCommand() *cobra.Command {
 			}
 			fmt.Fprintln(a.out, advise.Reconstruction)
 			for _, g := range advise.Guidelines {
-				fmt.Fprintf(a.out, "\n%s\n    when: %s\n    advice: %s\n    published: %s\n    measured: %s\n    would change it: %s\n", g.Name, g.When, g.Advice, g.Published, g.Measured, g.Changes)
+				fmt.Fprintf(a.out, "\n%s\n    when: %s\n    advice: %s\n    published: %s\n    measured: %s\n    what would change it: %s\n", g.Name, g.When, g.Advice, g.Published, g.Measured, g.Changes)
 			}
 			return nil
 		},
@@ -149,7 +151,7 @@ func printAdvice(out io.Writer, a *advise.Answer) error {
 		w.f("       assumed: %s", s)
 	}
 	if a.Warning != "" {
-		w.f("WARNING: no useful model is to be expected: %s", a.Warning)
+		w.f("WARNING: do not expect a useful model: %s", a.Warning)
 	}
 	w.f("")
 	w.f("Features   %s", c.Features)
@@ -159,12 +161,12 @@ func printAdvice(out io.Writer, a *advise.Answer) error {
 	w.f("Tuning     %s", c.Tuning)
 	w.f("Search     %s", c.Search)
 	w.f("")
-	w.f("How sure: %s. %s.", a.Confidence.Level, capital(a.Confidence.Why))
-	w.f("Expect: %s.", a.Expect.Words)
+	w.f("Confidence: %s. %s.", a.Confidence.Level, capital(a.Confidence.Why))
+	w.f("Expected: %s.", a.Expect.Words)
 	for _, cell := range a.Expect.Cells {
 		far, runs := "", "runs"
 		if !cell.Near {
-			far = ", far from yours"
+			far = ", far from your case"
 		}
 		if cell.Score.Runs == 1 {
 			runs = "run"
@@ -183,7 +185,7 @@ func printAdvice(out io.Writer, a *advise.Answer) error {
 			w.f("    published: %s", r.Published)
 		}
 		w.f("    measured: %s", r.Measured)
-		w.f("    would change it: %s", r.Changes)
+		w.f("    what would change it: %s", r.Changes)
 	}
 	w.f("")
 	w.f("Next: %s", a.Next)
@@ -200,7 +202,7 @@ func factWords(q advise.Question) string {
 	}
 	s += fmt.Sprintf(", %.0f rows", q.Rows)
 	if math.Round(q.Training) != q.Rows {
-		s += fmt.Sprintf(" of which about %.0f train", q.Training)
+		s += fmt.Sprintf(", about %.0f for training", q.Training)
 	}
 	switch {
 	case q.Attributes == 1:

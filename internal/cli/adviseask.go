@@ -38,7 +38,7 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 			}
 			if !ok {
 				fmt.Fprintln(out)
-				return errors.Join(lines.Err(), &usageError{"the answers ended before the questions", "pawl advise --help lists the flags that say the same"})
+				return errors.Join(lines.Err(), &usageError{"the input ended before all questions were answered", "pawl advise --help lists the flags for the same facts"})
 			}
 			s := strings.TrimSpace(lines.Text())
 			if s == "" {
@@ -55,7 +55,7 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 		return func(s string) error {
 			v, err := strconv.ParseInt(strings.NewReplacer(",", "", "_", "").Replace(s), 10, 64)
 			if err != nil || v < least {
-				return fmt.Errorf("a whole number from %d, please", least)
+				return fmt.Errorf("please enter a whole number of at least %d", least)
 			}
 			*to = v
 			return nil
@@ -69,14 +69,14 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 					return nil
 				}
 			}
-			return fmt.Errorf("one of %s, please", strings.Join(words, ", "))
+			return fmt.Errorf("please enter one of: %s", strings.Join(words, ", "))
 		}
 	}
 	kind := ""
 	steps := []func() error{
-		func() error { return question("Rows of the data set", "", whole(&f.rows, 1)) },
+		func() error { return question("Number of rows", "", whole(&f.rows, 1)) },
 		func() error {
-			return question("Kind of data: table, text, images or vectors of a public extractor", "table", one(&kind, "table", "text", "images", "vectors"))
+			return question("Kind of data: table, text, images or vectors from a public extractor", "table", one(&kind, "table", "text", "images", "vectors"))
 		},
 		func() error { return f.askKind(kind, question, whole) },
 		func() error {
@@ -91,10 +91,10 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 				return nil
 			}
 			f.given["classes"] = true
-			return question("Classes", "2", whole(&f.classes, 2))
+			return question("Number of classes", "2", whole(&f.classes, 2))
 		},
 		func() error {
-			return question("Epsilon, the privacy budget of the whole job", "1", func(s string) error {
+			return question("Epsilon of the whole job", "1", func(s string) error {
 				_, err := positive("epsilon", s)
 				f.epsilon = s
 				return err
@@ -122,11 +122,11 @@ func (f *adviseFlags) askKind(kind string, question func(string, string, func(st
 		})
 	case "vectors":
 		f.given["vectors"] = true
-		return question("Numbers of a vector", "512", whole(&f.vectors, 1))
+		return question("Length of a vector", "512", whole(&f.vectors, 1))
 	case "text":
 		f.given["text"], f.text = true, true
 		return nil
 	}
 	f.given["attributes"] = true
-	return question("Attributes, that is columns beside the target", "", whole(&f.attributes, 1))
+	return question("Attributes (columns besides the target)", "", whole(&f.attributes, 1))
 }

@@ -47,12 +47,12 @@ func (f *adviseFlags) answer(args []string) (*advise.Answer, error) {
 	}
 	switch {
 	case statErr != nil && errors.Is(statErr, os.ErrNotExist):
-		return nil, &usageError{fmt.Sprintf("%s: neither a schema nor a built-in data set", data), source.NamesAdvice(data, source.TableNames())}
+		return nil, &usageError{fmt.Sprintf("%s is neither a schema file nor a built-in data set", data), source.NamesAdvice(data, source.TableNames())}
 	case statErr != nil:
 		return nil, statErr
 	}
 	if lower := strings.ToLower(data); !strings.HasSuffix(lower, ".yaml") && !strings.HasSuffix(lower, ".yml") {
-		return nil, &usageError{fmt.Sprintf("%s: advice reads a schema, never rows", data), fmt.Sprintf("name the YAML file of its schema; pawl init %s writes a template", shell(data))}
+		return nil, &usageError{fmt.Sprintf("%s is not a YAML file: advise reads a schema, never rows", data), fmt.Sprintf("give its schema file; pawl init %s writes a template", shell(data))}
 	}
 	return f.ofSchema(data)
 }
@@ -68,13 +68,13 @@ func (f *adviseFlags) check(args []string) error {
 		}
 		for _, name := range names {
 			if g[name] {
-				return bad(fmt.Sprintf("--%s contradicts DATA, which says that itself", name), "leave out one of the two")
+				return bad(fmt.Sprintf("--%s and DATA exclude each other: DATA defines it", name), "leave out one of the two")
 			}
 		}
 	} else {
 		for _, name := range []string{"target", "features"} {
 			if g[name] {
-				return bad(fmt.Sprintf("--%s names columns, and there are none without DATA", name), "name a data set or a schema first")
+				return bad(fmt.Sprintf("--%s names columns, so it needs DATA", name), "give a data set or a schema")
 			}
 		}
 		var missing []string
@@ -84,14 +84,14 @@ func (f *adviseFlags) check(args []string) error {
 			}
 		}
 		if missing != nil {
-			return bad("missing: "+strings.Join(missing, ", "), "example: pawl advise --rows 22750 --attributes 14 --task classification --epsilon 0.1; on a terminal, pawl advise alone asks")
+			return bad("missing: "+strings.Join(missing, ", "), "example: pawl advise --rows 22750 --attributes 14 --task classification --epsilon 0.1; on a terminal, pawl advise without arguments asks")
 		}
 	}
 	if f.epsilon == "" {
 		return bad("missing --epsilon", "example: --epsilon 1")
 	}
 	if g["rows"] && !(f.rows >= 1 && f.rows <= 1e12) {
-		return bad("--rows must be a whole number from 1", "the rows of the data set")
+		return bad("--rows must be a whole number of at least 1", "it is the number of rows of the data set")
 	}
 	if len(args) == 1 {
 		return nil
@@ -104,31 +104,31 @@ func (f *adviseFlags) check(args []string) error {
 	}
 	switch {
 	case kinds > 1:
-		return bad("--text, --images and --vectors exclude each other", "give the one that the data are")
+		return bad("--text, --images and --vectors exclude each other", "give the one that fits the data")
 	case g["images"] && (g["attributes"] || g["numeric"]):
-		return bad("--images have pixels and no attributes", "leave out --attributes and --numeric")
+		return bad("--images excludes --attributes and --numeric", "leave out --attributes and --numeric")
 	case f.images != "" && f.task == "":
 		f.task = "classification"
 	}
 	switch {
 	case f.task != "classification" && f.task != "regression":
-		return bad(fmt.Sprintf("unknown task %q", f.task), "--task classification or --task regression")
+		return bad(fmt.Sprintf("unknown task %q", f.task), "use --task classification or --task regression")
 	case f.task == "regression" && g["classes"]:
-		return bad("--classes contradicts --task regression, whose target is a number", "leave out one of the two")
+		return bad("--classes and --task regression exclude each other", "leave out one of the two")
 	case f.task == "regression" && g["images"]:
-		return bad("a regression on images is not offered", "--task classification")
+		return bad("regression on images is not supported", "--task classification")
 	case f.task == "classification" && g["classes"] && f.classes > f.rows:
-		return bad(fmt.Sprintf("--classes %d of --rows %d: more classes than rows", f.classes, f.rows), "the number of classes is a public fact of the target")
+		return bad(fmt.Sprintf("--classes %d is larger than --rows %d", f.classes, f.rows), "it is the number of classes of the target")
 	case f.classes < 2 || f.classes > 10000:
-		return bad("--classes must be from 2 to 10000", "the number of classes is a public fact of the target")
+		return bad("--classes must be between 2 and 10000", "it is the number of classes of the target")
 	case g["attributes"] && !(f.attributes >= 0 && f.attributes <= 100_000):
-		return bad("--attributes must be from 0 to 100000", "the columns beside the target")
+		return bad("--attributes must be between 0 and 100000", "it is the number of columns besides the target")
 	case f.attributes == 0 && !f.text && f.images == "" && !g["vectors"]:
-		return bad("--attributes 0 leaves nothing to learn from", "the columns beside the target, at least 1")
+		return bad("--attributes must be at least 1 here", "it is the number of columns besides the target")
 	case g["numeric"] && !(f.numeric >= 0 && f.numeric <= f.attributes):
-		return bad("--numeric must be from 0 to --attributes", "how many of the attributes are numbers")
+		return bad("--numeric must be between 0 and --attributes", "it is the number of numeric attributes")
 	case g["vectors"] && !(f.vectors >= 1 && f.vectors <= 1<<16):
-		return bad("--vectors must be from 1 to 65536", "the length of a vector")
+		return bad("--vectors must be between 1 and 65536", "it is the length of a vector")
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
 	numeric := f.numeric
 	if !f.given["numeric"] && f.attributes > 0 {
 		numeric = (f.attributes + 1) / 2
-		assumed = append(assumed, fmt.Sprintf("%d of the attributes are numbers, the others categories (--numeric)", numeric))
+		assumed = append(assumed, fmt.Sprintf("%d of the attributes are numeric, the others categorical (--numeric)", numeric))
 	}
 	s := &schema.Schema{Version: schema.Version, Dataset: "data", Unit: schema.Unit{Name: "row", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: f.rows}}
 	for i := range f.attributes {
@@ -198,7 +198,7 @@ func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
 	if f.publicTest {
 		test = workflow.TestFile
 	} else {
-		assumed = append(assumed, "rows that fit holds out do the scoring (--public-test if a public file does)")
+		assumed = append(assumed, "fit scores on held-out rows (--public-test: on a public file)")
 	}
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -224,11 +224,11 @@ func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
 	declared := s.Rows.Kind == schema.RowsDeclared || s.Rows.Kind == schema.RowsAbout
 	switch {
 	case declared && f.given["rows"] && rows != s.Rows.N:
-		return nil, &usageError{"--rows contradicts the schema, which declares another number", "leave out --rows"}
+		return nil, &usageError{"--rows differs from the number of rows in the schema", "leave out --rows"}
 	case declared:
 		rows = s.Rows.N
 	case !f.given["rows"]:
-		return nil, &usageError{fmt.Sprintf("%s declares no number of rows, and advice never counts them", path), "give about how many there are with --rows"}
+		return nil, &usageError{fmt.Sprintf("%s declares no number of rows, and advise does not count rows", path), "give the approximate number with --rows"}
 	}
 	test := workflow.HeldOut
 	if f.publicTest {
@@ -240,7 +240,7 @@ func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
 	}
 	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", shell(path), shell(f.target), f.epsilon, f.asked()))
 	if err == nil && !declared {
-		answer.Facts.Assumed = append(answer.Facts.Assumed, "the number of rows of --rows; fit takes the schema's, and pays for it where it is private")
+		answer.Facts.Assumed = append(answer.Facts.Assumed, "the number of rows from --rows; fit uses the schema's, and charges for it if it is private")
 	}
 	return answer, err
 }
@@ -286,7 +286,7 @@ func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test wo
 // ofImages asks the rule that fit asks.
 func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*advise.Answer, error) {
 	if f.model != "auto" && f.model != "linear" {
-		return nil, &usageError{"advice on images is about the model; --model takes it as given", "pawl plan fit shows what a named model would cost"}
+		return nil, &usageError{"--model does not apply to images: the model is what advise recommends", "leave out --model; pawl plan fit shows the cost of a named model"}
 	}
 	e, err := positive("epsilon", f.epsilon)
 	if err != nil {
@@ -299,7 +299,7 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 	q.Delta, _ = workflow.DefaultDelta(int64(q.Rows))
 	if f.delta != "" {
 		if q.Delta, err = strconv.ParseFloat(f.delta, 64); err != nil || !(q.Delta > 0 && q.Delta < 1) {
-			return nil, &usageError{"delta must be a number above 0 and below 1 for images", "example: --delta 1e-6"}
+			return nil, &usageError{"--delta must be between 0 and 1 for images", "example: --delta 1e-6"}
 		}
 	}
 	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.preset), Features: f.features}
@@ -307,7 +307,7 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 		return nil, &usageError{fmt.Sprintf("unknown preset %q", f.preset), "presets: quick, balanced, thorough"}
 	}
 	if q.NoiseMultiplier, err = accountant.GaussianNoiseMultiplier(e, q.Delta); err != nil {
-		return nil, &usageError{fmt.Sprintf("no amount of noise meets epsilon %s: %v", f.epsilon, err), ""}
+		return nil, &usageError{fmt.Sprintf("no noise level reaches epsilon %s: %v", f.epsilon, err), ""}
 	}
 	q.Ratio = q.Training / q.NoiseMultiplier
 	facts.Ratio = q.Ratio
@@ -343,7 +343,7 @@ func parseShape(s string) ([3]int, error) {
 		shape[i] = v
 	}
 	if !ok {
-		return shape, &usageError{fmt.Sprintf("%q is no shape of images", s), "example: --images 28x28x1"}
+		return shape, &usageError{fmt.Sprintf("%q is not an image size", s), "example: --images 28x28x1"}
 	}
 	return shape, nil
 }

@@ -31,21 +31,21 @@ func (a *app) adviseMeasureCommand() *cobra.Command {
 	var f measureFlags
 	c := &cobra.Command{
 		Use:   "measure --file menu.csv",
-		Short: "Measure every entry of the menu on public data sets",
-		Long: `Measure what every entry of the menu of pawl fit scores on public data sets, at ε from
-0.1 to 8 and, on small tables, below. The file is written after each cell, and cells that
-have enough runs are kept, so that an interrupted measurement goes on where it stopped.`,
+		Short: "Measure every learner on public data sets",
+		Long: `Measure the score of every learner and network that pawl fit can choose, on public data
+sets, at epsilon from 0.1 to 8 (lower on small tables). The file is written after each
+cell, and cells with enough runs are kept: run the command again to continue.`,
 		Example: "  pawl advise measure --file menu.csv --data wdbc,insurance --scale quick",
 		Args:    exactArgs(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.adviseMeasure(c.Context(), &f) },
 	}
 	s := c.Flags()
-	s.StringVar(&f.file, "file", "menu.csv", "table to fill")
-	s.StringVar(&f.scale, "scale", "quick", "smoke, quick or paper: how many runs a cell has")
-	s.StringVar(&f.data, "data", "", "data sets, with commas (default: all)")
-	s.StringVar(&f.epsilons, "epsilons", "", "numbers, with commas (default: those of the table)")
-	s.StringVar(&f.preset, "preset", "balanced", "of images: quick halves the epochs")
-	s.StringVar(&f.entries, "entries", "", "learners or networks, with commas (default: all that are offered)")
+	s.StringVar(&f.file, "file", "menu.csv", "file of measurements to fill")
+	s.StringVar(&f.scale, "scale", "quick", "smoke, quick or paper: number of runs per cell")
+	s.StringVar(&f.data, "data", "", "data sets, separated by commas (default: all)")
+	s.StringVar(&f.epsilons, "epsilons", "", "epsilons, separated by commas (default: those of the table)")
+	s.StringVar(&f.preset, "preset", "balanced", "images: quick (half the epochs) or balanced")
+	s.StringVar(&f.entries, "entries", "", "learners or networks, separated by commas (default: all)")
 	return c
 }
 
@@ -55,17 +55,17 @@ func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
 		return &usageError{fmt.Sprintf("preset %q: want quick or balanced", f.preset), "quick halves the epochs of images"}
 	}
 	if !slices.Contains(experiments.Scales, j.Scale) {
-		return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", f.scale), "quick takes minutes for small tables"}
+		return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", f.scale), "quick takes minutes on small tables"}
 	}
 	for _, name := range j.Data {
 		if _, ok := menu.Find(name); !ok {
-			return &usageError{fmt.Sprintf("no data set %q in the table", name), "data sets: " + strings.Join(menuData(), ", ")}
+			return &usageError{fmt.Sprintf("the table has no data set %q", name), "data sets: " + strings.Join(menuData(), ", ")}
 		}
 	}
 	for _, s := range list(f.epsilons) {
 		e, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(e > 0) || math.IsInf(e, 0) {
-			return &usageError{"--epsilons takes numbers above 0 with commas", "example: --epsilons 0.1,1"}
+			return &usageError{"--epsilons takes numbers above 0, separated by commas", "example: --epsilons 0.1,1"}
 		}
 		j.Epsilons = append(j.Epsilons, e)
 	}
@@ -73,7 +73,7 @@ func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
 	content, err := os.ReadFile(f.file)
 	if err == nil {
 		if table, err = advise.ReadMenu(bytes.NewReader(content)); err != nil {
-			return &usageError{fmt.Sprintf("%s: is no table of this kind: %v", f.file, err), "name another with --file"}
+			return &usageError{fmt.Sprintf("%s is not a file of measurements: %v", f.file, err), "choose another file with --file"}
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -84,7 +84,7 @@ func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
 	if err := menu.Measure(ctx, j, &table); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%d cells are in %s\n", len(table), f.file)
+	fmt.Fprintf(a.out, "%d cells in %s\n", len(table), f.file)
 	return nil
 }
 
@@ -111,8 +111,8 @@ func list(s string) []string {
 func (a *app) adviseMenuCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "menu",
-		Short:   "What every entry of the menu scored, and how the advice did",
-		Long:    "Print the measured table: what every entry of the menu of pawl fit scored on public data\nsets, with 95 % intervals, and for each cell whether the advice was within a point of the best.",
+		Short:   "Show the measured score of every learner, and how the advice did",
+		Long:    "Show the measured scores of every learner of pawl fit on public data sets, with 95 %\nintervals, and for each cell whether the advice was within one point of the best.",
 		Example: "  pawl advise menu",
 		Args:    exactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return a.adviseMenu() },
@@ -146,8 +146,8 @@ func (a *app) adviseMenu() error {
 func (a *app) adviseThresholdsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "thresholds",
-		Short:   "Thresholds as the measured table gives them, beside those of the rules",
-		Long:    "Derive from the measured table where each rule's threshold should lie: the range of\nthresholds whose mean loss is as small as any, beside the threshold that the rules have.",
+		Short:   "Compare the rules' thresholds with the measured scores",
+		Long:    "Derive each rule's threshold from the measured scores: the range of thresholds with the\nsmallest mean loss, beside the threshold that the rule uses.",
 		Example: "  pawl advise thresholds",
 		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
@@ -162,7 +162,7 @@ func (a *app) adviseThresholdsCommand() *cobra.Command {
 
 func printThresholds(out io.Writer, all []advise.Derived) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "threshold\tin the rules\tfrom the table\tagree\tcells\tremark")
+	fmt.Fprintln(w, "threshold\tin the rules\tmeasured\tagree\tcells\tremark")
 	for _, d := range all {
 		agree := "yes"
 		if !d.Agrees {

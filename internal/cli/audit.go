@@ -16,12 +16,13 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "Attack mechanisms and models, and hold what leaks against what was claimed",
-		Long: `Attack, and compare what was found with the claim.
+		Short: "Attack mechanisms and models, and test the privacy claim",
+		Long: `Attack a mechanism or a model, and compare what leaks with the privacy claim.
 
-An audit finds faults and proves nothing where it finds none: every number is a lower
-bound on what leaks, shown at 95 %. A claim is convicted when it is refuted at 99.9 %;
-the exit status is then 4, with the result on stdout all the same.`,
+An audit can find faults; it cannot prove that there are none. Every figure is a lower
+bound on the leakage, at 95 % confidence. A claim fails when the data reject it at
+99.9 % confidence. The exit status is then 4, and the result is still printed on
+standard output.`,
 		Example: `  pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000
   pawl audit mia --model out --data location30 --attack lira
   pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 5000`,
@@ -35,10 +36,10 @@ the exit status is then 4, with the result on stdout all the same.`,
 // convictedError says that a claim was refuted; the evidence is on stdout.
 type convictedError struct{ what, advice string }
 
-func (e *convictedError) Error() string { return "CONVICTED: " + e.what }
+func (e *convictedError) Error() string { return "claim rejected: " + e.what }
 func (e *convictedError) Hint() string  { return e.advice }
 
-const convictedAdvice = "the claim does not hold: publish nothing that rests on it; the evidence is printed above"
+const convictedAdvice = "publish nothing that relies on this claim; the evidence is printed above"
 
 // banner is what nobody overlooks on a terminal, and plain text elsewhere.
 func banner(w io.Writer, text string) {
@@ -70,7 +71,7 @@ func (a *app) conclude(convicted error, headline string, out any, text func(io.W
 }
 
 // proves is what every audit says that convicts nobody.
-const proves = "not convicted, which proves nothing: a stronger attack may find more"
+const proves = "not rejected; this proves nothing, because a stronger attack may find more"
 
 // auditSource draws the coins and the noise of an audit, from a seed where one is given.
 func auditSource(seed string) (*entropy.Source, *uint64, error) {
@@ -92,7 +93,7 @@ func parseConfidence(text string) (float64, error) {
 	}
 	c, err := parseReal("confidence", text)
 	if err == nil && !(c >= 0.5 && c < 1) {
-		err = &usageError{fmt.Sprintf("--confidence: %s does not lie in [0.5, 1)", text), "0.999 convicts an honest claim once in a thousand audits at most"}
+		err = &usageError{fmt.Sprintf("--confidence: %s is not in [0.5, 1)", text), "0.999 rejects a true claim in at most one of a thousand audits"}
 	}
 	return c, err
 }

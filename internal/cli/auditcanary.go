@@ -41,43 +41,45 @@ func (a *app) auditCanary() *cobra.Command {
 	var f canaryFlags
 	c := &cobra.Command{
 		Use:   "canary DATA --model NAME (--epsilon E | --noise-multiplier S)",
-		Short: "Audit one run of DP-SGD by thousands of canaries",
-		Long: `Audit the training that pawl train would run, by canaries in one run: a fair coin puts
-each in or leaves it out, and from what was trained it is guessed which are in.
+		Short: "Audit one DP-SGD training run with thousands of canaries",
+		Long: `Audit the training run of pawl train with canaries, in one run. A fair coin decides
+whether each canary is inserted; the audit then guesses from the training run which
+ones were.
 
-White box: the training of the network named, with its own layers, clipping, noise, lots and
-steps, by canaries whose gradients are planted in what its layers hand out. First its
-specification is tested: noise of the stated deviation on every number, drawn anew in every
-step; lots; how far an example can push. Then the claim, by what the whole run shows. Of DATA
-only the number of rows is used. --black-box puts images with wrong labels among those of DATA
-(built-in, public) and looks at the answers of the trained model alone, which shows far less.
+White box (default): train the named network with its own layers, clipping, noise,
+batches and steps, and with canaries whose gradients are planted in the layers' output.
+First test the specification: the standard deviation of the noise on every number, fresh
+noise in every step, batches, and the clipping of each example. Then test the claim with
+the whole run. Only the number of rows of DATA is used. --black-box inserts images with
+wrong labels into DATA (built-in, public) and sees only the answers of the trained
+model, which shows far less.
 
-A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`,
+A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 		Example: `  pawl audit canary mnist --model mnist-paw-cnn --epsilon 4 --json
   pawl audit canary --data mnist --model mnist-paw-fcn --epsilon 4 --canaries 1000 --black-box`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if f.data != "" && f.data != args[0] {
-					return &usageError{fmt.Sprintf("two data sets: %s and --data %s", args[0], f.data), "name one"}
+					return &usageError{fmt.Sprintf("DATA and --data exclude each other: %s and %s", args[0], f.data), "name one"}
 				}
 				f.data = args[0]
 			}
 			if f.data == "" {
-				return &usageError{"DATA is missing (or --data): the set of images whose training is audited", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
+				return &usageError{"missing DATA, the set of images", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
 			}
 			if err := required(c, "model"); err != nil {
 				return err
 			}
 			if f.train.epsilon == "" && !(f.train.noise > 0) {
-				return &usageError{"no claim to audit: --epsilon or --noise-multiplier is missing", "example: --epsilon 4"}
+				return &usageError{"missing --epsilon or --noise-multiplier, which sets the claim", "example: --epsilon 4"}
 			}
 			return a.runCanary(c.Context(), f)
 		},
 	}
 	trainDefaults(&f.train)
 	s := c.Flags()
-	s.StringVar(&f.data, "data", "", "built-in set of images, in place of DATA")
+	s.StringVar(&f.data, "data", "", "built-in set of images, instead of DATA")
 	s.StringVar(&f.train.model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
 	s.StringVar(&f.train.epsilon, "epsilon", "", "epsilon of the training run")
 	s.Float64Var(&f.train.noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
@@ -87,7 +89,7 @@ A thousand canaries cannot certify more than an epsilon of 5.8, whatever leaks.`
 	s.Float64Var(&f.train.epochs, "epochs", 0, "expected number of passes over the data")
 	s.Float64Var(&f.train.clippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
 	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
-	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and look at the trained model's answers")
+	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and use only the trained model's answers")
 	s.StringVar(&f.train.seed, "seed", "", "repeat an audit exactly")
 	f.train.accountant = string(accountant.MethodMin)
 	return c
@@ -131,10 +133,10 @@ type trainedWith struct {
 
 func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if _, ok := dataset.Images(f.data); !ok {
-		return &usageError{fmt.Sprintf("%s: canaries are trained at the settings of built-in images", f.data), "pawl data list"}
+		return &usageError{fmt.Sprintf("%s is not a built-in set of images, which canaries need", f.data), "pawl data list"}
 	}
 	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
-		return &usageError{fmt.Sprintf("--canaries: %d does not lie between %d and %d", f.canaries, fewestCanaries, mostCanaries), "5000 and more; against a claim of 1, 20000"}
+		return &usageError{fmt.Sprintf("--canaries: %d is not between %d and %d", f.canaries, fewestCanaries, mostCanaries), "use 5000 or more, and 20000 for a claim of epsilon 1"}
 	}
 	src, seed, err := auditSource(f.train.seed)
 	if err != nil {
@@ -188,12 +190,12 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
 		out.Notes = append(out.Notes, blackBoxSays)
 		if !(out.MostShown > out.ShownClaim.Epsilon) {
-			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show %s at most, however good the attack, and the claim is %s", out.Canaries, figure(out.MostShown), figure(out.ShownClaim.Epsilon)))
+			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack, and the claim is %s", out.Canaries, figure(out.MostShown), figure(out.ShownClaim.Epsilon)))
 		}
 	} else if out.Share > 1 && !out.Convicted {
-		out.Notes = append(out.Notes, "the bound at 95 % is above the claim, which happens to an honest one in twenty: audit again")
+		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again")
 	}
-	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is judged at delta %s, where it is %s: 2·canaries·delta has to be small against the error of the verdict",
+	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is tested at delta %s, where it is epsilon %s: 2·canaries·delta must be small against the error of the verdict",
 		figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
 	if !out.Convicted {
 		out.Notes = append(out.Notes, proves)
@@ -230,7 +232,7 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 		return attackError("canaries", err)
 	}
 	if most < out.Canaries {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries in place of %d: the network's largest weight has no more numbers", most, out.Canaries))
+		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries instead of %d: the largest weight of the network has no more entries", most, out.Canaries))
 		out.Canaries = most
 	}
 	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", training.Steps, out.Canaries)
@@ -265,11 +267,11 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	out.Curve = &fdp
 	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
 	if !fdp.Power {
-		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not convict it even if every guess were right; the specification is what was tested", out.Canaries))
+		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not reject it even if every guess were right; only the specification was tested", out.Canaries))
 	}
 	out.Notes = append(out.Notes,
-		"the specification is tested first: a failure there says that core does not do what the price is of, whatever the claim; it shows half the noise at once, where the claim needs thousands of canaries",
-		fmt.Sprintf("%s holds over all %d tests together: half of the error is shared by the specification's, a quarter goes to the one-run bound at delta and a quarter to the one-run test of the whole curve", percent(bound.Conviction), out.Tests))
+		"the specification is tested first: a failure means that the code does not do what the accounting assumes, whatever the claim; it detects half the noise at once, where the claim needs thousands of canaries",
+		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the one-run test of the whole curve a quarter", percent(bound.Conviction), out.Tests))
 	return nil
 }
 
@@ -278,7 +280,7 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainInput, out *canaryAudit, delta float64, src *entropy.Source) error {
 	out.Access = "black_box"
 	if p.Test == nil || p.Test.Len() < out.Canaries+blackBoxTest {
-		return &usageError{fmt.Sprintf("%s has too few test images to make %d canaries of", p.Name, out.Canaries), "fewer --canaries"}
+		return &usageError{fmt.Sprintf("%s has too few test images for %d canaries", p.Name, out.Canaries), "reduce --canaries"}
 	}
 	rng := rand.New(rand.NewPCG(src.Split("canaries").Uint64(), src.Split("canaries", 1).Uint64()))
 	order := rng.Perm(p.Test.Len())
@@ -355,15 +357,15 @@ func joined(a, b *images.Set) *images.Set {
 }
 
 // blackBoxSays is what the answers of a trained model can show.
-const blackBoxSays = "black box: looks at the answers of the trained model alone. It can show that single rows are remembered, as when noise or clipping is missing altogether; " +
-	"it cannot show half the noise, shared noise, wrong lots or a wrong bound on units: leave --black-box out for these"
+const blackBoxSays = "black box: uses only the answers of the trained model. It can show that single rows are memorized, as when noise or clipping is missing; " +
+	"it cannot show half the noise, shared noise, wrong batches or a wrong bound on units; leave out --black-box to test these"
 
 func (a *app) finishCanary(out *canaryAudit) error {
 	var convicted error
 	if out.Convicted {
 		convicted = &convictedError{out.why(), convictedAdvice}
 	}
-	headline := fmt.Sprintf("CONVICTED at %s: %s", percent(bound.Conviction), out.why())
+	headline := fmt.Sprintf("REJECTED at %s: %s", percent(bound.Conviction), out.why())
 	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
 }
 
@@ -371,7 +373,7 @@ func (a *app) finishCanary(out *canaryAudit) error {
 func (out *canaryAudit) why() string {
 	for _, c := range out.Specification {
 		if c.Convicted {
-			return fmt.Sprintf("the training is not as specified, and its claim of epsilon %s has no ground: %s (%s, honest %s)", figure(out.Stated.Epsilon), c.What, figure(c.Statistic), figure(c.Expected))
+			return fmt.Sprintf("the training run does not meet its specification, so its claim of epsilon %s is unfounded: %s (%s, expected %s)", figure(out.Stated.Epsilon), c.What, figure(c.Statistic), figure(c.Expected))
 		}
 	}
 	if o := out.OneRun; o.Convicted {
@@ -387,17 +389,17 @@ func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
 	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
 	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, figure(out.Privacy.SamplingRate), figure(out.Privacy.NoiseMultiplier))
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
-	fmt.Fprintf(w, "canaries\t%d, %s; they can show %s at most\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
+	fmt.Fprintf(w, "canaries\t%d, %s; they can show at most epsilon %s\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
 	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", figure(o.Shown.Epsilon), percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
 	if c := out.Curve; c != nil {
-		needs := fmt.Sprintf("%d would convict", c.LeastRight)
+		needs := fmt.Sprintf("%d would reject it", c.LeastRight)
 		if !c.Power {
-			needs = "NO POWER: not even all of them would convict"
+			needs = "NO POWER: not even all correct guesses would reject it"
 		}
-		fmt.Fprintf(w, "against the curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
+		fmt.Fprintf(w, "whole curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
 	}
 	for _, c := range out.Specification {
-		fmt.Fprintf(w, "specification\t%s: %s, honest %s, of %d; p %s, convicts below %s: %s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), verdictOf(c.Convicted))
+		fmt.Fprintf(w, "specification\t%s: %s, expected %s, of %d; p %s, rejects below %s: %s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), verdictOf(c.Convicted))
 	}
 	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), percent(bound.Conviction), out.Tests)
 	if err := w.Flush(); err != nil {

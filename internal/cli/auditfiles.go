@@ -24,7 +24,7 @@ func checkAudit(dir string, force bool) error {
 	}
 	for _, name := range []string{auditFile, auditPageFile, manifestFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return &usageError{fmt.Sprintf("%s: holds %s of an earlier audit, and it is not replaced", dir, name), "name another directory with --out; --force replaces what is there"}
+			return &usageError{fmt.Sprintf("%s holds %s of an earlier audit, which is not replaced", dir, name), "choose another directory with --out, or replace it with --force"}
 		}
 	}
 	return nil

@@ -26,21 +26,20 @@ func (a *app) auditMechanism() *cobra.Command {
 	var f mechanismFlags
 	c := &cobra.Command{
 		Use:   "mechanism --name NAME --epsilon E --runs N",
-		Short: "Run a mechanism in two worlds that differ in one unit, and try to tell them apart",
-		Long: `Run a mechanism of core many times on two made-up data sets that differ in one unit,
-with the noise that it takes for --epsilon (left out: a default), and test whether the
-outputs can be told apart more often than the claim allows. No data is read and nothing
-is booked.
+		Short: "Test a mechanism on two data sets that differ in one unit",
+		Long: `Run a mechanism many times on two synthetic data sets that differ in one privacy unit,
+with the noise for --epsilon (or a default), and test whether the outputs can be told
+apart more often than the claim allows. No data are read and nothing is charged.
 
-The test is chosen on one half of the runs and judged on the other. One that tells an
-epsilon of E from a larger one needs some multiple of e^E runs. --name list shows what
-can be audited.
+The test is chosen on one half of the runs and applied to the other half. Telling
+epsilon E from a larger value takes a multiple of e^E runs. --name list shows what can
+be audited.
 
-Before the claim comes the specification: what the function released on known rows, less
-what they add, must be noise of the stated law, drawn anew for every number and step; lots,
-masks and bounds on units must be as stated. This says nothing about epsilon and finds a
-factor of √2 in a second. --name all runs everything; the confidence holds over all tests of
-a command together.`,
+Before the claim, the specification is tested: the outputs on known rows, less the true
+values, must be noise of the stated distribution, fresh for every number and step;
+batches, masks and bounds on units must be as stated. These tests do not depend on
+epsilon and detect a factor of √2 within a second. --name all runs everything; the
+confidence then holds over all tests together.`,
 		Example: `  pawl audit mechanism --name list
   pawl audit mechanism --name all --json
   pawl audit mechanism --name objective-perturbation --epsilon 1 --runs 100000 --json
@@ -54,11 +53,11 @@ a command together.`,
 		},
 	}
 	s := c.Flags()
-	s.StringVar(&f.name, "name", "", "mechanism or specification, all, or list (required)")
-	s.StringVar(&f.epsilon, "epsilon", "", "claim, at the mechanism's own delta (default: that of the noise it is tested at)")
-	s.StringVar(&f.runs, "runs", "20000", "runs in each world (all: 5000)")
-	s.StringVar(&f.confidence, "confidence", "", "confidence of a conviction (default: 0.999)")
-	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; harmless, since the rows are made up")
+	s.StringVar(&f.name, "name", "", "name of a mechanism or specification, or all, or list (required)")
+	s.StringVar(&f.epsilon, "epsilon", "", "epsilon to claim, at the mechanism's own delta (default: that of the tested noise)")
+	s.StringVar(&f.runs, "runs", "20000", "runs on each data set (all: 5000)")
+	s.StringVar(&f.confidence, "confidence", "", "confidence needed to reject the claim (default: 0.999)")
+	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; harmless, since the data are synthetic")
 	return c
 }
 
@@ -135,7 +134,7 @@ func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFla
 		runs = runsOfAll
 	}
 	if runs < 100 || runs > mostRuns {
-		return &usageError{fmt.Sprintf("--runs: %s does not lie between 100 and %d", f.runs, mostRuns), "20000 see half the noise at epsilon 1"}
+		return &usageError{fmt.Sprintf("--runs: %s is not between 100 and %d", f.runs, mostRuns), "20000 runs detect half the noise at epsilon 1"}
 	}
 	confidence, err := parseConfidence(f.confidence)
 	if err != nil {
@@ -188,7 +187,7 @@ func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFla
 func chooseAudits(name, epsilon string) ([]audit.Specification, []audit.Mechanism, error) {
 	if name == "all" {
 		if epsilon != "" {
-			return nil, nil, &usageError{"--epsilon: mechanisms have claims of their own kinds", "name one mechanism"}
+			return nil, nil, &usageError{"--epsilon needs a single mechanism", "give one mechanism with --name"}
 		}
 		worlds, err := audit.Mechanisms()
 		return audit.Specifications(), worlds, err
@@ -197,7 +196,7 @@ func chooseAudits(name, epsilon string) ([]audit.Specification, []audit.Mechanis
 	for _, s := range audit.Specifications() {
 		if s.Slug() == name || s.Name == name {
 			if epsilon != "" {
-				return nil, nil, &usageError{"--epsilon: a specification is not about epsilon", "leave it out"}
+				return nil, nil, &usageError{"--epsilon does not apply to a specification", "leave it out"}
 			}
 			return append(specs, s), nil, nil
 		}
@@ -224,16 +223,16 @@ func (a *app) auditWorlds(ctx context.Context, m audit.Mechanism, runs int, conf
 		return out, err
 	}
 	if out.MostShown <= claim.Epsilon {
-		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d runs can show an epsilon of %.3g at most, which is not above the claim: raise --runs", runs, out.MostShown))
+		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d runs can show at most epsilon %.3g, which is not above the claim: increase --runs", runs, out.MostShown))
 	}
-	fmt.Fprintf(a.err, "stage: %s, %d runs in each of two worlds\n", m.Name, runs)
+	fmt.Fprintf(a.err, "stage: %s, %d runs on each of two data sets\n", m.Name, runs)
 	if out.Result, err = audit.Run(ctx, m, audit.Options{Runs: runs, Source: src, Confidence: confidence}); err != nil {
 		return out, err
 	}
 	switch v := out.Verdict; {
 	case v.Convicted:
 	case v.Suspected:
-		out.Notes = append(out.Notes, "the bound at 95 % is above the claim, which happens to an honest one in twenty: audit again with more runs")
+		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again with more runs")
 	default:
 		out.Notes = append(out.Notes, proves)
 	}
@@ -261,19 +260,19 @@ func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
 		if near := schema.Nearest(name, names); failed == nil && near != "" {
 			advice = fmt.Sprintf("did you mean %q? pawl audit mechanism --name list shows all", near)
 		}
-		return m, &usageError{fmt.Sprintf("no mechanism is called %q", name), advice}
+		return m, &usageError{fmt.Sprintf("unknown mechanism %q", name), advice}
 	case errors.Is(err, accountant.ErrUnreachable):
-		return m, &usageError{fmt.Sprintf("--epsilon: %s is out of reach of %s", epsilon, m.Name), "an audit works from about 0.05 to 10"}
+		return m, &usageError{fmt.Sprintf("--epsilon: %s is out of range for %s", epsilon, m.Name), "audits work for epsilon from about 0.05 to 10"}
 	}
 	return m, err
 }
 
 // finishMechanisms prints: one pair of worlds as one object, several audits as lists.
 func (a *app) finishMechanisms(out *mechanismAudits, name string) error {
-	out.Notes = append(out.Notes, fmt.Sprintf("%s holds over all %d tests of this command together (Bonferroni): each has its share of the error, and an honest build passes all of them with that confidence", percent(out.Confidence), out.Tests))
+	out.Notes = append(out.Notes, fmt.Sprintf("%s confidence holds over all %d tests of this command together (Bonferroni): a correct program passes all of them with that probability", percent(out.Confidence), out.Tests))
 	var convicted error
 	if len(out.Convicted) > 0 {
-		convicted = &convictedError{fmt.Sprintf("%s: not what is stated, at %s over %d tests", strings.Join(out.Convicted, ", "), percent(out.Confidence), out.Tests), convictedAdvice}
+		convicted = &convictedError{fmt.Sprintf("%s does not meet its specification, at %s over %d tests", strings.Join(out.Convicted, ", "), percent(out.Confidence), out.Tests), convictedAdvice}
 	}
 	var object any = out
 	if len(out.Worlds) == 1 && name != "all" {
@@ -281,7 +280,7 @@ func (a *app) finishMechanisms(out *mechanismAudits, name string) error {
 		one.Specifications, one.Tests, one.Seed, one.Notes = out.Specifications, out.Tests, out.Seed, append(one.Notes, out.Notes...)
 		object = one
 	}
-	return a.conclude(convicted, fmt.Sprintf("CONVICTED at %s: %s", percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
+	return a.conclude(convicted, fmt.Sprintf("REJECTED at %s: %s", percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
 		w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 		for _, s := range out.Specifications {
 			printConformity(w, s, len(out.Specifications)+len(out.Worlds) > 12)
@@ -314,25 +313,25 @@ func printConformity(w io.Writer, s audit.Conformity, brief bool) {
 	for _, c := range checks {
 		mark := ""
 		if c.Convicted {
-			mark = "  CONVICTED"
+			mark = "  REJECTED"
 		}
-		fmt.Fprintf(w, "  test\t%s: %s, honest %s, of %d; p %s, convicts below %s%s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), mark)
+		fmt.Fprintf(w, "  test\t%s: %s, expected %s, of %d; p %s, rejects below %s%s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), mark)
 	}
 }
 
 func verdictOf(convicted bool) string {
 	if convicted {
-		return "CONVICTED"
+		return "REJECTED"
 	}
-	return "not convicted"
+	return "not rejected"
 }
 
 func printWorlds(w io.Writer, out mechanismAudit) {
 	v := out.Verdict
 	fmt.Fprintf(w, "mechanism\t%s (%s)\n", out.Mechanism, out.Entry)
-	fmt.Fprintf(w, "worlds\t%s; %s\n", out.Neighbours, out.Relation)
+	fmt.Fprintf(w, "data sets\t%s; %s\n", out.Neighbours, out.Relation)
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(v.Claim.Epsilon), full(v.Claim.Delta))
-	fmt.Fprintf(w, "runs\t%d in each world, which can show %s at most\n", out.Runs, figure(out.MostShown))
+	fmt.Fprintf(w, "runs\t%d on each data set, which can show at most epsilon %s\n", out.Runs, figure(out.MostShown))
 	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s; %d of %d against %d of %d)\n", figure(v.Bound.Epsilon), percent(bound.Printed),
 		v.Bound.Counts.TruePositives, v.Bound.Counts.Positives, v.Bound.Counts.FalsePositives, v.Bound.Counts.Negatives)
 	for _, e := range v.Evidence {

@@ -29,23 +29,25 @@ func (a *app) auditMIA() *cobra.Command {
 	var f miaFlags
 	c := &cobra.Command{
 		Use:   "mia (--model DIR --data DATA | --scores FILE)",
-		Short: "Membership inference: can it be told who was in the training data?",
-		Long: `Attack what a training leaks about who was in it.
+		Short: "Membership inference: try to tell who was in the training data",
+		Long: `Measure by membership inference what a training run leaks about its rows.
 
-With --model the recipe of that model is audited on its data: fair coins decide which
-records the audit's own target is trained on, by the settings that the model's statement
-holds, and shadow models are trained by the same settings on other draws. Members are
-thereby known, and the attack is an audit in one run, which can convict. The weights in
-DIR are attacked with --index alone, a list of their members, and without shadow models.
+With --model, the audit repeats the training of that model on its data: fair coins
+decide which records its own target model is trained on, with the settings in the
+model's statement, and shadow models are trained with the same settings on other draws.
+Since members are known, the attack is a one-run audit, which can reject the claim. The
+weights in DIR themselves are attacked only with --index (a list of their members), and
+without shadow models.
 
-With --scores the attack was made elsewhere: a CSV with the columns score (larger for
-members) and member (1 or 0), and class where known. --epsilon and --delta are then the
-claim, and --coins says that a fair coin of its own put every record in or left it out.
+With --scores, the attack was made elsewhere: a CSV with the columns score (larger for
+members), member (1 or 0) and optionally class. --epsilon and --delta then state the
+claim, and --coins declares that an independent fair coin decided on every record.
 
-A weak attack proves nothing. What an audit prints was computed from records without
-noise: unless the data are public it is internal, and must not leave. --release E pays for
-one number that may: how often it is right that those are members whom the target answers
-rightly, with noise of epsilon E, booked with the training of that target.`,
+A weak attack proves nothing. An audit computes its figures from records without noise:
+unless the data are public, they are internal and must not be published. --release E
+charges for one figure that may be published: how often it is right to call a record a
+member when the target answers it correctly, with noise of epsilon E. The training of
+that target is charged with it.`,
 		Example: `  pawl audit mia --model out --data location30 --attack lira --shadows 16 --json
   pawl audit mia --model out --data clinic.csv --schema clinic.yaml --release 0.1
   pawl audit mia --scores scores.csv --epsilon 1 --delta 1e-6`,
@@ -56,17 +58,17 @@ rightly, with noise of epsilon E, booked with the training of that target.`,
 			}
 			switch {
 			case f.scores != "" && (f.model != "" || f.data != ""):
-				return &usageError{"--scores goes without --model and --data", "the scores stand for both"}
+				return &usageError{"--scores excludes --model and --data", "leave out --model and --data"}
 			case f.scores != "" && f.release != "":
-				return &usageError{"--release pays for an attack that is made here: outside scores have no price", "--model and --data"}
+				return &usageError{"--release excludes --scores: outside scores have no known privacy cost", "use --model and --data"}
 			case f.release != "" && (c.Flags().Changed("attack") || f.index != ""):
-				return &usageError{"--release goes without --attack and --index: thresholds and shadow models that look at rows have no finite price", "leave them out"}
+				return &usageError{"--release excludes --attack and --index: thresholds and shadow models computed from rows have no finite epsilon", "leave them out"}
 			case f.scores != "":
 				return a.miaScores(f)
 			case f.model == "":
-				return &usageError{"nothing to attack: --model or --scores is missing", "usage: " + c.UseLine()}
+				return &usageError{"missing --model or --scores", "usage: " + c.UseLine()}
 			case f.data == "":
-				return &usageError{"the model alone says nothing about its members: --data is missing", "name the data set that it was trained on"}
+				return &usageError{"missing --data", "give the data set that the model was trained on"}
 			}
 			return a.miaModel(c.Context(), f)
 		},
@@ -76,23 +78,23 @@ rightly, with noise of epsilon E, booked with the training of that target.`,
 		kinds = append(kinds, string(k))
 	}
 	s := c.Flags()
-	s.StringVar(&f.model, "model", "", "directory that pawl fit or pawl train wrote, for its settings")
-	s.StringVar(&f.data, "data", "", "the data set that it was trained on")
+	s.StringVar(&f.model, "model", "", "output directory of pawl fit or pawl train, whose settings are used")
+	s.StringVar(&f.data, "data", "", "data set that the model was trained on")
 	s.StringVar(&f.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
-	s.StringVar(&f.index, "index", "", "file with the rows of DATA, from 0 and one in a line, that the model was trained on: attacks its weights by a threshold")
-	s.StringVar(&f.scores, "scores", "", "CSV of an outside attack: score, member and maybe class")
+	s.StringVar(&f.index, "index", "", "file with the row numbers of DATA, from 0, one per line, that the model was trained on: attack its weights by a threshold")
+	s.StringVar(&f.scores, "scores", "", "CSV file of an outside attack: score, member and optionally class")
 	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))
 	s.IntVar(&f.shadows, "shadows", 0, "number of shadow models (default: 16 for lira, 4 for rmia, 1 for svm and logistic)")
 	s.IntVar(&f.records, "records", 0, "number of records to draw (default: all of a table, 10000 images)")
-	s.StringVar(&f.epsilon, "epsilon", "", "claim that scores are held against")
-	s.StringVar(&f.delta, "delta", "", "delta of that claim (default: 0)")
-	s.BoolVar(&f.coins, "coins", false, "members of --scores were chosen by fair, independent coins: allows a lower bound on epsilon")
-	s.StringVar(&f.rates, "fpr", "0.001,0.01", "false positive rates to show")
-	s.StringVar(&f.priors, "priors", "0.5", "shares of members among those that an attacker meets")
-	s.StringVar(&f.release, "release", "", "epsilon of the noise on one number that may leave, on sensitive data: its cost and that of the target are booked")
+	s.StringVar(&f.epsilon, "epsilon", "", "claimed epsilon of --scores")
+	s.StringVar(&f.delta, "delta", "", "claimed delta of --scores (default: 0)")
+	s.BoolVar(&f.coins, "coins", false, "members of --scores were drawn by fair, independent coins, which allows a lower bound on epsilon")
+	s.StringVar(&f.rates, "fpr", "0.001,0.01", "false positive rates to report")
+	s.StringVar(&f.priors, "priors", "0.5", "shares of members among the records that an attacker sees")
+	s.StringVar(&f.release, "release", "", "epsilon of the noise on one publishable figure, for sensitive data; its cost and that of the target are charged")
 	s.StringVar(&f.out, "out", "", "directory for audit.json, audit.html and manifest.json")
-	s.BoolVar(&f.force, "force", false, "replace what an earlier audit has written into --out")
-	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; who knows the seed knows the members")
+	s.BoolVar(&f.force, "force", false, "replace the files of an earlier audit in --out")
+	s.StringVar(&f.seed, "seed", "", "repeat an audit exactly; whoever knows the seed knows the members")
 	return c
 }
 
@@ -128,7 +130,7 @@ func parseShares(flag, text string) ([]float64, error) {
 			return nil, err
 		}
 		if !(x > 0 && x < 1) {
-			return nil, &usageError{fmt.Sprintf("--%s: %s does not lie between 0 and 1", flag, strings.TrimSpace(part)), ""}
+			return nil, &usageError{fmt.Sprintf("--%s: %s is not between 0 and 1", flag, strings.TrimSpace(part)), ""}
 		}
 		out = append(out, x)
 	}
@@ -150,10 +152,10 @@ func (a *app) miaScores(f miaFlags) error {
 		return err
 	}
 	if f.coins && f.epsilon == "" {
-		return &usageError{"--coins needs a claim to judge", "add --epsilon and --delta"}
+		return &usageError{"--coins needs a claim", "add --epsilon and --delta"}
 	}
 	if f.delta != "" && f.epsilon == "" {
-		return &usageError{"--delta belongs to a claim: --epsilon is missing", ""}
+		return &usageError{"--delta needs --epsilon", ""}
 	}
 	if f.epsilon != "" {
 		o.Claim = &bound.Claim{}
@@ -192,7 +194,7 @@ func (a *app) miaScores(f miaFlags) error {
 			return attackError(f.scores, err)
 		}
 		if o.Claim.Delta > inference.Delta(len(scored.Score)) {
-			out.Notes = append(out.Notes, fmt.Sprintf("delta %s over %d records leaves an audit in one run little or nothing to show: state the claim at delta %s or less",
+			out.Notes = append(out.Notes, fmt.Sprintf("with delta %s and %d records, a one-run audit can show little or nothing: state the claim at delta %s or less",
 				full(o.Claim.Delta), len(scored.Score), figure(inference.Delta(len(scored.Score)))))
 		}
 	}
@@ -207,15 +209,15 @@ func attackError(what string, err error) error {
 	}
 	switch {
 	case errors.Is(err, attack.ErrConstant):
-		return &usageError{what + ": " + msg, "the attack says nothing about anyone: try another one, or a model that is not constant"}
+		return &usageError{what + ": " + msg, "the attack does not distinguish any records: try another attack, or a model that is not constant"}
 	case errors.Is(err, attack.ErrOverlap):
-		return &usageError{what + ": " + msg, "every record belongs to one pool"}
+		return &usageError{what + ": " + msg, "each record must be in exactly one pool"}
 	case errors.Is(err, attack.ErrInput), errors.Is(err, bound.ErrInput), errors.Is(err, inference.ErrInput):
-		advice := "the columns of --scores: score, larger for members; member, 1 or 0; and maybe class, from 0"
+		advice := "columns of --scores: score (larger for members), member (1 or 0) and optionally class (from 0)"
 		if strings.Contains(msg, "shadow models") {
-			advice = "--shadows 16, or --attack rmia, which works from two"
+			advice = "use --shadows 16, or --attack rmia, which needs only two"
 		} else if strings.Contains(msg, "records under attack") {
-			advice = "fewer --shadows, or more --records"
+			advice = "use fewer --shadows or more --records"
 		}
 		return &usageError{what + ": " + msg, advice}
 	}
@@ -230,7 +232,7 @@ func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) er
 		}
 	}
 	if out.Internal && out.Model != "" {
-		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and what was found was computed from its rows without noise and is booked nowhere: it stays with you\n", out.Data)
+		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and these figures were computed from its rows without noise and without charge: do not publish them\n", out.Data)
 	}
 	if !out.convicted() {
 		return a.conclude(nil, "", out, func(w io.Writer) error { return a.printMIA(w, out) })
@@ -259,7 +261,7 @@ func miaNumbers(to io.Writer, out *miaAudit) error {
 	}
 	fmt.Fprintln(w)
 	if out.Model != "" {
-		fmt.Fprintf(w, "settings\tof %s; the target was trained on %d records\n", out.Model, out.Trained)
+		fmt.Fprintf(w, "settings\tfrom %s; the target was trained on %d records\n", out.Model, out.Trained)
 	}
 	if out.Claim != nil {
 		fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
@@ -267,7 +269,7 @@ func miaNumbers(to io.Writer, out *miaAudit) error {
 	fmt.Fprintf(w, "records\t%d members, %d others\n", r.Members, r.NonMembers)
 	fmt.Fprintf(w, "AUC\t%s\n", span(r.AUC))
 	for _, s := range r.Success {
-		fmt.Fprintf(w, "success\t%s with %s members (no attack: %.3f", span(s.Rate), percent(s.Prior), s.Baseline)
+		fmt.Fprintf(w, "success\t%s with %s members (chance: %.3f", span(s.Rate), percent(s.Prior), s.Baseline)
 		if out.Claim != nil {
 			fmt.Fprintf(w, "; the claim allows %.3f", s.Ceiling)
 		}
@@ -275,7 +277,7 @@ func miaNumbers(to io.Writer, out *miaAudit) error {
 	}
 	for _, o := range r.AtRate {
 		if o.Refusal != "" {
-			fmt.Fprintf(w, "TPR at FPR %s\tno number: %s\n", percent(o.Asked), o.Refusal)
+			fmt.Fprintf(w, "TPR at FPR %s\tnot reported: %s\n", percent(o.Asked), o.Refusal)
 			continue
 		}
 		fmt.Fprintf(w, "TPR at FPR %s\t%s\n", percent(o.Asked), span(*o.TruePositives))
@@ -289,9 +291,9 @@ func miaNumbers(to io.Writer, out *miaAudit) error {
 	}
 	if o := out.OneRun; o != nil {
 		fmt.Fprintf(w, "lower bound\tepsilon is at least %s at delta %s (%s), where the claim is %s\n", figure(o.Shown.Epsilon), figure(o.Claim.Delta), percent(bound.Printed), figure(o.Claim.Epsilon))
-		verdict := "not convicted"
+		verdict := "not rejected"
 		if o.Convicted {
-			verdict = "CONVICTED"
+			verdict = "REJECTED"
 		}
 		fmt.Fprintf(w, "verdict\t%s at %s\n", verdict, percent(bound.Conviction))
 	}
@@ -305,7 +307,7 @@ func span(i bound.Interval) string {
 // headline is what stands above an audit that convicts.
 func (m *miaAudit) headline() string {
 	claim := m.OneRun.Claim
-	return fmt.Sprintf("CONVICTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
+	return fmt.Sprintf("REJECTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
 }
 
 // parseAttack reads --attack.
@@ -320,7 +322,7 @@ func parseAttack(name string) (inference.Kind, error) {
 	}
 	advice := strings.Join(names, ", ")
 	if near := schema.Nearest(name, names); near != "" {
-		advice = fmt.Sprintf("did you mean %q? there are %s", near, advice)
+		advice = fmt.Sprintf("did you mean %q? attacks: %s", near, advice)
 	}
-	return "", &usageError{fmt.Sprintf("no attack is called %s", strconv.Quote(name)), advice}
+	return "", &usageError{fmt.Sprintf("unknown attack %s", strconv.Quote(name)), advice}
 }

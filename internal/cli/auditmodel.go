@@ -56,20 +56,20 @@ func reopen(dir string) (*model.Model, *report.Statement, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	advice := "--model is a directory that pawl fit or pawl train wrote, with its statement.json"
+	advice := "--model takes the output directory of pawl fit or pawl train, with its statement.json"
 	text, err := os.ReadFile(filepath.Join(dir, workflow.StatementFile))
 	if errors.Is(err, os.ErrNotExist) {
 		text, err = os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(dir)), workflow.StatementFile))
 	}
 	if err != nil {
-		return nil, nil, &usageError{fmt.Sprintf("%s: there is no statement beside the model, so its settings are not known", dir), advice}
+		return nil, nil, &usageError{fmt.Sprintf("%s: there is no statement beside the model, so its settings are unknown", dir), advice}
 	}
 	s := &report.Statement{}
 	if err := json.Unmarshal(text, s); err != nil || s.Software.Name != "pawl" {
 		return nil, nil, &usageError{fmt.Sprintf("%s: the statement beside the model cannot be read", dir), advice}
 	}
 	if m.Task != model.Classification {
-		return nil, nil, &usageError{"membership inference attacks classifiers, and this model predicts a number", ""}
+		return nil, nil, &usageError{"membership inference needs a classifier, and this model predicts a number", ""}
 	}
 	return m, s, nil
 }
@@ -84,10 +84,10 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 		return err
 	}
 	if f.epsilon != "" || f.delta != "" || f.coins {
-		return &usageError{"--epsilon, --delta and --coins are for outside scores", "the claim follows from the model's statement"}
+		return &usageError{"--epsilon, --delta and --coins need --scores", "with --model, the claim comes from the model's statement"}
 	}
 	if f.shadows < 0 || f.shadows > 1024 || f.records < 0 {
-		return &usageError{"--shadows takes 1 to 1024, and --records a number from 1", ""}
+		return &usageError{"--shadows must be between 1 and 1024, and --records at least 1", ""}
 	}
 	src, seed, err := auditSource(f.seed)
 	if err != nil {
@@ -149,19 +149,19 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 	out := &miaAudit{
 		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: claim, Report: result.Report, Classes: result.Classes, OneRun: result.OneRun,
 		Shadows: result.Shadows, Trained: result.Trained, Pools: result.Sizes, Manifest: hex.EncodeToString(sum[:]), Seed: seed,
-		Notes: []string{"the target is the audit's own, trained by the settings of the model on a draw of the records; the weights in the directory were not attacked"},
+		Notes: []string{"the audit trained its own target, with the settings of the model, on a random draw of the records; the weights in the directory were not attacked"},
 	}
 	for _, r := range reportsOf(result, r.public) {
 		r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.Contains(n, "stay inside") })
 	}
 	if claim == nil {
-		out.Notes = append(out.Notes, "the training makes no claim: nothing can be convicted")
+		out.Notes = append(out.Notes, "the training makes no claim that could be rejected")
 	}
 	if f.release != "" {
-		out.Notes = append(out.Notes, "the data are public: what an audit finds may leave as it is, and --release booked nothing")
+		out.Notes = append(out.Notes, "the data are public: the results may be published as they are, and --release charged nothing")
 	}
 	if f.shadows > 0 && result.Shadows == 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("attack %s needs no shadow models: none was trained", kind))
+		out.Notes = append(out.Notes, fmt.Sprintf("attack %s needs no shadow models, so none were trained", kind))
 	}
 	return a.finishMIA(out, result.Manifest, f.out)
 }
@@ -268,7 +268,7 @@ func (a *app) ledgersWord(ctx context.Context, name string, sc *schema.Schema) e
 // data set, whose bytes are checked, the name decides.
 func (a *app) sameData(ctx context.Context, s *report.Statement, name string, builtin bool, content io.Reader) error {
 	if s.Data.Name != name {
-		return &usageError{fmt.Sprintf("the model was trained on data set %q, not on %q", s.Data.Name, name), "--data " + shell(s.Data.Name)}
+		return &usageError{fmt.Sprintf("the model was trained on data set %q, not %q", s.Data.Name, name), "--data " + shell(s.Data.Name)}
 	}
 	if builtin {
 		return nil
@@ -283,7 +283,7 @@ func (a *app) sameData(ctx context.Context, s *report.Statement, name string, bu
 		return err
 	}
 	if hex.EncodeToString(digest[:8]) != s.Data.Fingerprint {
-		return &usageError{fmt.Sprintf("%s: other bytes than those that the model was trained on, or another ledger than that of the training", name), "give the file of the training, and its --ledger"}
+		return &usageError{fmt.Sprintf("%s: the file or the ledger is not the one used in training", name), "give the file and the --ledger of the training run"}
 	}
 	return nil
 }

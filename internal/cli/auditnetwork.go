@@ -77,9 +77,9 @@ func (a *app) openInputs(data string, m *model.Model) (*source.Images, error) {
 	case texts && m.Vocabulary == nil && source.IsTexts(data):
 		return source.ReadTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
 	case texts:
-		return nil, &usageError{fmt.Sprintf("%s: networks of texts are audited on built-in texts, with hashed tokens", data), "sms-spam; pawl data list shows all"}
+		return nil, &usageError{fmt.Sprintf("%s: text networks can be audited only on built-in texts, with hashed tokens", data), "use sms-spam; pawl data list shows all"}
 	case source.IsTexts(data) || !images:
-		return nil, &usageError{fmt.Sprintf("%s: networks of images are audited on built-in images", data), "pawl data list"}
+		return nil, &usageError{fmt.Sprintf("%s: image networks can be audited only on built-in images", data), "pawl data list"}
 	}
 	t := &trainFlags{}
 	trainDefaults(t)
@@ -107,14 +107,14 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 	}
 	switch {
 	case strings.Contains(word("front_end"), "pca"):
-		return in, &usageError{"components that are fitted on rows are not audited here", "audit a model without dp-pca or pca"}
+		return in, &usageError{"a model with components computed from rows cannot be audited", "choose a model without dp-pca or pca"}
 	case in.Augment.Variants > 1:
 		shape := m.Net.Input()
 		flip, _ := h["flip"].(bool)
 		in.Augment.Augmentation = images.Augmentation{Shape: [3]int{shape.Height, shape.Width, shape.Channels}, Shift: int(number("shift")), Flip: flip}
 	}
 	if in.Epochs == 0 || in.SamplingRate == 0 && in.Batch == 0 {
-		return in, &usageError{"the statement beside the model does not hold the settings of a training", "train it again with this version"}
+		return in, &usageError{"the statement beside the model has no training settings", "train the model again with this version"}
 	}
 	return in, nil
 }

@@ -87,8 +87,8 @@ svg{width:26rem;max-width:100%;font-size:12px} pre{white-space:pre-wrap;backgrou
 </style></head><body>
 <h1>Membership inference: {{.Attack}} on {{.Data}}</h1>
 {{if .Red}}<p class="red">{{.Red}}</p>{{end}}
-{{if .Internal}}<p class="warn">Internal: computed from records without noise. Do not publish unless the cost is booked.</p>{{end}}
-<p>An attack that fails proves nothing. Dashed: an answer by chance.</p>
+{{if .Internal}}<p class="warn">Internal: computed from records without noise. Do not publish.</p>{{end}}
+<p>A failed attack proves nothing. Dashed: random guessing.</p>
 {{.Linear}}{{.Log}}
 <pre>{{.Text}}</pre>
 <ul>{{range .Notes}}<li>{{.}}</li>{{end}}</ul>

@@ -52,7 +52,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		return nil, err
 	}
 	if t.Schema.Unit.Column != "" {
-		return nil, &usageError{"a unit of these data may own several rows, and the audit tosses a coin for each row", "audit data with one row for each unit"}
+		return nil, &usageError{"the privacy unit of these data may have several rows, but the audit draws members row by row", "audit data with one row per unit"}
 	}
 	t.Schema.SetBuckets(advise.TextBuckets)
 	var rows [][]float64
@@ -65,7 +65,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	}
 	target := t.Schema.Column(m.Target)
 	if target < 0 {
-		return nil, &usageError{fmt.Sprintf("the data have no column %q, which the model predicts", m.Target), ""}
+		return nil, &usageError{fmt.Sprintf("the data have no column %q, the target of the model", m.Target), ""}
 	}
 	r := &recipe{model: m, statement: s, data: t.Name, classes: len(m.Classes()), public: t.Schema.Public}
 	if r.declared, err = t.Rows(); err != nil {
@@ -145,5 +145,5 @@ func learnerOf(s *report.Statement) (advise.Learner, error) {
 			return learner, nil
 		}
 	}
-	return "", &usageError{"the statement beside the model names no learner that can be trained again", "audit a model of pawl fit or pawl train"}
+	return "", &usageError{"the statement beside the model names no learner that can be retrained", "choose a model of pawl fit or pawl train"}
 }

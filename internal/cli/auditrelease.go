@@ -60,11 +60,11 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	}
 	switch {
 	case !(epsilon > 0):
-		return &usageError{"--release must be above 0", "it is the epsilon of the noise: a smaller one costs less and shows less"}
+		return &usageError{"--release must be above 0", "it is the epsilon of the noise: a smaller value costs less and shows less"}
 	case seed != nil:
-		return &usageError{"--release goes without --seed: noise that can be predicted protects nobody", "leave out --seed"}
+		return &usageError{"--release and --seed exclude each other: predictable noise protects nobody", "leave out --seed"}
 	case r.declared == 0 || f.records > 0:
-		return &usageError{"a release needs the public number of rows, and takes them all", "rows: N or rows: public in the schema, and no --records"}
+		return &usageError{"--release needs a public number of rows, and uses all of them", "declare rows: N or rows: public in the schema, and leave out --records"}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 		return err
 	}
 	if book.Relation != dp.AddOrRemoveOne {
-		return &usageError{fmt.Sprintf("the budget of %q counts replaced rows, and the audit is priced for rows that are added or removed", r.data), ""}
+		return &usageError{fmt.Sprintf("the budget of %q is kept under replace_one, and the audit needs add_or_remove_one", r.data), ""}
 	}
 	plan, err := r.plan(int(r.declared/2), 0)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	target := dp.Unscoped(plan.Event)
 	cost := dp.Compose{Events: []dp.Event{target, score.Event()}}
 	if text := marked(book.SeededRuns); text != "" {
-		out.Notes = append(out.Notes, text+": what is booked here bounds this audit and not them")
+		out.Notes = append(out.Notes, text+": the charge bounds this audit, not them")
 	}
 	delta := float64(book.Total.Delta)
 	for _, c := range []struct {
@@ -104,12 +104,12 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	out.Booked.Delta, out.Claim = delta, bound.Claim{Epsilon: out.Booked.OfTarget, Delta: delta}
 	out.Ceiling = bound.MaxSuccess(out.Claim.Epsilon, delta, 0.5)
 	b := &out.Booked
-	if b.Entry, err = l.Book(ctx, ledger.Booking{Dataset: r.data, Event: cost, Reason: "audit of membership, released: a target of its own and one noisy count"}); err != nil {
-		return fmt.Errorf("the release costs epsilon %s at delta %s, %s for the audit's target and %s for the number: %w", figure(b.Epsilon), full(delta), figure(b.OfTarget), figure(b.OfNumber), err)
+	if b.Entry, err = l.Book(ctx, ledger.Booking{Dataset: r.data, Event: cost, Reason: "membership audit, released: its own target and one noisy count"}); err != nil {
+		return fmt.Errorf("the release costs epsilon %s at delta %s (%s for the audit's target, %s for the figure): %w", figure(b.Epsilon), full(delta), figure(b.OfTarget), figure(b.OfNumber), err)
 	}
 	share, err := r.correct(ctx, plan, score, src)
 	if err != nil {
-		return fmt.Errorf("the audit is booked, and failed: %w", err)
+		return fmt.Errorf("the audit was charged and then failed: %w", err)
 	}
 	if err := l.ConfirmEntry(context.WithoutCancel(ctx), r.data, b.Entry); err != nil {
 		return &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
@@ -170,10 +170,10 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "attack\twho is answered rightly is taken for a member, on %s by the settings of %s\n", out.Data, out.Model)
+	fmt.Fprintf(w, "attack\tguess \"member\" where the target is correct, on %s with the settings of %s\n", out.Data, out.Model)
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
-	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (no attack: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
-	fmt.Fprintf(w, "booked\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), full(out.Booked.Delta), out.Booked.Entry)
+	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (chance: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
+	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), full(out.Booked.Delta), out.Booked.Entry)
 	if err := w.Flush(); err != nil {
 		return err
 	}

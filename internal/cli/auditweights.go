@@ -18,7 +18,7 @@ import (
 // by coins that the audit tossed, so nothing can be convicted.
 func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *entropy.Source, o attack.Options) error {
 	if kind.Shadows() > 0 {
-		return &usageError{fmt.Sprintf("attack %s needs shadow models, and --index attacks weights without any", kind), "--attack loss, confidence, entropy or modified-entropy"}
+		return &usageError{fmt.Sprintf("attack %s needs shadow models, which --index does not use", kind), "use --attack loss, confidence, entropy or modified-entropy"}
 	}
 	var key [32]byte
 	if _, err := src.Split("manifest").Read(key[:]); err != nil {
@@ -54,7 +54,7 @@ func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *ent
 	}
 	result := &miaAudit{
 		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: o.Claim, Pools: manifest.Sizes(), Trained: len(members),
-		Notes: []string{"the weights in the directory were attacked; who was a member was not drawn by coins, so that nothing can be convicted"},
+		Notes: []string{"the weights in the directory were attacked; members were not drawn by coins, so no claim can be rejected"},
 	}
 	if result.Report, err = attack.Evaluate(s, o); err != nil {
 		return attackError(f.index, err)
@@ -84,7 +84,7 @@ func readIndex(path string, n int) ([]int, error) {
 		}
 		i, err := strconv.Atoi(text)
 		if err != nil || i < 0 || i >= n {
-			return nil, &usageError{fmt.Sprintf("%s:%d: not the number of a row", path, line), "rows are counted from 0, one in a line"}
+			return nil, &usageError{fmt.Sprintf("%s:%d: not a row number", path, line), "write row numbers from 0, one per line"}
 		}
 		all = append(all, i)
 	}

@@ -23,7 +23,7 @@ func (a *app) readEvent(path string) (dp.Stated, error) {
 	}
 	s, err := decodeStated(name, text)
 	if err == nil && s.Group > 1 {
-		err = &usageError{fmt.Sprintf("%s: the event is stated for groups of %d", name, s.Group), "a ledger charges what one unit pays: take the event for the unit of the budget"}
+		err = &usageError{fmt.Sprintf("%s: the event is for groups of %d", name, s.Group), "a ledger charges for one privacy unit: give the event for that unit"}
 	}
 	return s, err
 }
@@ -35,8 +35,8 @@ func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.
 	}
 	view, err := l.Show(ctx, dataset)
 	if err == nil && view.Relation.Valid() && r != view.Relation {
-		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, the budget of %q is kept under %v", file, r, dataset, view.Relation),
-			"noise multipliers are relative to the sensitivity under the relation: take them anew for that of the budget"}
+		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, but the budget of %q is kept under %v", file, r, dataset, view.Relation),
+			"noise multipliers depend on the relation through the sensitivity: restate them for the relation of the budget"}
 	}
 	return err
 }
@@ -46,13 +46,14 @@ func (a *app) ledgerBook() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "book NAME --event FILE --reason WHY",
-		Short: "Charge a run that is done outside of pawl",
-		Long: `Charge a run that another program does on the data set. FILE holds its event, which
-must be true for the unit and the relation of the budget; it is booked as committed.
+		Short: "Charge a run made outside pawl",
+		Long: `Charge the budget for a run that another program makes on the data set. FILE holds its
+privacy event, which must be correct for the unit and the neighboring relation of the
+budget. The entry is committed at once.
 
-A run that is still to be done has to fit, as any job has. One that has happened is
-booked with --after-the-fact even where it exceeds the budget: the account says what
-is true, later jobs are refused, and ledger show says so.`,
+A planned run must fit the budget, like any job. Record a run that has already happened
+with --after-the-fact, even if it exceeds the budget: the account stays true, later jobs
+are refused, and ledger show reports it.`,
 		Example: `  echo '{"version": 1, "kind": "gaussian", "noise_multiplier": 4}' > event.json
   pawl ledger book clinic --event event.json --reason "counts for the yearly report"
   pawl ledger book clinic --event event.json --by bob --after-the-fact --reason "found in the audit"`,
@@ -66,7 +67,7 @@ is true, later jobs are refused, and ledger show says so.`,
 				return err
 			}
 			b.Dataset, b.Event = args[0], stated.Event
-			return a.changeKnown(c.Context(), args[0], "booked a foreign run on", func(l *ledger.Ledger) error {
+			return a.changeKnown(c.Context(), args[0], "charged an outside run on", func(l *ledger.Ledger) error {
 				if err := meantFor(c.Context(), l, b.Dataset, file, stated.Relation); err != nil {
 					return err
 				}
@@ -76,10 +77,10 @@ is true, later jobs are refused, and ledger show says so.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&file, "event", "", "file with the event as JSON, or - for stdin (required)")
-	f.StringVar(&b.Reason, "reason", "", "why, for those who read the ledger later (required)")
-	f.StringVar(&b.By, "by", "", "user who runs it (default: you)")
-	f.BoolVar(&b.AfterTheFact, "after-the-fact", false, "it has happened: book it whether or not it fits")
+	f.StringVar(&file, "event", "", "file with the event as JSON, or - for standard input (required)")
+	f.StringVar(&b.Reason, "reason", "", "reason, for later readers of the ledger (required)")
+	f.StringVar(&b.By, "by", "", "user who makes the run (default: you)")
+	f.BoolVar(&b.AfterTheFact, "after-the-fact", false, "the run has already happened: charge it even if it exceeds the budget")
 	return c
 }
 
@@ -87,16 +88,16 @@ func (a *app) ledgerWhatIf() *cobra.Command {
 	var file, epsilon, user string
 	c := &cobra.Command{
 		Use:   "what-if NAME (--event FILE | --epsilon E)",
-		Short: "Say whether a job would be admitted, and what would be left; books nothing",
-		Long: `Say how a job would be decided now: whether it is admitted, what it needs, what the
-budget holds, and where the budget stands after it. --epsilon asks for one Gaussian
-release of that epsilon at the budget's delta (a pure one where delta is 0). Nothing
-is booked, and the exit status is 0 whatever the answer is.`,
+		Short: "Check whether a job would be admitted, and what would be left",
+		Long: `Check how the ledger would decide on a job now: whether it is admitted, what it needs,
+and what is left before and after. --epsilon stands for one Gaussian release of that
+epsilon at the budget's delta (a pure one if delta is 0). Nothing is charged, and the
+exit status is 0 whatever the answer.`,
 		Example: "  pawl ledger what-if clinic --epsilon 0.5\n  pawl ledger what-if clinic --event event.json --json",
 		Args:    exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (file == "") == (epsilon == "") {
-				return &usageError{fmt.Sprintf("%s: want either --event or --epsilon", c.CommandPath()), "usage: " + c.UseLine()}
+				return &usageError{fmt.Sprintf("%s: give either --event or --epsilon", c.CommandPath()), "usage: " + c.UseLine()}
 			}
 			l, store, err := a.openExisting(c.Context())
 			if err != nil {
@@ -138,9 +139,9 @@ is booked, and the exit status is 0 whatever the answer is.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&file, "event", "", "file with an event as JSON, or - for stdin")
+	f.StringVar(&file, "event", "", "file with an event as JSON, or - for standard input")
 	f.StringVar(&epsilon, "epsilon", "", "epsilon of one release")
-	f.StringVar(&user, "user", "", "who would run it (default: you)")
+	f.StringVar(&user, "user", "", "user who would run the job (default: you)")
 	return c
 }
 
@@ -177,5 +178,5 @@ func printForecast(w io.Writer, f *ledger.Forecast) {
 	if !math.IsInf(float64(f.After.Total.Epsilon), 1) {
 		after += fmt.Sprintf(" of %s at delta %s", amount(f.After.Total.Epsilon), deltaText(f.After.Total.Delta))
 	}
-	fmt.Fprintf(w, "after it: epsilon %s; nothing was booked\n", after)
+	fmt.Fprintf(w, "after it: epsilon %s; nothing was charged\n", after)
 }

@@ -18,16 +18,17 @@ func (a *app) checkCommand() *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
 		Use:   "check DATA --target Y --epsilon E",
-		Short: "Find what would make pawl fit fail; spends nothing",
-		Long: `Check a job before it is charged: read the schema, parse every row, price the plan
-and train two steps on synthetic rows of the same schema. Takes the flags of pawl fit.
+		Short: "Check a job before pawl fit; charges nothing",
+		Long: `Check a job before it is charged: read the schema, parse every row, compute the epsilon
+of the plan, and train two steps on synthetic rows of the same schema. check takes the
+flags of pawl fit.
 
-The ledger is asked as pawl fit would ask it, and the answer taken back: where it
-refuses, check ends with the same words and exit status 3. With --json the object has
-"ok": false and the refusal.
+It also asks the ledger whether it would admit the job. If not, check ends with the same
+message as pawl fit and exit status 3; with --json, the object has "ok": false and the
+refusal.
 
-Nothing is charged, and nothing that depends on the rows is shown, except where the
-schema says "rows: public" their number, and in a refusal the place of the first fault.`,
+Nothing is charged. Nothing that depends on the rows is shown, except their number if
+the schema declares "rows: public", and the position of the first error in a refusal.`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -116,30 +117,30 @@ func (j *job) checks(f *fitFlags) []checked {
 			used++
 		}
 	}
-	rows := "every row parses"
+	rows := "all rows are valid"
 	if s.Rows.Kind == schema.RowsPublic {
 		if n, err := j.source.Rows(); err == nil {
-			rows = fmt.Sprintf("all %d rows parse", n)
+			rows = fmt.Sprintf("all %d rows are valid", n)
 		}
 	}
 	if f.badRows == "default" {
-		rows = "the file can be read; malformed cells would become their column's default"
+		rows = "the file can be read; malformed cells would be replaced by their column's default"
 	}
 	out := []checked{
 		{"schema", fmt.Sprintf("%d columns declared, %d used; unit %s", len(s.Columns), used, s.Unit.Name)},
 		{"rows", rows},
 	}
 	if j.test != nil {
-		out = append(out, checked{"test", fmt.Sprintf("all %d rows of the public test set parse", len(j.test))})
+		out = append(out, checked{"test", fmt.Sprintf("all %d rows of the public test set are valid", len(j.test))})
 	}
-	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in all, at most the %s asked", len(j.plan.Stages), number(j.plan.Epsilon), f.epsilon)})
+	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in total, at most %s as requested", len(j.plan.Stages), number(j.plan.Epsilon), f.epsilon)})
 	switch {
 	case s.Rows.Kind == schema.RowsPrivate:
-		out = append(out, checked{"training", "not rehearsed: the recipe follows from a paid count of the rows"})
+		out = append(out, checked{"training", "not rehearsed: the recipe depends on a charged count of the rows"})
 	case j.plan.Recipe.Learner == advise.Descent:
-		out = append(out, checked{"training", "two steps on synthetic rows of the schema, and predictions for them"})
+		out = append(out, checked{"training", "two steps and predictions on synthetic rows of the schema"})
 	default:
-		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s: one release, nothing to rehearse", j.plan.Recipe.Learner)})
+		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, a single release: nothing to rehearse", j.plan.Recipe.Learner)})
 	}
 	return out
 }
@@ -149,9 +150,9 @@ func checkBudget(ctx context.Context, l *ledger.Ledger, j *job, v ledger.Verdict
 	s, err := l.Show(ctx, j.source.Name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset) && v.Public:
-		return checked{"ledger", fmt.Sprintf("%q is new and public: booked and not limited", j.source.Name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new and public: recorded, not limited", j.source.Name)}, nil
 	case errors.Is(err, ledger.ErrUnknownDataset):
-		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit grants itself what it asks", j.source.Name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit sets the budget to its own cost", j.source.Name)}, nil
 	case err != nil:
 		return checked{}, err
 	}

@@ -24,9 +24,9 @@ type checkpointFlags struct {
 
 func (f *checkpointFlags) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.create, "checkpoint", "", "keep the run in this new private file, so that it can go on after an interruption; outside --out")
-	s.StringVar(&f.resume, "resume", "", "go on with the run of this checkpoint, at no cost: the same command with --resume in place of --checkpoint")
-	s.DurationVar(&f.every, "checkpoint-every", 30*time.Second, "time between two writings of the checkpoint; 0s for every step")
+	s.StringVar(&f.create, "checkpoint", "", "save the run in this new private file (outside --out), to resume it after an interruption")
+	s.StringVar(&f.resume, "resume", "", "resume the run of this checkpoint at no cost: repeat the command with --resume instead of --checkpoint")
+	s.DurationVar(&f.every, "checkpoint-every", 30*time.Second, "time between two saves; 0s saves after every step")
 }
 
 func (f *checkpointFlags) open(out string) (*checkpoint.File, error) {
@@ -35,14 +35,14 @@ func (f *checkpointFlags) open(out string) (*checkpoint.File, error) {
 	case f.create == "" && f.resume == "":
 		return nil, nil
 	case f.create != "" && f.resume != "":
-		return nil, &usageError{"--checkpoint begins a run and --resume goes on with one", "give --resume FILE alone; it is kept up to date too"}
+		return nil, &usageError{"--checkpoint and --resume exclude each other", "give --resume FILE alone; the file is kept up to date"}
 	case f.every < 0:
-		return nil, &usageError{"--checkpoint-every takes a time of 0s or more", "example: --checkpoint-every 1m"}
+		return nil, &usageError{"--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m"}
 	case f.resume != "":
 		path = f.resume
 	}
 	if within(path, out) {
-		return nil, &usageError{fmt.Sprintf("%s: lies in --out, whose files may leave; a checkpoint holds the key of the noise", path), "name a file outside of " + shell(out)}
+		return nil, &usageError{fmt.Sprintf("%s is inside --out, whose files may be published; a checkpoint holds the key of the noise", path), "choose a file outside " + shell(out)}
 	}
 	open := checkpoint.Create
 	if f.resume != "" {
@@ -89,7 +89,7 @@ type resumable struct {
 
 func (e *resumable) Unwrap() error { return e.error }
 func (e *resumable) Hint() string {
-	return "nothing is lost: the same command with --resume " + shell(e.path) + " goes on at no cost"
+	return "nothing is lost: repeat the command with --resume " + shell(e.path) + " to continue at no cost"
 }
 
 // finishKept is finish for a run with a checkpoint, or without one.
@@ -103,7 +103,7 @@ func (a *app) finishKept(ctx context.Context, plan *workflow.Plan, env workflow.
 			return err
 		}
 		steps, _ := kept.State()
-		fmt.Fprintf(a.err, "checkpoint %s: goes on after step %d\n", kept.Path(), steps)
+		fmt.Fprintf(a.err, "checkpoint %s: resuming after step %d\n", kept.Path(), steps)
 	}
 	var erased error
 	// The files are written when this is called: from here on the key serves nobody.

@@ -21,10 +21,10 @@ func (a *app) accountCompare() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "compare --rows N --batch B --epochs E --noise-multiplier S --delta D",
-		Short: "One training, and what its epsilon is under other assumptions",
-		Long: `Compute epsilon of one DP-SGD training under Poisson sampling, under shuffled
-batches, for a replaced row and for a user with several rows: the same noise, and
-very different promises.`,
+		Short: "Compare the epsilon of one training run under different assumptions",
+		Long: `Compute the epsilon of one DP-SGD training run under Poisson sampling, with shuffled
+batches, for a replaced row, and for a user with several rows. The noise is the same;
+the guarantees are very different.`,
 		Example: `  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --rows-per-user 3 --json`,
 		Args: exactArgs(),
@@ -38,7 +38,7 @@ very different promises.`,
 				return &usageError{err.Error(), ""}
 			}
 			if target.epsilon != "" {
-				return &usageError{"--epsilon: compare computes epsilon; give --delta", ""}
+				return &usageError{"--epsilon does not apply: compare computes epsilon; give --delta", ""}
 			}
 			if target.delta == "" {
 				return &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
@@ -52,7 +52,7 @@ very different promises.`,
 				return err
 			}
 			if t.Rows > 0 && k > t.Rows {
-				return &usageError{fmt.Sprintf("--rows-per-user: %d is more than the %d rows", k, t.Rows), ""}
+				return &usageError{fmt.Sprintf("--rows-per-user %d is larger than the number of rows, %d", k, t.Rows), ""}
 			}
 			return a.compare(t, delta, k, m)
 		},
@@ -61,7 +61,7 @@ very different promises.`,
 	target.register(c, "", "failure probability delta, well below 1/rows")
 	_ = c.Flags().MarkHidden("epsilon")
 	c.Flags().StringVar(&method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
-	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "the most rows that one user owns")
+	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "maximum number of rows per user")
 	return c
 }
 
@@ -154,17 +154,17 @@ func comparisons(t training, k int64, m accountant.Method) []assumption {
 	}
 	return []assumption{
 		{"Poisson sampling", "poisson", 1, trainingCost(t, dp.AddOrRemoveOne, m),
-			"If every row joins the lot of every step on its own, unseen by anybody, adding or removing one row costs %s. This is the figure that is usually published; it does not hold for a data loader that shuffles."},
+			"If every row joins the batch of every step independently and in secret, adding or removing one row costs %s. This figure is usually published; it does not hold for a data loader that shuffles."},
 		{"Poisson, row replaced", "poisson", 1, trainingCost(t, dp.ReplaceOne, m),
-			"If a row is not added or removed but gets other values, the sum moves by up to two clipping norms and the same training costs %s, by removing the old row and adding the new one or by doing without the amplification, whichever is less."},
+			"If a row is replaced instead of added or removed, the sum changes by up to two clipping norms and the same training run costs %s: the smaller of removing the old row and adding the new one, and of no amplification."},
 		{"shuffled batches", "shuffled", 1, shuffled(t.NoiseMultiplier, dp.ZeroOut, "row"),
-			"If the data are shuffled and cut into fixed batches, every row meets the noise once an epoch and nothing that is known makes this cheaper: a Gaussian of noise multiplier S/sqrt(epochs), %s for a row that is blanked out. The true cost may be lower, but nobody has proven it."},
+			"If the data are shuffled and cut into fixed batches, every row is used once per epoch and no known theorem lowers the cost: a Gaussian with noise multiplier S/sqrt(epochs), %s for a row that is zeroed out. The true cost may be lower, but this is unproven."},
 		{"shuffled, row replaced", "shuffled", 1, shuffled(t.NoiseMultiplier/2, dp.ReplaceOne, "row"),
-			"With shuffled batches and a row that gets other values the noise counts half: %s."},
+			"With shuffled batches and a replaced row, the noise counts half: %s."},
 		{"Poisson, " + user, "poisson", k, userCost(t, k, m, user),
-			fmt.Sprintf("If one person owns up to %d rows, hiding the person means hiding all of them: ", k) + "%s under Poisson sampling of rows. Bounding the rows of a user, or sampling users in place of rows, makes this smaller."},
+			fmt.Sprintf("If one person has up to %d rows, protecting the person means protecting all of them: ", k) + "%s under Poisson sampling of rows. Bounding the rows per user, or sampling users instead of rows, lowers this."},
 		{"shuffled, " + user, "shuffled", k, shuffled(t.NoiseMultiplier/float64(k), dp.ZeroOut, user),
-			fmt.Sprintf("With shuffled batches all %d rows of a person may fall into one batch and move its sum by %d clipping norms: ", k, k) + "%s."},
+			fmt.Sprintf("With shuffled batches, all %d rows of a person can be in one batch and change its sum by %d clipping norms: ", k, k) + "%s."},
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 // registerCopies adds the flags that say whose rows a file holds that resembles a sensitive data set.
 func registerCopies(f *source.Copies, c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.SameAs, "same-as", "", "DATA is this data set of the ledger, in another form: its budget is charged (counts as --updated)")
-	s.BoolVar(&f.Different, "different", false, "DATA, or the test file, resembles a sensitive data set and holds other units: go on (needs --reason)")
-	s.StringVar(&f.Reason, "reason", "", "why they are different; the ledger and every statement keep it")
+	s.StringVar(&f.SameAs, "same-as", "", "DATA is another form of this data set of the ledger, whose budget is charged (implies --updated)")
+	s.BoolVar(&f.Different, "different", false, "DATA or the test file resembles a sensitive data set but holds other units: proceed (needs --reason)")
+	s.StringVar(&f.Reason, "reason", "", "reason why they are different; recorded in the ledger and every statement")
 }
 
 // again runs a command whose copies somebody at a terminal may be asked about, and once more
@@ -46,12 +46,12 @@ func (a *app) whose(ctx context.Context, alike string) (reason string, err error
 		case "", "stop", "no", "n", "q", "quit":
 			return "", nil
 		case "different", "d":
-			why, err := a.ask(ctx, in, "Why are they different? The ledger and every statement keep the answer (empty: stop): ")
+			why, err := a.ask(ctx, in, "Why are they different? The answer is recorded in the ledger and every statement (empty: stop): ")
 			if err != nil {
 				return "", err
 			}
 			if len(strings.Fields(why)) < 2 {
-				fmt.Fprintln(a.err, "That is no reason in words.")
+				fmt.Fprintln(a.err, "Please give a reason in words.")
 				return "", nil
 			}
 			return why, nil

@@ -123,7 +123,7 @@ func (a *app) withReason(use, short, long, example, done string, change func(*le
 			return a.changeKnown(c.Context(), args[0], done, func(l *ledger.Ledger) error { return change(l, c.Context(), args[0], reason) })
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
+	c.Flags().StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	return c
 }
 

@@ -59,7 +59,7 @@ const clinicRows = 2973
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		ContinueOnError: true, // all that a change of texts breaks, at once
-		Dir: "testdata",
+		Dir:             "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))

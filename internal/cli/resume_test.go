@@ -37,7 +37,7 @@ func interrupted(t *testing.T, path string, args ...string) {
 	}()
 	var out, errs bytes.Buffer
 	status := run(ctx, append(args, "--checkpoint", path, "--checkpoint-every", "0s"), streams{in: strings.NewReader(""), out: &out, err: &errs})
-	if status != exitOther || !strings.Contains(errs.String(), "hint: nothing is lost: the same command with --resume "+path) {
+	if status != exitOther || !strings.Contains(errs.String(), "hint: nothing is lost: repeat the command with --resume "+path) {
 		t.Fatalf("status %d: %s", status, errs.String())
 	}
 }
@@ -122,7 +122,7 @@ func TestResumeRefusals(t *testing.T) {
 	if n := entries(); n != 1 {
 		t.Errorf("%d entries after refusals", n)
 	}
-	if status, _, errs := call(t, command("--resume", kept)...); status != exitOK || !strings.Contains(errs, "goes on after step") {
+	if status, _, errs := call(t, command("--resume", kept)...); status != exitOK || !strings.Contains(errs, "resuming after step") {
 		t.Fatalf("status %d: %s", status, errs)
 	}
 	if _, err := os.Stat(kept); err == nil || entries() != 1 {

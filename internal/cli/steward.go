@@ -40,7 +40,7 @@ budget, which holds all the same.`,
 	f := c.Flags()
 	f.StringVar(&epsilon, "epsilon", "", "new total epsilon, not what is added (required)")
 	f.StringVar(&delta, "delta", "", "new total delta (default: the budget's as it stands)")
-	f.StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
+	f.StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	f.StringVar(&analyst, "analyst", "", "user, as the operating system names him, whose share it is")
 	return c
 }
@@ -76,6 +76,6 @@ job ran. On a team's ledger (postgres://) nobody approves his own job.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for those who read the ledger later (required)")
+	c.Flags().StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	return c
 }
