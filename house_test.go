@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"compute/kernel", "internal/usage", "internal/whole"},
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
 	{"data/images"},
-	{"data/encode", "search/space", "reader", "compute/scatter", "core/internal/sealed"},
+	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "data/dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},

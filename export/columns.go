@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/compute/onnx"
 	"pawl/data/encode"
 	"pawl/data/schema"
 )
@@ -24,17 +25,17 @@ func (t *table) number(c *schema.Column) string {
 	if v, ok := t.cells[c.Name]; ok {
 		return v
 	}
-	t.scope = ""
+	t.Scope = ""
 	meaning := fmt.Sprintf("%g to %g, clipped to that", c.Lower, c.Upper)
 	if c.Missing == schema.MissingValue {
 		meaning += fmt.Sprintf("; NaN becomes %g", c.MissingNumber)
 	} else {
 		meaning += "; NaN is unknown"
 	}
-	v := t.input(port(c.Name, floats, meaning, 0, 1))
-	t.scope = c.Name
+	v := t.Input(onnx.NewPort(c.Name, onnx.Floats, meaning, 0, 1))
+	t.Scope = c.Name
 	if c.Missing == schema.MissingValue {
-		v = t.op("Where", t.op("IsNaN", v), t.float(float32(c.MissingNumber)), v)
+		v = t.Op("Where", t.Op("IsNaN", v), t.Float(float32(c.MissingNumber)), v)
 	}
 	t.cells[c.Name] = v
 	return v
@@ -46,7 +47,7 @@ func (t *table) code(c *schema.Column) string {
 	if v, ok := t.cells[c.Name]; ok {
 		return v
 	}
-	t.scope = ""
+	t.Scope = ""
 	meaning, others := "true or false, yes or no, 1 or 0", "unknown"
 	if c.Type == schema.Categorical {
 		if meaning = "one of " + strings.Join(c.Categories, ", "); c.Other != "" {
@@ -54,11 +55,11 @@ func (t *table) code(c *schema.Column) string {
 		}
 	}
 	meaning += "; anything else counts as " + others
-	in := t.input(port(c.Name, texts, meaning, 0, 1))
-	t.scope = c.Name
+	in := t.Input(onnx.NewPort(c.Name, onnx.Texts, meaning, 0, 1))
+	t.Scope = c.Name
 	keys, values, other := spellings(t.schema, c)
-	v := t.fresh("LabelEncoder")
-	t.node("LabelEncoder", mlDomain, []string{v}, []string{in}, attributes{"keys_strings", keys, "values_int64s", values, "default_int64", other})
+	v := t.Fresh("LabelEncoder")
+	t.Node("LabelEncoder", onnx.MLDomain, []string{v}, []string{in}, onnx.Attributes{"keys_strings", keys, "values_int64s", values, "default_int64", other})
 	t.cells[c.Name] = v
 	return v
 }
@@ -138,11 +139,11 @@ func (t *table) level(b *encode.Block) string {
 		return v
 	}
 	cell := t.number(c)
-	t.scope = c.Name
+	t.Scope = c.Name
 	edges := edges(t.schema, b)
-	above := t.op("GreaterOrEqual", cell, t.tensor("edges", edges, len(edges)))
-	bin := t.add("ReduceSum", attributes{"keepdims", int64(1)}, t.to(int64s, above), t.ints(1))
-	v := t.op("Where", t.op("IsNaN", cell), t.whole(int64(b.Levels)), bin)
+	above := t.Op("GreaterOrEqual", cell, t.Tensor("edges", edges, len(edges)))
+	bin := t.Add("ReduceSum", onnx.Attributes{"keepdims", int64(1)}, t.To(onnx.Int64s, above), t.Ints(1))
+	v := t.Op("Where", t.Op("IsNaN", cell), t.Whole(int64(b.Levels)), bin)
 	t.levels[key] = v
 	return v
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"pawl/compute/onnx"
 	"pawl/data/schema"
 	"pawl/model"
 )
@@ -26,18 +27,24 @@ type File struct {
 	Inputs, Outputs []Port
 }
 
+// Port is an input or output of an ONNX model.
+type Port = onnx.Port
+
+// graph is an ONNX graph of a model.
+type graph struct{ *onnx.Graph }
+
 // ONNX writes m as an ONNX model; the package comment says what it takes and answers.
 // Errors are *Error for what ONNX cannot express, and those of m.Validate.
 func ONNX(m *model.Model, facts Facts) (*File, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	g := newGraph()
+	g := &graph{onnx.New()}
 	scores, err := g.body(m)
 	if err != nil {
 		return nil, err
 	}
-	g.scope = "answer"
+	g.Scope = "answer"
 	if m.Task == model.Regression {
 		g.value(m, scores)
 	} else {
@@ -47,16 +54,16 @@ func ONNX(m *model.Model, facts Facts) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Bytes: g.model("pawl", g.note(m, facts), facts.Version, properties), Inputs: g.inputs, Outputs: g.outputs}, nil
+	return &File{Bytes: g.Model("pawl", g.note(m, facts), facts.Version, properties), Inputs: g.Inputs, Outputs: g.Outputs}, nil
 }
 
 // body is the part that makes scores [N, outputs].
 func (g *graph) body(m *model.Model) (string, error) {
 	if !m.OfTable() {
-		return g.network(m, "")
+		return g.network(m, ""), nil
 	}
 	for i := range m.Schema.Columns {
-		g.names[m.Schema.Columns[i].Name] = true // no other value may take the name
+		g.Names[m.Schema.Columns[i].Name] = true // no other value may take the name
 	}
 	t := &table{graph: g, schema: m.Schema, cells: map[string]string{}, levels: map[string]string{}}
 	switch m.Kind {
@@ -67,9 +74,19 @@ func (g *graph) body(m *model.Model) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return g.network(m, row)
+		return g.network(m, row), nil
 	}
 	return t.scores(m)
+}
+
+// network adds the layers of m and returns its scores, float [N, outputs]. row is its
+// input where that is made of the columns of a table, else empty.
+func (g *graph) network(m *model.Model, row string) string {
+	tokens := "numbers of the tokens as pawl hashes words (package text)"
+	if m.Vocabulary != nil {
+		tokens = "numbers of the tokens: their lines in vocabulary.txt, from 0"
+	}
+	return m.Net.ONNX(g.Graph, m.Parameters32, row, tokens)
 }
 
 // constant are scores that are the same for every row: those of a linear model of which
@@ -87,37 +104,37 @@ func (t *table) constant(m *model.Model) string {
 }
 
 // output is an output whose name no column has.
-func (g *graph) output(name string, k kind, meaning string, shape ...int) Port {
-	for g.names[name] {
+func (g *graph) output(name string, k onnx.Kind, meaning string, shape ...int) Port {
+	for g.Names[name] {
 		name += "_"
 	}
-	g.names[name] = true
-	return port(name, k, meaning, shape...)
+	g.Names[name] = true
+	return onnx.NewPort(name, k, meaning, shape...)
 }
 
 // classes ends a classifier.
 func (g *graph) classes(m *model.Model, scores string) {
 	classes := m.Classes()
 	outputs := len(classes)
-	probabilities := g.output("probabilities", floats, "of "+strings.Join(classes, ", ")+"; they order rows, noise leaves them uncalibrated", 0, len(classes))
+	probabilities := g.output("probabilities", onnx.Floats, "of "+strings.Join(classes, ", ")+"; they order rows, noise leaves them uncalibrated", 0, len(classes))
 	var best string
 	if m.Kind != model.Constant && outputsOf(m) == 1 {
 		outputs = 1
-		best = g.reshape(g.to(int64s, g.op("Greater", scores, g.float(0))), -1)
-		second := g.op("Sigmoid", scores)
-		g.put(probabilities, "Concat", "", attributes{"axis", int64(1)}, g.op("Sub", g.float(1), second), second)
+		best = g.Reshape(g.To(onnx.Int64s, g.Op("Greater", scores, g.Float(0))), -1)
+		second := g.Op("Sigmoid", scores)
+		g.Put(probabilities, "Concat", "", onnx.Attributes{"axis", int64(1)}, g.Op("Sub", g.Float(1), second), second)
 	} else {
-		best = g.add("ArgMax", attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
-		g.put(probabilities, "Softmax", "", attributes{"axis", int64(1)}, scores)
+		best = g.Add("ArgMax", onnx.Attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
+		g.Put(probabilities, "Softmax", "", onnx.Attributes{"axis", int64(1)}, scores)
 	}
 	keys := make([]int64, len(classes))
 	for k := range keys {
 		keys[k] = int64(k)
 	}
-	label := g.output("label", texts, "the class of "+m.Target, 0)
-	g.put(label, "LabelEncoder", mlDomain, attributes{"keys_int64s", keys, "values_strings", classes}, best)
-	g.put(g.output("scores", floats, "before the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
-	g.outputs[0], g.outputs[1] = g.outputs[1], g.outputs[0]
+	label := g.output("label", onnx.Texts, "the class of "+m.Target, 0)
+	g.Put(label, "LabelEncoder", onnx.MLDomain, onnx.Attributes{"keys_int64s", keys, "values_strings", classes}, best)
+	g.Put(g.output("scores", onnx.Floats, "before the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
+	g.Outputs[0], g.Outputs[1] = g.Outputs[1], g.Outputs[0]
 }
 
 func outputsOf(m *model.Model) int {
@@ -131,13 +148,13 @@ func outputsOf(m *model.Model) int {
 // the target, as model.TargetScale has it.
 func (g *graph) value(m *model.Model, scores string) {
 	s := m.Scale
-	t := g.op("Clip", g.op("Mul", g.op("Add", scores, g.float(1)), g.float(0.5)), g.float(0), g.float(1))
+	t := g.Op("Clip", g.Op("Mul", g.Op("Add", scores, g.Float(1)), g.Float(0.5)), g.Float(0), g.Float(1))
 	if s.Log {
-		t = g.op("Mul", g.op("Sub", g.op("Exp", g.op("Mul", t, g.float(float32(math.Log(64))))), g.float(1)), g.float(1.0/63))
+		t = g.Op("Mul", g.Op("Sub", g.Op("Exp", g.Op("Mul", t, g.Float(float32(math.Log(64))))), g.Float(1)), g.Float(1.0/63))
 	}
-	y := g.op("Add", g.op("Mul", t, g.float(float32(s.Upper-s.Lower))), g.float(float32(s.Lower)))
+	y := g.Op("Add", g.Op("Mul", t, g.Float(float32(s.Upper-s.Lower))), g.Float(float32(s.Lower)))
 	meaning := fmt.Sprintf("%s, %g to %g", m.Target, s.Lower, s.Upper)
-	g.put(g.output("prediction", floats, meaning, 0), "Reshape", "", nil, y, g.ints(-1))
+	g.Put(g.output("prediction", onnx.Floats, meaning, 0), "Reshape", "", nil, y, g.Ints(-1))
 }
 
 // note is what a viewer shows first.
@@ -148,7 +165,7 @@ func (g *graph) note(m *model.Model, facts Facts) string {
 	} else if facts.Epsilon != "" {
 		n += fmt.Sprintf(" Trained under differential privacy: epsilon %s, delta %s, relation %s, unit %s.", facts.Epsilon, facts.Delta, facts.Relation, facts.Unit)
 	}
-	for _, p := range g.inputs {
+	for _, p := range g.Inputs {
 		n += fmt.Sprintf("\nInput %s, %s %s: %s.", p.Name, p.Type, p.Shape, p.Meaning)
 	}
 	return n

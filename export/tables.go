@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/compute/onnx"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/model"
@@ -29,25 +30,25 @@ func (t *table) scores(m *model.Model) (string, error) {
 	if len(parts) == 0 {
 		return t.same(start), nil
 	}
-	t.scope = "scores"
-	sum := t.tensor("intercept", start, 1, m.Outputs)
+	t.Scope = "scores"
+	sum := t.Tensor("intercept", start, 1, m.Outputs)
 	for _, p := range parts {
-		sum = t.op("Add", sum, p)
+		sum = t.Op("Add", sum, p)
 	}
 	return sum, nil
 }
 
 // same are scores that depend on no row: as many copies as there are rows.
 func (t *table) same(scores []float32) string {
-	rows := t.input(port("rows", floats, "any numbers, one for each row: the answer is the same for all", 0, 1))
-	t.scope = "scores"
-	return t.op("Add", t.tensor("intercept", scores, 1, len(scores)), t.op("Mul", t.to(floats, t.op("IsNaN", rows)), t.float(0)))
+	rows := t.Input(onnx.NewPort("rows", onnx.Floats, "any numbers, one for each row: the answer is the same for all", 0, 1))
+	t.Scope = "scores"
+	return t.Op("Add", t.Tensor("intercept", scores, 1, len(scores)), t.Op("Mul", t.To(onnx.Floats, t.Op("IsNaN", rows)), t.Float(0)))
 }
 
 // look is the row of a table (levels×outputs) that level names, float [N, outputs].
 func (t *table) look(level string, values []float32, outputs int) string {
-	weights := t.tensor("table", values, len(values)/outputs, outputs)
-	return t.op("Gather", weights, t.reshape(level, -1))
+	weights := t.Tensor("table", values, len(values)/outputs, outputs)
+	return t.Op("Gather", weights, t.Reshape(level, -1))
 }
 
 // terms are the tables of an additive model.
@@ -63,14 +64,14 @@ func (t *table) terms(m *model.Model) ([]string, error) {
 		at += term.Levels
 		if i < len(blocks) {
 			level := t.level(&blocks[i])
-			t.scope = blocks[i].Name
+			t.Scope = blocks[i].Name
 			parts = append(parts, t.look(level, values, m.Outputs))
 			continue
 		}
 		pair := m.Terms.Interactions[i-len(blocks)]
 		a, b := blockOf(coarse, pair[0]), blockOf(coarse, pair[1])
 		first, second := t.level(a), t.level(b)
-		t.scope = term.Name
+		t.Scope = term.Name
 		parts = append(parts, t.look(t.pair(first, second, b.Levels+1), values, m.Outputs))
 	}
 	return parts, nil
@@ -78,7 +79,7 @@ func (t *table) terms(m *model.Model) ([]string, error) {
 
 // pair is first·sides + second.
 func (t *table) pair(first, second string, sides int) string {
-	return t.op("Add", t.op("Mul", first, t.whole(int64(sides))), second)
+	return t.Op("Add", t.Op("Mul", first, t.Whole(int64(sides))), second)
 }
 
 // coarseOf is the encoding of interactions, as model.NewTerms makes it.
@@ -136,13 +137,13 @@ func (t *table) block(e *encode.Encoding, b *encode.Block, w []float64, outputs 
 	case encode.OneHot, encode.Sign, encode.Thermometer:
 		values := append(levels(b, e.Scale, w, outputs), make([]float32, outputs)...)
 		level := t.level(b)
-		t.scope = b.Name
+		t.Scope = b.Name
 		return t.look(level, values, outputs), nil
 	case encode.Cross:
 		pair := (*crosses)[0]
 		*crosses = (*crosses)[1:]
 		first, second := t.level(pair[0]), t.level(pair[1])
-		t.scope = b.Name
+		t.Scope = b.Name
 		return t.look(t.pair(first, second, 3), crossTable(levels(b, e.Scale, w, outputs), outputs), outputs), nil
 	case encode.Vector:
 		return t.vector(b, e.Scale, w, outputs), nil
@@ -174,8 +175,8 @@ func (t *table) input32(m *model.Model) (string, error) {
 		}
 		parts = append(parts, part)
 	}
-	t.scope = "row"
-	return t.add("Concat", attributes{"axis", int64(1)}, parts...), nil
+	t.Scope = "row"
+	return t.Add("Concat", onnx.Attributes{"axis", int64(1)}, parts...), nil
 }
 
 // levels is what each level of a block adds to the scores.
@@ -219,21 +220,21 @@ func (t *table) linear(b *encode.Block, scale float64, w []float64, outputs int)
 	var v, unknown string
 	if n := len(c.Levels()); n > 0 {
 		code := t.code(c)
-		t.scope = c.Name
+		t.Scope = c.Name
 		lower, upper = 0, float64(n-1)
-		v, unknown = t.to(floats, code), t.op("Equal", code, t.whole(int64(n)))
+		v, unknown = t.To(onnx.Floats, code), t.Op("Equal", code, t.Whole(int64(n)))
 	} else {
 		cell := t.number(c)
-		t.scope = c.Name
-		v, unknown = t.op("Clip", cell, t.float(float32(lower)), t.float(float32(upper))), t.op("IsNaN", cell)
+		t.Scope = c.Name
+		v, unknown = t.Op("Clip", cell, t.Float(float32(lower)), t.Float(float32(upper))), t.Op("IsNaN", cell)
 		if c.HeavyTailed {
-			v = t.op("Log", t.op("Add", v, t.float(1)))
+			v = t.Op("Log", t.Op("Add", v, t.Float(1)))
 			lower, upper = math.Log1p(lower), math.Log1p(upper)
 		}
 	}
-	position := t.op("Mul", t.op("Sub", v, t.float(float32((lower+upper)/2))), t.float(float32(2/(upper-lower))))
-	x := t.op("Where", unknown, t.float(0), t.op("Clip", position, t.float(-1), t.float(1)))
-	return t.op("MatMul", x, t.weights(scale, w, outputs))
+	position := t.Op("Mul", t.Op("Sub", v, t.Float(float32((lower+upper)/2))), t.Float(float32(2/(upper-lower))))
+	x := t.Op("Where", unknown, t.Float(0), t.Op("Clip", position, t.Float(-1), t.Float(1)))
+	return t.Op("MatMul", x, t.weights(scale, w, outputs))
 }
 
 func (t *table) weights(scale float64, w []float64, outputs int) string {
@@ -241,7 +242,7 @@ func (t *table) weights(scale float64, w []float64, outputs int) string {
 	for i, v := range w {
 		values[i] = float32(scale * v)
 	}
-	return t.tensor("weights", values, len(w)/outputs, outputs)
+	return t.Tensor("weights", values, len(w)/outputs, outputs)
 }
 
 // bag is the part of a block of columns that are there or not, divided by the root of
@@ -252,27 +253,27 @@ func (t *table) bag(b *encode.Block, e *encode.Encoding, w []float64, outputs in
 		c := &t.schema.Columns[t.schema.Column(name)]
 		if c.Type == schema.Boolean {
 			code := t.code(c)
-			t.scope = name
-			members = append(members, t.to(floats, t.op("Equal", code, t.whole(1))))
+			t.Scope = name
+			members = append(members, t.To(onnx.Floats, t.Op("Equal", code, t.Whole(1))))
 			continue
 		}
 		cell := t.number(c)
-		t.scope = name
-		members = append(members, t.to(floats, t.op("Greater", cell, t.float(0))))
+		t.Scope = name
+		members = append(members, t.To(onnx.Floats, t.Op("Greater", cell, t.Float(0))))
 	}
-	t.scope = b.Name
-	x := t.add("Concat", attributes{"axis", int64(1)}, members...)
-	count := t.add("ReduceSum", attributes{"keepdims", int64(1)}, x, t.ints(1))
-	norm := t.op("Sqrt", t.op("Max", count, t.float(1)))
-	return t.op("MatMul", t.op("Div", x, norm), t.weights(e.Scale, w, outputs))
+	t.Scope = b.Name
+	x := t.Add("Concat", onnx.Attributes{"axis", int64(1)}, members...)
+	count := t.Add("ReduceSum", onnx.Attributes{"keepdims", int64(1)}, x, t.Ints(1))
+	norm := t.Op("Sqrt", t.Op("Max", count, t.Float(1)))
+	return t.Op("MatMul", t.Op("Div", x, norm), t.weights(e.Scale, w, outputs))
 }
 
 // vector is the part of a column of numbers from a public extractor, at norm 1.
 func (t *table) vector(b *encode.Block, scale float64, w []float64, outputs int) string {
-	t.scope = ""
-	x := t.input(port(b.Name, floats, "numbers of the extractor as they are; zeros are unknown", 0, b.Dim))
-	t.scope = b.Name
-	return t.op("MatMul", t.unit(x, 1), t.weights(scale, w, outputs))
+	t.Scope = ""
+	x := t.Input(onnx.NewPort(b.Name, onnx.Floats, "numbers of the extractor as they are; zeros are unknown", 0, b.Dim))
+	t.Scope = b.Name
+	return t.Op("MatMul", t.Unit(x, 1), t.weights(scale, w, outputs))
 }
 
 func float32sOf(values []float64) []float32 {

@@ -60,6 +60,8 @@ type activation struct {
 	apply func(y, x []float32)
 	// chain multiplies dy by f' at y.
 	chain func(dy, y []float32)
+	// node adds f to an ONNX graph.
+	node func(w *writer, x string) string
 	// inPlace says that nobody needs x afterwards.
 	inPlace bool
 }
@@ -85,7 +87,16 @@ func (l *activation) backward(c *call, s *state, dy []float32) []float32 {
 func (l *activation) memory(_, _ bool) int { return when(!l.inPlace, l.d) }
 
 // relu is max(x, 0); its derivative at 0 is 0.
-func relu() activation { return boundedReLU(float32(math.Inf(1))) }
+func relu() activation {
+	a := boundedReLU(float32(math.Inf(1)))
+	a.node = as("Relu")
+	return a
+}
+
+// as is an operator of ONNX that needs nothing but x.
+func as(op string) func(w *writer, x string) string {
+	return func(w *writer, x string) string { return w.Op(op, x) }
+}
 
 // boundedReLU is min(max(x, 0), bound), with derivative 1 on (0, bound) and 0 at
 // both ends and beyond. Arous et al., IJCNN 2023: bounds 2 to 4.
@@ -93,17 +104,18 @@ func boundedReLU(bound float32) activation {
 	return activation{
 		apply: func(y, x []float32) { kernel.Rectify(y, x, bound) },
 		chain: func(dy, y []float32) { kernel.RectifyChain(dy, y, bound) },
+		node:  func(w *writer, x string) string { return w.Op("Clip", x, w.Float(0), w.Float(bound)) },
 	}
 }
 
 // hyperbolicTangent is tanh(x), derivative 1 − y².
 func hyperbolicTangent() activation {
-	return activation{apply: kernel.Tanh, chain: kernel.TanhChain}
+	return activation{apply: kernel.Tanh, chain: kernel.TanhChain, node: as("Tanh")}
 }
 
 // sigmoid is 1/(1+e^−x), derivative y(1−y).
 func sigmoid() activation {
-	return activation{apply: kernel.Sigmoid, chain: kernel.SigmoidChain}
+	return activation{apply: kernel.Sigmoid, chain: kernel.SigmoidChain, node: as("Sigmoid")}
 }
 
 // temperedSigmoid is scale/(1+e^(−temperature·x)) − offset; (2, 2, 1) is tanh.
@@ -126,5 +138,13 @@ func temperedSigmoid(scale, temperature, offset float32) activation {
 				dy[i] *= temperature * scale * u * (1 - u)
 			}
 		},
+		node: func(w *writer, x string) string {
+			s := w.Op("Sigmoid", w.Op("Mul", x, w.Float(temperature)))
+			return w.Op("Sub", w.Op("Mul", s, w.Float(scale)), w.Float(offset))
+		},
 	}
+}
+
+func (l *activation) write(w *writer, v value) value {
+	return value{l.node(w, v.name), v.order, v.shape}
 }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"math"
 	"math/rand/v2"
 	"sync"
 
@@ -146,4 +147,21 @@ func (l *batchNorm) backward(c *call, s *state, dy []float32) []float32 {
 
 func (l *batchNorm) memory(_, wantInput bool) int {
 	return 2*l.in.Size() + when(wantInput, l.in.Size())
+}
+
+// write applies the running statistics: one factor and one summand for each channel.
+func (l *batchNorm) write(w *writer, v value) value {
+	gamma, beta := l.values(w.params, w.frozen)
+	mean, variance := l.statistics(w.frozen)
+	scale, shift := make([]float32, l.d), make([]float32, l.d)
+	for j, g := range gamma {
+		by := float64(g) / math.Sqrt(float64(variance[j])+smallVariance)
+		scale[j], shift[j] = float32(by), float32(float64(beta[j])-float64(mean[j])*by)
+	}
+	return w.made(w.Op("Add", w.Op("Mul", w.asPlanes(v), w.Tensor("scale", scale, l.d, 1, 1)), w.Tensor("shift", shift, l.d, 1, 1)), planes)
+}
+
+func (l *batchNorm) tensors(params, frozen []float32) []Tensor {
+	mean, variance := l.statistics(frozen)
+	return append(l.scaling.tensors(params, frozen), Tensor{"running_mean", []int{l.d}, mean}, Tensor{"running_var", []int{l.d}, variance})
 }

@@ -112,3 +112,11 @@ func (n *Net) centre() *centre {
 	}
 	return nil
 }
+
+func (l *centre) write(w *writer, v value) value {
+	return w.made(w.Unit(w.Op("Sub", w.asFlat(v), w.Tensor("mean", l.mean(w.frozen), l.d)), l.scale), flat)
+}
+
+func (l *centre) tensors(_, frozen []float32) []Tensor {
+	return []Tensor{{"mean", []int{l.d}, l.mean(frozen)}}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pawl/compute/kernel"
+	"pawl/compute/onnx"
 )
 
 var _ = register(Kind{
@@ -145,4 +146,55 @@ func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
 		c.standard = l.StandardizeWeights
 	}
 	return c, err
+}
+
+func (l *conv2d) write(w *writer, v value) value {
+	weights, bias := l.filters(w.params, w.frozen)
+	size, stride := int64(l.size), int64(l.stride)
+	a := onnx.Attributes{"kernel_shape", []int64{size, size}, "strides", []int64{stride, stride}, "group", int64(l.groups)}
+	if l.same {
+		// The odd zero goes below and right.
+		pad := func(in, out int) (before, after int64) {
+			all := max((out-1)*l.stride+l.size-in, 0)
+			return int64(all / 2), int64(all - all/2)
+		}
+		top, bottom := pad(l.in.Height, l.out.Height)
+		left, right := pad(l.in.Width, l.out.Width)
+		a = append(a, "pads", []int64{top, left, bottom, right})
+	}
+	return w.made(w.Add("Conv", a, w.asPlanes(v), w.Tensor("weights", weights, l.filterShape()...), w.Tensor("bias", bias, len(bias))), planes)
+}
+
+func (l *conv2d) tensors(params, frozen []float32) []Tensor {
+	if l.shared {
+		return nil
+	}
+	w, b := l.filters(params, frozen)
+	return []Tensor{{"weight", l.filterShape(), w}, {"bias", []int{len(b)}, b}}
+}
+
+func (l *conv2d) filterShape() []int {
+	return []int{l.out.Channels, l.in.Channels / l.groups, l.size, l.size}
+}
+
+// filters are the weights in use as [filters, channels of a group, kernel, kernel], and
+// the biases.
+func (l *conv2d) filters(params, frozen []float32) (weights, biases []float32) {
+	channels := l.in.Channels / l.groups
+	for g := range l.groups {
+		w, b := l.group(params, frozen, g)
+		if l.standard {
+			z := newStandardizer(l.m, l.n)
+			w = z.set(w)
+		}
+		for j := range l.n {
+			for c := range channels {
+				for pixel := range l.m / channels {
+					weights = append(weights, w[(pixel*channels+c)*l.n+j])
+				}
+			}
+		}
+		biases = append(biases, b...)
+	}
+	return weights, biases
 }

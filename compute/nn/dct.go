@@ -27,16 +27,17 @@ const maxSide = 4096
 type dct struct {
 	in Shape
 	k  int
-	// basis returns the transform, (H·W·C)×k, built when it is first used: most
+	// basis returns the frequencies, built when it is first used: most
 	// nets are only looked at.
 	basis func() *kernel.Packed
 }
 
 func newDCT(in Shape, k int) *dct {
-	return &dct{in, k, sync.OnceValue(func() *kernel.Packed { return basis(in, k) })}
+	return &dct{in, k, sync.OnceValue(func() *kernel.Packed { return kernel.Pack(kernel.Dense(frequencies(in, k), in.Size(), k)) })}
 }
 
-func basis(in Shape, k int) *kernel.Packed {
+// frequencies is the transform, (H·W·C)×k.
+func frequencies(in Shape, k int) []float32 {
 	b := make([]float32, in.Size()*k)
 	each := k / in.Channels
 	rows, columns := cosines(in.Height), cosines(in.Width)
@@ -54,7 +55,7 @@ func basis(in Shape, k int) *kernel.Packed {
 			at++
 		}
 	}
-	return kernel.Pack(kernel.Dense(b, in.Size(), k))
+	return b
 }
 
 // cosines is the n×n table of c_i(y).
@@ -125,4 +126,8 @@ func (b *builder) dct(l Layer, info *LayerInfo) (op, error) {
 	}
 	info.Output = Vector(l.Coefficients)
 	return newDCT(in, l.Coefficients), nil
+}
+
+func (l *dct) write(w *writer, v value) value {
+	return w.made(w.Unit(w.Op("MatMul", w.asFlat(v), w.Tensor("cosines", frequencies(l.in, l.k), l.in.Size(), l.k)), rootOf(l.k)), flat)
 }

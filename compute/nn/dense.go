@@ -76,3 +76,20 @@ func (b *builder) dense(l Layer, info *LayerInfo) (op, error) {
 	f, err := b.affine(f, l.Share, info)
 	return &denseLayer{f}, err
 }
+
+func (d *denseLayer) write(w *writer, v value) value {
+	weights, bias := d.group(w.params, w.frozen, 0)
+	a, b := w.Tensor("weights", weights, d.m, d.n), w.Tensor("bias", bias, d.n)
+	if v.order == inSteps {
+		return w.made(w.Op("Add", w.Op("MatMul", v.name, a), b), inSteps)
+	}
+	return w.made(w.Op("Gemm", w.asFlat(v), a, b), flat)
+}
+
+func (d *denseLayer) tensors(params, frozen []float32) []Tensor {
+	if d.shared {
+		return nil
+	}
+	w, b := d.group(params, frozen, 0)
+	return []Tensor{{"weight", []int{d.n, d.m}, transposed(w, d.n, 0, d.n)}, {"bias", []int{d.n}, b}}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"pawl/compute/onnx"
 	"pawl/core/gradient"
 )
 
@@ -102,4 +103,31 @@ func (b *builder) embedding(l Layer, info *LayerInfo) (op, error) {
 		e.block = b.frozen
 	}
 	return e, nil
+}
+
+// tokens declares the inputs of a net on texts: tokens [N, length], and how many of
+// them there are.
+func (w *writer) tokens(l *embedding, meaning string) value {
+	length := l.length
+	tokens := w.Input(onnx.NewPort("tokens", onnx.Int64s, meaning+"; what is no known token counts as token 0", 0, length))
+	lengths := w.Input(onnx.NewPort("lengths", onnx.Int64s, "how many tokens each text has; those beyond are not read", 0))
+	w.Scope, w.length = "input", length
+	w.lengths = w.Reshape(w.Op("Max", w.Op("Min", lengths, w.Whole(int64(length))), w.Whole(0)), -1, 1)
+	steps := make([]int64, length)
+	for i := range steps {
+		steps[i] = int64(i)
+	}
+	there := w.Op("Less", w.Tensor("steps", steps, 1, length), w.lengths)
+	w.mask = w.Reshape(w.To(onnx.Floats, there), -1, int64(length), 1)
+	return value{name: tokens}
+}
+
+func (l *embedding) write(w *writer, v value) value {
+	known := w.Op("And", w.Op("GreaterOrEqual", v.name, w.Whole(0)), w.Op("Less", v.name, w.Whole(int64(l.tokens))))
+	token := w.Op("Where", known, v.name, w.Whole(0))
+	return w.made(w.Op("Gather", w.Tensor("vectors", l.weights(w.params, w.frozen), l.tokens, l.d), token), inSteps)
+}
+
+func (l *embedding) tensors(params, frozen []float32) []Tensor {
+	return []Tensor{{"weight", []int{l.tokens, l.d}, l.weights(params, frozen)}}
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"pawl/compute/kernel"
+	"pawl/compute/onnx"
 )
 
 var _ = register(overSteps("gru", "gated recurrent units over a sequence", (*builder).gru))
@@ -162,4 +163,19 @@ func (l *gru) memory(trained, wantInput bool) int {
 func (l *gru) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
 	l.x.draw(n, gain, params, rng)
 	l.h.draw(n, gain, params, rng)
+}
+
+func (l *gru) maps(params, frozen []float32) (input, state gateMap) {
+	input.w, input.b = l.x.group(params, frozen, 0)
+	state.w, state.b = l.h.group(params, frozen, 0)
+	return input, state
+}
+
+func (l *gru) write(w *writer, v value) value {
+	input, state := l.maps(w.params, w.frozen)
+	return l.writeGates(w, v, "GRU", []int{1, 0, 2}, input, state, onnx.Attributes{"linear_before_reset", int64(1)})
+}
+
+func (l *gru) tensors(params, frozen []float32) []Tensor {
+	return l.gateTensors(l.maps(params, frozen))
 }

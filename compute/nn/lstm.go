@@ -191,3 +191,19 @@ func (l *lstm) draw(n *Net, gain float64, params []float32, rng *rand.Rand) {
 		b[l.h+j] = 1
 	}
 }
+
+// maps takes the one map apart; its bias goes to the input's.
+func (l *lstm) maps(params, frozen []float32) (input, state gateMap) {
+	w, b := l.group(params, frozen, 0)
+	at := l.e * l.n
+	return gateMap{w[:at], b}, gateMap{w[at:], make([]float32, l.n)}
+}
+
+func (l *lstm) write(w *writer, v value) value {
+	input, state := l.maps(w.params, w.frozen)
+	return l.writeGates(w, v, "LSTM", []int{0, 3, 1, 2}, input, state, nil)
+}
+
+func (l *lstm) tensors(params, frozen []float32) []Tensor {
+	return l.gateTensors(l.maps(params, frozen))
+}

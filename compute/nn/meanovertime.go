@@ -1,5 +1,7 @@
 package nn
 
+import "pawl/compute/onnx"
+
 var _ = register(Kind{
 	Name: "mean_over_time", Help: "the mean of the steps of a sequence", Also: []string{"globalaveragepooling1d"},
 	build: (*builder).meanOverTime, overTime: true, sequence: never, output: fresh,
@@ -60,3 +62,13 @@ func (l *meanOverTime) backward(c *call, s *state, dy []float32) []float32 {
 }
 
 func (l *meanOverTime) memory(_, wantInput bool) int { return l.d + when(wantInput, l.length*l.d) }
+
+func (l *meanOverTime) write(w *writer, v value) value { return w.made(w.meanOverTime(v.name), flat) }
+
+// meanOverTime is the mean of the steps that there are, [N, length, d] to [N, d]; zeros
+// where there are none.
+func (w *writer) meanOverTime(x string) string {
+	// Steps beyond the end may hold anything, but nothing that is not finite.
+	sum := w.Add("ReduceSum", onnx.Attributes{"keepdims", int64(0)}, w.Op("Mul", x, w.mask), w.Ints(1))
+	return w.Op("Div", sum, w.To(onnx.Floats, w.Op("Max", w.lengths, w.Whole(1))))
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"pawl/compute/onnx"
 	"pawl/core/gradient"
 )
 
@@ -242,4 +243,32 @@ func (b *builder) norm(l Layer, info *LayerInfo) (op, error) {
 	frozen := b.frozen + info.Parameters - info.Trainable
 	info.Parameters += 2 * s.d
 	return &batchNorm{scaling: s, in: b.shape, frozen: frozen, running: &running{}}, nil
+}
+
+// write is layer, group or instance normalization. Those of images are instance
+// normalizations of one row of numbers for each group, since the opset has no other.
+func (l *norm) write(w *writer, v value) value {
+	gamma, beta := l.values(w.params, w.frozen)
+	epsilon := float32(smallVariance)
+	if v.order == inSteps || v.shape.Height*v.shape.Width == 1 && w.info.Kind == "layer_norm" {
+		x, lies := v.name, inSteps
+		if v.order != inSteps {
+			x, lies = w.asFlat(v), flat
+		}
+		return w.made(w.Add("LayerNormalization", onnx.Attributes{"axis", int64(-1), "epsilon", epsilon}, x, w.Tensor("scale", gamma, l.d), w.Tensor("shift", beta, l.d)), lies)
+	}
+	ones := make([]float32, l.groups)
+	for i := range ones {
+		ones[i] = 1
+	}
+	even := w.Add("InstanceNormalization", onnx.Attributes{"epsilon", epsilon},
+		w.Reshape(w.asPlanes(v), -1, int64(l.groups), int64(l.in.Size()/l.groups)), w.Once(ones, l.groups), w.Once(make([]float32, l.groups), l.groups))
+	even = w.Reshape(even, -1, int64(l.d), int64(v.shape.Height), int64(v.shape.Width))
+	scale, shift := w.Tensor("scale", gamma, l.d, 1, 1), w.Tensor("shift", beta, l.d, 1, 1)
+	return w.made(w.Op("Add", w.Op("Mul", even, scale), shift), planes)
+}
+
+func (l *scaling) tensors(params, frozen []float32) []Tensor {
+	gamma, beta := l.values(params, frozen)
+	return []Tensor{{"weight", []int{l.d}, gamma}, {"bias", []int{l.d}, beta}}
 }

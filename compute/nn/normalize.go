@@ -47,3 +47,7 @@ func (b *builder) rowNorm(l Layer) (float64, error) {
 	}
 	return 0, b.fault("scale", fmt.Sprintf("scale must be a finite number above 0, got %g", l.Scale), "leave it out for rows of norm 1")
 }
+
+func (l *normalize) write(w *writer, v value) value {
+	return w.made(w.Unit(w.asFlat(v), l.scale), flat)
+}

@@ -35,9 +35,13 @@ type pca struct {
 	frozen int
 }
 
+// values are μ and B.
+func (l *pca) values(frozen []float32) (mean, basis []float32) {
+	return frozen[l.frozen:][:l.d], frozen[l.frozen+l.d:][:l.d*l.k]
+}
+
 func (l *pca) forward(c *call, s *state, x []float32) []float32 {
-	mean := c.net.frozen[l.frozen : l.frozen+l.d]
-	basis := c.net.frozen[l.frozen+l.d : l.frozen+l.d+l.d*l.k]
+	mean, basis := l.values(c.net.frozen)
 	centred := grow(&s.dx, len(x)) // no gradient comes this way
 	for i, v := range x {
 		centred[i] = v - mean[i%l.d]
@@ -87,4 +91,15 @@ func (n *Net) pca() *pca {
 		}
 	}
 	return nil
+}
+
+func (l *pca) write(w *writer, v value) value {
+	mean, basis := l.values(w.frozen)
+	x := w.Op("MatMul", w.Op("Sub", w.asFlat(v), w.Tensor("mean", mean, l.d)), w.Tensor("components", basis, l.d, l.k))
+	return w.made(w.Unit(x, rootOf(l.k)), flat)
+}
+
+func (l *pca) tensors(_, frozen []float32) []Tensor {
+	mean, basis := l.values(frozen)
+	return []Tensor{{"mean", []int{l.d}, mean}, {"components", []int{l.d, l.k}, basis}}
 }

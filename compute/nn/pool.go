@@ -158,3 +158,6 @@ func (b *builder) pool(l Layer, info *LayerInfo) (op, error) {
 	}
 	return &maxPool{w}, nil
 }
+
+func (l *maxPool) write(w *writer, v value) value { return l.writePool(w, "MaxPool", v) }
+func (l *avgPool) write(w *writer, v value) value { return l.writePool(w, "AveragePool", v) }

@@ -27,6 +27,7 @@ var _ = register(Kind{
 // on every machine and in every version, and a saved model holds nothing but the seed.
 type random struct {
 	d, k int
+	seed uint64
 	// signs returns S/√k, built when it is first used: most nets are only looked at.
 	signs func() *kernel.Packed
 }
@@ -40,7 +41,7 @@ func (b *builder) random(l Layer, info *LayerInfo) (op, error) {
 		return nil, b.fault("coefficients", "the projection takes more than 1 GiB here", "use fewer coefficients, or pool the image first")
 	}
 	info.Output = Vector(l.Coefficients)
-	return &random{d, l.Coefficients, sync.OnceValue(func() *kernel.Packed {
+	return &random{d, l.Coefficients, l.Seed, sync.OnceValue(func() *kernel.Packed {
 		return kernel.Pack(kernel.Dense(signs(d, l.Coefficients, l.Seed), d, l.Coefficients))
 	})}, nil
 }
@@ -72,3 +73,7 @@ func (l *random) forward(c *call, s *state, x []float32) []float32 {
 func (l *random) backward(*call, *state, []float32) []float32 { return nil }
 
 func (l *random) memory(_, _ bool) int { return l.k }
+
+func (l *random) write(w *writer, v value) value {
+	return w.made(w.Op("MatMul", w.asFlat(v), w.Tensor("signs", signs(l.d, l.k, l.seed), l.d, l.k)), flat)
+}

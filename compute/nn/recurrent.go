@@ -3,6 +3,8 @@ package nn
 import (
 	"fmt"
 	"math"
+
+	"pawl/compute/onnx"
 )
 
 // recurrent is what lstm and gru have in common: sequences x (rows×e) of length steps
@@ -127,4 +129,48 @@ func (b *builder) recurrent(l Layer, info *LayerInfo) (r recurrent, err error) {
 		info.Output = Shape{in.Height, 1, l.Units}
 	}
 	return recurrent{length: in.Height, e: in.Channels, h: l.Units, mode: l.Mode}, nil
+}
+
+// gateMap is the map of the inputs, or of the states, to all gates.
+type gateMap struct{ w, b []float32 }
+
+// writeGates adds an lstm or gru, whose gates are those of input (e×gates·h) and state. ONNX wants its gates in the order i, o, f, c and z, r, h
+// where ours are i, f, g, o and r, z, n; and sequences of at least one step, so that
+// what comes out of an empty one is put to zero behind it.
+func (l *recurrent) writeGates(n *writer, v value, op string, gates []int, input, state gateMap, a onnx.Attributes) value {
+	h, e := l.h, l.e
+	var w, r, bw, br []float32
+	for _, gate := range gates {
+		lo, hi := gate*h, (gate+1)*h
+		w, r = append(w, transposed(input.w, len(input.b), lo, hi)...), append(r, transposed(state.w, len(state.b), lo, hi)...)
+		bw, br = append(bw, input.b[lo:hi]...), append(br, state.b[lo:hi]...)
+	}
+	all := len(gates) * h
+	a = append(onnx.Attributes{"hidden_size", int64(h)}, a...)
+	y, last := n.Fresh("states"), n.Fresh("last")
+	steps := n.To(onnx.Int32s, n.Reshape(n.Op("Max", n.lengths, n.Whole(1)), -1))
+	n.Node(op, "", []string{y, last}, []string{n.Transpose(v.name, 1, 0, 2), n.Tensor("W", w, 1, all, e), n.Tensor("R", r, 1, all, h),
+		n.Tensor("B", append(bw, br...), 1, 2*all), steps}, a)
+	switch l.mode {
+	case "sequence":
+		return n.made(n.overSteps(y, h), inSteps)
+	case "mean":
+		return n.made(n.meanOverTime(n.overSteps(y, h)), flat)
+	}
+	some := n.To(onnx.Floats, n.Op("Greater", n.lengths, n.Whole(0)))
+	return n.made(n.Op("Mul", n.Reshape(last, -1, int64(h)), some), flat)
+}
+
+// overSteps turns all states, [length, 1, N, h], into a sequence.
+func (w *writer) overSteps(y string, h int) string {
+	return w.Reshape(w.Transpose(y, 2, 0, 1, 3), -1, int64(w.length), int64(h))
+}
+
+// gateTensors are the parameters of both maps.
+func (l *recurrent) gateTensors(input, state gateMap) []Tensor {
+	n := len(input.b)
+	return []Tensor{
+		{"weight_ih_l0", []int{n, l.e}, transposed(input.w, n, 0, n)}, {"weight_hh_l0", []int{n, l.h}, transposed(state.w, n, 0, n)},
+		{"bias_ih_l0", []int{n}, input.b}, {"bias_hh_l0", []int{n}, state.b},
+	}
 }

@@ -42,3 +42,11 @@ func (b *builder) residual(l Layer, _ *LayerInfo) (op, error) {
 	}
 	return residual{d: b.shape.Size(), back: b.layer - 1 - l.From}, nil
 }
+
+func (l residual) write(w *writer, v value) value {
+	other := w.outs[len(w.outs)-1-l.back]
+	if other.order == v.order {
+		return value{w.Op("Add", v.name, other.name), v.order, v.shape}
+	}
+	return w.made(w.Op("Add", w.asFlat(v), w.asFlat(other)), flat)
+}

@@ -2,9 +2,11 @@ package nn
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 
+	"pawl/compute/onnx"
 	"pawl/compute/scatter"
 )
 
@@ -17,7 +19,9 @@ var _ = register(Kind{
 // most (package scatter). It depends on no data and stands before the first trainable
 // layer, so it has no backward pass.
 type scattering struct {
-	d int
+	in   Shape
+	full bool
+	d    int
 	// transform is built when it is first used: most nets are only looked at.
 	transform func() *scatter.Transform
 }
@@ -32,8 +36,9 @@ func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
 		return nil, b.fault("", fmt.Sprintf("its input is %s", in), err.Error())
 	}
 	info.Output = Vector(d)
-	return &scattering{d, sync.OnceValue(func() *scatter.Transform {
-		t, err := scatter.New(in.Height, in.Width, in.Channels, scatter.Options{Full: l.Mode == "full"})
+	full := l.Mode == "full"
+	return &scattering{in, full, d, sync.OnceValue(func() *scatter.Transform {
+		t, err := scatter.New(in.Height, in.Width, in.Channels, scatter.Options{Full: full})
 		if err != nil {
 			panic(err) // Size has checked the shape
 		}
@@ -52,3 +57,109 @@ func (l *scattering) forward(c *call, s *state, x []float32) []float32 {
 func (l *scattering) backward(*call, *state, []float32) []float32 { return nil }
 
 func (l *scattering) memory(_, _ bool) int { return l.d }
+
+// write is the transform as convolutions. The periodic plane around an image is
+// laid out once more to the right and below, so that a convolution without padding, whose
+// kernel is one period long, sees every point as the periodic one does. A kernel of a
+// whole plane is small where matrices of plane times outputs would make the file of a
+// 28×28 image 60 megabytes.
+func (l *scattering) write(n *writer, v value) value {
+	in, x := l.in, n.asPlanes(v)
+	h, w, colours := in.Height, in.Width, int64(in.Channels)
+	f := scatter.FiltersOf(h, w)
+	step := 2 // between moduli of scale 0
+	if l.full {
+		step = 1
+	}
+	// Colours are images of their own.
+	x = n.Reshape(x, -1, 1, int64(h), int64(w))
+	const m = scatter.Margin
+	plane := n.Add("Pad", onnx.Attributes{"mode", "reflect"}, x, n.Ints(0, 0, m, m, 0, 0, m, m))
+	s := &convolutions{n, f, h, w}
+	fine := s.moduli(plane, 0, 1, step)
+	coarse := s.moduli(plane, 1, 1, 2)
+	// The moduli of each orientation go on as planes of their own.
+	rows, cols := int64(f.Rows/step), int64(f.Cols/step)
+	deep := s.moduli(n.Reshape(fine, -1, 1, rows, cols), 1, step, 2)
+	positions := int64(h / scatter.Stride * (w / scatter.Stride))
+	features := n.Add("Concat", onnx.Attributes{"axis", int64(1)},
+		s.channels(plane, 1, 1),
+		s.channels(fine, step, scatter.Angles), s.channels(coarse, 2, scatter.Angles), s.channels(deep, 2, scatter.Angles*scatter.Angles))
+	// Every three channels over all positions to mean 0 and variance 1, then all by the
+	// root of their number: scatter.Transform.Normalize.
+	d := l.d
+	groups := int(colours) * scatter.Channels / 3
+	by := make([]float32, groups)
+	for i := range by {
+		by[i] = float32(1 / math.Sqrt(float64(d)))
+	}
+	even := n.Add("InstanceNormalization", onnx.Attributes{"epsilon", float32(smallVariance)}, n.Reshape(features, -1, int64(groups), 3*positions),
+		n.Tensor("scale", by, groups), n.Tensor("shift", make([]float32, groups), groups))
+	return n.made(n.Reshape(even, -1, int64(d)), flat)
+}
+
+type convolutions struct {
+	*writer
+	filters       scatter.Filters
+	height, width int
+}
+
+// around lays a period of planes [P, 1, rows, cols] out again to the right and below.
+func (s *convolutions) around(planes string, from int) string {
+	for axis, size := range []int{2: s.filters.Rows / from, 3: s.filters.Cols / from} {
+		if size == 0 {
+			continue
+		}
+		planes = s.Add("Concat", onnx.Attributes{"axis", int64(axis)}, planes, s.Slice(planes, axis, 0, size-1))
+	}
+	return planes
+}
+
+// kernels are filters on every from-th point as those of a convolution, which counts
+// forwards: the value for a point k places on is that of the filter at −k.
+func (s *convolutions) kernels(from int, filters ...func(i int) float64) string {
+	rows, cols := s.filters.Rows/from, s.filters.Cols/from
+	var values []float32
+	for _, f := range filters {
+		for i := range rows {
+			for j := range cols {
+				at := (rows-i)%rows*from*s.filters.Cols + (cols-j)%cols*from
+				values = append(values, float32(float64(from*from)*f(at)))
+			}
+		}
+	}
+	return s.Tensor("filters", values, len(filters), 1, rows, cols)
+}
+
+func (s *convolutions) convolve(planes, kernels string, stride int) string {
+	return s.Add("Conv", onnx.Attributes{"strides", []int64{int64(stride), int64(stride)}}, planes, kernels)
+}
+
+// moduli takes planes [P, 1, …] known at every from-th point to the moduli of their
+// responses at every to-th, [P, orientations, …].
+func (s *convolutions) moduli(planes string, scale, from, to int) string {
+	var re, im []func(i int) float64
+	for _, wave := range s.filters.Waves[scale] {
+		re = append(re, func(i int) float64 { return real(wave[i]) })
+		im = append(im, func(i int) float64 { return imag(wave[i]) })
+	}
+	around := s.around(planes, from)
+	a, b := s.convolve(around, s.kernels(from, re...), to/from), s.convolve(around, s.kernels(from, im...), to/from)
+	return s.Op("Sqrt", s.Op("Add", s.Op("Mul", a, a), s.Op("Mul", b, b)))
+}
+
+// average takes planes [P, 1, …] known at every from-th point to averages at the
+// positions of the features, [P, 1, height/4, width/4].
+func (s *convolutions) average(planes string, from int) string {
+	all := s.convolve(s.around(planes, from), s.kernels(from, func(i int) float64 { return s.filters.Average[i] }), scatter.Stride/from)
+	const first = scatter.Margin / scatter.Stride
+	return s.Slice(s.Slice(all, 2, first, first+s.height/scatter.Stride), 3, first, first+s.width/scatter.Stride)
+}
+
+// channels are the averages of moduli at every from-th point, [colours, channels,
+// positions].
+func (s *convolutions) channels(moduli string, from, channels int) string {
+	planes := s.Reshape(moduli, -1, 1, int64(s.filters.Rows/from), int64(s.filters.Cols/from))
+	positions := s.height / scatter.Stride * (s.width / scatter.Stride)
+	return s.Reshape(s.average(planes, from), -1, int64(channels), int64(positions))
+}

@@ -1,6 +1,10 @@
 package nn
 
-import "math"
+import (
+	"math"
+
+	"pawl/compute/onnx"
+)
 
 var _ = register(Kind{
 	Name: "standardize", Help: "each example at mean 0 and deviation 1", Also: []string{"standardise"}, Role: FrontEnd,
@@ -31,3 +35,9 @@ func (l *standardize) forward(c *call, s *state, x []float32) []float32 {
 func (l *standardize) backward(*call, *state, []float32) []float32 { return nil }
 
 func (l *standardize) memory(_, _ bool) int { return l.d }
+
+func (l *standardize) write(w *writer, v value) value {
+	wide := w.To(onnx.Doubles, w.asFlat(v))
+	mean := w.Add("ReduceMean", onnx.Attributes{"axes", []int64{1}, "keepdims", int64(1)}, wide)
+	return w.made(w.To(onnx.Floats, w.Divided(w.Op("Sub", wide, mean), rootOf(l.d))), flat)
+}

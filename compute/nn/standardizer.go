@@ -31,14 +31,17 @@ type standardizer struct {
 	chain func(gradient []float32)
 }
 
+func newStandardizer(m, n int) standardizer {
+	return standardizer{m: m, n: n, w: make([]float32, m*n), scale: make([]float32, n), sums: make([]float64, 2*n)}
+}
+
 // standardized returns the standardizer of group g.
 func (s *state) standardized(f *affine, g int) *standardizer {
 	if s.standard == nil {
 		s.standard = make([]standardizer, f.groups)
 		for i := range s.standard {
-			z := &s.standard[i]
-			*z = standardizer{m: f.m, n: f.n, w: make([]float32, f.m*f.n), scale: make([]float32, f.n), sums: make([]float64, 2*f.n)}
-			z.chain = z.back
+			s.standard[i] = newStandardizer(f.m, f.n)
+			s.standard[i].chain = s.standard[i].back
 		}
 	}
 	return &s.standard[g]

@@ -3,6 +3,8 @@ package nn
 import (
 	"fmt"
 	"math"
+
+	"pawl/compute/onnx"
 )
 
 // window says which pixels each output position of a convolution or a pool sees.
@@ -61,4 +63,10 @@ func (b *builder) fits(key string, size int, same bool) error {
 		instead += ", or \"padding: same\""
 	}
 	return b.fault(key, fmt.Sprintf("a %d×%d window is larger than its input of %s", size, size, b.shape), instead)
+}
+
+// writePool adds a pool over the windows.
+func (l *window) writePool(w *writer, op string, v value) value {
+	size, stride := int64(l.size), int64(l.stride)
+	return w.made(w.Add(op, onnx.Attributes{"kernel_shape", []int64{size, size}, "strides", []int64{stride, stride}}, w.asPlanes(v)), planes)
 }

@@ -19,6 +19,8 @@ type op interface {
 	// training pass: behind the frozen prefix or in it, with or without the gradient
 	// at the input.
 	memory(trained, wantInput bool) int
+	// write adds the op's nodes to an ONNX graph: from v to its output.
+	write(w *writer, v value) value
 }
 
 // drawn is an op with parameters, which it fills from rng.

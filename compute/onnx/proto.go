@@ -1,4 +1,4 @@
-package export
+package onnx
 
 import (
 	"encoding/binary"
@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// kind is a type of numbers, by its number in onnx.proto.
-type kind int
+// Kind is a type of numbers, by its number in onnx.proto.
+type Kind int
 
 const (
-	floats  kind = 1
-	int32s  kind = 6
-	int64s  kind = 7
-	texts   kind = 8
-	doubles kind = 11
+	Floats  Kind = 1
+	Int32s  Kind = 6
+	Int64s  Kind = 7
+	Texts   Kind = 8
+	Doubles Kind = 11
 )
 
 // String is the name that onnxruntime shows.
-func (k kind) String() string {
+func (k Kind) String() string {
 	switch k {
-	case floats:
+	case Floats:
 		return "float"
-	case int64s:
+	case Int64s:
 		return "int64"
-	case texts:
+	case Texts:
 		return "string"
 	}
 	return fmt.Sprintf("type %d", int(k))
@@ -40,30 +40,30 @@ func tensorOf(name string, dims []int, values any) message {
 		m.number(1, int64(d))
 	}
 	var raw []byte
-	var k kind
+	var k Kind
 	switch values := values.(type) {
 	case []float32:
-		k = floats
+		k = Floats
 		for _, v := range values {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}
 	case []float64:
-		k = doubles
+		k = Doubles
 		for _, v := range values {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 		}
 	case []int32:
-		k = int32s
+		k = Int32s
 		for _, v := range values {
 			raw = binary.LittleEndian.AppendUint32(raw, uint32(v))
 		}
 	case []int64:
-		k = int64s
+		k = Int64s
 		for _, v := range values {
 			raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
 		}
 	default:
-		panic(fmt.Sprintf("export: tensors of %T", values))
+		panic(fmt.Sprintf("onnx: tensors of %T", values))
 	}
 	m.number(2, int64(k))
 	m.text(8, name)
@@ -97,7 +97,7 @@ func attribute(name string, value any) message {
 		}
 		m.number(20, 8)
 	default:
-		panic(fmt.Sprintf("export: attribute %s of %T", name, value))
+		panic(fmt.Sprintf("onnx: attribute %s of %T", name, value))
 	}
 	return m
 }
@@ -138,10 +138,11 @@ type Port struct {
 	// Meaning says what to feed, or what it says.
 	Meaning string `json:"meaning,omitempty"`
 
-	kind kind
+	kind Kind
 }
 
-func port(name string, k kind, meaning string, shape ...int) Port {
+// NewPort is a port of a name and type; 0 in its shape stands for N.
+func NewPort(name string, k Kind, meaning string, shape ...int) Port {
 	return Port{Name: name, Type: k.String(), Shape: shape, Meaning: meaning, kind: k}
 }
 

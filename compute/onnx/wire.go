@@ -1,4 +1,4 @@
-package export
+package onnx
 
 import (
 	"encoding/binary"
