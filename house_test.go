@@ -18,19 +18,19 @@ import (
 // layers lists the packages of the module from the bottom up: a package may
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
-	{"compute/kernel", "internal/usage", "internal/whole"},
+	{"compute/kernel", "internal/usage", "internal/whole", "internal/build"},
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
 	{"data/images"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "data/dataset", "feature"},
 	{"core/ledger", "core/intake"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
-	{"compute/nn", "compute/optim", "evidence/audit/bound"},
+	{"compute/nn", "compute/optim", "evidence/audit/bound", "store"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn", "evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
 	{"search/study", "search/space/table", "workflow/checkpoint"},
-	{"workflow"},
+	{"workflow", "internal/cost"},
 	{"experiments"},
 	{"experiments/lab"},
 	{"evidence/crossover"},

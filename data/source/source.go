@@ -9,11 +9,15 @@ package source
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"pawl/data/dataset"
+	"pawl/data/schema"
 	"pawl/internal/usage"
+	"pawl/reader"
 )
 
 // Options say how an argument becomes data. The zero value suits built-in data.
@@ -26,12 +30,39 @@ type Options struct {
 	// Labels is a file of labels beside a file of images, Classes their names in order with
 	// commas between them, Rows what is public about the number of images: public, N or about-N.
 	Labels, Classes, Rows string
+	// Test is a file of public test rows for a table, "" for none.
+	Test string
+	// BadRows says what malformed cells of a table do: "" or refuse, or default.
+	BadRows string
+	// Vectors are joined to the rows of a table, Tokens number its texts for a network.
+	Vectors Vectors
+	Tokens  Tokens
 }
 
 // Data is what an argument stands for: one of Table and Images is nil.
 type Data struct {
 	Table  *Table
 	Images *Images
+	// Argument and Options are those that it was opened by.
+	Argument string
+	Options  Options
+}
+
+// Texts says that it is a table with a column of texts that is built in.
+func (d *Data) Texts() bool {
+	return d.Table != nil && d.Table.Builtin != nil &&
+		slices.ContainsFunc(d.Table.Schema.Columns, func(c schema.Column) bool { return c.Type == schema.Text })
+}
+
+// Rule is what malformed cells do.
+func (o Options) Rule() (reader.BadRows, error) {
+	switch bad := reader.BadRows(o.BadRows); bad {
+	case "":
+		return reader.Refuse, nil
+	case reader.Refuse, reader.Default:
+		return bad, nil
+	}
+	return "", usage.New(fmt.Sprintf("unknown --bad-rows %q", o.BadRows), "use --bad-rows refuse or --bad-rows default")
 }
 
 // Open opens data. A table of a built-in's name in the working directory comes before the
@@ -43,13 +74,19 @@ func Open(data string, o Options) (*Data, error) {
 	pictures := o.Labels != "" || o.Classes != "" || o.Rows != ""
 	switch {
 	case o.Schema != "" && pictures:
-		return nil, usage.New("--schema is for tables; labels, classes and the number of rows are for images", "leave out one or the other")
+		return nil, usage.New("a schema declares a table; labels, classes and the number of rows are for images", "leave out one or the other")
 	case errors.Is(err, fs.ErrNotExist) && !table && !IsImages(data):
-		return nil, usage.New(data+" is neither a file nor a built-in data set", NamesAdvice(data, Names()))
+		return nil, usage.New(data+": neither a file nor a built-in data set", NamesAdvice(data, Names()))
 	case IsImages(data) && o.Schema == "", err == nil && info.IsDir() && !table, pictures:
 		p, err := OpenImages(data, o.DataDir, o.Labels, o.Classes, o.Rows)
-		return &Data{Images: p}, err
+		if err != nil {
+			return nil, err
+		}
+		return &Data{Images: p, Argument: data, Options: o}, nil
 	}
 	t, err := OpenTable(data, o.Schema, o.DataDir)
-	return &Data{Table: t}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Data{Table: t, Argument: data, Options: o}, nil
 }

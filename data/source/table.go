@@ -71,7 +71,7 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data))
 
 			}
-			return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
+			return nil, usage.New(fmt.Sprintf("%s: neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
 		}
 		return nil, statErr
 	}
@@ -100,6 +100,14 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		}
 	}
 	return &Table{Name: name, Schema: s, Content: content, Path: data}, nil
+}
+
+// Clone is a copy whose name, declarations and vectors may be changed.
+func (s *Table) Clone() *Table {
+	c, declared := *s, *s.Schema
+	declared.Columns, declared.Warnings = slices.Clone(declared.Columns), slices.Clone(declared.Warnings)
+	c.Schema, c.Prints, c.Tests = &declared, nil, nil
+	return &c
 }
 
 // Rows returns the number of rows when it is public, declared or nominal, and 0

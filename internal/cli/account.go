@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -56,12 +58,12 @@ both.`,
 			if err != nil {
 				return err
 			}
-			ans, err := answerFor(c, trainingCost(t, rel, m), &target, false)
+			ans, err := answerFor(c, cost.OfTraining(t, rel, m), &target, false)
 			if err != nil {
 				return err
 			}
 			ans.Training = &t
-			ans.Warnings = append(ans.Warnings, t.notes(float64(ans.Privacy.Delta))...)
+			ans.Warnings = append(ans.Warnings, t.Notes(float64(ans.Privacy.Delta))...)
 			return a.print(ans)
 		},
 	}
@@ -110,7 +112,7 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 			if err != nil {
 				return err
 			}
-			s, delta, err := decodePlan(name, text)
+			s, delta, err := cost.Decode(name, text)
 			if err != nil {
 				return err
 			}
@@ -120,7 +122,7 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 			if target.delta == "" && target.epsilon == "" {
 				target.delta = delta
 			}
-			ans, err := answerFor(c, statedCost(s, rel, m), &target, true)
+			ans, err := answerFor(c, cost.OfStated(s, rel, m), &target, true)
 			if err != nil {
 				return err
 			}
@@ -133,11 +135,11 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 }
 
 // answerFor computes what the target flags ask for.
-func answerFor(c *cobra.Command, p cost, f *targetFlags, pure bool) (*answer, error) {
+func answerFor(c *cobra.Command, p cost.Plan, f *targetFlags, pure bool) (*cost.Answer, error) {
 	var epsilon, delta float64
 	var err error
 	if f.epsilon == "" && f.delta == "" {
-		return nil, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
+		return nil, &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
 	}
 	if f.delta != "" {
 		if delta, err = parseDelta(f.delta, pure); err != nil {
@@ -150,11 +152,19 @@ func answerFor(c *cobra.Command, p cost, f *targetFlags, pure bool) (*answer, er
 		}
 	}
 	if f.delta == "" {
-		return answerAtEpsilon(p, epsilon)
+		return cost.AtEpsilon(p, epsilon)
 	}
-	ans, err := answerAtDelta(p, delta)
+	ans, err := cost.AtDelta(p, delta)
 	if err == nil && f.epsilon != "" {
-		err = ans.addDelta(p, epsilon)
+		err = ans.AddDelta(p, epsilon)
 	}
 	return ans, err
+}
+
+// print writes an answer as JSON or in words.
+func (a *app) print(ans *cost.Answer) error {
+	if a.json {
+		return writeJSON(a.out, ans)
+	}
+	return ans.WriteText(a.out)
 }

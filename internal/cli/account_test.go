@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -67,7 +69,7 @@ func TestExampleEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeStated(file, text); err != nil {
+		if _, err := cost.DecodeEvent(file, text); err != nil {
 			t.Error(err)
 		}
 		help, _ := answered(t, "account", "event", "--help")
@@ -106,7 +108,7 @@ func TestAccountReference(t *testing.T) {
 					continue // the same work as min, seconds of it
 				}
 				out, status := answered(t, append(args, "--accountant", method)...)
-				var ans answer
+				var ans cost.Answer
 				if err := json.Unmarshal(out, &ans); err != nil || status != exitOK {
 					t.Fatalf("%s: status %d, %v", method, status, err)
 				}
@@ -129,7 +131,7 @@ func TestCalibrateKeepsTarget(t *testing.T) {
 	between := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rng.Float64()) }
 	for i := range 30 {
 		epsilon := between(0.01, 50)
-		set := training{SamplingRate: between(1e-3, 1), NoiseMultiplier: between(0.5, 20), Steps: 1 + rng.Int64N(3000)}
+		set := cost.Training{SamplingRate: between(1e-3, 1), NoiseMultiplier: between(0.5, 20), Steps: 1 + rng.Int64N(3000)}
 		free := []string{"noise-multiplier", "steps", "sampling-rate"}[i%3]
 		args := []string{"calibrate", "dpsgd", "--json", "--accountant", "rdp", "--delta", "1e-5", "--epsilon", fmt.Sprint(epsilon)}
 		for name, v := range map[string]any{"noise-multiplier": set.NoiseMultiplier, "steps": set.Steps, "sampling-rate": set.SamplingRate} {
@@ -148,7 +150,7 @@ func TestCalibrateKeepsTarget(t *testing.T) {
 			default:
 				t.Fatalf("enough noise meets every target: %s", stderr.String())
 			}
-			if r, err := accountant.Epsilon(set.event(), dp.AddOrRemoveOne, 1e-5, accountant.MethodRDP); err != nil || r.Epsilon <= epsilon {
+			if r, err := accountant.Epsilon(set.Event(), dp.AddOrRemoveOne, 1e-5, accountant.MethodRDP); err != nil || r.Epsilon <= epsilon {
 				t.Fatalf("refused, but %v costs %v (%v)", set, r.Epsilon, err)
 			}
 			continue
@@ -156,7 +158,7 @@ func TestCalibrateKeepsTarget(t *testing.T) {
 		if status != exitOK {
 			t.Fatalf("status %d: %s", status, stderr.String())
 		}
-		var ans answer
+		var ans cost.Answer
 		if err := json.Unmarshal(out.Bytes(), &ans); err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +181,7 @@ func TestCalibrateKeepsTarget(t *testing.T) {
 func TestDecimals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := math.Exp(rapid.Float64Range(-300, 300).Draw(t, "ln x"))
-		up, down := decimalUp(x), decimalDown(x)
+		up, down := cost.DecimalUp(x), cost.DecimalDown(x)
 		if up < x || down > x || up > x*(1+1.1e-5) || down < x*(1-1.1e-5) {
 			t.Fatalf("%v rounds to %v and %v", x, down, up)
 		}
@@ -187,7 +189,7 @@ func TestDecimals(t *testing.T) {
 			if digits, _, _ := strings.Cut(strconv.FormatFloat(d, 'e', -1, 64), "e"); len(strings.ReplaceAll(digits, ".", "")) > 6 {
 				t.Fatalf("%v has more than six digits", d)
 			}
-			if decimalUp(d) != d || decimalDown(d) != d {
+			if cost.DecimalUp(d) != d || cost.DecimalDown(d) != d {
 				t.Fatalf("%v is not kept", d)
 			}
 		}
@@ -199,27 +201,27 @@ func TestDecimals(t *testing.T) {
 func TestGroupCostIsABound(t *testing.T) {
 	for _, sigma := range []float64{1, 5, 40} {
 		for _, k := range []int64{2, 3, 10} {
-			one := costOf(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodMin)
-			rdp := costOf(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodRDP)
-			g := groupCost(one, rdp, k)
+			one := cost.Of(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodMin)
+			rdp := cost.Of(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodRDP)
+			g := cost.Group(one, rdp, k)
 			for _, delta := range []float64{1e-9, 1e-5, 1e-2} {
 				exact := accountant.AnalyticGaussianEpsilon(sigma/float64(k), delta)
-				r, err := g.epsilon(delta)
+				r, err := g.Epsilon(delta)
 				if err != nil || r.Epsilon < exact {
 					t.Errorf("sigma %v, groups of %d, delta %g: epsilon %v is below the exact %v (%v)", sigma, k, delta, r.Epsilon, exact, err)
 				}
-				d, err := g.delta(exact)
+				d, err := g.Delta(exact)
 				if err != nil || d.Delta < math.Min(1, delta)*(1-1e-6) {
 					t.Errorf("sigma %v, groups of %d: delta %v at epsilon %v is below the exact %v (%v)", sigma, k, d.Delta, exact, delta, err)
 				}
-				if back, err := g.delta(r.Epsilon); err != nil || back.Delta > delta*(1+1e-3) {
+				if back, err := g.Delta(r.Epsilon); err != nil || back.Delta > delta*(1+1e-3) {
 					t.Errorf("sigma %v, groups of %d, delta %g: epsilon %v has delta %v (%v)", sigma, k, delta, r.Epsilon, back.Delta, err)
 				}
 			}
 		}
 	}
-	if r, err := groupCost(costOf(dp.NonPrivate{}, dp.AddOrRemoveOne, accountant.MethodMin),
-		costOf(dp.NonPrivate{}, dp.AddOrRemoveOne, accountant.MethodRDP), 2).epsilon(1e-5); err != nil || !math.IsInf(r.Epsilon, 1) {
+	if r, err := cost.Group(cost.Of(dp.NonPrivate{}, dp.AddOrRemoveOne, accountant.MethodMin),
+		cost.Of(dp.NonPrivate{}, dp.AddOrRemoveOne, accountant.MethodRDP), 2).Epsilon(1e-5); err != nil || !math.IsInf(r.Epsilon, 1) {
 		t.Errorf("no protection: %v, %v", r.Epsilon, err)
 	}
 }
@@ -252,8 +254,8 @@ func TestUserCostIsABound(t *testing.T) {
 				removed += step * math.Max(0, p-math.Exp(epsilon)*q)
 				added += step * math.Max(0, q-math.Exp(epsilon)*p)
 			}
-			u := userCost(training{SamplingRate: c.rate, NoiseMultiplier: c.sigma, Steps: 1}, c.k, accountant.MethodMin, "user")
-			r, err := u.delta(epsilon)
+			u := userCost(cost.Training{SamplingRate: c.rate, NoiseMultiplier: c.sigma, Steps: 1}, c.k, accountant.MethodMin, "user")
+			r, err := u.Delta(epsilon)
 			if exact := math.Max(removed, added); err != nil || r.Delta < exact*(1-1e-4)-1e-9 {
 				t.Errorf("%+v, epsilon %v: delta %v is below the exact %v (%v)", c, epsilon, r.Delta, exact, err)
 			}
@@ -266,7 +268,7 @@ func TestUserCostIsABound(t *testing.T) {
 func TestReplacedRowIsABound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rate, sigma float64 }{{0.01, 1}, {0.3, 1}, {0.9, 2}, {1, 3}} {
-		cost := trainingCost(training{SamplingRate: c.rate, NoiseMultiplier: c.sigma, Steps: 1}, dp.ReplaceOne, accountant.MethodMin)
+		cost := cost.OfTraining(cost.Training{SamplingRate: c.rate, NoiseMultiplier: c.sigma, Steps: 1}, dp.ReplaceOne, accountant.MethodMin)
 		for _, epsilon := range []float64{0, 0.1, 0.5, 2} {
 			exact := 0.0
 			const step = 0.01
@@ -278,7 +280,7 @@ func TestReplacedRowIsABound(t *testing.T) {
 				p, q := (1-c.rate)*f(0)+c.rate*f(1), (1-c.rate)*f(0)+c.rate*f(-1)
 				exact += step * math.Max(0, p-math.Exp(epsilon)*q)
 			}
-			if r, err := cost.delta(epsilon); err != nil || r.Delta < exact*(1-1e-4)-1e-9 {
+			if r, err := cost.Delta(epsilon); err != nil || r.Delta < exact*(1-1e-4)-1e-9 {
 				t.Errorf("%+v, epsilon %v: delta %v is below the exact %v (%v)", c, epsilon, r.Delta, exact, err)
 			}
 		}
@@ -290,8 +292,8 @@ func TestTradeOffIsABound(t *testing.T) {
 	cdf := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 	quantile := map[float64]float64{0.001: -3.090232, 0.01: -2.326348, 0.05: -1.644854, 0.1: -1.281552}
 	for _, sigma := range []float64{0.3, 1, 3, 30} {
-		p := costOf(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodMin)
-		ans, err := answerAtDelta(p, 1e-5)
+		p := cost.Of(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, accountant.MethodMin)
+		ans, err := cost.AtDelta(p, 1e-5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +322,7 @@ func TestOpenField(t *testing.T) {
 		{"closed too often", `]}`, "", `no number is "?"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			field, before, after, err := openField([]byte(c.text))
+			field, before, after, err := cost.OpenField([]byte(c.text))
 			if c.fails != "" {
 				if err == nil || err.Error() != c.fails {
 					t.Fatalf("got %v, want %q", err, c.fails)
@@ -343,7 +345,7 @@ func FuzzOpenField(f *testing.F) {
 	f.Add([]byte(`{"a":["?",{"b":"?"}]]}`))
 	f.Add([]byte(`{1:"?"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, before, after, err := openField(text)
+		_, before, after, err := cost.OpenField(text)
 		if err == nil && len(before)+len(after) >= len(text) {
 			t.Errorf("nothing was cut out of %q", text)
 		}

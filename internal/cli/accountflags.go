@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"fmt"
 	"math"
 	"math/big"
@@ -26,16 +28,13 @@ func parseReal(flag, text string) (float64, error) {
 	return x, nil
 }
 
-// mostSteps keeps every count exact in a float64.
-const mostSteps = 1 << 53
-
 // parseWhole reads a whole number from 1 up; 3e5 is one.
 func parseWhole(flag, text string) (int64, error) {
 	x, err := parseReal(flag, text)
 	if err != nil {
 		return 0, err
 	}
-	if x != math.Trunc(x) || x < 1 || x > mostSteps {
+	if x != math.Trunc(x) || x < 1 || x > cost.MostSteps {
 		return 0, &usageError{fmt.Sprintf("--%s: %s is not a whole number from 1 to 2^53", flag, text), ""}
 	}
 	return int64(x), nil
@@ -100,35 +99,6 @@ func (f *howFlags) parse() (accountant.Method, dp.Relation, error) {
 	return m, r, nil
 }
 
-// training is one DP-SGD run by its public facts. Zero stands for what is not known.
-type training struct {
-	Sampling        string  `json:"sampling"`
-	SamplingRate    float64 `json:"sampling_rate"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-	Steps           int64   `json:"steps"`
-	Rows            int64   `json:"rows,omitempty"`
-	Batch           int64   `json:"expected_batch_size,omitempty"`
-	Epochs          float64 `json:"epochs,omitempty"`
-	clip            float64
-}
-
-func (t training) event() dp.Event {
-	return dp.Repeat{Count: t.Steps, Event: dp.PoissonSampled{Rate: t.SamplingRate, Event: dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier}}}
-}
-
-// notes are what the operator should know about the numbers given.
-func (t training) notes(delta float64) []string {
-	var out []string
-	if t.clip > 0 {
-		out = append(out, fmt.Sprintf("--clipping-norm does not change epsilon. --noise-multiplier is the standard deviation of the noise divided by the clipping norm: "+
-			"if %s is a standard deviation, pass %s", short(t.NoiseMultiplier), short(t.NoiseMultiplier/t.clip)))
-	}
-	if t.Rows > 0 && delta >= 1/float64(t.Rows) {
-		out = append(out, fmt.Sprintf("delta %s is not below 1/rows: a mechanism that publishes a whole row would satisfy it", short(delta)))
-	}
-	return out
-}
-
 // trainingFlags are the facts as they were typed.
 type trainingFlags struct{ rate, multiplier, steps, rows, batch, epochs, clip string }
 
@@ -151,7 +121,7 @@ func (f *trainingFlags) register(c *cobra.Command) {
 
 // parse returns the training and the names of the numbers that were left out, of
 // sampling-rate, noise-multiplier and steps.
-func (f *trainingFlags) parse() (t training, missing []string, err error) {
+func (f *trainingFlags) parse() (t cost.Training, missing []string, err error) {
 	t.Sampling = "poisson"
 	if f.rate != "" && f.batch != "" {
 		return t, nil, &usageError{"--sampling-rate and --batch exclude each other", "give one of them"}
@@ -176,7 +146,7 @@ func (f *trainingFlags) parse() (t training, missing []string, err error) {
 				"it is the expected batch size divided by the number of rows; 1 means full batch"}
 		}
 		t.SamplingRate = q
-		rate = shortest(q)
+		rate = cost.Shortest(q)
 	case f.batch != "":
 		if t.Batch, err = parseWhole("batch", f.batch); err != nil {
 			return t, nil, err
@@ -218,17 +188,17 @@ func (f *trainingFlags) parse() (t training, missing []string, err error) {
 		if t.SamplingRate == 0 {
 			return t, nil, &usageError{"--epochs needs a sampling rate", "give --steps, or --rows and --batch"}
 		}
-		if t.Steps, err = ceilSteps(t.Epochs, rate); err != nil {
+		if t.Steps, err = cost.CeilSteps(t.Epochs, rate); err != nil {
 			return t, nil, err
 		}
 	default:
 		missing = append(missing, "steps")
 	}
 	if f.clip != "" {
-		if t.clip, err = parseReal("clipping-norm", f.clip); err != nil {
+		if t.Clip, err = parseReal("clipping-norm", f.clip); err != nil {
 			return t, nil, err
 		}
-		if !(t.clip > 0) {
+		if !(t.Clip > 0) {
 			return t, nil, &usageError{fmt.Sprintf("--clipping-norm: %s is not greater than 0", f.clip), ""}
 		}
 	}
@@ -236,31 +206,14 @@ func (f *trainingFlags) parse() (t training, missing []string, err error) {
 }
 
 // complete is parse where nothing may be left out.
-func (f *trainingFlags) complete(c *cobra.Command) (training, error) {
+func (f *trainingFlags) complete(c *cobra.Command) (cost.Training, error) {
 	t, missing, err := f.parse()
 	if err == nil && len(missing) > 0 {
-		err = &usageError{fmt.Sprintf("%s: missing --%s", c.CommandPath(), strings.Join(missing, " and --")), "usage: " + c.UseLine()}
+		verb := "is"
+		if len(missing) > 1 {
+			verb = "are"
+		}
+		err = &usageError{fmt.Sprintf("%s: --%s %s missing", c.CommandPath(), strings.Join(missing, " and --"), verb), "usage: " + c.UseLine()}
 	}
 	return t, err
 }
-
-// shortest is the decimal that was typed, or one that reads back as the same number.
-func shortest(x float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(strconv.FormatFloat(x, 'e', -1, 64))
-	return r
-}
-
-// ceilSteps is the number of updates in so many epochs, in exact arithmetic:
-// 30/0.02 in floating point is more than 1500.
-func ceilSteps(epochs float64, rate *big.Rat) (int64, error) {
-	q := new(big.Rat).Quo(shortest(epochs), rate)
-	n := new(big.Int).Add(q.Num(), q.Denom())
-	n.Sub(n, big.NewInt(1)).Quo(n, q.Denom())
-	if !n.IsInt64() || n.Int64() > mostSteps {
-		return 0, &usageError{"--epochs: more than 2^53 steps", ""}
-	}
-	return n.Int64(), nil
-}
-
-// short writes a number for a person, six digits.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"context"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ import (
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/internal/build"
 	"pawl/workflow"
 )
 
@@ -157,7 +160,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if err != nil {
 		return err
 	}
-	q, err := plan.Statement(version(), reproducible)
+	q, err := plan.Statement(build.Version(), reproducible)
 	if err != nil {
 		return err
 	}
@@ -196,7 +199,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again")
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is tested at delta %s, where it is epsilon %s: 2·canaries·delta must be small against the error of the verdict",
-		figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
+		figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
 	if !out.Convicted {
 		out.Notes = append(out.Notes, proves)
 	}
@@ -388,7 +391,7 @@ func (out *canaryAudit) why() string {
 func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
 	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
 	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, figure(out.Privacy.SamplingRate), figure(out.Privacy.NoiseMultiplier))
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
 	fmt.Fprintf(w, "canaries\t%d, %s; they can show at most epsilon %s\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
 	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", figure(o.Shown.Epsilon), percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
 	if c := out.Curve; c != nil {

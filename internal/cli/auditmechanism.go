@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +87,7 @@ func (a *app) listMechanisms() error {
 	}
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	for _, l := range lines {
-		kind := "delta " + full(l.Delta)
+		kind := "delta " + cost.Full(l.Delta)
 		if l.Relation == "specification" {
 			kind = l.Relation
 		}
@@ -330,7 +332,7 @@ func printWorlds(w io.Writer, out mechanismAudit) {
 	v := out.Verdict
 	fmt.Fprintf(w, "mechanism\t%s (%s)\n", out.Mechanism, out.Entry)
 	fmt.Fprintf(w, "data sets\t%s; %s\n", out.Neighbours, out.Relation)
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(v.Claim.Epsilon), full(v.Claim.Delta))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(v.Claim.Epsilon), cost.Full(v.Claim.Delta))
 	fmt.Fprintf(w, "runs\t%d on each data set, which can show at most epsilon %s\n", out.Runs, figure(out.MostShown))
 	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s; %d of %d against %d of %d)\n", figure(v.Bound.Epsilon), percent(bound.Printed),
 		v.Bound.Counts.TruePositives, v.Bound.Counts.Positives, v.Bound.Counts.FalsePositives, v.Bound.Counts.Negatives)

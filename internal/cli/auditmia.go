@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"errors"
 	"fmt"
 	"io"
@@ -195,7 +197,7 @@ func (a *app) miaScores(f miaFlags) error {
 		}
 		if o.Claim.Delta > inference.Delta(len(scored.Score)) {
 			out.Notes = append(out.Notes, fmt.Sprintf("with delta %s and %d records, a one-run audit can show little or nothing: state the claim at delta %s or less",
-				full(o.Claim.Delta), len(scored.Score), figure(inference.Delta(len(scored.Score)))))
+				cost.Full(o.Claim.Delta), len(scored.Score), figure(inference.Delta(len(scored.Score)))))
 		}
 	}
 	return a.finishMIA(out, nil, f.out)
@@ -264,7 +266,7 @@ func miaNumbers(to io.Writer, out *miaAudit) error {
 		fmt.Fprintf(w, "settings\tfrom %s; the target was trained on %d records\n", out.Model, out.Trained)
 	}
 	if out.Claim != nil {
-		fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
+		fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
 	}
 	fmt.Fprintf(w, "records\t%d members, %d others\n", r.Members, r.NonMembers)
 	fmt.Fprintf(w, "AUC\t%s\n", span(r.AUC))

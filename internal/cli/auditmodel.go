@@ -26,6 +26,7 @@ import (
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/internal/build"
 	"pawl/model"
 	"pawl/report"
 	"pawl/workflow"
@@ -184,7 +185,7 @@ func reportsOf(r *inference.Result, public bool) []*attack.Report {
 // claimsOf is what a training promises at its own δ, and at one that an audit in one run
 // over so many records can judge; nil where it promises nothing.
 func claimsOf(plan *workflow.Plan, records int) (claim, at *bound.Claim, err error) {
-	q, err := plan.Statement(version(), reproducible)
+	q, err := plan.Statement(build.Version(), reproducible)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +88,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 		PredictInput: func(input []float32) int { return int(input[0]) }}
 	out := &releasedAudit{Attack: "correct", Model: f.model, Data: r.data, Notes: []string{proves}}
 	target := dp.Unscoped(plan.Event)
-	cost := dp.Compose{Events: []dp.Event{target, score.Event()}}
+	together := dp.Compose{Events: []dp.Event{target, score.Event()}}
 	if text := marked(book.SeededRuns); text != "" {
 		out.Notes = append(out.Notes, text+": the charge bounds this audit, not them")
 	}
@@ -94,7 +96,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	for _, c := range []struct {
 		event dp.Event
 		to    *float64
-	}{{target, &out.Booked.OfTarget}, {score.Event(), &out.Booked.OfNumber}, {cost, &out.Booked.Epsilon}} {
+	}{{target, &out.Booked.OfTarget}, {score.Event(), &out.Booked.OfNumber}, {together, &out.Booked.Epsilon}} {
 		price, err := accountant.Epsilon(c.event, dp.AddOrRemoveOne, delta, accountant.MethodMin)
 		if err != nil {
 			return err
@@ -104,8 +106,8 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	out.Booked.Delta, out.Claim = delta, bound.Claim{Epsilon: out.Booked.OfTarget, Delta: delta}
 	out.Ceiling = bound.MaxSuccess(out.Claim.Epsilon, delta, 0.5)
 	b := &out.Booked
-	if b.Entry, err = l.Book(ctx, ledger.Booking{Dataset: r.data, Event: cost, Reason: "membership audit, released: its own target and one noisy count"}); err != nil {
-		return fmt.Errorf("the release costs epsilon %s at delta %s (%s for the audit's target, %s for the figure): %w", figure(b.Epsilon), full(delta), figure(b.OfTarget), figure(b.OfNumber), err)
+	if b.Entry, err = l.Book(ctx, ledger.Booking{Dataset: r.data, Event: together, Reason: "membership audit, released: its own target and one noisy count"}); err != nil {
+		return fmt.Errorf("the release costs epsilon %s at delta %s (%s for the audit's target, %s for the figure): %w", figure(b.Epsilon), cost.Full(delta), figure(b.OfTarget), figure(b.OfNumber), err)
 	}
 	share, err := r.correct(ctx, plan, score, src)
 	if err != nil {
@@ -171,9 +173,9 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "attack\tguess \"member\" where the target is correct, on %s with the settings of %s\n", out.Data, out.Model)
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), full(out.Claim.Delta))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
 	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (chance: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
-	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), full(out.Booked.Delta), out.Booked.Entry)
+	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), cost.Full(out.Booked.Delta), out.Booked.Entry)
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +23,7 @@ func (a *app) readEvent(path string) (dp.Stated, error) {
 	if err != nil {
 		return dp.Stated{}, err
 	}
-	s, err := decodeStated(name, text)
+	s, err := cost.DecodeEvent(name, text)
 	if err == nil && s.Group > 1 {
 		err = &usageError{fmt.Sprintf("%s: the event is for groups of %d", name, s.Group), "a ledger charges for one privacy unit: give the event for that unit"}
 	}

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"errors"
+	"pawl/internal/cost"
+
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,129 +31,6 @@ epsilon shown is that of the printed, rounded parameter.`,
 	return c
 }
 
-// family is a family of plans with one free number.
-type family struct {
-	free   string // as the JSON names it
-	search accountant.Search
-	price  func(x float64) cost
-}
-
-// decimalDown and decimalUp are the nearest numbers of six significant digits that
-// are not above, or not below, x.
-func decimalDown(x float64) float64 {
-	d, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64)
-	if d > x {
-		d = nextDecimal(d, -1)
-	}
-	return d
-}
-
-func decimalUp(x float64) float64 {
-	d, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 5, 64), 64)
-	if d < x {
-		d = nextDecimal(d, 1)
-	}
-	return d
-}
-
-// nextDecimal is the next number of six digits in a direction.
-func nextDecimal(d float64, by int) float64 {
-	digits, exponent, _ := strings.Cut(strconv.FormatFloat(d, 'e', 5, 64), "e")
-	n, _ := strconv.Atoi(strings.Replace(digits, ".", "", 1))
-	power, _ := strconv.Atoi(exponent)
-	if by < 0 && n == 100000 {
-		n, power = 1000000, power-1
-	}
-	next, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", n+by, power-5), 64)
-	return next
-}
-
-// solve finds the number, rounds it to the safe side and prices what is printed.
-func (f family) solve(target ledger.Spend, rel dp.Relation, m accountant.Method) (*answer, error) {
-	epsilon, delta := float64(target.Epsilon), float64(target.Delta)
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: delta}, rel, m, f.search)
-	if errors.Is(err, accountant.ErrUnreachable) {
-		return nil, f.unreachable(epsilon, delta)
-	}
-	if err != nil {
-		return nil, relationAdvice(err)
-	}
-	return f.answer(x, target)
-}
-
-// answer prices x after rounding. A rounded number may by chance cost more than x
-// where the bounds are not quite monotone; then the next one is tried.
-func (f family) answer(x float64, target ledger.Spend) (*answer, error) {
-	step := -1
-	if f.search.Decreasing {
-		step = 1
-	}
-	const same = 1 + 1e-12 // the search goes through logarithms
-	switch {
-	case f.search.Integer:
-	case f.search.Decreasing && x <= f.search.Lower*same:
-		x = f.search.Lower
-	case f.search.Decreasing:
-		x = decimalUp(x)
-	case x*same >= f.search.Upper:
-		x = f.search.Upper
-	default:
-		x = decimalDown(x)
-	}
-	for range 20 {
-		r, err := f.price(x).epsilon(float64(target.Delta))
-		if err != nil {
-			return nil, relationAdvice(err)
-		}
-		if r.Epsilon <= float64(target.Epsilon) {
-			ans, err := answerWith(f.price(x), r)
-			if err != nil {
-				return nil, err
-			}
-			ans.Free, ans.Value, ans.Target = f.free, pointer(x), &target
-			if f.atEnd(x) {
-				ans.Warnings = append(ans.Warnings, fmt.Sprintf("the target is not reached: %s %s is the end of the search range", f.free, full(x)))
-			}
-			return ans, nil
-		}
-		if f.search.Integer {
-			x += float64(step)
-		} else {
-			x = nextDecimal(x, step)
-		}
-	}
-	return nil, f.unreachable(float64(target.Epsilon), float64(target.Delta))
-}
-
-// atEnd reports whether x is the costly end of the range.
-func (f family) atEnd(x float64) bool {
-	if f.search.Decreasing {
-		return x <= f.search.Lower
-	}
-	return x >= f.search.Upper
-}
-
-// unreachable says what can be reached.
-func (f family) unreachable(epsilon, delta float64) error {
-	ends := [2]float64{f.search.Upper, f.search.Lower}
-	if !f.search.Decreasing {
-		ends = [2]float64{f.search.Lower, f.search.Upper}
-	}
-	text := make([]string, 2)
-	for i, x := range ends {
-		r, err := f.price(x).epsilon(delta)
-		if err != nil {
-			return relationAdvice(err)
-		}
-		if i == 0 && math.IsInf(r.Epsilon, 1) {
-			return &usageError{fmt.Sprintf("no value of %s gives a finite epsilon at delta %s", f.free, full(delta)), "increase --delta, or change the other parameters"}
-		}
-		text[i] = fmt.Sprintf("%s at %s %s", roundedUp(r.Epsilon), f.free, full(x))
-	}
-	return &usageError{fmt.Sprintf("epsilon %s at delta %s cannot be reached: possible values run from epsilon %s to %s", full(epsilon), full(delta), text[0], text[1]),
-		"increase epsilon, or change another parameter"}
-}
-
 // parse reads the target of a calibration.
 func (f *targetFlags) parse(c *cobra.Command, pure bool) (ledger.Spend, error) {
 	var s ledger.Spend
@@ -166,7 +42,7 @@ func (f *targetFlags) parse(c *cobra.Command, pure bool) (ledger.Spend, error) {
 		return s, err
 	}
 	if f.delta == "" && !pure {
-		return s, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
+		return s, &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
 	}
 	delta := 0.0
 	if f.delta != "" {
@@ -212,12 +88,12 @@ The result holds for Poisson sampling.`,
 				return &usageError{fmt.Sprintf("leave out exactly one of --noise-multiplier, --steps and --sampling-rate (%d are missing)", len(missing)),
 					"the missing one is computed"}
 			}
-			ans, err := trainingFamily(&t, missing[0], rel, m).solve(spend, rel, m)
+			ans, err := cost.TrainingFamily(&t, missing[0], rel, m).Solve(spend, rel, m)
 			if err != nil {
 				return err
 			}
 			ans.Training = &t
-			ans.Warnings = append(ans.Warnings, t.notes(float64(spend.Delta))...)
+			ans.Warnings = append(ans.Warnings, t.Notes(float64(spend.Delta))...)
 			return a.print(ans)
 		},
 	}
@@ -225,26 +101,6 @@ The result holds for Poisson sampling.`,
 	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta, well below 1/rows (required)")
 	how.register(c)
 	return c
-}
-
-// trainingFamily frees one number of t, and leaves in t the last that was priced.
-func trainingFamily(t *training, free string, rel dp.Relation, m accountant.Method) family {
-	f := family{free: strings.ReplaceAll(free, "-", "_")}
-	var set func(x float64)
-	switch free {
-	case "noise-multiplier":
-		f.search = accountant.Search{Decreasing: true, Lower: 1e-3, Upper: 1e9}
-		set = func(x float64) { t.NoiseMultiplier = x }
-	case "steps":
-		f.search = accountant.Search{Integer: true, Lower: 1, Upper: 1e9}
-		set = func(x float64) { t.Steps = int64(x) }
-	default:
-		f.search = accountant.Search{Lower: 1e-9, Upper: 1}
-		set = func(x float64) { t.SamplingRate = x }
-	}
-	f.search.Event = func(x float64) dp.Event { set(x); return t.event() }
-	f.price = func(x float64) cost { set(x); return trainingCost(*t, rel, m) }
-	return f
 }
 
 func (a *app) calibrateGaussian() *cobra.Command {
@@ -303,17 +159,17 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 				}
 				return dp.Repeat{Count: n, Event: noise(x)}
 			}
-			f := family{
-				free:   "noise_multiplier",
-				search: accountant.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
-				price:  func(x float64) cost { return costOf(event(x), rel, m) },
+			f := cost.Family{
+				Free:   "noise_multiplier",
+				Search: accountant.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
+				Price:  func(x float64) cost.Plan { return cost.Of(event(x), rel, m) },
 			}
-			ans, err := f.release(kind, float64(n), spend, rel, m)
+			ans, err := f.Release(kind, float64(n), spend, rel, m)
 			if err != nil {
 				return err
 			}
 			if size > 0 {
-				ans.NoiseStdDev = pointer(stdDev(kind, float64(*ans.Value)*size))
+				ans.NoiseStdDev = cost.Pointer(cost.StdDev(kind, float64(*ans.Value)*size))
 			}
 			return a.print(ans)
 		},
@@ -327,33 +183,4 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 	c.Flags().StringVar(&count, "count", "1", "number of releases that share the target")
 	c.Flags().StringVar(&sensitivity, "sensitivity", "", norm+" sensitivity of a release; also prints the standard deviation of the noise")
 	return c
-}
-
-// release uses the closed forms where they are exact: n Gaussian releases are one
-// with the multiplier divided by √n, and pure epsilons add up.
-func (f family) release(kind string, n float64, target ledger.Spend, rel dp.Relation, m accountant.Method) (*answer, error) {
-	switch {
-	case m != accountant.MethodMin:
-	case kind == "gaussian":
-		x, err := accountant.GaussianNoiseMultiplier(float64(target.Epsilon), float64(target.Delta))
-		if err != nil {
-			return nil, &usageError{"--epsilon: " + err.Error(), ""}
-		}
-		f.search.Lower = 0 // no range was searched
-		return f.answer(x*math.Sqrt(n), target)
-	case target.Delta == 0:
-		if x := n / float64(target.Epsilon); x > 0 && !math.IsInf(x, 1) {
-			return f.answer(x, target)
-		}
-	}
-	return f.solve(target, rel, m)
-}
-
-// stdDev turns a multiple of the sensitivity into a standard deviation: of Laplace
-// noise of scale b it is √2·b.
-func stdDev(kind string, scale float64) float64 {
-	if kind == "laplace" {
-		return math.Sqrt2 * scale
-	}
-	return scale
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"fmt"
 	"math"
 	"text/tabwriter"
@@ -41,7 +43,7 @@ the guarantees are very different.`,
 				return &usageError{"--epsilon does not apply: compare computes epsilon; give --delta", ""}
 			}
 			if target.delta == "" {
-				return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
+				return &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
 			}
 			delta, err := parseDelta(target.delta, false)
 			if err != nil {
@@ -71,40 +73,40 @@ type comparison struct {
 	Sampling string `json:"sampling"`
 	// RowsPerUnit is how many rows come and go, or change, together.
 	RowsPerUnit     int64         `json:"rows_per_unit"`
-	Privacy         privacyJSON   `json:"privacy"`
+	Privacy         cost.Privacy  `json:"privacy"`
 	PosteriorAtHalf ledger.Number `json:"posterior_at_half"`
 	Words           string        `json:"words"`
 }
 
-func (a *app) compare(t training, delta float64, k int64, m accountant.Method) error {
+func (a *app) compare(t cost.Training, delta float64, k int64, m accountant.Method) error {
 	out := struct {
-		Training    training     `json:"training"`
-		Comparisons []comparison `json:"comparisons"`
-		Warnings    []string     `json:"warnings"`
-	}{Training: t, Warnings: append([]string{}, t.notes(delta)...)}
+		Training    cost.Training `json:"training"`
+		Comparisons []comparison  `json:"comparisons"`
+		Warnings    []string      `json:"warnings"`
+	}{Training: t, Warnings: append([]string{}, t.Notes(delta)...)}
 	for _, x := range comparisons(t, k, m) {
-		r, err := x.cost.epsilon(delta)
+		r, err := x.cost.Epsilon(delta)
 		if err != nil {
 			return err
 		}
-		ans, err := newAnswer(x.cost, r)
+		ans, err := cost.NewAnswer(x.cost, r)
 		if err != nil {
 			return err
 		}
-		ans.Privacy.EpsilonBounds, ans.Privacy.EpsilonLower = numbers(r.Bounds), pointer(r.Lower)
+		ans.Privacy.EpsilonBounds, ans.Privacy.EpsilonLower = cost.Numbers(r.Bounds), cost.Pointer(r.Lower)
 		out.Comparisons = append(out.Comparisons, comparison{
 			x.name, x.sampling, x.rows, ans.Privacy, ans.PosteriorAtHalf,
-			fmt.Sprintf(x.words, "epsilon "+roundedUp(r.Epsilon)) + " " + capital(beliefWords(&ans.Privacy)) + ".",
+			fmt.Sprintf(x.words, "epsilon "+cost.RoundedUp(r.Epsilon)) + " " + capital(cost.BeliefWords(&ans.Privacy)) + ".",
 		})
 	}
 	if a.json {
 		return writeJSON(a.out, out)
 	}
-	fmt.Fprintf(a.out, "steps %d, sampling rate %s, epochs %s, noise multiplier %s, delta %s\n\n", t.Steps, full(t.SamplingRate), full(t.passes()), full(t.NoiseMultiplier), full(delta))
+	fmt.Fprintf(a.out, "steps %d, sampling rate %s, epochs %s, noise multiplier %s, delta %s\n\n", t.Steps, cost.Full(t.SamplingRate), cost.Full(t.Passes()), cost.Full(t.NoiseMultiplier), cost.Full(delta))
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "assumption\tepsilon\tprotects\trelation\tmethod")
 	for _, c := range out.Comparisons {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Name, roundedUp(float64(c.Privacy.Epsilon)), c.Privacy.Unit, c.Privacy.Relation, c.Privacy.Accountant)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Name, cost.RoundedUp(float64(c.Privacy.Epsilon)), c.Privacy.Unit, c.Privacy.Relation, c.Privacy.Accountant)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -125,37 +127,28 @@ func capital(s string) string {
 	return string(s[0]-'a'+'A') + s[1:]
 }
 
-// passes is the number of whole passes over the data that the steps make at most.
-func (t training) passes() float64 {
-	if t.Epochs > 0 {
-		return math.Ceil(t.Epochs)
-	}
-	// The rate may be a rounded fraction: 300000 steps at 1/600 are 500 passes.
-	return math.Ceil(float64(t.Steps)*t.SamplingRate - 1e-9*float64(t.Steps)*t.SamplingRate)
-}
-
 type assumption struct {
 	name, sampling string
 	rows           int64
-	cost           cost
+	cost           cost.Plan
 	words          string // with %s for epsilon
 }
 
 // comparisons are the assumptions, the usual first.
-func comparisons(t training, k int64, m accountant.Method) []assumption {
+func comparisons(t cost.Training, k int64, m accountant.Method) []assumption {
 	user := fmt.Sprintf("user with %d rows", k)
 	if k == 1 {
 		user = "user with 1 row"
 	}
-	shuffled := func(noiseMultiplier float64, rel dp.Relation, unit string) cost {
-		c := costOf(dp.Shuffled{Epochs: int(t.passes()), Event: dp.Gaussian{NoiseMultiplier: noiseMultiplier}}, rel, m)
-		c.unit = unit
+	shuffled := func(noiseMultiplier float64, rel dp.Relation, unit string) cost.Plan {
+		c := cost.Of(dp.Shuffled{Epochs: int(t.Passes()), Event: dp.Gaussian{NoiseMultiplier: noiseMultiplier}}, rel, m)
+		c.Unit = unit
 		return c
 	}
 	return []assumption{
-		{"Poisson sampling", "poisson", 1, trainingCost(t, dp.AddOrRemoveOne, m),
+		{"Poisson sampling", "poisson", 1, cost.OfTraining(t, dp.AddOrRemoveOne, m),
 			"If every row joins the batch of every step independently and in secret, adding or removing one row costs %s. This figure is usually published; it does not hold for a data loader that shuffles."},
-		{"Poisson, row replaced", "poisson", 1, trainingCost(t, dp.ReplaceOne, m),
+		{"Poisson, row replaced", "poisson", 1, cost.OfTraining(t, dp.ReplaceOne, m),
 			"If a row is replaced instead of added or removed, the sum changes by up to two clipping norms and the same training run costs %s: the smaller of removing the old row and adding the new one, and of no amplification."},
 		{"shuffled batches", "shuffled", 1, shuffled(t.NoiseMultiplier, dp.ZeroOut, "row"),
 			"If the data are shuffled and cut into fixed batches, every row is used once per epoch and no known theorem lowers the cost: a Gaussian with noise multiplier S/sqrt(epochs), %s for a row that is zeroed out. The true cost may be lower, but this is unproven."},
@@ -173,19 +166,19 @@ func comparisons(t training, k int64, m accountant.Method) []assumption {
 // clipping norms. The pair of mixtures is jointly convex and grows with the shift,
 // so a Gaussian of noise multiplier σ/k sampled at that rate dominates it. For many
 // steps of little noise the bound on groups may be smaller.
-func userCost(t training, k int64, m accountant.Method, unit string) cost {
+func userCost(t cost.Training, k int64, m accountant.Method, unit string) cost.Plan {
 	all := t
 	all.NoiseMultiplier /= float64(k)
 	// The last digits are given away, lest rounding lower the rate.
 	all.SamplingRate = math.Min(1, -math.Expm1(float64(k)*math.Log1p(-t.SamplingRate))*(1+1e-14))
-	c := costOf(all.event(), dp.AddOrRemoveOne, m)
+	c := cost.Of(all.Event(), dp.AddOrRemoveOne, m)
 	if k > 1 {
-		base := costOf(t.event(), dp.AddOrRemoveOne, m)
-		rdp := costOf(t.event(), dp.AddOrRemoveOne, accountant.MethodRDP)
-		base.unit = unit
-		c.unit = unit
-		c = smaller(c, groupCost(base, rdp, k))
+		base := cost.Of(t.Event(), dp.AddOrRemoveOne, m)
+		rdp := cost.Of(t.Event(), dp.AddOrRemoveOne, accountant.MethodRDP)
+		base.Unit = unit
+		c.Unit = unit
+		c = cost.Smaller(c, cost.Group(base, rdp, k))
 	}
-	c.unit = unit
+	c.Unit = unit
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"pawl/core/ledger"
+	"pawl/internal/build"
 	"pawl/search/study"
 	"pawl/workflow"
 )
@@ -74,7 +75,7 @@ func (h *hunted) quoted(f *searchFlags, kind string) *quoted {
 
 // resume opens the study that the same command has begun, if there is one.
 func (h *hunted) resume(env *workflow.Env, f *searchFlags, kind string) (err error) {
-	if env.Software, err = software(); err != nil {
+	if env.Software, err = build.Software(); err != nil {
 		return err
 	}
 	folder, _, r, err := h.findStudy(*env, f, kind)
@@ -88,7 +89,7 @@ func (h *hunted) resume(env *workflow.Env, f *searchFlags, kind string) (err err
 func openStudy(folder string) (*study.Folder, error) {
 	s, _, err := study.Open(folder)
 	if err != nil {
-		return nil, &usageError{err.Error(), "choose another study with --study NAME; charges remain"}
+		return nil, &usageError{err.Error(), "name another study with --study NAME; what was charged stays so"}
 	}
 	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"pawl/internal/build"
 	"pawl/report"
 	"pawl/store/heads"
 	"pawl/workflow"
@@ -17,7 +18,7 @@ import (
 func heldKeys() (heads.Keys, error) {
 	dir, err := heads.Default()
 	if err != nil {
-		return heads.Keys{}, fmt.Errorf("no folder for the key of withheld results: %w", err)
+		return heads.Keys{}, fmt.Errorf("no folder for the key of what is held back: %w", err)
 	}
 	return heads.KeysIn(dir), nil
 }
@@ -29,12 +30,9 @@ func (a *app) safe() (workflow.Safe, error) {
 		return workflow.Safe{}, err
 	}
 	d, err := a.ledgerAddress()
-	safe := workflow.Safe{Keys: keys, Address: d.absolute()}
+	safe := workflow.Safe{Keys: keys, Address: d.Absolute()}
 	if a.ledgerURL != "" {
-		safe.Flag = "--ledger " + shell("sqlite:"+d.path)
-		if d.url != "" {
-			safe.Flag = "--ledger " + shell(d.String()) // without password and parameters
-		}
+		safe.Flag = "--ledger " + shell(d.Flag())
 	}
 	return safe, err
 }
@@ -44,7 +42,7 @@ func (a *app) safe() (workflow.Safe, error) {
 func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (s *report.Statement, dir string, err error) {
 	// An interrupt that comes now does not take away what was paid for.
 	ctx = context.WithoutCancel(ctx)
-	s, err = outcome.Statement(ctx, env, version(), now)
+	s, err = outcome.Statement(ctx, env, build.Version(), now)
 	if s == nil {
 		return nil, "", errors.Join(doubt, err)
 	}
@@ -59,7 +57,7 @@ func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workfl
 			return s, dir, nil
 		}
 		if !isDoubt(err) {
-			return nil, "", fmt.Errorf("the run was charged, but its files could not be written: %w", err)
+			return nil, "", fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
 		}
 		doubt = err
 	}

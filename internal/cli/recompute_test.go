@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -86,7 +88,7 @@ func recompute(t *testing.T, name string, document []byte, method string) {
 				t.Errorf("%s, %s: status %d, %s", what, kind, status, stderr.String())
 				continue
 			}
-			var ans answer
+			var ans cost.Answer
 			if err := json.Unmarshal(out.Bytes(), &ans); err != nil {
 				t.Fatal(err)
 			}

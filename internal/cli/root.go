@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"pawl/internal/cost"
+
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/internal/build"
 	"pawl/internal/usage"
 	"pawl/reader"
 	"pawl/search/space"
@@ -75,18 +77,18 @@ func run(ctx context.Context, args []string, s streams) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pawl",
-		Short: "Train differentially private models within a privacy budget",
-		Long: `pawl trains models on sensitive data under differential privacy.
+		Short: "Train the best model that a privacy budget can buy, and show what it cost",
+		Long: `pawl trains models on sensitive tables under differential privacy.
 
-Every step that uses rows is priced first, charged in a ledger, and only then run. The
-result is a model, a score that may be published, a report that a privacy officer can
-sign, and a machine-readable statement.
+Every step that looks at rows is priced first, booked in a ledger, and only then
+run. The result is a model, a score that may be published, a report that a
+privacy officer can sign and a machine-readable statement.
 
-Start:     pawl fit adult --target income --epsilon 1
-Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
+Start:   pawl fit adult --target income --epsilon 1
+Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       version(),
+		Version:       build.Version(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{fmt.Sprintf("unknown command %q", args[0]), "pawl --help lists the commands"}
@@ -98,9 +100,9 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
-	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
-	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
-	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
+	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else the user's own)")
+	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
@@ -110,7 +112,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "init":
-			c.Flags().Var((*totalFlag)(&a.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
+			c.Flags().Var((*totalFlag)(&a.total), "budget", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
 		}
 	}
 	return root
@@ -130,7 +132,8 @@ func flagWords(text string) string {
 type totalFlag string
 
 func (f *totalFlag) String() string { return string(*f) }
-func (f *totalFlag) Type() string   { return "epsilon" }
+
+func (f *totalFlag) Type() string { return "epsilon" }
 
 func (f *totalFlag) Set(text string) error {
 	epsilon, err := ledger.ParseAmount(text)
@@ -148,7 +151,8 @@ func (f *totalFlag) Set(text string) error {
 type usageError struct{ msg, advice string }
 
 func (e *usageError) Error() string { return e.msg }
-func (e *usageError) Hint() string  { return e.advice }
+
+func (e *usageError) Hint() string { return e.advice }
 
 // Is says that it is a mistake of the operator's like all others.
 func (e *usageError) Is(target error) bool { return target == usage.Err }
@@ -160,7 +164,7 @@ func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
+			return &usageError{fmt.Sprintf("%s: %s is missing", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
 		}
 		if len(args) > len(names) {
 			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(names)]), "usage: " + c.UseLine()}
@@ -180,7 +184,7 @@ func status(err error) int {
 		net        *zoo.Error
 		candidates *space.Error
 		path       interface{ Timeout() bool } // *fs.PathError and its kin
-		unknown    unknownEventError
+		unknown    cost.UnknownError
 		convicted  *convictedError
 		kept       *checkpoint.Error
 	)
@@ -225,21 +229,3 @@ func message(err error) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
-}
-
-// software names the program exactly: what goes on later goes on with the same one. A
-// build of changed or unknown sources is named by its own bytes.
-func software() (string, error) {
-	v := version()
-	if v != "development" && !strings.Contains(v, "dirty") {
-		return v, nil
-	}
-	build, err := buildDigest()
-	return v + " " + build, err
-}

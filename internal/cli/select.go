@@ -17,6 +17,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/feature"
+	"pawl/internal/build"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -149,7 +150,7 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		defer file.discard()
 	}
 	now := time.Now()
-	quote, err := plan.Statement(version(), now)
+	quote, err := plan.Statement(build.Version(), now)
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		return err
 	}
 	doubt := err
-	s, err := out.Statement(ctx, env, version(), now)
+	s, err := out.Statement(ctx, env, build.Version(), now)
 	if s == nil {
 		return errors.Join(doubt, err)
 	}

@@ -21,6 +21,7 @@ import (
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/internal/build"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -198,7 +199,7 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	}
 	p := j.pictures
 	env := workflow.Env{Ledger: l, Images: p.Test, Updated: f.updated, Checkpoint: kept}
-	if env.Software, err = software(); err != nil {
+	if env.Software, err = build.Software(); err != nil {
 		return err
 	}
 	key, err := source.ScopeKey(ctx, l, p.Name, j.schema, j.seed)
@@ -282,7 +283,7 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 		}
 	}()
 	now := time.Now() // before the run, for the reason given in fit
-	quote, err := plan.Statement(version(), now)
+	quote, err := plan.Statement(build.Version(), now)
 	if err != nil {
 		return err
 	}

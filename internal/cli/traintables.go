@@ -16,6 +16,7 @@ import (
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/internal/build"
 	"pawl/reader"
 	"pawl/workflow"
 )
@@ -103,7 +104,7 @@ func (a *app) trainTable(ctx context.Context, l *ledger.Ledger, data string, f *
 		return err
 	}
 	env.Checkpoint = kept
-	if env.Software, err = software(); err != nil {
+	if env.Software, err = build.Software(); err != nil {
 		return err
 	}
 	return a.finishKept(ctx, j.plan, env, f.out)

@@ -4,6 +4,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Err is what every mistake of an operator's is by errors.Is: nothing was charged for it.
@@ -34,3 +35,14 @@ func (e *Error) ExitStatus() int { return Status }
 
 // Is says that every Error is Err.
 func (e *Error) Is(target error) bool { return target == Err }
+
+// Shell quotes a text so that a hint can be pasted.
+func Shell(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/+=:@%", r)
+	}
+	if s != "" && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,4 +1,4 @@
-package cli
+package cost
 
 import (
 	"errors"
@@ -8,30 +8,31 @@ import (
 	"pawl/core/dp"
 )
 
-// cost is what one plan costs, from either side.
-type cost struct {
+// Plan is what one plan costs, from either side.
+type Plan struct {
 	event    dp.Event
 	relation dp.Relation
 	// unit is what one neighbouring change adds, removes or replaces. The noise of an
 	// event is relative to a sensitivity that somebody took for some unit, which the
 	// event does not know.
-	unit string
+	Unit string
 	// group is the number of such changes that are priced one after the other, 0 for one.
 	group int64
 	// grouped is the price that methods named group_… are of, nil where there is none.
-	grouped *cost
-	epsilon func(delta float64) (accountant.Result, error)
-	delta   func(epsilon float64) (accountant.Result, error)
+	grouped *Plan
+	Epsilon func(delta float64) (accountant.Result, error)
+	Delta   func(epsilon float64) (accountant.Result, error)
 	// curve is epsilon at each delta, and delta at epsilon 0, of a plan for which asking
 	// one by one takes too long; ok is false for others. nil where there is no such way.
 	curve func(deltas []float64) (epsilons []float64, variation float64, ok bool, err error)
 }
 
-func costOf(e dp.Event, rel dp.Relation, m accountant.Method) cost {
-	return cost{
-		event: e, relation: rel, unit: "unit",
-		epsilon: func(d float64) (accountant.Result, error) { return accountant.Epsilon(e, rel, d, m) },
-		delta:   func(eps float64) (accountant.Result, error) { return deltaOf(e, rel, eps, m) },
+// Of is the cost of an event.
+func Of(e dp.Event, rel dp.Relation, m accountant.Method) Plan {
+	return Plan{
+		event: e, relation: rel, Unit: "unit",
+		Epsilon: func(d float64) (accountant.Result, error) { return accountant.Epsilon(e, rel, d, m) },
+		Delta:   func(eps float64) (accountant.Result, error) { return deltaOf(e, rel, eps, m) },
 		curve: func(deltas []float64) ([]float64, float64, bool, error) {
 			return accountant.Curve(e, rel, deltas, m)
 		},
@@ -57,36 +58,36 @@ func deltaOf(e dp.Event, rel dp.Relation, epsilon float64, m accountant.Method) 
 	return r, err
 }
 
-// trainingCost prices a Poisson-sampled run whose noise multiplier is relative to
+// OfTraining prices a Poisson-sampled run whose noise multiplier is relative to
 // the clipping norm, which is the sensitivity when one row comes or goes. Replacing a
 // row moves the sum by twice that norm.
-func trainingCost(t training, rel dp.Relation, m accountant.Method) cost {
-	e := t.event()
+func OfTraining(t Training, rel dp.Relation, m accountant.Method) Plan {
+	e := t.Event()
 	if rel == dp.ReplaceOne {
 		e = dp.Repeat{Count: t.Steps, Event: dp.PoissonSampled{Rate: t.SamplingRate,
 			Event: dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier / 2}, OneSided: dp.Gaussian{NoiseMultiplier: t.NoiseMultiplier}}}
 	}
-	c := costOf(e, rel, m)
-	c.unit = "row"
+	c := Of(e, rel, m)
+	c.Unit = "row"
 	return c
 }
 
-// groupCost prices a change of k units, one after the other: an (ε, δ)-DP
+// Group prices a change of k units, one after the other: an (ε, δ)-DP
 // mechanism is (kε, δ·(e^(kε)−1)/(e^ε−1))-DP for groups of k. rdp is the same plan
 // by the quick accountant, or any other valid bound of it.
-func groupCost(base, rdp cost, k int64) cost {
+func Group(base, rdp Plan, k int64) Plan {
 	c := base
 	c.curve = nil
 	c.group = k
-	c.epsilon = func(delta float64) (accountant.Result, error) {
+	c.Epsilon = func(delta float64) (accountant.Result, error) {
 		var best accountant.Result
 		at := func(d float64) (float64, error) {
-			r, err := base.epsilon(d)
+			r, err := base.Epsilon(d)
 			best = r
 			return r.Epsilon, err
 		}
 		epsilon, one, err := accountant.Group(k, delta, at, func(d float64) (float64, error) {
-			r, err := rdp.epsilon(d)
+			r, err := rdp.Epsilon(d)
 			return r.Epsilon, err
 		})
 		if err != nil || math.IsInf(epsilon, 1) {
@@ -95,8 +96,8 @@ func groupCost(base, rdp cost, k int64) cost {
 		best.Epsilon = one
 		return grouped(best, epsilon, delta, epsilon), nil
 	}
-	c.delta = func(epsilon float64) (accountant.Result, error) {
-		r, err := base.delta(epsilon / float64(k))
+	c.Delta = func(epsilon float64) (accountant.Result, error) {
+		r, err := base.Delta(epsilon / float64(k))
 		if err != nil {
 			return accountant.Result{}, err
 		}
@@ -113,9 +114,9 @@ func grouped(r accountant.Result, epsilon, delta, value float64) accountant.Resu
 		Bounds: map[string]float64{"group_" + r.Method: value}}
 }
 
-// smaller is the better of two valid prices of one plan, named by the first; the
+// Smaller is the better of two valid prices of one plan, named by the first; the
 // second is that of a group.
-func smaller(a, b cost) cost {
+func Smaller(a, b Plan) Plan {
 	merge := func(x, y accountant.Result, value func(accountant.Result) float64) accountant.Result {
 		best := x
 		if value(y) < value(x) {
@@ -137,9 +138,9 @@ func smaller(a, b cost) cost {
 			return merge(x, y, value), errors.Join(errX, errY)
 		}
 	}
-	return cost{
-		event: a.event, relation: a.relation, unit: a.unit, grouped: &b,
-		epsilon: pair(a.epsilon, b.epsilon, func(r accountant.Result) float64 { return r.Epsilon }),
-		delta:   pair(a.delta, b.delta, func(r accountant.Result) float64 { return r.Delta }),
+	return Plan{
+		event: a.event, relation: a.relation, Unit: a.Unit, grouped: &b,
+		Epsilon: pair(a.Epsilon, b.Epsilon, func(r accountant.Result) float64 { return r.Epsilon }),
+		Delta:   pair(a.Delta, b.Delta, func(r accountant.Result) float64 { return r.Delta }),
 	}
 }

@@ -1,0 +1,146 @@
+// Package store opens a ledger by its address, wherever it is kept: in a file of SQLite or in
+// a PostgreSQL database.
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pawl/core/ledger"
+	"pawl/core/ledger/pricing"
+	"pawl/internal/usage"
+	"pawl/store/heads"
+	"pawl/store/postgres"
+	"pawl/store/sqlite"
+)
+
+// Address says where a ledger is.
+type Address struct {
+	path string // of an SQLite file, or ""
+	url  string // of a PostgreSQL database, with its password
+}
+
+// Parse reads sqlite:PATH or postgres://USER@HOST:PORT/DATABASE. "" stands for what
+// PAWL_LEDGER says, and without it for the user's own.
+func Parse(text string) (Address, error) {
+	if text == "" {
+		text = os.Getenv("PAWL_LEDGER")
+	}
+	if text == "" {
+		path, err := Own()
+		return Address{path: path}, err
+	}
+	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
+		return Address{url: text}, nil
+	}
+	if path, ok := strings.CutPrefix(text, "sqlite:"); ok && path != "" {
+		return Address{path: path}, nil
+	}
+	// Not quoted: what was meant as an address may hold a password.
+	return Address{}, usage.New("the ledger address is neither sqlite:PATH nor postgres://USER@HOST:PORT/DATABASE",
+		"example: --ledger sqlite:/data/pawl/ledger.db")
+}
+
+// Own is the file of the user's own ledger. It is per user and never per working directory,
+// so that a budget cannot be reset by changing directory.
+func Own() (string, error) {
+	base := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(base) { // the specification says to ignore a relative one
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", usage.New("no home directory for the ledger: "+err.Error(), "choose a ledger with --ledger sqlite:PATH")
+		}
+		base = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(base, "pawl", "ledger.db"), nil
+}
+
+// String may be shown: it holds no password.
+func (d Address) String() string {
+	if d.url != "" {
+		return postgres.Redacted(d.url)
+	}
+	return d.path
+}
+
+// Flag is the address as --ledger takes it, without password and parameters.
+func (d Address) Flag() string {
+	if d.url != "" {
+		return d.String()
+	}
+	return "sqlite:" + d.path
+}
+
+// Absolute is String with an absolute path: the name under which the address is remembered.
+func (d Address) Absolute() string {
+	if d.path != "" {
+		if abs, err := filepath.Abs(d.path); err == nil {
+			return abs
+		}
+	}
+	return d.String()
+}
+
+// errMissing says that there is no ledger yet.
+var errMissing = errors.New("there is no ledger yet")
+
+// Open opens the ledger at an address. Where there is none, missing says why none may be
+// made; nil makes it. total is the epsilon that a data set without a budget is granted at its
+// first use, "" for what that job asks. warn is told what is wrong and stops nothing. The
+// caller closes the store.
+func (d Address) Open(ctx context.Context, total string, warn func(string), missing func(ledger.Heads) error) (*ledger.Ledger, io.Closer, error) {
+	second := d.secondPlace(warn)
+	s, err := d.existing(ctx)
+	if errors.Is(err, errMissing) {
+		if missing != nil {
+			if err := missing(second); err != nil {
+				return nil, nil, err
+			}
+		}
+		if d.url != "" {
+			s, err = postgres.Open(ctx, d.url)
+		} else {
+			s, err = sqlite.Open(ctx, d.path)
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return ledger.New(s, pricing.Accountant{}, ledger.Options{Total: total, Heads: second, Warn: warn}), s, nil
+}
+
+// existing opens a store that is there, or returns errMissing.
+func (d Address) existing(ctx context.Context) (ledger.Store, error) {
+	if d.url != "" {
+		s, err := postgres.OpenExisting(ctx, d.url)
+		if errors.Is(err, postgres.ErrNoLedger) {
+			return nil, errMissing
+		}
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	if _, err := os.Stat(d.path); errors.Is(err, os.ErrNotExist) {
+		return nil, errMissing
+	}
+	s, err := sqlite.Open(ctx, d.path)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// secondPlace remembers what this machine has seen of the ledger at an address.
+func (d Address) secondPlace(warn func(string)) ledger.Heads {
+	dir, err := heads.Default()
+	if err != nil {
+		warn("no home directory, so a ledger that is replaced or rolled back will not be noticed: " + err.Error())
+		return nil
+	}
+	return heads.At(dir, d.Absolute())
+}
