@@ -90,11 +90,11 @@ func cardBody(b *strings.Builder, s *Statement) {
 	none := banner(s)
 	if none != "" {
 		line("")
-		line("> **%s.** Nothing of this run may be called protected.", none)
+		line("> **%s.** Nothing released by this run is protected.", none)
 	}
 	if n := wholeMark(s); n != "" {
 		line("")
-		line("> **%s.** What is claimed below is claimed of this run alone.", n)
+		line("> **%s.** The claim below is for this run alone.", n)
 	}
 	line("")
 	line("# %s: %s", plain(or(s.Data.Name, "unnamed data set")), plain(or(s.Choice.Model, "model")))
@@ -118,14 +118,14 @@ func cardBody(b *strings.Builder, s *Statement) {
 		line("- %s: %s", t.Name, plain(t.Value))
 	}
 	if none == "" {
-		line("- Risk: from 50%% to at most %s, from 1%% to at most %s sure %s; failure chance δ = %s",
+		line("- Risk: from 50%% to at most %s, from 1%% to at most %s sure %s; failure probability δ = %s",
 			percentUp(posterior(0.5, float64(s.Privacy.Epsilon))), percentUp(posterior(0.01, float64(s.Privacy.Epsilon))),
 			plain(hypothesis(s.Privacy)), deltaWords(s.Privacy.Delta))
 	}
 	line("")
 	line("## Intended use")
 	line("")
-	line("Predicting %s for rows that follow the same schema as %s. The model has learnt about a population; it is no record of any one %s and must not be asked for one.",
+	line("Predicting %s for rows that follow the same schema as %s. The model describes a population; it is not a record of any one %s and must not be used as one.",
 		plain(or(s.Data.Target, "the target")), plain(or(s.Data.Name, "the data set")), plain(s.Privacy.Unit))
 	line("")
 	line("## Quality")
@@ -139,9 +139,9 @@ func cardBody(b *strings.Builder, s *Statement) {
 	line("pawl export %s --format onnx --output model.onnx", shellWord(or(s.Outputs.Model, "model")))
 	line("```")
 	line("")
-	line("The second writes one file for other programs, all preprocessing inside (it refuses columns of text). `onnxruntime.InferenceSession(\"model.onnx\").get_inputs()` lists what it takes: an array of shape [N, 1] for each column (float, NaN where missing; strings for categories), or images; `run(None, inputs)` gives labels and probabilities, or predictions. `--format safetensors` writes the numbers alone.")
+	line("The second command writes one file for other programs, including all preprocessing (text columns are refused). `onnxruntime.InferenceSession(\"model.onnx\").get_inputs()` lists the inputs: an array of shape [N, 1] for each column (float, NaN if missing; strings for categories), or images; `run(None, inputs)` returns labels and probabilities, or predictions. `--format safetensors` writes the parameters alone.")
 	line("")
-	line("The new rows need the columns of the schema without the target. Predictions about people are personal data of those people: the claim above protects who was trained on, not who is predicted.")
+	line("The new rows need the columns of the schema except the target. Predictions about people are personal data of those people: the guarantee protects the people in the training data, not the people predicted.")
 	line("")
 	line("## Model")
 	line("")
@@ -157,13 +157,13 @@ func cardBody(b *strings.Builder, s *Statement) {
 		line("- %s", plain(l))
 	}
 	if s.Score == nil || s.Score.ByGroup == nil {
-		line("- Quality by subgroup was not measured: on sensitive data that is a further query.")
+		line("- Quality by subgroup was not measured: on sensitive data, that is another query.")
 	}
 }
 
 func cardQuality(line func(string, ...any), s *Statement) {
 	if s.Score == nil {
-		line("No score was released; nothing is claimed about the quality of the model.")
+		line("No score was released, so the quality of the model is unknown.")
 		return
 	}
 	sc := s.Score

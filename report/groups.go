@@ -112,9 +112,9 @@ func groupRows(s *Statement, g GroupScore) string {
 // groupCost says what the groups cost.
 func groupCost(s *Statement) string {
 	if b := s.Score.ByGroup; b.Epsilon > 0 {
-		return "ε " + up2(b.Epsilon) + " alone, for all groups together: a row is in one of them"
+		return "ε " + up2(b.Epsilon) + " alone, for all groups together: each row is in exactly one"
 	}
-	return "nothing, the scored rows are public"
+	return "none, the scored rows are public"
 }
 
 // groupLines are the groups for a terminal.

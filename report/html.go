@@ -125,9 +125,9 @@ func newView(s *Statement) view {
 	v.score(s)
 	v.risk(s)
 	v.Decision, v.Shapes = decision(s), shapesOf(s)
-	v.BenchmarkNote = "The ledger declares this data set public, so exact numbers may be shown."
+	v.BenchmarkNote = "The ledger declares this data set public, so exact figures may be shown."
 	if !s.Data.Public {
-		v.BenchmarkNote = "The rows of the test set were declared public, so their exact score may be shown; the rows that were trained on are sensitive."
+		v.BenchmarkNote = "The test rows were declared public, so their exact score may be shown; the training rows are sensitive."
 	}
 	return v
 }
@@ -151,7 +151,7 @@ func terms(s *Statement) []row {
 		if d.Of != "" {
 			what = "the test rows resemble"
 		}
-		out = append(out, row{"Resemblance", short(Plain(fmt.Sprintf("%s the sensitive data set %q; %s says that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
+		out = append(out, row{"Resemblance", short(Plain(fmt.Sprintf("%s the sensitive data set %q; %s declared that they hold other units: %s", what, d.Other, d.By, d.Reason)), 160)})
 	}
 	return append(out,
 		row{"Trust", "central model: the operator sees raw rows"},
@@ -186,9 +186,9 @@ func (v *view) budget(s *Statement) {
 	}
 	b := s.Budget
 	if v.BudgetBar = ledgerBar(b, 320); v.BudgetBar == nil {
-		v.BudgetNote = "No limit is set for this data set; the run is booked."
+		v.BudgetNote = "This data set has no limit; the run is recorded."
 		if !s.Data.Public {
-			v.BudgetNote = "The ledger holds no finite budget for this data set."
+			v.BudgetNote = "The ledger has no finite budget for this data set."
 		}
 	}
 	v.Budget = []row{
@@ -212,7 +212,7 @@ func amount(a Amount, round func(Number) string) string {
 func (v *view) score(s *Statement) {
 	v.Score, v.Groups = scorePlot(s), byGroup(s)
 	if s.Score == nil {
-		v.ScoreNote = "No score was released: none was paid for. Nothing is claimed about the quality of the model."
+		v.ScoreNote = "No score was released, because none was part of the budget. The quality of the model is unknown."
 		return
 	}
 	v.ScoreHow = short(or(s.Score.How, "not stated"), 50)
@@ -223,16 +223,16 @@ func (v *view) score(s *Statement) {
 		v.ScoreNote += "Groups of " + short(v.Groups.Attribute, 20) + ": section 1. "
 	}
 	if s.NotPrivate && !s.Data.Public {
-		v.ScoreNote += "From a run without a claim: the numbers above must not leave."
+		v.ScoreNote += "This run makes no claim: do not publish the figures above."
 	}
 }
 
 func (v *view) risk(s *Statement) {
 	p := s.Privacy
 	if v.Banner != "" {
-		v.Risk = []string{"This run bounds no risk. Treat every output as if it showed the rows themselves."}
+		v.Risk = []string{"This run does not bound any risk. Treat every output as if it showed the rows themselves."}
 		if !unprotected(p) {
-			v.Risk = append(v.Risk, "The pair that is struck out is what its events cost.")
+			v.Risk = append(v.Risk, "The struck-out pair is the cost of its events.")
 		}
 		return
 	}
@@ -243,12 +243,12 @@ func (v *view) risk(s *Statement) {
 		scale := newRiskScale(eps)
 		v.Scale = &scale
 	}
-	v.Risk = []string{fmt.Sprintf("Somebody who thinks it as likely as not (50%%) %s can, from everything released here, become at most %s sure; somebody who starts at 1%%, at most %s.",
+	v.Risk = []string{fmt.Sprintf("From everything released here, somebody who is 50%% sure %s can become at most %s sure; somebody who is 1%% sure, at most %s.",
 		hypothesis(p), half, rare)}
 	if p.Delta > 0 {
-		v.Risk = append(v.Risk, fmt.Sprintf("A failure chance of δ = %s (%s) is set aside, for which these limits promise nothing.", deltaWords(p.Delta), oneIn(p.Delta)))
+		v.Risk = append(v.Risk, fmt.Sprintf("These limits can fail with probability δ = %s (%s).", deltaWords(p.Delta), oneIn(p.Delta)))
 	} else {
-		v.Risk = append(v.Risk, "There is no failure chance set aside (δ = 0).")
+		v.Risk = append(v.Risk, "These limits always hold (δ = 0).")
 	}
 	if v.Mark != "" {
 		v.Risk = append(v.Risk, "None of these limits holds for somebody who also has the outputs of the seeded runs.")
@@ -296,14 +296,14 @@ func advice(s *Statement) []adviceRow {
 func settings(s *Statement) []row {
 	out := []row{{"model", or(s.Choice.Model, "none")}, {"encoding", or(s.Choice.Encoding, "none")}, {"search", or(s.Choice.Search, "none")}}
 	if s.Search != nil {
-		out = append(out, row{"what the search brought", s.Search.Paid})
+		out = append(out, row{"gain from the search", s.Search.Paid})
 	}
 	if len(s.Choice.Features) > 0 {
 		names := make([]string, len(s.Choice.Features))
 		for i, f := range s.Choice.Features {
 			names[i] = Plain(f)
 		}
-		out = append(out, row{"features kept", strings.Join(names, ", ")})
+		out = append(out, row{"features selected", strings.Join(names, ", ")})
 	}
 	out = append(out, selectionRows(s.Choice.Selection)...)
 	for _, k := range sorted(s.Choice.Hyperparameters) {
@@ -314,7 +314,7 @@ func settings(s *Statement) []row {
 		out = append(out, row{Plain(k), Plain(strings.Trim(string(b), `"`))})
 	}
 	if s.Score != nil && s.Score.UsedForChoosing != nil {
-		out = append(out, row{"score that chose", scoreText(s, *s.Score.UsedForChoosing) + " — the search picked its maximum, so it is optimistic and no estimate of quality"})
+		out = append(out, row{"selection score", scoreText(s, *s.Score.UsedForChoosing) + " — the maximum over the search, so it is optimistic and not an estimate of quality"})
 	}
 	return out
 }

@@ -10,11 +10,11 @@ import (
 func selectionCost(k *Selection) string {
 	switch {
 	case k.Unpaid:
-		return "rows were looked at, nothing was paid"
+		return "used rows without charge"
 	case k.Epsilon == 0:
 		return "cost ε 0"
 	case math.IsInf(float64(k.Epsilon), 1):
-		return "no finite ε bounds the choice"
+		return "no finite ε bounds the selection"
 	}
 	share := strconv.FormatFloat(math.Ceil(100*float64(k.Share)-1e-9), 'f', 0, 64) + "%"
 	text := "cost ε " + up2(k.Epsilon) + ", " + share + " of the whole"
@@ -39,7 +39,7 @@ func selectionRows(k *Selection) []row {
 	}
 	return []row{
 		{"attributes left out", text},
-		{"how attributes were kept", or(k.How, "not stated")},
-		{"what that choice cost", selectionCost(k) + " (alone, at the plan’s δ)"},
+		{"how attributes were selected", or(k.How, "not stated")},
+		{"cost of the selection", selectionCost(k) + " (alone, at the plan’s δ)"},
 	}
 }

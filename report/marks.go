@@ -43,7 +43,7 @@ func wholeMark(s *Statement) string {
 	if others == 0 {
 		return ""
 	}
-	return "NOT PRIVATE AS A WHOLE — the outputs of " + seededRuns(s) + " on these data have no bound"
+	return "NOT PRIVATE AS A WHOLE — the outputs of " + seededRuns(s) + " on these data have no privacy bound"
 }
 
 func seededRuns(s *Statement) string {
@@ -72,7 +72,7 @@ func markLimits(s *Statement) (out []string) {
 			seededRuns(s), strings.Join(entries, "; ")))
 	}
 	for _, c := range s.Cleared {
-		out = append(out, fmt.Sprintf("The outputs of seeded runs that were cleared (%s): that they never left, or were destroyed, is the word of %s at %s: %s",
+		out = append(out, fmt.Sprintf("The outputs of cleared seeded runs (%s): never released, or destroyed, according to %s, at %s: %s",
 			strings.Join(c.Entries, ", "), clearer(c), minute(c.At), c.Reason))
 	}
 	return out
@@ -100,14 +100,14 @@ func grantWords(s *Statement) string {
 	if b.GrantedBy == "" || b.RunBy == "" {
 		granted := or(b.Granted, "no grant is recorded")
 		if b.SelfGranted {
-			granted = "approved by nobody but the operator: " + granted
+			granted = "approved only by the operator: " + granted
 		}
 		return granted
 	}
 	who := short(Plain(b.GrantedBy), 40)
-	text := "granted by " + who + ", who is not the user who ran this"
+	text := "granted by " + who + ", who did not run this job"
 	if b.GrantedByRunner {
-		text = "granted by the user who ran this, " + who
+		text = "granted by the user who ran this job, " + who
 	}
 	text += ", " + Before(b.GrantedAt, s.Time)
 	if b.SelfGranted {

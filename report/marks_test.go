@@ -18,7 +18,7 @@ func marked() *Statement {
 	return s
 }
 
-const wholeWords = "NOT PRIVATE AS A WHOLE — the outputs of 2 seeded runs on these data have no bound"
+const wholeWords = "NOT PRIVATE AS A WHOLE — the outputs of 2 seeded runs on these data have no privacy bound"
 
 // crammed is marked with as much on page 1 as there may be.
 func crammed() *Statement {
@@ -43,7 +43,7 @@ func crammedUnmarked() *Statement {
 // front is what stands on page 1.
 func front(page string) string {
 	page = page[strings.Index(page, "<body>"):]
-	return page[:strings.Index(page, "Decisions and their rules")]
+	return page[:strings.Index(page, "Decisions and rules")]
 }
 
 func TestSeededRunsAreOnEveryPage(t *testing.T) {
@@ -108,7 +108,7 @@ func TestClearingsAreShown(t *testing.T) {
 	if !strings.Contains(front(page), "cleared by ann, who ran them: the folder was erased") {
 		t.Error("page 1 does not say who cleared")
 	}
-	if !strings.Contains(page, "cleared (e-000001)") || !strings.Contains(write(t, Card, s), "is the word of ann, who ran them") || strings.Contains(page, "AS A WHOLE") {
+	if !strings.Contains(page, "cleared seeded runs (e-000001)") || !strings.Contains(write(t, Card, s), "according to ann, who ran them") || strings.Contains(page, "AS A WHOLE") {
 		t.Error("limits do not say whose word it is")
 	}
 }
@@ -116,7 +116,7 @@ func TestClearingsAreShown(t *testing.T) {
 func TestPageOneSaysWhoGranted(t *testing.T) {
 	s := marked()
 	for _, want := range []string{
-		"granted by the user who ran this, ann, 40 seconds before this run: study 17",
+		"granted by the user who ran this job, ann, 40 seconds before this run: study 17",
 		"<dt>Run by</dt><dd>ann; the ledger (team) has its first record of this data set from 2026-11-27 14:01 UTC, 3 minutes before this run</dd>",
 	} {
 		if !strings.Contains(front(mustHTML(t, s)), want) {
@@ -124,12 +124,12 @@ func TestPageOneSaysWhoGranted(t *testing.T) {
 		}
 	}
 	s.Budget.GrantedBy, s.Budget.GrantedByRunner = "okafor", false
-	if !strings.Contains(front(mustHTML(t, s)), "granted by okafor, who is not the user who ran this, 40 seconds before this run") {
+	if !strings.Contains(front(mustHTML(t, s)), "granted by okafor, who did not run this job, 40 seconds before this run") {
 		t.Error("page 1 does not say that somebody else granted")
 	}
 	s.Budget.GrantedBy, s.Budget.GrantedByRunner, s.Budget.SelfGranted, s.Budget.GrantedAt = "ann", true, true, "2026-11-27T14:05:01Z"
 	for kind, to := range map[string]string{"html": front(mustHTML(t, s)), "text": write(t, Text, s), "card": write(t, Card, s)} {
-		if !strings.Contains(to, "granted by the user who ran this, ann, with this run (self-granted)") {
+		if !strings.Contains(to, "granted by the user who ran this job, ann, with this run (self-granted)") {
 			t.Errorf("%s does not say that the run granted itself the budget", kind)
 		}
 	}

@@ -157,7 +157,7 @@ func TestMissingIsNeverZero(t *testing.T) {
 	if strings.Contains(page, "NaN") || strings.Contains(page, "0.0%") {
 		t.Error("a missing score shows as NaN or 0")
 	}
-	if !strings.Contains(page, "its quality is not known") {
+	if !strings.Contains(page, "its quality is unknown") {
 		t.Error("the verdict claims a quality that was not released")
 	}
 }

@@ -36,12 +36,12 @@ func TestPageHoldsItsClaims(t *testing.T) {
 		"(ε, δ) = (1.00, 10⁻⁶)", "0.9999991", // rounded up in front, exact behind
 		"one patient with all its rows added or removed", "patient, at most 4 rows each",
 		"granted by Dr. R. Okafor", "central model", "privacy loss distribution (PLD), smallest of 3 valid bounds",
-		"Poisson: each unit joins each lot independently",
-		"A useful model exists.", "84.4%", "95% interval 83.4% to 85.4%", "76.1%",
+		"Poisson: each unit joins each batch independently",
+		"The model is useful.", "84.4%", "95% interval 83.4% to 85.4%", "76.1%",
 		"at most 73.11% sure", "at most 2.68%", "δ = 10⁻⁶ (1 in 1,000,000)",
 		">more</text>", ">less</text>",
 		"What would change it", "ε of 1.6 or more", "Not covered", "Rows of a patient beyond the fourth",
-		"Every touch of the data", "May leave", "Must stay", "Privacy officer, name",
+		"Every use of the data", "May be released", "Must not be released", "Privacy officer, name",
 		"keyed-blake2b:5f1c0e2a77b8d1934cd2", "9b3f6a0c51d27e88a1c4", "1.0831",
 	} {
 		if !strings.Contains(page, want) {
@@ -54,7 +54,7 @@ func TestPageHoldsItsClaims(t *testing.T) {
 		}
 	}
 	// The front page comes first and ends in the signature.
-	claim, sign, rest := strings.Index(page, "(1.00, 10⁻⁶)"), strings.Index(page, "Signature"), strings.Index(page, "Decisions and their rules")
+	claim, sign, rest := strings.Index(page, "(1.00, 10⁻⁶)"), strings.Index(page, "Signature"), strings.Index(page, "Decisions and rules")
 	if !(claim < sign && sign < rest) {
 		t.Errorf("order: claim %d, signature %d, section 1 %d", claim, sign, rest)
 	}
@@ -161,7 +161,7 @@ func TestUnpaidChoice(t *testing.T) {
 	s.NotPrivate, s.Choice.Workflow = true, "stw"
 	for kind, to := range writers {
 		out := write(t, to, s)
-		if kind != "json" && (!strings.Contains(out, "NOT PRIVATE — choices looked at rows without paying") || strings.Contains(out, "seed")) {
+		if kind != "json" && (!strings.Contains(out, "NOT PRIVATE — choices used rows without charge") || strings.Contains(out, "seed")) {
 			t.Errorf("%s: wrong reason", kind)
 		}
 	}
@@ -174,12 +174,12 @@ func TestPublicTestRows(t *testing.T) {
 	s.Score.Test, s.Score.TestBaseline, s.Score.PublicTest = &exactly, &base, true
 	s.Score.BaselineInterval = nil
 	page := mustHTML(t, s)
-	for _, want := range []string{"Public benchmark", "the rows that were trained on are sensitive", "70.0%", "exact on these rows", "Must stay", "the number of rows beyond"} {
+	for _, want := range []string{"Public benchmark", "the training rows are sensitive", "70.0%", "exact on these rows", "Must not be released", "the exact number of rows, unless"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %q", want)
 		}
 	}
-	if headline, _ := verdict(s); headline != "A useful model exists." {
+	if headline, _ := verdict(s); headline != "The model is useful." {
 		t.Errorf("verdict against an exact baseline: %q", headline)
 	}
 	s.Score.PublicTest = false
@@ -321,15 +321,15 @@ func TestVerdict(t *testing.T) {
 		change func(*Statement)
 		want   string
 	}{
-		{"better", func(s *Statement) {}, "A useful model exists."},
-		{"overlap", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "A model exists; its gain is not established."},
+		{"better", func(s *Statement) {}, "The model is useful."},
+		{"overlap", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "The model may not be better than its baseline."},
 		{"worse", func(s *Statement) { s.Score.BaselineInterval = &[2]Number{0.9, 0.92} }, "The released model is worse than its baseline."},
-		{"no interval", func(s *Statement) { s.Score.BaselineInterval = nil }, "A model exists; its gain is not established."},
-		{"no score", func(s *Statement) { s.Score = nil }, "A model was trained; its quality is not known."},
+		{"no interval", func(s *Statement) { s.Score.BaselineInterval = nil }, "The model may not be better than its baseline."},
+		{"no score", func(s *Statement) { s.Score = nil }, "A model was trained; its quality is unknown."},
 		{"majority", func(s *Statement) { s.Choice.UsefulModel = false }, "No useful model at this budget."},
 		{"smaller error is better", func(s *Statement) {
 			s.Score = &Score{Metric: "mean_absolute_error", Value: 10, Interval: [2]Number{9, 11}, Baseline: 20, BaselineInterval: &[2]Number{19, 21}}
-		}, "A useful model exists."},
+		}, "The model is useful."},
 		{"larger error is worse", func(s *Statement) {
 			s.Score = &Score{Metric: "mean_absolute_error", Value: 20, Interval: [2]Number{19, 21}, Baseline: 10, BaselineInterval: &[2]Number{9, 11}}
 		}, "The released model is worse than its baseline."},

@@ -6,10 +6,10 @@ import "strings"
 // HTML and Card add these lines to privacy.not_covered.
 func StandardLimits() []string {
 	return []string{
-		"Data that anybody looked at before this run: earlier analyses, the choice of the data set, and bounds or categories that were written down after seeing rows.",
-		"Conclusions about groups. What the model learns about people in general may concern somebody whose data were never in it.",
-		"People tied together: if several units describe one person or one household, each unit is covered, their sum is not.",
-		"Side channels: the time a run takes, sizes of files, and anybody who can read this machine's memory or disk as its administrator.",
+		"Anything learned from the data before this run: earlier analyses, the choice of the data set, and bounds or categories written down after looking at rows.",
+		"Conclusions about groups. What the model learns about people in general can apply to somebody whose data were never used.",
+		"Linked units: if several units describe one person or household, each unit is protected, but not all of them together.",
+		"Side channels: running time, file sizes, and anybody with administrator access to the memory or disk of this machine.",
 		"Runs on the same data set outside this ledger.",
 	}
 }
@@ -35,15 +35,15 @@ type touch struct{ What, Detail, Scope, Cost string }
 func touches(s *Statement) []touch {
 	out := []touch{{
 		What:   "Schema",
-		Detail: "Columns, bounds, categories and the declaration of rows are taken as the schema states them; this run read none of them from rows.",
+		Detail: "Columns, bounds, categories and the declared number of rows come from the schema; this run read none of them from rows.",
 		Scope:  "none", Cost: "0",
 	}, {
 		What:   "Reading",
-		Detail: "Cells are parsed against the schema before anything is reserved; a refusal goes to the operator only and shows no cell.",
+		Detail: "Cells are checked against the schema before any budget is reserved; only the operator sees a refusal, and it shows no cell.",
 		Scope:  "all", Cost: "not released",
 	}, {
 		What:   "Split",
-		Detail: "Each unit falls into a scope by a keyed hash of itself alone.",
+		Detail: "A keyed hash of each unit alone decides its share.",
 		Scope:  "all", Cost: "0",
 	}}
 	audited := false
@@ -58,7 +58,7 @@ func touches(s *Statement) []touch {
 	if !audited {
 		out = append(out, touch{
 			What:   "Audit",
-			Detail: "None is part of this statement. An audit reads the same data: its result stays inside unless its cost is booked.",
+			Detail: "None is part of this statement. An audit reads the same data: its result must not be published unless its cost is charged.",
 			Scope:  "none", Cost: "not run",
 		})
 	}
@@ -67,21 +67,21 @@ func touches(s *Statement) []touch {
 
 // trust lists the assumptions under which the claim holds.
 func trust(s *Statement) []string {
-	random := "Noise, lots and selections draw from streams keyed by the operating system's random generator; the keys are not in this report."
+	random := "Noise, batches and selections use random streams keyed by the operating system's generator; the keys are not in this report."
 	switch {
 	case unprotected(s.Privacy):
-		random = "No noise protects the rows in this run."
+		random = "This run has no noise that protects the rows."
 	case unpaidChoice(s):
-		random += " They do not protect against the choices that looked at rows."
+		random += " They do not protect against choices that used rows without charge."
 	case s.NotPrivate:
-		random = "The noise of this run came from a seed: whoever knows or guesses it can subtract the noise."
+		random = "The noise of this run came from a seed: whoever knows or guesses the seed can subtract it."
 	}
 	return []string{
-		"Central model: the operator and the machines that ran this saw the raw rows and are trusted with them. The promise is made against everybody who sees only what was released.",
-		"The adversary may know or choose all other units and sees every released file.",
+		"Central model: the operator and the machines that ran this job saw the raw rows and are trusted. The guarantee holds against everybody who sees only what was released.",
+		"The attacker may know or choose all other units, and sees every released file.",
 		random,
-		"Released counts, tables and scores carry discrete noise. Noise on gradients and weights is drawn in floating point; what that could leak is a stated residual risk, not a proven zero.",
-		"The ledger keeps honest people honest. It is bookkeeping with a hash chain, not access control. Users are named as their operating systems name them; nothing proves who sat there.",
+		"Released counts, tables and scores have discrete noise. Noise on gradients and weights is drawn in floating point; leakage through rounding is a stated residual risk, not proven to be zero.",
+		"The ledger is bookkeeping with a hash chain for honest users, not access control. Users have their operating system names; nothing proves who was at the keyboard.",
 	}
 }
 
@@ -105,16 +105,16 @@ func release(s *Statement) (leave, stay []string) {
 		return out
 	}
 	kept := []string{
-		"the rows and anything derived from them that this report does not list",
-		"the ledger's keys and the keys of this run's random streams",
-		"the number of rows beyond what is declared public",
-		"logs of refused input, and results of audits that were not booked",
+		"the rows, and anything derived from them that this report does not list",
+		"the keys of the ledger and of this run's random streams",
+		"the exact number of rows, unless declared public",
+		"logs of refused input, and results of audits that were not charged",
 	}
 	switch {
 	case s.Data.Public && s.NotPrivate:
-		return append(files(), "each of them only with its label NOT PRIVATE"), []string{"nothing, for the sake of this data set: it is declared public"}
+		return append(files(), "each only with its label NOT PRIVATE"), []string{"nothing on account of this data set: it is declared public"}
 	case s.Data.Public:
-		return append(files(), "the data set is declared public: its exact numbers may leave too"), []string{"nothing, for the sake of this data set"}
+		return append(files(), "exact figures of this data set: it is declared public"), []string{"nothing on account of this data set"}
 	case s.NotPrivate:
 		return []string{"nothing: this run makes no claim"}, append([]string{"the model, every score and this report"}, kept...)
 	}

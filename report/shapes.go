@@ -101,7 +101,7 @@ func shapesOf(s *Statement) *shapesView {
 	}
 	var notes []string
 	if n := len(s.Shapes.Outputs); n > len(lines) {
-		notes = append(notes, fmt.Sprintf("Lines are drawn for %d of %d classes, those that all shapes together move most.", len(lines), n))
+		notes = append(notes, fmt.Sprintf("Lines are drawn for %d of %d classes, those with the largest total effect.", len(lines), n))
 	}
 	attributes := s.Shapes.Attributes
 	if n := len(attributes); n > mostShapes {
@@ -122,11 +122,11 @@ func shapesOf(s *Statement) *shapesView {
 		f.Rank, f.Label = i+1, shapeWords(a, lines[0], to)
 		v.Figures = append(v.Figures, f)
 		if cut > 0 {
-			notes = append(notes, fmt.Sprintf("Of %s the %d categories with most rows, by noisy numbers, are drawn, of %d.", f.Name, mostBars, cut))
+			notes = append(notes, fmt.Sprintf("For %s, the %d categories with the most rows (by noisy counts) of %d are drawn.", f.Name, mostBars, cut))
 		}
 	}
 	if len(notes) > 0 {
-		notes = append(notes, "The statement has all of them.")
+		notes = append(notes, "The statement lists all of them.")
 	}
 	v.Note = strings.Join(notes, " ")
 	return v

@@ -14,8 +14,8 @@ import (
 func TestShapesAreDrawn(t *testing.T) {
 	page := mustHTML(t, shapesDemo())
 	for _, want := range []string{
-		"What each attribute adds", "the score of a class",
-		"6 of 8 classes", "the 40 categories with most rows", "of 44", "The statement has all of them",
+		"Effect of each attribute", "the score of a class",
+		"6 of 8 classes", "the 40 categories with the most rows", "of 44", "The statement lists all of them",
 		">unknown</text>", ">10,000</text>", "importance 0.61", ">class H<",
 	} {
 		if !strings.Contains(page, want) {
@@ -25,10 +25,10 @@ func TestShapesAreDrawn(t *testing.T) {
 	if strings.Contains(page, ">class A<") {
 		t.Error("a class that hardly moves has a line")
 	}
-	if strings.Contains(mustHTML(t, hospital()), "What each attribute adds") {
+	if strings.Contains(mustHTML(t, hospital()), "Effect of each attribute") {
 		t.Error("a model without shapes shows some")
 	}
-	section := page[strings.Index(page, "What each attribute adds"):]
+	section := page[strings.Index(page, "Effect of each attribute"):]
 	section = section[:strings.Index(section, "<h2>Appendix</h2>")]
 	for _, bad := range []string{"NaN", "Inf", "−0<", "e-", "e+"} {
 		if strings.Contains(section, bad) {
@@ -182,14 +182,14 @@ func TestGroupsMustBePaidFor(t *testing.T) {
 	s := shapesDemo()
 	s.Score.PublicTest, s.Score.ByGroup.Epsilon = true, 0
 	s.Score.ByGroup.Groups[0].Test = &s.Score.ByGroup.Groups[0].Value
-	if !strings.Contains(mustHTML(t, s), "Cost: nothing, the scored rows are public") {
+	if !strings.Contains(mustHTML(t, s), "Cost: none, the scored rows are public") {
 		t.Error("free groups do not say so")
 	}
 }
 
 func TestKeptAttributesAreShown(t *testing.T) {
 	page := mustHTML(t, shapesDemo())
-	for _, want := range []string{"mutual-information from noisy tables with the label; cost ε 0.32, 32% of the whole", "payer, weekday", "features kept"} {
+	for _, want := range []string{"mutual-information from noisy tables with the label; cost ε 0.32, 32% of the whole", "payer, weekday", "features selected"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %q", want)
 		}
@@ -199,7 +199,7 @@ func TestKeptAttributesAreShown(t *testing.T) {
 	}
 	for want, k := range map[string]*Selection{
 		"cost ε 0":                              {},
-		"rows were looked at, nothing was paid": {Unpaid: true, Epsilon: Number(math.Inf(1))},
+		"used rows without charge": {Unpaid: true, Epsilon: Number(math.Inf(1))},
 		"cost ε 2.00, 100% of the whole, training included": {Epsilon: 2, Share: 1, Together: true},
 	} {
 		if got := selectionCost(k); got != want {

@@ -9,34 +9,34 @@ import (
 func verdict(s *Statement) (headline, why string) {
 	headline, why = verdictWords(s)
 	if s.NotPrivate {
-		headline = "In this run without a claim: " + headline
+		headline = "Without a privacy claim: " + headline
 	}
 	return headline, why
 }
 
 func verdictWords(s *Statement) (headline, why string) {
-	trivial := "always answering with the majority class"
+	trivial := "always predicting the majority class"
 	if s.Data.Task == "regression" {
-		trivial = "always answering with the mean"
+		trivial = "always predicting the mean"
 	}
 	if !s.Choice.UsefulModel {
 		return "No useful model at this budget.",
-			"The best that it can buy is " + trivial + "; the file holds that predictor."
+			"The best available model is " + trivial + "; the file holds that predictor."
 	}
 	if s.Score == nil || math.IsNaN(float64(s.Score.Value)) || math.IsNaN(float64(s.Score.Baseline)) {
-		return "A model was trained; its quality is not known.",
-			"No score and baseline were released, so nothing is claimed about it."
+		return "A model was trained; its quality is unknown.",
+			"No score and baseline were released."
 	}
 	value, base := scoreText(s, s.Score.Value), scoreText(s, s.Score.Baseline)
 	switch separation(s) {
 	case better:
-		return "A useful model exists.", fmt.Sprintf("It scores %s against %s for %s, and the intervals do not overlap.", value, base, trivial)
+		return "The model is useful.", fmt.Sprintf("It scores %s, against %s for %s, and the intervals do not overlap.", value, base, trivial)
 	case overlap:
-		return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s, and the intervals overlap.", value, base, trivial)
+		return "The model may not be better than its baseline.", fmt.Sprintf("It scores %s, against %s for %s, and the intervals overlap.", value, base, trivial)
 	case worse:
-		return "The released model is worse than its baseline.", fmt.Sprintf("It scores %s against %s for %s.", value, base, trivial)
+		return "The released model is worse than its baseline.", fmt.Sprintf("It scores %s, against %s for %s.", value, base, trivial)
 	}
-	return "A model exists; its gain is not established.", fmt.Sprintf("It scores %s against %s for %s; an interval is missing.", value, base, trivial)
+	return "The model may not be better than its baseline.", fmt.Sprintf("It scores %s, against %s for %s; an interval is missing.", value, base, trivial)
 }
 
 // exactBaseline reports whether the baseline is a count of the very rows that were

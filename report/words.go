@@ -45,11 +45,11 @@ func unprotected(p Privacy) bool { return math.IsInf(float64(p.Epsilon), 1) }
 func banner(s *Statement) string {
 	switch {
 	case s.PublishedEpsilon != nil:
-		return "NOT PRIVATE — choices looked at rows without paying"
+		return "NOT PRIVATE — choices used rows without charge"
 	case unprotected(s.Privacy):
 		return "NOT PRIVATE — nothing was protected"
 	case unpaidChoice(s):
-		return "NOT PRIVATE — choices looked at rows without paying"
+		return "NOT PRIVATE — choices used rows without charge"
 	case s.NotPrivate:
 		return "NOT PRIVATE — simulation with a seed"
 	}
@@ -64,9 +64,9 @@ func unpaidChoice(s *Statement) bool { return s.NotPrivate && s.Choice.Workflow 
 func wouldBe(s *Statement) string {
 	switch {
 	case unprotected(s.Privacy):
-		return "no epsilon bounds this run:"
+		return "no epsilon bounds this run;"
 	case unpaidChoice(s):
-		return "without the unpaid choices it would be"
+		return "without the uncharged choices it would be"
 	}
 	return "with unpredictable noise it would be"
 }
@@ -82,7 +82,7 @@ func unitWords(p Privacy) string {
 		return fmt.Sprintf("%s, at most %d rows each", unit, p.RowsPerUnit)
 	}
 	if strings.EqualFold(unit, "row") {
-		return "row — a person who owns several rows is covered one row at a time"
+		return "row — a person with several rows is protected one row at a time"
 	}
 	return unit + ", one row each"
 }
@@ -140,7 +140,7 @@ func accountantWords(p Privacy) string {
 func samplingWords(p Privacy) string {
 	switch strings.ToLower(p.Sampling) {
 	case "poisson":
-		return "Poisson: each unit joins each lot independently"
+		return "Poisson: each unit joins each batch independently"
 	case "full batch":
 		return "full batch: every unit of a scope takes part"
 	}
