@@ -25,7 +25,7 @@ func ExampleText() {
 		fmt.Println(err)
 	}
 	// Output:
-	// The model is useful. It scores 81.0% against 69.0% for always answering with the majority class, and the intervals do not overlap.
+	// The model is useful. It scores 81.0%, against 69.0% for always predicting the majority class, and the intervals do not overlap.
 	//
 	// claim       (epsilon, delta) = (1.00, 1e-05), central model, privacy loss distribution (PLD)
 	// neighbour   the same data with one patient added or removed (add/remove-one)

@@ -198,7 +198,7 @@ func TestKeptAttributesAreShown(t *testing.T) {
 		t.Errorf("text lacks the choice:\n%s", text)
 	}
 	for want, k := range map[string]*Selection{
-		"cost ε 0":                              {},
+		"cost ε 0":                 {},
 		"used rows without charge": {Unpaid: true, Epsilon: Number(math.Inf(1))},
 		"cost ε 2.00, 100% of the whole, training included": {Epsilon: 2, Share: 1, Together: true},
 	} {

@@ -34,7 +34,7 @@ func Lookup(name string) (Builtin, error) {
 	if s, ok := dataset.Images(name); ok {
 		return Builtin{Info: &s.Info, Images: s}, nil
 	}
-	return Builtin{}, usage.New(fmt.Sprintf("%s: not a built-in data set", name), NamesAdvice(name, Names()))
+	return Builtin{}, usage.New(fmt.Sprintf("%s is not a built-in data set", name), NamesAdvice(name, Names()))
 }
 
 // TableNames lists the built-in tables.

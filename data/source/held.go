@@ -32,8 +32,8 @@ func HeldAsSensitive(path, owner string, err error, why, advice string) error {
 
 // What is compared on as public must not be a sensitive data set's.
 const (
-	ComparedExactly = "a comparison on public data scores exactly and for nothing"
-	OtherRows       = "--pay on that data set, or a file whose rows are public"
+	ComparedExactly = "comparisons on public data score exactly and free of charge"
+	OtherRows       = "use --pay on that data set, or a file of public rows"
 )
 
 const (

@@ -74,9 +74,9 @@ func Open(data string, o Options) (*Data, error) {
 	pictures := o.Labels != "" || o.Classes != "" || o.Rows != ""
 	switch {
 	case o.Schema != "" && pictures:
-		return nil, usage.New("a schema declares a table; labels, classes and the number of rows are for images", "leave out one or the other")
+		return nil, usage.New("--schema is for tables; labels, classes and the number of rows are for images", "leave out one or the other")
 	case errors.Is(err, fs.ErrNotExist) && !table && !IsImages(data):
-		return nil, usage.New(data+": neither a file nor a built-in data set", NamesAdvice(data, Names()))
+		return nil, usage.New(data+" is neither a file nor a built-in data set", NamesAdvice(data, Names()))
 	case IsImages(data) && o.Schema == "", err == nil && info.IsDir() && !table, pictures:
 		p, err := OpenImages(data, o.DataDir, o.Labels, o.Classes, o.Rows)
 		if err != nil {

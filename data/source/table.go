@@ -71,7 +71,7 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data))
 
 			}
-			return nil, usage.New(fmt.Sprintf("%s: neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
+			return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
 		}
 		return nil, statErr
 	}

@@ -94,9 +94,9 @@ func (s *Study) Check() error {
 	case s.At != 0 && !slices.Contains(s.Epsilons, s.At):
 		return usage("add it to --epsilons", "epsilon %s is not measured", number(s.At))
 	case !s.Data.Paid() && (s.Data.Rows() < leastRows || s.Data.Tests() < leastTests):
-		return usage("take the simple configuration", "%s has %d rows to train and %d to test: too few for a comparison, which needs %d and %d", s.Data.Name, s.Data.Rows(), s.Data.Tests(), leastRows, leastTests)
+		return usage("use the simple configuration", "%s has %d rows to train and %d to test: too few for a comparison, which needs %d and %d", s.Data.Name, s.Data.Rows(), s.Data.Tests(), leastRows, leastTests)
 	case s.Seeds < 2:
-		return usage("--seeds 5", "an interval needs two seeds or more")
+		return usage("--seeds 5", "an interval needs at least two seeds")
 	case s.Reach > 1 && !s.Data.Numeric():
 		return usage("example: --reach 0.85", "--reach %s: accuracy is a fraction of 1", number(s.Reach))
 	case s.Plain == 1 || s.Plain < 0:

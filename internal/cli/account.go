@@ -139,7 +139,7 @@ func answerFor(c *cobra.Command, p cost.Plan, f *targetFlags, pure bool) (*cost.
 	var epsilon, delta float64
 	var err error
 	if f.epsilon == "" && f.delta == "" {
-		return nil, &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
+		return nil, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
 	}
 	if f.delta != "" {
 		if delta, err = parseDelta(f.delta, pure); err != nil {

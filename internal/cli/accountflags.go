@@ -209,11 +209,7 @@ func (f *trainingFlags) parse() (t cost.Training, missing []string, err error) {
 func (f *trainingFlags) complete(c *cobra.Command) (cost.Training, error) {
 	t, missing, err := f.parse()
 	if err == nil && len(missing) > 0 {
-		verb := "is"
-		if len(missing) > 1 {
-			verb = "are"
-		}
-		err = &usageError{fmt.Sprintf("%s: --%s %s missing", c.CommandPath(), strings.Join(missing, " and --"), verb), "usage: " + c.UseLine()}
+		err = &usageError{fmt.Sprintf("%s: missing --%s", c.CommandPath(), strings.Join(missing, " and --")), "usage: " + c.UseLine()}
 	}
 	return t, err
 }

@@ -68,7 +68,7 @@ func (f *adviseFlags) check(args []string) error {
 		}
 		for _, name := range names {
 			if g[name] {
-				return bad(fmt.Sprintf("--%s and DATA exclude each other: DATA defines it", name), "leave out one of the two")
+				return bad(fmt.Sprintf("--%s and DATA exclude each other: DATA defines it", name), "leave out one of them")
 			}
 		}
 	} else {
@@ -114,7 +114,7 @@ func (f *adviseFlags) check(args []string) error {
 	case f.task != "classification" && f.task != "regression":
 		return bad(fmt.Sprintf("unknown task %q", f.task), "use --task classification or --task regression")
 	case f.task == "regression" && g["classes"]:
-		return bad("--classes and --task regression exclude each other", "leave out one of the two")
+		return bad("--classes and --task regression exclude each other", "leave out one of them")
 	case f.task == "regression" && g["images"]:
 		return bad("regression on images is not supported", "--task classification")
 	case f.task == "classification" && g["classes"] && f.classes > f.rows:

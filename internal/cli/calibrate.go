@@ -42,7 +42,7 @@ func (f *targetFlags) parse(c *cobra.Command, pure bool) (ledger.Spend, error) {
 		return s, err
 	}
 	if f.delta == "" && !pure {
-		return s, &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
+		return s, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
 	}
 	delta := 0.0
 	if f.delta != "" {

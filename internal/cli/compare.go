@@ -43,7 +43,7 @@ the guarantees are very different.`,
 				return &usageError{"--epsilon does not apply: compare computes epsilon; give --delta", ""}
 			}
 			if target.delta == "" {
-				return &usageError{fmt.Sprintf("%s: --delta is missing", c.CommandPath()), "usage: " + c.UseLine()}
+				return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
 			}
 			delta, err := parseDelta(target.delta, false)
 			if err != nil {

@@ -36,29 +36,31 @@ func (a *app) crossoverCommand() *cobra.Command {
 	var f crossoverFlags
 	c := &cobra.Command{
 		Use:   "crossover DATA --a SPEC --b SPEC --epsilons LIST",
-		Short: "Find the epsilon below which a simple configuration beats a complex one",
-		Long: `Measure the crossover epsilon of two whole configurations or more, from simple to
-complex: the largest epsilon at which the simple one is better. Below it take the simple
-one, above it the complex one. It is 0 where the simple one never wins.
+		Short: "Find the epsilon below which a simple model beats a complex one",
+		Long: `Measure the crossover epsilon of two or more configurations, from simple to complex: the
+largest epsilon at which the simple one is better. Use the simple one below it and the
+complex one above it. It is 0 if the simple one never wins.
 
-Every configuration is tuned for every epsilon before it is compared; both meet the same
-splits and seeds; the interval is a bootstrap over runs. DATA are public: built-in (pawl
-data list), a table whose schema says public, or images that the ledger declares public.
-All runs are simulations on them, and nothing that is printed is private. On sensitive
-DATA every run has to be paid for: the command says what that costs; --stand-in compares
-on public rows in its place, and --pay E books every run in the ledger, if all cost no
-more than E together.
+Each configuration is tuned at each epsilon before it is compared. All see the same
+splits and seeds; intervals are bootstrapped over runs.
 
-SPEC is words with + between them:
+DATA must be public: built-in (pawl data list), a table whose schema says public, or
+images that the ledger declares public. All runs on public data are simulations, and the
+results are not private. For sensitive DATA, the command shows what charging every run
+would cost. --stand-in compares on public rows instead; --pay E charges every run in
+the ledger, if all of them together cost at most E.
+
+SPEC is a list of terms joined by +:
 ` + wordList() + `
 
---tune rule takes step sizes by a data-free rule that knows epsilon; grid the best of
-` + factorList() + ` times that, by one run on a sixth of the training rows; common-rate
-measures each of --rates for all configurations beside the rule, which shows what one
-common step size hides.
---rows adds sizes: what more rows would change, by a fit of epsilon = ln(alpha + beta/rows).
+--tune rule sets learning rates by a data-free rule that depends on epsilon; grid takes the best of
+` + factorList() + ` times that rate, by one run on a sixth of the training rows;
+common-rate also measures each of --rates for all configurations, to show the effect of
+one common learning rate.
+--rows repeats the measurement with fewer training rows and fits
+epsilon = ln(alpha + beta/rows).
 
-Finished runs are kept in --out: an interrupted comparison goes on where it stopped.`,
+Finished runs are kept in --out: run the command again to continue.`,
 		Example: `  pawl crossover mnist --a logistic --b mnist-paw-cnn --epsilons 0.1,0.2,0.35,0.5,0.75,1,2
   pawl crossover adult --target income --a features:6 --b features:all --epsilons 1,5,10,20,50 --at 10
   pawl crossover mnist --a rwt-cnn --b rwt-cnn+rwt=4 --epsilons 0.2,0.5,1,2 --json
@@ -66,7 +68,7 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
-				return &usageError{"an interval needs two seeds or more", "example: --seeds 5"}
+				return &usageError{"--seeds must be at least 2: an interval needs two runs", "example: --seeds 5"}
 			}
 			return inItsOwnWords(a.again(&f.table.copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
 		},
@@ -74,27 +76,27 @@ Finished runs are kept in --out: an interrupted comparison goes on where it stop
 	s := c.Flags()
 	s.StringVar(&f.a, "a", "", "simple configuration (required)")
 	s.StringVar(&f.b, "b", "", "complex configuration (required)")
-	s.StringArrayVar(&f.more, "c", nil, "another one, more complex still; may be repeated")
-	s.StringVar(&f.epsilons, "epsilons", "", "epsilons to measure, rising: 0.1,0.3,1,3 (required)")
-	s.StringVar(&f.at, "at", "", "your epsilon: say which to take there, and how sure that is (measured too)")
-	s.IntVar(&f.seeds, "seeds", 0, "runs of each configuration at each epsilon (default 5 on tables, 3 on images)")
-	s.IntVar(&f.plain, "plain", -1, "runs without noise, for the cost of privacy; 0 for none (default as many as seeds on tables, 2 on images)")
-	s.StringVar(&f.tune, "tune", "rule", "how step sizes are found: rule, grid or common-rate")
-	s.StringVar(&f.rates, "rates", "", "step sizes of --tune common-rate: 0.1,1")
-	s.StringVar(&f.rows, "rows", "", "numbers of training rows to measure at too, rising: 5000,10000,20000")
-	s.Float64Var(&f.reach, "reach", 0, "score whose price in epsilon is fitted over --rows, as a fraction (default: one that all reach)")
-	s.Float64Var(&f.confidence, "confidence", 0.95, "of all intervals")
-	s.StringVar(&f.standIn, "stand-in", "", "compare on this in place of DATA: a built-in data set, or a file of public or synthetic rows of DATA's schema")
-	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: pay for every run, if all together cost at most this epsilon")
-	s.BoolVar(&f.updated, "updated", false, "with --pay: the file's bytes changed on purpose since it was last used")
+	s.StringArrayVar(&f.more, "c", nil, "a more complex configuration; may be repeated")
+	s.StringVar(&f.epsilons, "epsilons", "", "epsilons to measure, in increasing order, such as 0.1,0.3,1,3 (required)")
+	s.StringVar(&f.at, "at", "", "your epsilon: recommend a configuration for it, with confidence (also measured)")
+	s.IntVar(&f.seeds, "seeds", 0, "runs per configuration and epsilon (default 5 on tables, 3 on images)")
+	s.IntVar(&f.plain, "plain", -1, "runs without noise, to show the cost of privacy; 0 for none (default: --seeds on tables, 2 on images)")
+	s.StringVar(&f.tune, "tune", "rule", "how learning rates are set: rule, grid or common-rate")
+	s.StringVar(&f.rates, "rates", "", "learning rates of --tune common-rate, such as 0.1,1")
+	s.StringVar(&f.rows, "rows", "", "also measure with these numbers of training rows, in increasing order, such as 5000,10000,20000")
+	s.Float64Var(&f.reach, "reach", 0, "score, as a fraction, whose epsilon is fitted over --rows (default: one that all reach)")
+	s.Float64Var(&f.confidence, "confidence", 0.95, "confidence level of all intervals")
+	s.StringVar(&f.standIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
+	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
+	s.BoolVar(&f.updated, "updated", false, "with --pay: accept that the file has changed since it was last used")
 	registerCopies(&f.table.copies, c)
-	s.StringVar(&f.labels, "labels", "", "file of labels that goes with an IDX or npy file of your own images")
+	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of your own images")
 	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
-	s.StringVar(&f.images, "images", "", "what is public about the number of your own, sensitive images: public, N or about-N")
+	s.StringVar(&f.images, "images", "", "how the number of your own, sensitive images is declared: public, N or about-N")
 	s.StringVar(&f.table.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.table.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
 	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have a default)")
-	s.StringVar(&f.table.test, "test", "", "public test file to score (default: each seed splits the rows, or the built-in's official test set)")
+	s.StringVar(&f.table.test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
 	s.StringVar(&f.table.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
@@ -109,7 +111,7 @@ func inItsOwnWords(err error) error {
 	hint, _, _ := strings.Cut(mistake.Advice, ", or --allow-large-delta")
 	for _, flag := range []string{"--model", "--features", "--epsilon ", "--workflow"} {
 		if strings.Contains(hint, flag) {
-			hint = "another configuration or other --epsilons; pawl crossover --help has the words"
+			hint = "change the configurations or --epsilons; pawl crossover --help lists the terms"
 		}
 	}
 	if hint == mistake.Advice {
@@ -159,9 +161,9 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	start := time.Now()
 	all := study.Trainings()
 	known := study.Known()
-	fmt.Fprintf(a.err, "%s\n%d trainings", on.words, all)
+	fmt.Fprintf(a.err, "%s\n%d training runs", on.words, all)
 	if known > 0 {
-		fmt.Fprintf(a.err, "; %d are kept from earlier runs in %s", known, f.out)
+		fmt.Fprintf(a.err, "; %d are kept from earlier calls in %s", known, f.out)
 	}
 	fmt.Fprintln(a.err)
 	begun := known
@@ -176,9 +178,9 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	}
 	r, err := study.Run(ctx)
 	if errors.Is(err, context.Canceled) {
-		err := fmt.Errorf("%w: %d trainings are kept in %s, and the same command goes on from there", context.Canceled, kept.Kept(), f.out)
+		err := fmt.Errorf("%w: %d training runs are kept in %s; run the same command to continue", context.Canceled, kept.Kept(), f.out)
 		if on.data.Paid() {
-			err = fmt.Errorf("%w; they cost nothing again, one that was interrupted stays charged", err)
+			err = fmt.Errorf("%w; they are not charged again, but an interrupted run stays charged", err)
 		}
 		return err
 	}
@@ -205,7 +207,7 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 			return nil, err
 		}
 		if kept.Unread() {
-			return nil, &usageError{fmt.Sprintf("%s: damaged; it holds runs that were paid for", kept.Path()), "restore it, or move it away to pay for all runs again"}
+			return nil, &usageError{fmt.Sprintf("%s is damaged, and it holds charged runs", kept.Path()), "restore it, or move it away to be charged for all runs again"}
 		}
 		study.Cells = kept
 		if err := a.admitComparison(ctx, study, on, f); err != nil {
@@ -215,12 +217,12 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 	kept, err := experiments.NewRun(name, "runs", version, f.out)
 	if err == nil {
 		if kept.Unread() {
-			fmt.Fprintf(a.err, "%s: damaged, or of another version of the program: its runs are measured again\n", kept.Path())
+			fmt.Fprintf(a.err, "%s is damaged or from another version of pawl: its runs are measured again\n", kept.Path())
 		}
 		err = kept.Save()
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s: cannot be written: %v", f.out, err), "choose another directory with --out"}
+		return nil, &usageError{fmt.Sprintf("%s cannot be written: %v", f.out, err), "choose another directory with --out"}
 	}
 	study.Cells = kept
 	return kept, nil
@@ -231,7 +233,7 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.table.delta, Reach: f.reach, Confidence: f.confidence}
 	for _, one := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
 		if one.text == "" {
-			return nil, &usageError{"pawl crossover: " + one.flag + " is missing", "example: --a logistic --b mnist-paw-cnn; pawl crossover --help has the words"}
+			return nil, &usageError{"pawl crossover: missing " + one.flag, "example: --a logistic --b mnist-paw-cnn; pawl crossover --help lists the terms"}
 		}
 	}
 	for _, text := range append([]string{f.a, f.b}, f.more...) {
@@ -242,10 +244,10 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 		s.Specs = append(s.Specs, spec)
 	}
 	if f.out == "" {
-		return nil, &usageError{"pawl crossover: --out names no directory", "example: --out comparison"}
+		return nil, &usageError{"pawl crossover: --out is empty", "example: --out comparison"}
 	}
 	if f.epsilons == "" {
-		return nil, &usageError{"pawl crossover: --epsilons is missing", "example: --epsilons 0.1,0.3,1,3"}
+		return nil, &usageError{"pawl crossover: missing --epsilons", "example: --epsilons 0.1,0.3,1,3"}
 	}
 	var err error
 	if s.Epsilons, err = parseList("--epsilons", f.epsilons); err != nil {
@@ -263,7 +265,7 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 		}
 		for _, n := range sizes {
 			if n != math.Trunc(n) || n > 1e9 {
-				return nil, &usageError{fmt.Sprintf("--rows: %g is no number of rows", n), "example: --rows 5000,10000"}
+				return nil, &usageError{fmt.Sprintf("--rows: %g is not a number of rows", n), "example: --rows 5000,10000"}
 			}
 			s.Rows = append(s.Rows, int(n))
 		}
@@ -283,11 +285,11 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 	}
 	switch {
 	case !(f.confidence > 0.5 && f.confidence < 1):
-		return nil, &usageError{"the confidence must lie between 0.5 and 1", "example: --confidence 0.95"}
+		return nil, &usageError{"--confidence must be between 0.5 and 1", "example: --confidence 0.95"}
 	case f.reach < 0 || math.IsNaN(f.reach) || math.IsInf(f.reach, 0):
-		return nil, &usageError{"--reach is a score as a fraction of 1", "example: --reach 0.85"}
+		return nil, &usageError{"--reach must be a score between 0 and 1", "example: --reach 0.85"}
 	case f.reach != 0 && f.rows == "":
-		return nil, &usageError{"--reach goes with --rows", "example: --rows 5000,10000,20000"}
+		return nil, &usageError{"--reach needs --rows", "example: --rows 5000,10000,20000"}
 	}
 	return s, nil
 }
@@ -319,7 +321,7 @@ func parseList(flag, text string) (all []float64, err error) {
 	for _, one := range strings.Split(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(one), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return nil, &usageError{fmt.Sprintf("%s: %q is no number above 0", flag, strings.TrimSpace(one)), "example: " + flag + " " + listExample[flag]}
+			return nil, &usageError{fmt.Sprintf("%s: %q is not a number above 0", flag, strings.TrimSpace(one)), "example: " + flag + " " + listExample[flag]}
 		}
 		all = append(all, v)
 	}

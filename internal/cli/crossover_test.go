@@ -32,10 +32,10 @@ func TestCrossoverOnOwnImages(t *testing.T) {
 	}
 	refused("missing declaration of the number of images", args())
 	refused("want public, N or about-N", args("--images", "some"))
-	refused("8 runs, each paid for, would cost epsilon", args("--images", "about-400"))
+	refused("charging all 8 runs would cost epsilon", args("--images", "about-400"))
 	refused("more than --pay 0.5", args("--images", "about-400", "--pay", "0.5"))
 	refused("squares is new to the ledger", args("--images", "about-400", "--pay", "50"))
-	refused("no built-in set of images", args("--images", "about-400", "--stand-in", "adult"))
+	refused("is not a built-in set of images", args("--images", "about-400", "--stand-in", "adult"))
 	refused("--schema is for tables", args("--images", "about-400", "--schema", "s.yaml"))
 	refused("the label of these images", args("--images", "about-400", "--target", "age"))
 
@@ -46,14 +46,14 @@ func TestCrossoverOnOwnImages(t *testing.T) {
 		t.Fatal(errs)
 	}
 	status, out, errs := call(t, args("--images", "about-400", "--pay", "40")...)
-	if status != 0 || !strings.HasPrefix(out, "PAID: 8 runs") {
+	if status != 0 || !strings.HasPrefix(out, "CHARGED: 8 runs") {
 		t.Fatalf("status %d, stdout %q, stderr %q", status, out, errs)
 	}
 	_, ledger, _ := call(t, "ledger", "show", "squares")
 	if n := strings.Count(ledger, "committed"); n != 8 {
 		t.Errorf("%d runs were booked:\n%s", n, ledger)
 	}
-	if status, out, _ = call(t, args("--images", "about-400", "--pay", "40")...); status != 0 || !strings.Contains(out, "all were booked by earlier calls") {
+	if status, out, _ = call(t, args("--images", "about-400", "--pay", "40")...); status != 0 || !strings.Contains(out, "all were charged by earlier calls") {
 		t.Errorf("status %d, stdout %q", status, out)
 	}
 
@@ -64,7 +64,7 @@ func TestCrossoverOnOwnImages(t *testing.T) {
 	if status != 0 || !strings.HasPrefix(out, "NOT PRIVATE: ") || !strings.Contains(errs, "squares, 320 rows to train and 80 to test") {
 		t.Errorf("status %d, stdout %q, stderr %q", status, out, errs)
 	}
-	if status, _, errs = call(t, args("--pay", "40")...); status != exitUsage || !strings.Contains(errs, "nothing need be paid") {
+	if status, _, errs = call(t, args("--pay", "40")...); status != exitUsage || !strings.Contains(errs, "--pay does not apply") {
 		t.Errorf("status %d, stderr %q", status, errs)
 	}
 }

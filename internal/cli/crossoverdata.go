@@ -51,17 +51,17 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 	if s.Delta == "" {
 		if p.data.Paid() && p.data.Rows() < 1 {
 			p.close()
-			return nil, &usageError{fmt.Sprintf("%s is sensitive and its number of rows is not public, so that no delta follows from it", data), "example: --delta 1e-6"}
+			return nil, &usageError{fmt.Sprintf("%s is sensitive and its number of rows is not public: missing --delta", data), "example: --delta 1e-6"}
 		}
 		_, s.Delta = workflow.DefaultDelta(int64(p.data.Rows()))
 	}
 	if p.data.Paid() {
-		p.words = fmt.Sprintf("sensitive data: %s; every run is booked in the ledger before it touches a row, and %s", p.data.Name, p.scored())
+		p.words = fmt.Sprintf("sensitive data: %s; every run is charged in the ledger before it uses a row, and %s", p.data.Name, p.scored())
 		return p, nil
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
 	if p.standsFor != "" {
-		p.words += fmt.Sprintf("; it stands in for %s, whose own rows are read only to see that these are not a copy of them; that those of %s are public or synthetic is your word", p.standsFor, p.data.Name)
+		p.words += fmt.Sprintf("; it stands in for %s, whose rows are read only to check that these are not a copy of them; you are responsible for ensuring that the rows of %s are public or synthetic", p.standsFor, p.data.Name)
 	}
 	return p, nil
 }
@@ -69,9 +69,9 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 // scored says how runs on sensitive rows are scored.
 func (p *compared) scored() string {
 	if p.data.Tests() > 0 {
-		return "scored exactly on a public test file"
+		return "it is scored exactly on a public test file"
 	}
-	return "every score is a noisy release"
+	return "every score is released with noise"
 }
 
 func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags) (*compared, error) {
@@ -81,16 +81,16 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 	if _, ok := lookup(data); ok {
 		switch {
 		case f.standIn != "":
-			return nil, &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+			return nil, &usageError{fmt.Sprintf("--stand-in does not apply: %s is public", data), "leave out --stand-in"}
 		case f.pay != "":
-			return nil, &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+			return nil, &usageError{fmt.Sprintf("--pay does not apply: %s is public", data), "leave out --pay"}
 		}
 		for _, c := range []struct {
 			given bool
 			flag  string
 		}{{f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.images != "", "--images"}, {f.table.badRows != "refuse", "--bad-rows"}, {f.updated, "--updated"}} {
 			if c.given {
-				return nil, &usageError{fmt.Sprintf("data set %q is built in, and %s is for files of your own", data, c.flag), "leave it out"}
+				return nil, &usageError{fmt.Sprintf("%[2]s is for your own files, and data set %[1]q is built in", data, c.flag), "leave it out"}
 			}
 		}
 		d, err := a.openBuiltin(data, &f.table)
@@ -98,7 +98,7 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 	}
 	info, err := os.Stat(data)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", data), source.NamesAdvice(data, source.Names())}
+		return nil, &usageError{fmt.Sprintf("%s is neither a file nor a built-in data set", data), source.NamesAdvice(data, source.Names())}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *crossoverFlags) tablesOnly(data string) error {
 func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
 	for _, c := range []struct{ value, flag string }{{f.table.schema, "--schema"}, {f.table.test, "--test"}} {
 		if c.value != "" {
-			return &usageError{fmt.Sprintf("%s is for tables, and %s holds images", c.flag, data), "leave it out"}
+			return &usageError{fmt.Sprintf("%s is for tables, and %s is a set of images", c.flag, data), "leave it out"}
 		}
 	}
 	pictures, err := source.OpenOwnImages(data, f.labels, f.classes)
@@ -173,17 +173,17 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	}
 	switch {
 	case s.Public && f.pay != "":
-		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+		return &usageError{fmt.Sprintf("--pay does not apply: %s is public", data), "leave out --pay"}
 	case s.Public && f.standIn != "":
-		return &usageError{fmt.Sprintf("%s is public: nothing need stand in for it", data), "leave out --stand-in"}
+		return &usageError{fmt.Sprintf("--stand-in does not apply: %s is public", data), "leave out --stand-in"}
 	case s.Public:
 		return nil
 	case f.images == "":
-		return &usageError{"missing declaration of the number of images", "--images public, --images N or --images about-N"}
+		return &usageError{"missing declaration of the number of images", "use --images public, --images N or --images about-N"}
 	case f.standIn != "":
 		p.standsFor = pictures.Name
 		if images, _ := lookup(f.standIn); !images {
-			return &usageError{fmt.Sprintf("--stand-in %s: no built-in set of images", f.standIn), "built in: " + imageNames()}
+			return &usageError{fmt.Sprintf("--stand-in %s is not a built-in set of images", f.standIn), "built in: " + imageNames()}
 		}
 		if p.data, err = a.openBuiltin(f.standIn, &fitFlags{}); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	}
 	switch {
 	case src.Schema.Public && f.pay != "":
-		return &usageError{fmt.Sprintf("%s is public: nothing need be paid", data), "leave out --pay"}
+		return &usageError{fmt.Sprintf("--pay does not apply: %s is public", data), "leave out --pay"}
 	case src.Schema.Public:
 		digest, err := l.Digest(ctx, bytes.NewReader(src.Content))
 		if err != nil {
@@ -254,7 +254,7 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		return err
 	}
 	if p.data.Images != nil || p.data.Numeric() != numericColumn(t) {
-		return &usageError{fmt.Sprintf("%s does not stand in for %s: one predicts a class, the other a number", f.standIn, src.Name), "a stand-in has a target of the same kind"}
+		return &usageError{fmt.Sprintf("%s cannot stand in for %s: one predicts a class, the other a number", f.standIn, src.Name), "choose a stand-in with the same kind of target"}
 	}
 	return p.shrink(in.Rows)
 }
@@ -280,7 +280,7 @@ func (p *compared) shrink(rows int64) error {
 		return nil
 	}
 	if n < 100 {
-		return &usageError{fmt.Sprintf("%s has %d rows: too few for a comparison of what is trained", p.standsFor, n), "take the simple configuration"}
+		return &usageError{fmt.Sprintf("%s has %d rows, too few for a comparison", p.standsFor, n), "use the simple configuration"}
 	}
 	if t := p.data.Table; t != nil {
 		test := t.Test
@@ -313,7 +313,7 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 		return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own schema", name), "leave out --schema"}
 	}
 	if f.test != "" {
-		return nil, &usageError{fmt.Sprintf("data set %q is built in and brings its own test rows, or is split", name), "leave out --test"}
+		return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own test rows, or is split", name), "leave out --test"}
 	}
 	if images, _ := lookup(name); images {
 		set, err := lab.OpenImages(name, a.dataDir, 1<<40, 1<<40)
@@ -321,7 +321,7 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 			return nil, err
 		}
 		if f.target != "" && f.target != set.Target {
-			return nil, &usageError{fmt.Sprintf("%s: the target is %q", name, set.Target), "leave out --target"}
+			return nil, &usageError{fmt.Sprintf("--target: the target of %s is %q", name, set.Target), "leave out --target"}
 		}
 		return &crossover.Data{Name: set.Name, Key: set.Name, Images: set}, nil
 	}
@@ -390,7 +390,7 @@ func imageNames() string {
 // the operator's word.
 func (a *app) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source.Table, target string, f *source.Copies) (*crossover.Data, error) {
 	if !fileExists(path) {
-		return nil, &usageError{fmt.Sprintf("%s: neither a file nor a built-in data set", path), source.NamesAdvice(path, source.Names())}
+		return nil, &usageError{fmt.Sprintf("%s is neither a file nor a built-in data set", path), source.NamesAdvice(path, source.Names())}
 	}
 	content, err := source.ReadFile(path)
 	if err != nil {

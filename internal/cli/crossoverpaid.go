@@ -87,16 +87,16 @@ func (p *compared) refuse(ctx context.Context, s *crossover.Study) error {
 	if err != nil {
 		return err
 	}
-	const stand = "--stand-in NAME compares on public data in its place (pawl data list), --stand-in FILE on synthetic rows of the same schema"
+	const stand = "to compare on public data instead: --stand-in NAME (pawl data list), or --stand-in FILE with synthetic rows of the same schema"
 	if math.IsInf(price.Epsilon, 1) {
-		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite price at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a price give another --delta"}
+		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite epsilon at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a finite epsilon, change --delta"}
 	}
 	budget, err := sufficient(ctx, price, s.Delta)
 	if err != nil {
 		return err
 	}
-	return &usageError{fmt.Sprintf("%s is sensitive: %d runs, each paid for, would cost epsilon %s in all at delta %s", p.data.Name, price.Runs, cost.RoundedUp(price.Epsilon), s.Delta),
-		fmt.Sprintf("%s; --pay %s pays, from a budget as large that somebody has granted", stand, budget)}
+	return &usageError{fmt.Sprintf("%s is sensitive: charging all %d runs would cost epsilon %s at delta %s", p.data.Name, price.Runs, cost.RoundedUp(price.Epsilon), s.Delta),
+		fmt.Sprintf("%s; to charge them, use --pay %s with a granted budget of that size", stand, budget)}
 }
 
 // admitComparison asks before the first run whether all may be paid for, and rehearses
@@ -104,7 +104,7 @@ func (p *compared) refuse(ctx context.Context, s *crossover.Study) error {
 func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compared, f *crossoverFlags) error {
 	most, err := strconv.ParseFloat(f.pay, 64)
 	if err != nil || !(most > 0) || math.IsInf(most, 0) {
-		return &usageError{fmt.Sprintf("--pay %q: want the largest epsilon that all runs may cost together", f.pay), "example: --pay 12"}
+		return &usageError{fmt.Sprintf("--pay %q: want a number, the largest epsilon for all runs together", f.pay), "example: --pay 12"}
 	}
 	if p.marked, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
 		return err
@@ -118,15 +118,15 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if p.missing.Runs == 0 {
 		return nil // all are kept: what was released may be read again
 	}
-	what := fmt.Sprintf("%d runs cost epsilon %s in all at delta %s", p.missing.Runs, cost.RoundedUp(p.missing.Epsilon), s.Delta)
+	what := fmt.Sprintf("%d runs cost epsilon %s in total at delta %s", p.missing.Runs, cost.RoundedUp(p.missing.Epsilon), s.Delta)
 	tooMuch := func(cost, of string) error {
-		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("--pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
+		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("use --pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
 	}
 	if !(p.missing.Epsilon <= most) {
 		return tooMuch(cost.RoundedUp(p.missing.Epsilon), "")
 	}
 	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
-		return fmt.Errorf("%s, and none is begun: %w", what, err)
+		return fmt.Errorf("%s, and none was started: %w", what, err)
 	}
 	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.missing.Bookings)
 	switch {
@@ -136,17 +136,17 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 		if err != nil {
 			return err
 		}
-		return &usageError{fmt.Sprintf("%s is new to the ledger, and %s: they need a budget that somebody has granted", p.data.Name, what),
+		return &usageError{fmt.Sprintf("%s is new to the ledger, and %s: create a budget first", p.data.Name, what),
 			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, budget, s.Delta)}
 	case err != nil:
 		return err
 	case !forecast.Admitted:
-		return fmt.Errorf("%s, and none is begun: %w: %s", what, ledger.ErrRefused, forecast.Refusal)
+		return fmt.Errorf("%s, and none was started: %w: %s", what, ledger.ErrRefused, forecast.Refusal)
 	case float64(forecast.Need) > most:
 		// Under a budget much larger than the price, the ledger's bound is coarser than it.
-		return tooMuch(cost.RoundedUp(float64(forecast.Need)), fmt.Sprintf(", and take epsilon %s of the budget as the ledger counts one job beside another", cost.RoundedUp(float64(forecast.Need))))
+		return tooMuch(cost.RoundedUp(float64(forecast.Need)), fmt.Sprintf(", and use epsilon %s of the budget by the ledger's filter for adaptive jobs", cost.RoundedUp(float64(forecast.Need))))
 	}
-	fmt.Fprintf(a.err, "%d runs to be paid for: epsilon %s in all at delta %s; of the budget they take %s and %s is left before them\n",
+	fmt.Fprintf(a.err, "%d runs to charge: epsilon %s in total at delta %s; they use %s of the budget, of which %s is left\n",
 		p.missing.Runs, cost.RoundedUp(p.missing.Epsilon), s.Delta, cost.RoundedUp(float64(forecast.Need)), cost.RoundedUp(float64(forecast.Left)))
 	return s.Rehearse(ctx)
 }
@@ -165,5 +165,5 @@ func sufficient(ctx context.Context, p crossover.Price, delta string) (string, e
 			return budget, err
 		}
 	}
-	return "", fmt.Errorf("no budget up to four times epsilon %s admits %d runs one after another", cost.RoundedUp(p.Epsilon), p.Runs)
+	return "", fmt.Errorf("no budget up to four times epsilon %s admits %d consecutive runs", cost.RoundedUp(p.Epsilon), p.Runs)
 }

@@ -51,16 +51,16 @@ type crossoverPaid struct {
 
 func (p *compared) paid(s *crossover.Study) *crossoverPaid {
 	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: json.Number(cost.RoundedUp(p.price.Epsilon)), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: json.Number(cost.RoundedUp(p.missing.Epsilon))}
-	now := "all of them were booked by this call"
+	now := "all were charged by this call"
 	switch {
 	case p.booked == 0:
-		now, v.NowCost = "all were booked by earlier calls, and nothing was charged now", "0"
+		now, v.NowCost = "all were charged by earlier calls, and nothing was charged now", "0"
 	case p.booked < p.missing.Runs:
-		now = fmt.Sprintf("%d of them, at most epsilon %s, were booked by this call and others by one beside it", v.Now, v.NowCost)
+		now = fmt.Sprintf("%d of them, at most epsilon %s, were charged by this call and others by a concurrent one", v.Now, v.NowCost)
 	case p.booked < p.price.Runs:
-		now = fmt.Sprintf("%d of them, epsilon %s, were booked by this call", v.Now, v.NowCost)
+		now = fmt.Sprintf("%d of them, epsilon %s, were charged by this call", v.Now, v.NowCost)
 	}
-	v.Words = fmt.Sprintf("PAID: %d runs on sensitive rows, epsilon %s in all at delta %s for %s; %s; %s; what was booked and is not shown, such as a run that was interrupted, is charged beside them (pawl ledger show %s)",
+	v.Words = fmt.Sprintf("CHARGED: %d runs on sensitive rows, epsilon %s in total at delta %s for %s; %s; %s; other charges, such as interrupted runs, come on top (pawl ledger show %s)",
 		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.scored(), p.data.Name)
 	if p.marked != "" {
 		v.Words = p.marked + ". " + v.Words
@@ -84,12 +84,12 @@ type crossoverDataView struct {
 	StandsFor string `json:"stands_in_for,omitempty"`
 }
 
-const crossoverNotPrivate = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training"
+const crossoverNotPrivate = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training run"
 
 var tuningWords = map[crossover.Tuning]string{
-	crossover.Rule:       "step sizes, lots and passes by data-free rules that know epsilon; nothing was tuned on rows",
-	crossover.Grid:       "step sizes: the best factor of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not paid for",
-	crossover.CommonRate: "step sizes by data-free rules that know epsilon; beside them each common rate for all configurations and epsilons",
+	crossover.Rule:       "learning rates, batch sizes and epochs follow data-free rules that depend on epsilon; nothing was tuned on rows",
+	crossover.Grid:       "learning rates: the best multiple of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not charged",
+	crossover.CommonRate: "learning rates follow data-free rules that depend on epsilon; each common rate is measured too, for all configurations and epsilons",
 }
 
 func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
@@ -145,36 +145,36 @@ var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
 // notes say what intervals hold and what stands beside the crossover's definition.
 func (p *compared) notes(s *crossover.Study) []string {
-	test := "each seed is another split, so intervals hold the chance of rows and of training"
+	test := "each seed uses another split, so intervals cover the sampling of rows and the randomness of training"
 	if p.data.Official() {
-		test = "all runs are scored on the same official test rows: intervals hold the chance of training, not that of the test rows"
+		test = "all runs are scored on the same official test rows: intervals cover the randomness of training, not the sampling of test rows"
 	}
-	pairs := "both configurations meet the same rows and seeds; the bootstrap draws their differences"
+	pairs := "all configurations see the same rows and seeds; the bootstrap resamples their differences"
 	if p.data.Paid() {
-		pairs = "no two runs share randomness: the bootstrap draws the runs of each configuration by itself"
-		test = "all runs are trained on the same rows and scored exactly on the same public test file: intervals hold the chance of training, not that of the rows"
+		pairs = "no two runs share randomness: the bootstrap resamples the runs of each configuration separately"
+		test = "all runs are trained on the same rows and scored exactly on the same public test file: intervals cover the randomness of training, not the sampling of rows"
 		if p.data.Tests() == 0 {
-			test = "all runs are scored on the same held-out rows, by noisy counts: intervals hold the chance of training and of the noise, not that of the rows"
+			test = "all runs are scored on the same held-out rows, by noisy counts: intervals cover the randomness of training and of the noise, not the sampling of rows"
 		}
 	}
 	notes := []string{
-		"crossover: the largest epsilon at which the simple configuration is better, 0 where it is at none (Bao, Bauer and Bindschaedler, Definition 2, print infinity there, with which their rule would choose the simple one exactly where it never wins)",
+		"crossover: the largest epsilon at which the simple configuration is better, 0 if there is none (Definition 2 of Bao, Bauer and Bindschaedler has infinity there; their rule would then choose the simple configuration exactly where it never wins)",
 		test,
 		pairs,
 	}
 	if s.Plain > 0 {
-		notes = append(notes, "without privacy: networks by Adam without clipping and noise; models of tables at an epsilon so large (1e5) that its noise is below what chance does to the rows")
+		notes = append(notes, "without privacy: networks with Adam, without clipping and noise; table models at epsilon 1e5, where the noise is smaller than the sampling error of the rows")
 	}
 	for _, c := range s.Specs {
 		switch {
 		case c.Unpaid:
-			notes = append(notes, c.Text+": NO GUARANTEE: its features are chosen by exact tables that nobody paid for, as published")
+			notes = append(notes, c.Text+": NO GUARANTEE: its features are selected with exact tables, without charge, as published")
 		case c.Count > 0 && p.data.Paid() && p.data.Tests() == 0:
-			notes = append(notes, c.Text+": its choice of features sees the held-out rows too (paid for), which may favour it a little")
+			notes = append(notes, c.Text+": its feature selection also uses the held-out rows (charged), which may favour it a little")
 		}
 	}
 	if p.standsFor != "" {
-		notes = append(notes, fmt.Sprintf("%s stands in for %s: how far it carries over is your judgement; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
+		notes = append(notes, fmt.Sprintf("%s stands in for %s: you must judge how far the result carries over; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
 	}
 	return notes
 }
@@ -273,7 +273,7 @@ svg{width:100%;height:auto}.banner{background:#b3261e;color:#fff;padding:.5em 1e
 <h1>Crossover on {{.View.Data.Name}}</h1>
 <p>{{.Words}}; δ = {{.View.Delta}}, {{.View.Seeds}} seeds. {{.View.TuningIs}}.</p>
 {{range $i, $w := .View.Words}}{{if lt $i 6}}<p class="answer">{{$w}}</p>
-{{end}}{{end}}{{if gt (len .View.Words) 6}}<details><summary>{{len .View.Words}} sentences in all</summary>{{range .View.Words}}<p>{{.}}</p>
+{{end}}{{end}}{{if gt (len .View.Words) 6}}<details><summary>all {{len .View.Words}} sentences</summary>{{range .View.Words}}<p>{{.}}</p>
 {{end}}</details>
 {{end}}<div class="wide">{{.Plot}}</div>
 {{$scale := .Scale}}{{range .View.Curves}}<h2>{{.Name}}: {{.Spec}}</h2>

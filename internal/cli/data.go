@@ -17,8 +17,8 @@ import (
 func (a *app) dataCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "data",
-		Short:   "The built-in data sets: sources, licences, checksums, columns",
-		Long:    "List, describe and get the data sets that pawl knows. Some are part of the program; the\nothers are read from a folder of yours (--data-dir, PAWL_DATA, or that of pawl data\nget) and checked.",
+		Short:   "List, describe and get the built-in data sets",
+		Long:    "List, describe and get the data sets that pawl knows. Some are part of the program. The\nothers are read from your data folder (--data-dir, PAWL_DATA, or the one that pawl data\nget fills), and their checksums are verified.",
 		Example: "  pawl data list\n  pawl data describe adult\n  pawl data get mnist",
 		Args:    subcommandArgs("list, describe, get"),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -26,16 +26,16 @@ func (a *app) dataCommand() *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Use:     "list",
 		Short:   "List the built-in data sets",
-		Long:    "List the built-in data sets with their task, target, number of rows, place and licence.\nFiles in a data folder are found by their names; describe compares their checksums.",
+		Long:    "List the built-in data sets with task, target, number of rows, location and licence.\nFiles in a data folder are found by name; pawl data describe verifies their checksums.",
 		Example: "  pawl data list",
 		Args:    exactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return a.listData() },
 	}, &cobra.Command{
 		Use:   "describe NAME",
 		Short: "Describe one data set and its schema",
-		Long: `Describe a built-in data set: where it comes from and how to cite it, its known
-problems, its files with their SHA-256, and every column with its bounds or
-categories and the reason for them; of images the size and the classes.`,
+		Long: `Describe a built-in data set: its source and citation, known problems, files with
+SHA-256, and every column with its bounds or categories and the reason for them. For
+images, show their size and classes.`,
 		Example: "  pawl data describe adult\n  pawl data describe mnist",
 		Args:    exactArgs("NAME"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.describeData(args[0]) },
@@ -78,7 +78,7 @@ func (a *app) listData() error {
 		return writeJSON(a.out, map[string]any{"datasets": list})
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(t, "name\ttask\ttarget\trows\ttest rows\twhere\tlicence")
+	fmt.Fprintln(t, "name\ttask\ttarget\trows\ttest rows\tlocation\tlicence")
 	for _, d := range list {
 		test := "-"
 		if d.TestRows > 0 {
@@ -180,13 +180,13 @@ func (a *app) describeData(name string) error {
 	}
 	switch {
 	case b.Embedded:
-		fmt.Fprintf(t, "where\tpart of the program\n")
+		fmt.Fprintf(t, "location\tpart of the program\n")
 	case unavailable != nil && hint(unavailable) != "":
-		fmt.Fprintf(t, "where\tnot found: %s\n", oneLine(hint(unavailable)))
+		fmt.Fprintf(t, "location\tnot found: %s\n", oneLine(hint(unavailable)))
 	case unavailable != nil:
-		fmt.Fprintf(t, "where\tnot readable: %s\n", oneLine(unavailable.Error()))
+		fmt.Fprintf(t, "location\tnot readable: %s\n", oneLine(unavailable.Error()))
 	default:
-		fmt.Fprintf(t, "where\tin the data folder, checksum right\n")
+		fmt.Fprintf(t, "location\tin the data folder, checksum correct\n")
 	}
 	for _, f := range b.Files {
 		fmt.Fprintf(t, "file\t%s  SHA-256 %s\n", f.Path, f.SHA256)

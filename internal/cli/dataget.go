@@ -13,16 +13,16 @@ func (a *app) getDataCommand() *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use:   "get NAME",
-		Short: "Get the files of a data set from their publisher",
-		Long: `Get the files of a built-in data set from their publisher, into the folder that
---data-dir names, else into the user's own ($XDG_DATA_HOME/pawl/data). Every file is
-compared with its SHA-256 before it appears there; what is there already and right is
-not fetched again. MNIST can also come as a Go module, through the go command.`,
+		Short: "Download the files of a data set from their publisher",
+		Long: `Download the files of a built-in data set from their publisher into --data-dir, or else
+into your own data folder ($XDG_DATA_HOME/pawl/data). The SHA-256 of every file is
+verified before it is stored; files that are already there and correct are skipped.
+MNIST can also come as a Go module, through the go command.`,
 		Example: "  pawl data get mnist\n  pawl data get fashion-mnist --from https://mirror.example/fashion-mnist",
 		Args:    exactArgs("NAME"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.getData(c.Context(), args[0], from) },
 	}
-	c.Flags().StringVar(&from, "from", "", "address of a folder with the publisher's files, in place of the publisher")
+	c.Flags().StringVar(&from, "from", "", "address of a mirror with the publisher's files")
 	return c
 }
 
@@ -44,7 +44,7 @@ func (a *app) getData(ctx context.Context, name, from string) error {
 		return err
 	}
 	// Indented, as all that precedes an error line on stderr is.
-	progress := func(address string) { fmt.Fprintf(a.err, "  getting %s\n", address) }
+	progress := func(address string) { fmt.Fprintf(a.err, "  downloading %s\n", address) }
 	got, err := dataset.Fetcher{From: from, Dir: a.dataDir, Progress: progress}.Get(ctx, b.Name)
 	if err != nil {
 		return err
@@ -57,13 +57,13 @@ func (a *app) getData(ctx context.Context, name, from string) error {
 		return writeJSON(a.out, out)
 	}
 	if b.Embedded {
-		fmt.Fprintf(a.out, "%s is part of the program: nothing to get\n", b.Name)
+		fmt.Fprintf(a.out, "%s is part of the program: nothing to download\n", b.Name)
 		return nil
 	}
 	for _, f := range got {
-		state := "got, checksum right"
+		state := "downloaded, checksum correct"
 		if f.Already {
-			state = "already there, checksum right"
+			state = "already there, checksum correct"
 		}
 		fmt.Fprintf(a.out, "%s: %s\n", f.Location, state)
 	}

@@ -45,7 +45,7 @@ func TestDataGet(t *testing.T) {
 
 	address := server.URL + "/fashion-mnist"
 	_, log := get("get", "fashion-mnist", "--from", address)
-	if n := strings.Count(log, "  getting "+address+"/"); n != 4 {
+	if n := strings.Count(log, "  downloading "+address+"/"); n != 4 {
 		t.Errorf("%d downloads are said:\n%s", n, log)
 	}
 	text, log := get("get", "fashion-mnist", "--from", address, "--json")

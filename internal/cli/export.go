@@ -23,20 +23,19 @@ func (a *app) exportCommand() *cobra.Command {
 	var format, output string
 	c := &cobra.Command{
 		Use:   "export MODEL --format onnx|safetensors --output FILE",
-		Short: "Write a model for other programs: ONNX or safetensors",
-		Long: `Write a model for programs that do not know pawl. MODEL is the output directory of pawl
-fit or pawl train, or the model folder in it.
+		Short: "Export a model as ONNX or safetensors",
+		Long: `Export a model for other programs. MODEL is the output directory of pawl fit or pawl
+train, or the model folder in it.
 
-onnx         a model with everything inside, from the cells of a row or the pixels of an
-             image to the answer: one input per column (float for a number, NaN where it
-             is missing; string for a category, spelled as in the data), or one for images
-             [N, height, width, channels] in [0, 1]; outputs label, probabilities and
-             scores, or prediction. It runs in onnxruntime, among others.
-safetensors  the numbers alone, by layer or term, with what the coordinates are.
+onnx         the complete model, from the cells of a row or the pixels of an image to
+             the answer. One input per column (float for a number, NaN if missing;
+             string for a category, spelled as in the data), or one for images
+             [N, height, width, channels] in [0, 1]. Outputs: label, probabilities and
+             scores, or prediction. Runs in onnxruntime and others.
+safetensors  the parameters alone, by layer or term, with the meaning of the coordinates.
 
-Both say in their metadata what was guaranteed to whom, and the model card of the run is
-written beside the file, as FILE.md. Nothing is charged: what a private
-model tells has been paid for.`,
+Both formats carry the privacy guarantee in their metadata. The model card of the run is
+written beside the file, as FILE.md. Exporting costs no privacy budget.`,
 		Example: "  pawl export out --format onnx --output model.onnx",
 		Args:    exactArgs("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -44,18 +43,18 @@ model tells has been paid for.`,
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "onnx or safetensors")
-	c.Flags().StringVar(&output, "output", "", "file to write; one that is there is refused")
+	c.Flags().StringVar(&output, "output", "", "output file, which must not exist")
 	return c
 }
 
 func (a *app) export(dir, format, output string) error {
 	switch {
 	case format == "":
-		return &usageError{"pawl export: --format is missing", "--format onnx or --format safetensors"}
+		return &usageError{"pawl export: missing --format", "use --format onnx or --format safetensors"}
 	case format != "onnx" && format != "safetensors":
-		return &usageError{fmt.Sprintf("unknown format %q", format), "--format onnx or --format safetensors"}
+		return &usageError{fmt.Sprintf("unknown format %q", format), "use --format onnx or --format safetensors"}
 	case output == "":
-		return &usageError{"pawl export: --output is missing", "name the file to write, such as --output model." + format}
+		return &usageError{"pawl export: missing --output", "give the file to write, such as --output model." + format}
 	}
 	card, err := cardOf(dir)
 	if err != nil {
@@ -63,7 +62,7 @@ func (a *app) export(dir, format, output string) error {
 	}
 	for _, path := range []string{output, output + cardEnding} {
 		if _, err := os.Lstat(path); err == nil && (path == output || card != nil) {
-			return &usageError{path + ": is there already", "name another file with --output, or remove this one"}
+			return &usageError{path + " exists already", "choose another file with --output, or remove this one"}
 		}
 	}
 	m, err := loadModel(dir)
@@ -96,14 +95,14 @@ func (a *app) export(dir, format, output string) error {
 		}
 	}
 	if m.NotPrivate {
-		fmt.Fprintln(a.err, "NOT PRIVATE: the model comes from a run without a claim; whoever has the file may find out about the rows that it was trained on")
+		fmt.Fprintln(a.err, "NOT PRIVATE: this model has no privacy guarantee; the file may reveal the rows it was trained on")
 	}
 	if a.json {
 		return writeJSON(a.out, answer)
 	}
 	fmt.Fprintf(a.out, "%s: %d bytes of %s\n", output, len(content), format)
 	if card != nil {
-		fmt.Fprintf(a.out, "%s: what was guaranteed and measured\n", output+cardEnding)
+		fmt.Fprintf(a.out, "%s: model card, with the guarantee and the measured quality\n", output+cardEnding)
 	}
 	for _, end := range []string{"inputs", "outputs"} {
 		ports, _ := answer[end].([]export.Port)
@@ -154,7 +153,7 @@ func factsOf(dir string) (export.Facts, error) {
 	}
 	var p report.Privacy
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return facts, &usageError{filepath.Join(dir, "model.json") + ": what it says about privacy cannot be read", "MODEL is a directory that pawl fit or pawl train wrote"}
+		return facts, &usageError{filepath.Join(dir, "model.json") + ": the privacy section cannot be read", "MODEL is a directory that pawl fit or pawl train wrote"}
 	}
 	number := func(v report.Number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
 	facts.Epsilon, facts.Delta, facts.Relation, facts.Unit = number(p.Epsilon), number(p.Delta), p.Relation, p.Unit

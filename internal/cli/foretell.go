@@ -89,7 +89,7 @@ func (h *hunted) resume(env *workflow.Env, f *searchFlags, kind string) (err err
 func openStudy(folder string) (*study.Folder, error) {
 	s, _, err := study.Open(folder)
 	if err != nil {
-		return nil, &usageError{err.Error(), "name another study with --study NAME; what was charged stays so"}
+		return nil, &usageError{err.Error(), "choose another study with --study NAME; charges remain"}
 	}
 	return s, nil
 }

@@ -40,7 +40,7 @@ func oneFrontEnd(text string) ([]nn.Layer, error) {
 		if f.Count {
 			k, err := strconv.Atoi(behind)
 			if err != nil || k < 1 {
-				return nil, &usageError{fmt.Sprintf("front end %q: how many numbers?", text), "example: --front-end " + word + ":64"}
+				return nil, &usageError{fmt.Sprintf("front end %q: missing number of components", text), "example: --front-end " + word + ":64"}
 			}
 			return f.Layers(k, ""), nil
 		}

@@ -18,7 +18,7 @@ import (
 func heldKeys() (heads.Keys, error) {
 	dir, err := heads.Default()
 	if err != nil {
-		return heads.Keys{}, fmt.Errorf("no folder for the key of what is held back: %w", err)
+		return heads.Keys{}, fmt.Errorf("no folder for the key of withheld results: %w", err)
 	}
 	return heads.KeysIn(dir), nil
 }
@@ -57,7 +57,7 @@ func (a *app) deliver(ctx context.Context, out *workflow.Output, outcome *workfl
 			return s, dir, nil
 		}
 		if !isDoubt(err) {
-			return nil, "", fmt.Errorf("the run is charged, but its files could not be put into place: %w", err)
+			return nil, "", fmt.Errorf("the run was charged, but its files could not be written: %w", err)
 		}
 		doubt = err
 	}

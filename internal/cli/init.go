@@ -27,29 +27,30 @@ func (a *app) initCommand() *cobra.Command {
 	var f initFlags
 	c := &cobra.Command{
 		Use:   "init FILE",
-		Short: "Write a schema template for a table, from the names of its columns only",
-		Long: `Write a schema with the column names of FILE and blanks for a person to fill: types,
-bounds, categories, unit. FILE is CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow.
-Only the names are read, because whatever is read from rows and then used as a public fact
-gives rows away. The names of JSON lines stand in their rows: --columns gives them.
+		Short: "Write a schema template from a table's column names",
+		Long: `Write a schema with the column names of FILE and blanks to fill in: types, bounds,
+categories, privacy unit. FILE is CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow.
+Only the names are read: facts read from rows and then used as public would reveal
+rows. JSON lines have their names in the rows, so list them with --columns.
 
-The unit asks whose data must be protected, a row's or a person's who may have several,
-and nothing runs before that is answered.
+The privacy unit states whose data must be protected: a row's, or a person's who may
+have several rows. Nothing runs until it is filled in.
 
---guess-types reads the rows to propose types. Such a schema is marked
-"reviewed: false" and refused until a person has replaced what came from the rows.
+--guess-types reads the rows to propose types. The schema is then marked
+"reviewed: false" and refused until a person has replaced everything that came from the
+rows.
 
---infer-bounds buys bounds of numeric columns: a noisy histogram of each column on public
-edges (1, 2 and 5 times powers of ten), of which bounds between two quantiles follow. It
-charges --epsilon to the budget of the data set, which must have one (pawl ledger create,
-or --budget E at first use), before it looks at a row. --unit says whom it protects: row, or the column that identifies
-a person. The bounds are rounded outward and not exact, what is beyond is clipped, and the
-schema says so. All columns share epsilon; --columns names fewer.
-Bounds that follow from what a quantity means are free, and better.
+--infer-bounds computes private bounds of numeric columns from a noisy histogram of each
+column on public edges (1, 2 and 5 times powers of ten), as two quantiles. It charges
+--epsilon to the budget of the data set before it reads a row; create the budget first
+(pawl ledger create, or --budget E at first use). --unit states who is protected: row,
+or the column that identifies a person. The bounds are approximate and rounded outward;
+values beyond them are clipped, and the schema says so. All columns share epsilon;
+--columns selects fewer. Bounds that follow from the meaning of a quantity are free, and
+better.
 
---from-smartnoise FILE reads no data: it turns the metadata of SmartNoise SQL (YAML) into
-a schema, with bounds, unit, rows and missing values as they stand there, and blanks for
-the rest.`,
+--from-smartnoise FILE reads no data: it converts SmartNoise SQL metadata (YAML) into a
+schema with its bounds, unit, rows and missing values, and blanks for the rest.`,
 		Example: "  pawl init patients.csv\n  pawl init patients.jsonl --columns age,ward,ill\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --unit row --columns weight,dose\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
 		Args: func(c *cobra.Command, args []string) error {
 			if f.smartNoise != "" {
@@ -65,16 +66,16 @@ the rest.`,
 		},
 	}
 	s := c.Flags()
-	s.StringVar(&f.out, "out", "", "schema to write (default: beside FILE, with .yaml for its ending)")
-	s.StringVar(&f.smartNoise, "from-smartnoise", "", "metadata of SmartNoise SQL to write the schema from, in place of FILE")
+	s.StringVar(&f.out, "out", "", "schema file to write (default: beside FILE, ending in .yaml)")
+	s.StringVar(&f.smartNoise, "from-smartnoise", "", "convert this SmartNoise SQL metadata file, instead of FILE")
 	s.BoolVar(&f.guessTypes, "guess-types", false, "read the rows to propose types; the schema is refused until reviewed")
-	s.BoolVar(&f.force, "force", false, "replace a schema that is there")
-	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "buy bounds of numeric columns from the rows, for --epsilon")
-	s.StringVar(&f.bounds.epsilon, "epsilon", "", "what --infer-bounds may cost")
-	s.StringVar(&f.bounds.delta, "delta", "", "failure chance of --infer-bounds (default: that of the budget; 0 asks for pure epsilon)")
-	s.StringVar(&f.bounds.column, "columns", "", "columns that --infer-bounds buys bounds for: age,weight (default: all); of JSON lines the columns of the schema, which they have no header for")
-	s.StringVar(&f.bounds.unit, "unit", "", "for --infer-bounds: column that identifies a person, or row if every row is about a different person")
-	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "the most rows that one person keeps, with --unit")
+	s.BoolVar(&f.force, "force", false, "replace an existing schema")
+	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "compute private bounds of numeric columns from the rows, for --epsilon")
+	s.StringVar(&f.bounds.epsilon, "epsilon", "", "epsilon of --infer-bounds")
+	s.StringVar(&f.bounds.delta, "delta", "", "failure probability delta of --infer-bounds (default: that of the budget; 0 asks for pure DP)")
+	s.StringVar(&f.bounds.column, "columns", "", "columns for --infer-bounds, such as age,weight (default: all); for JSON lines, the columns of the schema")
+	s.StringVar(&f.bounds.unit, "unit", "", "with --infer-bounds: column that identifies a person, or row if every row is a different person")
+	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
 	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the file has changed since it was last used")
 	registerCopies(&f.bounds.copies, c)
 	return c
@@ -83,23 +84,23 @@ the rest.`,
 func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	name := source.BaseName(file)
 	if f.bounds.column == "" && reader.JSONNamed(file) {
-		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and the names in their rows are data: a schema must not copy them", file),
-			"--columns age,ward,ill names the columns, from documentation"}
+		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", file),
+			"list the columns from documentation: --columns age,ward,ill"}
 	}
 	if flag := f.bounds.given(a.total); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
-		return &usageError{flag + " needs --infer-bounds: only that part of pawl init costs privacy", "add --infer-bounds, or leave it out"}
+		return &usageError{flag + " needs --infer-bounds, the only part of pawl init that charges a budget", "add --infer-bounds, or leave it out"}
 	}
 	if f.bounds.infer && f.guessTypes {
-		return &usageError{"--infer-bounds pays for what it reads, and --guess-types does not", "leave out one of the two"}
+		return &usageError{"--infer-bounds and --guess-types exclude each other", "leave out one of them"}
 	}
 	if f.out == "" {
 		f.out = filepath.Join(filepath.Dir(file), name+".yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return &usageError{fmt.Sprintf("%s: the schema would replace the data", f.out), "name another file with --out"}
+		return &usageError{fmt.Sprintf("%s: the schema would overwrite the data", f.out), "choose another file with --out"}
 	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return &usageError{fmt.Sprintf("%s: is there already", f.out), "replace it with --force, or name another file with --out"}
+		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
 	}
 	if f.bounds.infer {
 		if err := notBuiltin(file); err != nil {
@@ -120,12 +121,12 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	}
 	for _, h := range header {
 		if _, err := strconv.ParseFloat(h, 64); err == nil {
-			fmt.Fprintln(a.err, "note: a column's name is a number; if FILE has no header line, the schema now holds its first row: delete it and add a header")
+			fmt.Fprintln(a.err, "note: a column name is a number; if FILE has no header line, the schema now contains its first row: delete the schema and add a header")
 			break
 		}
 	}
 	if f.guessTypes {
-		fmt.Fprintln(a.err, "note: the rows were read to guess types; the schema is not public until a person reviews it and sets reviewed: true")
+		fmt.Fprintln(a.err, "note: the rows were read to guess types; the schema is not public until a person has reviewed it and set reviewed: true")
 	}
 	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(file), shell(f.out))
 	if a.json {

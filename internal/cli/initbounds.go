@@ -69,7 +69,7 @@ func (f *boundsFlags) names() ([]string, error) {
 		case n == "":
 			return nil, &usageError{"--columns: a name is empty", "example: --columns age,ward,ill"}
 		case slices.Contains(names, n):
-			return nil, &usageError{fmt.Sprintf("--columns names %q twice", n), "name every column once"}
+			return nil, &usageError{fmt.Sprintf("--columns lists %q twice", n), "list every column once"}
 		}
 		names = append(names, n)
 	}
@@ -108,15 +108,15 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return &usageError{"missing --epsilon: bounds that are read from rows cost privacy", "example: --infer-bounds --epsilon 0.1"}
 	}
 	if b.unit == "" {
-		return &usageError{"no unit: bounds that are bought protect somebody, and whose data are these?",
-			"--unit row if every row is about a different person; if a person can have several, --unit COLUMN, which identifies the person, with --rows-per-unit N"}
+		return &usageError{"missing --unit: whose data do the bounds protect?",
+			"use --unit row if every row is a different person; otherwise --unit COLUMN, which identifies the person, with --rows-per-unit N"}
 	}
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	if err := source.OwnName(file, name, "rename the file: its name is that of the data set"); err != nil {
+	if err := source.OwnName(file, name, "rename the file: its name is the name of the data set"); err != nil {
 		return err
 	}
 	if err := b.copies.Rename(ctx, l, file, false, &name, &b.updated); err != nil {
@@ -186,13 +186,13 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	// The bounds are paid for, and shown even where the schema cannot be written.
 	var failed error
 	if v.Schema, failed = a.writePaid(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); failed != nil {
-		failed = fmt.Errorf("the bounds are charged and shown, and their schema is not written: %w", failed)
+		failed = fmt.Errorf("the bounds were charged and are shown, but the schema could not be written: %w", failed)
 	}
 	for _, w := range v.Warnings {
 		a.note(w)
 	}
 	if failed == nil {
-		fmt.Fprintf(a.err, "next: fill in what is blank in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))
+		fmt.Fprintf(a.err, "next: fill in the blanks in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))
 	}
 	if a.json {
 		return errors.Join(failed, writeJSON(a.out, v))
@@ -221,9 +221,9 @@ func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema
 	}
 	switch {
 	case f.unit == "row" && f.rowsPerUnit != 0:
-		return nil, nil, &usageError{"--rows-per-unit goes with --unit COLUMN", "leave it out where every row is one person"}
+		return nil, nil, &usageError{"--rows-per-unit needs --unit COLUMN", "leave it out if every row is one person"}
 	case f.unit != "row" && f.rowsPerUnit < 1:
-		return nil, nil, &usageError{"--unit needs --rows-per-unit: the most rows that one of them keeps", "example: --unit patient_id --rows-per-unit 5"}
+		return nil, nil, &usageError{"--unit needs --rows-per-unit, the maximum number of rows kept per unit", "example: --unit patient_id --rows-per-unit 5"}
 	}
 	numeric := map[string]bool{}
 	if f.column == "" {
@@ -236,7 +236,7 @@ func (f *boundsFlags) declare(file, name string, content []byte) (*schema.Schema
 				continue // named as a column of the schema
 			}
 			if n == f.unit || !slices.Contains(header, n) {
-				return nil, nil, &usageError{fmt.Sprintf("--columns: %q is no column that can have bounds", n), nearestAdvice(n, header)}
+				return nil, nil, &usageError{fmt.Sprintf("--columns: %q is not a column that can have bounds", n), nearestAdvice(n, header)}
 			}
 			numeric[n] = true
 		}
@@ -283,15 +283,15 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *
 		return err
 	}
 	epsilon := f.epsilon
-	return &usageError{fmt.Sprintf("data set %q has no budget: bought first, the bounds would be all of it", name),
-		fmt.Sprintf("grant one that also holds what follows: --budget TOTAL, of which the bounds take %s; or pawl ledger create %s --epsilon TOTAL --delta DELTA", epsilon, shell(name))}
+	return &usageError{fmt.Sprintf("data set %q has no budget: the bounds would use all of it", name),
+		fmt.Sprintf("grant one that covers later jobs too: --budget TOTAL, of which the bounds take %s; or pawl ledger create %s --epsilon TOTAL --delta DELTA", epsilon, shell(name))}
 }
 
 // writable tries the folder of a file before anything is charged.
 func writable(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-")
 	if err != nil {
-		return &usageError{fmt.Sprintf("%s: cannot be written", path), "name another file with --out"}
+		return &usageError{fmt.Sprintf("%s cannot be written", path), "choose another file with --out"}
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
@@ -317,7 +317,7 @@ func viewBounds(path string, header []string, plan *workflow.BoundsPlan, s *sche
 		v.Bounds = append(v.Bounds, one)
 	}
 	if len(blank) > 0 {
-		v.Warnings = append(v.Warnings, "no bounds for "+strings.Join(blank, ", ")+": most cells are no numbers, nearly all are one number, or the noise hides them; fewer columns (--columns), more epsilon or more rows would help")
+		v.Warnings = append(v.Warnings, "no bounds for "+strings.Join(blank, ", ")+": most cells are not numbers, nearly all are the same number, or the noise hides them; use fewer columns (--columns), more epsilon or more rows")
 	}
 	return v, nil
 }

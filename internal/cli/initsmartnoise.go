@@ -14,16 +14,16 @@ import (
 func (a *app) importSmartNoise(f initFlags) error {
 	file := f.smartNoise
 	if f.guessTypes || f.bounds.infer || f.bounds.given(a.total) != "" {
-		return &usageError{"--from-smartnoise reads no data, and the other flags are about data", "leave them out"}
+		return &usageError{"--from-smartnoise excludes the flags about data", "leave them out"}
 	}
 	if f.out == "" {
 		f.out = filepath.Join(filepath.Dir(file), source.BaseName(file)+".schema.yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return &usageError{fmt.Sprintf("%s: the schema would replace the metadata", f.out), "name another file with --out"}
+		return &usageError{fmt.Sprintf("%s: the schema would overwrite the metadata", f.out), "choose another file with --out"}
 	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return &usageError{fmt.Sprintf("%s: is there already", f.out), "replace it with --force, or name another file with --out"}
+		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -39,7 +39,7 @@ func (a *app) importSmartNoise(f initFlags) error {
 	for _, n := range notes {
 		fmt.Fprintf(a.err, "note: %s\n", n)
 	}
-	fmt.Fprintf(a.err, "next: fill in what is blank in %s; its columns must be those of the data's header\n", shell(f.out))
+	fmt.Fprintf(a.err, "next: fill in the blanks in %s; its columns must match the header of the data\n", shell(f.out))
 	if a.json {
 		return writeJSON(a.out, map[string]any{"schema": f.out, "table": table, "notes": append([]string{}, notes...)})
 	}

@@ -235,9 +235,9 @@ func handedOut(t *testing.T, dir, held string) {
 	if status, _, said := call(t, "ledger", "verify"); status != 0 {
 		t.Errorf("verify: %s", said)
 	}
-	// Asked again, nothing is booked again, and the files are handed out.
+	// Asked again, nothing was charged again, and the files are handed out.
 	must(t, os.WriteFile(held, text, 0o600), os.WriteFile(keys[0], nil, 0o600), os.Remove(keys[0]))
-	if status, _, said := call(t, "ledger", "reconcile", held, "--reason", "again"); status != exitUsage || !strings.Contains(said, "its key is not on this machine") {
+	if status, _, said := call(t, "ledger", "reconcile", held, "--reason", "again"); status != exitUsage || !strings.Contains(said, "the key is not on this machine") {
 		t.Errorf("without its key: status %d, %s", status, said)
 	}
 	if status, _, said := call(t, append(clinicFit, "--out", "again", "--updated")...); status != exitRefused || !strings.Contains(said, "exhausted") && !strings.Contains(said, "epsilon") {
@@ -267,7 +267,7 @@ func TestReconcileBooksOnce(t *testing.T) {
 	keys, _ := filepath.Glob(".local/state/pawl/held/*.key")
 	key, err := os.ReadFile(keys[0])
 	must(t, err)
-	for i, booked := range []string{"is booked again", "is in the ledger"} {
+	for i, booked := range []string{"was charged again", "is in the ledger"} {
 		must(t, os.WriteFile(held[0], text, 0o600), os.WriteFile(keys[0], key, 0o600))
 		status, out, said := call(t, "ledger", "reconcile", held[0], "--reason", "why", "--force")
 		if status != 0 || !strings.Contains(out, booked) {
@@ -330,7 +330,7 @@ func TestDeletedRecordsAreNoticed(t *testing.T) {
 			if status, _, said := call(t, "ledger", "reconcile", "--reason", "known"); status != 0 {
 				t.Errorf("reconcile: %s", said)
 			}
-			if status, out, said := call(t, "ledger", "verify"); status != 0 || !strings.Contains(out, "chain of 3 records holds") {
+			if status, out, said := call(t, "ledger", "verify"); status != 0 || !strings.Contains(out, "chain of 3 records is intact") {
 				t.Errorf("verify after it: %s%s", out, said)
 			}
 		})

@@ -19,16 +19,15 @@ import (
 func (a *app) ledgerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ledger",
-		Short: "Give a data set its privacy budget, and see what was spent",
-		Long: `Keep the account of what was done to sensitive data: the data steward's side.
+		Short: "Manage privacy budgets and see what was spent",
+		Long: `Manage the privacy budgets of data sets: the data steward's view.
 
-A budget belongs to the name of a data set, never to a file or a folder. The ledger
-is bookkeeping that keeps honest people honest: it detects an edited log, and it is
-no access control.
+A budget belongs to the name of a data set, not to a file or folder. The ledger is
+bookkeeping for honest users: it detects edited logs, but it is not access control.
 
-Each user has a ledger of his own in a file; --ledger or PAWL_LEDGER names another.
-A team shares one in PostgreSQL, where nobody grants a budget to himself. Its password
-comes from PGPASSWORD or ~/.pgpass, so that it stays out of the command line.`,
+Each user has a ledger in a file; --ledger or PAWL_LEDGER chooses another. A team shares
+a ledger in PostgreSQL, where nobody can grant a budget to himself. Its password comes
+from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
@@ -55,17 +54,18 @@ func (a *app) ledgerCreate() *cobra.Command {
 	relation, filter := "", ""
 	c := &cobra.Command{
 		Use:   "create NAME --epsilon E --delta D",
-		Short: "Register a data set with its budget",
-		Long: `Register a data set with the budget that all jobs on it share.
+		Short: "Register a data set with a privacy budget",
+		Long: `Register a data set with the privacy budget that all jobs on it share.
 
-The unit is what the budget protects (row, patient, household); when it is left out,
-the first job's schema fixes it.
+The privacy unit is what the budget protects (row, patient, household). If it is left
+out, the schema of the first job fixes it.
 
---filter says how jobs add up when later plans follow earlier results. Both ways are sound.
-order counts at one Rényi order, which the budget fixes: it takes least where jobs of several
-kinds, such as those of pawl fit, use up most of the budget. doors takes least for pure and
-for equal Gaussian jobs: pure epsilons cost their sum, and thirty equal Gaussian jobs 4 % more
-than one plan of them all. By doors, what is spent does not depend on the budget.`,
+--filter sets how the costs of jobs add up when later jobs depend on earlier results
+(a privacy filter). Both filters are valid. "order" composes at one Rényi order, fixed
+by the budget; it charges least when jobs of several kinds, such as those of pawl fit,
+use most of the budget. "doors" charges least for pure and for equal Gaussian jobs: pure
+epsilons add up, and thirty equal Gaussian jobs cost 4 % more than one plan of them all.
+With "doors", the amount spent does not depend on the budget.`,
 		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4\n" +
 			"  pawl ledger create counts --epsilon 1 --delta 1e-6 --filter doors",
 		Args: exactArgs("NAME"),
@@ -75,17 +75,17 @@ than one plan of them all. By doors, what is spent does not depend on the budget
 			}
 			var err error
 			if b.Relation, err = dp.ParseRelation(relation); err != nil {
-				return &usageError{err.Error(), "fit plans under add_or_remove_one"}
+				return &usageError{err.Error(), "pawl fit plans under add_or_remove_one"}
 			}
 			if c.Flags().Changed("rows-per-unit") && b.RowsPerUnit < 1 {
-				return &usageError{"rows per unit must be at least 1", ""}
+				return &usageError{"--rows-per-unit must be at least 1", ""}
 			}
 			switch filter {
 			case "order":
 			case "doors":
 				b.Doors = true
 			default:
-				return &usageError{fmt.Sprintf("--filter: %q is no filter", filter), "order or doors; pawl ledger create --help says which takes less"}
+				return &usageError{fmt.Sprintf("unknown --filter %q", filter), "use order or doors; pawl ledger create --help compares them"}
 			}
 			b.Dataset = args[0]
 			_, unknown := lookupData(args[0])
@@ -94,20 +94,20 @@ than one plan of them all. By doors, what is spent does not depend on the budget
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&b.Epsilon, "epsilon", "", "epsilon of all jobs together (required)")
-	f.StringVar(&b.Delta, "delta", "", "failure chance of all jobs together, below 1/units; 0 allows pure epsilon only (required)")
-	f.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "accept a delta above "+ledger.MaxDelta+": a job may then publish more than one unit in a hundred whole")
+	f.StringVar(&b.Epsilon, "epsilon", "", "total epsilon of all jobs (required)")
+	f.StringVar(&b.Delta, "delta", "", "total failure probability delta of all jobs, below 1/units; 0 allows pure DP only (required)")
+	f.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta above "+ledger.MaxDelta+": a job may then publish more than one unit in a hundred")
 	f.StringVar(&relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
-	f.StringVar(&filter, "filter", "order", "how jobs add up: order or doors; fixed for good")
-	f.StringVar(&b.Unit, "unit", "", "what the budget protects, as the schema names it (default: fixed by the first job)")
-	f.IntVar(&b.RowsPerUnit, "rows-per-unit", 0, "the most rows one unit may own (default: fixed by the first job)")
+	f.StringVar(&filter, "filter", "order", "privacy filter: order or doors; cannot be changed later")
+	f.StringVar(&b.Unit, "unit", "", "privacy unit that the budget protects, as named in the schema (default: fixed by the first job)")
+	f.IntVar(&b.RowsPerUnit, "rows-per-unit", 0, "maximum number of rows per unit (default: fixed by the first job)")
 	return c
 }
 
 func (a *app) ledgerDeclarePublic() *cobra.Command {
-	return a.withReason("declare-public NAME --reason WHY", "Declare that a data set is not sensitive; cannot be taken back",
-		`Declare that a data set is not sensitive. Exact numbers about its rows may then be
-shown. There is no way back, since what was shown cannot be hidden again.`,
+	return a.withReason("declare-public NAME --reason WHY", "Declare that a data set is not sensitive (irreversible)",
+		`Declare that a data set is not sensitive. Exact figures about its rows may then be shown.
+This cannot be undone, since figures once shown cannot be hidden.`,
 		`  pawl ledger declare-public survey-1994 --reason "published by the statistics office"`,
 		"declared public:", (*ledger.Ledger).DeclarePublic)
 }
@@ -131,23 +131,25 @@ func (a *app) ledgerVerify() *cobra.Command {
 	var heads []string
 	c := &cobra.Command{
 		Use:   "verify [NAME]",
-		Short: "Check that no record was edited, removed or reordered",
-		Long: `Read the whole log of a data set, or of all, and check its hash chain, the
-authentication code of its head under the ledger's key, and what this machine has seen of
-it, kept in a second place. The exit status is 0 when all hold, 4 when the chain or the
-code does not, and 3 when records are gone that this machine has seen. On another machine,
-or where the second place is lost too, a log that was replaced as a whole passes; --head,
-a value printed in an earlier report, convicts it.`,
+		Short: "Verify that no record was edited, removed or reordered",
+		Long: `Read the whole log of one or all data sets, and verify its hash chain, the authentication
+code of its head under the ledger's key, and the record of it that this machine keeps in
+a second place.
+
+Exit status: 0 if all are intact, 4 if the chain or the code is not, and 3 if records
+that this machine has seen are missing. On another machine, or if the second place is
+lost too, a log that was replaced as a whole passes; --head with a value from an earlier
+report detects it.`,
 		Example: "  pawl ledger verify clinic\n  pawl ledger verify clinic --head 9b3f6a0c51d27e88...",
 		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(heads) > 0 {
-				return &usageError{"--head belongs to one data set", "example: pawl ledger verify clinic --head " + heads[0]}
+				return &usageError{"--head needs the name of a data set", "example: pawl ledger verify clinic --head " + heads[0]}
 			}
 			return a.verifyLedger(c.Context(), args, heads)
 		},
 	}
-	c.Flags().StringSliceVar(&heads, "head", nil, "hash of the chain as an earlier report printed it (may be repeated)")
+	c.Flags().StringSliceVar(&heads, "head", nil, "chain hash printed in an earlier report (may be repeated)")
 	return c
 }
 
@@ -174,7 +176,7 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 		}
 		names = slices.Compact(slices.Sorted(slices.Values(append(names, gone...))))
 		if len(names) == 0 {
-			return &usageError{"the ledger has no data set to verify", "name another ledger with --ledger sqlite:PATH"}
+			return &usageError{"the ledger has no data sets to verify", "choose another ledger with --ledger sqlite:PATH"}
 		}
 	}
 	out := struct {
@@ -197,7 +199,7 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 		return writeJSON(a.out, out)
 	}
 	for _, v := range out.Datasets {
-		fmt.Fprintf(a.out, "%s: the chain of %d records holds; head %s\n", v.Name, v.Records, v.Head)
+		fmt.Fprintf(a.out, "%s: the chain of %d records is intact; head %s\n", v.Name, v.Records, v.Head)
 		fmt.Fprintf(a.out, "  authentication code: %s\n  second place: %s\n", v.Codes, v.SecondPlace)
 	}
 	return nil
@@ -214,11 +216,7 @@ func required(c *cobra.Command, names ...string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	verb := "is"
-	if len(missing) > 1 {
-		verb = "are"
-	}
-	return &usageError{fmt.Sprintf("%s: %s %s missing", c.CommandPath(), strings.Join(missing, " and "), verb), "usage: " + c.UseLine()}
+	return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), strings.Join(missing, " and ")), "usage: " + c.UseLine()}
 }
 
 type opener func(context.Context) (*ledger.Ledger, io.Closer, error)

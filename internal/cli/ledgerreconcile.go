@@ -20,22 +20,23 @@ func (a *app) ledgerReconcile() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use:   "reconcile [FILE] --reason WHY",
-		Short: "Go on with a ledger that was lost or rolled back, and hand out what was held back",
-		Long: `Say why a ledger does not hold what this machine has seen of it, and go on with the one
-that is there. pawl remembers the newest records of each ledger in a second place
-(~/.local/state/pawl) and refuses one that was deleted, swapped or put back from an old
-copy. If you have a newer copy, put that back instead: nothing has to be reconciled then.
+		Short: "Continue with a lost or rolled-back ledger, and release withheld results",
+		Long: `Continue with a ledger that lacks records which this machine has seen, and record the
+reason. pawl remembers the newest records of each ledger in a second place
+(~/.local/state/pawl) and refuses a ledger that was deleted, swapped or restored from an
+old copy. If you have a newer copy, restore that instead; nothing needs reconciling then.
 
-The reason and what is missing are written into the log of each data set concerned, and
-every later report says so. What the lost records had spent is not in the account any
-more: reconcile does not know it.
+The reason and what is missing are recorded in the log of each affected data set, and
+every later report shows them. The spending of the lost records is no longer in the
+account: reconcile cannot know it.
 
-A run whose ledger was lost under it keeps what it made, encrypted, in held-ENTRY.pawl.
-With FILE its entry is booked in the ledger that is there now, whether or not it fits,
-once however often you ask; then its files are written, and FILE and its key removed.
-A new ledger takes over the budget that the entry was booked under.
+If a ledger was lost during a run, the results are withheld, encrypted, in
+held-ENTRY.pawl. With FILE, the entry is charged in the present ledger, whether or not it
+fits, and only once however often you ask; then the result files are written, and FILE
+and its key are removed. A new ledger takes over the budget that the entry was charged
+to.
 
-Where nothing contradicts, nothing is written.`,
+If nothing is missing, nothing is written.`,
 		Example: `  pawl ledger reconcile --reason "restored from the backup of Monday"
   pawl ledger reconcile pawl-out/held-9f86d081884c7d65.pawl --reason "the disk was replaced"`,
 		Args: atMostOneArg,
@@ -45,7 +46,7 @@ Where nothing contradicts, nothing is written.`,
 			}
 			if len(args) == 0 {
 				if out != "" || force {
-					return &usageError{"--out and --force are for a release that is handed out", "name its file: pawl ledger reconcile FILE --reason WHY"}
+					return &usageError{"--out and --force need FILE, the withheld results", "give its file: pawl ledger reconcile FILE --reason WHY"}
 				}
 				return a.reconcile(c.Context(), reason)
 			}
@@ -53,9 +54,9 @@ Where nothing contradicts, nothing is written.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&reason, "reason", "", "what happened, for those who read the ledger later (required)")
-	f.StringVar(&out, "out", "", "directory to write the files into (default: that of FILE, or the new one that a run without --out makes)")
-	f.BoolVar(&force, "force", false, "replace files that are there")
+	f.StringVar(&reason, "reason", "", "what happened, for later readers of the ledger (required)")
+	f.StringVar(&out, "out", "", "output directory (default: that of FILE, or a new one as for a run without --out)")
+	f.BoolVar(&force, "force", false, "replace existing files")
 	return c
 }
 
@@ -80,10 +81,10 @@ func (a *app) reconcile(ctx context.Context, reason string) error {
 		return writeJSON(a.out, reconciledView{Reconciled: r})
 	}
 	if len(r.Datasets) == 0 {
-		fmt.Fprintln(a.out, "nothing to reconcile: the ledger holds what this machine has seen of it; nothing was written")
+		fmt.Fprintln(a.out, "nothing to reconcile: the ledger has all records that this machine has seen; nothing was written")
 		return nil
 	}
-	fmt.Fprintf(a.out, "reconciled %s: pawl goes on with this ledger, and its reports will say so\n", strings.Join(r.Datasets, ", "))
+	fmt.Fprintf(a.out, "reconciled %s: pawl continues with this ledger, and reports will show it\n", strings.Join(r.Datasets, ", "))
 	return nil
 }
 
@@ -98,7 +99,7 @@ func (a *app) openToReconcile(ctx context.Context) (*ledger.Ledger, func() error
 		if ledger.Missing(second) != nil {
 			return nil
 		}
-		return &usageError{fmt.Sprintf("%s: there is no ledger, and this machine has seen none there", d), "name the ledger with --ledger sqlite:PATH"}
+		return &usageError{fmt.Sprintf("%s: there is no ledger, and this machine has never seen one there", d), "choose the ledger with --ledger sqlite:PATH"}
 	})
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +122,7 @@ func (a *app) bookedHere(ctx context.Context, l *ledger.Ledger, h *workflow.Held
 	if strings.HasPrefix(h.Address, "postgres:") {
 		flag = h.Address
 	}
-	return &usageError{fmt.Sprintf("entry %s was booked in the ledger at %s, and this is another one (%s)", h.Held.Entry, h.Address, d), "--ledger " + shell(flag)}
+	return &usageError{fmt.Sprintf("entry %s was charged in the ledger at %s, and this is another ledger (%s)", h.Held.Entry, h.Address, d), "--ledger " + shell(flag)}
 }
 
 // handOut books the entry of a held release once and writes its files.
@@ -136,7 +137,7 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 	}
 	key, err := keys.Get(h.Held.Entry)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &usageError{fmt.Sprintf("%s: its key is not on this machine", file), "hand it out as the user and on the machine of the run: the key lies in ~/.local/state/pawl/held"}
+		return &usageError{fmt.Sprintf("%s: the key is not on this machine", file), "repeat the command as the user and on the machine of the run: the key is in ~/.local/state/pawl/held"}
 	}
 	if err != nil {
 		return err
@@ -162,10 +163,10 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 	}
 	written, err := h.HandOut(ctx, l, dir, force)
 	if err != nil {
-		return fmt.Errorf("entry %s is booked, but its files could not be written: %w", h.Held.Entry, err)
+		return fmt.Errorf("entry %s was charged, but its files could not be written: %w", h.Held.Entry, err)
 	}
 	if err := errors.Join(os.Remove(file), keys.Drop(h.Held.Entry)); err != nil {
-		return fmt.Errorf("entry %s is handed out, but what was held back could not be removed: %w", h.Held.Entry, err)
+		return fmt.Errorf("entry %s was released, but the withheld file could not be removed: %w", h.Held.Entry, err)
 	}
 	if a.json {
 		return writeJSON(a.out, reconciledView{r, h.Held.Entry, written})
@@ -173,10 +174,10 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 	how := "is in the ledger"
 	switch {
 	case r.Booked:
-		how = "is booked again"
+		how = "was charged again"
 	case r.Committed:
-		how = "was in the ledger, open, and is committed"
+		how = "was open in the ledger and is now committed"
 	}
-	fmt.Fprintf(a.out, "entry %s of %s %s; handed out: %s\n", h.Held.Entry, h.Held.Dataset, how, strings.Join(written, ", "))
+	fmt.Fprintf(a.out, "entry %s of %s %s; released: %s\n", h.Held.Entry, h.Held.Dataset, how, strings.Join(written, ", "))
 	return nil
 }

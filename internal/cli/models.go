@@ -13,20 +13,20 @@ import (
 func (a *app) modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
-		Short: "Networks that can be named",
+		Short: "List and show networks",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("models: unknown verb %q", args[0]), "pawl models list, pawl models show NAME"}
+				return &usageError{fmt.Sprintf("pawl models: unknown command %q", args[0]), "use pawl models list or pawl models show NAME"}
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the networks of the zoo", Args: exactArgs(),
+		Use: "list", Short: "List the named networks", Args: exactArgs(),
 		RunE: func(*cobra.Command, []string) error { return a.listModels() },
 	}, &cobra.Command{
-		Use: "show NAME", Short: "Show a network's layers and counts, or check a YAML file of one's own",
+		Use: "show NAME", Short: "Show a network's layers and parameter counts, or check your own YAML file",
 		Example: "  pawl models show mnist-paw-cnn", Args: exactArgs("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.showModel(args[0]) },
 	})

@@ -20,12 +20,12 @@ import (
 func (a *app) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
-		Short: "Show the stages of a job and their price; spends nothing",
+		Short: "Show the stages of a job and their epsilon; charges nothing",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{"plan of what?", "example: pawl plan fit adult --target income --epsilon 0.1"}
+				return &usageError{"pawl plan: missing job", "example: pawl plan fit adult --target income --epsilon 0.1"}
 			}
-			return &usageError{fmt.Sprintf("plan: unknown job %q", args[0]), "jobs that can be planned: fit, select, search"}
+			return &usageError{fmt.Sprintf("pawl plan: unknown job %q", args[0]), "jobs: fit, select, search"}
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -33,7 +33,7 @@ func (a *app) planCommand() *cobra.Command {
 	fit := &cobra.Command{
 		Use:     "fit DATA --target Y --epsilon E",
 		Short:   "Show what pawl fit would do and cost",
-		Long:    "Show the stages of `pawl fit`, their events and their price, the recipe and its reasons,\nand whether the ledger would refuse it now. No row is used beyond counting a public number of rows, and nothing is charged.",
+		Long:    "Show the stages of pawl fit with their privacy events and epsilon, the recipe with its\nreasons, and whether the ledger would refuse the job now. Nothing is charged, and no row\nis used except to count a public number of rows.",
 		Example: "  pawl plan fit adult --target income --epsilon 0.1",
 		Args:    exactArgs("DATA"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.plan(c.Context(), args[0], &f) },
@@ -79,7 +79,7 @@ func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Led
 	}
 	printPlan(a.out, s, plan)
 	for _, r := range s.Advice {
-		fmt.Fprintf(a.out, "\n• %s\n    because %s\n    evidence: %s\n    would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
+		fmt.Fprintf(a.out, "\n• %s\n    because %s\n    evidence: %s\n    what would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (a *app) quoteFitSearch(ctx context.Context, l *ledger.Ledger, data string,
 func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
 	switch {
 	case plan.AsPublished():
-		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice looks at rows without paying; NOT a privacy guarantee")
+		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice uses rows without charge; NOT a privacy guarantee")
 	case s.NotPrivate:
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}

@@ -74,11 +74,11 @@ func (a *app) planSearchCommand() *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "search DATA --space S --strategy K|all --epsilon E",
-		Short: "Show what searches would leave for a training, and cost",
-		Long: `Show the plan of one strategy, or with --strategy all the price list of all: what each
-leaves for the training of the model that leaves when the whole costs epsilon, and what
-the whole costs when each training takes epsilon. Nothing is charged, and no row is used
-beyond counting a public number of rows.`,
+		Short: "Show what searches would cost, and leave for one training run",
+		Long: `Show the plan of one strategy, or with --strategy all compare all strategies: the epsilon
+that each leaves for training the released model when the total is --epsilon, and the
+total when each training run takes --epsilon. Nothing is charged, and no row is used
+except to count a public number of rows.`,
 		Example: "  pawl plan search mnist --space fcn --strategy all --epsilon 2.11",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -221,7 +221,7 @@ func crossings(j search.Job) (c crossing, err error) {
 func (a *app) writePrices(list *priceList) error {
 	fmt.Fprintf(a.out, "Searches over space %s (%s) on %s, epsilon %.4g at delta %.3g\n\n", list.Space, list.Size, list.Data, float64(list.Epsilon), float64(list.Delta))
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "strategy\ttrainings\tleft for the model's own training\ttotal if each training took it all\tabout")
+	fmt.Fprintln(w, "strategy\ttraining runs\tleft for the released model\ttotal if each run took it all\tabout")
 	for _, p := range list.Prices {
 		if p.AsPublished {
 			fmt.Fprintf(w, "  as published\t%.4g\t2.11\t%.4g, no guarantee\t\n", p.Trainings, float64(p.Total.Epsilon))
@@ -229,14 +229,14 @@ func (a *app) writePrices(list *priceList) error {
 		}
 		base := fmt.Sprintf("%.3f", float64(p.BaseEpsilon))
 		if p.Why != "" {
-			base = "does not fit"
+			base = "too expensive"
 		}
 		fmt.Fprintf(w, "%s\t%.4g\t%s\t%.4g\t%s\n", p.Name, p.Trainings, base, float64(p.TotalAtBase), time.Duration(p.Seconds*float64(time.Second)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	here := fmt.Sprintf("Here a grid is cheaper than random stopping (lt) up to %d candidates", list.Crossing.Here)
+	here := fmt.Sprintf("Here a grid is cheaper than random stopping (lt) for up to %d candidates", list.Crossing.Here)
 	if list.Crossing.Here < 0 {
 		here = "Here a grid is cheaper than random stopping (lt) for all of 200 candidates"
 	}

@@ -24,24 +24,25 @@ func (a *app) reproduceCommand() *cobra.Command {
 	var scale, out string
 	c := &cobra.Command{
 		Use:   "reproduce list | NAME | all",
-		Short: "Replay a table or figure of the papers beside our own numbers",
-		Long: `Replay a table or figure of the papers: the published value, ours by the published
-procedure, ours by the honest one, a baseline, each with its interval and a verdict.
+		Short: "Reproduce a table or figure of the papers beside our own figures",
+		Long: `Reproduce a table or figure of the papers: the published value, ours with the published
+procedure, ours with a sound procedure, and a baseline, each with its interval and a
+verdict.
 
-Columns “as published” run on public data and are no privacy guarantee. Measured cells
-are kept under --out, so that an interrupted replay goes on where it stopped.`,
+Columns "as published" run on public data and have no privacy guarantee. Finished cells
+are kept under --out: run the command again to continue.`,
 		Example: `  pawl reproduce list
   pawl reproduce table-10 --scale quick`,
 		Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
-				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke shows that it runs, paper repeats as often as the paper did"}
+				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke only checks that it runs; paper uses as many repetitions as the paper"}
 			}
 			return a.reproduce(c.Context(), args[0], experiments.Scale(scale), out)
 		},
 	}
-	c.Flags().StringVar(&scale, "scale", "quick", "smoke, quick or paper: how often runs are repeated")
-	c.Flags().StringVar(&out, "out", "pawl-out/reproduce", "directory for tables and kept cells")
+	c.Flags().StringVar(&scale, "scale", "quick", "number of repetitions: smoke, quick or paper")
+	c.Flags().StringVar(&out, "out", "pawl-out/reproduce", "directory for tables and finished cells")
 	return c
 }
 
@@ -63,7 +64,7 @@ func (a *app) reproduce(ctx context.Context, name string, scale experiments.Scal
 		if near := schema.Nearest(name, names); near != "" {
 			advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
 		}
-		return &usageError{fmt.Sprintf("no replay is called %q", name), advice}
+		return &usageError{fmt.Sprintf("unknown table or figure %q", name), advice}
 	}
 	t, err := a.replay(ctx, e, scale, out)
 	if err != nil {
@@ -82,7 +83,7 @@ func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, sc
 		t, err := a.replay(ctx, e, scale, out)
 		var missing *dataset.FileError
 		if errors.As(err, &missing) {
-			fmt.Fprintf(a.err, "note: %s is left out: %s\n", e.Name, message(err))
+			fmt.Fprintf(a.err, "note: skipping %s: %s\n", e.Name, message(err))
 			continue
 		}
 		if err != nil {
@@ -112,7 +113,7 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, scale experi
 	}
 	r, err := experiments.NewRun(e.Name, scale, build, out)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s: cannot be written: %v", out, err), "choose another directory with --out"}
+		return nil, &usageError{fmt.Sprintf("%s cannot be written: %v", out, err), "choose another directory with --out"}
 	}
 	r.DataDir = a.dataDir
 	start := time.Now()

@@ -42,7 +42,7 @@ func interrupted(t *testing.T, path string, args ...string) {
 	}
 }
 
-// A checkpoint that does not fit is refused in one line with its mend, and costs
+// A checkpoint that too expensive is refused in one line with its mend, and costs
 // nothing; after all of it the run goes on.
 func TestResumeRefusals(t *testing.T) {
 	dir := atHome(t)

@@ -77,15 +77,15 @@ func run(ctx context.Context, args []string, s streams) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pawl",
-		Short: "Train the best model that a privacy budget can buy, and show what it cost",
-		Long: `pawl trains models on sensitive tables under differential privacy.
+		Short: "Train differentially private models within a privacy budget",
+		Long: `pawl trains models on sensitive data under differential privacy.
 
-Every step that looks at rows is priced first, booked in a ledger, and only then
-run. The result is a model, a score that may be published, a report that a
-privacy officer can sign and a machine-readable statement.
+Every step that uses rows is priced first, charged in a ledger, and only then run. The
+result is a model, a score that may be published, a report that a privacy officer can
+sign, and a machine-readable statement.
 
-Start:   pawl fit adult --target income --epsilon 1
-Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
+Start:     pawl fit adult --target income --epsilon 1
+Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       build.Version(),
@@ -100,9 +100,9 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
-	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge, as sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else the user's own)")
-	f.StringVar(&a.dataDir, "data-dir", "", "folder with data sets that are not built in (default: PAWL_DATA)")
-	f.BoolVar(&a.json, "json", false, "print one JSON object on stdout; progress and logs go to stderr")
+	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
+	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
+	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
@@ -112,7 +112,7 @@ Own data: pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "init":
-			c.Flags().Var((*totalFlag)(&a.total), "budget", "epsilon of all jobs on the data together, granted once at the first use (default: what the first job asks for); its delta is that job's, or 1e-6 where that is 0")
+			c.Flags().Var((*totalFlag)(&a.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
 		}
 	}
 	return root
@@ -164,7 +164,7 @@ func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return &usageError{fmt.Sprintf("%s: %s is missing", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
+			return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
 		}
 		if len(args) > len(names) {
 			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(names)]), "usage: " + c.UseLine()}

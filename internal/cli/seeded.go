@@ -14,19 +14,18 @@ import (
 )
 
 func (a *app) ledgerClearSeeded() *cobra.Command {
-	return a.withReason("clear-seeded NAME --reason WHY", "Take the mark of seeded runs off a data set",
-		`Take the mark off a data set that a run with --seed has left.
+	return a.withReason("clear-seeded NAME --reason WHY", "Remove the mark that seeded runs leave on a data set",
+		`Remove the mark that a run with --seed leaves on a data set.
 
-The noise of such a run can be subtracted by whoever knows or guesses the seed: what it
-put out has no bound, and neither has the data set, whatever the budget says. Every
-statement says so until the mark is taken off.
+Whoever knows or guesses the seed can subtract the noise of such a run. No epsilon
+bounds its outputs, nor those of the data set as a whole, whatever the budget. Every
+statement says so until the mark is removed.
 
-Who clears answers for it that the outputs of all seeded runs so far (model, score,
-report, predictions and copies of them) are known never to have left, or were
-destroyed. It changes no figure: the charges stay. Who, when and why is booked and
-shown, and so is that it was one of those who ran them. A run that commits or is
-repeated afterwards marks the data set again. On a team's ledger (postgres://) nobody
-clears his own runs.`,
+By clearing the mark you answer for it that the outputs of all seeded runs so far (model,
+score, report, predictions and their copies) never left, or were destroyed. Charges do
+not change. Who cleared, when and why is recorded and shown, and so is whether it was one
+of those who ran them. A later seeded run marks the data set again. On a team's ledger
+(postgres://), nobody can clear his own runs.`,
 		`  pawl ledger clear-seeded clinic --reason "rehearsal of 3 May on the build machine, its folder was erased"`,
 		"seeded runs cleared:", (*ledger.Ledger).ClearSeeded)
 }
@@ -36,7 +35,7 @@ func marked(runs []ledger.SeededRun) string {
 	if len(runs) == 0 {
 		return ""
 	}
-	return "NOT PRIVATE as a whole: the outputs of " + seeded(len(runs)) + " have no bound"
+	return "NOT PRIVATE as a whole: no epsilon bounds the outputs of " + seeded(len(runs))
 }
 
 func seeded(n int) string {
@@ -69,7 +68,7 @@ func printSeeded(w io.Writer, s *ledger.Statement) {
 		fmt.Fprintf(w, "SEEDED\tentry %s, run by %s at %s\n", r.Entry, r.By, when(r.At))
 	}
 	if len(s.SeededRuns) > 0 {
-		fmt.Fprintln(w, "\tits steward ends this once the outputs are known not to have left: pawl ledger clear-seeded "+shell(s.Name)+" --reason WHY")
+		fmt.Fprintln(w, "\tremove this mark once the outputs are known not to have left: pawl ledger clear-seeded "+shell(s.Name)+" --reason WHY")
 	}
 	for _, c := range s.Cleared {
 		own := ""

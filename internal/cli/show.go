@@ -21,9 +21,9 @@ import (
 func (a *app) ledgerShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show what was granted, spent, reserved and left",
-		Long: `Show the account of a data set: its budget and who granted it, what is spent,
-reserved and left, and every entry. Without NAME it lists the data sets.`,
+		Short: "Show what was granted, spent, reserved and is left",
+		Long: `Show the account of a data set: its budget and who granted it, what is spent, reserved
+and left, and every entry. Without NAME, list all data sets.`,
 		Example: "  pawl ledger show\n  pawl ledger show clinic\n  pawl ledger show clinic --json",
 		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func printOutlook(w io.Writer, o *ledger.Outlook) {
 	if o == nil {
 		return
 	}
-	text := "one like the last would be refused"
+	text := "another job like the last would be refused"
 	switch {
 	case o.More >= ledger.MostMore:
 		text = fmt.Sprintf("%d or more jobs like the last would fit", ledger.MostMore)
@@ -121,7 +121,7 @@ func (a *app) listLedger(ctx context.Context) error {
 		return writeJSON(a.out, out)
 	}
 	if len(out.Datasets) == 0 {
-		fmt.Fprintf(a.out, "No data set is in the ledger yet (%s).\n", out.Ledger)
+		fmt.Fprintf(a.out, "The ledger has no data sets yet (%s).\n", out.Ledger)
 		return nil
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
@@ -164,12 +164,12 @@ func standing(s *ledger.Statement) string {
 // public: events and amounts are fixed before rows are read.
 func printStatement(w io.Writer, s *ledger.Statement) error {
 	if text := marked(s.SeededRuns); text != "" {
-		fmt.Fprintln(w, text+", and no figure here bounds what they gave away")
+		fmt.Fprintln(w, text+", and no figure here bounds what their outputs reveal")
 	} else if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
-		fmt.Fprintln(w, "NOT PRIVATE: entries marked so used a seed; no figure here bounds what their outputs give away")
+		fmt.Fprintln(w, "NOT PRIVATE: entries with this mark used a seed; no figure here bounds what their outputs reveal")
 	}
 	if s.Exceeded {
-		fmt.Fprintln(w, "EXCEEDED: more was spent than was granted, by a run that was booked after the fact; every new job is refused")
+		fmt.Fprintln(w, "EXCEEDED: more was spent than granted, by a run charged after the fact; every new job is refused")
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
@@ -187,7 +187,7 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 		if d.Of == "test" {
 			what = "rows of a test file resemble"
 		}
-		fmt.Fprintf(t, "resembles\t%s those of %q; %s said at %s that the units are others: %s\n", what, d.Other, d.By, when(d.At), report.Plain(d.Reason))
+		fmt.Fprintf(t, "resembles\t%s those of %q; %s declared at %s that the units differ: %s\n", what, d.Other, d.By, when(d.At), report.Plain(d.Reason))
 	}
 	for _, part := range []struct{ name, epsilon string }{
 		{"total", limit(s.Total.Epsilon)}, {"spent", amount(s.Spent.Epsilon)}, {"reserved", amount(s.Reserved.Epsilon)}, {"left", limit(s.Left.Epsilon)},
@@ -200,7 +200,7 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	}
 	fmt.Fprintf(t, "at delta\t%s\n", deltaText(s.Total.Delta))
 	if s.AtOnce.Method != "" {
-		fmt.Fprintf(t, "at once\tepsilon %s (%s)\n", amount(s.AtOnce.Epsilon), s.AtOnce.Method)
+		fmt.Fprintf(t, "in one plan\tepsilon %s (%s)\n", amount(s.AtOnce.Epsilon), s.AtOnce.Method)
 	}
 	fmt.Fprintf(t, "chain head\t%x\n", s.Head[:])
 	if err := t.Flush(); err != nil {
@@ -223,7 +223,7 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 		return err
 	}
 	if s.Entries[0].Method == "filter" {
-		fmt.Fprintln(w, "\nThere are many different entries: \"epsilon alone\" and \"at once\" are filters' bounds, a little larger than the smallest.")
+		fmt.Fprintln(w, "\nThere are many different entries: \"epsilon alone\" and \"in one plan\" are filter bounds, a little larger than the smallest.")
 	}
 	return nil
 }
@@ -255,10 +255,10 @@ func state(e *ledger.Entry) string {
 		s += ", NOT PRIVATE"
 	}
 	if r := e.Rebooked; r != nil {
-		s += fmt.Sprintf(", booked again by %s: %s", r.By, report.Plain(r.Reason))
+		s += fmt.Sprintf(", charged again by %s: %s", r.By, report.Plain(r.Reason))
 	}
 	if f := e.Foreign; f != nil {
-		s += fmt.Sprintf(", booked by %s: %s", f.BookedBy, report.Plain(f.Reason))
+		s += fmt.Sprintf(", charged by %s: %s", f.BookedBy, report.Plain(f.Reason))
 	}
 	for _, a := range e.Approvals {
 		s += fmt.Sprintf(", approved by %s at %s: %s", a.By, when(a.At), report.Plain(a.Reason))
@@ -269,7 +269,7 @@ func state(e *ledger.Entry) string {
 func protects(s *ledger.Statement) string {
 	unit := s.Unit
 	if unit == "" {
-		unit = "a unit that the first job fixes"
+		unit = "unit fixed by the first job"
 	}
 	if s.RowsPerUnit > 1 {
 		unit += fmt.Sprintf(" (up to %d rows)", s.RowsPerUnit)
@@ -284,7 +284,7 @@ func granted(s *ledger.Statement) string {
 	g := s.Granted
 	switch {
 	case g == nil && s.Public:
-		return "nothing: a public data set is booked and not limited"
+		return "none: a public data set is recorded, not limited"
 	case g == nil:
 		return "nothing yet"
 	}
@@ -308,11 +308,11 @@ func odometer(s *ledger.Statement) string {
 	}
 	switch {
 	case s.Granted == nil:
-		return "Without a limit, \"spent\" is what all entries cost together had they been planned at once."
+		return "Without a limit, \"spent\" is what all entries would cost in one plan."
 	case live <= 1:
-		return "A single job costs its own smallest bound. From the second on somebody has looked at results, so a filter that holds for adaptive choices counts all of them, the first included."
+		return "A single job costs its own smallest bound. From the second job on, choices may depend on earlier results, so a privacy filter counts all jobs, including the first."
 	}
-	return "\"spent\" and \"reserved\" come from a filter that holds although later jobs saw earlier results; it decides. \"at once\" is what the same jobs would have cost in one plan; it decides nothing."
+	return "\"spent\" and \"reserved\" come from a privacy filter, which stays valid when later jobs depend on earlier results; it decides on new jobs. \"in one plan\" is what the same jobs would have cost if planned together, for comparison only."
 }
 
 func when(at string) string {

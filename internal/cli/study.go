@@ -98,14 +98,14 @@ func (h *hunted) findStudy(env workflow.Env, f *searchFlags, kind string) (folde
 	case err != nil:
 		return "", "", nil, &usageError{err.Error(), "name another study with --study NAME"}
 	case r.Running() && study.Earlier(folder):
-		return "", "", nil, &usageError{fmt.Sprintf("study %q was begun by an earlier version of pawl, and this one cannot go on with it", name), "start a new study with another --study NAME, which is charged anew; what was charged stays so"}
+		return "", "", nil, &usageError{fmt.Sprintf("study %q was started by an earlier version of pawl and cannot be continued by this one", name), "start a new study with another --study NAME, which is charged again; earlier charges remain"}
 	case r.Spec != spec:
-		return "", "", nil, &usageError{fmt.Sprintf("study %q is another search", name), "name this one with --study NAME, or repeat the command of that study"}
+		return "", "", nil, &usageError{fmt.Sprintf("study %q is a different search", name), "give this search another --study NAME, or repeat the command of that study"}
 	case !r.Running():
 		if err := study.Clean(folder); err != nil { // a crash may have left its secrets
 			return "", "", nil, err
 		}
-		return "", "", nil, &usageError{fmt.Sprintf("study %q is finished", name), fmt.Sprintf("pawl study show %s; a new search needs another --study NAME and is charged anew", name)}
+		return "", "", nil, &usageError{fmt.Sprintf("study %q is finished", name), fmt.Sprintf("pawl study show %s; for a new search, use another --study NAME, which is charged again", name)}
 	}
 	return folder, name, r, nil
 }
@@ -122,7 +122,7 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	if r == nil {
 		r = &study.Record{Name: name, Dataset: h.name, Public: h.plan.Public(), Space: h.plan.SpaceName(), Strategy: kind, Spec: h.plan.Spec(env), Started: now.UTC()}
 		if err := r.Save(folder); err != nil {
-			return fmt.Errorf("the study cannot be recorded, and nothing was charged: %w", err)
+			return fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)
 		}
 	}
 	if env.Study, err = openStudy(folder); err != nil {
@@ -131,14 +131,14 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 	defer env.Study.Close()
 	if n := len(env.Study.Lines()); n > 0 {
 		// That there are trials is said by the time that has passed; how many is not.
-		fmt.Fprintf(a.err, "study %s goes on: what is done is kept, and nothing is charged again\n", name)
+		fmt.Fprintf(a.err, "continuing study %s: finished work is kept, and nothing is charged again\n", name)
 	} else {
 		fmt.Fprintf(a.err, "study %s\n", name)
 	}
 	var recording error
 	err = a.finishWith(ctx, h.plan, env, f.out, func(s *report.Statement) { recording = finishStudy(r, h.plan, folder, env.Study, s) })
 	if (ctx.Err() != nil || errors.Is(err, study.ErrUnrecorded)) && err != nil {
-		return fmt.Errorf("%w; the same command goes on with study %s", err, name)
+		return fmt.Errorf("%w; run the same command to continue study %s", err, name)
 	}
 	if errors.Is(err, study.ErrNothing) {
 		// Charged, and nothing came of it: the same trials would fail again.
@@ -181,18 +181,19 @@ func freeName(root, base, spec string) (string, error) {
 			return "", err
 		}
 	}
-	return "", &usageError{"there are too many studies of this kind", "--study NAME"}
+	return "", &usageError{"there are too many studies with this name", "--study NAME"}
 }
 
 func (a *app) studyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "study",
 		Short: "List, show and export searches",
-		Long: `Studies are kept beside the ledger, readable by you alone. Of a study on sensitive data
-only the plan and the winner are kept; of one on public data every trial is.`,
+		Long: `List, show and export the studies of pawl search and pawl tune. They are kept beside the
+ledger, readable only by you. A study on sensitive data keeps only the plan and the
+winner; a study on public data keeps every trial.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("study: unknown command %q", args[0]), "list, show or export"}
+				return &usageError{fmt.Sprintf("pawl study: unknown command %q", args[0]), "commands: list, show, export"}
 			}
 			return c.Help()
 		},
@@ -200,7 +201,7 @@ only the plan and the winner are kept; of one on public data every trial is.`,
 	}
 	var format, output string
 	export := &cobra.Command{
-		Use: "export STUDY --format F --output PATH", Short: "Write a study as csv, html or in the layout of MLflow",
+		Use: "export STUDY --format F --output PATH", Short: "Export a study as CSV, HTML or MLflow files",
 		Example: "  pawl study export mnist-fcn-paas --format html --output study.html",
 		Args:    exactArgs("STUDY"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -212,13 +213,13 @@ only the plan and the winner are kept; of one on public data every trial is.`,
 				return &usageError{"where to?", "--output PATH"}
 			}
 			if _, err := os.Lstat(output); err == nil {
-				return &usageError{fmt.Sprintf("%s: exists already", output), "name a new file or folder"}
+				return &usageError{fmt.Sprintf("%s exists already", output), "choose a new file or folder"}
 			}
 			return exportStudy(r, format, output)
 		},
 	}
 	export.Flags().StringVar(&format, "format", "csv", "csv, html (parallel coordinates) or mlflow")
-	export.Flags().StringVar(&output, "output", "", "file, or folder for mlflow (required)")
+	export.Flags().StringVar(&output, "output", "", "output file, or folder for mlflow (required)")
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List studies", Args: exactArgs(), RunE: func(*cobra.Command, []string) error { return a.listStudies() }},
 		&cobra.Command{Use: "show STUDY", Short: "Show a study", Args: exactArgs("STUDY"), RunE: func(_ *cobra.Command, args []string) error { return a.showStudy(args[0]) }},
@@ -236,7 +237,7 @@ func loadStudy(name string) (*study.Record, error) {
 	}
 	r, err := study.LoadRecord(filepath.Join(root, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &usageError{fmt.Sprintf("no study %q", name), "pawl study list shows the names"}
+		return nil, &usageError{fmt.Sprintf("unknown study %q", name), "pawl study list shows the names"}
 	}
 	return r, err
 }
@@ -264,7 +265,7 @@ func (a *app) listStudies() error {
 	for _, r := range all {
 		state := "finished"
 		if r.Running() {
-			state = "not finished: the same command goes on"
+			state = "not finished: run the same command to continue"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Dataset, r.Space, r.Strategy, r.Started.Format("2006-01-02 15:04"), state)
 	}
@@ -281,7 +282,7 @@ func (a *app) showStudy(name string) error {
 	}
 	fmt.Fprintf(a.out, "study     %s\ndata      %s\nspace     %s\nstrategy  %s\nstarted   %s\n", r.Name, r.Dataset, r.Space, r.Strategy, r.Started.Format(time.RFC3339))
 	if r.Running() {
-		fmt.Fprintln(a.out, "state     not finished: the same command goes on, at no further cost")
+		fmt.Fprintln(a.out, "state     not finished: run the same command to continue at no further cost")
 		return nil
 	}
 	shown := time.RFC3339
@@ -290,7 +291,7 @@ func (a *app) showStudy(name string) error {
 	}
 	fmt.Fprintf(a.out, "finished  %s\n\n", r.Finished.Format(shown))
 	if len(r.Outcome) == 0 {
-		fmt.Fprintln(a.out, "outcome   no candidate could be trained; what was charged stays so")
+		fmt.Fprintln(a.out, "outcome   no candidate could be trained; charges remain")
 		return nil
 	}
 	var s report.Statement
@@ -303,7 +304,7 @@ func (a *app) showStudy(name string) error {
 	if len(r.Trials) == 0 {
 		return nil
 	}
-	fmt.Fprintln(a.out, "\ntrials (public data; of sensitive data the winner alone is kept)")
+	fmt.Fprintln(a.out, "\ntrials (public data; on sensitive data, only the winner is kept)")
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "trial\tscore\tseconds\tparameters\tcandidate")
 	for _, t := range r.Trials {

@@ -35,10 +35,10 @@ type studyRow struct {
 // tableOf reads the trials that a record holds; of sensitive data the winner.
 func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
 	if r.Running() {
-		return nil, nil, &usageError{fmt.Sprintf("study %q is not finished", r.Name), "run its command again to go on"}
+		return nil, nil, &usageError{fmt.Sprintf("study %q is not finished", r.Name), "run its command again to continue"}
 	}
 	if len(r.Outcome) == 0 {
-		return nil, nil, &usageError{fmt.Sprintf("study %q found nothing", r.Name), "pawl study show says why"}
+		return nil, nil, &usageError{fmt.Sprintf("study %q has no result", r.Name), "pawl study show gives the reason"}
 	}
 	var s report.Statement
 	if err := json.Unmarshal(r.Outcome, &s); err != nil {
@@ -94,7 +94,7 @@ func exportStudy(r *study.Record, format, output string) error {
 	case "mlflow":
 		return t.mlflow(r, output)
 	}
-	return &usageError{fmt.Sprintf("format %q: there are csv, html and mlflow", format), "example: --format html"}
+	return &usageError{fmt.Sprintf("unknown format %q: use csv, html or mlflow", format), "example: --format html"}
 }
 
 func (t *studyTable) csv() ([]byte, error) {

@@ -66,7 +66,7 @@ func (t *studyTable) sizes() string {
 		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4" fill="#d9822b" opacity="0.75"><title>trial %d: %d parameters, score %.4f</title></circle>`,
 			x(float64(row.parameters)), y(row.score), row.number, row.parameters, row.score)
 	}
-	fmt.Fprint(&b, `</svg><p class="note">Dashed: the best score among trials of at most so many parameters.</p>`)
+	fmt.Fprint(&b, `</svg><p class="note">Dashed: the best score among trials with at most that many parameters.</p>`)
 	return b.String()
 }
 

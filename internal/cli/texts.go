@@ -57,7 +57,7 @@ func openTexts(data, dataDir string, spec zoo.Spec, f *trainFlags) (*source.Imag
 		return nil, &usageError{fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit " + data}
 	}
 	if f.augment > 1 || f.flip || f.frontEnd != "" {
-		return nil, &usageError{"--augment, --flip and --front-end are for images, and these are texts", "leave them out"}
+		return nil, &usageError{"--augment, --flip and --front-end are for images, and DATA is a set of texts", "leave them out"}
 	}
 	return source.ReadTexts(data, dataDir, spec.Input.Size(), vocabulary)
 }

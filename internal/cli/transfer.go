@@ -18,35 +18,35 @@ func (a *app) ledgerExport() *cobra.Command {
 	var what ledger.Export
 	c := &cobra.Command{
 		Use:   "export NAME... | --all",
-		Short: "Write the log of data sets as JSON lines",
-		Long: `Write the verified logs of data sets as JSON lines, on stdout or to --output: a
-header, then each record with its hash. pawl ledger import reads it, into a file or a
+		Short: "Export the logs of data sets as JSON lines",
+		Long: `Export the verified logs of data sets as JSON lines, on standard output or to --output:
+a header, then each record with its hash. pawl ledger import reads them into a file or a
 database.
 
-Which part of the data a person's rows are in is decided by a secret key of the
-ledger. It is left out, so that an export may be shown; logs of jobs that used parts
-of the data (pawl fit does) can then be read and checked anywhere, but continued only
-by the ledger that they came from. To move a ledger, add --with-secret: the file then
-has to be kept like the data, and is written with mode 0600.`,
+A secret key of the ledger decides in which part of the data a person's rows are. It is
+left out, so the export may be shown. Logs of jobs that used parts of the data (as pawl
+fit does) can then be read and verified anywhere, but only the original ledger can
+continue them. To move a ledger, add --with-secret: the file must then be protected like
+the data, and is written with mode 0600.`,
 		Example: `  pawl ledger export clinic > clinic.jsonl
   pawl ledger export --all --with-secret --output ledger.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case all == (len(args) > 0):
-				return &usageError{fmt.Sprintf("%s: want either names or --all", c.CommandPath()), "usage: " + c.UseLine()}
+				return &usageError{fmt.Sprintf("%s: give either names or --all", c.CommandPath()), "usage: " + c.UseLine()}
 			case what.WithSecret && output == "":
-				return &usageError{"a secret is not written to a terminal or a pipe", "name a file, which gets mode 0600: --with-secret --output FILE"}
+				return &usageError{"--with-secret needs --output: a secret is not written to a terminal or pipe", "use --with-secret --output FILE, which gets mode 0600"}
 			case a.json && output == "":
-				return &usageError{"--json wants --output: stdout holds the export itself", "example: pawl ledger export --all --output ledger.jsonl --json"}
+				return &usageError{"--json needs --output: standard output has the export itself", "example: pawl ledger export --all --output ledger.jsonl --json"}
 			}
 			what.Datasets = args
 			return a.exportLedger(c.Context(), what, output)
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&all, "all", false, "every data set of the ledger")
-	f.BoolVar(&what.WithSecret, "with-secret", false, "include the key of scopes and digests; keep the file like the data")
-	f.StringVar(&output, "output", "", "file to write, which must not exist yet (default: stdout)")
+	f.BoolVar(&all, "all", false, "export every data set of the ledger")
+	f.BoolVar(&what.WithSecret, "with-secret", false, "include the secret key of scopes and digests; protect the file like the data")
+	f.StringVar(&output, "output", "", "output file, which must not exist (default: standard output)")
 	return c
 }
 
@@ -61,7 +61,7 @@ func (a *app) exportLedger(ctx context.Context, what ledger.Export, output strin
 			return err
 		}
 		if len(what.Datasets) == 0 {
-			return &usageError{"the ledger has no data set to export", "name another ledger with --ledger"}
+			return &usageError{"the ledger has no data sets to export", "choose another ledger with --ledger"}
 		}
 	}
 	var text bytes.Buffer // whole or not at all
@@ -101,7 +101,7 @@ func (a *app) exportLedger(ctx context.Context, what ledger.Export, output strin
 		fmt.Fprintf(a.out, "exported %s: %d records; head %s\n", d.Name, d.Records, d.Head)
 	}
 	if what.WithSecret {
-		fmt.Fprintf(a.out, "%s holds the secret of the ledger: keep it like the data\n", output)
+		fmt.Fprintf(a.out, "%s contains the secret of the ledger: protect it like the data\n", output)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (a *app) exportLedger(ctx context.Context, what ledger.Export, output strin
 func writeNew(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return &usageError{path + ": exists already", "name another file, or remove that one"}
+		return &usageError{path + " exists already", "choose another file, or remove this one"}
 	}
 	if err != nil {
 		return err
@@ -125,17 +125,17 @@ func writeNew(path string, text []byte) error {
 func (a *app) ledgerImport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Read what export wrote, check it, and book what is new",
-		Long: `Read an export, check every hash, and book the records that are new here: all, or
-none when anything is wrong. The ledger is made if it is not there.
+		Short: "Import an export: verify it and add new records",
+		Long: `Import an export: verify every hash, and add the records that are new here, all of them
+or, if anything is wrong, none. The ledger is created if it does not exist.
 
-A data set that is here already must have the same history so far, else it is
-refused (exit 3); a file that was edited or cut is convicted (exit 4). A new ledger
-takes the secret of an export that holds one. Into a ledger with another secret only
-logs without parts of the data can be imported, and the next job on such a data set
-asks for --updated once.
+A data set that exists here must have the same history so far; otherwise the import is
+refused (exit status 3). An edited or truncated file fails verification (exit status 4).
+A new ledger takes over the secret of an export that contains one. A ledger with another
+secret accepts only logs without parts of the data, and the next job on such a data set
+needs --updated once.
 
-An export is as old as it is: what was charged after it was written is not in it.`,
+Charges made after the export was written are not in it.`,
 		Example: `  pawl ledger import ledger.jsonl
   pawl ledger import ledger.jsonl --ledger postgres://steward@db.example.org/pawl`,
 		Args: exactArgs("FILE"),

@@ -60,7 +60,7 @@ func numberedFile(path string, n int) string {
 }
 
 func movedAside(wanted, path string) string {
-	return fmt.Sprintf("%s appeared during the run and is not replaced; what was paid for is in %s", wanted, path)
+	return fmt.Sprintf("%s appeared during the run and is not replaced; the results are in %s", wanted, path)
 }
 
 // writePaid is writeFile for what cannot be had again, and says where it lies: beside a
@@ -90,8 +90,8 @@ type outDir struct {
 
 func (o *outDir) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&o.path, "out", "", "directory to write into (default: a new one, "+workflow.DefaultDir+"/DATA-TARGET-epsE-ENTRY)")
-	s.BoolVar(&o.force, "force", false, "replace what an earlier run has written into --out")
+	s.StringVar(&o.path, "out", "", "output directory (default: a new one, "+workflow.DefaultDir+"/DATA-TARGET-epsE-ENTRY)")
+	s.BoolVar(&o.force, "force", false, "replace the files of an earlier run in --out")
 }
 
 // root is the directory in which all of it will lie.
@@ -106,9 +106,9 @@ func (o outDir) check() error {
 	if err != nil {
 		return nil // it will be made, or making it says why not
 	}
-	advice := "name another directory with --out"
+	advice := "choose another directory with --out"
 	if !info.IsDir() {
-		return &usageError{fmt.Sprintf("%s: is a file, not a directory", dir), advice}
+		return &usageError{fmt.Sprintf("%s is a file, not a directory", dir), advice}
 	}
 	if o.path == "" {
 		return nil
@@ -117,12 +117,12 @@ func (o outDir) check() error {
 		if o.force || o.again {
 			return nil
 		}
-		return &usageError{fmt.Sprintf("%s: holds what an earlier run has released, and it is not replaced", dir),
-			"name another directory with --out, or leave it out for a new one; --force replaces what is there"}
+		return &usageError{fmt.Sprintf("%s contains the results of an earlier run, which are not replaced", dir),
+			"choose another directory with --out, or leave it out for a new one; --force replaces the files"}
 	}
 	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return &usageError{fmt.Sprintf("%s: holds %s, which is not of an earlier run", dir, name), advice}
+			return &usageError{fmt.Sprintf("%s contains %s, which does not come from an earlier run", dir, name), advice}
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func cannotWrite(path string, err error) error {
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return &usageError{fmt.Sprintf("%s: cannot be written: %v", path, err), ""}
+	return &usageError{fmt.Sprintf("%s cannot be written: %v", path, err), ""}
 }
 
 // shell quotes a path so that a hint can be pasted.

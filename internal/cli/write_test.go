@@ -28,7 +28,7 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 	mine("b-2.yaml")
 	var errs bytes.Buffer
 	a := &app{streams: streams{err: &errs}}
-	if path, err := a.writePaid("b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "what was paid for is in b-3.yaml") {
+	if path, err := a.writePaid("b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "the results are in b-3.yaml") {
 		t.Errorf("%q, %v, %q", path, err, errs.String())
 	}
 	holds("b.yaml", "mine")
