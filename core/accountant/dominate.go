@@ -17,9 +17,8 @@ type information struct{ mu2, slack float64 }
 // slackUnit is the mass, relative to delta, that may be left out for what has a Rényi
 // divergence of at least 1/slackScale at order 2; for less it is less, in proportion.
 const (
-	slackUnit  = 1.0 / (1 << 9)
+	slackUnit  = 1.0 / (1 << 12)
 	slackScale = 4
-	longUnit   = 1.0 / (1 << 16) // of the long door
 )
 
 // inform finds the information of one part, all its uses together. A Gaussian is itself; a
@@ -30,7 +29,7 @@ const (
 //
 // and an (ε, δ)-DP one by that with slack δ. Others, and many uses of a pure one, are
 // compared by their privacy loss distribution or Rényi profile.
-func (d Doors) inform(p part, rel dp.Relation, unit float64) (information, error) {
+func (d Doors) inform(p part, rel dp.Relation) (information, error) {
 	switch e := p.event.(type) {
 	case dp.Gaussian:
 		return information{mu2: p.count / e.NoiseMultiplier / e.NoiseMultiplier * (1 + 1e-15)}, nil
@@ -45,20 +44,10 @@ func (d Doors) inform(p part, rel dp.Relation, unit float64) (information, error
 			return closed, nil
 		}
 	}
-	if s, ok := p.event.(dp.Select); ok {
-		if stop, ok := s.Runs.(dp.RandomStopping); ok {
-			slack := d.delta * unit
-			if p.count > 1 {
-				slack /= p.count
-			}
-			epsilon, err := stoppingEpsilon(s.Event, stop, rel, slack, mostRuns(stop))
-			if err != nil {
-				return information{}, err
-			}
-			return information{pureInformation(epsilon) * p.count, slack * p.count}, nil
-		}
+	if _, ok := p.event.(dp.Select); ok {
+		return closed, nil // a Rényi curve at most, dear to compare and far above a Gaussian
 	}
-	slack := d.delta * unit * d.size([]part{p}, rel, slackScale)
+	slack := d.delta * slackUnit * d.size([]part{p}, rel, slackScale)
 	x, err := informed(p, rel, slack)
 	if err == nil && x.mu2 < closed.mu2 {
 		return x, nil

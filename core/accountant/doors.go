@@ -10,52 +10,54 @@ import (
 	"pawl/core/dp"
 )
 
-// Doors is a Filter for a budget (Epsilon, Delta), Delta > 0, that wastes less than one
-// Rényi order. It is made of several filters, its doors, each with a fixed part of delta;
+// Doors is a Filter for a budget (Epsilon, Delta), Delta > 0, that wastes little whatever
+// the jobs are. It is made of several filters, its doors, each with a fixed part of delta;
 // the parts add up to delta:
 //
-//	pure      0     Σ ε_i <= ε, the pure epsilons
-//	addition  1/4   Σ ε_i <= ε and Σ δ_i <= δ/4, each event (ε_i, δ_i)-DP
-//	gaussian  1/2   Σ μ_i² <= B, δ_√B(ε) <= 7δ/16, and Σ τ_i <= δ/16
-//	long      1/16  as gaussian, with less slack for each event: Σ τ'_i <= δ/64, δ_√B(ε) <= 3δ/64
-//	sampled   1/8   Σ n_i <= N steps of one sampled Gaussian, δ_N(ε) <= 3δ/32, Σ τ_i <= δ/32
-//	box       1/16  what is pure or (ε_i, δ_i) only adds up to ε/4, the rest has Σ μ_i² <= B
-//	                with δ_√B(3ε/4) <= δ/32; Σ δ_i + Σ τ_i <= δ/32
+//	pure      0           Σ ε_i <= ε, the pure epsilons
+//	addition  8/64        Σ ε_i <= ε and Σ δ_i <= 8δ/64, each event (ε_i, δ_i)-DP
+//	gaussian  24/64+1/64  Σ μ_i² <= B, δ_√B(ε) <= 24δ/64, and Σ τ_i <= δ/64
+//	sampled   5/64        Σ n_i <= N steps of one sampled Gaussian, δ_N(ε) <= 5δ/64
+//	orders    22/64+4/64  Σ R_i(α) <= R*(α) at the order α that suits ε and 22δ/64, and
+//	                      Σ δ_i <= 4δ/64 of events that are (ε_i, δ_i)-DP only
 //
 // μ_i² is such that the Gaussian of that size, and a mass of τ_i, dominates the event in
-// both directions, and n_i likewise; τ_i depends on the event and on delta alone. The
-// sampled door, which is slow, is asked where no other holds and something is sampled. An event is
-// admitted if for every unit that it touches some door still holds, all events so far
-// included; every door counts every event, so that one without a finite cost there closes
-// it for good. See "Filters" in core/README.md for the theorem and its proof. Scopes and
-// classes are as in Filter: in each cost the largest within a class, the sum across.
+// both directions; τ_i depends on the event and on delta alone. R_i is the Rényi divergence
+// (orders.go). Steps of the sampled Gaussian are itself, and those of a lower rate and more
+// noise; anything else closes that door. An event is admitted if for every unit that it
+// touches some door still holds, all events so far included; every door counts every event,
+// so that one without a finite cost there closes it for good. See "Filters" in
+// core/README.md for the theorem and its proof. Scopes and classes are as in Filter: in
+// each cost the largest within a class, the sum across.
 //
 // No cost depends on Epsilon, so what has been spent is the smallest epsilon with which
 // some door would hold, and no function of the budget.
+//
+// The pure and the orders door are cheap. The others are asked where these do not hold, and
+// where a figure is wanted; beyond mostComparisons different events that have to be compared
+// with a Gaussian by their privacy loss, these close the gaussian and the addition door.
 type Doors struct {
 	epsilon, delta float64
 	reference      *sampledReference
 }
 
-// The parts of delta. They are powers of two or sums of few, so products are exact.
+// The parts of delta. They are multiples of a power of two, so products are exact.
 const (
-	additionShare = 1.0 / 4
-	gaussianLaw   = 7.0 / 16
-	gaussianSlack = 1.0 / 16
-	longLaw       = 3.0 / 64
-	longSlack     = 1.0 / 64
-	sampledLaw    = 3.0 / 32
-	sampledSlack  = 1.0 / 32
-	boxLaw        = 1.0 / 32
-	boxSlack      = 1.0 / 32
+	additionShare = 8.0 / 64
+	gaussianLaw   = 24.0 / 64
+	gaussianSlack = 1.0 / 64
+	sampledLaw    = 5.0 / 64
+	ordersLaw     = 22.0 / 64
+	ordersSlack   = 4.0 / 64
 )
 
-// boxSize is the part of epsilon that the box leaves to addition.
-const boxSize = 1.0 / 4
+// mostComparisons bounds the time that prices of the gaussian and the addition door take:
+// one takes some hundredths of a second.
+const mostComparisons = 48
 
 // NewDoors takes epsilon > 0 and delta in (0, 1). reference is the event that was booked
 // first, chosen before anything was released: the sampled door follows the Poisson-sampled
-// Gaussian in it of which it has the most steps, or a usual one.
+// Gaussian in it of which it has the most steps, and is shut where there is none.
 func NewDoors(epsilon, delta float64, reference dp.Event, rel dp.Relation) (Doors, error) {
 	if !(epsilon > 0) || math.IsInf(epsilon, 1) {
 		return Doors{}, fmt.Errorf("epsilon must be a finite number > 0")
@@ -66,54 +68,54 @@ func NewDoors(epsilon, delta float64, reference dp.Event, rel dp.Relation) (Door
 	return Doors{epsilon: epsilon, delta: delta, reference: referenceOf(reference, rel)}, nil
 }
 
-// The costs that the doors count, each added up for itself.
+// The costs that the doors count beside Rényi divergences, each added up for itself.
 const (
 	costPure = iota
 	costAddEpsilon
 	costAddDelta
 	costInformation
 	costSlack
-	costLongInformation
-	costLongSlack
-	costBoxEpsilon
-	costBoxInformation
-	costBoxSlack
 	costSteps
-	costSampledSlack
+	costOrdersSlack
 	numCosts
 )
 
-type costs [numCosts]amount
+type costs struct {
+	sums   [numCosts]amount
+	orders renyi
+}
 
 func (c costs) plus(o costs) costs {
-	for i := range c {
-		c[i] = c[i].plus(o[i])
+	for i := range c.sums {
+		c.sums[i] = c.sums[i].plus(o.sums[i])
 	}
+	c.orders = c.orders.plus(o.orders)
 	return c
 }
 
 func (c costs) zero() bool {
-	for _, a := range c {
+	for _, a := range c.sums {
 		if !a.zero() {
 			return false
 		}
 	}
-	return true
+	return c.orders.zero()
 }
 
 // most is the larger of each cost.
 func (c costs) most(o costs) costs {
-	for i := range c {
-		if o[i].above(c[i]) {
-			c[i] = o[i]
+	for i := range c.sums {
+		if o.sums[i].above(c.sums[i]) {
+			c.sums[i] = o.sums[i]
 		}
 	}
+	c.orders = c.orders.most(o.orders)
 	return c
 }
 
 func noCosts() (c costs) {
-	for i := range c {
-		c[i] = amount{rat: new(big.Rat)}
+	for i := range c.sums {
+		c.sums[i] = amount{rat: new(big.Rat)}
 	}
 	return c
 }
@@ -155,20 +157,29 @@ func (p placed) most() costs {
 // DoorSpending is the running account of a budget with doors, as Spending is that of a
 // budget with one order.
 type DoorSpending struct {
-	doors   Doors
-	rel     dp.Relation
-	classes map[string]placed
-	known   map[string]placed // costs of events, by their text
-	// The sampled door is dear to ask: reference is nil in doors, and events are kept,
-	// until one is sampled.
-	reference *sampledReference
-	events    []classed
-	sampled   bool // one was added
+	doors Doors
+	rel   dp.Relation
+	// Costs of the pure and of the orders door, and of the others, which are priced when
+	// they are asked for the first time: till then events wait.
+	cheap, dear sheet
+	opened      bool
+	waiting     []classed
+	slow        bool            // something added has a price in dear that takes time
+	compared    map[string]bool // what of it has one
 }
 
 type classed struct {
 	class string
 	event dp.Event
+}
+
+// sheet holds costs by class of scopes.
+type sheet struct {
+	price   func(parts []part, rel dp.Relation) (costs, error)
+	classes map[string]placed
+	known   map[string]placed // costs of events, by their text
+	// added says that only what was added is remembered, since prices depend on that.
+	added bool
 }
 
 // Start returns an empty account.
@@ -179,56 +190,180 @@ func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
 	if !rel.Valid() {
 		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
 	}
-	s := &DoorSpending{doors: d, rel: rel, classes: map[string]placed{}, known: map[string]placed{}, reference: d.reference}
-	s.doors.reference = nil
+	s := &DoorSpending{doors: d, rel: rel, compared: map[string]bool{}}
+	s.cheap = sheet{price: d.cheap, classes: map[string]placed{}, known: map[string]placed{}}
+	s.dear = sheet{price: s.dearly, classes: map[string]placed{}, known: map[string]placed{}, added: true}
 	return s, nil
 }
 
 // AddTo charges an event, admitted or not, whose scopes belong to a class.
 func (s *DoorSpending) AddTo(class string, e dp.Event) error {
-	cost, err := s.cost(e)
+	cost, err := s.cheap.cost(e, s.rel)
 	if err != nil {
 		return err
 	}
-	if s.doors.reference == nil {
-		s.events = append(s.events, classed{class, e})
+	if s.opened {
+		if err := s.addDearly(class, e); err != nil {
+			return err
+		}
+	} else {
+		s.waiting = append(s.waiting, classed{class, e})
 	}
-	s.sampled = s.sampled || hasSampled(e, s.rel)
-	s.charge(class, cost)
+	s.slow = s.slow || s.takesTime(e)
+	s.cheap.add(class, e, cost)
 	return nil
 }
 
-func hasSampled(e dp.Event, rel dp.Relation) bool {
-	if e == nil || e.Validate() != nil {
-		return false
+func (s *DoorSpending) addDearly(class string, e dp.Event) error {
+	cost, err := s.dear.cost(e, s.rel)
+	if err != nil {
+		return err
 	}
-	parts, err := flatten(dp.Unscoped(e), rel)
-	return err == nil && slices.ContainsFunc(parts, func(p part) bool { _, ok := p.event.(dp.PoissonSampled); return ok })
+	for _, p := range s.partsOf(e) {
+		if key := p.key(); !p.quick(s.rel) && len(s.compared) < mostComparisons {
+			s.compared[key] = true
+		}
+	}
+	s.dear.add(class, e, cost)
+	return nil
 }
 
-func (s *DoorSpending) charge(class string, cost placed) {
+// open prices what waits for it.
+func (s *DoorSpending) open() error {
+	for len(s.waiting) > 0 {
+		if err := s.addDearly(s.waiting[0].class, s.waiting[0].event); err != nil {
+			return err
+		}
+		s.waiting = s.waiting[1:]
+	}
+	s.opened = true
+	return nil
+}
+
+// partsOf lists what a unit in all scopes of an event meets; none of a bad event.
+func (s *DoorSpending) partsOf(e dp.Event) (all []part) {
+	for _, parts := range eachPlace(e, s.rel) {
+		all = append(all, parts...)
+	}
+	return all
+}
+
+func (s *DoorSpending) takesTime(e dp.Event) bool {
+	return slices.ContainsFunc(s.partsOf(e), func(p part) bool { return !p.quick(s.rel) })
+}
+
+// eachPlace lists the parts of an event on each segment of the unit hash.
+func eachPlace(e dp.Event, rel dp.Relation) (all [][]part) {
+	for _, point := range pointsOf(e, rel) {
+		if parts, err := partsAt(e, rel, point); err == nil {
+			all = append(all, parts)
+		}
+	}
+	return all
+}
+
+func pointsOf(e dp.Event, rel dp.Relation) []float64 {
+	points := dp.Breakpoints(e)
+	if rel == dp.ReplaceOne {
+		points = points[:1]
+	}
+	return points
+}
+
+func partsAt(e dp.Event, rel dp.Relation, point float64) ([]part, error) {
+	if rel == dp.ReplaceOne {
+		return flatten(dp.Unscoped(e), rel)
+	}
+	return flatten(dp.Resolve(e, point), rel)
+}
+
+func (t *sheet) add(class string, e dp.Event, cost placed) {
 	if len(cost.from) == 1 {
 		class = "" // it costs every unit the same: no class need remember it
 	}
-	s.classes[class] = s.of(class).plus(cost)
+	t.classes[class] = t.of(class).plus(cost)
+	t.remember(fmt.Sprintf("%#v", e), cost)
 }
 
-func (s *DoorSpending) of(class string) placed {
-	if p, ok := s.classes[class]; ok {
+func (t *sheet) remember(key string, cost placed) {
+	if len(t.known) < maxKnown {
+		t.known[key] = cost
+	}
+}
+
+// cost is what an event adds on each segment of the unit hash.
+func (t *sheet) cost(e dp.Event, rel dp.Relation) (placed, error) {
+	if e == nil {
+		return placed{}, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
+	}
+	if err := e.Validate(); err != nil {
+		return placed{}, err
+	}
+	key := fmt.Sprintf("%#v", e)
+	if known, ok := t.known[key]; ok {
+		return known, nil
+	}
+	var out placed
+	for _, point := range pointsOf(e, rel) {
+		parts, err := partsAt(e, rel, point)
+		if err != nil {
+			return placed{}, err
+		}
+		c, err := t.price(parts, rel)
+		if err != nil {
+			return placed{}, err
+		}
+		out.from, out.cost = append(out.from, point), append(out.cost, c)
+	}
+	if !t.added {
+		t.remember(key, out)
+	}
+	return out, nil
+}
+
+// maxKnown bounds what is remembered of prices.
+const maxKnown = 1 << 12
+
+func (t *sheet) of(class string) placed {
+	if p, ok := t.classes[class]; ok {
 		return p
 	}
 	return everywhere(noCosts())
 }
 
 // besides is the sum over the other classes of the largest of each cost.
-func (s *DoorSpending) besides(class string) costs {
+func (t *sheet) besides(class string) costs {
 	total := noCosts()
-	for name, p := range s.classes {
+	for name, p := range t.classes {
 		if name != class {
 			total = total.plus(p.most())
 		}
 	}
 	return total
+}
+
+func (s *DoorSpending) of(dear bool, class string) placed {
+	if p := s.cheap.of(class); !dear {
+		return p
+	} else {
+		return p.plus(s.dear.of(class))
+	}
+}
+
+func (s *DoorSpending) besides(dear bool, class string) costs {
+	c := s.cheap.besides(class)
+	if dear {
+		c = c.plus(s.dear.besides(class))
+	}
+	return c
+}
+
+// names lists the classes, in order; one that nothing is in where there are none.
+func (s *DoorSpending) names() []string {
+	if len(s.cheap.classes) == 0 {
+		return []string{""}
+	}
+	return slices.Sorted(maps.Keys(s.cheap.classes))
 }
 
 // Epsilon is the smallest epsilon with which some door holds at every place: the least total,
@@ -238,62 +373,47 @@ func (s *DoorSpending) besides(class string) costs {
 // A unit at x in one class has paid at most what was added up there and the largest of each
 // cost elsewhere, whichever class is looked at place by place; the best one counts.
 func (s *DoorSpending) Epsilon() float64 {
-	best, doors := inf, s.open(s.sampled)
+	dear := s.open() == nil
+	best := inf
 	for _, class := range s.names() {
-		others, worst := s.besides(class), 0.0
-		for _, c := range s.of(class).cost {
-			worst = math.Max(worst, doors.needs(c.plus(others), 0))
+		others, worst := s.besides(dear, class), 0.0
+		for _, c := range s.of(dear, class).cost {
+			worst = math.Max(worst, s.doors.needs(c.plus(others), dear, 0))
 		}
 		best = math.Min(best, worst)
 	}
 	return best
 }
 
-// open is the doors that may be asked, with the sampled one or without. That prices all
-// events in steps when it is asked for the first time.
-func (s *DoorSpending) open(sampled bool) Doors {
-	if sampled && s.doors.reference == nil && s.reference != nil {
-		s.doors.reference = s.reference
-		clear(s.known)
-		clear(s.classes)
-		for _, x := range s.events {
-			if cost, err := s.cost(x.event); err == nil { // it was added before
-				s.charge(x.class, cost)
-			}
-		}
-		s.events = nil
-	}
-	d := s.doors
-	if !sampled {
-		d.reference = nil
-	}
-	return d
-}
-
-// names lists the classes, in order; one that nothing is in where there are none.
-func (s *DoorSpending) names() []string {
-	if len(s.classes) == 0 {
-		return []string{""}
-	}
-	return slices.Sorted(maps.Keys(s.classes))
-}
-
 // AdmitsTo reports whether next fits beside what was added. need is what it adds to
-// Epsilon for the unit, among those that it touches, at which it matters most, and left
-// what the budget still holds there: next is admitted exactly if need <= left.
+// what is spent for the unit, among those that it touches, at which it matters most, and left
+// what the budget still holds there: next is admitted exactly if need <= left. Where doors that
+// take time were not needed to admit it, the figures are those of the others.
 func (s *DoorSpending) AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	admitted, need, left, err = s.ask(s.open(false), class, next)
-	if err == nil && !admitted && s.reference != nil && (s.sampled || hasSampled(next, s.rel)) {
-		return s.ask(s.open(true), class, next)
+	if s.slow || s.takesTime(next) {
+		if admitted, need, left, err = s.ask(false, class, next); err != nil || admitted {
+			return admitted, need, left, err
+		}
 	}
-	return admitted, need, left, err
+	if err := s.open(); err != nil {
+		return false, inf, 0, err
+	}
+	return s.ask(true, class, next)
 }
 
-// ask is AdmitsTo by some of the doors.
-func (s *DoorSpending) ask(doors Doors, class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	cost, err := s.cost(next)
+// ask is AdmitsTo by all doors, or by the cheap ones.
+func (s *DoorSpending) ask(dear bool, class string, next dp.Event) (admitted bool, need, left float64, err error) {
+	cost, err := s.cheap.cost(next, s.rel)
 	if err != nil {
 		return false, inf, 0, err
+	}
+	all := cost
+	if dear {
+		more, err := s.dear.cost(next, s.rel)
+		if err != nil {
+			return false, inf, 0, err
+		}
+		all = all.plus(more)
 	}
 	classes := []string{class}
 	if len(cost.from) == 1 {
@@ -301,7 +421,7 @@ func (s *DoorSpending) ask(doors Doors, class string, next dp.Event) (admitted b
 	}
 	worst, before := inf, inf
 	for _, class := range classes {
-		w, b, touched := s.after(doors, class, cost)
+		w, b, touched := s.after(dear, class, all)
 		if !touched {
 			return true, 0, math.Max(0, s.doors.epsilon-s.Epsilon()), nil
 		}
@@ -310,7 +430,7 @@ func (s *DoorSpending) ask(doors Doors, class string, next dp.Event) (admitted b
 		}
 	}
 	admitted = worst <= s.doors.epsilon*(1+FilterResolution)
-	need, left = worst-before, math.Max(0, s.doors.epsilon-before)
+	need, left = math.Max(0, worst-before), math.Max(0, s.doors.epsilon-before)
 	if math.IsInf(worst, 1) {
 		need = inf
 	}
@@ -325,85 +445,43 @@ func (s *DoorSpending) ask(doors Doors, class string, next dp.Event) (admitted b
 
 // after is what the dearest unit that an event of a class touches has paid with it, in
 // epsilon, and without it; touched is false where there is no such unit.
-func (s *DoorSpending) after(doors Doors, class string, cost placed) (worst, before float64, touched bool) {
-	sums, others := s.of(class), s.besides(class)
+func (s *DoorSpending) after(dear bool, class string, cost placed) (worst, before float64, touched bool) {
+	sums, others := s.of(dear, class), s.besides(dear, class)
 	for _, x := range sums.plus(cost).from {
 		c := cost.at(x)
 		if c.zero() {
 			continue // a unit that is spent up does not stop an event elsewhere
 		}
 		old := sums.at(x).plus(others)
-		if w := doors.needs(old.plus(c), s.doors.epsilon); !touched || w >= worst {
-			worst, before, touched = w, doors.needs(old, s.doors.epsilon), true
+		if w := s.doors.needs(old.plus(c), dear, s.doors.epsilon); !touched || w >= worst {
+			worst, before, touched = w, s.doors.needs(old, dear, s.doors.epsilon), true
 		}
 	}
 	return worst, before, touched
 }
 
-// cost is what an event adds on each segment of the unit hash.
-func (s *DoorSpending) cost(e dp.Event) (placed, error) {
-	if e == nil {
-		return placed{}, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
-	}
-	if err := e.Validate(); err != nil {
-		return placed{}, err
-	}
-	key := fmt.Sprintf("%#v", e)
-	if known, ok := s.known[key]; ok {
-		return known, nil
-	}
-	points := dp.Breakpoints(e)
-	if s.rel == dp.ReplaceOne {
-		points = points[:1]
-	}
-	var out placed
-	for _, point := range points {
-		resolved := dp.Resolve(e, point)
-		if s.rel == dp.ReplaceOne {
-			resolved = dp.Unscoped(e)
-		}
-		parts, err := flatten(resolved, s.rel)
-		if err != nil {
-			return placed{}, err
-		}
-		c, err := s.doors.price(parts, s.rel)
-		if err != nil {
-			return placed{}, err
-		}
-		out.from, out.cost = append(out.from, point), append(out.cost, c)
-	}
-	if len(s.known) < maxKnown {
-		s.known[key] = out
-	}
-	return out, nil
-}
-
-// maxKnown bounds what is remembered of prices.
-const maxKnown = 1 << 12
-
-// needs is the smallest epsilon with which some door holds for what one unit has paid. The
-// sampled door, which is slow, is asked only where the others need more than enough.
-func (d Doors) needs(c costs, enough float64) float64 {
+// needs is the smallest epsilon with which some door holds for what one unit has paid; of
+// the cheap doors, unless dear. The sampled door, which is slow, is asked only where the
+// others need more than enough.
+func (d Doors) needs(c costs, dear bool, enough float64) float64 {
 	if c.zero() {
 		return 0
 	}
-	best := c[costPure].float()
-	if within(c[costAddDelta], d.delta*additionShare, true) {
-		best = math.Min(best, c[costAddEpsilon].float())
+	best := c.sums[costPure].float()
+	if within(c.sums[costOrdersSlack], d.delta*ordersSlack, true) {
+		best = math.Min(best, orderFilter{-math.Log(d.delta * ordersLaw)}.needs(c.orders))
 	}
-	if within(c[costSlack], d.delta*gaussianSlack, false) {
-		best = math.Min(best, gaussianNeeds(c[costInformation], d.delta*gaussianLaw))
+	if !dear {
+		return best
 	}
-	if within(c[costLongSlack], d.delta*longSlack, false) {
-		best = math.Min(best, gaussianNeeds(c[costLongInformation], d.delta*longLaw))
+	if within(c.sums[costAddDelta], d.delta*additionShare, true) {
+		best = math.Min(best, c.sums[costAddEpsilon].float())
 	}
-	if within(c[costBoxSlack], d.delta*boxSlack, false) {
-		// The two parts of the box are filled apart.
-		rest := gaussianNeeds(c[costBoxInformation], d.delta*boxLaw)
-		best = math.Min(best, math.Max(c[costBoxEpsilon].float()/boxSize, rest/(1-boxSize)*(1+1e-15)))
+	if within(c.sums[costSlack], d.delta*gaussianSlack, false) {
+		best = math.Min(best, gaussianNeeds(c.sums[costInformation], d.delta*gaussianLaw))
 	}
-	if d.reference != nil && best > enough && within(c[costSampledSlack], d.delta*sampledSlack, false) {
-		best = math.Min(best, d.reference.needs(c[costSteps], d.delta*sampledLaw))
+	if d.reference != nil && best > enough {
+		best = math.Min(best, d.reference.needs(c.sums[costSteps], d.delta*sampledLaw))
 	}
 	return best
 }
@@ -431,54 +509,74 @@ func gaussianNeeds(information amount, delta float64) float64 {
 	return AnalyticGaussianEpsilon(1/math.Sqrt(mu2)*(1-4e-16), delta)
 }
 
-// price is what the parts of an event cost one unit.
-func (d Doors) price(parts []part, rel dp.Relation) (costs, error) {
+// cheap is what the parts of an event cost one unit in the pure and the orders door.
+func (d Doors) cheap(parts []part, rel dp.Relation) (costs, error) {
 	total := noCosts()
-	add := func(i int, x, count float64, asDecimal bool) {
-		total[i] = total[i].plus(newAmount(x, count, asDecimal))
-	}
 	for _, p := range parts {
-		pure := pureEpsilon(p.event, rel)
-		add(costPure, pure, p.count, true)
-		info, err := d.inform(p, rel, slackUnit)
+		total.sums[costPure] = total.sums[costPure].plus(newAmount(pureEpsilon(p.event, rel), p.count, true))
+		r, slack, err := d.ordersOf(p, rel)
 		if err != nil {
 			return total, err
 		}
-		long, err := d.inform(p, rel, longUnit)
-		if err != nil {
-			return total, err
-		}
-		add(costLongInformation, long.mu2, 1, false)
-		add(costLongSlack, long.slack, 1, false)
-		add(costInformation, info.mu2, 1, false)
-		add(costSlack, info.slack, 1, false)
-		if a, ok := p.event.(dp.Approximate); ok {
-			add(costBoxEpsilon, a.Epsilon, p.count, true)
-			add(costBoxSlack, a.Delta, p.count, false)
-		} else if !math.IsInf(pure, 1) {
-			add(costBoxEpsilon, pure, p.count, true)
-		} else {
-			add(costBoxInformation, info.mu2, 1, false)
-			add(costBoxSlack, info.slack, 1, false)
-		}
-		if d.reference != nil {
-			n := d.steps(p, info)
-			add(costSteps, n.mu2, 1, false)
-			add(costSampledSlack, n.slack, 1, false)
+		total.orders = total.orders.plus(r)
+		total.sums[costOrdersSlack] = total.sums[costOrdersSlack].plus(slack)
+	}
+	return total, nil
+}
+
+// dearly is what they cost it in the others.
+func (s *DoorSpending) dearly(parts []part, rel dp.Relation) (costs, error) {
+	for _, p := range parts {
+		if !p.quick(rel) && len(s.compared) >= mostComparisons && !s.compared[p.key()] {
+			return s.doors.dearly(parts, rel, false)
 		}
 	}
-	epsilon, delta, err := d.added(parts, rel)
-	total[costAddEpsilon], total[costAddDelta] = epsilon, delta
+	return s.doors.dearly(parts, rel, true)
+}
+
+// dearly is without end in the gaussian and the addition door unless compare.
+func (d Doors) dearly(parts []part, rel dp.Relation, compare bool) (costs, error) {
+	total := noCosts()
+	add := func(i int, x, count float64) { total.sums[i] = total.sums[i].plus(newAmount(x, count, false)) }
+	for _, p := range parts {
+		add(costSteps, d.reference.steps(p), 1)
+		if compare {
+			info, err := d.inform(p, rel)
+			if err != nil {
+				return total, err
+			}
+			add(costInformation, info.mu2, 1)
+			add(costSlack, info.slack, 1)
+		}
+	}
+	if !compare {
+		add(costInformation, inf, 1)
+		add(costAddEpsilon, inf, 1)
+		return total, nil
+	}
+	var err error
+	total.sums[costAddEpsilon], total.sums[costAddDelta], err = d.added(parts, rel)
 	return total, err
 }
 
+// quick reports whether the Gaussian that stands for the part has a closed form.
+func (p part) quick(rel dp.Relation) bool {
+	switch p.event.(type) {
+	case dp.Gaussian, dp.Approximate, dp.NonPrivate:
+		return true
+	}
+	return p.count == 1 && !math.IsInf(pureEpsilon(p.event, rel), 1)
+}
+
+func (p part) key() string { return fmt.Sprintf("%#v %v", p.event, p.count) }
+
 // added is the pair (ε_i, δ_i) of an event in the addition door: what is pure, and what is
 // (ε, δ)-DP only, as it is; the rest of the event, together, at a δ of its own of δ/100 or,
-// for little, less; a random stopping at δ/16.
+// for little, less; a random stopping at stoppingSlack.
 func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err error) {
 	epsilon, delta = amount{rat: new(big.Rat)}, amount{rat: new(big.Rat)}
 	var rest []part
-	stopping := false
+	stopping, others := 0.0, false
 	for _, p := range parts {
 		if a, ok := p.event.(dp.Approximate); ok {
 			epsilon = epsilon.plus(newAmount(a.Epsilon, p.count, true))
@@ -489,18 +587,24 @@ func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err 
 			epsilon = epsilon.plus(newAmount(pure, p.count, true))
 			continue
 		}
-		if s, ok := p.event.(dp.Select); ok {
-			_, stops := s.Runs.(dp.RandomStopping)
-			stopping = stopping || stops
-		}
 		rest = append(rest, p)
+		if e, ok := p.event.(dp.Select); ok {
+			if stop, ok := e.Runs.(dp.RandomStopping); ok {
+				stopping += d.stoppingSlack(stop) * p.count
+				continue
+			}
+		}
+		others = true
 	}
 	if len(rest) == 0 {
 		return epsilon, delta, nil
 	}
-	share := d.delta / 16
-	if !stopping {
+	share := stopping
+	switch {
+	case stopping == 0:
 		share = d.delta / 100 * d.size(rest, rel, 64)
+	case others:
+		share *= 2 // half of it is for them
 	}
 	a, err := newAccount(rest, rel)
 	if err != nil {

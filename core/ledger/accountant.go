@@ -18,7 +18,7 @@ type Accountant interface {
 type Cap struct {
 	Epsilon, Delta float64
 	// Doors asks for the filter with doors (accountant.Doors), which follows First, the
-	// event that was booked first; false for one Rényi order.
+	// event that was booked first; false for one Rényi order, as in earlier versions.
 	Doors bool
 	First dp.Event
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -465,7 +466,7 @@ func TestKey(t *testing.T) {
 }
 
 // Old logs must verify for ever: the hash of a record with fixed fields is pinned.
-// Do NOT edit the value; a changed format is a new Version.
+// Do NOT edit the values; a changed format is a new Version.
 func TestFormatIsPinned(t *testing.T) {
 	l, _ := newLedger(t, ledgertest.Sum{})
 	must(t, l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1.0", Delta: "1e-6", Unit: "patient", RowsPerUnit: 2, Relation: dp.AddOrRemoveOne}))
@@ -473,16 +474,27 @@ func TestFormatIsPinned(t *testing.T) {
 	must(t, l.GrantShare(ctx, ledger.Share{Dataset: "d", Analyst: "bob", Epsilon: "1", Reason: "study"}))
 	must(t, l.Freeze(ctx, "d", "audit"))
 	must(t, l.Unfreeze(ctx, "d", "done"))
-	records, err := l.Records(ctx, "d")
+	pinned := func(l *ledger.Ledger, grant, steward string) {
+		t.Helper()
+		records, err := l.Records(ctx, "d")
+		must(t, err)
+		if got := records[4].Hash.String(); got != steward {
+			t.Errorf("head %s, want %s\n%s", got, steward, records[2].Body)
+		}
+		if got := records[1].Hash.String(); got != grant {
+			t.Errorf("head %s, want %s\n%s\n%s", got, grant, records[0].Body, records[1].Body)
+		}
+	}
+	pinned(l, "c3165b565f2ca34ed6681fdcfbd38de7d4b06f62bc39e0a910c7f9ce4292df28", "215a65c0497b0472b5d0465f349b404fd91a338ca2aa7269f858de5202543beb")
+	// The same by a version that did not name the filter.
+	f, err := os.Open("testdata/granted.jsonl")
 	must(t, err)
-	const steward = "090f3f6ea7875b13f0d4a941d6c6b6346fe5ba10bf890ef80e49a6de7ef16be9"
-	if got := records[4].Hash.String(); got != steward {
-		t.Errorf("head %s, want %s\n%s", got, steward, records[2].Body)
-	}
-	const want = "737083c7ad807d1779f1863d380374db9ecd98c89396765f7b9322d246093192"
-	if got := records[1].Hash.String(); got != want {
-		t.Errorf("head %s, want %s\n%s\n%s", got, want, records[0].Body, records[1].Body)
-	}
+	defer f.Close()
+	l, _ = newLedger(t, ledgertest.Sum{})
+	_, err = l.Import(ctx, f)
+	must(t, err)
+	must(t, l.Verify(ctx, "d"))
+	pinned(l, "737083c7ad807d1779f1863d380374db9ecd98c89396765f7b9322d246093192", "090f3f6ea7875b13f0d4a941d6c6b6346fe5ba10bf890ef80e49a6de7ef16be9")
 }
 
 // A word does not say whether a patient's rows were found: the column that tells

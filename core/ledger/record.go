@@ -143,9 +143,10 @@ func decodeText(r *Record, text []byte, body any) error {
 type filterKind string
 
 const (
-	// filterOrder is one Rényi order, which the budget fixes.
+	// filterOrder is one Rényi order at the full delta (accountant.Filter), which budgets of
+	// earlier versions have.
 	filterOrder filterKind = ""
-	// filterDoors is accountant.Doors.
+	// filterDoors is accountant.Doors, which every new budget has.
 	filterDoors filterKind = "doors"
 )
 

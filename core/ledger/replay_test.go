@@ -224,7 +224,8 @@ func (r recorder) Account(limit ledger.Cap, rel dp.Relation) (ledger.Account, er
 }
 
 // A budget of an earlier version keeps its filter, which has all of delta, also when it is
-// raised, and so does one of this version that asks for nothing else; doors follow the event that was booked first.
+// raised. One of this version has doors, which follow the event that was booked first, whoever
+// granted it, and so has an earlier one that admitted nothing at a delta.
 func TestFilterOfAGrant(t *testing.T) {
 	f, err := os.Open("testdata/earlier.jsonl")
 	must(t, err)
@@ -240,18 +241,21 @@ func TestFilterOfAGrant(t *testing.T) {
 		t.Errorf("an earlier budget: %+v", caps)
 	}
 	caps = nil
-	must(t, l.Create(ctx, ledger.Budget{Dataset: "plain", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
-	for _, x := range []float64{0.25, 0.125} {
-		q := ledgertest.Spend("plain", x)
-		q.Digest = bytes.Repeat([]byte{8}, len(ledger.Hash{}))
-		_, _, err = l.Reserve(ctx, q)
-		must(t, err)
-	}
-	if len(caps) == 0 || caps[0].Doors {
-		t.Errorf("a plain budget: %+v", caps)
+	q := ledgertest.Spend("mine", 0.25)
+	q.Epsilon, q.Delta, q.Digest = "1", "1e-6", bytes.Repeat([]byte{8}, len(ledger.Hash{}))
+	_, _, err = l.Reserve(ctx, q)
+	must(t, err)
+	_, err = l.Show(ctx, "mine")
+	must(t, err)
+	must(t, l.Grant(ctx, "mine", "2", "", "raised"))
+	q.Event = dp.Pure{Epsilon: 0.125}
+	_, _, err = l.Reserve(ctx, q)
+	must(t, err)
+	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return !c.Doors }) {
+		t.Errorf("a budget of one's own: %+v", caps)
 	}
 	caps = nil
-	must(t, l.Create(ctx, ledger.Budget{Dataset: "new", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne, Doors: true}))
+	must(t, l.Create(ctx, ledger.Budget{Dataset: "new", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
 	for _, x := range []float64{0.25, 0.125} {
 		q := ledgertest.Spend("new", x)
 		q.Digest = bytes.Repeat([]byte{9}, len(ledger.Hash{}))

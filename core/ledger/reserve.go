@@ -377,7 +377,7 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 		return false, &RefusedError{Dataset: s.name, Advice: create + " " + allowLargeDelta, NoBudget: true,
 			Reason: fmt.Sprintf("it has no budget, and delta %v is more than the %s that one may grant to oneself", asked.delta, MaxDelta)}
 	}
-	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta})
+	return true, t.append(s, KindSelfGrant, grantBody{Epsilon: asked.epsilon, Delta: asked.delta, Filter: filterDoors})
 }
 
 func orElse(s, other string) string {

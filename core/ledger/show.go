@@ -153,6 +153,10 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	if out.Standing, err = l.standing(s, &s.budget.purse); err != nil {
 		return out, err
 	}
+	// What holds although plans followed outputs holds for one plan.
+	if all := out.Spent.Epsilon + out.Reserved.Epsilon; out.AtOnce.Epsilon > all {
+		out.AtOnce = AtOnce{number(roundUp(float64(all), nil)), "filter"}
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.shares)) {
 		share := s.shares[name]
 		a := Analyst{Name: name, Granted: share.Act}

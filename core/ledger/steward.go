@@ -19,11 +19,6 @@ type Budget struct {
 	Public      bool
 	// AllowLargeDelta lets Delta exceed MaxDelta.
 	AllowLargeDelta bool
-	// Doors adds jobs up by accountant.Doors: what is spent does not depend on Epsilon, pure
-	// epsilons cost their sum, and equal Gaussian jobs little more than at once. Without it
-	// one Rényi order counts, which the budget fixes: it takes less of jobs of several kinds
-	// that use up most of the budget, and more of a few jobs under a large one.
-	Doors bool
 }
 
 // Create registers a data set with its budget. A data set that was used without
@@ -52,12 +47,8 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 				return err
 			}
 		}
-		kind := filterOrder
-		if b.Doors {
-			kind = filterDoors
-		}
 		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: kind})
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors})
 	})
 }
 
@@ -65,8 +56,9 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 // under the larger cap. A budget is never lowered: what was promised to the
 // people in the data is lowered by not spending it.
 //
-// The kind of filter stays what it was: either has all of delta, and one beside the other
-// would need the same delta again (core/README.md, Filters).
+// The kind of filter stays what it was where that admitted something at a delta: either has
+// all of delta, and one beside the other would need the same delta again (core/README.md,
+// Filters). Pure sums are a door without delta.
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
 	if err := checkReason("a grant", reason); err != nil {
 		return err
@@ -94,7 +86,11 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 			return &RefusedError{Dataset: dataset,
 				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
 		}
-		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: s.budget.kind})
+		kind := s.budget.kind
+		if len(s.entries) == 0 || s.budget.delta.IsZero() {
+			kind = filterDoors
+		}
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: kind})
 	})
 }
 

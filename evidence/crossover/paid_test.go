@@ -71,7 +71,7 @@ func spent(t *testing.T, d *Data) (epsilon float64, jobs int) {
 }
 
 func TestEveryRunOnSensitiveRowsIsPaidFor(t *testing.T) {
-	d := sensitive(t, "13.5")
+	d := sensitive(t, "14")
 	s := paidStudy(t, d, "model:majority", "features:2", "linear", "fcn-64")
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
@@ -95,8 +95,8 @@ func TestEveryRunOnSensitiveRowsIsPaidFor(t *testing.T) {
 	if price.Runs != 16 || jobs != 20 {
 		t.Errorf("%d runs were priced and %d jobs booked", price.Runs, jobs)
 	}
-	// Under a budget of about the price the ledger's bound is about the price.
-	if !(after >= .98*price.Epsilon && after <= 1.05*price.Epsilon) {
+	// That later runs may follow earlier results costs little beside one plan of all.
+	if !(after >= .98*price.Epsilon && after <= 1.09*price.Epsilon) {
 		t.Errorf("the price is %g and the ledger holds %g", price.Epsilon, after)
 	}
 	for _, c := range r.Curves {

@@ -9,7 +9,7 @@ import (
 )
 
 // Accountant prices one plan by the smallest of all valid bounds, and what was
-// chosen adaptively by a filter: that with doors, the Rényi filter for budgets of earlier
+// chosen adaptively by a filter: that with doors, one Rényi order for budgets of earlier
 // versions, and the pure sum at delta = 0.
 type Accountant struct{}
 

@@ -27,11 +27,6 @@ func newLedger(t testing.TB, epsilon, delta string) *ledger.Ledger {
 	return created(t, ledger.Budget{Epsilon: epsilon, Delta: delta})
 }
 
-func newDoors(t testing.TB, epsilon, delta string) *ledger.Ledger {
-	t.Helper()
-	return created(t, ledger.Budget{Epsilon: epsilon, Delta: delta, Doors: true})
-}
-
 func created(t testing.TB, b ledger.Budget) *ledger.Ledger {
 	t.Helper()
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
@@ -469,7 +464,7 @@ func TestSpentAndTheTotalThatSuffices(t *testing.T) {
 	job := gaussian(t, 1, 1e-6)
 	var spent []ledger.Number
 	for _, total := range []string{"2", "3", "5", "8", "20"} {
-		l := newDoors(t, total, "1e-6")
+		l := newLedger(t, total, "1e-6")
 		for range 3 {
 			if err := reserve(l, job); err != nil {
 				t.Fatalf("of %s: %v", total, err)
@@ -480,7 +475,7 @@ func TestSpentAndTheTotalThatSuffices(t *testing.T) {
 			t.Errorf("of %s: reserved %v, at once %v", total, st.Reserved, st.AtOnce)
 		}
 	}
-	l := newDoors(t, "2", "1e-6")
+	l := newLedger(t, "2", "1e-6")
 	var refused *ledger.ExhaustedError
 	for range 3 {
 		if err := reserve(l, job); err != nil {
@@ -528,12 +523,7 @@ func TestTotalAtFirstUse(t *testing.T) {
 
 // The outlook says how many jobs like the last follow, and they do.
 func TestOutlook(t *testing.T) {
-	outlook(t, newLedger(t, "2", "1e-6"))
-	outlook(t, newDoors(t, "2", "1e-6"))
-}
-
-func outlook(t *testing.T, l *ledger.Ledger) {
-	t.Helper()
+	l := newLedger(t, "2", "1e-6")
 	job := gaussian(t, 0.5, 1e-6)
 	if o, err := l.Outlook(ctx, "d"); o != nil || err != nil {
 		t.Fatalf("of nothing: %+v, %v", o, err)
