@@ -472,5 +472,5 @@ func (plan *Plan) Expected() time.Duration {
 
 // minimaShare divides the delta of a job for approximate minima perturbation. It is
 // (ε, δ)-DP and nothing else is known of it, so its delta adds to that of other jobs, of
-// which the ledger has a quarter of the budget's; its noise grows with √ln(1/δ) only.
-const minimaShare = 16
+// which the ledger has an eighth of the budget's; its noise grows with √ln(1/δ) only.
+const minimaShare = 64

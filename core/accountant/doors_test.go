@@ -152,6 +152,26 @@ func TestDoorsAfterApproximate(t *testing.T) {
 	if ok, _, _, _ := doorsOf(t, 50, 1e-6, amp).AdmitsTo("", job); !ok {
 		t.Error("a job was refused after an (ε, δ)-DP one, of 50")
 	}
+	// As pawl books them: amp with δ/64 and lt with δ/32 for its stopping. Jobs follow at
+	// little more than without, though neither is a Gaussian of any size.
+	small, lt := dp.Approximate{Epsilon: 0.2, Delta: 1e-6 / 64}, dp.Select{Runs: dp.RandomStopping{Gamma: 0.1, Delta2: 1e-6 / 32}, Event: dp.Pure{Epsilon: 0.05}}
+	jobs := []dp.Event{job, sampledSteps(0.05, 2, 400), job}
+	alone := doorsOf(t, 9, 1e-6, jobs...).Epsilon()
+	for _, c := range []struct {
+		name   string
+		before []dp.Event
+		most   float64
+	}{{"four amp", []dp.Event{small, small, small, small}, alone * 1.22}, {"one lt", []dp.Event{lt}, alone*1.15 + 0.15}} {
+		s := doorsOf(t, c.most, 1e-6, c.before...)
+		for i, next := range jobs {
+			if ok, need, left, err := s.AdmitsTo("", next); !ok || err != nil {
+				t.Errorf("job %d after %s: needs %v, left %v of %v, %v", i, c.name, need, left, c.most, err)
+			}
+			if err := s.AddTo("", next); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	if ok, _, _, _ := doorsOf(t, 50, 1e-6, dp.NonPrivate{}).AdmitsTo("", job); ok {
 		t.Error("admitted beside what has no cost")
 	}
@@ -519,6 +539,7 @@ func TestDoorsAreFastOnLongLedgers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	s.Epsilon() // what waits is priced once
 	start := time.Now()
 	const asks = 100
 	for i := range asks {
