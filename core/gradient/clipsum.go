@@ -33,7 +33,6 @@ type worker struct {
 	seen         []int32   // for each token, 1 + the row of the example that has it
 	one          []float32 // the number 1, a row of ones at a stride of 0
 	normals      *noise.Normals
-	z            [noise.Piece]float64
 }
 
 func (k *worker) init(t *Training, id, size int) {

@@ -317,24 +317,15 @@ func (s *step) next() {
 	s.number++
 }
 
-// perturb turns worker w's pieces of the clipped sum into what leaves: the sum with its
-// noise, in float64 and rounded to the grid as a whole, whether anybody was in the lot or
-// not. Dividing by a public number comes after.
+// perturb turns worker w's pieces of the clipped sum into what leaves, whether anybody was
+// in the lot or not.
 func (s *step) perturb(w int) {
 	size := len(s.total)
 	pieces := (size + noise.Piece - 1) / noise.Piece
-	grid, k := noise.GridOf(s.stdDev), &s.workers[w]
-	std, divisor := s.stdDev, s.divisor
 	for p := w; p < pieces; p += workers {
 		lo, hi := p*noise.Piece, min((p+1)*noise.Piece, size)
-		z := k.z[:hi-lo]
-		k.normals.Fill(z, s.number*uint64(pieces)+uint64(p))
-		a, b, total := s.workers[0].sum[lo:][:len(z)], s.workers[1].sum[lo:][:len(z)], s.total[lo:][:len(z)]
-		for j, v := range z {
-			// The product is rounded by itself: a fused one would have other bits.
-			sum := float64(a[j]+b[j]) + float64(std*v)
-			total[j] = float32(grid.Round(sum)) / divisor
-		}
+		s.workers[w].normals.Perturb(s.total[lo:hi], s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi],
+			s.number*uint64(pieces)+uint64(p), s.stdDev, s.divisor)
 	}
 }
 

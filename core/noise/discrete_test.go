@@ -257,6 +257,8 @@ func TestSumsStopAtTheLimits(t *testing.T) {
 		{1, 2, 3}, {-1, -2, -3}, {math.MaxInt64, 1, math.MaxInt64}, {math.MaxInt64, -1, math.MaxInt64 - 1},
 		{math.MinInt64, -1, math.MinInt64}, {math.MinInt64, math.MinInt64, math.MinInt64},
 		{math.MaxInt64, math.MaxInt64, math.MaxInt64}, {math.MinInt64, math.MaxInt64, -1}, {0, math.MinInt64, math.MinInt64},
+		{-1, 2, 1}, {1, math.MaxInt64, math.MaxInt64}, {math.MaxInt64, math.MinInt64, -1}, {math.MaxInt64, 0, math.MaxInt64},
+		{math.MinInt64, 0, math.MinInt64}, {math.MaxInt64 - 1, 1, math.MaxInt64}, {math.MinInt64 + 1, -1, math.MinInt64},
 	} {
 		if got := saturatingAdd(c.a, c.b); got != c.want {
 			t.Errorf("%d + %d = %d, want %d", c.a, c.b, got, c.want)

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -57,23 +58,39 @@ func newZiggurat() *ziggurat {
 // 8 the sign, the upper 53 bits the position; the tail is drawn by Marsaglia's
 // exact method, so no |x| is out of reach (P(|x| > 8.3) = 1e-16 is still drawn
 // right).
-func Gaussian(src *entropy.Source) float64 { return gaussian(src) }
+func Gaussian(src *entropy.Source) float64 { return draw(src.Uint64(), src) }
 
-func gaussian(src entropy.Words) float64 {
+// draw makes a value of the word u, and of more words where one does not do.
+func draw(u uint64, more entropy.Words) float64 {
 	for {
-		u := src.Uint64()
 		layer := u & (layers - 1)
 		step := u >> 11
 		x := float64(int64(step)) * normal.unit[layer] // the conversion from uint64 would branch
-		if step >= normal.inside[layer] {
-			var ok bool
-			if x, ok = edgeOfLayer(src, layer, x); !ok {
-				continue
-			}
+		ok := step < normal.inside[layer]
+		if !ok {
+			x, ok = edgeOfLayer(more, layer, x)
 		}
-		// The sign bit is moved, not branched on: the branch would be a coin toss.
-		return math.Float64frombits(math.Float64bits(x) ^ u>>8<<63)
+		if ok {
+			// The sign bit is moved, not branched on: the branch would be a coin toss.
+			return math.Float64frombits(math.Float64bits(x) ^ u>>8<<63)
+		}
+		u = more.Uint64()
 	}
+}
+
+// addPlain adds stdDev times draw for consecutive words of 8 bytes each, twice as fast: as far as
+// words do by themselves. It returns how far that is.
+func addPlain(dst []float64, words []byte, stdDev float64) int {
+	for i := range dst {
+		u := binary.LittleEndian.Uint64(words[8*i : 8*i+8])
+		layer, step := u&(layers-1), u>>11
+		if step >= normal.inside[layer] {
+			return i
+		}
+		x := float64(int64(step)) * normal.unit[layer]
+		dst[i] += stdDev * math.Float64frombits(math.Float64bits(x)^u>>8<<63)
+	}
+	return len(dst)
 }
 
 // edgeOfLayer decides the 1.5 % of draws that may lie above the curve: it returns
@@ -97,27 +114,16 @@ func edgeOfLayer(src entropy.Words, layer uint64, x float64) (float64, bool) {
 // a vector into pieces does not change the result. stdDev 0 adds nothing and
 // draws nothing (non-private training; its Event costs +Inf). Negative, NaN or
 // infinite stdDev panics. Absolute rounding error: half a unit in the last place of
-// each sum, which shows what it was: a sum leaves through OnGrid.
+// each sum, which shows what it was: a sum leaves through Perturb.
 func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 	if stdDev == 0 {
 		return
 	}
 	mustScale("standard deviation", stdDev)
-	// Gaussian, unrolled over the words in src's buffer: twice as fast. Whatever
-	// needs more than one word is left unread for Gaussian itself.
 	for len(dst) > 0 {
 		words := src.Buffered()
 		n := min(len(dst), len(words)/8)
-		used := 0
-		for ; used < n; used++ {
-			u := binary.LittleEndian.Uint64(words[8*used : 8*used+8])
-			layer, step := u&(layers-1), u>>11
-			if step >= normal.inside[layer] {
-				break
-			}
-			x := float64(int64(step)) * normal.unit[layer]
-			dst[used] += stdDev * math.Float64frombits(math.Float64bits(x)^u>>8<<63)
-		}
+		used := addPlain(dst[:n], words, stdDev)
 		src.Discard(used)
 		dst = dst[used:]
 		if used < n {
@@ -125,6 +131,46 @@ func AddGaussian(src *entropy.Source, dst []float64, stdDev float64) {
 			dst = dst[1:]
 		}
 	}
+}
+
+// Perturb is how a sum of floats leaves: with noise of N(0, stdDev²) on every element, each
+// rounded as a whole to the grid of that noise. A stdDev outside of [2^-960, 2^960] is an error and
+// leaves dst alone: a product of small numbers may have become 0, and would add nothing
+// at a finite price.
+func Perturb(src *entropy.Source, dst []float64, stdDev float64) error {
+	if err := InRange(stdDev); err != nil {
+		return err
+	}
+	AddGaussian(src, dst, stdDev)
+	OnGrid(dst, stdDev)
+	return nil
+}
+
+// InRange refuses what Perturb does, before anything is opened or charged.
+func InRange(stdDevs ...float64) error {
+	for _, s := range stdDevs {
+		if !(s >= 0x1p-960 && s <= 0x1p960) {
+			return fmt.Errorf("a noise of %g is out of the range of a 64-bit float", s)
+		}
+	}
+	return nil
+}
+
+// PerturbSymmetric is Perturb for a symmetric n×n matrix of which the upper triangle is
+// given: noise of stdDev on the diagonal and of stdDev/√2 off it, which is stdDev in every
+// direction of the Frobenius norm. The lower triangle becomes a copy of the upper one: two draws
+// would average to half the variance.
+func PerturbSymmetric(src *entropy.Source, a []float64, n int, stdDev float64) error {
+	for j := range n {
+		row := a[j*n+j : (j+1)*n]
+		if err := errors.Join(Perturb(src, row[:1], stdDev), Perturb(src, row[1:], stdDev/math.Sqrt2)); err != nil {
+			return err
+		}
+		for l := range j {
+			a[j*n+l] = a[l*n+j]
+		}
+	}
+	return nil
 }
 
 // mustScale panics unless scale is a positive, finite number.

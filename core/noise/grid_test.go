@@ -2,7 +2,11 @@ package noise
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"pawl/core/entropy"
+	"pawl/internal/stattest"
 )
 
 func TestOnGrid(t *testing.T) {
@@ -20,5 +24,40 @@ func TestOnGrid(t *testing.T) {
 	x := []float64{math.Pi}
 	if OnGrid(x, 0); x[0] != math.Pi {
 		t.Errorf("without noise: %g", x[0])
+	}
+}
+
+// Noise whose scale left the range of a float64 is refused, not left out.
+func TestNoiseOutOfRange(t *testing.T) {
+	for _, std := range []float64{0, 1e-310, 1e300, math.Inf(1), math.NaN(), -1} {
+		x := []float64{1}
+		if err := Perturb(entropy.Seeded(20), x, std); err == nil || x[0] != 1 {
+			t.Errorf("scale %g: %v, %v", std, x, err)
+		}
+	}
+}
+
+// Null: what leaves is N(0, s²) about the value, on multiples of a power of two between
+// s/2^13 and s/2^12; a value far beyond the grid stays near itself.
+func TestGaussianNoiseLeavesOnAGrid(t *testing.T) {
+	for _, std := range []float64{1, 0.7, 3e-200, 5e120} {
+		x := slices.Repeat([]float64{std / 3}, 20_000)
+		if err := Perturb(entropy.Seeded(20), x, std); err != nil {
+			t.Fatal(err)
+		}
+		_, e := math.Frexp(std)
+		z := make([]float64, len(x))
+		for i, v := range x {
+			if cells := math.Ldexp(v, 13-e); cells != math.Trunc(cells) {
+				t.Fatalf("scale %g: %g is %g cells", std, v, cells)
+			}
+			z[i] = v/std - 1.0/3
+		}
+		stattest.Accept(t, stattest.Variance("on the grid", z, stattest.Moments{Variance: 1, Kurtosis: 3}))
+		stattest.Accept(t, stattest.Mean("on the grid", z, stattest.Moments{Variance: 1, Kurtosis: 3}))
+	}
+	x := []float64{1e300, -1e300}
+	if err := Perturb(entropy.Seeded(21), x, 1e-280); err != nil || x[0] != 1e300 || x[1] != -1e300 {
+		t.Errorf("%v, %v", x, err)
 	}
 }

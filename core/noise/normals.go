@@ -3,7 +3,6 @@ package noise
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"pawl/compute/kernel"
 	"pawl/core/entropy"
@@ -20,6 +19,7 @@ type Normals struct {
 	keys  *kernel.KeyStream
 	bytes [8 * Piece]byte
 	spare spareWords
+	z     [Piece]float64
 }
 
 // Each piece has a range of blocks of the key stream: one word for each value, then the spare
@@ -51,18 +51,28 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 	bytes := n.bytes[:(8*len(dst)+unit-1)/unit*unit]
 	n.keys.Read(bytes, first)
 	n.spare.begin(first+spareFrom, first+pieceBlocks)
-	for i := range dst {
-		u := binary.LittleEndian.Uint64(bytes[8*i : 8*i+8])
-		layer, step := u&(layers-1), u>>11
-		x := float64(int64(step)) * normal.unit[layer]
-		if step >= normal.inside[layer] {
-			var ok bool
-			if x, ok = edgeOfLayer(&n.spare, layer, x); !ok {
-				dst[i] = gaussian(&n.spare)
-				continue
-			}
+	clear(dst)
+	for at := 0; ; at++ {
+		at += addPlain(dst[at:], bytes[8*at:], 1)
+		if at == len(dst) {
+			return
 		}
-		dst[i] = math.Float64frombits(math.Float64bits(x) ^ u>>8<<63)
+		dst[at] = draw(binary.LittleEndian.Uint64(bytes[8*at:]), &n.spare)
+	}
+}
+
+// Perturb sets dst to what leaves of the sum a+b of float32s, at most Piece of them: with noise
+// of stdDev on each, from a piece, in float64, on the grid of that noise, and over a public
+// divisor. A sum of nothing leaves like any other.
+func (n *Normals) Perturb(dst, a, b []float32, piece uint64, stdDev float64, divisor float32) {
+	z := n.z[:len(dst)]
+	n.Fill(z, piece)
+	grid := GridOf(stdDev)
+	a, b, dst = a[:len(z)], b[:len(z)], dst[:len(z)]
+	for i, v := range z {
+		// The product is rounded by itself: a fused one would have other bits.
+		sum := float64(a[i]+b[i]) + float64(stdDev*v)
+		dst[i] = float32(grid.Round(sum)) / divisor
 	}
 }
 

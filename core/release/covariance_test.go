@@ -20,11 +20,7 @@ func someMoments(multiplier float64) Covariance {
 }
 
 func exactMoments(t fataler, c Covariance, rows *sealed.Rows) []float64 {
-	upper, err := c.sum(background, view(t, rows))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mirror(upper, c.Features)
+	return exactly[*SecondMoments](t)(c.Public(background, rows)).Matrix
 }
 
 func frobenius(a, b []float64) float64 {
@@ -35,6 +31,9 @@ func frobenius(a, b []float64) float64 {
 	return norm
 }
 
+// momentBatch is how many rows sum.Moments puts into one product.
+const momentBatch = 128
+
 // Many more rows than go into one product, some of them long or not finite, against the
 // definition; from cells, from inputs, and about a centre.
 func TestCovarianceMatchesDefinition(t *testing.T) {
@@ -42,7 +41,7 @@ func TestCovarianceMatchesDefinition(t *testing.T) {
 		name   string
 		centre []float64
 		rows   int
-	}{{"no rows", nil, 0}, {"one row", nil, 1}, {"a full block", nil, momentRows}, {"many", nil, 3*momentRows + 7}, {"centred", []float64{0.5, -0.25, 1}, 300}} {
+	}{{"no rows", nil, 0}, {"one row", nil, 1}, {"a full block", nil, momentBatch}, {"many", nil, 3*momentBatch + 7}, {"centred", []float64{0.5, -0.25, 1}, 300}} {
 		t.Run(tt.name, func(t *testing.T) {
 			var cells [][2]float64
 			var inputs [][]float32
@@ -74,11 +73,11 @@ func TestCovarianceMatchesDefinition(t *testing.T) {
 			}
 			c := someMoments(1)
 			c.Centre = tt.centre
-			if got := exactMoments(t, c, rowsOf(1, cells...)); frobenius(got, want) > 1e-9 {
+			if got := exactMoments(t, c, publicRowsOf(cells...)); frobenius(got, want) > 1e-9 {
 				t.Errorf("from cells %v, want %v", got, want)
 			}
 			c.Row = nil
-			if got := exactMoments(t, c, inputRows(1, 3, inputs...)); frobenius(got, want) > 1e-9 {
+			if got := exactMoments(t, c, publicInputs(3, inputs...)); frobenius(got, want) > 1e-9 {
 				t.Errorf("from inputs %v, want %v", got, want)
 			}
 		})
@@ -108,8 +107,8 @@ func TestCovarianceSensitivity(t *testing.T) {
 		if rel == dp.ReplaceOne {
 			before = unit("before")
 		}
-		one := exactMoments(t, c, rowsOf(k, append(append([][2]float64(nil), common...), before...)...))
-		two := exactMoments(t, c, rowsOf(k, append(append([][2]float64(nil), common...), unit("after")...)...))
+		one := exactMoments(t, c, publicRowsOf(append(append([][2]float64(nil), common...), before...)...))
+		two := exactMoments(t, c, publicRowsOf(append(append([][2]float64(nil), common...), unit("after")...)...))
 		bound, err := c.StdDev(rel, k)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +122,7 @@ func TestCovarianceSensitivity(t *testing.T) {
 // The bounds are attained: k equal rows of norm R, and orthogonal ones in their place.
 func TestCovarianceSensitivityIsTight(t *testing.T) {
 	c := Covariance{Scope: dp.WholeScope, NoiseMultiplier: 1, Features: 2, Norm: 2, Row: func(x, cells []float64) { x[int(cells[0])] = 9 }}
-	none, three, other := rowsOf(3), rowsOf(3, [2]float64{}, [2]float64{}, [2]float64{}), rowsOf(3, [2]float64{1}, [2]float64{1}, [2]float64{1})
+	none, three, other := publicRowsOf(), publicRowsOf([2]float64{}, [2]float64{}, [2]float64{}), publicRowsOf([2]float64{1}, [2]float64{1}, [2]float64{1})
 	for rel, pair := range map[dp.Relation][2]*sealed.Rows{dp.AddOrRemoveOne: {none, three}, dp.ReplaceOne: {three, other}} {
 		bound, err := c.StdDev(rel, 3)
 		if err != nil {
@@ -193,7 +192,7 @@ func times(x []float64, f float64) []float64 {
 // What leaves is the exact sum and its noise: with next to no noise, the moments.
 func TestCovarianceAddsNoiseToTheSum(t *testing.T) {
 	c := someMoments(1e-9)
-	rows := rowsOf(1, [2]float64{1, 0.5}, [2]float64{3, -1}, [2]float64{math.NaN(), 1})
+	rows := publicRowsOf([2]float64{1, 0.5}, [2]float64{3, -1}, [2]float64{math.NaN(), 1})
 	got, err := c.Release(background, permitWith(t, source("sum", 0), dp.AddOrRemoveOne, 1, c.Event()), rows)
 	if err != nil || frobenius(got.Matrix, exactMoments(t, c, rows)) > 1e-6 {
 		t.Errorf("got %v, %v", got, err)
@@ -251,5 +250,14 @@ func TestCovarianceNeedsItsCharge(t *testing.T) {
 	c.Row = func(_, cells []float64) { panic(cells[0]) }
 	if got, err := c.Release(background, permitWith(t, source("charge", 6), dp.AddOrRemoveOne, 1, c.Event()), rows); got != nil || err != sealed.ErrFault {
 		t.Errorf("a panic on a row: %v, %v", got, err)
+	}
+}
+
+// Noise whose scale left the range of a float64 is refused, not left out.
+func TestMomentsWithoutNoiseByUnderflow(t *testing.T) {
+	c := someMoments(1e-200)
+	c.Norm = 1e-100
+	if got, err := c.Release(background, permitWith(t, source("range", 1), dp.AddOrRemoveOne, 1, c.Event()), rowsOf(1, [2]float64{})); got != nil || err == nil {
+		t.Errorf("no noise by underflow: %v, %v", got, err)
 	}
 }

@@ -31,6 +31,28 @@ func rowsOf(maxRows int, cells ...[2]float64) *sealed.Rows {
 	return sealed.New("d", s, flat, hash)
 }
 
+// publicRowsOf is rowsOf, and public: what rows add up to is looked at there without noise.
+func publicRowsOf(cells ...[2]float64) *sealed.Rows {
+	rows := rowsOf(1, cells...)
+	s := *rows.Schema()
+	s.Public = true
+	var flat []float64
+	for _, c := range cells {
+		flat = append(flat, c[:]...)
+	}
+	return sealed.New("d", &s, flat, make([]uint64, len(cells)))
+}
+
+// exactly fails the test on an error.
+func exactly[T any](t fataler) func(v T, err error) T {
+	return func(v T, err error) T {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
 type fataler interface{ Fatal(...any) }
 
 // permitFor is a permit whose noise does not matter.

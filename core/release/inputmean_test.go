@@ -27,6 +27,17 @@ func inputRows(maxRows, dim int, inputs ...[]float32) *sealed.Rows {
 	return sealed.NewWithInputs("d", s, cells, hash, in)
 }
 
+// publicInputs is inputRows, and public.
+func publicInputs(dim int, inputs ...[]float32) *sealed.Rows {
+	s := *inputRows(1, dim).Schema()
+	s.Public = true
+	in := sealed.Inputs{Dim: dim, Floats: []float32{}}
+	for _, x := range inputs {
+		in.Floats = append(in.Floats, x...)
+	}
+	return sealed.NewWithInputs("d", &s, make([]float64, len(inputs)), make([]uint64, len(inputs)), in)
+}
+
 // Null: at zero inputs every coordinate is N(0, (kσR)²) and coordinates are
 // uncorrelated; convicts noise that is off, halved, reused, or forgets the relation.
 func TestInputMeanNoise(t *testing.T) {
@@ -46,11 +57,11 @@ func TestInputMeanNoise(t *testing.T) {
 // One row more moves the sum by Norm at most, whatever it holds.
 func TestInputMeanSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := InputMean{Norm: rapid.Float64Range(1e-3, 1e3).Draw(t, "norm")}
+		m := InputMean{Scope: dp.WholeScope, Norm: rapid.Float64Range(1e-3, 1e3).Draw(t, "norm"), ExpectedRows: 1}
 		value := rapid.OneOf(rapid.Float32Range(-1, 1), rapid.Float32(), rapid.Just(float32(math.Inf(1))), rapid.Just(float32(math.NaN())))
 		dim := rapid.IntRange(1, 5).Draw(t, "dim")
 		rows := rapid.SliceOfN(rapid.SliceOfN(value, dim, dim), 1, 1).Draw(t, "row")
-		sums := m.sum(view(t, inputRows(1, dim, rows...)))
+		sums := exactly[[]float64](t)(m.Public(publicInputs(dim, rows...)))
 		norm := 0.0
 		for _, v := range sums {
 			norm = math.Hypot(norm, v)

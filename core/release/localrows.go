@@ -8,6 +8,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+	"pawl/core/sum"
 )
 
 // ErrRelation is wrapped where a release has no guarantee under the neighbouring
@@ -87,7 +89,7 @@ func (l LocalRows) Events() []dp.Event {
 
 func (l LocalRows) validate() error {
 	switch {
-	case l.Features < 1 || l.Rows < 1 || l.Rows > mostCells/l.Features:
+	case l.Features < 1 || l.Rows < 1 || l.Rows > sum.MostCells/l.Features:
 		return fmt.Errorf("release: a table of %d rows of %d features", l.Rows, l.Features)
 	case l.Label != nil && l.Classes < 2:
 		return fmt.Errorf("release: a table with %d classes", l.Classes)
@@ -116,7 +118,10 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 		return nil, fmt.Errorf("release: a table of rows needs 1 row per unit, not %d", permit.MaxRows())
 	}
 	events := l.Events()
-	view, err := open(ctx, permit, rows, l.Scope, events[0], l.NoiseMultiplier)
+	if err := errors.Join(ctx.Err(), positive("noise multiplier", l.NoiseMultiplier)); err != nil {
+		return nil, err
+	}
+	view, err := sealed.Open(rows, permit, l.Scope, events[0])
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +139,7 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 		return nil, err
 	}
 	noisy.StdDev = l.NoiseMultiplier * 2 * l.Norm * (1 + 1e-12)
-	if err := addGaussian(view.Noise().Split("features"), noisy.X, noisy.StdDev); err != nil {
+	if err := noise.Perturb(view.Noise().Split("features"), noisy.X, noisy.StdDev); err != nil {
 		return nil, err
 	}
 	if len(events) > 1 {
@@ -164,9 +169,9 @@ func (l LocalRows) Public(rows *sealed.Rows) (table *NoisyRows, err error) {
 // fill makes the table of the rows of an order; one that does not exist is zeros without
 // a class.
 func (l LocalRows) fill(view *sealed.View, order []int) (*NoisyRows, error) {
-	dim, at := vectors(view, l.Features, l.Row)
-	if dim != l.Features {
-		return nil, fmt.Errorf("release: inputs of %d numbers, want %d", dim, l.Features)
+	dim, at := l.Features, sum.Vectors(view, alone(l.Row))
+	if l.Row == nil && view.InputDim() != dim {
+		return nil, fmt.Errorf("release: inputs of %d numbers, want %d", view.InputDim(), dim)
 	}
 	t := &NoisyRows{Rows: len(order), Features: dim, X: make([]float64, len(order)*dim)}
 	if l.Label != nil {
@@ -176,7 +181,7 @@ func (l LocalRows) fill(view *sealed.View, order []int) (*NoisyRows, error) {
 		class := -1
 		if i < view.Len() {
 			x := t.X[slot*dim : (slot+1)*dim]
-			if at(i, x); !bound(x, l.Norm) {
+			if at(i, x); !sum.Bound(x, l.Norm) {
 				clear(x)
 			}
 			if l.Label != nil {
@@ -206,9 +211,9 @@ func choose(src *entropy.Source, n, size int) []int {
 }
 
 // respond is randomised response on each class; no class gives a uniform one.
-func respond(src *entropy.Source, labels []int, classes int, noise float64) {
+func respond(src *entropy.Source, labels []int, classes int, chance float64) {
 	for i, c := range labels {
-		if src.Bernoulli(noise) || c < 0 {
+		if src.Bernoulli(chance) || c < 0 {
 			labels[i] = int(src.Uint64n(uint64(classes)))
 		}
 	}

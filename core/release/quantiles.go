@@ -10,7 +10,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
+	"pawl/core/sum"
 )
 
 // Quantiles releases histograms of numeric columns on public edges, from which any
@@ -85,10 +85,7 @@ type Distribution struct {
 
 // Event is what Release costs.
 func (q Quantiles) Event() dp.Event {
-	if q.Pure {
-		return dp.DiscreteLaplace{NoiseMultiplier: q.NoiseMultiplier}
-	}
-	return dp.DiscreteGaussian{NoiseMultiplier: q.NoiseMultiplier}
+	return discrete(q.Pure, q.NoiseMultiplier)
 }
 
 func (q Quantiles) validate(columns int) error {
@@ -108,69 +105,71 @@ func (q Quantiles) validate(columns int) error {
 				return errors.New("release: edges must be finite and ascend")
 			}
 		}
-		if bins += len(c.Edges) - 1; bins > mostCells {
-			return fmt.Errorf("release: quantiles on more than %d bins", mostCells)
+		if bins += len(c.Edges) - 1; bins > sum.MostCells {
+			return fmt.Errorf("release: quantiles on more than %d bins", sum.MostCells)
 		}
 	}
 	return nil
 }
 
-// Release returns a distribution for each column.
-func (q Quantiles) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (columns []Distribution, err error) {
-	defer sealed.Contain(&err)
+// cells is the sum: the bins of one column behind those of another.
+func (q Quantiles) cells(rows *sealed.Rows) (sum.Cells, error) {
 	if err := q.validate(len(rows.Schema().Columns)); err != nil {
-		return nil, err
+		return sum.Cells{}, err
 	}
-	view, err := open(ctx, permit, rows, q.Scope, q.Event(), q.NoiseMultiplier)
+	first, size := make([]int, len(q.Columns)), 0
+	for k, c := range q.Columns {
+		first[k] = size
+		size += len(c.Edges) - 1
+	}
+	columns := int64(len(q.Columns))
+	return sum.Cells{Scope: q.Scope, Event: q.Event(), Size: size, L1: columns, L2Squared: columns,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			for k, c := range q.Columns {
+				v := cells[c.Column]
+				if v != v {
+					continue
+				}
+				// The first edge above v closes its bin.
+				j := sort.Search(len(c.Edges), func(j int) bool { return c.Edges[j] > v }) - 1
+				add.Add(first[k]+min(max(j, 0), len(c.Edges)-2), 1)
+			}
+		}}, nil
+}
+
+// Release returns a distribution for each column.
+func (q Quantiles) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) ([]Distribution, error) {
+	c, err := q.cells(rows)
 	if err != nil {
 		return nil, err
 	}
-	p := float64(len(q.Columns))
-	scale := p * q.NoiseMultiplier * stake(permit)
-	add, std := noise.AddDiscreteLaplace, scale*math.Sqrt2
-	if !q.Pure {
-		scale /= math.Sqrt(p)
-		add, std = noise.AddDiscreteGaussian, scale
+	bins, err := c.Release(ctx, permit, rows)
+	if err != nil {
+		return nil, err
 	}
-	noisy := q.count(view)
-	for i := range noisy {
-		noisy[i].StdDev = std
-		if err := add(view.Noise(), noisy[i].Counts, scale); err != nil {
-			return nil, err
-		}
-	}
-	return noisy, nil
+	return q.split(bins, c.StdDev(permit.RowsApart())), nil
 }
 
 // Public returns the exact histograms of a public data set; it fails for every other.
-func (q Quantiles) Public(rows *sealed.Rows) (columns []Distribution, err error) {
-	defer sealed.Contain(&err)
-	if err := q.validate(len(rows.Schema().Columns)); err != nil {
-		return nil, err
-	}
-	view, err := sealed.OpenPublic(rows, q.Scope)
+func (q Quantiles) Public(rows *sealed.Rows) ([]Distribution, error) {
+	c, err := q.cells(rows)
 	if err != nil {
 		return nil, err
 	}
-	return q.count(view), nil
+	bins, err := c.Public(rows)
+	if err != nil {
+		return nil, err
+	}
+	return q.split(bins, 0), nil
 }
 
-func (q Quantiles) count(view *sealed.View) []Distribution {
+// split takes the columns apart.
+func (q Quantiles) split(bins []int64, stdDev float64) []Distribution {
 	columns := make([]Distribution, len(q.Columns))
-	for i, c := range q.Columns {
-		columns[i] = Distribution{Edges: slices.Clone(c.Edges), Counts: make([]int64, len(c.Edges)-1)}
-	}
-	for i := range view.Len() {
-		cells := view.Row(i)
-		for k, c := range q.Columns {
-			v := cells[c.Column]
-			if v != v {
-				continue
-			}
-			// The first edge above v closes its bin.
-			j := sort.Search(len(c.Edges), func(j int) bool { return c.Edges[j] > v }) - 1
-			columns[k].Counts[min(max(j, 0), len(c.Edges)-2)]++
-		}
+	for k, c := range q.Columns {
+		n := len(c.Edges) - 1
+		columns[k] = Distribution{Edges: slices.Clone(c.Edges), Counts: bins[:n:n], StdDev: stdDev}
+		bins = bins[n:]
 	}
 	return columns
 }

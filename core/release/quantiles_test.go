@@ -21,7 +21,7 @@ func someQuantiles(multiplier float64, pure bool) Quantiles {
 // Values on edges, beyond them, infinite and unknown.
 func TestQuantilesCount(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
-	got := someQuantiles(1, true).count(view(t, rowsOf(1, [2]float64{0, -1}, [2]float64{2, -0.5}, [2]float64{4, 0}, [2]float64{-7, 1}, [2]float64{nan, 9}, [2]float64{1.5, -inf}, [2]float64{inf, nan}, [2]float64{nan, 0.2499})))
+	got := exactly[[]Distribution](t)(someQuantiles(1, true).Public(publicRowsOf([2]float64{0, -1}, [2]float64{2, -0.5}, [2]float64{4, 0}, [2]float64{-7, 1}, [2]float64{nan, 9}, [2]float64{1.5, -inf}, [2]float64{inf, nan}, [2]float64{nan, 0.2499})))
 	if want := []int64{2, 1, 2, 2}; !slices.Equal(got[0].Counts, want) {
 		t.Errorf("bins %v, want %v", got[0].Counts, want)
 	}
@@ -77,7 +77,7 @@ func TestQuantilesSensitivity(t *testing.T) {
 			cells = append(cells, [2]float64{value.Draw(t, "a"), value.Draw(t, "b")})
 		}
 		q := someQuantiles(1, true)
-		all, less := q.count(view(t, rowsOf(1, cells...))), q.count(view(t, rowsOf(1, cells[1:]...)))
+		all, less := exactly[[]Distribution](t)(q.Public(publicRowsOf(cells...))), exactly[[]Distribution](t)(q.Public(publicRowsOf(cells[1:]...)))
 		for c := range all {
 			moved := int64(0)
 			for j := range all[c].Counts {

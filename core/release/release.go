@@ -14,11 +14,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
+	"pawl/core/sum"
 )
 
 // Count releases the number of rows in a scope.
@@ -34,13 +34,18 @@ type Count struct {
 func (c Count) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: c.NoiseMultiplier} }
 
 // Release returns the noisy count, which may be negative.
-func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (count int64, err error) {
-	defer sealed.Contain(&err)
-	view, err := open(ctx, permit, rows, c.Scope, c.Event(), c.NoiseMultiplier)
+func (c Count) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (int64, error) {
+	return one(ctx, permit, rows, sum.Cells{Scope: c.Scope, Event: c.Event(), Size: 1, L1: 1,
+		Row: func(_ []float64, _ []float32, add *sum.Tally) { add.Add(0, 1) }})
+}
+
+// one is the only cell of a sum.
+func one(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, c sum.Cells) (int64, error) {
+	noisy, err := c.Release(ctx, permit, rows)
 	if err != nil {
 		return 0, err
 	}
-	return laplace(view.Noise(), int64(view.Len()), c.NoiseMultiplier*stake(permit))
+	return noisy[0], nil
 }
 
 // Majority releases the most frequent level of a column.
@@ -61,39 +66,35 @@ func (m Majority) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: 
 
 // Release returns the index of the level with the largest noisy count; ties go to
 // the lowest index.
-func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (level int, err error) {
-	defer sealed.Contain(&err)
+func (m Majority) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (int, error) {
 	if m.Levels < 2 {
 		return 0, fmt.Errorf("release: majority needs at least 2 levels, got %d", m.Levels)
 	}
-	view, err := open(ctx, permit, rows, m.Scope, m.Event(), m.NoiseMultiplier)
-	if err != nil {
-		return 0, err
-	}
-	counts := make([]int64, m.Levels)
-	for i := range view.Len() {
-		if v := view.Row(i)[m.Column]; v >= 0 && v < float64(m.Levels) {
-			counts[int(v)]++
+	level := func(cells []float64) int {
+		if v := cells[m.Column]; v >= 0 && v < float64(m.Levels) {
+			return int(v)
 		}
+		return -1
 	}
-	scale := m.NoiseMultiplier * stake(permit)
+	counts := sum.Cells{Scope: m.Scope, Event: m.Event(), Size: m.Levels, L1: 1,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) { add.Add(level(cells), 1) }}
 	if m.Levels == 2 {
-		d, err := laplace(view.Noise(), counts[1]-counts[0], scale)
-		if err != nil || d <= 0 {
-			return 0, err
+		counts.Size, counts.Row = 1, func(cells []float64, _ []float32, add *sum.Tally) {
+			if l := level(cells); l >= 0 {
+				add.Add(0, int64(2*l-1))
+			}
 		}
+	}
+	noisy, err := counts.Release(ctx, permit, rows)
+	switch {
+	case err != nil:
+		return 0, err
+	case m.Levels > 2:
+		return slices.Index(noisy, slices.Max(noisy)), nil
+	case noisy[0] > 0:
 		return 1, nil
 	}
-	best := 0
-	for k := range counts {
-		if counts[k], err = laplace(view.Noise(), counts[k], scale); err != nil {
-			return 0, err
-		}
-		if counts[k] > counts[best] {
-			best = k
-		}
-	}
-	return best, nil
+	return 0, nil
 }
 
 // grid is the resolution of released sums: a contribution in [−1, 1] is rounded
@@ -125,55 +126,30 @@ type Mean struct {
 func (m Mean) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.NoiseMultiplier} }
 
 // Release returns the noisy mean, clamped to [−1, 1].
-func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (mean float64, err error) {
-	defer sealed.Contain(&err)
-	if !(m.ExpectedRows > 0) || math.IsInf(m.ExpectedRows, 0) {
-		return 0, fmt.Errorf("release: expected rows must be a finite number > 0, got %g", m.ExpectedRows)
-	}
-	view, err := open(ctx, permit, rows, m.Scope, m.Event(), m.NoiseMultiplier)
-	if err != nil {
+func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (float64, error) {
+	if err := positive("expected rows", m.ExpectedRows); err != nil {
 		return 0, err
 	}
-	sum := int64(0)
-	for i := range view.Len() {
-		sum += quantise(m.Value(view.Row(i)))
-	}
-	noisy, err := laplace(view.Noise(), sum, m.NoiseMultiplier*stake(permit)*grid)
+	noisy, err := one(ctx, permit, rows, sum.Cells{Scope: m.Scope, Event: m.Event(), Size: 1, L1: grid,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) { add.Add(0, quantise(m.Value(cells))) }})
 	if err != nil {
 		return 0, err
 	}
 	return min(max(float64(noisy)/grid/m.ExpectedRows, -1), 1), nil
 }
 
-func open(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, scope dp.Scope, event dp.Event, multiplier float64) (*sealed.View, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// positive refuses what is not a finite number above 0.
+func positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("release: %s must be a finite number > 0, got %g", name, x)
 	}
-	if !(multiplier > 0) || math.IsInf(multiplier, 0) {
-		return nil, fmt.Errorf("release: noise multiplier must be a finite number > 0, got %g", multiplier)
-	}
-	return sealed.Open(rows, permit, scope, event)
+	return nil
 }
 
-// stake is k, enlarged by what rounding may take from a product of a few float64s.
-func stake(permit *sealed.Permit) float64 { return float64(permit.RowsApart()) * (1 + 1e-12) }
-
-func laplace(src *entropy.Source, value int64, scale float64) (int64, error) {
-	z, err := noise.DiscreteLaplace(src, scale)
-	if err != nil {
-		return 0, err
+// discrete is the event of integers with noise, pure or not.
+func discrete(pure bool, multiplier float64) dp.Event {
+	if pure {
+		return dp.DiscreteLaplace{NoiseMultiplier: multiplier}
 	}
-	return saturate(value, z), nil
-}
-
-// saturate adds without wrapping around: an overflow would move a value by 2^64.
-func saturate(a, b int64) int64 {
-	s := a + b
-	if a > 0 && b > 0 && s < 0 {
-		return math.MaxInt64
-	}
-	if a < 0 && b < 0 && s >= 0 {
-		return math.MinInt64
-	}
-	return s
+	return dp.DiscreteGaussian{NoiseMultiplier: multiplier}
 }

@@ -274,18 +274,6 @@ func TestReleasesTakeTheirEvents(t *testing.T) {
 	}
 }
 
-func TestSaturate(t *testing.T) {
-	const most, least = math.MaxInt64, math.MinInt64
-	for _, tt := range []struct{ a, b, want int64 }{
-		{1, 2, 3}, {-1, 2, 1}, {most, 1, most}, {1, most, most}, {most, most, most}, {least, -1, least}, {least, least, least},
-		{most, least, -1}, {least, most, -1}, {most, 0, most}, {least, 0, least}, {most - 1, 1, most}, {least + 1, -1, least},
-	} {
-		if got := saturate(tt.a, tt.b); got != tt.want {
-			t.Errorf("saturate(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 func TestQuantise(t *testing.T) {
 	for _, tt := range []struct {
 		x    float64

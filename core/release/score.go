@@ -6,9 +6,8 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
+	"pawl/core/sum"
 )
 
 // Accuracy releases how often predictions are right on a scope that chose
@@ -53,15 +52,11 @@ type AccuracyScore struct {
 
 // Event is what Release costs.
 func (a Accuracy) Event() dp.Event {
-	if a.Pure {
-		return dp.DiscreteLaplace{NoiseMultiplier: a.NoiseMultiplier}
-	}
-	return dp.DiscreteGaussian{NoiseMultiplier: a.NoiseMultiplier}
+	return discrete(a.Pure, a.NoiseMultiplier)
 }
 
 // Release returns the noisy score.
-func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (score AccuracyScore, err error) {
-	defer sealed.Contain(&err)
+func (a Accuracy) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (AccuracyScore, error) {
 	counts, std, err := a.counts(ctx, permit, rows)
 	if err != nil {
 		return AccuracyScore{}, err
@@ -100,59 +95,38 @@ func (a Accuracy) counts(ctx context.Context, permit *sealed.Permit, rows *seale
 	if a.Levels < 2 || a.Predict == nil && a.PredictInput == nil {
 		return nil, 0, fmt.Errorf("release: accuracy needs a prediction and at least 2 classes")
 	}
-	view, err := open(ctx, permit, rows, a.Scope, a.Event(), a.NoiseMultiplier)
+	c := sum.Cells{Scope: a.Scope, Event: a.Event(), Size: 2 + a.Levels, L1: 2, L2Squared: 2, Inputs: a.PredictInput != nil,
+		Row: func(cells []float64, input []float32, add *sum.Tally) {
+			truth := cells[a.Column]
+			if !(truth >= 0 && truth < float64(a.Levels)) {
+				return
+			}
+			var predicted int
+			if a.PredictInput != nil {
+				predicted = a.PredictInput(input)
+			} else {
+				predicted = a.Predict(cells)
+			}
+			if predicted == int(truth) {
+				add.Add(0, 1)
+			} else {
+				add.Add(1, 1)
+			}
+			add.Add(2+int(truth), 1)
+		}}
+	noisy, err := c.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, 0, err
 	}
-	predict := func(i int) int { return a.Predict(view.Row(i)) }
-	if a.PredictInput != nil {
-		input := make([]float32, view.InputDim())
-		predict = func(i int) int {
-			view.Input(i, input)
-			return a.PredictInput(input)
-		}
-	}
-	exact := make([]int64, 2+a.Levels)
-	for i := range view.Len() {
-		truth := view.Row(i)[a.Column]
-		if !(truth >= 0 && truth < float64(a.Levels)) {
-			continue
-		}
-		if predict(i) == int(truth) {
-			exact[0]++
-		} else {
-			exact[1]++
-		}
-		exact[2+int(truth)]++
-	}
-	k := stake(permit)
-	if a.Pure {
-		scale := 2 * k * a.NoiseMultiplier
-		noisy := make([]float64, len(exact))
-		for i, c := range exact {
-			z, err := laplace(view.Noise(), c, scale)
-			if err != nil {
-				return nil, 0, err
-			}
-			noisy[i] = float64(z)
-		}
-		return noisy, scale * math.Sqrt2, nil
-	}
-	std := a.NoiseMultiplier * math.Sqrt2 * k
-	noisy, err := gaussian(view.Noise(), exact, std)
-	return noisy, std, err
+	return reals(noisy), c.StdDev(permit.RowsApart()), nil
 }
 
-func gaussian(src *entropy.Source, exact []int64, std float64) ([]float64, error) {
-	noisy := make([]float64, len(exact))
-	for i, c := range exact {
-		z, err := noise.DiscreteGaussian(src, std)
-		if err != nil {
-			return nil, err
-		}
-		noisy[i] = float64(saturate(c, z))
+func reals(sums []int64) []float64 {
+	out := make([]float64, len(sums))
+	for i, v := range sums {
+		out[i] = float64(v)
 	}
-	return noisy, nil
+	return out
 }
 
 // AbsoluteError releases the mean absolute error of predictions on a scope, and
@@ -193,53 +167,38 @@ func (a AbsoluteError) Events() []dp.Event {
 }
 
 // Release returns the noisy errors.
-func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (score ErrorScore, err error) {
-	defer sealed.Contain(&err)
+func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (ErrorScore, error) {
 	if a.Truth == nil || a.Predict == nil {
 		return ErrorScore{}, fmt.Errorf("release: absolute error needs a truth and a prediction")
 	}
 	events := a.Events()
-	view, err := open(ctx, permit, rows, a.Scope, events[0], a.MeanNoiseMultiplier)
-	if err != nil {
-		return ErrorScore{}, err
-	}
-	k := stake(permit)
-	first := make([]int64, 2)
-	for i := range view.Len() {
-		if y := a.Truth(view.Row(i)); y == y {
-			first[0] += quantise(y)
-			first[1] += grid
-		}
-	}
-	noisy, err := gaussian(view.Noise(), first, a.MeanNoiseMultiplier*math.Sqrt2*k*grid)
+	noisy, err := sum.Cells{Scope: a.Scope, Event: events[0], Size: 2, L2Squared: 2 * grid * grid,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			if y := a.Truth(cells); y == y {
+				add.Add(0, quantise(y))
+				add.Add(1, grid)
+			}
+		}}.Release(ctx, permit, rows)
 	if err != nil {
 		return ErrorScore{}, err
 	}
 	mean := 0.5
 	if noisy[1] > 0 {
-		mean = min(max(noisy[0]/noisy[1], 0), 1)
+		mean = min(max(float64(noisy[0])/float64(noisy[1]), 0), 1)
 	}
-	view, err = open(ctx, permit, rows, a.Scope, events[1], a.NoiseMultiplier)
-	if err != nil {
+	c := sum.Cells{Scope: a.Scope, Event: events[1], Size: 3, L2Squared: 3 * grid * grid,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			if y := a.Truth(cells); y == y {
+				add.Add(0, quantise(absoluteError(a.Predict(cells), y)))
+				add.Add(1, quantise(math.Abs(mean-y)))
+				add.Add(2, grid)
+			}
+		}}
+	if noisy, err = c.Release(ctx, permit, rows); err != nil {
 		return ErrorScore{}, err
 	}
-	second := make([]int64, 3)
-	for i := range view.Len() {
-		cells := view.Row(i)
-		y := a.Truth(cells)
-		if y != y {
-			continue
-		}
-		second[0] += quantise(absoluteError(a.Predict(cells), y))
-		second[1] += quantise(math.Abs(mean - y))
-		second[2] += grid
-	}
-	std := a.NoiseMultiplier * math.Sqrt(3) * k
-	noisy, err = gaussian(view.Noise(), second, std*grid)
-	if err != nil {
-		return ErrorScore{}, err
-	}
-	return readErrors(noisy[0]/grid, noisy[1]/grid, noisy[2]/grid, std, float64(permit.MaxRows())), nil
+	n := reals(noisy)
+	return readErrors(n[0]/grid, n[1]/grid, n[2]/grid, c.StdDev(permit.RowsApart())/grid, float64(permit.MaxRows())), nil
 }
 
 // readErrors makes a score of the noisy sums of errors of the model and of the mean, and

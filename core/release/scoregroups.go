@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
+	"pawl/core/sum"
 )
 
 // GroupScores releases how good predictions are in each of several groups of a scope.
@@ -72,10 +73,7 @@ type GroupScore struct {
 
 // Event is what Release costs.
 func (g GroupScores) Event() dp.Event {
-	if g.Pure {
-		return dp.DiscreteLaplace{NoiseMultiplier: g.NoiseMultiplier}
-	}
-	return dp.DiscreteGaussian{NoiseMultiplier: g.NoiseMultiplier}
+	return discrete(g.Pure, g.NoiseMultiplier)
 }
 
 // stdDev is the standard deviation in rows of the noise on each sum. That of the
@@ -103,14 +101,12 @@ func (g GroupScores) Fewest(apart int) float64 {
 }
 
 // Release returns the score of every group, that of unknown ones last.
-func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (scores []GroupScore, err error) {
-	defer sealed.Contain(&err)
+func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) ([]GroupScore, error) {
 	sums, err := g.sums(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}
 	unit, std := float64(g.unit()), g.stdDev(float64(permit.RowsApart()))
-	// Not the named result: a fault would hand out what is there of it.
 	out := make([]GroupScore, len(sums)/2)
 	for i := range out {
 		loss, gain := sums[2*i]/unit, sums[2*i+1]/unit
@@ -144,37 +140,20 @@ func (g GroupScores) sums(ctx context.Context, permit *sealed.Permit, rows *seal
 	if g.Groups < 1 || g.Group == nil || g.Loss == nil {
 		return nil, fmt.Errorf("release: scores by group need groups and a loss")
 	}
-	view, err := open(ctx, permit, rows, g.Scope, g.Event(), g.NoiseMultiplier)
-	if err != nil {
-		return nil, err
-	}
 	unit := g.unit()
-	exact := make([]int64, 2*(g.Groups+1))
-	for i := range view.Len() {
-		cells := view.Row(i)
-		loss := g.Loss(cells)
-		if loss != loss {
-			continue
-		}
-		at := g.Group(cells)
-		if at < 0 || at >= g.Groups {
-			at = g.Groups
-		}
-		q := int64(math.Round(min(max(loss, 0), 1) * float64(unit)))
-		exact[2*at] += q
-		exact[2*at+1] += unit - q
-	}
-	scale := g.NoiseMultiplier * stake(permit) * float64(unit)
-	if !g.Pure {
-		return gaussian(view.Noise(), exact, scale)
-	}
-	noisy := make([]float64, len(exact))
-	for i, c := range exact {
-		z, err := laplace(view.Noise(), c, scale)
-		if err != nil {
-			return nil, err
-		}
-		noisy[i] = float64(z)
-	}
-	return noisy, nil
+	noisy, err := sum.Cells{Scope: g.Scope, Event: g.Event(), Size: 2 * (g.Groups + 1), L1: unit, L2Squared: unit * unit,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			loss := g.Loss(cells)
+			if loss != loss {
+				return
+			}
+			at := g.Group(cells)
+			if at < 0 || at >= g.Groups {
+				at = g.Groups
+			}
+			q := int64(math.Round(min(max(loss, 0), 1) * float64(unit)))
+			add.Add(2*at, q)
+			add.Add(2*at+1, unit-q)
+		}}.Release(ctx, permit, rows)
+	return reals(noisy), err
 }

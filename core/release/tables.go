@@ -7,11 +7,8 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
+	"pawl/core/sum"
 )
-
-// mostCells bounds what one release of tables may hold: 2³⁴ bytes would be a mistake.
-const mostCells = 1 << 26
 
 // Tables releases contingency tables of pairs of columns, all with one event.
 //
@@ -54,70 +51,69 @@ func (t Tables) validate() error {
 				return fmt.Errorf("release: a table names column %d of %d, or one without levels", c, len(t.Levels))
 			}
 		}
-		if cells += t.Levels[p[0]] * t.Levels[p[1]]; cells > mostCells {
-			return fmt.Errorf("release: tables of more than %d cells", mostCells)
+		if cells += t.Levels[p[0]] * t.Levels[p[1]]; cells > sum.MostCells {
+			return fmt.Errorf("release: tables of more than %d cells", sum.MostCells)
 		}
 	}
 	return nil
 }
 
+// cells is the sum: tables one behind the other, in one row's of which the cells ascend.
+func (t Tables) cells() (sum.Cells, error) {
+	if err := t.validate(); err != nil {
+		return sum.Cells{}, err
+	}
+	first, size := make([]int, len(t.Pairs)), 0
+	for k, p := range t.Pairs {
+		first[k] = size
+		size += t.Levels[p[0]] * t.Levels[p[1]]
+	}
+	codes := make([]uint16, len(t.Levels))
+	return sum.Cells{Scope: t.Scope, Event: t.Event(), Size: size, L2Squared: int64(len(t.Pairs)),
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			// A code that the function does not set must not be that of the row before: one
+			// row would then move the counts of another.
+			for c := range codes {
+				codes[c] = math.MaxUint16
+			}
+			t.Codes(codes, cells)
+			for k, p := range t.Pairs {
+				a, b := int(codes[p[0]]), int(codes[p[1]])
+				if a < t.Levels[p[0]] && b < t.Levels[p[1]] {
+					add.Add(first[k]+a*t.Levels[p[1]]+b, 1)
+				}
+			}
+		}}, nil
+}
+
 // Release returns the noisy tables in the order of Pairs, row-major. Cells may be
 // negative.
-func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (tables [][]int64, err error) {
-	defer sealed.Contain(&err)
-	if err := t.validate(); err != nil {
-		return nil, err
-	}
-	view, err := open(ctx, permit, rows, t.Scope, t.Event(), t.NoiseMultiplier)
+func (t Tables) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) ([][]int64, error) {
+	c, err := t.cells()
 	if err != nil {
 		return nil, err
 	}
-	// Not the named result: a fault in the noise would hand it out as it is.
-	noisy := t.count(view)
-	std := t.StdDev(1) * stake(permit)
-	for _, table := range noisy {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := noise.AddDiscreteGaussian(view.Noise(), table, std); err != nil {
-			return nil, err
-		}
-	}
-	return noisy, nil
+	return t.split(c.Release(ctx, permit, rows))
 }
 
 // Public returns the exact tables of a public data set; it fails for every other.
-func (t Tables) Public(rows *sealed.Rows) (tables [][]int64, err error) {
-	defer sealed.Contain(&err)
-	if err := t.validate(); err != nil {
-		return nil, err
-	}
-	view, err := sealed.OpenPublic(rows, t.Scope)
+func (t Tables) Public(rows *sealed.Rows) ([][]int64, error) {
+	c, err := t.cells()
 	if err != nil {
 		return nil, err
 	}
-	return t.count(view), nil
+	return t.split(c.Public(rows))
 }
 
-func (t Tables) count(view *sealed.View) [][]int64 {
+// split takes the tables apart.
+func (t Tables) split(all []int64, err error) ([][]int64, error) {
+	if err != nil {
+		return nil, err
+	}
 	tables := make([][]int64, len(t.Pairs))
-	for i, p := range t.Pairs {
-		tables[i] = make([]int64, t.Levels[p[0]]*t.Levels[p[1]])
+	for k, p := range t.Pairs {
+		size := t.Levels[p[0]] * t.Levels[p[1]]
+		tables[k], all = all[:size:size], all[size:]
 	}
-	codes := make([]uint16, len(t.Levels))
-	for i := range view.Len() {
-		// A code that the function does not set must not be that of the row before: one
-		// row would then move the counts of another.
-		for c := range codes {
-			codes[c] = math.MaxUint16
-		}
-		t.Codes(codes, view.Row(i))
-		for k, p := range t.Pairs {
-			a, b := int(codes[p[0]]), int(codes[p[1]])
-			if a < t.Levels[p[0]] && b < t.Levels[p[1]] {
-				tables[k][a*t.Levels[p[1]]+b]++
-			}
-		}
-	}
-	return tables
+	return tables, nil
 }

@@ -33,7 +33,8 @@ func (s Specification) Slug() string { return slug(s.Name) }
 type Check struct {
 	// What is tested, in words.
 	What string `json:"test"`
-	// Statistic is what was seen and Expected what it is for an honest mechanism.
+	// Statistic is what was seen and Expected what it is for an honest mechanism. What is
+	// not a finite number convicts, and is written as the largest one.
 	Statistic float64 `json:"statistic"`
 	Expected  float64 `json:"expected"`
 	Count     int     `json:"observations"`
@@ -93,6 +94,10 @@ func Settle(checks []Check, alpha float64) ([]Check, bool) {
 	for i := range checks {
 		c := &checks[i]
 		c.Limit = alpha / float64(len(checks))
+		if math.IsNaN(c.Statistic) || math.IsInf(c.Statistic, 0) {
+			// A score that is not a number was never one of an honest mechanism, and JSON has none.
+			c.Statistic, c.PValue = math.MaxFloat64, 0
+		}
 		c.Convicted = !(c.PValue >= c.Limit) // NaN convicts
 		convicted = convicted || c.Convicted
 	}

@@ -14,6 +14,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
+	"pawl/core/sum"
 )
 
 // specRows is the bound on a unit's rows in specifications of releases.
@@ -59,7 +60,7 @@ const (
 func releaseSpecs() []Specification {
 	var out []Specification
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
-		out = append(out, countSpec(relation), meanSpec(relation), accuracySpec(relation), absoluteErrorSpec(relation), groupsSpec(relation), groupsPureSpec(relation),
+		out = append(out, cellsSpec(relation), countSpec(relation), meanSpec(relation), accuracySpec(relation), absoluteErrorSpec(relation), groupsSpec(relation), groupsPureSpec(relation),
 			tablesSpec(relation), classSumsSpec(relation), covarianceSpec(relation), inputMeanSpec(relation), quantilesSpec(relation, false), quantilesSpec(relation, true), majoritySpec(relation))
 	}
 	return append(out, accuracyPureSpec(), localRowsSpec(), scopesSpec())
@@ -77,6 +78,32 @@ func countSpec(relation dp.Relation) Specification {
 		}, func(float64) []Check {
 			return []Check{laplaceCheck(scaled, z), ReuseCheck("releases do not share noise", [][]float64{normalScores(z)})}
 		})
+}
+
+// Rows try to add more than they may: twice to one cell, far too much to the next, and to the
+// last what is beyond the bound with all before.
+func cellsSpec(relation dp.Relation) Specification {
+	const sigma, unit = 0.25, 100
+	c := sum.Cells{Scope: dp.WholeScope, Event: dp.DiscreteLaplace{NoiseMultiplier: sigma}, Size: 4, L1: 3 * unit,
+		Row: func(_ []float64, _ []float32, add *sum.Tally) {
+			add.Add(0, unit)
+			add.Add(0, unit)
+			add.Add(1, 100*unit)
+			add.Add(2, 2*unit)
+			add.Add(3, 2*unit)
+		}}
+	var z []float64
+	return releaseSpec("cells, bound", "sum.Cells.Release", relation, 1000, func() []dp.Event { z = nil; return []dp.Event{c.Event} }, nil,
+		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
+			v, err := c.Release(ctx, permit, rows)
+			if err != nil {
+				return err
+			}
+			for cell, adds := range []float64{1, 0, 2, 0} {
+				z = append(z, (float64(v[cell])-adds*unit*specRows)/(3*unit*sigma*apart))
+			}
+			return nil
+		}, func(float64) []Check { return []Check{laplaceCheck(scaled, z)} })
 }
 
 func meanSpec(relation dp.Relation) Specification {

@@ -1,0 +1,185 @@
+// Package sum is how sums over rows leave: it opens a scope against a booked event, bounds
+// what a row adds, adds up, and adds the event's noise on a public grid. A mechanism
+// says what a row adds and how long that may be; it sees neither how many rows there are
+// nor a sum before its noise.
+//
+//   - Cells adds up integers: counts, tables, histograms, scores. Bound and sum are exact,
+//     and so is the noise, which is discrete.
+//   - Moments adds up vectors of reals, their squares and their products, by group.
+//
+// The noise follows from the event that the ledger booked and from the bound that is
+// enforced on every row, so neither can be stated twice. Where neighbours differ in up to k
+// rows (Permit.RowsApart: rows per unit, twice that under ReplaceOne), the sensitivity is k
+// times the bound on one row.
+package sum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+)
+
+// rounding is the factor by which deviations are enlarged: what rounding may take from a
+// product of a few float64s.
+const rounding = 1 + 1e-12
+
+// MostCells bounds what one sum may hold: 2³⁴ bytes would be a mistake.
+const MostCells = 1 << 26
+
+// Cells is a sum of integer vectors, one from each row.
+type Cells struct {
+	Scope dp.Scope
+	// Event is what a release costs and says which noise every cell carries:
+	// DiscreteLaplace of scale NoiseMultiplier·k·L1, or DiscreteGaussian of standard deviation
+	// NoiseMultiplier·k·√L2Squared.
+	Event dp.Event
+	// Size is the number of cells.
+	Size int
+	// L1 bounds the sum of absolute values of what a row adds, L2Squared its sum of
+	// squares. Only the one that the event's noise goes by is used. What goes beyond is not
+	// added.
+	L1, L2Squared int64
+	// Inputs asks for the dense inputs of rows; else Row is given nil.
+	Inputs bool
+	// Row adds what a row contributes.
+	Row func(cells []float64, input []float32, add *Tally)
+}
+
+// Tally takes what one row adds and holds it to the bound.
+type Tally struct {
+	sums []int64
+	left int64 // of the row's L1 or L2Squared
+	next int   // the first cell that the row may still add to
+	l2   bool
+}
+
+// largest is the largest number that a row may add to a cell: its square fits an int64.
+const largest = 1 << 31
+
+// Add adds n to a cell, for the row under way. The cells of a row must ascend, so that no two
+// numbers meet in one, whose squares would say too little. Whatever is out of order, beyond
+// the cells or beyond the bound is left out.
+func (t *Tally) Add(cell int, n int64) {
+	cost := max(n, -n)
+	if uint64(cost) > largest { // −2⁶³ has no absolute value
+		return
+	}
+	if t.l2 {
+		cost *= cost
+	}
+	if cell < t.next || cell >= len(t.sums) || cost > t.left {
+		return
+	}
+	t.next, t.left = cell+1, t.left-cost
+	t.sums[cell] += n
+}
+
+// law is the noise of the event: its scale for neighbours apart rows apart, its standard
+// deviation, and how it is added.
+func (c Cells) law(apart int) (scale, stdDev float64, add func(sums []int64, view *sealed.View) error, err error) {
+	k := float64(apart) * rounding
+	switch e := c.Event.(type) {
+	case dp.DiscreteLaplace:
+		scale = e.NoiseMultiplier * float64(c.L1) * k
+		stdDev = scale * math.Sqrt2
+		add = func(sums []int64, view *sealed.View) error {
+			return noise.AddDiscreteLaplace(view.Noise(), sums, scale)
+		}
+	case dp.DiscreteGaussian:
+		scale = e.NoiseMultiplier * math.Sqrt(float64(c.L2Squared)) * k
+		stdDev = scale
+		add = func(sums []int64, view *sealed.View) error {
+			return noise.AddDiscreteGaussian(view.Noise(), sums, scale)
+		}
+	default:
+		return 0, 0, nil, fmt.Errorf("sum: cells cannot carry the noise of %T", c.Event)
+	}
+	if !(scale > 0) || math.IsInf(scale, 0) {
+		return 0, 0, nil, fmt.Errorf("noise multiplier must be a finite number > 0 and every row have a bound, got a noise of %g", scale)
+	}
+	return scale, stdDev, add, nil
+}
+
+// StdDev is the standard deviation of the noise in a cell, where neighbours differ in at most
+// apart rows; for Laplace noise a little above it. It is NaN for a Cells without a law.
+func (c Cells) StdDev(apart int) float64 {
+	_, stdDev, _, err := c.law(apart)
+	if err != nil {
+		return math.NaN()
+	}
+	return stdDev
+}
+
+// Release returns the noisy sums. permit must hold Event on Scope, unused. Cells may be
+// negative; one beyond an int64 stops at its limits.
+//
+// Errors: no permit, parameters without meaning, before any row is read; ctx.Err() when
+// interrupted and sealed.ErrFault where Row panics, with the charge kept.
+func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (sums []int64, err error) {
+	defer sealed.Contain(&err)
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
+	}
+	_, _, add, err := c.law(permit.RowsApart())
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.check(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	view, err := sealed.Open(rows, permit, c.Scope, c.Event)
+	if err != nil {
+		return nil, err
+	}
+	// Not the named result: a fault in the noise would hand it out as it is.
+	noisy := c.add(view)
+	if err := errors.Join(ctx.Err(), add(noisy, view)); err != nil {
+		return nil, err
+	}
+	return noisy, nil
+}
+
+// Public returns the exact sums of a public data set; it fails for every other.
+func (c Cells) Public(rows *sealed.Rows) (sums []int64, err error) {
+	defer sealed.Contain(&err)
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	view, err := sealed.OpenPublic(rows, c.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return c.add(view), nil
+}
+
+func (c Cells) check() error {
+	if c.Size < 1 || c.Size > MostCells || c.Row == nil {
+		return fmt.Errorf("sum: %d cells, or no rule what a row adds", c.Size)
+	}
+	return nil
+}
+
+func (c Cells) add(view *sealed.View) []int64 {
+	tally := Tally{sums: make([]int64, c.Size)}
+	bound := c.L1
+	if _, tally.l2 = c.Event.(dp.DiscreteGaussian); tally.l2 {
+		bound = c.L2Squared
+	}
+	var input []float32
+	if c.Inputs {
+		input = make([]float32, view.InputDim())
+	}
+	for i := range view.Len() {
+		if c.Inputs {
+			view.Input(i, input)
+		}
+		tally.next, tally.left = 0, bound
+		c.Row(view.Row(i), input, &tally)
+	}
+	return tally.sums
+}
