@@ -14,12 +14,16 @@ func convolve(t *testing.T, o *operation, in []array) array {
 	if p := o.ints["pads"]; p != nil {
 		pads = p
 	}
+	down, across := 1, 1
+	if d := o.ints["dilations"]; d != nil {
+		down, across = d[0], d[1]
+	}
 	n, channels, h, wide := x.dims[0], x.dims[1], x.dims[2], x.dims[3]
 	filters, each, kh, kw := w.dims[0], w.dims[1], w.dims[2], w.dims[3]
 	if each*groups != channels || filters%groups != 0 {
 		t.Fatalf("%v filtered by %v in %d groups", x.dims, w.dims, groups)
 	}
-	oh, ow := (h+pads[0]+pads[2]-kh)/stride+1, (wide+pads[1]+pads[3]-kw)/stride+1
+	oh, ow := (h+pads[0]+pads[2]-(kh-1)*down-1)/stride+1, (wide+pads[1]+pads[3]-(kw-1)*across-1)/stride+1
 	out := array{dims: []int{n, filters, oh, ow}, v: make([]float64, n*filters*oh*ow)}
 	for e := range n {
 		for f := range filters {
@@ -35,12 +39,12 @@ func convolve(t *testing.T, o *operation, in []array) array {
 					for q := range kw {
 						weight := w.v[((f*each+c)*kh+r)*kw+q]
 						for i := range oh {
-							y := i*stride + r - pads[0]
+							y := i*stride + r*down - pads[0]
 							if y < 0 || y >= h {
 								continue
 							}
 							for j := range ow {
-								if k := j*stride + q - pads[1]; k >= 0 && k < wide {
+								if k := j*stride + q*across - pads[1]; k >= 0 && k < wide {
 									to[i*ow+j] += weight * plane[y*wide+k]
 								}
 							}

@@ -12,6 +12,9 @@ type ConvShape struct {
 	KernelHeight, KernelWidth int // at least 1
 	Filters                   int // channels of the output, at least 1
 	Stride                    int // in both directions, at least 1
+	// DilationHeight and DilationWidth are how many pixels lie from one row or column of
+	// the kernel to the next; 0 stands for 1, where they are neighbours.
+	DilationHeight, DilationWidth int
 	// Groups cuts channels and filters into as many equal parts, each mapped on its
 	// own; it must divide both. 1 is the ordinary convolution.
 	Groups int
@@ -22,9 +25,10 @@ type ConvShape struct {
 
 // Conv is a two-dimensional convolution (as in all networks, a correlation):
 //
-//	out[y,x,f] = Σ in[y·stride+i−top, x·stride+j−left, c] · weight[i,j,c,f]
+//	out[y,x,f] = Σ in[y·stride+i·dh−top, x·stride+j·dw−left, c] · weight[i,j,c,f]
 //
-// over kernel rows i, columns j and channels c, with zeros outside the image.
+// over kernel rows i, columns j and channels c, with dilations dh and dw, and zeros
+// outside the image.
 // With patches A (Positions × PatchSize, the window of each output place) it is
 // the product out = A·weight, and the gradients are Aᵀ·dOut and dOut·weightᵀ
 // scattered back. Patches are made a few at a time on the way into the product.
@@ -34,6 +38,7 @@ type ConvShape struct {
 type Conv struct {
 	s                   ConvShape
 	outHeight, outWidth int
+	down, across        int // dilations
 	top, left           int
 	channels, filters   int // of one group
 	// padded is the image with the zeros around it that the kernel sees.
@@ -57,20 +62,27 @@ func NewConv(s ConvShape) (*Conv, error) {
 	if s.Channels%s.Groups != 0 || s.Filters%s.Groups != 0 {
 		return nil, fmt.Errorf("convolution: %d groups of %d channels and %d filters", s.Groups, s.Channels, s.Filters)
 	}
-	c := &Conv{s: s, channels: s.Channels / s.Groups, filters: s.Filters / s.Groups}
-	if s.Same {
-		c.outHeight, c.top = same(s.Height, s.KernelHeight, s.Stride)
-		c.outWidth, c.left = same(s.Width, s.KernelWidth, s.Stride)
-	} else if s.KernelHeight > s.Height || s.KernelWidth > s.Width {
-		return nil, fmt.Errorf("convolution: kernel of %d×%d in an image of %d×%d", s.KernelHeight, s.KernelWidth, s.Height, s.Width)
-	} else {
-		c.outHeight = (s.Height-s.KernelHeight)/s.Stride + 1
-		c.outWidth = (s.Width-s.KernelWidth)/s.Stride + 1
+	c := &Conv{s: s, channels: s.Channels / s.Groups, filters: s.Filters / s.Groups, down: max(s.DilationHeight, 1), across: max(s.DilationWidth, 1)}
+	height, width := extent(s.KernelHeight, c.down), extent(s.KernelWidth, c.across)
+	switch {
+	case s.DilationHeight < 0 || s.DilationWidth < 0 || height > math.MaxInt32 || width > math.MaxInt32:
+		return nil, fmt.Errorf("convolution: dilations are %d and %d", s.DilationHeight, s.DilationWidth)
+	case s.Same:
+		c.outHeight, c.top = same(s.Height, height, s.Stride)
+		c.outWidth, c.left = same(s.Width, width, s.Stride)
+	case height > s.Height || width > s.Width:
+		return nil, fmt.Errorf("convolution: kernel of %d×%d in an image of %d×%d", height, width, s.Height, s.Width)
+	default:
+		c.outHeight = (s.Height-height)/s.Stride + 1
+		c.outWidth = (s.Width-width)/s.Stride + 1
 	}
-	c.paddedHeight = max(c.top+s.Height, (c.outHeight-1)*s.Stride+s.KernelHeight)
-	c.paddedWidth = max(c.left+s.Width, (c.outWidth-1)*s.Stride+s.KernelWidth)
+	c.paddedHeight = max(c.top+s.Height, (c.outHeight-1)*s.Stride+height)
+	c.paddedWidth = max(c.left+s.Width, (c.outWidth-1)*s.Stride+width)
 	return c, nil
 }
+
+// extent is how many pixels a dilated kernel reaches over.
+func extent(kernel, dilation int) int { return (kernel-1)*dilation + 1 }
 
 func same(size, kernel, stride int) (out, before int) {
 	out = (size + stride - 1) / stride

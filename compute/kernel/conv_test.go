@@ -19,7 +19,7 @@ func naiveConv(c *Conv, batch int, visit func(in, weight, out int)) {
 					g := f / c.filters
 					for i := range s.KernelHeight {
 						for j := range s.KernelWidth {
-							y, x := oy*s.Stride+i-c.top, ox*s.Stride+j-c.left
+							y, x := oy*s.Stride+i*max(s.DilationHeight, 1)-c.top, ox*s.Stride+j*max(s.DilationWidth, 1)-c.left
 							if y < 0 || y >= s.Height || x < 0 || x >= s.Width {
 								continue
 							}
@@ -104,11 +104,12 @@ func TestConvIsExactOnIntegersForAllShapes(t *testing.T) {
 				Channels: groups * rapid.SampledFrom([]int{1, 2, 3, 5, 8, 17}).Draw(t, "channels"),
 				Filters:  groups * rapid.SampledFrom([]int{1, 2, 7, 16, 33}).Draw(t, "filters"),
 				Stride:   rapid.IntRange(1, 3).Draw(t, "stride"), Groups: groups, Same: rapid.Bool().Draw(t, "same"),
+				DilationHeight: rapid.IntRange(0, 3).Draw(t, "dilation of rows"), DilationWidth: rapid.IntRange(0, 3).Draw(t, "dilation of columns"),
 			}
 			least := rapid.IntRange(1, 12)
 			s.Height, s.Width = least.Draw(t, "height"), least.Draw(t, "width")
 			if !s.Same {
-				s.Height, s.Width = max(s.Height, s.KernelHeight), max(s.Width, s.KernelWidth)
+				s.Height, s.Width = max(s.Height, extent(s.KernelHeight, max(s.DilationHeight, 1))), max(s.Width, extent(s.KernelWidth, max(s.DilationWidth, 1)))
 			}
 			checkConv(t, x, s, rapid.IntRange(0, 4).Draw(t, "batch"), rapid.Uint64().Draw(t, "seed"))
 		})
@@ -125,6 +126,8 @@ func TestConvIsExactOnTheNetworksLayers(t *testing.T) {
 			{Height: 4, Width: 4, Channels: 128, KernelHeight: 3, KernelWidth: 3, Filters: 256, Stride: 1, Groups: 1, Same: true},
 			{Height: 9, Width: 9, Channels: 8, KernelHeight: 3, KernelWidth: 3, Filters: 8, Stride: 1, Groups: 8, Same: true},
 			{Height: 1, Width: 40, Channels: 5, KernelHeight: 1, KernelWidth: 7, Filters: 9, Stride: 3, Groups: 1, Same: true},
+			{Height: 28, Width: 28, Channels: 16, KernelHeight: 3, KernelWidth: 3, Filters: 32, Stride: 1, Groups: 1, Same: true, DilationHeight: 2, DilationWidth: 2},
+			{Height: 13, Width: 13, Channels: 16, KernelHeight: 3, KernelWidth: 3, Filters: 32, Stride: 2, Groups: 2, DilationHeight: 4, DilationWidth: 3},
 			{Height: 2, Width: 2, Channels: 2, KernelHeight: 9, KernelWidth: 9, Filters: 3, Stride: 1, Groups: 1, Same: true},
 		} {
 			checkConv(t, x, s, 3, uint64(i))

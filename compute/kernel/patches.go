@@ -82,16 +82,17 @@ func (c *Conv) rows(b block, do func(at, paddedAt, n int)) {
 
 // strips are the parts of a patch that are adjacent both in the patch and in the
 // image, all of one size and one after another in the patch: its kernel rows, or
-// with groups the places of each kernel row, which then is a set of them.
+// with groups or columns that are not neighbours the places of each kernel row, which
+// then is a set of them.
 type strips struct {
 	sets, count, size        int
 	first, setStride, stride int // in the image, seen from the patch's first pixel
 }
 
 func (c *Conv) strips(y0, y1 int) strips {
-	line := c.paddedWidth * c.s.Channels
-	if c.s.Groups > 1 {
-		return strips{y1 - y0, c.s.KernelWidth, c.channels, y0 * line, line, c.s.Channels}
+	line := c.down * c.paddedWidth * c.s.Channels
+	if c.s.Groups > 1 || c.across > 1 {
+		return strips{y1 - y0, c.s.KernelWidth, c.channels, y0 * line, line, c.across * c.s.Channels}
 	}
 	return strips{1, y1 - y0, c.s.KernelWidth * c.channels, y0 * line, 0, line}
 }

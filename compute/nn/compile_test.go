@@ -136,6 +136,8 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 			f.SetBool(true)
 		case reflect.Float64:
 			f.SetFloat(1)
+		case reflect.Struct:
+			f.Set(reflect.ValueOf(Dilation{1, 1}))
 		case reflect.Uint64:
 			f.SetUint(1)
 		default:
@@ -173,5 +175,24 @@ func TestSpecAsJSON(t *testing.T) {
 	}
 	if json.Unmarshal([]byte(`{"trainable":"maybe"}`), &Layer{}) == nil {
 		t.Error("trainable: maybe is taken")
+	}
+}
+
+// A dilation is one number or two, in files of both kinds, and leaves no trace where it
+// is not given.
+func TestDilationIsReadBack(t *testing.T) {
+	for text, want := range map[string]Dilation{`{"kind":"conv2d"}`: {}, `{"kind":"conv2d","dilation":2}`: {2, 2}, `{"kind":"conv2d","dilation":[1,3]}`: {1, 3}} {
+		var l Layer
+		if err := json.Unmarshal([]byte(text), &l); err != nil || l.Dilation != want {
+			t.Errorf("%s is %+v (%v)", text, l.Dilation, err)
+		}
+		if got, err := json.Marshal(l); err != nil || string(got) != text {
+			t.Errorf("%s is written as %s (%v)", text, got, err)
+		}
+	}
+	for _, text := range []string{`0`, `[1]`, `[1, 0]`, `"2"`, `[1, 2, 3]`, `1.5`} {
+		if err := json.Unmarshal([]byte(text), new(Dilation)); err == nil {
+			t.Errorf("a dilation of %s is taken", text)
+		}
 	}
 }

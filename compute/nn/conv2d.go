@@ -1,15 +1,19 @@
 package nn
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"pawl/compute/kernel"
 	"pawl/compute/onnx"
+
+	"github.com/goccy/go-yaml"
 )
 
 var _ = register(Kind{
 	Name: "conv2d", Help: "a convolution of images, in groups",
-	Keys: []string{"filters", "kernel", "stride", "padding", "groups", "standardize_weights", "share", "trainable"},
+	Keys: []string{"filters", "kernel", "stride", "dilation", "padding", "groups", "standardize_weights", "share", "trainable"},
 	Also: []string{"conv", "convolution"}, Role: Weights, Reach: 1, build: (*builder).conv2d, output: fresh,
 	positions: func(l LayerInfo) int { return l.Output.Height * l.Output.Width },
 })
@@ -19,21 +23,55 @@ var _ = register(Kind{
 //
 // Its linear map has one row for each output position: the window's pixels, in
 // order (row, column, channel of the group), m = kernel·kernel·C/groups of them
-// (im2col); pixels outside of the image are zeros. Those rows are its trace.
+// (im2col), rows and columns as far apart as the dilation says; pixels outside of the image are zeros. Those rows are its trace.
 type conv2d struct {
 	affine
 	window
 	conv *kernel.Conv
+	// high and wide are how many pixels the kernel reaches over.
+	high, wide int
 	// standard says that the filters in use are those of the parameters, standardized.
 	standard bool
 }
 
-func newConv2d(f affine, w window) (*conv2d, error) {
-	c, err := kernel.NewConv(kernel.ConvShape{
-		Height: w.in.Height, Width: w.in.Width, Channels: w.in.Channels, KernelHeight: w.size, KernelWidth: w.size,
-		Filters: w.out.Channels, Stride: w.stride, Groups: f.groups, Same: w.same,
-	})
-	return &conv2d{affine: f, window: w, conv: c}, err
+// Dilation is how many pixels lie from one row or column of a kernel to the next, at
+// least 1; the zero value stands for 1 and 1. In a file it is a number for both, or
+// [height, width].
+type Dilation struct{ Height, Width int }
+
+// MarshalJSON writes what UnmarshalJSON reads.
+func (d Dilation) MarshalJSON() ([]byte, error) {
+	if d.Height == d.Width {
+		return json.Marshal(d.Height)
+	}
+	return json.Marshal([]int{d.Height, d.Width})
+}
+
+// UnmarshalJSON reads a number of at least 1, or two.
+func (d *Dilation) UnmarshalJSON(data []byte) error { return d.read(json.Unmarshal, data) }
+
+// MarshalYAML writes what UnmarshalYAML reads.
+func (d Dilation) MarshalYAML() ([]byte, error) { return d.MarshalJSON() }
+
+// UnmarshalYAML reads a number of at least 1, or two.
+func (d *Dilation) UnmarshalYAML(data []byte) error {
+	return d.read(func(data []byte, v any) error { return yaml.Unmarshal(data, v) }, data)
+}
+
+func (d *Dilation) read(unmarshal func([]byte, any) error, data []byte) error {
+	var one int
+	var two []int
+	switch {
+	case unmarshal(data, &one) == nil:
+		two = []int{one, one}
+	case unmarshal(data, &two) != nil || len(two) != 2:
+		return errors.New("dilation must be a number, or [height, width]")
+	}
+	if min(two[0], two[1]) < 1 {
+		return errors.New("dilation must be at least 1 in both directions; leave it out for 1")
+	}
+	d.Height, d.Width = two[0], two[1]
+	return nil
 }
 
 // together is how many rows are multiplied at a time: enough to fill the kernel's
@@ -128,38 +166,63 @@ func (b *builder) conv2d(l Layer, info *LayerInfo) (op, error) {
 	if err := b.fits("kernel", l.Kernel, same); err != nil {
 		return nil, err
 	}
+	height, width, err := b.dilated(l, same)
+	if err != nil {
+		return nil, err
+	}
 	m := l.Kernel * l.Kernel * (in.Channels / groups)
 	if tooMany(l.Kernel, l.Kernel, in.Channels, l.Filters/groups) {
 		return nil, b.fault("", fmt.Sprintf("the layer has more than %d parameters", maxNumbers), "make it smaller")
 	}
-	w := newWindow(in, l.Kernel, stride, l.Filters, same)
+	conv, err := kernel.NewConv(kernel.ConvShape{
+		Height: in.Height, Width: in.Width, Channels: in.Channels, KernelHeight: l.Kernel, KernelWidth: l.Kernel,
+		Filters: l.Filters, Stride: stride, DilationHeight: l.Dilation.Height, DilationWidth: l.Dilation.Width, Groups: groups, Same: same,
+	})
+	if err != nil {
+		return nil, b.fault("", err.Error(), "make the layer smaller")
+	}
+	w := window{in: in, out: Shape{conv.OutHeight(), conv.OutWidth(), l.Filters}, size: l.Kernel, stride: stride, same: same}
 	info.Output = w.out
-	if tooMany(w.out.Height, w.out.Width, w.out.Channels) || tooMany(w.positions(), m, groups) {
+	if tooMany(w.out.Height, w.out.Width, w.out.Channels) || tooMany(w.positions(), m, groups) || tooMany(in.Height+height, in.Width+width, in.Channels) {
 		return nil, b.fault("filters", "one example takes more than 1 GiB here", "make the layer smaller or the stride larger")
 	}
 	f, err := b.affine(affine{t: w.positions(), m: m, n: l.Filters / groups, groups: groups, part: l.Trainable}, l.Share, info)
 	if err != nil {
 		return nil, err
 	}
-	c, err := newConv2d(f, w)
-	if err == nil {
-		c.standard = l.StandardizeWeights
+	return &conv2d{affine: f, window: w, conv: conv, high: height, wide: width, standard: l.StandardizeWeights}, nil
+}
+
+// dilated is how many pixels the kernel of l reaches over, down and across. A kernel
+// whose rows lie further apart than the image is high would see one of them at a time.
+func (b *builder) dilated(l Layer, same bool) (height, width int, err error) {
+	in, d := b.shape, Dilation{max(l.Dilation.Height, 1), max(l.Dilation.Width, 1)}
+	if l.Dilation != (Dilation{}) && min(l.Dilation.Height, l.Dilation.Width) < 1 || d.Height > in.Height || d.Width > in.Width {
+		return 0, 0, b.fault("dilation", fmt.Sprintf("a dilation of %d×%d does not suit an image of %d×%d", l.Dilation.Height, l.Dilation.Width, in.Height, in.Width),
+			"give at least 1 and no more than the image's sides")
 	}
-	return c, err
+	height, width = (l.Kernel-1)*d.Height+1, (l.Kernel-1)*d.Width+1
+	if !same && (height > in.Height || width > in.Width) {
+		return 0, 0, b.fault("dilation", fmt.Sprintf("the dilated kernel reaches over %d×%d pixels, its input is %s", height, width, in), `use a smaller dilation, or "padding: same"`)
+	}
+	return height, width, nil
 }
 
 func (l *conv2d) write(w *writer, v value) value {
 	weights, bias := l.filters(w.params, w.frozen)
 	size, stride := int64(l.size), int64(l.stride)
 	a := onnx.Attributes{"kernel_shape", []int64{size, size}, "strides", []int64{stride, stride}, "group", int64(l.groups)}
+	if l.high > l.size || l.wide > l.size {
+		a = append(a, "dilations", []int64{int64((l.high - 1) / (l.size - 1)), int64((l.wide - 1) / (l.size - 1))})
+	}
 	if l.same {
 		// The odd zero goes below and right.
-		pad := func(in, out int) (before, after int64) {
-			all := max((out-1)*l.stride+l.size-in, 0)
+		pad := func(in, out, extent int) (before, after int64) {
+			all := max((out-1)*l.stride+extent-in, 0)
 			return int64(all / 2), int64(all - all/2)
 		}
-		top, bottom := pad(l.in.Height, l.out.Height)
-		left, right := pad(l.in.Width, l.out.Width)
+		top, bottom := pad(l.in.Height, l.out.Height, l.high)
+		left, right := pad(l.in.Width, l.out.Width, l.wide)
 		a = append(a, "pads", []int64{top, left, bottom, right})
 	}
 	return w.made(w.Add("Conv", a, w.asPlanes(v), w.Tensor("weights", weights, l.filterShape()...), w.Tensor("bias", bias, len(bias))), planes)

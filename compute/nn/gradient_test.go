@@ -39,6 +39,8 @@ var nets = []tried{
 	{name: "conv valid", in: Shape{6, 5, 2}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 3}, {Kind: "conv2d", Filters: 2, Kernel: 2}, units(3)}},
 	{name: "conv same", in: Shape{5, 4, 2}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 3, Padding: "same"}, {Kind: "conv2d", Filters: 2, Kernel: 4, Padding: "same"}, units(3)}},
 	{name: "conv same stride", in: Shape{7, 6, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 4, Stride: 2, Padding: "same"}, {Kind: "conv2d", Filters: 2, Kernel: 3, Stride: 3, Padding: "same"}, units(3)}},
+	{name: "conv dilated", in: Shape{7, 8, 2}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 3, Dilation: Dilation{2, 2}}, {Kind: "conv2d", Filters: 2, Kernel: 2, Dilation: Dilation{1, 3}}, units(3)}},
+	{name: "conv dilated same stride", in: Shape{6, 7, 4}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 4, Kernel: 3, Dilation: Dilation{2, 3}, Stride: 2, Groups: 2, Padding: "same"}, {Kind: "conv2d", Filters: 2, Kernel: 3, Dilation: Dilation{3, 2}, Padding: "same"}, units(3)}},
 	{name: "conv stride drops", in: Shape{8, 7, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 2, Kernel: 3, Stride: 2}, {Kind: "conv2d", Filters: 2, Kernel: 2, Stride: 3}, units(3)}},
 	{name: "conv larger than its image", in: Shape{2, 3, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 2, Kernel: 5, Padding: "same"}, {Kind: "conv2d", Filters: 2, Kernel: 7, Padding: "same"}, units(3)}},
 	{name: "conv 1x1", in: Shape{3, 3, 2}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 4, Kernel: 1}, {Kind: "conv2d", Filters: 2, Kernel: 1, Stride: 2}, units(3)}},

@@ -96,11 +96,13 @@ func reference(spec Spec, in Shape, params, x []float64) []float64 {
 
 func referenceConvolution(l Layer, in Shape, take func(int) []float64, x []float64) ([]float64, Shape) {
 	stride, groups := max(l.Stride, 1), max(l.Groups, 1)
-	height, width, top, left := (in.Height-l.Kernel)/stride+1, (in.Width-l.Kernel)/stride+1, 0, 0
+	down, across := max(l.Dilation.Height, 1), max(l.Dilation.Width, 1)
+	high, wide := (l.Kernel-1)*down+1, (l.Kernel-1)*across+1
+	height, width, top, left := (in.Height-high)/stride+1, (in.Width-wide)/stride+1, 0, 0
 	if l.Padding == "same" {
 		height, width = int(math.Ceil(float64(in.Height)/float64(stride))), int(math.Ceil(float64(in.Width)/float64(stride)))
-		top = max((height-1)*stride+l.Kernel-in.Height, 0) / 2
-		left = max((width-1)*stride+l.Kernel-in.Width, 0) / 2
+		top = max((height-1)*stride+high-in.Height, 0) / 2
+		left = max((width-1)*stride+wide-in.Width, 0) / 2
 	}
 	channels, filters := in.Channels/groups, l.Filters/groups
 	y := make([]float64, height*width*l.Filters)
@@ -116,7 +118,7 @@ func referenceConvolution(l Layer, in Shape, take func(int) []float64, x []float
 					for r := range l.Kernel {
 						for q := range l.Kernel {
 							for c := range channels {
-								row, col := i*stride-top+r, j*stride-left+q
+								row, col := i*stride-top+r*down, j*stride-left+q*across
 								if row < 0 || col < 0 || row >= in.Height || col >= in.Width {
 									continue
 								}

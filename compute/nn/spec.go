@@ -25,15 +25,16 @@ type Layer struct {
 	Units int `json:"units,omitempty" yaml:"units,omitempty"`
 	// Vocabulary is the number of tokens that an embedding knows.
 	Vocabulary int `json:"vocabulary,omitempty" yaml:"vocabulary,omitempty"`
-	// Filters, Kernel (side in pixels), Stride (default 1), Groups (default 1) and
-	// Padding ("valid", default, or "same") belong to conv2d; Groups to group_norm
+	// Filters, Kernel (side in pixels), Stride (default 1), Dilation, Groups (default 1)
+	// and Padding ("valid", default, or "same") belong to conv2d; Groups to group_norm
 	// too. StandardizeWeights trains weights of which each filter is used at mean 0
 	// and norm 1.
-	Filters int    `json:"filters,omitempty" yaml:"filters,omitempty"`
-	Kernel  int    `json:"kernel,omitempty" yaml:"kernel,omitempty"`
-	Stride  int    `json:"stride,omitempty" yaml:"stride,omitempty"`
-	Groups  int    `json:"groups,omitempty" yaml:"groups,omitempty"`
-	Padding string `json:"padding,omitempty" yaml:"padding,omitempty"`
+	Filters  int      `json:"filters,omitempty" yaml:"filters,omitempty"`
+	Kernel   int      `json:"kernel,omitempty" yaml:"kernel,omitempty"`
+	Stride   int      `json:"stride,omitempty" yaml:"stride,omitempty"`
+	Dilation Dilation `json:"dilation,omitzero" yaml:"dilation,omitempty"`
+	Groups   int      `json:"groups,omitempty" yaml:"groups,omitempty"`
+	Padding  string   `json:"padding,omitempty" yaml:"padding,omitempty"`
 
 	StandardizeWeights bool `json:"standardize_weights,omitempty" yaml:"standardize_weights,omitempty"`
 	// Size is the side of a pool's window; its Stride is Size unless given.

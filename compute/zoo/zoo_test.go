@@ -245,6 +245,11 @@ func TestFaultsHaveAPlace(t *testing.T) {
 		{"no layers", "version: 1\noutputs: 3\n", "net.yaml:1:1: layers must list", ""},
 		{"bad shape", "version: 1\ninput: [3, 4]\nlayers: [{kind: dense}]\n", "input must be a number, or [height, width, channels]", ""},
 		{"zero shape", "version: 1\ninput: 0\nlayers: [{kind: dense}]\n", "input must be at least 1", ""},
+		{"bad dilation", "version: 1\nlayers: [{kind: conv2d, dilation: many}]\n", "dilation must be a number, or [height, width]", ""},
+		{"no dilation", "version: 1\nlayers: [{kind: conv2d, dilation: [2, 0]}]\n", "dilation must be at least 1 in both directions", ""},
+		{"dilation of another layer", "version: 1\nlayers: [{kind: dense, dilation: 2}]\n", `net.yaml:2:34: layer 1 (dense): "dilation" has no meaning here`, "it takes units"},
+		{"wide dilation", "version: 1\ninput: [6, 6, 1]\noutputs: 2\nlayers:\n  - {kind: conv2d, filters: 2, kernel: 3, dilation: 3}\n  - {kind: dense}\n", "net.yaml:5:53: layer 1 (conv2d): the dilated kernel reaches over 7×7 pixels, its input is 6×6×1", `"padding: same"`},
+		{"dilation beyond the image", "version: 1\ninput: [6, 6, 1]\noutputs: 2\nlayers:\n  - {kind: conv2d, filters: 2, kernel: 3, padding: same, dilation: [1, 7]}\n  - {kind: dense}\n", "a dilation of 1×7 does not suit an image of 6×6", "no more than the image's sides"},
 		{"bad trainable", "version: 1\nlayers: [{kind: dense, trainable: maybe}]\n", "trainable must be true, false or bias", ""},
 		{"uneven groups", "version: 1\ninput: [4, 4, 6]\noutputs: 2\nlayers:\n  - {kind: group_norm, groups: 4}\n  - {kind: dense, units: 2}\n",
 			"net.yaml:5:32: layer 1 (group_norm): 4 groups do not divide 6 channels", "such as 3"},
@@ -312,7 +317,9 @@ func TestFilesAreReadBack(t *testing.T) {
 	all := List()
 	brelu, _ := mustLookup(t, "rwt-cnn").WithActivation("bounded_relu")
 	all = append(all, brelu.TrainLast(1), Spec{Input: nn.Vector(4), Outputs: 1, Network: nn.Spec{Loss: nn.Loss{Kind: nn.Huber, Threshold: 0.5},
-		Layers: []nn.Layer{{Kind: "dense", Units: 3, Trainable: nn.TrainBias}, {Kind: "dense", Units: 1}}}})
+		Layers: []nn.Layer{{Kind: "dense", Units: 3, Trainable: nn.TrainBias}, {Kind: "dense", Units: 1}}}},
+		Spec{Input: nn.Shape{Height: 9, Width: 9, Channels: 1}, Outputs: 2, Network: nn.Spec{Loss: nn.Loss{Kind: nn.Softmax}, Layers: []nn.Layer{
+			{Kind: "conv2d", Filters: 2, Kernel: 3, Dilation: nn.Dilation{Height: 2, Width: 2}}, {Kind: "conv2d", Filters: 2, Kernel: 2, Dilation: nn.Dilation{Height: 1, Width: 3}}, {Kind: "dense", Units: 2}}}})
 	for _, s := range all {
 		text, err := Encode(s)
 		if err != nil {
