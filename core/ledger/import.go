@@ -25,12 +25,21 @@ type Imported struct {
 	Added int    `json:"added"` // records that were new here
 	Total int64  `json:"records"`
 	Head  Hash   `json:"head"`
+	// Mended: a record that this machine has seen, and that was gone, is here again.
+	Mended bool `json:"mended,omitempty"`
+	// Missing is the number of the last record that this machine has seen where the log
+	// lacks it after the import too, else 0: nothing on the data set is admitted then.
+	Missing int64 `json:"missing,omitempty"`
 }
 
 // Import reads an export and books the records that are new, all or none. A log
 // whose chain does not hold, or a file that was cut short, is an error that wraps
 // ErrBroken. A data set that is here already must agree record for record, or it is
 // refused: two histories of one budget cannot be added up.
+//
+// What this machine has seen and the ledger lacks may come back so. Where it does not, the
+// records are booked all the same, as the newest that somebody has, and the answer says
+// what is missing; it names data sets that are gone whole too, with no record added.
 //
 // Scopes are intervals of a hash that is keyed by the ledger's secret. An empty
 // ledger takes the secret of the export where that holds it; a log with scopes is
@@ -82,11 +91,43 @@ func (l *Ledger) Import(ctx context.Context, r io.Reader) ([]Imported, error) {
 		if err != nil {
 			return err
 		}
+		if out, err = t.againstSeen(out, keyID(secret)); err != nil {
+			return err
+		}
 		t.done = func() { l.self.secret, l.self.id, l.self.told = secret, keyID(secret), nil }
 		return t.SetCode("", code(secret, "", Head{}))
 	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// againstSeen says of what was imported whether it holds what this machine has seen of the
+// ledger of a key, and adds what it lacks of other data sets.
+func (t *txn) againstSeen(out []Imported, id string) ([]Imported, error) {
+	if t.l.heads == nil {
+		return out, nil
+	}
+	seen, _, err := t.l.heads.Read(id)
+	if err != nil {
+		return out, nil // warned about when the ledger was looked at
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen.Heads)) {
+		s, err := t.extend(newState(name))
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(out, func(one Imported) bool { return one.Name == name })
+		head := seen.Heads[name]
+		switch {
+		case !s.holds(head) && i >= 0:
+			out[i].Missing = head.Seq
+		case !s.holds(head):
+			out = append(out, Imported{Name: name, Total: s.head.Seq, Head: s.head.Hash, Missing: head.Seq})
+		case i >= 0 && head.Seq > s.head.Seq-int64(out[i].Added):
+			out[i].Mended = true
+		}
 	}
 	return out, nil
 }

@@ -433,3 +433,38 @@ func TestHeldReleaseGoesToItsLedger(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// An import onto a ledger that was rolled back says what came back and what did not.
+func TestImportOntoARolledBackLedger(t *testing.T) {
+	_, path := clinicHome(t)
+	older, err := os.ReadFile(path)
+	must(t, err)
+	for _, step := range [][]string{
+		{"ledger", "grant", "other", "--epsilon", "2", "--reason", "more"},
+		{"ledger", "export", "--all", "--output", "middle.jsonl"},
+		{"ledger", "grant", "other", "--epsilon", "3", "--reason", "more"},
+		{"ledger", "export", "--all", "--output", "newest.jsonl"},
+	} {
+		if status, _, errs := call(t, step...); status != 0 {
+			t.Fatal(errs)
+		}
+	}
+	remove(t, path)
+	must(t, os.WriteFile(path, older, 0o600))
+	for _, added := range []string{"1 new", "nothing imported"} {
+		status, out, errs := call(t, "ledger", "import", "middle.jsonl")
+		if status != 0 || !strings.Contains(out, added) || !strings.Contains(out, "INCOMPLETE: record 3,") || !strings.Contains(errs, "warning: other: record 3, which this machine has seen, is still missing") {
+			t.Errorf("status %d, %s%s", status, out, errs)
+		}
+		if status, _, errs := call(t, "ledger", "show", "other"); status != exitRefused || !strings.Contains(errs, "record 3, which was here, is gone") {
+			t.Errorf("status %d, %s", status, errs)
+		}
+	}
+	status, out, errs := call(t, "ledger", "import", "newest.jsonl", "--json")
+	if status != 0 || errs != "" || !strings.Contains(out, `"mended": true`) || strings.Contains(out, "missing") {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+	if status, out, errs := call(t, "ledger", "show", "other"); status != 0 || !strings.Contains(out, "epsilon 3") {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
@@ -95,7 +97,8 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return emptyFlag(c) },
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetVersionTemplate("pawl {{.Version}}\n")
@@ -128,6 +131,21 @@ func flagWords(text string) string {
 	return text + ": want " + map[string]string{"Int": "a whole number", "Uint": "a whole number from 0", "Float": "a number", "Bool": "true or false"}[kind]
 }
 
+// emptyFlag refuses a flag that is given an empty text, such as that of a shell variable
+// which is not set: it must not count as left out.
+func emptyFlag(c *cobra.Command) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		empty := f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil {
+			err = &usageError{fmt.Sprintf("--%s is empty", f.Name), "leave the flag out, or give it a value: " + c.CommandPath() + " --help lists the flags"}
+		}
+	})
+	return err
+}
+
 // totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.
 type totalFlag string
 
@@ -139,11 +157,29 @@ func (f *totalFlag) Set(text string) error {
 	epsilon, err := ledger.ParseAmount(text)
 	switch {
 	case err != nil:
-		return err
+		return errors.New(message(err))
 	case epsilon.IsZero():
 		return errors.New("must be greater than 0")
 	}
 	*f = totalFlag(text)
+	return nil
+}
+
+// deltaFlag is a delta from 0 to below 1, as the ledger writes it. Given, it is not empty.
+type deltaFlag string
+
+func (f *deltaFlag) String() string { return string(*f) }
+func (f *deltaFlag) Type() string   { return "delta" }
+
+func (f *deltaFlag) Set(text string) error {
+	delta, err := ledger.ParseAmount(text)
+	switch one, _ := ledger.ParseAmount("1"); {
+	case err != nil:
+		return errors.New(message(err))
+	case delta.Cmp(one) >= 0:
+		return errors.New("must be less than 1")
+	}
+	*f = deltaFlag(text)
 	return nil
 }
 

@@ -37,8 +37,8 @@ up to more than the budget, which limits all of them.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&epsilon, "epsilon", "", "new total epsilon, not what is added (required)")
-	f.StringVar(&delta, "delta", "", "new total delta (default: unchanged)")
+	f.Var((*totalFlag)(&epsilon), "epsilon", "new total epsilon, not what is added (required)")
+	f.Var((*deltaFlag)(&delta), "delta", "new total delta (default: unchanged)")
 	f.StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	f.StringVar(&analyst, "analyst", "", "user name in the operating system, to set that user's share")
 	return c

@@ -135,7 +135,9 @@ A new ledger takes over the secret of an export that contains one. A ledger with
 secret accepts only logs without parts of the data, and the next job on such a data set
 needs --updated once.
 
-Charges made after the export was written are not in it.`,
+Charges made after the export was written are not in it. If the ledger lost records that
+this machine has seen, import says which of them are still missing; jobs on such a data
+set are refused until they are back or pawl ledger reconcile gives a reason.`,
 		Example: `  pawl ledger import ledger.jsonl
   pawl ledger import ledger.jsonl --ledger postgres://steward@db.example.org/pawl`,
 		Args: exactArgs("FILE"),
@@ -172,15 +174,35 @@ Charges made after the export was written are not in it.`,
 			if err != nil {
 				return err
 			}
+			for _, d := range got {
+				if d.Missing > 0 {
+					fmt.Fprintf(a.err, "warning: %s: record %d, which this machine has seen, is still missing: every job on it is refused; import a newer export, or give a reason to continue without: pawl ledger reconcile --reason WHY\n", d.Name, d.Missing)
+				}
+			}
 			if a.json {
 				return writeJSON(a.out, struct {
 					Datasets []ledger.Imported `json:"datasets"`
 				}{got})
 			}
 			for _, d := range got {
-				fmt.Fprintf(a.out, "imported %s: %d new of %d records; head %s\n", d.Name, d.Added, d.Total, d.Head)
+				fmt.Fprintln(a.out, imported(d))
 			}
 			return nil
 		},
 	}
+}
+
+// imported says what an import did to one data set.
+func imported(d ledger.Imported) string {
+	text := fmt.Sprintf("imported %s: %d new of %d records; head %s", d.Name, d.Added, d.Total, d.Head)
+	switch {
+	case d.Missing > 0 && d.Added == 0:
+		text = fmt.Sprintf("nothing imported for %s: %d records; head %s", d.Name, d.Total, d.Head)
+	case d.Mended:
+		text += "; records that this machine had seen, and that were gone, are back"
+	}
+	if d.Missing > 0 {
+		text += fmt.Sprintf("; INCOMPLETE: record %d, which this machine has seen, is missing", d.Missing)
+	}
+	return text
 }
