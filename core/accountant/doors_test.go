@@ -172,6 +172,30 @@ func TestDoorsAfterApproximate(t *testing.T) {
 			}
 		}
 	}
+	// Each of these brings a delta of its own, and no door has that much.
+	for _, e := range []dp.Event{small, lt} {
+		s := doorsOf(t, 50, 1e-6)
+		admitted := 0
+		for range 12 {
+			ok, _, _, err := s.AdmitsTo("", e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			admitted++
+			if err := s.AddTo("", e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := map[bool]int{true: 8, false: 2}[e == dp.Event(small)]; admitted != want {
+			t.Errorf("%d of %v were admitted, want %d", admitted, e, want)
+		}
+	}
+	if s := doorsOf(t, 50, 1e-6, small, small, small, small, small); !math.IsInf(s.doors.needs(s.of(false, "").cost[0], false, 0), 1) {
+		t.Error("the orders door holds beyond its delta")
+	}
 	if ok, _, _, _ := doorsOf(t, 50, 1e-6, dp.NonPrivate{}).AdmitsTo("", job); ok {
 		t.Error("admitted beside what has no cost")
 	}
@@ -499,6 +523,32 @@ func TestDoorsHoldAgainstAnAdversary(t *testing.T) {
 	}
 	if got := adversary(epsilon, bad, []int{1, 1, 1}, func(c costs) bool { return d.needs(c, true, 0) <= epsilon }); !(got <= delta) {
 		t.Errorf("the doors against what refutes the rule: %.3g", got)
+	}
+}
+
+// Only so many events are compared with a Gaussian. Which they are follows from what was
+// booked, not from what was asked.
+func TestDoorsCompareSoMany(t *testing.T) {
+	counts := func(i int) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: 40 + float64(i)/100} }
+	s := doorsOf(t, 50, 1e-6)
+	for i := range mostComparisons + 5 {
+		if _, _, _, err := s.AdmitsTo("", counts(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut := func() bool { return s.open() == nil && s.of(true, "").cost[0].sums[costInformation].inf }
+	for i := range mostComparisons + 1 {
+		if shut() {
+			t.Fatalf("shut after %d", i)
+		}
+		for range 2 {
+			if err := s.AddTo("", counts(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !shut() {
+		t.Error("one too many is compared")
 	}
 }
 
