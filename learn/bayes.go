@@ -13,6 +13,20 @@ import (
 	"pawl/model"
 )
 
+var _ = register(Kind{
+	Name: "naive-bayes", Classes: true, Approximate: true, Binned: true,
+	Encoding: &encode.Options{Bins: 16},
+	Guideline: Guideline{
+		Advice:    "naive Bayes from noisy tables of each attribute with the class",
+		Published: NothingPublished,
+		Measured:  "Adult at ε 0.1/1: 82.0/82.1 %, linear 84.9/85.6 %; overconfident, since attributes repeat each other",
+		Changes:   "--model auto",
+	},
+	New: func(s Settings) Learner {
+		return &NaiveBayes{Task: s.Task, NoiseMultiplier: s.NoiseMultiplier, Encoding: s.Encoding}
+	},
+})
+
 // NaiveBayes classifies by noisy tables of every attribute against the target, taken
 // as independent given the class. It looks at the rows once, whatever is asked of the
 // tables afterwards; as a classifier it is a fallback, since attributes that say the

@@ -11,6 +11,21 @@ import (
 	"pawl/model"
 )
 
+var _ = register(Kind{
+	Name: "ebm", Classes: true, Numbers: true, Approximate: true, Binned: true,
+	Encoding: &encode.Options{Bins: 16},
+	Guideline: Guideline{
+		Advice:    "sum of one shape function for each attribute, boosted in cycles on public bins",
+		Published: "Nori et al., 2021: close to the model without privacy at ε ≥ 1, and open to inspection",
+		Measured:  "Adult at ε 0.02/0.1/1/3: 82.6/85.0/86.0/86.5 %, linear 83.5/84.9/85.6/85.8; WDBC at ε 1: 93.3 against 94.4 %; insurance at ε 1: error ratio .43 against .27",
+		Changes:   "--model auto",
+	},
+	Bins: func(task model.Task, ratio float64) int { return DefaultBoosting(task, ratio).Bins },
+	New: func(s Settings) Learner {
+		return &EBM{Task: s.Task, NoiseMultiplier: s.NoiseMultiplier, Encoding: s.Encoding, Boosting: DefaultBoosting(s.Kind, s.Ratio)}
+	},
+})
+
 // EBM is an explainable boosting machine: a sum of shape functions, one for every
 // attribute, fitted by cyclic boosting on public bins. Classification of two or more
 // classes, and regression.
@@ -126,3 +141,6 @@ func (e *EBM) wrap(terms *model.Terms, outputs int, out *gradient.Boosted) *mode
 	m.SetTables(terms, outputs, out.Tables, out.Counts)
 	return m
 }
+
+// Watch implements Watched.
+func (e *EBM) Watch(progress func(done, epochs int)) { e.Progress = progress }

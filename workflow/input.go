@@ -195,9 +195,6 @@ func (p *problem) checkChoices() error {
 		}
 		return usage(hint, "unknown model %q", p.Model)
 	}
-	if p.Model == string(advise.Majority) && p.task == model.Regression || p.Model == string(advise.Mean) && p.task == model.Classification {
-		return usage("use --model auto", "model %q does not predict a target of task %s", p.Model, p.task)
-	}
 	if p.Workflow == STW && p.Model != "" && p.Model != string(advise.Descent) {
 		return usage("leave out --model", "a choice among candidates and --model %s exclude each other", p.Model)
 	}

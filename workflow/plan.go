@@ -9,7 +9,6 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/gradient"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
@@ -236,9 +235,7 @@ func (plan *Plan) planTraining() (err error) {
 	if plan.Recipe, err = advise.Choose(facts); err != nil {
 		return usage("use --model auto", "%v", err)
 	}
-	if plan.Recipe.Learner == advise.EBM {
-		plan.Recipe.Encoding.Bins = plan.boosting(float64(p.Rows)).Bins
-	}
+	plan.Recipe = plan.binned(plan.Recipe, float64(p.Rows))
 	if p.Workflow == STW {
 		if plan.Recipe.Learner != advise.Descent {
 			return usage("use --workflow paw: "+plan.Recipe.Rules[0].Rule, "there is nothing to choose at r = %.3g", plan.SignalRatio)
@@ -304,52 +301,21 @@ func (plan *Plan) learner(r advise.Recipe, rows float64) (learn.Learner, error) 
 	scale := p.scale
 	scale.Log = r.LogTarget
 	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: plan.trainScope, ExpectedRows: plan.trainingRows(rows)}
-	switch r.Learner {
-	case advise.Majority:
-		return &learn.Majority{Task: task, NoiseMultiplier: 1 / plan.remaining()}, nil
-	case advise.Mean:
-		return &learn.Mean{Task: task, NoiseMultiplier: 1 / plan.remaining()}, nil
-	}
-	boosting := plan.boosting(rows)
-	if r.Learner == advise.EBM {
-		r.Encoding.Bins = boosting.Bins
-	}
-	enc, err := encode.New(p.Schema, p.Target, r.Encoding)
-	if err != nil {
+	s := learn.Settings{Task: task, NoiseMultiplier: plan.noise, Epsilon: plan.remaining(), Delta: p.delta, Ratio: plan.facts(rows).SignalRatio(),
+		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
+	var err error
+	if s.Encoding, err = encode.New(p.Schema, p.Target, plan.binned(r, rows).Encoding); err != nil {
 		return nil, usage("", "%v", err)
 	}
-	switch r.Learner {
-	case advise.EBM:
-		return &learn.EBM{Task: task, NoiseMultiplier: plan.noise, Encoding: enc, Boosting: boosting}, nil
-	case advise.NaiveBayes:
-		return &learn.NaiveBayes{Task: task, NoiseMultiplier: plan.noise, Encoding: enc}, nil
-	case advise.AdaSSP:
-		return &learn.AdaSSP{Task: task, NoiseMultiplier: plan.noise, Encoding: enc}, nil
-	case advise.Output:
-		return &learn.OutputPerturbation{Task: task, NoiseMultiplier: plan.noise, Encoding: enc, Regularization: learn.DefaultOutputRegularization(plan.noise)}, nil
-	case advise.AMP:
-		return &learn.MinimaPerturbation{Task: task, Epsilon: plan.remaining(), Delta: p.delta / minimaShare, Encoding: enc}, nil
-	case advise.Objective:
-		return &learn.Objective{Task: task, Epsilon: plan.remaining(), Encoding: enc}, nil
-	case advise.NormalEquations:
-		return &learn.NormalEquations{Task: task, NoiseMultiplier: plan.noise, Encoding: enc}, nil
+	return learn.KindOf(string(r.Learner)).New(s), nil
+}
+
+// binned is r with the bins that its learner wants for a nominal number of rows.
+func (plan *Plan) binned(r advise.Recipe, rows float64) advise.Recipe {
+	if bins := learn.KindOf(string(r.Learner)).Bins; bins != nil {
+		r.Encoding.Bins = bins(plan.problem.task, plan.facts(rows).SignalRatio())
 	}
-	return &learn.Descent{
-		Task: task, Encoding: enc, LearningRate: r.LearningRate, Momentum: r.Momentum,
-		Privacy: gradient.Privacy{Scope: plan.trainScope, ClippingNorm: r.ClippingNorm, Steps: r.Steps, SamplingRate: 1,
-			NoiseMultiplier: stepNoise(plan.noise, r.Steps)},
-	}, nil
-}
-
-// boosting are the settings of an EBM for a nominal number of rows.
-func (plan *Plan) boosting(rows float64) learn.Boosting {
-	return learn.DefaultBoosting(plan.problem.task, plan.facts(rows).SignalRatio())
-}
-
-// stepNoise is the multiplier of each of T steps that together amount to one
-// release with multiplier x: x·√T, nudged up so that rounding cannot lower it.
-func stepNoise(x float64, steps int) float64 {
-	return x * math.Sqrt(float64(steps)) * (1 + 1e-12)
+	return r
 }
 
 // sampled turns a full-batch run whose rows do not fit the time into Poisson lots
@@ -469,8 +435,3 @@ func (plan *Plan) Expected() time.Duration {
 	seconds := runs * float64(max(r.Steps, 1)) * rows * rate * float64(len(plan.problem.Schema.Columns)) * 4e-9
 	return time.Duration(seconds * float64(time.Second))
 }
-
-// minimaShare divides the delta of a job for approximate minima perturbation. It is
-// (ε, δ)-DP and nothing else is known of it, so its delta adds to that of other jobs, of
-// which the ledger has an eighth of the budget's; its noise grows with √ln(1/δ) only.
-const minimaShare = 64

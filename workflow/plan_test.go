@@ -220,7 +220,7 @@ func TestUsageErrorsNameTheMend(t *testing.T) {
 		{"delta above 1/rows", func(in *Input) { in.Delta = "0.001" }, "not below 1/rows"},
 		{"preset", func(in *Input) { in.Preset = "fast" }, "unknown preset"},
 		{"model", func(in *Input) { in.Model = "elm" }, "unknown model"},
-		{"mean of classes", func(in *Input) { in.Model = "mean" }, "does not predict"},
+		{"mean of classes", func(in *Input) { in.Model = "mean" }, "fits a regression"},
 		{"stw on sensitive rows", func(in *Input) { in.Workflow = STW }, "public data only"},
 		{"private rows without delta", func(in *Input) { in.Rows, in.Delta = 0, "" }, "delta has no default"},
 	} {

@@ -32,17 +32,14 @@ func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nom
 	if err != nil {
 		return err
 	}
-	if e, ok := learner.(*learn.EBM); ok {
-		e.Progress = func(done, epochs int) { env.Progress.step("train", done, epochs) }
-	}
-	if d, ok := learner.(*learn.Descent); ok {
-		d.Progress = func(done, steps int) { env.Progress.step("train", done, steps) }
-		if plan.perStep > 0 {
-			d.SamplingRate, d.NoiseMultiplier = plan.Recipe.SamplingRate, plan.perStep
-			d.Steps = plan.Recipe.Steps
-		}
+	if w, ok := learner.(learn.Watched); ok {
+		w.Watch(func(done, of int) { env.Progress.step("train", done, of) })
 	} else {
 		env.Progress.step("train", 0, 0)
+	}
+	if d, ok := learner.(*learn.Descent); ok && plan.perStep > 0 {
+		d.SamplingRate, d.NoiseMultiplier = plan.Recipe.SamplingRate, plan.perStep
+		d.Steps = plan.Recipe.Steps
 	}
 	out.Learner, out.Recipe = learner, recipe
 	out.Model, err = learner.Fit(ctx, permit, env.Rows)

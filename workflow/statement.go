@@ -16,6 +16,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
+	"pawl/learn"
 	"pawl/model"
 	"pawl/report"
 	"pawl/search"
@@ -226,7 +227,7 @@ func hyperparameters(h map[string]any, plan *Plan, r advise.Recipe) {
 	if r.Steps > 0 {
 		h["clipping_norm"], h["steps"], h["learning_rate"], h["momentum"] = r.ClippingNorm, r.Steps, r.LearningRate, r.Momentum
 		h["sampling_rate"] = r.SamplingRate
-		h["noise_multiplier"] = stepNoise(plan.noise, r.Steps)
+		h["noise_multiplier"] = learn.StepNoise(plan.noise, r.Steps)
 		if plan.perStep > 0 {
 			h["noise_multiplier"] = plan.perStep
 		}
@@ -242,7 +243,7 @@ func describe(l advise.Learner, o encode.Options, kept []string) string {
 		return describe(l, o, nil) + "; of their columns only the levels " + strings.Join(kept, ", ")
 	}
 	switch {
-	case l == advise.EBM || l == advise.NaiveBayes:
+	case learn.KindOf(string(l)).Binned:
 		return fmt.Sprintf("%d public bins of a numeric column, one value for each category", max(o.Bins, 2))
 	case o.InterceptOnly:
 		return "no attribute"

@@ -197,8 +197,8 @@ func (plan *Plan) learnerAt(p space.Point, scope dp.Scope, noise float64) (*Plan
 	if err != nil {
 		return nil, nil, err
 	}
-	if o, ok := l.(*learn.OutputPerturbation); ok {
-		o.Regularization *= choice.RegularizationFactor
+	if o, ok := l.(learn.Regularized); ok {
+		o.ScaleRegularization(choice.RegularizationFactor)
 	}
 	return &one, l, nil
 }

@@ -13,30 +13,32 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pawl/data/encode"
 	"pawl/data/schema"
+	"pawl/learn"
 	"pawl/model"
 )
 
 // Learner names a way of training.
 type Learner string
 
+// The learners that the rules choose by themselves.
 const (
-	Descent         Learner = "linear"
-	Objective       Learner = "objective-perturbation"
-	NormalEquations Learner = "normal-equations"
-	Majority        Learner = "majority"
-	Mean            Learner = "mean"
-	EBM             Learner = "ebm"
-	NaiveBayes      Learner = "naive-bayes"
-	AdaSSP          Learner = "adassp"
-	Output          Learner = "output-perturbation"
-	AMP             Learner = "amp"
+	Descent   Learner = "linear"
+	Objective Learner = "objective-perturbation"
+	Majority  Learner = "majority"
+	Mean      Learner = "mean"
 )
 
-// Learners lists them all.
-var Learners = []Learner{Descent, EBM, Objective, Output, AMP, NaiveBayes, NormalEquations, AdaSSP, Majority, Mean}
+// Learners lists all that are registered in package learn, in alphabetical order.
+var Learners = func() (all []Learner) {
+	for _, name := range learn.Names() {
+		all = append(all, Learner(name))
+	}
+	return all
+}()
 
 // Preset trades time; it never changes ε.
 type Preset string
@@ -99,6 +101,16 @@ func Choose(f Facts) (Recipe, error) {
 	if err := f.checkWide(); err != nil {
 		return Recipe{}, err
 	}
+	asked := learn.KindOf(string(f.Learner))
+	if f.Learner != "" && asked.Name == "" {
+		return Recipe{}, fmt.Errorf("no learner is called %q", f.Learner)
+	}
+	if f.Learner != "" && !asked.Fits(f.Task) {
+		if f.Task == model.Regression {
+			return Recipe{}, fmt.Errorf("%s predicts classes, the target %q is a number", f.Learner, f.Target)
+		}
+		return Recipe{}, fmt.Errorf("%s fits a regression, the target %q is a class", f.Learner, f.Target)
+	}
 	if f.Delta == 0 {
 		return pure(f)
 	}
@@ -106,19 +118,14 @@ func Choose(f Facts) (Recipe, error) {
 	if !(r >= 0) {
 		return Recipe{}, fmt.Errorf("the number of rows and a noise multiplier are needed to choose a recipe")
 	}
-	switch f.Learner {
-	case Majority, Mean:
+	switch {
+	case f.Learner == Majority || f.Learner == Mean:
 		return constant(f, r, "asked for"), nil
-	case Objective:
-		return Recipe{}, fmt.Errorf("objective perturbation is offered at delta 0 (pure epsilon); at delta > 0 the linear model is better at the same budget")
-	case NormalEquations:
-		if f.Task != model.Regression {
-			return Recipe{}, fmt.Errorf("normal equations fit a regression, the target %q is a class", f.Target)
-		}
-		return normalEquations(f, r), nil
-	case AdaSSP, EBM, NaiveBayes, Output, AMP:
-		return byName(f)
-	case "":
+	case f.Learner != "" && !asked.Approximate:
+		return Recipe{}, fmt.Errorf("%s is offered at delta 0 (pure epsilon); at delta > 0 the linear model is better at the same budget", f.Learner)
+	case asked.Encoding != nil:
+		return byName(f, asked), nil
+	case f.Learner == "":
 		least := hopeless
 		if f.Task == model.Regression {
 			least = hopelessNumber
@@ -347,45 +354,31 @@ func regression(f Facts, r float64) Recipe {
 }
 
 // byName is the recipe of a learner that is never the rule's own choice, or rarely.
-func byName(f Facts) (Recipe, error) {
-	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: encode.Options{Bins: 16, Attributes: f.Attributes}}
-	switch {
-	case f.Learner == AdaSSP && f.Task != model.Regression:
-		return Recipe{}, fmt.Errorf("adassp fits a regression, the target %q is a class", f.Target)
-	case (f.Learner == NaiveBayes || f.Learner == Output || f.Learner == AMP) && f.Task == model.Regression:
-		return Recipe{}, fmt.Errorf("%s predicts classes, the target %q is a number", f.Learner, f.Target)
-	}
-	names := map[Learner]string{EBM: ruleEBM, NaiveBayes: ruleBayes, AdaSSP: ruleAdaSSP, Output: ruleOutput, AMP: ruleAMP}
-	if f.Learner == AdaSSP {
-		c.Encoding = encode.Options{Linear: true, Attributes: f.Attributes}
-	}
-	c.Rules = []Rule{by(names[f.Learner], "", "asked for"), attributesRule(f)}
-	return c, nil
-}
-
-func normalEquations(f Facts, r float64) Recipe {
-	return Recipe{Learner: NormalEquations, Useful: true, SamplingRate: 1,
-		Encoding: encode.Options{Linear: true, Attributes: f.Attributes},
-		Rules:    []Rule{by(ruleNormal, "", "asked for"), attributesRule(f)}}
+func byName(f Facts, k learn.Kind) Recipe {
+	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: *k.Encoding}
+	c.Encoding.Attributes = f.Attributes
+	c.Rules = []Rule{by(asked(f.Learner), "", "asked for"), attributesRule(f)}
+	return c
 }
 
 // pure covers requests for δ = 0.
 func pure(f Facts) (Recipe, error) {
 	n := f.Rows * f.Epsilon / float64(f.Schema.Unit.MaxRows)
-	asked := f.Learner
-	if f.Task == model.Regression {
-		if asked != "" && asked != Mean {
+	asked := learn.KindOf(string(f.Learner))
+	if f.Learner != "" && !asked.Pure {
+		if f.Task == model.Regression {
 			return Recipe{}, fmt.Errorf("a regression needs delta > 0: at delta 0 only the mean can be released")
 		}
+		return Recipe{}, fmt.Errorf("model %q needs delta > 0; at delta 0 use %s", f.Learner, strings.Join(pureLearners(f.Task), " or "))
+	}
+	if f.Task == model.Regression {
 		c := constant(f, n, "delta is 0, and no regression with pure epsilon is offered")
 		c.Rules[0].Changes = "a delta above 0"
 		return c, nil
 	}
-	switch asked {
+	switch f.Learner {
 	case Majority:
 		return constant(f, n, "asked for"), nil
-	case Descent, NormalEquations, EBM, NaiveBayes, AdaSSP, Output, AMP:
-		return Recipe{}, fmt.Errorf("model %q needs delta > 0; at delta 0 use objective-perturbation or majority", asked)
 	case "":
 		// The direction of a class difference has to stand out of a noise whose norm
 		// grows with the number of coordinates; the recipe's own threshold on r maps
@@ -397,6 +390,16 @@ func pure(f Facts) (Recipe, error) {
 	return Recipe{Learner: Objective, Useful: true, SamplingRate: 1,
 		Encoding: encode.Options{Linear: true, Attributes: f.Attributes},
 		Rules:    []Rule{by(rulePure, "", "delta is 0: the guarantee is pure epsilon"), attributesRule(f)}}, nil
+}
+
+// pureLearners are those of a task at delta 0.
+func pureLearners(task model.Task) (names []string) {
+	for _, name := range learn.Names() {
+		if k := learn.KindOf(name); k.Pure && k.Fits(task) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Unclipped is the factor by which the clipping norm has to grow to reach 1, the

@@ -117,7 +117,7 @@ func ForTable(q Question, r Recipe) *Answer {
 	a.Advice = Choice{
 		Entry: string(r.Learner), Useful: r.Useful,
 		Features: a.said(ruleNamed, ruleAll), Encoding: a.said(ruleThermometer, ruleAffine, ruleProducts, ruleNoProducts, ruleBag, ruleText, ruleVectors),
-		Model: a.said(ruleConstant, ruleBinary, ruleClasses, ruleRegression, rulePure, ruleEBM, ruleBayes, ruleAdaSSP, ruleOutput, ruleAMP, ruleNormal),
+		Model: a.said(append([]string{ruleConstant, ruleBinary, ruleClasses, ruleRegression, rulePure}, askedRules()...)...),
 	}
 	c := &a.Advice
 	switch r.Learner {

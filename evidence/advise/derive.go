@@ -97,29 +97,29 @@ var choices = []choice{
 	{
 		name: "ebm", what: "r from which boosted shape functions are taken for a class", rule: math.Inf(1),
 		remark: "above 700 there is Adult alone: its income gains 0.5 to 0.9 points from r = 7,700, its sex loses 0.2 (rule search-kinds); from 40,000 --preset thorough tries both",
-		below:  []string{string(Descent)}, from: []string{string(EBM)},
+		below:  []string{string(Descent)}, from: []string{"ebm"},
 		cells: func(c MenuCell) bool {
 			return c.Task == "classification" && c.Kind == TableKind && c.Ratio >= low
 		}, at: byRatio,
 	},
 	{
 		name: "ebm-regression", what: "r from which boosted shape functions are taken for a number", rule: math.Inf(1),
-		below: []string{string(Descent)}, from: []string{string(EBM)},
+		below: []string{string(Descent)}, from: []string{"ebm"},
 		cells: func(c MenuCell) bool { return c.Task == "regression" }, at: byRatio,
 	},
 	{
 		name: "moments", what: "r from which moments (normal equations, AdaSSP) are taken for a number", rule: math.Inf(1),
-		below: []string{string(Descent)}, from: []string{string(NormalEquations), string(AdaSSP)},
+		below: []string{string(Descent)}, from: []string{"normal-equations", "adassp"},
 		cells: func(c MenuCell) bool { return c.Task == "regression" }, at: byRatio,
 	},
 	{
 		name: "other-convex", what: "r from which output or minima perturbation is taken", rule: math.Inf(1),
-		below: []string{string(Descent)}, from: []string{string(Output), string(AMP)},
+		below: []string{string(Descent)}, from: []string{"output-perturbation", "amp"},
 		cells: func(c MenuCell) bool { return c.Kind == TableKind && c.Ratio >= low }, at: byRatio,
 	},
 	{
 		name: "naive-bayes", what: "r up to which naive Bayes is taken", rule: 0,
-		below: []string{string(NaiveBayes)}, from: []string{string(Descent)},
+		below: []string{"naive-bayes"}, from: []string{string(Descent)},
 		cells: func(c MenuCell) bool { return c.Kind == TableKind && c.Ratio >= low }, at: byRatio,
 	},
 	{

@@ -75,7 +75,7 @@ func decisions() []decision {
 			{"softmax", "many classes", fired(ruleClasses, ruleScatter, rulePixels, ruleFeatures)},
 			{"median fit", "a number", fired(ruleRegression)},
 			{"objective pert.", "δ = 0", fired(rulePure)},
-			{"asked for", "--model", fired(ruleEBM, ruleBayes, ruleAdaSSP, ruleOutput, ruleAMP, ruleNormal)},
+			{"asked for", "--model", fired(askedRules()...)},
 		}},
 		{"Training", []option{
 			{"one release", "constant, sums", func(a *Answer) bool { return a.Advice.Entry != string(Descent) && !a.Has(ruleLots) }},

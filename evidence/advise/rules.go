@@ -1,6 +1,11 @@
 package advise
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"pawl/learn"
+)
 
 // This file is the whole of the advice: the thresholds and, for every rule, when it
 // applies, what it says and on what evidence. Choose and ChooseImages decide by the
@@ -109,21 +114,41 @@ const (
 	ruleGuess         = "images-guess"
 	ruleFeatures      = "images-features"
 	ruleLots          = "images-lots"
-	ruleEBM           = "asked-ebm"
-	ruleBayes         = "asked-naive-bayes"
-	ruleAdaSSP        = "asked-adassp"
-	ruleOutput        = "asked-output-perturbation"
-	ruleAMP           = "asked-amp"
-	ruleNormal        = "asked-normal-equations"
 	ruleFixedNetwork  = "fixed-network"
 	ruleMoreRows      = "more-rows"
 	ruleAfterTraining = "after-training"
 )
 
-const nothingPublished = "no measurement of this in the papers"
+const nothingPublished = learn.NothingPublished
+
+// asked names the guideline of a learner that is asked for.
+func asked(l Learner) string { return "asked-" + string(l) }
+
+// askedRules are the names of all of them.
+func askedRules() (names []string) {
+	for _, l := range Learners {
+		if learn.KindOf(string(l)).Encoding != nil {
+			names = append(names, asked(l))
+		}
+	}
+	return names
+}
 
 // Guidelines are all rules, in the order in which they are asked.
-var Guidelines = []Guideline{
+var Guidelines = slices.Concat(forData, learners(), forAll)
+
+// learners are the guidelines of learners that are asked for by name.
+func learners() (all []Guideline) {
+	for _, l := range Learners {
+		if k := learn.KindOf(string(l)); k.Encoding != nil {
+			g := k.Guideline
+			all = append(all, Guideline{Name: asked(l), When: "asked for by --model " + k.Name, Advice: g.Advice, Published: g.Published, Measured: g.Measured, Changes: g.Changes})
+		}
+	}
+	return all
+}
+
+var forData = []Guideline{
 	{
 		Name:      ruleConstant,
 		When:      fmt.Sprintf("r below %d, of a regression below %d; at delta 0, rows·epsilon below %d", hopeless, hopelessNumber, hopelessPure),
@@ -308,54 +333,9 @@ var Guidelines = []Guideline{
 		Measured:  "Adult, 5 seeds, against the linear rule at the same total ε: at ε 8 income 86.5 against 85.8 % and sex, where linear is best, 84.5 against 84.7; at ε 3 (r = 21,000) 86.1 against 85.8 and 84.35 against 84.6; at ε 1 both lose",
 		Changes:   "--preset balanced, or --model NAME",
 	},
-	{
-		Name:      ruleEBM,
-		When:      "asked for by --model ebm",
-		Advice:    "sum of one shape function for each attribute, boosted in cycles on public bins",
-		Published: "Nori et al., 2021: close to the model without privacy at ε ≥ 1, and open to inspection",
-		Measured:  "Adult at ε 0.02/0.1/1/3: 82.6/85.0/86.0/86.5 %, linear 83.5/84.9/85.6/85.8; WDBC at ε 1: 93.3 against 94.4 %; insurance at ε 1: error ratio .43 against .27",
-		Changes:   "--model auto",
-	},
-	{
-		Name:      ruleBayes,
-		When:      "asked for by --model naive-bayes",
-		Advice:    "naive Bayes from noisy tables of each attribute with the class",
-		Published: nothingPublished,
-		Measured:  "Adult at ε 0.1/1: 82.0/82.1 %, linear 84.9/85.6 %; overconfident, since attributes repeat each other",
-		Changes:   "--model auto",
-	},
-	{
-		Name:      ruleAdaSSP,
-		When:      "asked for by --model adassp",
-		Advice:    "ridge regression whose ridge follows from a released smallest eigenvalue",
-		Published: "Wang, 2018: the best of the moment methods for linear regression",
-		Measured:  "insurance at ε 1: error ratio .72, noisy normal equations .58, noisy descent .27",
-		Changes:   "--model auto",
-	},
-	{
-		Name:      ruleOutput,
-		When:      "asked for by --model output-perturbation",
-		Advice:    "regularized logistic model with noise added to its weights",
-		Published: nothingPublished,
-		Measured:  "Adult at ε 0.1/1/3: 83.4/85.0/85.4 %, noisy descent 84.9/85.6/85.8 %",
-		Changes:   "--model auto",
-	},
-	{
-		Name:      ruleAMP,
-		When:      "asked for by --model amp",
-		Advice:    "logistic model by approximate minima perturbation",
-		Published: "Iyengar et al., 2019: ahead of noisy gradient descent on their tables, both tuned",
-		Measured:  "Adult at ε 0.1/1/3: 82.9/85.3/85.6 %, noisy descent 84.9/85.6/85.8 %",
-		Changes:   "--model auto",
-	},
-	{
-		Name:      ruleNormal,
-		When:      "asked for by --model normal-equations",
-		Advice:    "ridge regression from one noisy release of second moments",
-		Published: nothingPublished,
-		Measured:  "insurance, error over the mean predictor's: .51–.57 at ε 1 against .27 for noisy gradient descent",
-		Changes:   "several targets that share one set of features",
-	},
+}
+
+var forAll = []Guideline{
 	{
 		Name:      ruleFixedNetwork,
 		When:      "the network is given and cannot be chosen",

@@ -77,7 +77,7 @@ func TestTextsAndVectorsGoWithTheLinearModel(t *testing.T) {
 		if got, err := Choose(f); err != nil || got.Learner != Descent || got.Encoding.Intercept != 0.5 {
 			t.Errorf("%s: %s, intercept %v, %v", c.Type, got.Learner, got.Encoding.Intercept, err)
 		}
-		for _, l := range []Learner{EBM, NaiveBayes, Output, AMP, NormalEquations, AdaSSP} {
+		for _, l := range []Learner{"ebm", "naive-bayes", "output-perturbation", "amp", "normal-equations", "adassp"} {
 			f.Learner = l
 			if _, err := Choose(f); err == nil || !strings.Contains(err.Error(), c.Name) {
 				t.Errorf("%s with a %s: %v", l, c.Type, err)
@@ -92,7 +92,7 @@ func TestTextsAndVectorsGoWithTheLinearModel(t *testing.T) {
 			t.Errorf("majority beside a %s: %v", c.Type, err)
 		}
 		// A list without it needs no refusal.
-		f.Learner, f.Delta, f.Attributes = EBM, 1e-6, []string{"x"}
+		f.Learner, f.Delta, f.Attributes = "ebm", 1e-6, []string{"x"}
 		if _, err := Choose(f); err != nil {
 			t.Errorf("EBM on other columns: %v", err)
 		}

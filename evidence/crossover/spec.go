@@ -13,6 +13,7 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	"pawl/feature"
+	"pawl/learn"
 	"pawl/workflow"
 )
 
@@ -56,7 +57,7 @@ var Words = []Word{
 	{"logistic", "logistic (softmax) regression; images: on pixels, each row scaled to one norm (as-drawn: not scaled)"},
 	{"linear", "the linear model that pawl fit would take (images: on scattering features)"},
 	{"NETWORK", "a network of pawl models list (mnist-paw-cnn; tables: fcn-64), or a file NET.yaml"},
-	{"model:NAME", "a model of tables: linear, ebm, naive-bayes, objective-perturbation, …"},
+	{"model:NAME", "a model of tables: " + strings.Join(learn.Names(), ", ")},
 	{"features:all", "every column, or the images as they are"},
 	{"features:a,b,c", "these columns, or levels of them (column=level)"},
 	{"features:K", "tables: the K columns that know most about the target, by noisy tables that take a fifth of the budget (in ρ)"},

@@ -16,6 +16,7 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	"pawl/experiments/lab"
+	"pawl/learn"
 	"pawl/workflow"
 )
 
@@ -100,7 +101,7 @@ func (f *tableFit) input(t *lab.Table, epsilon string, seed uint64) workflow.Inp
 func (f *tableFit) plan(t *lab.Table, features []string, epsilon string, seed uint64) (*workflow.Plan, error) {
 	in := f.input(t, epsilon, seed)
 	in.Model, in.Features = string(f.learner()), features
-	if f.learner() == advise.Objective {
+	if k := learn.KindOf(string(f.learner())); k.Name != "" && !k.Approximate {
 		in.Delta = "0" // it is offered for pure ε, which is more than is asked
 	}
 	if f.Standard {

@@ -12,6 +12,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/data/dataset"
 	"pawl/evidence/advise"
+	"pawl/learn"
 	"pawl/workflow"
 )
 
@@ -127,9 +128,9 @@ func (p Problem) plan(epsilon float64, learner string) (*workflow.Plan, error) {
 	})
 }
 
-// delta as typed: objective perturbation is offered at 0 only, others take the default.
+// delta as typed: 0 for a learner that is offered there alone, others take the default.
 func delta(learner string) string {
-	if learner == string(advise.Objective) {
+	if k := learn.KindOf(learner); k.Name != "" && !k.Approximate {
 		return "0"
 	}
 	return ""

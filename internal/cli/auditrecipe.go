@@ -136,14 +136,8 @@ func planner(in workflow.Input, m *model.Model, s *report.Statement, seed *uint6
 
 // learnerOf is the learner that a statement names.
 func learnerOf(s *report.Statement) (advise.Learner, error) {
-	for learner, l := range map[advise.Learner]learn.Learner{
-		advise.Descent: &learn.Descent{}, advise.Objective: &learn.Objective{}, advise.NormalEquations: &learn.NormalEquations{},
-		advise.Majority: &learn.Majority{}, advise.Mean: &learn.Mean{}, advise.EBM: &learn.EBM{}, advise.NaiveBayes: &learn.NaiveBayes{},
-		advise.AdaSSP: &learn.AdaSSP{}, advise.Output: &learn.OutputPerturbation{}, advise.AMP: &learn.MinimaPerturbation{},
-	} {
-		if l.Name() == s.Choice.Model {
-			return learner, nil
-		}
+	if k, ok := learn.Titled(s.Choice.Model); ok {
+		return advise.Learner(k.Name), nil
 	}
 	return "", &usageError{"the statement beside the model names no learner that can be retrained", "choose a model of pawl fit or pawl train"}
 }

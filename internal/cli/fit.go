@@ -11,6 +11,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/learn"
 	"pawl/reader"
 	"pawl/workflow"
 )
@@ -37,7 +38,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
-	s.StringVar(&f.model, "model", "auto", "tables: auto, linear, ebm, objective-perturbation, output-perturbation, amp, naive-bayes, normal-equations, adassp, majority or mean; images: auto, linear, or a network")
+	s.StringVar(&f.model, "model", "auto", "tables: auto, "+strings.Join(learn.Names(), ", ")+"; images: auto, linear, or a network")
 	s.StringVar(&f.features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
 	s.StringVar(&f.test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")

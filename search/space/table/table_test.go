@@ -112,7 +112,7 @@ func TestRecipe(t *testing.T) {
 		t.Errorf("got %+v, want %+v", c.Recipe, want)
 	}
 	c = parse("features=all learner=output-perturbation encoding=linear regularization_factor=10")
-	if c.Recipe.Learner != advise.Output || c.RegularizationFactor != 10 {
+	if c.Recipe.Learner != "output-perturbation" || c.RegularizationFactor != 10 {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -12,6 +12,20 @@ import (
 	"pawl/model"
 )
 
+var _ = register(Kind{
+	Name: "output-perturbation", Classes: true, Approximate: true,
+	Encoding: &encode.Options{Bins: 16},
+	Guideline: Guideline{
+		Advice:    "regularized logistic model with noise added to its weights",
+		Published: NothingPublished,
+		Measured:  "Adult at ε 0.1/1/3: 83.4/85.0/85.4 %, noisy descent 84.9/85.6/85.8 %",
+		Changes:   "--model auto",
+	},
+	New: func(s Settings) Learner {
+		return &OutputPerturbation{Task: s.Task, NoiseMultiplier: s.NoiseMultiplier, Encoding: s.Encoding, Regularization: DefaultOutputRegularization(s.NoiseMultiplier)}
+	},
+})
+
 // OutputPerturbation is logistic regression whose exact minimiser gets Gaussian noise.
 // More than two classes are fitted one against the rest.
 type OutputPerturbation struct {
@@ -62,56 +76,5 @@ func (o *OutputPerturbation) Fit(ctx context.Context, permit *ledger.Permit, row
 	return o.binaries(o.Encoding, columns), nil
 }
 
-// MinimaPerturbation is logistic regression by approximate minima perturbation,
-// (ε, δ), for units of one row. More than two classes are fitted one against the rest
-// at an equal share of both.
-type MinimaPerturbation struct {
-	Task
-	Epsilon, Delta float64
-	Encoding       *encode.Encoding
-}
-
-// Name implements Learner.
-func (m *MinimaPerturbation) Name() string {
-	return "logistic model by approximate minima perturbation"
-}
-
-func (m *MinimaPerturbation) config() []convex.AMP {
-	targets := m.oneAgainstRest()
-	n := float64(len(targets))
-	all := make([]convex.AMP, len(targets))
-	for k := range all {
-		all[k] = convex.AMP{
-			Scope: m.Scope, Epsilon: m.Epsilon / n, Delta: m.Delta / n, ExpectedRows: m.ExpectedRows,
-			Share: convex.DefaultAMPShare(m.Epsilon / n), Encoding: m.Encoding, Target: targets[k],
-		}
-	}
-	return all
-}
-
-// Event implements Learner.
-func (m *MinimaPerturbation) Event() dp.Event { return together(m.config()) }
-
-// Fit implements Learner.
-func (m *MinimaPerturbation) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
-	columns, err := byClass(m.config(), func(c convex.AMP) ([]float64, error) {
-		return convex.PerturbMinimum(ctx, permit, rows, c)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return m.binaries(m.Encoding, columns), nil
-}
-
-// byClass fits the problems one after another, each with randomness of its own.
-func byClass[C any](problems []C, fit func(C) ([]float64, error)) ([][]float64, error) {
-	var columns [][]float64
-	for _, c := range problems {
-		w, err := fit(c)
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, w)
-	}
-	return columns, nil
-}
+// ScaleRegularization implements Regularized.
+func (o *OutputPerturbation) ScaleRegularization(factor float64) { o.Regularization *= factor }

@@ -1,0 +1,91 @@
+package learn
+
+import (
+	"context"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/gradient"
+	"pawl/core/intake"
+	"pawl/core/ledger"
+	"pawl/data/encode"
+	"pawl/model"
+)
+
+var _ = register(Kind{
+	Name: "linear", Classes: true, Numbers: true, Approximate: true,
+	New: func(s Settings) Learner {
+		return &Descent{
+			Task: s.Task, Encoding: s.Encoding, LearningRate: s.LearningRate, Momentum: s.Momentum,
+			Privacy: gradient.Privacy{Scope: s.Scope, ClippingNorm: s.ClippingNorm, Steps: s.Steps, SamplingRate: 1, NoiseMultiplier: StepNoise(s.NoiseMultiplier, s.Steps)},
+		}
+	},
+})
+
+// Descent is clipped full-batch (or Poisson-lot) noisy heavy-ball descent on a
+// linear model.
+type Descent struct {
+	Task
+	gradient.Privacy
+	Encoding               *encode.Encoding
+	LearningRate, Momentum float64
+	Progress               func(done, steps int)
+}
+
+// Name implements Learner.
+func (d *Descent) Name() string { return "linear model by noisy gradient descent" }
+
+func (d *Descent) config() gradient.Descent {
+	p := d.Privacy
+	p.Scope = d.Task.Scope
+	g := gradient.Descent{
+		Privacy: p, Encoding: d.Encoding, Loss: gradient.Residual, Outputs: 1, Target: d.value(),
+		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, Progress: d.Progress,
+	}
+	if d.Kind == model.Classification {
+		g.Loss = gradient.Logistic
+		if d.Levels() > 2 {
+			g.Loss, g.Outputs = gradient.Softmax, d.Levels()
+		}
+	}
+	return g
+}
+
+// Event implements Learner.
+func (d *Descent) Event() dp.Event { return d.Privacy.Event() }
+
+// Fit implements Learner.
+func (d *Descent) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
+	g := d.config()
+	w, err := gradient.Descend(ctx, permit, rows, g)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(w, g.Outputs), nil
+}
+
+// FitPublic trains without noise. It works on public data sets only and its
+// model carries no guarantee.
+func (d *Descent) FitPublic(ctx context.Context, rows *intake.Rows) (*model.Model, error) {
+	g := d.config()
+	w, err := gradient.DescendPublic(ctx, rows, g)
+	if err != nil {
+		return nil, err
+	}
+	return d.wrap(w, g.Outputs), nil
+}
+
+func (d *Descent) wrap(w []float64, outputs int) *model.Model {
+	m := d.model(model.Linear)
+	m.Encoding, m.Outputs, m.Weights = d.Encoding, outputs, w
+	return m
+}
+
+// Watch implements Watched.
+func (d *Descent) Watch(progress func(done, steps int)) { d.Progress = progress }
+
+// StepNoise is the multiplier of each of T steps that together amount to one
+// release with multiplier x: x·√T, nudged up so that rounding cannot lower it.
+func StepNoise(x float64, steps int) float64 {
+	return x * math.Sqrt(float64(steps)) * (1 + 1e-12)
+}
