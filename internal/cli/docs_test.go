@@ -1,0 +1,319 @@
+package cli
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var updateDocs = flag.Bool("update", false, "write docs/reference from the commands")
+
+// The reference is generated from the commands, so that it cannot promise a flag that is
+// gone or omit one that is new.
+func TestReference(t *testing.T) {
+	folder := filepath.Join("..", "..", "docs", "reference")
+	want := reference((&app{}).root())
+	if *updateDocs {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range want {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	there, err := filepath.Glob(filepath.Join(folder, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]string{}
+	for _, file := range there {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have[filepath.Base(file)] = string(text)
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("docs/reference is out of date: run go test ./internal/cli -run TestReference -update\n(-commands +docs/reference)\n%s", diff)
+	}
+}
+
+// reference returns the pages of the reference by file name: one for each command, with
+// its subcommands, and an index.
+func reference(root *cobra.Command) map[string]string {
+	root.InitDefaultHelpFlag()
+	pages := map[string]string{}
+	var index strings.Builder
+	index.WriteString("# Commands\n\nGenerated from the commands by `go test ./internal/cli -run TestReference -update`; `pawl COMMAND --help` prints the same.\n\n| command | purpose |\n|---|---|\n")
+	for _, c := range root.Commands() {
+		if !c.IsAvailableCommand() || c.Name() == "help" {
+			continue
+		}
+		var page strings.Builder
+		command(&page, c, "#")
+		pages[c.Name()+".md"] = page.String()
+		entries(&index, c, c.Name()+".md")
+	}
+	index.WriteString("\n## Flags of every command\n\n")
+	flags(&index, root.PersistentFlags())
+	index.WriteString(`
+## Exit status
+
+| status | meaning |
+|---|---|
+`)
+	for _, s := range []struct {
+		status  int
+		meaning string
+	}{
+		{exitOK, "done"},
+		{exitOther, "any other error"},
+		{exitUsage, "bad usage or bad data"},
+		{exitRefused, "the ledger refuses the job"},
+		{exitFailed, "a privacy check failed"},
+	} {
+		fmt.Fprintf(&index, "| %d | %s |\n", s.status, s.meaning)
+	}
+	pages["README.md"] = index.String()
+	return pages
+}
+
+// entries lists c and its subcommands in a table.
+func entries(w *strings.Builder, c *cobra.Command, page string) {
+	anchor := strings.ReplaceAll(c.CommandPath(), " ", "-")
+	fmt.Fprintf(w, "| [`%s`](%s#%s) | %s |\n", c.CommandPath(), page, anchor, inCell(c.Short))
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			entries(w, sub, page)
+		}
+	}
+}
+
+// command writes the section of c, and below it those of its subcommands.
+func command(w *strings.Builder, c *cobra.Command, level string) {
+	fmt.Fprintf(w, "%s %s\n\n", level, c.CommandPath())
+	long := c.Long
+	if long == "" {
+		long = c.Short + "."
+	}
+	for _, block := range strings.Split(strings.TrimSpace(long), "\n\n") {
+		if lines := strings.Split(block, "\n"); slices.ContainsFunc(lines, tabular) {
+			fmt.Fprintf(w, "```text\n%s\n```\n\n", block)
+		} else {
+			fmt.Fprintf(w, "%s\n\n", inText(block))
+		}
+	}
+	if c.Runnable() && !c.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "```text\n%s\n```\n\n", c.UseLine())
+	}
+	if c.Example != "" {
+		fmt.Fprintf(w, "```sh\n%s\n```\n\n", unindent(c.Example))
+	}
+	if c.HasAvailableLocalFlags() {
+		own := pflag.NewFlagSet("", pflag.ContinueOnError)
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" {
+				own.AddFlag(f)
+			}
+		})
+		if own.HasAvailableFlags() {
+			flags(w, own)
+			w.WriteString("\n")
+		}
+	}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			command(w, sub, level+"#")
+		}
+	}
+	if level == "#" {
+		text := strings.TrimRight(w.String(), "\n") + "\n"
+		w.Reset()
+		w.WriteString(text)
+	}
+}
+
+// tabular reports whether a line depends on its spacing.
+func tabular(line string) bool {
+	return strings.HasPrefix(line, " ") || strings.Contains(line, "  ")
+}
+
+func unindent(example string) string {
+	lines := strings.Split(example, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// flags writes a table of the flags that are neither hidden nor deprecated.
+func flags(w *strings.Builder, set *pflag.FlagSet) {
+	w.WriteString("| flag | meaning |\n|---|---|\n")
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Deprecated != "" || f.Name == "help" {
+			return
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if kind != "" {
+			name += " " + kind
+		}
+		if !slices.Contains([]string{"", "false", "0", "[]", "0s"}, f.DefValue) {
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		fmt.Fprintf(w, "| `%s` | %s |\n", name, inCell(usage))
+	})
+}
+
+// inText escapes what Markdown would read as markup.
+func inText(s string) string {
+	return strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`).Replace(s)
+}
+
+func inCell(s string) string { return strings.ReplaceAll(inText(s), "|", `\|`) }
+
+// shellBlocks returns the lines of the sh blocks of a Markdown file, with continued lines
+// joined, comments taken off and the text of here-documents left out.
+func shellBlocks(text []byte) []string {
+	var all []string
+	inside, end := false, ""
+	for _, line := range strings.Split(string(text), "\n") {
+		switch {
+		case end != "":
+			if line == end {
+				end = ""
+			}
+		case strings.HasPrefix(line, "```"):
+			inside = !inside && line == "```sh"
+		case inside:
+			if before, word, ok := strings.Cut(line, "<<"); ok {
+				end = strings.Trim(word, "'")
+				line = before
+			}
+			line, _, _ = strings.Cut(line, " #")
+			if n := len(all); n > 0 && strings.HasSuffix(all[n-1], `\`) {
+				all[n-1] = strings.TrimSuffix(all[n-1], `\`) + line
+			} else {
+				all = append(all, line)
+			}
+		}
+	}
+	return all
+}
+
+// fields splits a line of shell into words: quotes hold words together, and the words of
+// a redirection or of another command are left out.
+func fields(line string) []string {
+	var words []string
+	var word strings.Builder
+	quote := rune(0)
+	for _, r := range line + " " {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote = r
+		case quote == 0 && r == ' ':
+			if word.Len() > 0 {
+				words = append(words, word.String())
+				word.Reset()
+			}
+		default:
+			word.WriteRune(r)
+		}
+	}
+	if i := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{">", "|", "||", "&&", ";", "2>"}, w) }); i >= 0 {
+		words = words[:i]
+	}
+	return words
+}
+
+// Every command in the documents has a verb and flags that exist, and the arguments that
+// the verb wants.
+func TestCommandsInDocs(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"README.md", "core/README.md", "docs/*.md", "docs/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	commands := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range shellBlocks(text) {
+			words := fields(line)
+			for len(words) > 0 && strings.Contains(words[0], "=") {
+				words = words[1:]
+			}
+			if len(words) > 2 && words[0] == "go" && words[1] == "run" && words[2] == "./cmd/pawl" {
+				words = words[2:]
+			}
+			if len(words) == 0 || filepath.Base(words[0]) != "pawl" {
+				continue
+			}
+			commands++
+			a := &app{}
+			c, rest, err := a.root().Find(words[1:])
+			if err == nil {
+				err = c.ParseFlags(rest)
+			}
+			if err == nil {
+				err = c.ValidateArgs(c.Flags().Args())
+			}
+			if err == nil && !slices.Contains(rest, "--help") {
+				err = c.ValidateRequiredFlags()
+			}
+			if err != nil {
+				t.Errorf("%s: %s: %v", filepath.Base(file), strings.TrimSpace(line), err)
+			}
+		}
+	}
+	if commands < 50 {
+		t.Errorf("found %d commands: is this still the way to find them?", commands)
+	}
+}
+
+// Links between the documents lead to files that are there.
+func TestLinksInDocs(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var files []string
+	for _, pattern := range []string{"README.md", "core/README.md", "docs/*.md", "docs/*/*.md"} {
+		found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range bytes.Split(text, []byte("]("))[1:] {
+			target, _, _ := bytes.Cut(part, []byte(")"))
+			path, _, _ := strings.Cut(string(target), "#")
+			if path == "" || strings.Contains(path, "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), path)); err != nil {
+				t.Errorf("%s: link to %s leads nowhere", filepath.Base(file), target)
+			}
+		}
+	}
+}
