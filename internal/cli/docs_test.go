@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -314,6 +315,62 @@ func TestLinksInDocs(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), path)); err != nil {
 				t.Errorf("%s: link to %s leads nowhere", filepath.Base(file), target)
 			}
+		}
+	}
+}
+
+// The tutorial works as it stands: its blocks, pasted into a shell with an empty home,
+// give the files that it names. Only the build is replaced, by this test binary.
+func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model")
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "tutorial.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile(filepath.Join("..", "..", "examples", "patients", "patients.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for i, part := range strings.Split(string(text), "```") {
+		if block, ok := strings.CutPrefix(part, "sh\n"); ok && i%2 == 1 {
+			script.WriteString(block)
+		}
+	}
+	build := "go build -o first/ ./cmd/pawl\n"
+	if !strings.Contains(script.String(), build) {
+		t.Fatalf("the tutorial does not build the program by %s", build)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.MkdirAll(filepath.Join(dir, "examples", "patients"), 0o755))
+	must(os.WriteFile(filepath.Join(dir, "examples", "patients", "patients.csv"), table, 0o644))
+	must(os.Mkdir(filepath.Join(dir, "first"), 0o755))
+	must(os.Symlink(self, filepath.Join(dir, "first", "pawl")))
+	shell := exec.Command("bash", "-c", strings.Replace(script.String(), build, "", 1))
+	shell.Dir = dir
+	shell.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), asProgram + "=1"}
+	var stderr strings.Builder
+	shell.Stderr = &stderr
+	if err := shell.Run(); err == nil || shell.ProcessState.ExitCode() != exitRefused {
+		t.Errorf("the last command ends with %v, want status %d\n%s", err, exitRefused, stderr.String())
+	}
+	if n := strings.Count(stderr.String(), "error: "); n != 1 || !strings.Contains(stderr.String(), "privacy budget exhausted") {
+		t.Errorf("want one error, the refusal of the last job:\n%s", stderr.String())
+	}
+	for _, name := range []string{"out/report.html", "out/statement.json", "out/README.md", "predictions.csv"} {
+		if info, err := os.Stat(filepath.Join(dir, "first", name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: missing or empty (%v)", name, err)
 		}
 	}
 }
