@@ -44,16 +44,16 @@ type SelectInput struct {
 
 // SelectMethods are the names of the selectors, with what each does.
 var SelectMethods = []struct{ Name, What string }{
-	{"cfs-greedy", "correlation-based set, one feature after another; from noisy tables of all pairs"},
-	{"cfs-ga", "correlation-based set by a genetic search; from noisy tables of all pairs"},
-	{"mutual-information", "largest information about the label; from noisy tables with the label"},
-	{"symmetrical-uncertainty", "the same, normalised"},
-	{"dfs", "largest distance of class means; from noisy sums by class"},
-	{"t-statistic", "largest t-statistic of class means; from noisy sums and squares by class"},
-	{"threshold", "distances beyond the threshold of DFS' Theorem 8; from noisy sums by class"},
-	{"pafs", "the set whose private model scores best on rows of its own: a private selection over sets drawn without looking at data"},
-	{"random", "at random; looks at nothing"},
-	{"all", "all; looks at nothing"},
+	{"cfs-greedy", "correlation-based feature set, built greedily; uses noisy tables of all pairs"},
+	{"cfs-ga", "correlation-based feature set, by genetic search; uses noisy tables of all pairs"},
+	{"mutual-information", "mutual information with the label; uses noisy tables with the label"},
+	{"symmetrical-uncertainty", "mutual information with the label, normalised"},
+	{"dfs", "distance of class means; uses noisy sums by class"},
+	{"t-statistic", "t-statistic of class means; uses noisy sums and squares by class"},
+	{"threshold", "distance of class means above a threshold (DFS, Theorem 8); uses noisy sums by class"},
+	{"pafs", "feature set whose private model scores best on held-out rows: private selection over data-independent sets"},
+	{"random", "random features; does not use the data"},
+	{"all", "all features; does not use the data"},
 }
 
 // choosing is the part of a plan that selects features.

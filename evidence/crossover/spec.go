@@ -54,23 +54,23 @@ type Word struct{ Form, What string }
 
 // Words is the grammar: a configuration is words with + between them.
 var Words = []Word{
-	{"logistic", "logistic (softmax) regression; images: on pixels, each row scaled to one norm (as-drawn: not scaled)"},
-	{"linear", "the linear model that pawl fit would take (images: on scattering features)"},
-	{"NETWORK", "a network of pawl models list (mnist-paw-cnn; tables: fcn-64), or a file NET.yaml"},
-	{"model:NAME", "a model of tables: " + strings.Join(learn.Names(), ", ")},
-	{"features:all", "every column, or the images as they are"},
-	{"features:a,b,c", "these columns, or levels of them (column=level)"},
-	{"features:K", "tables: the K columns that know most about the target, by noisy tables that take a fifth of the budget (in ρ)"},
-	{"columns:K", "the same among columns of the encoding, one for each category"},
-	{"unpaid", "features:K or columns:K by exact tables, which nobody pays for: as published, no guarantee"},
+	{"logistic", "logistic (softmax) regression; on images: on pixels, each image scaled to the same norm (as-drawn: not scaled)"},
+	{"linear", "the linear model that pawl fit would use (on images: on scattering features)"},
+	{"NETWORK", "a network from pawl models list (mnist-paw-cnn; on tables: fcn-64), or a file NET.yaml"},
+	{"model:NAME", "tables: a learner: " + strings.Join(learn.Names(), ", ")},
+	{"features:all", "all columns, or unchanged images"},
+	{"features:a,b,c", "these columns or levels (column=level)"},
+	{"features:K", "tables: the K columns with the most information about the target, from noisy tables that take a fifth of the budget (in ρ)"},
+	{"columns:K", "the same for columns of the encoding, one per category"},
+	{"unpaid", "features:K or columns:K from exact tables, without charge: as published, no guarantee"},
 	{"features:scatter", "images: linear model on scattering features"},
-	{"encoding:NAME", "tables: one-hot (default), integer (a category is its place among the levels), numeric (categories are dropped), linear or thermometer (for numbers)"},
-	{"rwt, rwt=K", "random-weights training: only the last 2 (K) layers with weights are trained"},
-	{"as-drawn", "the network's own activations and dropout in place of the defaults under noise"},
-	{"stw", "tables: the standard workflow, chosen without thinking of the noise"},
+	{"encoding:NAME", "tables: one-hot (default), integer (categories by number), numeric (without categories), linear or thermometer (for numbers)"},
+	{"rwt, rwt=K", "random-weights training: train only the last 2 (or K) layers"},
+	{"as-drawn", "the network's own activations and dropout instead of the private defaults"},
+	{"stw", "tables: the standard workflow, with choices as if there were no noise"},
 	{"OPTIMIZER", "networks: sgd, momentum (default), adam, adam-wosm or adadp"},
-	{"lr=, clip=", "step size and clipping norm in place of the rule's"},
-	{"batch=, epochs=", "networks: expected lot and passes in place of the rule's"},
+	{"lr=, clip=", "learning rate and clipping norm instead of the rule's"},
+	{"batch=, epochs=", "networks: expected batch size and epochs instead of the rule's"},
 }
 
 // Encodings are the names that encoding: takes.

@@ -101,6 +101,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c, c.OutOrStdout()) })
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
 	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
