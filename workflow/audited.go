@@ -12,11 +12,12 @@ import (
 // noise, lots and steps on the whole hash line, and its first parameters. Rows, targets and
 // the update are the auditor's. Errors: a plan without a network, or without noise.
 func (plan *Plan) Audited() (gradient.Training, []float32, error) {
-	n := plan.network
-	if n == nil || n.NonPrivate {
+	j, ok := plan.job.(*train)
+	if !ok || j.of.NonPrivate {
 		return gradient.Training{}, nil, errors.New("workflow: no training with noise to audit")
 	}
-	t := gradient.Training{Privacy: n.privacy(dp.WholeScope, plan.noise), Clipping: n.Clipping, Network: n.net, Microbatch: n.microbatch, Multiplicity: 1}
+	n := j.of
+	t := gradient.Training{Privacy: n.privacy(dp.WholeScope, n.noise), Clipping: n.Clipping, Network: n.net, Microbatch: n.microbatch, Multiplicity: 1}
 	if t.Clipping == gradient.Quantile {
 		t.UnclippedShare = n.Quantile
 	}

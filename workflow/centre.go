@@ -20,12 +20,12 @@ import (
 const centreShare = 5
 
 // centreNoise is the mean's multiplier beside steps of multiplier x.
-func (n *network) centreNoise(x float64) float64 {
+func (n *training) centreNoise(x float64) float64 {
 	return centreShare * x / (n.rate * math.Sqrt(float64(n.steps)))
 }
 
 // event is what the training costs on its scope, with noise x at each step.
-func (n *network) event(scope dp.Scope, x float64) dp.Event {
+func (n *training) event(scope dp.Scope, x float64) dp.Event {
 	steps, before := n.privacy(scope, x).Event(), n.componentEvents(x)
 	if n.net.Centred() > 0 {
 		before = append(before, dp.Gaussian{NoiseMultiplier: n.centreNoise(x)})
@@ -38,13 +38,12 @@ func (n *network) event(scope dp.Scope, x float64) dp.Event {
 
 // centre releases the mean of the inputs and puts it into the net. Its inputs are
 // rows of norm 1: a centre layer stands behind nothing else.
-func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, public *entropy.Source) error {
-	n := plan.network
+func (n *training) centre(ctx context.Context, env Env, permit *ledger.Permit, public *entropy.Source) error {
 	if n.net.Centred() == 0 {
 		return nil
 	}
-	m := release.InputMean{Scope: plan.trainScope, NoiseMultiplier: n.centreNoise(plan.noise), Norm: 1,
-		ExpectedRows: plan.trainingRows(float64(plan.problem.Rows))}
+	m := release.InputMean{Scope: n.scope, NoiseMultiplier: n.centreNoise(n.noise), Norm: 1,
+		ExpectedRows: n.expectedRows()}
 	var mean []float64
 	var err error
 	if n.simulated {
@@ -63,13 +62,12 @@ func (plan *Plan) centre(ctx context.Context, env Env, permit *ledger.Permit, pu
 }
 
 // centrePublic is centre without noise, for a training that claims nothing.
-func (plan *Plan) centrePublic(env Env) error {
-	n := plan.network
+func (n *training) centrePublic(env Env) error {
 	if n.net.Centred() == 0 {
 		return nil
 	}
-	mean, rows := make([]float32, n.net.Centred()), float32(plan.trainingRows(float64(plan.problem.Rows)))
-	err := release.PublicInputs(env.Rows, plan.trainScope, func(_ []float64, input []float32) {
+	mean, rows := make([]float32, n.net.Centred()), float32(n.expectedRows())
+	err := release.PublicInputs(env.Rows, n.scope, func(_ []float64, input []float32) {
 		for j, v := range input {
 			mean[j] += v / rows
 		}

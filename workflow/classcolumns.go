@@ -1,10 +1,14 @@
 package workflow
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"strings"
 
 	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/data/schema"
 	"pawl/feature"
@@ -15,6 +19,8 @@ import (
 // column of 0 and 1 for each level. Each attribute adds 1 at most to the squared norm
 // of a row.
 type classColumns struct {
+	problem *problem
+	need    feature.Need // class sums, or squares too
 	domain  feature.Domain
 	columns []feature.Column // of the layout, one for each number
 	layout  *feature.Layout
@@ -24,8 +30,8 @@ type classColumns struct {
 	names   []string
 }
 
-func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classColumns {
-	c := &classColumns{layout: l, label: s.Column(target), classes: l.Domain.Classes}
+func newClassColumns(p *problem, s *schema.Schema, l *feature.Layout, need feature.Need) *classColumns {
+	c := &classColumns{problem: p, need: need, layout: l, label: s.Column(p.Target), classes: l.Domain.Classes}
 	c.columns = l.Domain.Columns(feature.ColumnLevel)
 	c.domain = feature.Domain{Classes: c.classes, Rows: l.Domain.Rows, Norm: math.Sqrt(float64(len(l.Domain.Attributes)))}
 	for j, col := range c.columns {
@@ -57,11 +63,11 @@ func newClassColumns(s *schema.Schema, target string, l *feature.Layout) *classC
 	return c
 }
 
-func (c *classColumns) release(plan *Plan, need feature.Need) release.ClassSums {
+func (c *classColumns) release(noise float64) release.ClassSums {
 	codes := make([]uint16, len(c.layout.Domain.Attributes)+1)
 	return release.ClassSums{
-		Scope: plan.trainScope, NoiseMultiplier: plan.noise, Classes: c.classes, Features: len(c.columns), Norm: c.domain.Norm,
-		Squares: need == feature.NeedClassMoments,
+		Scope: dp.WholeScope, NoiseMultiplier: noise, Classes: c.classes, Features: len(c.columns), Norm: c.domain.Norm,
+		Squares: c.need == feature.NeedClassMoments,
 		Row: func(x, cells []float64) int {
 			y := cells[c.label]
 			if y != y {
@@ -76,18 +82,67 @@ func (c *classColumns) release(plan *Plan, need feature.Need) release.ClassSums 
 	}
 }
 
-// noise is the deviation of the noise on a count. A sum has Norm times that, a sum of
-// squares Norm² times.
-func (c *classColumns) noise(plan *Plan, need feature.Need) float64 {
+// stdDev is the deviation of the noise on a count, at a multiplier. A sum has Norm times
+// that, a sum of squares Norm² times.
+func (c *classColumns) stdDev(noise float64) float64 {
 	parts := 2.0
-	if need == feature.NeedClassMoments {
+	if c.need == feature.NeedClassMoments {
 		parts = 3
 	}
-	apart := plan.problem.Schema.Unit.MaxRows
-	if plan.problem.relation == dp.ReplaceOne {
-		apart *= 2 // one row leaves and another comes
+	return noise * math.Sqrt(parts) * float64(c.problem.rowsApart())
+}
+
+// distanceNoise is the deviation of the noise on a distance between the means of two
+// classes of mean size, in units of the distance. It is a public figure.
+func (c *classColumns) distanceNoise(noise float64) float64 {
+	return math.Sqrt2 * c.stdDev(noise) * c.domain.Norm / c.meanClass()
+}
+
+// meanClass is the nominal number of rows in a mean class.
+func (c *classColumns) meanClass() float64 { return float64(c.problem.Rows) / float64(c.classes) }
+
+func (c *classColumns) event(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }
+
+func (c *classColumns) checkSignal(noise float64) error {
+	// Numbers lie in [0, 1], so no distance of means exceeds 1. About √(2 ln 2m)
+	// deviations is the largest of m distances that are noise alone.
+	each := c.distanceNoise(noise)
+	if m := float64(len(c.columns)); !(each*math.Sqrt(2*math.Log(2*m)) <= 1) {
+		return usage(insteadOfNoise, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
+			each, len(c.columns), c.meanClass())
 	}
-	return plan.noise * math.Sqrt(parts) * float64(apart)
+	return nil
+}
+
+func (c *classColumns) noisy(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, noise float64) (*feature.Statistics, error) {
+	sums, err := c.release(noise).Release(ctx, permit, rows)
+	if err != nil {
+		return nil, err
+	}
+	return c.statistics(sums, c.stdDev(noise)), nil
+}
+
+func (c *classColumns) exact(rows *intake.Rows) (*feature.Statistics, error) {
+	sums, err := c.release(0).Public(rows)
+	if err != nil {
+		return nil, err
+	}
+	return c.statistics(sums, 0), nil
+}
+
+func (c *classColumns) note(noise float64) string {
+	if c.need != feature.NeedClassSums {
+		return ""
+	}
+	return fmt.Sprintf("noise of deviation %.3g on each distance, more where a class is small: distances within two of these say little", c.distanceNoise(noise))
+}
+
+// ranked asks for a whole ranking where attributes are counted, which have several numbers.
+func (c *classColumns) ranked(level feature.Level, count int) int {
+	if level == feature.AttributeLevel && count != feature.Auto {
+		return len(c.domain.Attributes)
+	}
+	return count
 }
 
 // statistics reads what was released with noise of that deviation on a count. Counts

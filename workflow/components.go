@@ -32,7 +32,7 @@ const mostMoments = 4096
 
 // components is how much noise the releases of a dp_pca layer have beside a training
 // of multiplier x: multipliers of the mean (0 for none) and of the moments.
-func (n *network) componentNoise(x float64) (mean, moments float64) {
+func (n *training) componentNoise(x float64) (mean, moments float64) {
 	spec, ok := n.net.Released()
 	if !ok {
 		return 0, 0
@@ -45,7 +45,7 @@ func (n *network) componentNoise(x float64) (mean, moments float64) {
 }
 
 // componentEvents are what the releases cost.
-func (n *network) componentEvents(x float64) (events []dp.Event) {
+func (n *training) componentEvents(x float64) (events []dp.Event) {
 	mean, moments := n.componentNoise(x)
 	for _, m := range []float64{mean, moments} {
 		if m > 0 {
@@ -58,8 +58,7 @@ func (n *network) componentEvents(x float64) (events []dp.Event) {
 // checkComponents refuses, from public numbers, a count of components of which the last
 // cannot stand out: rows of norm R at most have eigenvalues that add up to n·R² at
 // most, so the K-th is at most n·R²/K, whatever the rows are.
-func (plan *Plan) checkComponents() error {
-	n := plan.network
+func (n *training) checkComponents() error {
 	spec, ok := n.net.Released()
 	switch {
 	case !ok:
@@ -70,13 +69,13 @@ func (plan *Plan) checkComponents() error {
 	case n.NonPrivate:
 		return nil
 	}
-	_, multiplier := n.componentNoise(plan.noise)
-	c := plan.covariance(multiplier)
-	std, err := c.StdDev(plan.problem.relation, plan.problem.Schema.Unit.MaxRows)
+	_, multiplier := n.componentNoise(n.noise)
+	c := n.covariance(multiplier)
+	std, err := c.StdDev(n.problem.relation, n.problem.Schema.Unit.MaxRows)
 	if err != nil {
 		return err
 	}
-	rows, noise := plan.trainingRows(float64(plan.problem.Rows)), feature.SpectralNoise(spec.Inputs, std)
+	rows, noise := n.expectedRows(), feature.SpectralNoise(spec.Inputs, std)
 	most, last := feature.MostComponents(rows, spec.Bound, noise), rows*spec.Bound*spec.Bound/float64(spec.Components)
 	if float64(spec.Components) <= most {
 		return nil
@@ -85,7 +84,7 @@ func (plan *Plan) checkComponents() error {
 	if most >= 1 {
 		ways = append(ways, fmt.Sprintf("at most %.0f components (a third of that is realistic)", most))
 	}
-	if e, ok := plan.epsilonFor(plan.noise * last / noise); ok {
+	if e, ok := n.epsilonFor(n.noise * last / noise); ok {
 		ways = append(ways, "epsilon "+e)
 	}
 	ways = append(ways, "dct:K or random:K, which look at no row")
@@ -95,9 +94,9 @@ func (plan *Plan) checkComponents() error {
 }
 
 // epsilonFor is the price of the training at multiplier x, rounded up to two digits.
-func (plan *Plan) epsilonFor(x float64) (string, bool) {
-	p := plan.problem
-	price, err := accountant.Epsilon(plan.network.event(plan.trainScope, x), p.relation, p.delta, p.Accountant)
+func (n *training) epsilonFor(x float64) (string, bool) {
+	p := n.problem
+	price, err := accountant.Epsilon(n.event(n.scope, x), p.relation, p.delta, p.Accountant)
 	if err != nil || !(price.Epsilon > 0) || math.IsInf(price.Epsilon, 0) {
 		return "", false
 	}
@@ -105,37 +104,37 @@ func (plan *Plan) epsilonFor(x float64) (string, bool) {
 	return fmt.Sprintf("%.4g", math.Ceil(price.Epsilon/unit)*unit), true
 }
 
-func (plan *Plan) covariance(multiplier float64) release.Covariance {
-	spec, _ := plan.network.net.Released()
-	return release.Covariance{Scope: plan.trainScope, NoiseMultiplier: multiplier, Features: spec.Inputs, Norm: spec.Bound}
+func (n *training) covariance(multiplier float64) release.Covariance {
+	spec, _ := n.net.Released()
+	return release.Covariance{Scope: n.scope, NoiseMultiplier: multiplier, Features: spec.Inputs, Norm: spec.Bound}
 }
 
 // planComponents adds the stages.
-func (plan *Plan) planComponents() {
-	spec, ok := plan.network.net.Released()
+func (j *train) planComponents() {
+	n := j.of
+	spec, ok := n.net.Released()
 	if !ok {
 		return
 	}
-	mean, moments := plan.network.componentNoise(plan.noise)
+	mean, moments := n.componentNoise(n.noise)
 	if mean > 0 {
-		plan.add("mean", plan.trainScope, fmt.Sprintf("mean of %d inputs", spec.Inputs), dp.Gaussian{NoiseMultiplier: mean})
+		j.add("mean", n.scope, fmt.Sprintf("mean of %d inputs", spec.Inputs), dp.Gaussian{NoiseMultiplier: mean})
 	}
-	plan.add("components", plan.trainScope, fmt.Sprintf("second moments of %d inputs, for at most %d principal components", spec.Inputs, spec.Components),
+	j.add("components", n.scope, fmt.Sprintf("second moments of %d inputs, for at most %d principal components", spec.Inputs, spec.Components),
 		dp.Gaussian{NoiseMultiplier: moments})
 }
 
 // components releases what the dp_pca layer waits for and puts it into the net.
 // Components that do not stand out of the noise are left out, and out says how many
 // stay: a function of what was released.
-func (plan *Plan) components(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	n := plan.network
+func (n *training) components(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	spec, ok := n.net.Released()
 	if !ok {
 		return nil
 	}
-	meanNoise, momentNoise := n.componentNoise(plan.noise)
-	m := release.InputMean{Scope: plan.trainScope, NoiseMultiplier: meanNoise, Norm: spec.Bound, ExpectedRows: plan.trainingRows(float64(plan.problem.Rows))}
-	c := plan.covariance(momentNoise)
+	meanNoise, momentNoise := n.componentNoise(n.noise)
+	m := release.InputMean{Scope: n.scope, NoiseMultiplier: meanNoise, Norm: spec.Bound, ExpectedRows: n.expectedRows()}
+	c := n.covariance(momentNoise)
 	var err error
 	if spec.Centred {
 		env.Progress.step("mean", 0, 0)

@@ -35,7 +35,7 @@ func runOn(t *testing.T, plan *Plan, row func(i int, x []float32)) (*Outcome, []
 		}
 	}
 	out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: b.Seal(), Images: someImages(4), Digest: bytes.Repeat([]byte{7}, 32)})
-	return out, plan.network.whole.Frozen(), err
+	return out, plan.sealing().whole.Frozen(), err
 }
 
 // twoDirections has unit rows in a plane: exact moments of rank two.
@@ -159,7 +159,7 @@ func TestComponentsAreClipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, _ := plan.network.net.Released()
+	spec, _ := plan.sealing().net.Released()
 	for i, v := range one[:spec.Inputs] {
 		if math.Abs(float64(v-two[i])) > 1e-6 {
 			t.Fatalf("a long row moves the mean from %v to %v", one[:16], two[:16])

@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/core/dp"
 	"pawl/core/release"
 	"pawl/model"
 )
 
 // exact accumulates the exact score of a model on public rows.
 type exact struct {
-	plan    *Plan
+	problem *problem
 	model   *model.Model
 	predict func(cells []float64) float64
 	n       float64
@@ -32,11 +33,11 @@ type scoredRow struct {
 	positive bool
 }
 
-func newExact(plan *Plan, m *model.Model) *exact {
-	unit := plan.problem.Schema.Unit
-	e := &exact{plan: plan, model: m, groups: plan.problem.groupTally(), unit: -1, losses: byUnit{perUnit: float64(unit.MaxRows)}}
+func newExact(p *problem, m *model.Model) *exact {
+	unit := p.Schema.Unit
+	e := &exact{problem: p, model: m, groups: p.groupTally(), unit: -1, losses: byUnit{perUnit: float64(unit.MaxRows)}}
 	if unit.Column != "" {
-		e.unit = plan.problem.Schema.Column(unit.Column)
+		e.unit = p.Schema.Column(unit.Column)
 	}
 	if m.OfTable() {
 		e.predict = m.Predictor()
@@ -49,7 +50,7 @@ func newExact(plan *Plan, m *model.Model) *exact {
 }
 
 func (e *exact) add(cells []float64) {
-	truth := cells[e.plan.problem.targetColumn]
+	truth := cells[e.problem.targetColumn]
 	if truth != truth {
 		return
 	}
@@ -154,18 +155,18 @@ func classPredictor(m *model.Model) func(cells []float64) int {
 }
 
 // unitPredictor predicts as a position in [0, 1] of the target's public range.
-func (plan *Plan) unitPredictor(m *model.Model) func(cells []float64) float64 {
+func (p *problem) unitPredictor(m *model.Model) func(cells []float64) float64 {
 	predict := m.Predictor()
-	scale := plan.problem.scale
+	scale := p.scale
 	return func(cells []float64) float64 { return scale.Unit(predict(cells)) }
 }
 
 // absoluteError is the release of a regression's score at total multiplier x: a
 // fifth of the budget buys the baseline's mean, the rest the errors.
-func (plan *Plan) absoluteError(x float64) release.AbsoluteError {
-	column, scale := plan.problem.targetColumn, plan.problem.scale
+func (p *problem) absoluteError(scope dp.Scope, x float64) release.AbsoluteError {
+	column, scale := p.targetColumn, p.scale
 	return release.AbsoluteError{
-		Scope: plan.scoreScope, MeanNoiseMultiplier: x / math.Sqrt(0.2), NoiseMultiplier: x / math.Sqrt(0.8),
+		Scope: scope, MeanNoiseMultiplier: x / math.Sqrt(0.2), NoiseMultiplier: x / math.Sqrt(0.8),
 		Truth: func(cells []float64) float64 { return scale.Unit(cells[column]) },
 	}
 }

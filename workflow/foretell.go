@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"pawl/core/ledger"
-	"pawl/feature"
 )
 
 // Foretell says how the ledger would decide on the plan now, and books nothing. Its errors
@@ -12,11 +11,10 @@ import (
 // rows. Of env it reads the ledger, the digest, Updated and what makes a run go on that
 // was interrupted. A choice that looks at no row is booked nowhere: its verdict is empty.
 func (plan *Plan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error) {
-	if !plan.books() {
+	if plan.free {
 		return ledger.Verdict{}, nil
 	}
-	booked := plan.asBooked()
-	q, err := booked.request(env)
+	q, err := plan.request(env)
 	if err != nil {
 		return ledger.Verdict{}, err
 	}
@@ -24,26 +22,7 @@ func (plan *Plan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error)
 	if err != nil {
 		return v, err
 	}
-	return v, booked.suits(v.Receipt)
-}
-
-// books says whether the plan is entered in the ledger at all.
-func (plan *Plan) books() bool {
-	c := plan.choosing
-	return c == nil || c.Method == "pafs" || c.selector.Need() != feature.NeedNothing
-}
-
-// asBooked is the plan as the ledger is asked for it. A choice as published is booked as
-// what it is, so that the ledger holds the data set as public, or refuses where it holds
-// it as sensitive. The request wants an epsilon; none is claimed.
-func (plan *Plan) asBooked() *Plan {
-	if c := plan.choosing; c == nil || !c.AsPublished {
-		return plan
-	}
-	asked, booked := *plan.problem, *plan
-	asked.Epsilon = "1"
-	booked.problem = &asked
-	return &booked
+	return v, plan.suits(v.Receipt)
 }
 
 // suits refuses a plan for public data whose data set the ledger holds as sensitive:

@@ -169,7 +169,7 @@ func (plan *Plan) checkGroupSizes(g release.GroupScores, groups int) error {
 	if p.Rows == 0 {
 		return nil
 	}
-	scored, need := float64(p.Rows)*plan.scoreScope.Fraction(), g.Fewest(plan.rowsApart())
+	scored, need := float64(p.Rows)*plan.scoreScope.Fraction(), g.Fewest(p.rowsApart())
 	each := scored / float64(groups)
 	if each >= need {
 		return nil
@@ -183,11 +183,11 @@ func (plan *Plan) checkGroupSizes(g release.GroupScores, groups int) error {
 }
 
 // rowsApart is the number of rows in which neighbours differ, as a permit counts them.
-func (plan *Plan) rowsApart() int {
-	if plan.problem.relation == dp.ReplaceOne {
-		return 2 * plan.problem.Schema.Unit.MaxRows
+func (p *problem) rowsApart() int {
+	if p.relation == dp.ReplaceOne {
+		return 2 * p.Schema.Unit.MaxRows // one row leaves and another comes
 	}
-	return plan.problem.Schema.Unit.MaxRows
+	return p.Schema.Unit.MaxRows
 }
 
 // releaseGroups releases the scores by group of a model.
@@ -198,7 +198,7 @@ func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Per
 		return nil
 	}
 	g := plan.groupScores()
-	g.Loss = plan.loss(out.Model)
+	g.Loss = p.loss(out.Model)
 	scores, err := g.Release(ctx, permit, env.Rows)
 	if err != nil {
 		return err
@@ -232,10 +232,9 @@ func groupName(names []string, i int) string {
 }
 
 // loss is a row's loss in [0, 1], NaN without a known target.
-func (plan *Plan) loss(m *model.Model) func(cells []float64) float64 {
-	p := plan.problem
+func (p *problem) loss(m *model.Model) func(cells []float64) float64 {
 	if p.task == model.Regression {
-		predict := plan.unitPredictor(m)
+		predict := p.unitPredictor(m)
 		return func(cells []float64) float64 {
 			return math.Abs(predict(cells) - p.scale.Unit(cells[p.targetColumn]))
 		}

@@ -55,8 +55,8 @@ func TestScoresByGroupArePaidFor(t *testing.T) {
 		if plan.Epsilon > 1 || plan.Epsilon < 0.999 {
 			t.Errorf("%s: the plan costs %g", name, plan.Epsilon)
 		}
-		if plan.noise != without.noise {
-			t.Errorf("%s: groups change the training's noise: %g, without them %g", name, plan.noise, without.noise)
+		if a, b := noiseOf(plan), noiseOf(without); a != b {
+			t.Errorf("%s: groups change the training's noise: %g, without them %g", name, a, b)
 		}
 		on := func(plan *Plan) (events []dp.Event) {
 			for _, e := range plan.Event.(dp.Compose).Events {
@@ -131,11 +131,8 @@ func TestScoresByGroupAreNoisy(t *testing.T) {
 		}
 		want := math.Sqrt2 * float64(k) * plan.groupNoise
 		for seed := range uint64(n) {
-			problem := *plan.problem
-			problem.Seed = &seed
-			again := *plan
-			again.problem = &problem
-			out, err := again.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: rows, Digest: bytes.Repeat([]byte{7}, 32)})
+			plan.problem.Seed = &seed
+			out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: rows, Digest: bytes.Repeat([]byte{7}, 32)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +271,7 @@ func TestStatementOfGroups(t *testing.T) {
 	}
 	without := *plan.problem
 	without.ScoreBy = ""
-	if (&Plan{problem: &without}).digest(nil) == plan.digest(nil) {
+	if (&Plan{problem: &without, job: plan.job}).digest(nil) == plan.digest(nil) {
 		t.Error("the plan's name does not tell the groups")
 	}
 }

@@ -121,3 +121,26 @@ func (tab table) run(t testing.TB, in Input) *Outcome {
 	}
 	return out
 }
+
+// noiseOf is the multiplier of the release that the training of a table's model amounts to.
+func noiseOf(plan *Plan) float64 { return plan.job.(*fit).models.noise }
+
+// choiceOf is what all selections have.
+func choiceOf(plan *Plan) *choosing {
+	switch j := plan.job.(type) {
+	case *choosing:
+		return j
+	case *unseen:
+		return j.choosing
+	case *local:
+		return j.choosing
+	case *pafs:
+		return j.choosing
+	case *published:
+		return j.choosing
+	}
+	panic("no selection")
+}
+
+// sumsOf are the sums by class that a selection reads.
+func sumsOf(plan *Plan) *classColumns { return choiceOf(plan).from.(*classColumns) }

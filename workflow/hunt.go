@@ -13,27 +13,24 @@ import (
 	"time"
 
 	"pawl/compute/kernel"
-	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/evidence/advise"
-	"pawl/learn"
-	"pawl/model"
+	"pawl/report"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/study"
 )
 
-// SearchSettings say what is searched and how.
+// SearchSettings say what is searched and how. Where Input.AsPublished is set the strategy is
+// run as in its paper: Epsilon is that of each training, all scores are read, and nothing is
+// claimed.
 type SearchSettings struct {
 	Space    *space.Space
 	Strategy search.Strategy
 	// Rule is the candidate that is trained without a search.
 	Rule space.Point
-	// AsPublished runs the strategy as its paper does, on public data: Epsilon is then
-	// that of each training, all scores are read, and nothing is claimed.
-	AsPublished bool
 	// On names the public data that strategy public searches on, with their number of
 	// training rows.
 	On     string
@@ -42,17 +39,17 @@ type SearchSettings struct {
 	Rules []advise.Rule
 }
 
-func (in *SearchSettings) check(public bool) error {
+func (in *SearchSettings) check(of *Input) error {
 	switch {
 	case in.Strategy.Kind == search.Public && in.On == "":
 		return usage("example: --search-on fashion-mnist", "strategy public searches on other data, which are public")
 	case in.Strategy.Kind != search.Public && in.On != "":
 		return usage("--strategy public", "--search-on goes with strategy public")
-	case in.Strategy.Kind == search.STW && !public:
+	case in.Strategy.Kind == search.STW && !of.Public:
 		return usage("choose another strategy", "strategy stw looks at rows without paying: it runs on public data only")
-	case in.AsPublished && !public:
+	case of.AsPublished && !of.Public:
 		return usage("leave out --as-published", "as published, a search reads scores that are not paid for: it runs on public data only")
-	case in.AsPublished && !slices.Contains([]search.Kind{search.PAAS, search.RS, search.MGRS, search.TuneBound}, in.Strategy.Kind):
+	case of.AsPublished && !slices.Contains([]search.Kind{search.PAAS, search.RS, search.MGRS, search.TuneBound}, in.Strategy.Kind):
 		return usage("leave out --as-published", "no paper publishes strategy %s", in.Strategy.Kind)
 	}
 	if err := in.Strategy.Check(); err != nil {
@@ -61,54 +58,68 @@ func (in *SearchSettings) check(public bool) error {
 	return nil
 }
 
-// hunt is the part of a plan that searches.
+// hunt is the job of a search.
 type hunt struct {
 	SearchSettings
 	trials
-	quote  search.Quote
-	scopes search.Scopes
-	rows   int64
+	plan        *Plan
+	asPublished bool
+	quote       search.Quote
+	scopes      search.Scopes
 }
 
-// trials are the trainings of a search: of networks, or of models of a table.
+// newHunt makes a search the job of a plan.
+func newHunt(plan *Plan, settings SearchSettings, t trials, asPublished bool) *hunt {
+	h := &hunt{SearchSettings: settings, trials: t, plan: plan, asPublished: asPublished, scopes: settings.Strategy.Divide(plan.trainScope)}
+	plan.job, plan.SignalRatio = h, math.NaN()
+	return h
+}
+
+// trials are the trainings of a search: of networks, or of models of a table. Each makes an
+// outcome of its own.
 type trials interface {
 	noun() string
-	family(plan *Plan) search.Trial
-	ready(plan *Plan, env Env) error
-	work(plan *Plan, env Env) study.Work[space.Point, trained]
-	adopt(plan *Plan, winner trained, out *Outcome)
-	unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (Score, error)
+	family() search.Trial
+	preflight(ctx context.Context) error
+	ready(env Env) error
+	work(env Env) study.Work[space.Point, *Outcome]
+	// adopt takes what the winner's training made.
+	adopt(winner, out *Outcome)
+	score(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error
+	unsearched(ctx context.Context, env Env, noise float64, src *entropy.Source) (Score, error)
 	ownKey() any
 	// seconds is what one training is expected to take on one processor.
-	seconds(plan *Plan) float64
+	seconds() float64
+	lots() bool
+	features() features
+	complete(s *report.Statement, out *Outcome)
+	// parameters is the number of trained parameters of a candidate, 0 where there are none.
+	parameters(p space.Point) (int, error)
 }
 
-// job is what the strategy is priced for.
-func (plan *Plan) searchJob() search.Job {
-	p := plan.problem
-	return search.Job{Trial: plan.hunt.family(plan), Scopes: plan.hunt.scopes, Relation: p.relation,
-		Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant}
+// searchJob is what the strategy is priced for.
+func (h *hunt) searchJob() search.Job {
+	p := h.plan.problem
+	return search.Job{Trial: h.family(), Scopes: h.scopes, Relation: p.relation, Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant}
 }
 
-// planHunt prices the strategy on the training scope.
-func (plan *Plan) planHunt() (err error) {
-	h, p := plan.hunt, plan.problem
+// price prices the strategy on the training scope.
+func (h *hunt) price() (err error) {
+	plan, p := h.plan, h.plan.problem
 	if p.delta == 0 {
 		return usage("give a delta above 0", "a search is offered at delta > 0 only")
 	}
-	h.scopes, h.rows = h.Strategy.Divide(plan.trainScope), p.Rows
 	plan.Stages = nil
-	if h.AsPublished {
-		return plan.planPublishedHunt()
+	if h.asPublished {
+		return h.pricePublished()
 	}
-	if h.quote, err = h.Strategy.Quote(plan.searchJob()); err != nil {
+	if h.quote, err = h.Strategy.Quote(h.searchJob()); err != nil {
 		var dear *search.TooDearError
 		if errors.As(err, &dear) {
 			return usage("a larger epsilon, a smaller search, or another strategy: pawl plan search lists them all", "%v", err)
 		}
 		return err
 	}
-	plan.noise = h.quote.Noise
 	what := h.inWords()
 	if h.Strategy.Kind == search.Public {
 		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates on %s, which is public; looks at no row of %s", int(h.Strategy.Mean), h.On, p.Dataset))
@@ -136,25 +147,21 @@ func (plan *Plan) planHunt() (err error) {
 	return plan.priceAll()
 }
 
-// planPublishedHunt books nothing private: scores of all trainings are read.
-func (plan *Plan) planPublishedHunt() (err error) {
-	h, p := plan.hunt, plan.problem
+// pricePublished books nothing private: scores of all trainings are read.
+func (h *hunt) pricePublished() (err error) {
+	plan, p := h.plan, h.plan.problem
 	if p.Test == HeldOut {
 		return usage("use a data set with a test set", "as published, a search is scored on a public test set only")
 	}
-	j := plan.searchJob()
+	j := h.searchJob()
 	if h.quote, err = h.Strategy.At(j, j.Epsilon); err != nil {
 		return err
 	}
-	plan.noise = h.quote.Noise
 	plan.add("search and train", plan.trainScope, h.inWords()+"; as published: scores are read without paying", dp.NonPrivate{})
 	if err := plan.planScore(); err != nil {
 		return err
 	}
-	plan.Event = dp.NonPrivate{}
-	plan.Price = accountant.Result{Epsilon: math.Inf(1), Method: "none"}
-	plan.Epsilon = math.Inf(1)
-	plan.Warnings = append(p.warnings, "NOT a privacy guarantee: as published, the search reads the scores of its trainings")
+	plan.priceNothing("NOT a privacy guarantee: as published, the search reads the scores of its trainings")
 	return nil
 }
 
@@ -211,17 +218,17 @@ func (h *hunt) candidates() study.Candidates[space.Point] {
 	}
 }
 
-// trained is a candidate after its training.
-type trained struct {
-	plan    *Plan // with what belongs to the candidate
-	model   *model.Model
-	learner learn.Learner // of tables
+// finalNoise is that of the last training.
+func (h *hunt) finalNoise() float64 {
+	if h.quote.FinalNoise > 0 {
+		return h.quote.FinalNoise
+	}
+	return h.quote.Noise
 }
 
-// seek runs the search and adopts the winner.
-func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	h := plan.hunt
-	if err := h.ready(plan, env); err != nil {
+// run searches, takes the winner and scores it.
+func (h *hunt) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	if err := h.ready(env); err != nil {
 		return err
 	}
 	stage := "search and train"
@@ -229,11 +236,11 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, out 
 		stage = "train"
 	}
 	env.Progress.step(stage, 0, 0)
-	o := study.Options{Workers: env.Workers, Published: h.AsPublished}
+	o := study.Options{Workers: env.Workers, Published: h.asPublished}
 	if env.Study != nil {
 		o.Journal = env.Study
 	}
-	r, err := study.Run(ctx, permit, h.quote, h.candidates(), h.work(plan, env), o)
+	r, err := study.Run(ctx, permit, h.quote, h.candidates(), h.work(env), o)
 	if err != nil {
 		return err
 	}
@@ -241,16 +248,15 @@ func (plan *Plan) seek(ctx context.Context, env Env, permit *ledger.Permit, out 
 	if !math.IsNaN(r.Score) && !h.Strategy.Once() {
 		out.Chosen = &r.Score
 	}
-	// Before the winner's settings become the plan's: a candidate leaves what it does not
-	// say to those of the plan.
-	if err := plan.compareUnsearched(ctx, env, permit.Randomness("compare"), out); err != nil {
+	if err := h.compareUnsearched(ctx, env, permit.Randomness("compare"), out); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		plan.Warnings = append(plan.Warnings, fmt.Sprintf("whether the search paid is not known: the training by rule beside it failed: %v", err))
+		out.warnings = append(out.warnings, fmt.Sprintf("whether the search paid is not known: the training by rule beside it failed: %v", err))
 	}
-	h.adopt(plan, r.Model, out)
-	return nil
+	h.adopt(r.Model, out)
+	env.Progress.step("score", 0, 0)
+	return h.score(ctx, env, permit, out)
 }
 
 // Found is what a search may show beside the winner.
@@ -267,20 +273,20 @@ type Found struct {
 // compareUnsearched trains, on public data with a public test set, what would have been
 // trained without a search: the rule's candidate with the whole budget. Only so can it be
 // said whether searching paid.
-func (plan *Plan) compareUnsearched(ctx context.Context, env Env, src *entropy.Source, out *Outcome) error {
-	h, p := plan.hunt, plan.problem
-	if !p.Public || p.Test == HeldOut || h.Strategy.Kind == search.None || h.AsPublished {
+func (h *hunt) compareUnsearched(ctx context.Context, env Env, src *entropy.Source, out *Outcome) error {
+	p := h.plan.problem
+	if !p.Public || p.Test == HeldOut || h.Strategy.Kind == search.None || h.asPublished {
 		return nil
 	}
 	none := search.Strategy{Kind: search.None}
-	j := plan.searchJob()
-	j.Scopes = none.Divide(plan.trainScope)
+	j := h.searchJob()
+	j.Scopes = none.Divide(h.plan.trainScope)
 	q, err := none.Quote(j)
 	if err != nil {
 		return err
 	}
 	env.Progress.step("compare", 0, 0)
-	out.Found.alone, err = h.unsearched(ctx, plan, env, q.Noise, src)
+	out.Found.alone, err = h.unsearched(ctx, env, q.Noise, src)
 	out.Found.Unsearched = out.Found.alone.Exact
 	return err
 }
@@ -296,17 +302,16 @@ func (plan *Plan) Spec(env Env) string {
 	return plan.digest(env.Digest) + " " + kernel.Name() + " " + seed + " " + env.Software
 }
 
-// SpaceName is the name of the space that a search looks in.
-func (plan *Plan) SpaceName() string { return plan.hunt.Space.Name() }
+// Space is what a search looks in. The plan is of one.
+func (plan *Plan) Space() *space.Space { return plan.job.(*hunt).Space }
 
-// Public says that the data set is public in the ledger.
-func (plan *Plan) Public() bool { return plan.problem.Public }
+func (h *hunt) expected() time.Duration { return h.takes(h.Strategy) }
 
-// expected is the time that the search is expected to take: it follows from the
-// expected number of trainings, never from the number that there is.
-func (h *hunt) expected(plan *Plan) time.Duration {
-	n, _ := h.Strategy.Trainings()
-	return time.Duration(n * h.seconds(plan) / float64(runtime.GOMAXPROCS(0)) * float64(time.Second))
+// takes is the time that a search is expected to take: it follows from the expected number
+// of trainings, never from the number that there is.
+func (h *hunt) takes(s search.Strategy) time.Duration {
+	n, _ := s.Trainings()
+	return time.Duration(n * h.seconds() / float64(runtime.GOMAXPROCS(0)) * float64(time.Second))
 }
 
 // Priced is a strategy in a price list.
@@ -319,10 +324,10 @@ type Priced struct {
 	Err error
 }
 
-// PriceList prices every strategy for the plan's job; a plan of strategy none has it.
+// PriceList prices every strategy for the job of a search, whose own strategy is none.
 func (plan *Plan) PriceList() (all []Priced, job search.Job) {
-	h := plan.hunt
-	job = plan.searchJob()
+	h := plan.job.(*hunt)
+	job = h.searchJob()
 	for _, kind := range search.Kinds() {
 		s, err := search.New(kind)
 		if err != nil {
@@ -345,13 +350,8 @@ func (plan *Plan) PriceList() (all []Priced, job search.Job) {
 		if at, err := s.At(job, job.Epsilon); err == nil {
 			p.TotalAtBase = at.Epsilon
 		}
-		one := *h
-		one.Strategy = s
-		p.Time = one.expected(plan)
+		p.Time = h.takes(s)
 		all = append(all, p)
 	}
 	return all, job
 }
-
-// Space is what a search looks in.
-func (plan *Plan) Space() *space.Space { return plan.hunt.Space }

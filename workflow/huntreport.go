@@ -4,32 +4,44 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/compute/nn"
+	"pawl/model"
 	"pawl/report"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/study"
 )
 
-// searchChoice states what is searched before the run, and the winner after it.
-func (plan *Plan) searchChoice() report.Choice {
-	h := plan.hunt
-	c := report.Choice{Workflow: string(PAW), Model: "the winner of space " + h.Space.Name(), Features: []string{}, Encoding: h.noun() + " of space " + h.Space.Name(),
-		UsefulModel: true, Hyperparameters: map[string]any{}}
-	if s, ok := h.trials.(*netSearch); ok && plan.network != s.images {
-		c = plan.networkChoice()
+func (h *hunt) describe() description {
+	d := description{
+		choice: report.Choice{Workflow: string(PAW), Model: "the winner of space " + h.Space.Name(), Features: []string{}, Encoding: h.noun() + " of space " + h.Space.Name(),
+			UsefulModel: true, Hyperparameters: map[string]any{}, Search: h.choiceInWords()},
+		search: h.statement(), features: h.features(), lots: h.lots(), unprotected: h.Strategy.Kind == search.STW, asPublished: h.asPublished,
 	}
-	c.Search = string(h.Strategy.Kind) + ": " + h.inWords()
-	return c
+	if h.asPublished {
+		epsilon := h.publishedEpsilon()
+		d.claimed = &epsilon
+	}
+	return d
 }
 
-func (h *hunt) statement(plan *Plan) *report.Search {
+func (h *hunt) choiceInWords() string { return string(h.Strategy.Kind) + ": " + h.inWords() }
+
+func (h *hunt) complete(s *report.Statement, out *Outcome) {
+	h.trials.complete(s, out)
+	s.Command, s.Choice.Search = "search", h.choiceInWords()
+	h.fillSearch(s, out)
+	if h.Strategy.Kind == search.STW {
+		s.Warnings = append([]string{chosenUnpaid}, s.Warnings...)
+	}
+}
+
+func (h *hunt) statement() *report.Search {
 	r := &report.Search{Strategy: string(h.Strategy.Kind), Space: h.Space.Name(), Size: h.Space.Size().String(),
 		Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
 	r.Paid = fmt.Sprintf("%s: the model's own training takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
-	if h.AsPublished {
+	if h.asPublished {
 		r.Paid = fmt.Sprintf("%s: each of about %.4g trainings takes epsilon %s", r.Strategy, h.quote.Expected, short(h.quote.BaseEpsilon))
-		if p, ok := search.PublishedFor(h.Strategy.Kind, h.family(plan).Train(h.quote.Noise)); ok {
+		if p, ok := search.PublishedFor(h.Strategy.Kind, h.family().Train(h.quote.Noise)); ok {
 			r.Published = &report.PublishedSearch{Epsilon: report.Number(p.Epsilon), Replayed: report.Number(p.Replayed), Accuracy: report.Number(p.Accuracy),
 				Source: p.Source, Note: p.Note}
 		}
@@ -41,7 +53,7 @@ func (h *hunt) statement(plan *Plan) *report.Search {
 // formula, else the composition of what is trained and scored.
 func (h *hunt) publishedEpsilon() float64 {
 	if h.Strategy.Kind == search.RS {
-		validation := float64(h.rows) * h.scopes.Validate.Fraction()
+		validation := float64(h.plan.problem.Rows) * h.scopes.Validate.Fraction()
 		if e, err := search.RandomSearchPublished(h.quote.BaseEpsilon, 0.05, 0.04, validation, h.Strategy.Mean); err == nil {
 			return e
 		}
@@ -52,30 +64,19 @@ func (h *hunt) publishedEpsilon() float64 {
 // CandidateParameters is the number of trained parameters of a candidate, given as its
 // JSON; 0 where candidates are no networks.
 func (plan *Plan) CandidateParameters(candidate string) (int, error) {
-	s, ok := plan.hunt.trials.(*netSearch)
-	if !ok {
-		return 0, nil
-	}
-	p, err := s.Space.UnmarshalPoint([]byte(candidate))
+	h := plan.job.(*hunt)
+	p, err := h.Space.UnmarshalPoint([]byte(candidate))
 	if err != nil {
 		return 0, err
 	}
-	c, err := s.Build(p)
-	if err != nil {
-		return 0, err
-	}
-	net, err := nn.Compile(c.Layers, s.Shape, s.Outputs)
-	if err != nil {
-		return 0, err
-	}
-	return net.Parameters(), nil
+	return h.parameters(p)
 }
 
 func short(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // fillSearch completes the statement by what the search found.
-func (out *Outcome) fillSearch(s *report.Statement) {
-	f, kind := out.Found, out.Plan.hunt.Strategy.Kind
+func (h *hunt) fillSearch(s *report.Statement, out *Outcome) {
+	f, kind := out.Found, h.Strategy.Kind
 	s.Search.Winner = values(f.Winner)
 	add := func(trials []study.Trial[space.Point]) {
 		for _, t := range trials {
@@ -87,12 +88,12 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 		s.Search.Trials = nil
 		add(f.Trials)
 	}
-	if out.Plan.hunt.AsPublished {
+	if h.asPublished {
 		// What was done adds up to more than what is published: all of it, composed.
-		s.Search.Paid += fmt.Sprintf("; together, scores included, epsilon %s", short(out.Plan.hunt.quote.Epsilon))
+		s.Search.Paid += fmt.Sprintf("; together, scores included, epsilon %s", short(h.quote.Epsilon))
 	}
 	if f.Unsearched == nil || out.Score.Exact == nil {
-		if kind != search.None && !out.Plan.problem.Public {
+		if kind != search.None && !h.plan.problem.Public {
 			s.Search.Paid += "; whether that paid cannot be told on sensitive rows without paying for a second model"
 		}
 		return
@@ -108,7 +109,7 @@ func (out *Outcome) fillSearch(s *report.Statement) {
 		verdict = "did not pay"
 	}
 	unit, scale := " %", 100.0
-	if out.Plan.isRegression() {
+	if h.plan.problem.task == model.Regression {
 		unit, scale = "", 1
 	}
 	s.Search.Paid += fmt.Sprintf("; searching %s: %.4g%s against %.4g%s for one training by rule with the whole budget", verdict,
@@ -137,7 +138,6 @@ func values(p space.Point) map[string]any {
 	return m
 }
 
-// ownKey is what the computation depends on beside the plan's own input.
 func (h *hunt) key() any {
 	return struct {
 		Trials      any
@@ -146,5 +146,5 @@ func (h *hunt) key() any {
 		AsPublished bool
 		On          string
 		OnRows      int64
-	}{h.ownKey(), h.Space.Digest(), h.Rule.Key(), h.Strategy, h.AsPublished, h.On, h.OnRows}
+	}{h.ownKey(), h.Space.Digest(), h.Rule.Key(), h.Strategy, h.asPublished, h.On, h.OnRows}
 }

@@ -70,6 +70,10 @@ type Input struct {
 	Accountant accountant.Method
 	// Dense says that rows carry a dense input beside the label, such as an image.
 	Dense bool
+	// AsPublished replays a published procedure, on public data only: principal components or
+	// statistics look at rows, or a search reads scores, without paying. What is claimed is no
+	// guarantee.
+	AsPublished bool
 	// Seed, when not nil, makes a simulation whose outputs are NOT PRIVATE.
 	Seed    *uint64
 	Licence string

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"pawl/feature"
 	"pawl/report"
 )
 
 // kept says how the attributes of a table were chosen and what that cost, from the plan
-// and the choice that the statement holds. Nil for images, which have no attributes.
-func (plan *Plan) kept(s *report.Statement) *report.Selection {
+// and the choice that the statement holds. Nil for networks, which have no attributes.
+func (plan *Plan) kept(d *description, s *report.Statement) *report.Selection {
 	p := plan.problem
-	if p.Dense || plan.network != nil {
+	if p.Dense || d.features.none {
 		return nil
 	}
 	all := attributes(p)
@@ -29,31 +28,22 @@ func (plan *Plan) kept(s *report.Statement) *report.Selection {
 			k.How = fmt.Sprintf("by a selection of its own, method %s, paid for as entry %s of data set %s", by.Method, by.Entry, by.Dataset)
 		}
 	}
-	stage := ""
-	switch c := plan.choosing; {
-	case c != nil:
-		stage, k.How, k.Unpaid = "select", plan.Stages[0].What, c.AsPublished
-		if p.Features != nil {
-			k.Offered, all = len(p.Features), p.Features
-		}
-	case plan.hunt != nil && plan.hunt.AsPublished:
-		k.How, k.Unpaid = "by the search as published, with everything else that it chose", true
-	case plan.hunt != nil:
-		k.How, k.Together = "by the search, with everything else that it chose", true
-		stage = "search and train"
-		if _, ok := s.Privacy.ByStage[stage]; !ok {
-			stage = "search"
-		}
-	case p.Workflow == STW:
-		k.How, k.Unpaid = "by exact accuracy on public rows, with everything else that it chose", true
-	}
-	if st, ok := s.Privacy.ByStage[stage]; ok {
-		k.Epsilon = st.Epsilon
-		if s.Privacy.Epsilon > 0 {
-			k.Share = min(k.Epsilon/s.Privacy.Epsilon, 1)
+	if f := d.features; f.how != "" {
+		k.How, k.Unpaid, k.Together = f.how, k.Unpaid || f.unpaid, f.together
+		if f.among != nil {
+			k.Offered, all = len(f.among), f.among
 		}
 	}
-	if plan.choosing != nil && plan.choosing.Level != feature.AttributeLevel {
+	for _, stage := range d.features.stages {
+		if st, ok := s.Privacy.ByStage[stage]; ok {
+			k.Epsilon = st.Epsilon
+			if s.Privacy.Epsilon > 0 {
+				k.Share = min(k.Epsilon/s.Privacy.Epsilon, 1)
+			}
+			break
+		}
+	}
+	if d.features.columns {
 		return k // columns of an encoding leave out no attribute by name
 	}
 	for _, name := range all {

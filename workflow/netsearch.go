@@ -18,6 +18,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/evidence/advise"
+	"pawl/report"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/study"
@@ -48,8 +49,12 @@ type Candidate struct {
 // netSearch are the trials of a search among networks.
 type netSearch struct {
 	NetSearchInput
-	front  int      // layers that every candidate begins with and that images pass before sealing
-	images *network // that front end, with one layer behind it
+	plan *Plan
+	hunt *hunt
+	// shared is the training of the front end that all candidates have, with one layer behind
+	// it. Images pass that front end before they are sealed.
+	shared *training
+	front  int // layers that every candidate begins with and that images pass before sealing
 	// centred says that every training begins with the release of a mean.
 	centred bool
 	// uses is the mean number of products of a forward pass.
@@ -65,7 +70,7 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	if in.NoiseMultiplier != 0 || in.NonPrivate {
 		return nil, usage("give --epsilon", "a search is priced by the epsilon of the whole")
 	}
-	if err := in.check(in.Public); err != nil {
+	if err := in.SearchSettings.check(&in.Input); err != nil {
 		return nil, err
 	}
 	if in.Epochs == 0 {
@@ -75,13 +80,14 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	if err := s.commonFront(); err != nil {
 		return nil, err
 	}
-	plan, err := s.representative()
-	if err != nil {
+	var err error
+	if s.shared, err = s.representative(); err != nil {
 		return nil, err
 	}
-	s.images = plan.network
-	plan.hunt = &hunt{SearchSettings: in.SearchSettings, trials: s}
-	return plan, plan.planHunt()
+	s.plan = newPlan(s.shared.problem)
+	s.hunt = newHunt(s.plan, in.SearchSettings, s, in.AsPublished)
+	s.plan.Recipe = advise.Recipe{Rules: in.TrainInput.Rules}
+	return s.plan, s.hunt.price()
 }
 
 // searchEpochs is a third of what one network is trained for: many are, each with a part
@@ -136,7 +142,7 @@ func (s *netSearch) commonFront() error {
 		if _, fitted := net.Components(); fitted > 0 {
 			return usage("choose a front end that looks at no row", "candidate %s has principal components, which are fitted on rows", p)
 		}
-		s.uses += float64((&network{net: net, TrainInput: TrainInput{Augment: Augment{Variants: 1}}}).uses()) / sampleOfSpace
+		s.uses += float64((&training{net: net, TrainInput: TrainInput{Augment: Augment{Variants: 1}}}).uses()) / sampleOfSpace
 		front := 0
 		for front < net.FrozenPrefix() && net.Layers()[front].Parameters == 0 {
 			front++
@@ -161,9 +167,9 @@ func (s *netSearch) commonFront() error {
 	return nil
 }
 
-// representative is the plan of the front end with one layer behind it: what images pass
+// representative is the training of the front end with one layer behind it: what images pass
 // before they are sealed is the same for all candidates.
-func (s *netSearch) representative() (*Plan, error) {
+func (s *netSearch) representative() (*training, error) {
 	c, err := s.Build(s.Rule)
 	if err != nil {
 		return nil, err
@@ -175,29 +181,36 @@ func (s *netSearch) representative() (*Plan, error) {
 	}
 	in.Layers = nn.Spec{Loss: c.Layers.Loss, Layers: append(layers, nn.Layer{Kind: "dense", Units: s.Outputs})}
 	in.Radius, in.Kappa, in.Name = 1, c.Kappa, s.Space.Name()
-	return NewTrainPlan(in)
+	in.AsPublished = false // the search is, not its trainings
+	return newTraining(in)
 }
+
+// sealing: images pass the front end that all candidates have.
+func (h *hunt) sealing() *training { return h.trials.(*netSearch).shared }
 
 func (s *netSearch) noun() string { return "networks" }
 
+func (s *netSearch) preflight(context.Context) error { return s.shared.preflight() }
+
 // family is what a training and its score cost.
-func (s *netSearch) family(plan *Plan) search.Trial {
-	n := plan.network
+func (s *netSearch) family() search.Trial { return s.shared.family() }
+
+// family is what a training of the network and its score cost.
+func (n *training) family() search.Trial {
 	return search.Trial{
 		Train: func(x float64) dp.Event { return n.event(dp.WholeScope, x) },
 		Score: func(x float64) []dp.Event { return []dp.Event{release.Accuracy{NoiseMultiplier: x}.Event()} },
 	}
 }
 
-// candidatePlan is the plan of one training: the same job with the candidate's network.
-func (plan *Plan) candidatePlan(p space.Point, scope dp.Scope, noise float64, src *entropy.Source) (*Plan, error) {
-	s := plan.hunt.trials.(*netSearch)
+// candidate is the training of a point on a scope of so many nominal rows.
+func (s *netSearch) candidate(p space.Point, rows int64, scope dp.Scope, noise float64, src *entropy.Source) (*training, error) {
 	c, err := s.Build(p)
 	if err != nil {
 		return nil, err
 	}
-	one, n := *plan, *plan.network
-	one.network, one.trainScope, one.noise, one.hunt = &n, scope, noise, nil
+	n := *s.shared
+	n.rows, n.scope, n.noise, n.alone = rows, scope, noise, true
 	n.Layers, n.Radius, n.Name = c.Layers, c.Radius, s.Space.Name()+" "+p.String()
 	if c.Kappa > 0 {
 		n.Kappa = c.Kappa
@@ -225,68 +238,69 @@ func (plan *Plan) candidatePlan(p space.Point, scope dp.Scope, noise float64, sr
 		n.net = n.whole
 	}
 	n.initial = n.whole.Init(rand.New(src.Split("initial")))
-	n.lot = n.rate * one.trainingRows(float64(plan.problem.Rows))
-	n.Batch = max(1, int(math.Round(n.lot)))
-	n.microbatch = n.fit()
-	n.alone, n.simulated = true, s.SearchSettings.AsPublished
-	return &one, nil
+	n.size()
+	return &n, nil
 }
 
-func (plan *Plan) trainCandidate(ctx context.Context, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64) (trained, error) {
-	src := permit.Randomness("train")
-	one, err := plan.candidatePlan(p, scope, noise, src)
-	if err != nil {
-		return trained{}, err
-	}
-	env.Progress = nil
+// train trains a candidate. permit is nil where nothing is paid for.
+func (s *netSearch) train(ctx context.Context, env Env, permit *ledger.Permit, n *training, src *entropy.Source) (*Outcome, error) {
 	var out Outcome
-	if err := one.trainNetwork(ctx, env, permit, src, &out); err != nil {
-		return trained{}, err
+	if err := n.run(ctx, env, permit, src, &out); err != nil {
+		return nil, err
 	}
-	return trained{plan: one, model: out.Model}, out.Model.Validate()
+	return &out, out.Model.Validate()
+}
+
+// trial trains the candidate of a point with what the permit pays for.
+func (s *netSearch) trial(ctx context.Context, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64) (*Outcome, error) {
+	src := permit.Randomness("train")
+	n, err := s.candidate(p, s.shared.rows, scope, noise, src)
+	if err != nil {
+		return nil, err
+	}
+	n.simulated = s.hunt.asPublished
+	return s.train(ctx, env, permit, n, src)
 }
 
 // work is what a study does with one candidate.
-func (s *netSearch) work(plan *Plan, env Env) study.Work[space.Point, trained] {
-	h := plan.hunt
-	return study.Work[space.Point, trained]{
-		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, float64, error) {
-			t, err := plan.trainCandidate(ctx, env, permit, p, h.scopes.Train, h.quote.Noise)
+func (s *netSearch) work(env Env) study.Work[space.Point, *Outcome] {
+	h := s.hunt
+	env.Progress = nil // trainings run side by side
+	return study.Work[space.Point, *Outcome]{
+		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, float64, error) {
+			t, err := s.trial(ctx, env, permit, p, h.scopes.Train, h.quote.Noise)
 			if err != nil {
 				return t, 0, err
 			}
-			if h.AsPublished {
+			if h.asPublished {
 				score, err := t.publishedScore(env, h.scopes.Validate, permit.Randomness("score"))
 				return t, score, err
 			}
-			a := release.Accuracy{Scope: h.scopes.Validate, NoiseMultiplier: h.quote.ScoreNoise, Column: plan.problem.targetColumn,
-				Levels: len(t.model.Classes()), PredictInput: t.predictor()}
+			a := release.Accuracy{Scope: h.scopes.Validate, NoiseMultiplier: h.quote.ScoreNoise, Column: s.plan.problem.targetColumn,
+				Levels: len(t.Model.Classes()), PredictInput: t.classOfInput()}
 			released, err := a.Release(ctx, permit, env.Rows)
 			return t, known(released.Value, 0), err
 		},
-		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, error) {
-			noise := h.quote.Noise
-			if h.quote.FinalNoise > 0 {
-				noise = h.quote.FinalNoise
-			}
-			return plan.trainCandidate(ctx, env, permit, p, h.scopes.Final, noise)
+		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, error) {
+			return s.trial(ctx, env, permit, p, h.scopes.Final, h.finalNoise())
 		},
 		Elsewhere: func(ctx context.Context, p space.Point, src *entropy.Source) (float64, error) {
-			return s.scoreElsewhere(ctx, plan, env, p, src)
+			if h.Strategy.Kind == search.STW {
+				return s.scoreWithoutNoise(ctx, env, p, src)
+			}
+			return s.scoreElsewhere(ctx, env, p, src)
 		},
 	}
 }
 
-func (t trained) predictor() func(input []float32) int {
-	behind := *t.model
-	behind.Net = t.plan.network.net
-	predict := behind.InputPredictor()
+func (out *Outcome) classOfInput() func(input []float32) int {
+	predict := out.behindPrefix()
 	return func(input []float32) int { return int(predict(input)) }
 }
 
 // publicScore is the exact accuracy on a scope of public rows, and their number.
-func (t trained) publicScore(env Env, scope dp.Scope) (score, rows float64, err error) {
-	right, predict, column := 0.0, t.predictor(), t.plan.problem.targetColumn
+func (out *Outcome) publicScore(env Env, scope dp.Scope) (score, rows float64, err error) {
+	right, predict, column := 0.0, out.classOfInput(), out.network.problem.targetColumn
 	err = release.PublicInputs(env.Rows, scope, func(cells []float64, input []float32) {
 		if y := cells[column]; y == y {
 			rows++
@@ -305,90 +319,76 @@ func (t trained) publicScore(env Env, scope dp.Scope) (score, rows float64, err 
 const scoreEpsilon = 0.02
 
 // publishedScore is the papers' validation accuracy, with Laplace noise of scale 1/(n·ε').
-func (t trained) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (float64, error) {
-	score, rows, err := t.publicScore(env, scope)
+func (out *Outcome) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (float64, error) {
+	score, rows, err := out.publicScore(env, scope)
 	u := src.Open01() - 0.5
 	return score - math.Copysign(math.Log1p(-2*math.Abs(u)), u)/(rows*scoreEpsilon), err
 }
 
 // scoreElsewhere trains and scores on the other, public data with the noise that the
 // last training will have, so that the choice anticipates it.
-// Strategy stw trains without noise on the data themselves.
-func (s *netSearch) scoreElsewhere(ctx context.Context, plan *Plan, env Env, p space.Point, src *entropy.Source) (float64, error) {
-	if plan.hunt.Strategy.Kind == search.STW {
-		return s.scoreWithoutNoise(ctx, plan, env, p, src)
-	}
+func (s *netSearch) scoreElsewhere(ctx context.Context, env Env, p space.Point, src *entropy.Source) (float64, error) {
 	cut := 1 - s.Strategy.Validation
-	other := *plan
-	problem := *plan.problem
-	problem.Rows, other.problem = s.OnRows, &problem
-	one, err := other.candidatePlan(p, dp.Scope{Lower: 0, Upper: cut}, plan.hunt.quote.Noise, src.Split("train"))
+	n, err := s.candidate(p, s.OnRows, dp.Scope{Lower: 0, Upper: cut}, s.hunt.quote.Noise, src.Split("train"))
 	if err != nil {
 		return 0, err
 	}
-	one.network.simulated = true
-	env.Rows, env.Progress = env.Other, nil
-	var out Outcome
-	if err := one.trainNetwork(ctx, env, nil, src.Split("train"), &out); err != nil {
-		return 0, err
-	}
-	if err := out.Model.Validate(); err != nil {
-		return 0, err
-	}
-	score, _, err := trained{plan: one, model: out.Model}.publicScore(env, dp.Scope{Lower: cut, Upper: 1})
-	return score, err
+	n.simulated, env.Rows = true, env.Other
+	return s.scorePublic(ctx, env, n, src, dp.Scope{Lower: cut, Upper: 1})
 }
 
-func (s *netSearch) scoreWithoutNoise(ctx context.Context, plan *Plan, env Env, p space.Point, src *entropy.Source) (float64, error) {
-	within := plan.trainScope
+// scoreWithoutNoise trains and scores on the data themselves, which are public.
+func (s *netSearch) scoreWithoutNoise(ctx context.Context, env Env, p space.Point, src *entropy.Source) (float64, error) {
+	within := s.plan.trainScope
 	cut := within.Upper - (within.Upper-within.Lower)*s.Strategy.Validation
-	one, err := plan.candidatePlan(p, dp.Scope{Lower: within.Lower, Upper: cut}, plan.hunt.quote.Noise, src.Split("train"))
+	n, err := s.candidate(p, s.shared.rows, dp.Scope{Lower: within.Lower, Upper: cut}, s.hunt.quote.Noise, src.Split("train"))
 	if err != nil {
 		return 0, err
 	}
-	one.network.NonPrivate, one.network.Clipping, env.Progress = true, gradient.Unclipped, nil
-	var out Outcome
-	if err := one.trainNetwork(ctx, env, nil, src.Split("train"), &out); err != nil {
+	n.NonPrivate, n.Clipping = true, gradient.Unclipped
+	return s.scorePublic(ctx, env, n, src, dp.Scope{Lower: cut, Upper: within.Upper})
+}
+
+// scorePublic trains on public rows and scores on a scope of them.
+func (s *netSearch) scorePublic(ctx context.Context, env Env, n *training, src *entropy.Source, validate dp.Scope) (float64, error) {
+	out, err := s.train(ctx, env, nil, n, src.Split("train"))
+	if err != nil {
 		return 0, err
 	}
-	if err := out.Model.Validate(); err != nil {
-		return 0, err
-	}
-	score, _, err := trained{plan: one, model: out.Model}.publicScore(env, dp.Scope{Lower: cut, Upper: within.Upper})
+	score, _, err := out.publicScore(env, validate)
 	return score, err
 }
 
-// adopt makes the winner the plan's network.
-func (s *netSearch) adopt(plan *Plan, winner trained, out *Outcome) {
-	out.Model = winner.model
-	n := *winner.plan.network
-	n.simulated = false
-	plan.network, plan.noise = &n, winner.plan.noise
+func (s *netSearch) adopt(winner, out *Outcome) {
+	out.Model, out.network, out.norm = winner.Model, winner.network, winner.norm
 }
 
 // ready refuses rows that candidates do not take, before the rows are opened.
-func (s *netSearch) ready(plan *Plan, env Env) error {
-	if got := env.Rows.InputDim(); got != plan.network.net.Inputs() {
-		return usage("choose a space for this size", "inputs of %d numbers for networks that take %d", got, plan.network.net.Inputs())
+func (s *netSearch) ready(env Env) error {
+	if got := env.Rows.InputDim(); got != s.shared.net.Inputs() {
+		return usage("choose a space for this size", "inputs of %d numbers for networks that take %d", got, s.shared.net.Inputs())
 	}
 	return nil
 }
 
+// score is that of the winner's network. Images pass the front end of all.
+func (s *netSearch) score(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	return s.plan.scoreNetwork(ctx, env, permit, out)
+}
+
 // unsearched is the exact test score of the rule's candidate with the whole budget.
-func (s *netSearch) unsearched(ctx context.Context, plan *Plan, env Env, noise float64, src *entropy.Source) (Score, error) {
-	one, err := plan.candidatePlan(s.Rule, plan.trainScope, noise, src)
+func (s *netSearch) unsearched(ctx context.Context, env Env, noise float64, src *entropy.Source) (Score, error) {
+	n, err := s.candidate(s.Rule, s.shared.rows, s.plan.trainScope, noise, src)
 	if err != nil {
 		return Score{}, err
 	}
-	one.network.simulated, one.network.alone = true, false
-	env.Progress = nil
-	var other Outcome
-	if err := one.trainNetwork(ctx, env, nil, src, &other); err != nil {
+	n.simulated, n.alone, env.Progress = true, false, nil
+	out, err := s.train(ctx, env, nil, n, src)
+	if err != nil {
 		return Score{}, err
 	}
-	one.hunt = plan.hunt // images pass the search's front end
-	err = one.scoreNetwork(ctx, env, nil, &other)
-	return other.Score, err
+	err = s.score(ctx, env, nil, out)
+	return out.Score, err
 }
 
 // ownKey is what the computation depends on beside the plan's own input. Another network
@@ -403,9 +403,29 @@ func (s *netSearch) ownKey() any {
 	}{in, s.built}
 }
 
-func (s *netSearch) seconds(plan *Plan) float64 {
-	n := plan.network
-	variants := float64(max(s.Augment.Variants, 1))
-	// Six operations per parameter and use, at a speed that one core exceeds.
-	return 6 * float64(n.steps) * float64(n.Batch) * s.uses * variants / 30e9
+// seconds is at a speed that one core exceeds.
+func (s *netSearch) seconds() float64 {
+	n := s.shared
+	return 6 * float64(n.steps) * float64(n.Batch) * s.uses * float64(max(s.Augment.Variants, 1)) / 30e9
+}
+
+func (s *netSearch) lots() bool { return s.shared.rate < 1 }
+
+func (s *netSearch) features() features { return features{none: true} }
+
+func (s *netSearch) complete(st *report.Statement, out *Outcome) {
+	out.completeNetwork(st)
+}
+
+// parameters is the number of trained parameters of a candidate.
+func (s *netSearch) parameters(p space.Point) (int, error) {
+	c, err := s.Build(p)
+	if err != nil {
+		return 0, err
+	}
+	net, err := nn.Compile(c.Layers, s.Shape, s.Outputs)
+	if err != nil {
+		return 0, err
+	}
+	return net.Parameters(), nil
 }

@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	"pawl/compute/optim"
-	"pawl/core/dp"
 	"pawl/core/gradient"
-	"pawl/core/release"
 	"pawl/report"
 	"pawl/search"
 )
 
-// networkChoice states the network and the numbers of its training.
-func (plan *Plan) networkChoice() report.Choice {
-	n := plan.network
+// choice states the network and the numbers of its training. norm is the clipping norm of
+// the last step, where that follows a quantile and is known, else 0.
+func (n *training) choice(norm float64) report.Choice {
 	var layers []string
 	for _, l := range n.whole.Layers() {
 		layers = append(layers, fmt.Sprintf("%s %s", l.Kind, l.Output))
@@ -23,7 +21,7 @@ func (plan *Plan) networkChoice() report.Choice {
 	c := report.Choice{
 		Workflow: string(PAW), Model: n.Name, Features: features,
 		Encoding: encoding + strings.Join(layers, ", "), Parameters: n.net.Parameters(), UsefulModel: true,
-		Search: plan.unsearchedWords(), Hyperparameters: map[string]any{
+		Search: n.unsearchedWords(), Hyperparameters: map[string]any{
 			"batch": n.Batch, "epochs": n.Epochs, "steps": n.steps, "sampling_rate": n.rate,
 			"clipping": string(n.Clipping), "optimizer": n.Optimizer,
 		},
@@ -49,18 +47,18 @@ func (plan *Plan) networkChoice() report.Choice {
 		c.Hyperparameters["clipping_norm"] = n.ClippingNorm
 	}
 	if !n.NonPrivate {
-		c.Hyperparameters["noise_multiplier"] = plan.noise
+		c.Hyperparameters["noise_multiplier"] = n.noise
 	}
 	if n.Clipping == gradient.Quantile {
 		c.Hyperparameters["unclipped_share"] = n.Quantile
-		if n.norm > 0 {
-			c.Hyperparameters["last_clipping_norm"] = n.norm
+		if norm > 0 {
+			c.Hyperparameters["last_clipping_norm"] = norm
 		}
 	}
 	if n.Optimizer == adadp {
 		c.Hyperparameters["tolerance"], c.Hyperparameters["learning_rate"] = n.tolerance(), n.firstRate()
 		c.Hyperparameters["keep_all"] = n.KeepAll
-	} else if rate, base, err := plan.stepSize(); err == nil {
+	} else if rate, base, err := n.stepSize(); err == nil {
 		c.Hyperparameters["learning_rate"] = rate
 		if strings.HasPrefix(n.Optimizer, "adam") {
 			c.Hyperparameters["learning_rate"] = base
@@ -71,8 +69,8 @@ func (plan *Plan) networkChoice() report.Choice {
 
 // unsearchedWords says why a network was not searched for and, where rules chose it,
 // what a private search would have left for its training.
-func (plan *Plan) unsearchedWords() string {
-	n, p := plan.network, plan.problem
+func (n *training) unsearchedWords() string {
+	p := n.problem
 	if len(n.Rules) == 0 || n.NonPrivate {
 		return "none: the model was named"
 	}
@@ -82,11 +80,8 @@ func (plan *Plan) unsearchedWords() string {
 		return words
 	}
 	j := search.Job{
-		Trial: search.Trial{
-			Train: func(x float64) dp.Event { return n.event(dp.WholeScope, x) },
-			Score: func(x float64) []dp.Event { return []dp.Event{release.Accuracy{NoiseMultiplier: x}.Event()} },
-		},
-		Scopes: s.Divide(plan.trainScope), Relation: p.relation, Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant,
+		Trial:  n.family(),
+		Scopes: s.Divide(n.scope), Relation: p.relation, Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant,
 	}
 	q, err := s.Quote(j)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/intake"
+	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/feature"
 	"pawl/feature/aware"
@@ -63,8 +64,8 @@ type PublishedSearch struct {
 	PrintedEpsilon float64 `json:"published_epsilon"`
 }
 
-func (c *choosing) checkPublishedPAFS(p *problem) error {
-	s := &c.Search
+func (c *choosing) checkPublishedPAFS() error {
+	p, s := c.plan.problem, &c.Search
 	switch s.Learner {
 	case "":
 		s.Learner = PerturbedLearner
@@ -105,12 +106,25 @@ func (in *SelectInput) checkUnsearched() error {
 	return nil
 }
 
+// publishedPAFS searches for the set whose noisy models score best, as published.
+type publishedPAFS struct{ published }
+
+func (c *publishedPAFS) price() error {
+	c.priceSelect(fmt.Sprintf("pafs: %d sets of columns, %d rounds of breeding, by the accuracy of %s of each set; not paid for",
+		c.Search.Population, c.Search.Generations, c.Search.models()))
+	return nil
+}
+
+func (c *publishedPAFS) describe() description {
+	return c.replayed("as published: genetic, by the accuracy of noisy models, not paid for")
+}
+
 // table is the public rows in the encoding of the paper: a column for every level that
 // occurs, numbers on [0, 1]. at maps its columns to those of the layout.
-func (c *choosing) publishedTable(plan *Plan, rows *intake.Rows) (t *aware.Table, at []int, err error) {
-	p := plan.problem
-	columns := newClassColumns(c.schema, p.Target, c.layout)
-	fill := columns.release(plan, feature.NeedClassSums).Row
+func (c *publishedPAFS) table(rows *intake.Rows) (t *aware.Table, at []int, err error) {
+	p := c.plan.problem
+	columns := newClassColumns(p, c.schema, c.layout, feature.NeedClassSums)
+	fill := columns.release(0).Row
 	t = &aware.Table{Name: p.Dataset}
 	var all [][]float64
 	err = release.Public(rows, dp.WholeScope, func(cells []float64) {
@@ -147,13 +161,13 @@ func (c *choosing) publishedTable(plan *Plan, rows *intake.Rows) (t *aware.Table
 	return t, at, nil
 }
 
-// searchAsPublished runs the search on a split of the public rows into two thirds to train
+// choose runs the search on a split of the public rows into two thirds to train
 // and one to test, 191 and 95 of Breast Cancer's 286.
-func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (*feature.Selection, *PublishedSearch, error) {
-	p, s := plan.problem, c.Search
-	table, at, err := c.publishedTable(plan, env.Rows)
+func (c *publishedPAFS) choose(ctx context.Context, env Env, _ *ledger.Permit, out *Selected) error {
+	p, s := c.plan.problem, c.Search
+	table, at, err := c.table(env.Rows)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	seed := rand.Uint64() // simulates the noise of public trainings; protects nobody
 	if p.Seed != nil {
@@ -162,14 +176,14 @@ func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (
 	train := int(math.Round(float64(len(table.X)) * 2 / 3))
 	split, err := table.Split(train, len(table.X)-train, seed)
 	if err != nil {
-		return nil, nil, usage("use more rows", "%v", err)
+		return usage("use more rows", "%v", err)
 	}
 	epsilon, _ := p.epsilon.Float64()
 	trainer := split.Perturbed(epsilon)
 	if s.Learner == DescentLearner {
 		d, err := aware.CalibratedDescent(train, epsilon)
 		if err != nil {
-			return nil, nil, usage("give another --epsilon", "no noise states this epsilon: %v", err)
+			return usage("give another --epsilon", "no noise states this epsilon: %v", err)
 		}
 		trainer = split.Descending(d)
 	}
@@ -178,7 +192,7 @@ func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (
 		Progress: func(rounds int) { env.Progress.step("search", rounds, s.Generations) },
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	sel := &feature.Selection{Selector: "pafs", Level: feature.ColumnLevel, Merit: found.Accuracy / 100,
 		Note: fmt.Sprintf("the merit is the accuracy of %s on the %d test rows that chose the set, so it is optimistic; the larger class has %.1f %% of them",
@@ -187,26 +201,24 @@ func (c *choosing) searchAsPublished(ctx context.Context, plan *Plan, env Env) (
 	for _, k := range found.Columns {
 		sel.Chosen = append(sel.Chosen, feature.Choice{Index: at[k], Column: columns[at[k]], Score: math.NaN(), Reason: "in the best set of the last round"})
 	}
-	return sel, &PublishedSearch{
+	out.Selection, out.PublishedEpsilon = sel, aware.StatedEpsilon(found.Subsets, epsilon)
+	out.Search = &PublishedSearch{
 		Learner: s.Learner, Epsilon: epsilon, Population: s.Population, Generations: s.Generations, Fits: s.Fits,
 		Subsets: found.Subsets, Proposed: found.Proposed, Trainings: found.Subsets * s.Fits,
 		Train: train, Test: len(split.Test), Columns: len(table.Names), Majority: split.Majority() / 100,
 		PrintedSubsets: aware.PublishedSubsets, PrintedEpsilon: aware.PublishedEpsilon,
-	}, nil
+	}
+	return nil
 }
 
-// expected is the time of a search as published, from what its models took on 191 rows. Other
-// selections take seconds, or for pafs that is paid for a secret number of trainings.
-func (c *choosing) expected(plan *Plan) time.Duration {
-	if c.Search.Fits == 0 {
-		return 0
-	}
+// expected is the time of the search, from what its models took on 191 rows.
+func (c *publishedPAFS) expected() time.Duration {
 	perRow := 0.7e-6
 	if c.Search.Learner == DescentLearner {
 		perRow = 6.6e-6
 	}
 	// 2,050 to 3,566 sets of a population of 600 after ten rounds.
 	models := (1 + 0.3*float64(c.Search.Generations)) * float64(c.Search.Population*c.Search.Fits)
-	seconds := models * float64(plan.problem.Rows) * 2 / 3 * perRow / float64(runtime.GOMAXPROCS(0))
+	seconds := models * float64(c.plan.problem.Rows) * 2 / 3 * perRow / float64(runtime.GOMAXPROCS(0))
 	return time.Duration(seconds * float64(time.Second))
 }

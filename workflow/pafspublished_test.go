@@ -48,7 +48,7 @@ func TestPAFSAsPublished(t *testing.T) {
 		t.Errorf("chose %+v", out.Selection)
 	}
 	// c = 2,314 fits at ε = 0.1 are 49.63 by the same formula.
-	if e := out.PublishedEpsilon(); !(e > 1 && e < 10) {
+	if e := out.PublishedEpsilon; !(e > 1 && e < 10) {
 		t.Errorf("the paper's formula gives %v for %d subsets", e, s.Subsets)
 	}
 	if again := run(in); !slices.Equal(chosenNames(again.Selection), chosenNames(out.Selection)) {

@@ -1,22 +1,20 @@
 package workflow
 
 import (
-	"math"
-
 	"pawl/data/images"
 )
 
 // Principal components as published: fitted on the raw training rows, which nobody
 // pays for. A replay on public data may have them; what it claims is no guarantee.
 
-func (n *network) checkPublished() error {
+func (n *training) checkPublished() error {
 	_, k := n.whole.Components()
 	switch {
-	case k == 0 && n.Published:
+	case k == 0 && n.AsPublished:
 		return usage("leave out --as-published", "nothing in this training looks at rows without paying")
 	case k == 0:
 		return nil
-	case !n.Published:
+	case !n.AsPublished:
 		return usage("dp-pca:K pays for its components, dct:K looks at no row; on public data --as-published replays the published procedure",
 			"principal components are fitted on the rows and not paid for")
 	case !n.Public:
@@ -30,7 +28,7 @@ func (n *network) checkPublished() error {
 // FitComponents looks at the images and sets the net's principal components, where it
 // has any.
 func (plan *Plan) FitComponents(set *images.Set) error {
-	n := plan.network
+	n := plan.sealing()
 	d, k := n.whole.Components()
 	if k == 0 {
 		return nil
@@ -43,16 +41,4 @@ func (plan *Plan) FitComponents(set *images.Set) error {
 		return usage("use --front-end dct:K", "%v", err)
 	}
 	return n.whole.SetComponents(c.Mean, c.Vectors)
-}
-
-// published moves what the training would claim to where it is called no guarantee.
-func (plan *Plan) published(epsilon float64) (claim float64, stated *float64) {
-	switch {
-	case plan.hunt != nil && plan.hunt.AsPublished:
-		stated := plan.hunt.publishedEpsilon()
-		return math.Inf(1), &stated
-	case plan.network == nil || !plan.network.Published:
-		return epsilon, nil
-	}
-	return math.Inf(1), &epsilon
 }

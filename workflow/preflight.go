@@ -5,28 +5,24 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-
 	"pawl/core/dp"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
+	"slices"
 )
 
 // preflightRows is enough for every block and class to occur.
 const preflightRows = 200
 
-// Preflight runs two training steps without noise on synthetic rows of the same
-// schema, and predicts with the result. It touches no data and spends nothing; it
-// finds what would otherwise fail after the budget was charged.
-func (plan *Plan) Preflight(ctx context.Context) error {
-	if plan.network != nil {
-		return plan.network.preflight()
-	}
-	p := plan.problem
-	if plan.Recipe.Learner != "linear" || p.Rows == 0 {
+// preflight trains two steps without noise on synthetic rows of the same schema, and
+// predicts with the result.
+func (f *fit) preflight(ctx context.Context) error {
+	p := f.problem
+	if f.Recipe.Learner != advise.Descent || p.Rows == 0 {
 		return nil
 	}
 	declared := *p.Schema
@@ -40,7 +36,7 @@ func (plan *Plan) Preflight(ctx context.Context) error {
 			return err
 		}
 	}
-	l, err := plan.learner(plan.Recipe, preflightRows/plan.trainScope.Fraction())
+	l, err := f.models.learner(f.Recipe, preflightRows/f.trainScope.Fraction())
 	if err != nil {
 		return err
 	}
@@ -100,7 +96,7 @@ func syntheticWide(c *schema.Column, rng *rand.Rand) []float64 {
 
 // preflight sends a few synthetic images forward and backward: traces must come and
 // scores be finite numbers.
-func (n *network) preflight() error {
+func (n *training) preflight() error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	params := n.initial
 	const examples = 4

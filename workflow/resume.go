@@ -23,7 +23,11 @@ func (plan *Plan) begin(env Env) error {
 	if env.Checkpoint == nil {
 		return nil
 	}
-	settings, err := json.Marshal(plan.network.TrainInput)
+	j, ok := plan.job.(*train)
+	if !ok {
+		return usage("run it without a checkpoint", "only the training of one network has checkpoints")
+	}
+	settings, err := json.Marshal(j.of.TrainInput)
 	if err != nil {
 		return err
 	}

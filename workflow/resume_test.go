@@ -112,7 +112,7 @@ func TestResumedTraining(t *testing.T) {
 			if err := os.WriteFile(parts.path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for stop := 1; stop < plan.network.steps; stop += 1 + stop/3 {
+			for stop := 1; stop < plan.sealing().steps; stop += 1 + stop/3 {
 				if _, err := parts.run(stop); !errors.Is(err, context.Canceled) {
 					t.Fatalf("stopped after step %d: %v", stop, err)
 				}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -8,11 +9,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pawl/core/dp"
 	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/release"
 	"pawl/data/images"
 	"pawl/evidence/advise"
 	"pawl/learn"
@@ -79,6 +78,12 @@ type Outcome struct {
 	Receipt ledger.Receipt
 	// Components is what became of a net's principal components, nil without any.
 	Components *Components
+	// network is the training that made the model of a network; norm is the clipping norm of
+	// its last step, where that follows a quantile.
+	network *training
+	norm    float64
+	// warnings are about the run, not about the plan.
+	warnings []string
 	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
 	Seeded bool
 	booked booked
@@ -116,9 +121,10 @@ func (plan *Plan) request(env Env) (q ledger.Request, err error) {
 	for i, s := range plan.Stages {
 		names[i] = s.Name
 	}
+	// The ledger wants an epsilon, also of what claims none.
 	q = ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
-		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: p.Epsilon, Delta: p.deltaText,
+		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: cmp.Or(p.Epsilon, "1"), Delta: p.deltaText,
 		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: p.Seed, Prints: env.Prints, Different: env.Different,
 	}
 	if p.Seed == nil {
@@ -145,8 +151,9 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		Schema                                                                     any
 		Data                                                                       []byte
 		ScoreBy                                                                    string `json:",omitempty"`
+		AsPublished                                                                bool   `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.ownKey(), p.Rows, p.Schema, data, p.ScoreBy})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.AsPublished})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}
@@ -156,19 +163,18 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 // Run reserves the plan, runs its stages and commits. When a stage fails or ctx
 // ends after rows were opened, the reservation stays charged and nothing is
 // released; before that it is cancelled. An *UnconfirmedError comes with the outcome, to
-// be held back.
+// be held back. A selection of features is run by Choose.
 func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
+	j, ok := plan.job.(modelJob)
+	if !ok {
+		return nil, errors.New("workflow: a selection of features makes no model; Choose runs it")
+	}
 	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
 	}
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	var err error
-	out.Receipt, err = plan.charged(ctx, env, func(permit *ledger.Permit) error {
-		if err := out.booked.keep(env.Ledger, permit); err != nil {
-			return err
-		}
-		return plan.stages(ctx, env, permit, out)
-	})
+	out.Receipt, err = plan.charged(ctx, env, &out.booked, func(permit *ledger.Permit) error { return j.run(ctx, env, permit, out) })
 	out.Seeded = out.Receipt.NotPrivate
 	if unconfirmed := (*UnconfirmedError)(nil); err != nil && !errors.As(err, &unconfirmed) {
 		return nil, err
@@ -176,9 +182,10 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	return out, err
 }
 
-// charged reserves the plan, runs work on the permit, and commits. When work fails
-// after rows were opened the reservation stays charged; before that it is cancelled.
-func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit) error) (receipt ledger.Receipt, err error) {
+// charged reserves the plan, keeps the entry, runs work on the permit, commits and confirms.
+// When work fails after rows were opened the reservation stays charged; before that it is
+// cancelled.
+func (plan *Plan) charged(ctx context.Context, env Env, keep *booked, work func(*ledger.Permit) error) (receipt ledger.Receipt, err error) {
 	if err := plan.begin(env); err != nil {
 		return receipt, err
 	}
@@ -193,7 +200,10 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 	if err := plan.suits(receipt); err != nil {
 		return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
 	}
-	if err := work(permit); err != nil {
+	if err = keep.keep(env.Ledger, permit); err == nil {
+		err = work(permit)
+	}
+	if err != nil {
 		// The stages' own context may have ended; settling must not depend on it.
 		if !permit.Opened() {
 			return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
@@ -208,51 +218,4 @@ func (plan *Plan) charged(ctx context.Context, env Env, work func(*ledger.Permit
 		return receipt, &UnconfirmedError{receipt.ID, err}
 	}
 	return receipt, nil
-}
-
-func (plan *Plan) stages(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	p := plan.problem
-	nominal := float64(p.Rows)
-	if plan.hunt != nil && plan.network == nil {
-		if err := plan.seek(ctx, env, permit, out); err != nil {
-			return err
-		}
-		env.Progress.step("score", 0, 0)
-		return plan.scoreStage(ctx, env, permit, out)
-	}
-	if plan.network != nil {
-		var err error
-		if plan.hunt != nil {
-			err = plan.seek(ctx, env, permit, out)
-		} else {
-			err = plan.trainNetwork(ctx, env, permit, permit.Randomness("train"), out)
-		}
-		if err != nil {
-			return err
-		}
-		if err := out.Model.Validate(); err != nil {
-			// The same numbers would come again.
-			return errors.Join(fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err), env.Checkpoint.Erase())
-		}
-		env.Progress.step("score", 0, 0)
-		return plan.scoreNetwork(ctx, env, permit, out)
-	}
-	if p.Rows == 0 {
-		env.Progress.step("count", 0, 0)
-		n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: plan.countNoise}.Release(ctx, permit, env.Rows)
-		if err != nil {
-			return err
-		}
-		// Zero or fewer rows is the noise's doing; the rules need a positive number.
-		n = max(n, 1)
-		out.Rows, nominal = &n, float64(n)
-	}
-	if err := plan.train(ctx, env, permit, nominal, out); err != nil {
-		return err
-	}
-	if err := out.Model.Validate(); err != nil {
-		return fmt.Errorf("training diverged: %w", err)
-	}
-	env.Progress.step("score", 0, 0)
-	return plan.scoreStage(ctx, env, permit, out)
 }

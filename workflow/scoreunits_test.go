@@ -46,7 +46,7 @@ func TestScoresOfPersonsHold(t *testing.T) {
 		in := tab.input("2", "1e-6", seed+1)
 		in.Model = "linear"
 		out := tab.run(t, in)
-		e := newExact(out.Plan, out.Model)
+		e := newExact(out.Plan.problem, out.Model)
 		for i := 0; i < len(world.rows); i += 8 {
 			e.add(world.rows[i])
 		}

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"pawl/core/dp"
-	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/release"
 	"pawl/data/schema"
 	"pawl/feature"
 	"pawl/report"
@@ -29,9 +27,6 @@ type SelectInput struct {
 	Level feature.Level
 	// Bins are those of numeric columns; 0 means feature.DefaultBins.
 	Bins int
-	// AsPublished replays a paper's procedure on exact statistics of public data. What
-	// it claims is no guarantee.
-	AsPublished bool
 	// Search is the size of method pafs as published.
 	Search Published
 	// Mode says what is released, Labels how the classes of a noisy table leave. Empty is
@@ -56,17 +51,24 @@ var SelectMethods = []struct{ Name, What string }{
 	{"all", "all features; does not use the data"},
 }
 
-// choosing is the part of a plan that selects features.
+// choosing is the job of a selection by statistics with noise.
 type choosing struct {
 	SelectInput
+	plan     *Plan
 	selector feature.Selector
 	layout   *feature.Layout
-	// sums describes the columns of sums by class, nil where tables are used.
-	sums *classColumns
 	// schema is that of the columns to choose from.
 	schema *schema.Schema
-	// local describes the rows that leave, nil for none.
-	local *local
+	from   statistic
+	noise  float64 // multiplier of the statistic's
+}
+
+// selectJob is a job that selects features.
+type selectJob interface {
+	job
+	price() error
+	// choose fills the outcome. permit is nil where nothing is booked.
+	choose(ctx context.Context, env Env, permit *ledger.Permit, out *Selected) error
 }
 
 // Selected is what a selection released.
@@ -78,9 +80,12 @@ type Selected struct {
 	// Table is what mode Local releases, else nil.
 	Table *NoisyTable
 	// Search is what method pafs as published did, else nil.
-	Search    *PublishedSearch
-	occurring int // columns that are not the same in all public rows
-	booked    booked
+	Search *PublishedSearch
+	// PublishedEpsilon is what the paper states for the whole procedure where it is replayed
+	// and states something, 0 else. It is no guarantee: the figure is for noisy entropies, and
+	// what is replayed reads exact ones.
+	PublishedEpsilon float64
+	booked           booked
 }
 
 // NewSelectPlan validates the input and prices the statistics that the method looks
@@ -100,262 +105,157 @@ func NewSelectPlan(in SelectInput) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &choosing{SelectInput: in}
-	if err := c.check(p); err != nil {
+	p.relation = in.Relation
+	c := &choosing{SelectInput: in, plan: &Plan{problem: p, trainScope: dp.WholeScope, SignalRatio: math.NaN()}}
+	if err := c.check(); err != nil {
 		return nil, err
 	}
-	plan := &Plan{problem: p, trainScope: dp.WholeScope, choosing: c, SignalRatio: math.NaN()}
-	p.relation = c.Relation
-	if in.AsPublished {
-		what := c.Method + " on exact statistics, not paid for"
-		if c.Method == "pafs" {
-			what = fmt.Sprintf("pafs: %d sets of columns, %d rounds of breeding, by the accuracy of %s of each set; not paid for",
-				c.Search.Population, c.Search.Generations, c.Search.models())
-		}
-		plan.add("select", plan.trainScope, what, dp.NonPrivate{})
-		if c.Mode == Local {
-			plan.add("rows", plan.trainScope, "rows of the chosen features with noise as published; labels as they are; not paid for", dp.NonPrivate{})
-		}
-		plan.Event = dp.NonPrivate{}
-		plan.Price.Epsilon, plan.Price.Method = math.Inf(1), "none"
-		plan.Epsilon = math.Inf(1)
-		plan.Warnings = append(p.warnings, "NOT a privacy guarantee: as published, the choice looks at rows without paying")
-		return plan, nil
-	}
-	return plan, plan.planSelect()
+	j := c.job()
+	c.plan.job = j
+	return c.plan, j.price()
 }
 
-func (plan *Plan) planSelect() (err error) {
-	c, p := plan.choosing, plan.problem
-	if c.Method == "pafs" {
-		return plan.planPAFS()
+// job is the kind of selection that was asked for.
+func (c *choosing) job() selectJob {
+	switch {
+	case c.AsPublished && c.Method == "pafs":
+		return &publishedPAFS{published{c}}
+	case c.AsPublished && c.Mode == Local:
+		return &publishedLocal{published{c}}
+	case c.AsPublished:
+		return &published{c}
+	case c.Method == "pafs":
+		return &pafs{choosing: c}
+	case c.selector.Need() == feature.NeedNothing:
+		return &unseen{c}
+	case c.Mode == Local:
+		return &local{choosing: c, sums: c.from.(*classColumns)}
 	}
-	need := c.selector.Need()
-	if need == feature.NeedNothing {
-		plan.add("select", dp.Scope{}, c.Method+": looks at no row")
-		plan.Event, plan.Warnings = dp.NoOp{}, p.warnings
-		plan.Price.Method, plan.Price.Bounds = "none", map[string]float64{"none": 0}
-		return nil
-	}
-	if p.delta == 0 {
+	return c
+}
+
+// ready refuses what no statistic with noise serves.
+func (c *choosing) ready() error {
+	if c.plan.problem.delta == 0 {
 		return usage("give a delta above 0", "features are chosen with Gaussian noise, which has no pure epsilon")
 	}
-	if p.Rows == 0 {
+	if c.plan.problem.Rows == 0 {
 		return usage("declare rows: about N in the schema", "whether a table can be trusted follows from a public number of rows")
 	}
-	if c.Mode == Local {
-		return plan.planLocal()
-	}
-	event := func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }
-	if c.sums != nil {
-		event = func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }
-	}
-	if plan.noise, err = plan.smallest(event); err != nil {
-		return err
-	}
-	if err := c.checkSignal(plan); err != nil {
-		return err
-	}
-	plan.add("select", plan.trainScope, fmt.Sprintf("%s from noisy %s", c.Method, need), event(plan.noise))
-	return plan.priceAll()
+	return nil
 }
 
-// tables is the release that the selector needs.
-func (c *choosing) tables(plan *Plan) release.Tables {
-	d := &c.layout.Domain
-	t := release.Tables{Scope: plan.trainScope, NoiseMultiplier: plan.noise, Codes: c.layout.Codes}
-	for _, a := range d.Attributes {
-		t.Levels = append(t.Levels, a.Levels)
+func (c *choosing) price() (err error) {
+	if err := c.ready(); err != nil {
+		return err
 	}
-	t.Levels = append(t.Levels, d.Classes)
-	m := len(d.Attributes)
-	for j := range m {
-		t.Pairs = append(t.Pairs, [2]int{j, m})
+	if c.noise, err = c.plan.smallest(c.from.event); err != nil {
+		return err
 	}
-	if c.selector.Need() == feature.NeedPairTables {
-		for i := range m {
-			for j := i + 1; j < m; j++ {
-				t.Pairs = append(t.Pairs, [2]int{i, j})
-			}
-		}
+	if err := c.from.checkSignal(c.noise); err != nil {
+		return err
 	}
-	return t
+	c.plan.add("select", c.plan.trainScope, fmt.Sprintf("%s from noisy %s", c.Method, c.selector.Need()), c.from.event(c.noise))
+	return c.plan.priceAll()
 }
 
-// Choose reserves the plan, releases the statistics and selects. It fails as Run does.
+// Choose runs a selection: it reserves the plan, releases the statistics and selects. It
+// fails as Run does.
 func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
-	c := plan.choosing
-	out := &Selected{Plan: plan}
-	if c.Method == "pafs" && !c.AsPublished {
-		return plan.choosePAFS(ctx, env)
+	j, out := plan.job.(selectJob), &Selected{Plan: plan}
+	if plan.free {
+		out.Seeded = plan.problem.Seed != nil
+		return out, j.choose(ctx, env, nil, out)
 	}
-	look := func() (err error) {
-		if c.Method == "pafs" {
-			out.Seeded = plan.problem.Seed != nil
-			out.Selection, out.Search, err = c.searchAsPublished(ctx, plan, env)
-			return err
-		}
-		s, err := c.exact(plan, env.Rows)
-		if err != nil {
-			return err
-		}
-		out.Seeded, out.occurring = plan.problem.Seed != nil, c.occurring(s)
-		if out.Selection, err = c.pick(ctx, s); errors.Is(err, feature.ErrOneClass) {
-			return usage("look at the file", "target %q: all rows have one class", plan.problem.Target)
-		}
-		return err
-	}
-	if !plan.books() {
-		return out, look()
-	}
-	if c.AsPublished {
-		receipt, err := plan.asBooked().charged(ctx, env, func(permit *ledger.Permit) (err error) {
-			if err := out.booked.keep(env.Ledger, permit); err != nil {
-				return err
-			}
-			if err = look(); err == nil && c.Mode == Local {
-				out.Table, err = c.publishedRows(plan, env.Rows, permit.Randomness("rows"), out.Selection.Chosen)
-			}
-			return err
-		})
-		out.Receipt, out.Seeded = receipt, receipt.NotPrivate
-		return out, err
-	}
-	receipt, err := plan.charged(ctx, env, func(permit *ledger.Permit) error {
-		if err := out.booked.keep(env.Ledger, permit); err != nil {
-			return err
-		}
-		env.Progress.step("select", 0, 0)
-		s, err := c.noisy(ctx, plan, env.Rows, permit)
-		if err != nil {
-			return err
-		}
-		out.Selection, err = c.pick(ctx, s)
-		if err == nil && c.selector.Need() == feature.NeedClassSums && out.Selection.Note == "" {
-			out.Selection.Note = fmt.Sprintf("noise of deviation %.3g on each distance, more where a class is small: distances within two of these say little", c.distanceNoise(plan))
-		}
-		if errors.Is(err, feature.ErrOneClass) {
-			// What noise left of the tables shows one class. That was paid for, and is
-			// an outcome.
-			out.Selection, err = &feature.Selection{Selector: c.Method, Level: c.Level, Merit: math.NaN(),
-				Note: "nothing was chosen: the noisy tables show one class of the label only"}, nil
-		}
-		if err != nil || c.Mode != Local {
-			return err
-		}
-		env.Progress.step("rows", 0, 0)
-		out.Table, err = c.releaseRows(ctx, plan, env.Rows, permit, out.Selection.Chosen)
-		return err
-	})
+	receipt, err := plan.charged(ctx, env, &out.booked, func(permit *ledger.Permit) error { return j.choose(ctx, env, permit, out) })
 	out.Receipt, out.Seeded = receipt, receipt.NotPrivate
 	return out, err
 }
 
-// noisy releases what the selector needs.
-func (c *choosing) noisy(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit) (*feature.Statistics, error) {
-	if c.sums != nil {
-		sums, err := c.sums.release(plan, c.selector.Need()).Release(ctx, permit, rows)
-		if err != nil {
-			return nil, err
-		}
-		return c.sums.statistics(sums, c.sums.noise(plan, c.selector.Need())), nil
-	}
-	t := c.tables(plan)
-	tables, err := t.Release(ctx, permit, rows)
+func (c *choosing) choose(ctx context.Context, env Env, permit *ledger.Permit, out *Selected) error {
+	env.Progress.step("select", 0, 0)
+	s, err := c.from.noisy(ctx, permit, env.Rows, c.noise)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c.statistics(tables, t, t.StdDev(plan.problem.Schema.Unit.MaxRows))
+	out.Selection, err = c.pick(ctx, s)
+	if errors.Is(err, feature.ErrOneClass) {
+		// What noise left of the tables shows one class. That was paid for, and is
+		// an outcome.
+		out.Selection = &feature.Selection{Selector: c.Method, Level: c.Level, Merit: math.NaN(),
+			Note: "nothing was chosen: the noisy tables show one class of the label only"}
+		return nil
+	}
+	if err == nil && out.Selection.Note == "" {
+		out.Selection.Note = c.from.note(c.noise)
+	}
+	return err
 }
 
-// exact reads the statistics of public rows; a selector that needs none gets none.
-func (c *choosing) exact(plan *Plan, rows *intake.Rows) (*feature.Statistics, error) {
-	switch {
-	case c.selector.Need() == feature.NeedNothing:
-		return &feature.Statistics{Domain: c.layout.Domain}, nil
-	case c.sums != nil:
-		sums, err := c.sums.release(plan, c.selector.Need()).Public(rows)
-		if err != nil {
-			return nil, err
-		}
-		return c.sums.statistics(sums, 0), nil
-	}
-	t := c.tables(plan)
-	tables, err := t.Public(rows)
-	if err != nil {
-		return nil, err
-	}
-	return c.statistics(tables, t, 0)
-}
-
-func (c *choosing) statistics(tables [][]int64, t release.Tables, noise float64) (*feature.Statistics, error) {
-	s := &feature.Statistics{Domain: c.layout.Domain, NoiseStdDev: noise}
-	m := len(s.Domain.Attributes)
-	for k, cells := range tables {
-		counts := make([]float64, len(cells))
-		for i, v := range cells {
-			counts[i] = float64(v)
-		}
-		table, err := feature.NewTable(t.Levels[t.Pairs[k][0]], t.Levels[t.Pairs[k][1]], counts)
-		if err != nil {
-			return nil, err
-		}
-		if k < m {
-			s.LabelTables = append(s.LabelTables, table)
-		} else {
-			s.PairTables = append(s.PairTables, table)
-		}
-	}
-	return s, nil
-}
-
-// pick selects. Sums by class rank columns; at attribute level the attributes that
-// hold them follow in that order.
+// pick selects from statistics.
 func (c *choosing) pick(ctx context.Context, s *feature.Statistics) (*feature.Selection, error) {
-	count := c.Count
-	if c.sums != nil && c.Level == feature.AttributeLevel && count != feature.Auto {
-		count = len(s.Domain.Attributes)
-	}
-	sel, err := c.selector.Select(ctx, s, count)
+	sel, err := c.selector.Select(ctx, s, c.from.ranked(c.Level, c.Count))
 	if err != nil {
 		return nil, err
 	}
-	if c.sums != nil {
-		sel = c.sums.named(sel, c.Level, c.Count)
-	}
+	sel = c.from.named(sel, c.Level, c.Count)
 	sel.Selector = c.Method // the name that was asked for
 	return sel, nil
 }
 
-// choice states the method; Selected.Statement adds what was chosen.
-func (c *choosing) choice() report.Choice {
-	search := "none: one release of statistics, the rest is post-processing"
-	switch {
-	case c.AsPublished && c.Method == "pafs":
-		search = "as published: genetic, by the accuracy of noisy models, not paid for"
-	case c.AsPublished:
-		search = "as published: exact statistics, not paid for"
-	case c.Method == "pafs":
-		search = fmt.Sprintf("private selection over sets of attributes; a secret number of trainings, mean %d", meanRuns)
-	case c.selector.Need() == feature.NeedNothing:
-		search = "none: no row is looked at"
-	}
+func (c *choosing) key() any {
+	in := c.SelectInput
+	in.Input = Input{}
+	return in
+}
+
+// expected: a selection takes seconds, or for pafs a secret number of trainings.
+func (c *choosing) expected() time.Duration { return 0 }
+
+func (c *choosing) preflight(context.Context) error { return nil }
+
+func (c *choosing) describe() description {
+	return c.described("none: one release of statistics, the rest is post-processing")
+}
+
+// described states the method, and in words how it searches; Selected.Statement adds what
+// was chosen.
+func (c *choosing) described(search string) description {
 	h := map[string]any{"method": c.Method, "level": string(c.Level)}
 	if c.Count != feature.Auto {
 		h["k"] = c.Count
 	}
 	if c.Mode == Local {
 		h["mode"], h["labels"] = string(c.Mode), string(c.Labels)
-		if search = "none: one release of sums chooses, one of rows is the table"; c.AsPublished {
-			search = "as published: exact sums choose, not paid for"
-		}
 	}
-	return report.Choice{Workflow: string(PAW), Model: "none: features only", Features: []string{}, Hyperparameters: h, Search: search, UsefulModel: true}
+	return description{
+		choice:   report.Choice{Workflow: string(PAW), Model: "none: features only", Features: []string{}, Hyperparameters: h, Search: search, UsefulModel: true},
+		features: features{how: c.plan.Stages[0].What, stages: []string{"select"}, among: c.Features, columns: c.Level != feature.AttributeLevel},
+	}
 }
+
+// unseen is the job of a selection that looks at no row.
+type unseen struct{ *choosing }
+
+func (c *unseen) price() error {
+	plan := c.plan
+	plan.free = true
+	plan.add("select", dp.Scope{}, c.Method+": looks at no row")
+	plan.Event, plan.Warnings = dp.NoOp{}, plan.problem.warnings
+	plan.Price.Method, plan.Price.Bounds = "none", map[string]float64{"none": 0}
+	return nil
+}
+
+func (c *unseen) choose(ctx context.Context, _ Env, _ *ledger.Permit, out *Selected) (err error) {
+	out.Selection, err = c.pick(ctx, &feature.Statistics{Domain: c.layout.Domain})
+	return err
+}
+
+func (c *unseen) describe() description { return c.described("none: no row is looked at") }
 
 // Statement is the plan's, completed by what was chosen and what the ledger says.
 func (out *Selected) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
-	s, err := out.Plan.Statement(version, now)
+	s, d, err := out.Plan.statement(version, now)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +269,7 @@ func (out *Selected) Statement(ctx context.Context, env Env, version string, now
 	for _, c := range out.Selection.Chosen {
 		s.Choice.Features = append(s.Choice.Features, c.Column.Name)
 	}
-	s.Choice.Selection = out.Plan.kept(s)
+	s.Choice.Selection = out.Plan.kept(&d, s)
 	if out.Receipt.ID == "" {
 		return s, nil // nothing was booked
 	}

@@ -136,10 +136,11 @@ func TestSelectOpensNothingWithoutItsCharge(t *testing.T) {
 			env := tab.env(t, memoryLedger())
 			release := func(permit *ledger.Permit) error {
 				if m.Name == "pafs" {
-					_, err := plan.selectSet(context.Background(), permit, env.Rows, 5000)
+					_, err := plan.job.(*pafs).selectSet(context.Background(), permit, env.Rows)
 					return err
 				}
-				_, err := plan.choosing.noisy(context.Background(), plan, env.Rows, permit)
+				c := choiceOf(plan)
+				_, err := c.from.noisy(context.Background(), permit, env.Rows, c.noise)
 				return err
 			}
 			if m.Name != "pafs" && release(nil) == nil {
@@ -178,11 +179,11 @@ func TestSelectWithoutNoiseIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := plan.choosing.exact(plan, env.Rows)
+		s, err := choiceOf(plan).from.exact(env.Rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := plan.choosing.pick(context.Background(), s)
+		want, err := choiceOf(plan).pick(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func TestSumsNoiseIsThatOfTheRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := plan.choosing
+		sums, noise := sumsOf(plan), choiceOf(plan).noise
 		permitOf := func(seed uint64) (*ledger.Permit, Env) {
 			env := tab.env(t, memoryLedger())
 			plan.problem.Seed = &seed
@@ -251,16 +252,16 @@ func TestSumsNoiseIsThatOfTheRelease(t *testing.T) {
 		squares := 0.0
 		for seed := range uint64(300) {
 			permit, env := permitOf(seed)
-			sums, err := c.sums.release(plan, c.selector.Need()).Release(context.Background(), permit, env.Rows)
+			found, err := sums.release(noise).Release(context.Background(), permit, env.Rows)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for a, n := range sums.Counts {
+			for a, n := range found.Counts {
 				squares += (n - exact[a]) * (n - exact[a])
 			}
 		}
-		noise := c.sums.noise(plan, c.selector.Need())
-		if ratio := squares / 600 / noise / noise; math.Abs(ratio-1) > 4.8916*math.Sqrt(2.0/600) {
+		stated := sums.stdDev(noise)
+		if ratio := squares / 600 / stated / stated; math.Abs(ratio-1) > 4.8916*math.Sqrt(2.0/600) {
 			t.Errorf("%s: variance is %.3f times the stated one", m, ratio)
 		}
 	}
@@ -367,7 +368,7 @@ func TestSelectAsPublished(t *testing.T) {
 	if !math.IsInf(float64(s.Privacy.Epsilon), 1) || !s.NotPrivate || !math.IsInf(float64(s.Privacy.ByStage["select"].Epsilon), 1) {
 		t.Errorf("claims ε %v, stage %v, not private %v", s.Privacy.Epsilon, s.Privacy.ByStage["select"].Epsilon, s.NotPrivate)
 	}
-	if e := out.PublishedEpsilon(); !(e > 0) {
+	if e := out.PublishedEpsilon; !(e > 0) {
 		t.Errorf("published ε is %v", e)
 	}
 	// The ledger knows from now on that exact statistics of these rows have left.
@@ -381,27 +382,27 @@ func TestSelectAsPublished(t *testing.T) {
 func TestSumsAgreeWithTables(t *testing.T) {
 	tab := builtin(t, "breast-cancer")
 	env := tab.env(t, memoryLedger())
-	read := func(method string) (*choosing, *feature.Statistics) {
+	read := func(method string) (*Plan, *feature.Statistics) {
 		in := tab.selectInput(method, "", 1, 1)
 		in.AsPublished = true
 		plan, err := NewSelectPlan(in)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := plan.choosing.exact(plan, env.Rows)
+		s, err := choiceOf(plan).from.exact(env.Rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan.choosing, s
+		return plan, s
 	}
-	c, sums := read("dfs")
+	plan, sums := read("dfs")
 	_, tables := read("mutual-information")
 	distances, err := sums.Classes.Distances(feature.Sum)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	for j, col := range c.sums.columns {
+	for j, col := range sumsOf(plan).columns {
 		names[col.Name] = true
 		table := tables.LabelTables[col.Attribute]
 		var class, at [2]float64

@@ -1,9 +1,7 @@
 package workflow
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -86,7 +84,8 @@ func (in *SelectInput) checkInput() (*problem, error) {
 	return p, err
 }
 
-func (c *choosing) check(p *problem) error {
+func (c *choosing) check() error {
+	p := c.plan.problem
 	if p.task != model.Classification && c.Method != "random" && c.Method != "all" {
 		return usage("--method all, or a target that is a class", "method %q compares classes, and the target %q is a number", c.Method, p.Target)
 	}
@@ -118,7 +117,7 @@ func (c *choosing) check(p *problem) error {
 	}
 	c.layout.Domain.Rows = float64(p.Rows)
 	if c.AsPublished {
-		c.everyLevelAColumn(s)
+		c.everyLevelAColumn()
 	}
 	options := feature.MatrixOptions{Seed: rand.Uint64()} // simulates the noise's bias; protects nobody
 	if p.Seed != nil {
@@ -142,15 +141,20 @@ func (c *choosing) check(p *problem) error {
 	case "threshold":
 		c.selector = feature.Threshold{C: 1, Variance: 1, Gamma: 0.25}
 	case "pafs":
-		return c.checkPAFS(p)
+		if c.AsPublished {
+			return c.checkPublishedPAFS()
+		}
+		return c.checkPAFS()
 	case "random":
 		c.selector = feature.Random{At: c.Level, Seed: options.Seed}
 	case "all":
 		c.selector = feature.All{At: c.Level}
 	}
-	switch c.selector.Need() {
+	need := c.selector.Need()
+	c.from = &tables{p, c.layout, need}
+	switch need {
 	case feature.NeedClassSums, feature.NeedClassMoments:
-		c.sums = newClassColumns(s, p.Target, c.layout)
+		c.from = newClassColumns(p, s, c.layout, need)
 		fallthrough
 	case feature.NeedNothing:
 		if c.Bins != 0 {
@@ -189,38 +193,4 @@ func (c *choosing) checkCount() error {
 		return usage(fmt.Sprintf("give --k from 1 to %d", most), "k is %d, and there are %d features to choose from (%s level)", c.Count, most, c.Level)
 	}
 	return nil
-}
-
-// checkSignal refuses, by public facts alone, to pay for statistics that noise drowns.
-func (c *choosing) checkSignal(plan *Plan) error {
-	const instead = "a larger epsilon, fewer columns (--features), or no selection at all: use all features or a list from domain knowledge"
-	p := plan.problem
-	if c.sums != nil {
-		// Numbers lie in [0, 1], so no distance of means exceeds 1. About √(2 ln 2m)
-		// deviations is the largest of m distances that are noise alone.
-		mean := float64(p.Rows) / float64(c.sums.classes)
-		noise := c.distanceNoise(plan)
-		if m := float64(len(c.sums.columns)); !(noise*math.Sqrt(2*math.Log(2*m)) <= 1) {
-			return usage(instead, "the noise exceeds the sums: do not select privately: noise of deviation %.3g on each of %d distances that are at most 1 (%.6g rows in a mean class)",
-				noise, len(c.sums.columns), mean)
-		}
-		return nil
-	}
-	err := c.selector.Need().CheckSignal(&c.layout.Domain, c.tables(plan).StdDev(p.Schema.Unit.MaxRows))
-	var noisy *feature.NoiseError
-	if errors.As(err, &noisy) {
-		hint := "--bins 4, " + instead
-		if c.selector.Need() == feature.NeedPairTables {
-			hint = "--method mutual-information (tables with the label alone), " + hint
-		}
-		return usage(hint, "%v", err)
-	}
-	return err
-}
-
-// distanceNoise is the deviation of the noise on a distance between the means of two
-// classes of mean size, in units of the distance. It is a public figure.
-func (c *choosing) distanceNoise(plan *Plan) float64 {
-	mean := float64(plan.problem.Rows) / float64(c.sums.classes)
-	return math.Sqrt2 * c.sums.noise(plan, c.selector.Need()) * c.sums.domain.Norm / mean
 }

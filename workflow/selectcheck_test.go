@@ -68,7 +68,7 @@ func TestEmptiedClassHasNoHugeMeans(t *testing.T) {
 	}
 	for _, c := range []struct{ noise, count, want float64 }{{10, -4, 10}, {10, 0.5, 10}, {10, 200, 200}, {0.2, 0, 1}, {0, 0, 0}} {
 		sums := &release.Sums{Counts: []float64{c.count, 100}}
-		if got := plan.choosing.sums.statistics(sums, c.noise).Classes.Counts; got[0] != c.want || got[1] != 100 {
+		if got := sumsOf(plan).statistics(sums, c.noise).Classes.Counts; got[0] != c.want || got[1] != 100 {
 			t.Errorf("count %v under noise %v reads %v, want %v and 100", c.count, c.noise, got, c.want)
 		}
 	}

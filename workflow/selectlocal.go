@@ -6,10 +6,8 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/noise"
 	"pawl/core/release"
 	"pawl/feature"
 )
@@ -60,8 +58,10 @@ type NoisyTable struct {
 	LabelNoise float64
 }
 
-// local is the part of a plan that releases rows.
+// local is the job of a selection that releases rows of what it has chosen.
 type local struct {
+	*choosing
+	sums       *classColumns
 	rows       float64 // noise multiplier
 	labelNoise float64
 }
@@ -113,15 +113,16 @@ func (in *SelectInput) checkRelation() error {
 // statesEpsilon says that a published procedure has an epsilon of its own.
 func (in *SelectInput) statesEpsilon() bool { return in.Mode == Local || in.Method == "pafs" }
 
-func (plan *Plan) planLocal() (err error) {
-	c, p := plan.choosing, plan.problem
+func (l *local) price() (err error) {
+	plan, p := l.plan, l.plan.problem
+	if err := l.ready(); err != nil {
+		return err
+	}
 	if k := p.Schema.Unit.MaxRows; k != 1 {
 		return usage("--mode central", "mode local needs one row for each unit, and the schema allows %d", k)
 	}
-	l := &local{}
-	c.local = l
-	classes := c.sums.classes
-	if c.Labels == RandomizedLabels {
+	classes := l.sums.classes
+	if l.Labels == RandomizedLabels {
 		e := labelEpsilon(p.target(), classes)
 		l.labelNoise = float64(classes) / (math.Expm1(e) + float64(classes))
 	}
@@ -137,16 +138,16 @@ func (plan *Plan) planLocal() (err error) {
 	if err != nil {
 		return err
 	}
-	plan.noise, l.rows = x/math.Sqrt(choiceShare), x/math.Sqrt(1-choiceShare)
-	if err := c.checkSignal(plan); err != nil {
+	l.noise, l.rows = x/math.Sqrt(choiceShare), x/math.Sqrt(1-choiceShare)
+	if err := l.sums.checkSignal(l.noise); err != nil {
 		return err
 	}
-	if err := c.checkRows(plan); err != nil {
+	if err := l.checkRows(); err != nil {
 		return err
 	}
 	plan.add("select", plan.trainScope, "dfs from noisy class sums", choice(x))
 	plan.add("rows", plan.trainScope, fmt.Sprintf("%d rows of the chosen features, each with noise of deviation %.4g at most on every entry; classes %s",
-		p.Rows, c.mostStdDev(), c.labelsInWords()), rows(x)...)
+		p.Rows, l.mostStdDev(), l.labelsInWords()), rows(x)...)
 	return plan.priceAll()
 }
 
@@ -166,27 +167,27 @@ func labelEpsilon(epsilon float64, classes int) float64 {
 }
 
 // mostStdDev bounds the noise on an entry before it is known which features are chosen.
-func (c *choosing) mostStdDev() float64 { return c.local.rows * 2 * math.Sqrt(float64(c.Count)) }
+func (l *local) mostStdDev() float64 { return l.rows * 2 * math.Sqrt(float64(l.Count)) }
 
 // checkRows refuses, by public facts alone, to pay for a table that shows nothing: the
 // distance of two class means in it is at most 1−labelNoise, and noise moves it.
-func (c *choosing) checkRows(plan *Plan) error {
-	mean := float64(plan.problem.Rows) / float64(c.sums.classes)
+func (l *local) checkRows() error {
+	mean := l.sums.meanClass()
 	// A row of Count entries that are alone in their attribute is the shortest.
-	entry := c.local.rows * 2 * math.Sqrt(float64(c.Count)/4)
-	noise := entry * math.Sqrt(2/mean) / (1 - c.local.labelNoise)
-	if !(noise*math.Sqrt(2*math.Log(2*float64(c.Count))) <= 1) {
+	entry := l.rows * 2 * math.Sqrt(float64(l.Count)/4)
+	noise := entry * math.Sqrt(2/mean) / (1 - l.labelNoise)
+	if !(noise*math.Sqrt(2*math.Log(2*float64(l.Count))) <= 1) {
 		return usage("a larger epsilon, fewer features (--k), --labels public if they are, or --mode central, which adds noise to sums rather than to rows",
 			"epsilon is too small for any table of rows: noise of deviation %.3g or more on an entry hides class means that differ by at most 1 (%.6g rows in a mean class)", entry, mean)
 	}
 	return nil
 }
 
-func (c *choosing) labelsInWords() string {
-	if c.Labels == PublicLabels {
+func (l *local) labelsInWords() string {
+	if l.Labels == PublicLabels {
 		return "public, as they are"
 	}
-	return fmt.Sprintf("replaced by a uniform one with probability %.4g", c.local.labelNoise)
+	return fmt.Sprintf("replaced by a uniform one with probability %.4g", l.labelNoise)
 }
 
 // entries are the columns of the sums that the chosen features consist of.
@@ -251,59 +252,47 @@ func (c *classColumns) rowsOf(entries []int, center []float64, norm float64) rel
 	}
 }
 
+func (l *local) choose(ctx context.Context, env Env, permit *ledger.Permit, out *Selected) (err error) {
+	if err := l.choosing.choose(ctx, env, permit, out); err != nil {
+		return err
+	}
+	env.Progress.step("rows", 0, 0)
+	out.Table, err = l.releaseRows(ctx, env.Rows, permit, out.Selection.Chosen)
+	return err
+}
+
 // releaseRows releases the noisy table of the chosen features.
-func (c *choosing) releaseRows(ctx context.Context, plan *Plan, rows *intake.Rows, permit *ledger.Permit, chosen []feature.Choice) (*NoisyTable, error) {
-	entries := c.sums.entries(chosen)
-	center, norm := c.sums.centered(entries)
-	r := c.sums.rowsOf(entries, center, norm)
-	r.NoiseMultiplier, r.Rows = c.local.rows, int(plan.problem.Rows)
-	r.LabelNoise, r.PublicLabels = c.local.labelNoise, c.Labels == PublicLabels
+func (l *local) releaseRows(ctx context.Context, rows *intake.Rows, permit *ledger.Permit, chosen []feature.Choice) (*NoisyTable, error) {
+	entries := l.sums.entries(chosen)
+	center, norm := l.sums.centered(entries)
+	r := l.sums.rowsOf(entries, center, norm)
+	r.NoiseMultiplier, r.Rows = l.rows, int(l.plan.problem.Rows)
+	r.LabelNoise, r.PublicLabels = l.labelNoise, l.Labels == PublicLabels
 	noisy, err := r.Release(ctx, permit, rows)
 	if err != nil {
 		return nil, err
 	}
-	t := c.table(plan, entries, noisy)
-	t.Norm, t.StdDev, t.LabelNoise = norm, noisy.StdDev, c.local.labelNoise
+	t := l.sums.table(entries, noisy)
+	t.Norm, t.StdDev, t.LabelNoise = norm, noisy.StdDev, l.labelNoise
 	for i := range t.X {
 		t.X[i] += center[i%len(center)]
 	}
 	return t, nil
 }
 
-func (c *choosing) table(plan *Plan, entries []int, rows *release.NoisyRows) *NoisyTable {
-	t := &NoisyTable{Target: plan.problem.Target, Rows: rows.Rows, X: rows.X, Labels: rows.Labels, Classes: plan.problem.Schema.Columns[plan.problem.targetColumn].Levels()}
+func (c *classColumns) table(entries []int, rows *release.NoisyRows) *NoisyTable {
+	p := c.problem
+	t := &NoisyTable{Target: p.Target, Rows: rows.Rows, X: rows.X, Labels: rows.Labels, Classes: p.Schema.Columns[p.targetColumn].Levels()}
 	for _, j := range entries {
-		t.Columns = append(t.Columns, c.sums.columns[j].Name)
+		t.Columns = append(t.Columns, c.columns[j].Name)
 	}
 	return t
 }
 
-// publishedRows is Algorithm 1 of the paper after the choice, on public rows: noise of
-// deviation 2·N·ln(1/δ)/ε on every entry, where N is the largest L1 norm of a row that is
-// cut to the chosen columns. N and the choice come from the rows themselves and labels leave as
-// they are, so epsilon is not kept (docs/READING.md, H10).
-func (c *choosing) publishedRows(plan *Plan, rows *intake.Rows, src *entropy.Source, chosen []feature.Choice) (*NoisyTable, error) {
-	p := plan.problem
-	entries := c.sums.entries(chosen)
-	r := c.sums.rowsOf(entries, make([]float64, len(entries)), math.Sqrt(float64(len(entries))))
-	r.Rows, r.PublicLabels = 1, true // as many as there are
-	exact, err := r.Public(rows)
-	if err != nil {
-		return nil, err
+func (l *local) describe() description {
+	d := l.described("none: one release of sums chooses, one of rows is the table")
+	if l.Labels == PublicLabels {
+		d.uncovered = []string{"The classes of the rows: they are declared public (--labels public) and leave as they are."}
 	}
-	t := c.table(plan, entries, exact)
-	for i := range t.Rows {
-		sum := 0.0
-		for _, v := range t.X[i*len(entries) : (i+1)*len(entries)] {
-			sum += math.Abs(v)
-		}
-		t.Norm = max(t.Norm, sum)
-	}
-	epsilon, _ := p.epsilon.Float64()
-	t.StdDev = 2 * t.Norm * math.Log(1/p.delta) / epsilon
-	noise.AddGaussian(src, t.X, t.StdDev)
-	return t, nil
+	return d
 }
-
-// Relation is the one that the plan's guarantee is under.
-func (plan *Plan) Relation() dp.Relation { return plan.problem.relation }

@@ -114,7 +114,7 @@ func TestLocalRowsCarryTheirNoise(t *testing.T) {
 		if z := (squares/(table.StdDev*table.StdDev) - count) / math.Sqrt(2*count); math.Abs(z) > 4.8916 {
 			t.Errorf("%s level: variance is %.4f of the stated one (z = %.1f)", level, squares/count/table.StdDev/table.StdDev, z)
 		}
-		if want := 2 * table.Norm * out.Plan.choosing.local.rows; math.Abs(table.StdDev/want-1) > 1e-9 {
+		if want := 2 * table.Norm * out.Plan.job.(*local).rows; math.Abs(table.StdDev/want-1) > 1e-9 {
 			t.Errorf("%s level: deviation %v, want %v", level, table.StdDev, want)
 		}
 		other := 0.0
@@ -164,7 +164,7 @@ func TestLocalNormHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := plan.choosing.sums
+	sums := sumsOf(plan)
 	longest := 0.0
 	rapid.Check(t, func(t *rapid.T) {
 		var entries []int
@@ -209,8 +209,8 @@ func TestLocalChoiceNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := plan.choosing
-	if got, want := c.sums.noise(plan, feature.NeedClassSums), plan.noise*math.Sqrt2*2; math.Abs(got/want-1) > 1e-12 {
+	noise := choiceOf(plan).noise
+	if got, want := sumsOf(plan).stdDev(noise), noise*math.Sqrt2*2; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("noise %v on a count, want %v", got, want)
 	}
 }
@@ -289,8 +289,8 @@ func TestLocalAsPublished(t *testing.T) {
 		t.Errorf("variance is %.3f of the stated one", r)
 	}
 	s, err := out.Statement(context.Background(), env, "v", time.Unix(0, 0))
-	if err != nil || !math.IsInf(float64(s.Privacy.Epsilon), 1) || !s.NotPrivate || out.PublishedEpsilon() != 5 {
-		t.Errorf("claims %v, published %v (%v)", s.Privacy.Epsilon, out.PublishedEpsilon(), err)
+	if err != nil || !math.IsInf(float64(s.Privacy.Epsilon), 1) || !s.NotPrivate || out.PublishedEpsilon != 5 {
+		t.Errorf("claims %v, published %v (%v)", s.Privacy.Epsilon, out.PublishedEpsilon, err)
 	}
 
 	sensitive := small(5000, nil)

@@ -7,40 +7,44 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"time"
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
-	"pawl/data/encode"
 	"pawl/data/schema"
-	"pawl/evidence/advise"
-	"pawl/learn"
 	"pawl/model"
 	"pawl/report"
-	"pawl/search"
 )
 
 // Statement is what may be said in public about the plan before it runs: its
 // price by stage, the choice and its reasons.
 func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, error) {
-	p := plan.problem
-	claim, stated := plan.published(plan.Epsilon)
+	s, d, err := plan.statement(version, now)
+	if err == nil {
+		s.Choice.Selection = plan.kept(&d, s)
+	}
+	return s, err
+}
+
+// statement leaves out how features are chosen, which follows from the others.
+func (plan *Plan) statement(version string, now time.Time) (*report.Statement, description, error) {
+	p, d := plan.problem, plan.job.describe()
 	s := &report.Statement{
-		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: plan.claimsNothing(),
+		Version: report.StatementVersion, Command: "plan", Time: now.UTC(), NotPrivate: p.Seed != nil || d.unprotected || d.asPublished,
 		Software: report.Software{Name: "pawl", Version: version, Go: runtime.Version()},
 		Data: report.Data{
 			Name: p.Dataset, Target: p.Target, Task: string(p.task), Public: p.Public, Rows: rowsInWords(p),
 			Attributes: len(attributes(p)), Licence: p.Licence,
 		},
 		Privacy: report.Privacy{
-			Epsilon: report.Number(claim), Delta: report.Number(p.delta), Relation: p.relation.String(),
+			Epsilon: report.Number(plan.Epsilon), Delta: report.Number(p.delta), Relation: p.relation.String(),
 			Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, Accountant: plan.Price.Method,
 			EpsilonBounds: plan.bounds(), EpsilonAsked: p.Epsilon, DeltaAsked: p.deltaText, Sampling: "full batch",
-			ByStage: map[string]report.Stage{}, NotCovered: plan.notCovered(),
+			ByStage: map[string]report.Stage{}, NotCovered: p.notCovered(d.uncovered),
 		},
-		Choice:   plan.choice(),
+		Choice:   d.choice,
+		Search:   d.search,
 		Warnings: append([]string{}, plan.Warnings...),
 		Advice:   []report.Advice{},
 	}
@@ -48,7 +52,7 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		// No single bound gives this epsilon: each scope is bounded best by its own.
 		s.Privacy.Accountant = "best_per_scope"
 	}
-	if n := plan.network; plan.perStep > 0 || n != nil && n.rate < 1 {
+	if d.lots {
 		s.Privacy.Sampling = "Poisson"
 	}
 	if p.task == model.Classification {
@@ -57,18 +61,15 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 	for _, r := range plan.Recipe.Rules {
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
-	if plan.hunt != nil {
-		s.Search = plan.hunt.statement(plan)
-	}
 	for i, stage := range plan.Stages {
 		alone, err := plan.alone(stage)
 		if err != nil {
-			return nil, err
+			return nil, d, err
 		}
 		for _, e := range stage.Events {
 			raw, err := dp.Stated{Event: dp.Scoped{Scope: stage.Scope, Event: e}, Relation: p.relation, Unit: p.Schema.Unit.Name}.Encode()
 			if err != nil {
-				return nil, err
+				return nil, d, err
 			}
 			s.Privacy.Events = append(s.Privacy.Events, raw)
 		}
@@ -78,29 +79,18 @@ func (plan *Plan) Statement(version string, now time.Time) (*report.Statement, e
 		}
 		s.Privacy.ByStage[stage.Name] = report.Stage{Order: i + 1, Epsilon: report.Number(upward(alone)), Scope: scope, What: stage.What}
 	}
-	s.Choice.Selection = plan.kept(s)
-	if stated != nil {
-		e := report.Number(*stated)
-		s.PublishedEpsilon = &e
-		if plan.hunt == nil {
-			s.Warnings = append([]string{"NOT a privacy guarantee: as published, principal components look at rows without paying"}, s.Warnings...)
-		}
+	if d.claimed != nil {
+		// What is claimed stands where it is called no guarantee.
+		e := report.Number(*d.claimed)
+		s.PublishedEpsilon, s.Privacy.Epsilon = &e, report.Number(math.Inf(1))
+	}
+	if d.warning != "" {
+		s.Warnings = append([]string{d.warning}, s.Warnings...)
 	}
 	if p.Seed != nil {
 		s.Warnings = append([]string{"NOT PRIVATE: a seed makes the noise predictable; this is a simulation"}, s.Warnings...)
 	}
-	return s, nil
-}
-
-// AsPublished says that the plan replays a published procedure that leaves choices
-// unpaid; what it claims is no guarantee.
-func (plan *Plan) AsPublished() bool {
-	return plan.hunt != nil && plan.hunt.AsPublished || plan.network != nil && plan.network.Published || plan.choosing != nil && plan.choosing.AsPublished
-}
-
-// claimsNothing says that no noise protects, or none that is unpredictable.
-func (plan *Plan) claimsNothing() bool {
-	return plan.problem.Seed != nil || plan.hunt != nil && plan.hunt.Strategy.Kind == search.STW || plan.network != nil && plan.network.NonPrivate || plan.AsPublished()
+	return s, d, nil
 }
 
 // alone is what a stage would cost by itself.
@@ -163,25 +153,16 @@ func rowsInWords(p *problem) string {
 	return "private: paid for"
 }
 
-func (plan *Plan) notCovered() []string {
-	p := plan.problem
+func (p *problem) notCovered(own []string) []string {
 	var out []string
 	if p.Test != HeldOut {
 		out = append(out, "The rows of the test set: they are declared public and their score is exact.")
 	}
-	if n := plan.network; n != nil && n.Vocabulary != nil {
-		out = append(out, "The vocabulary: the list of tokens is declared public (--vocabulary).")
-	}
-	if c := plan.choosing; c != nil && c.Mode == Local && c.Labels == PublicLabels && !c.AsPublished {
-		out = append(out, "The classes of the rows: they are declared public (--labels public) and leave as they are.")
-	}
+	out = append(out, own...)
 	if by := p.Chosen; by != nil && by.Unpaid {
 		out = append(out, fmt.Sprintf("The choice of features: method %s looked at the rows of data set %s without paying.", by.Method, by.Dataset))
 	} else if by != nil && by.Entry != "" {
 		out = append(out, fmt.Sprintf("The choice of features: it is booked as entry %s of data set %s.", by.Entry, by.Dataset))
-	}
-	if p.Workflow == STW {
-		out = append(out, "The choice among candidates: the drop-in workflow looks at rows without paying. The whole is not private.")
 	}
 	if p.Public {
 		out = append(out, "Numbers under “public benchmark”: they are exact, because the data set is declared public.")
@@ -189,132 +170,35 @@ func (plan *Plan) notCovered() []string {
 	return out
 }
 
-func (plan *Plan) choice() report.Choice {
-	switch {
-	case plan.hunt != nil:
-		return plan.searchChoice()
-	case plan.network != nil:
-		return plan.networkChoice()
-	case plan.choosing != nil:
-		return plan.choosing.choice()
-	}
-	p, r := plan.problem, plan.Recipe
-	c := report.Choice{
-		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
-		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
-	}
-	switch {
-	case p.Workflow == STW:
-		c.Search = fmt.Sprintf("exact accuracy on public rows over %d candidates, not paid for", len(plan.candidates))
-	}
-	if p.Rows == 0 {
-		return c
-	}
-	if enc, err := encode.New(p.Schema, p.Target, r.Encoding); err == nil {
-		c.Features, c.Encoding, c.Parameters = enc.Features(), describe(r.Learner, r.Encoding, enc.Kept()), enc.Dim
-	}
-	if c.Features == nil {
-		c.Features = []string{}
-	}
-	hyperparameters(c.Hyperparameters, plan, r)
-	return c
-}
-
-func hyperparameters(h map[string]any, plan *Plan, r advise.Recipe) {
-	if !math.IsNaN(plan.SignalRatio) {
-		h["signal_ratio"] = plan.SignalRatio
-	}
-	if r.Steps > 0 {
-		h["clipping_norm"], h["steps"], h["learning_rate"], h["momentum"] = r.ClippingNorm, r.Steps, r.LearningRate, r.Momentum
-		h["sampling_rate"] = r.SamplingRate
-		h["noise_multiplier"] = learn.StepNoise(plan.noise, r.Steps)
-		if plan.perStep > 0 {
-			h["noise_multiplier"] = plan.perStep
-		}
-	}
-	if r.LogTarget {
-		h["target_scale"] = "logarithmic"
-	}
-}
-
-// describe says how rows become vectors; kept are the single levels in use.
-func describe(l advise.Learner, o encode.Options, kept []string) string {
-	if len(kept) > 0 {
-		return describe(l, o, nil) + "; of their columns only the levels " + strings.Join(kept, ", ")
-	}
-	switch {
-	case learn.KindOf(string(l)).Binned:
-		return fmt.Sprintf("%d public bins of a numeric column, one value for each category", max(o.Bins, 2))
-	case o.InterceptOnly:
-		return "no attribute"
-	case o.Linear:
-		return "numeric columns affine, categories one-hot, blocks of norm 1"
-	case o.Crosses:
-		return fmt.Sprintf("thermometer of %d bins, categories one-hot, products with two-level columns, blocks of norm 1", max(o.Bins, 2))
-	}
-	return fmt.Sprintf("thermometer of %d bins, categories one-hot, blocks of norm 1", o.Bins)
-}
-
 // Statement is the plan's statement completed by what the run released and by
 // what the ledger says after it.
 func (out *Outcome) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {
-	plan, p := out.Plan, out.Plan.problem
-	s, err := plan.Statement(version, now)
+	plan := out.Plan
+	s, d, err := plan.statement(version, now)
 	if err != nil {
 		return nil, err
 	}
-	s.Command, s.NotPrivate = "fit", out.Seeded || p.Workflow == STW || plan.claimsNothing()
-	if plan.network != nil {
-		s.Command = "train"
-		s.Warnings = append(append(s.Warnings, out.Components.warnings()...), out.diverged()...)
-		if c := out.Components; c != nil {
-			s.Choice.Hyperparameters["components_kept"] = c.Kept
-		}
-	}
+	s.NotPrivate = s.NotPrivate || out.Seeded
+	s.Warnings = append(s.Warnings, out.warnings...)
 	if out.Rows != nil {
 		s.Data.Rows = fmt.Sprintf("private; released by a paid count: %d", *out.Rows)
 	}
 	if len(env.Digest) >= 8 {
 		s.Data.Fingerprint = hex.EncodeToString(env.Digest[:8])
 	}
-	if plan.network == nil {
-		out.fillChoice(&s.Choice)
-	}
 	s.Advice = nil
 	for _, r := range out.Recipe.Rules {
 		s.Advice = append(s.Advice, report.Advice(r))
 	}
-	s.Choice.Selection = plan.kept(s)
 	out.fillScore(s)
-	if plan.hunt != nil {
-		s.Command = "search"
-		out.fillSearch(s)
-	}
+	plan.job.(modelJob).complete(s, out)
+	s.Choice.Selection = plan.kept(&d, s)
 	s.Shapes = out.shapes()
-	if p.Workflow == STW || plan.hunt != nil && plan.hunt.Strategy.Kind == search.STW {
-		s.Warnings = append([]string{"NOT PRIVATE as a whole: the choice looked at rows and was not paid for"}, s.Warnings...)
-	}
-	if !out.Recipe.Useful && plan.network == nil {
-		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
-	}
 	return s, plan.fillBudget(ctx, env, s, out.Receipt)
 }
 
-func (out *Outcome) fillChoice(c *report.Choice) {
-	c.Model, c.UsefulModel, c.Parameters = out.Learner.Name(), out.Recipe.Useful, out.Model.Parameters()
-	c.Features, c.Encoding = []string{}, "no attribute"
-	if out.Model.Encoding != nil {
-		if f := out.Model.Encoding.Features(); f != nil {
-			c.Features = f
-		}
-		c.Encoding = describe(out.Recipe.Learner, out.Model.Encoding.Options, out.Model.Encoding.Kept())
-	}
-	c.Hyperparameters = map[string]any{}
-	hyperparameters(c.Hyperparameters, out.Plan, out.Recipe)
-	if out.Winner != "" {
-		c.Hyperparameters["winner"] = out.Winner
-	}
-}
+// chosenUnpaid is said first of a run whose choice nobody paid for.
+const chosenUnpaid = "NOT PRIVATE as a whole: the choice looked at rows and was not paid for"
 
 func (out *Outcome) fillScore(s *report.Statement) {
 	metric := "accuracy"

@@ -14,7 +14,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/evidence/advise"
 	"pawl/learn"
-	"pawl/model"
+	"pawl/report"
 	"pawl/search"
 	"pawl/search/space"
 	spacetable "pawl/search/space/table"
@@ -22,7 +22,11 @@ import (
 )
 
 // tableSearch are the trials of a search among models of a table.
-type tableSearch struct{ input Input }
+type tableSearch struct {
+	input Input
+	plan  *Plan
+	hunt  *hunt
+}
 
 // NewTableSearchPlan validates the input and prices the strategy. Errors are *UsageError
 // or the accountant's.
@@ -32,7 +36,7 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 		return nil, err
 	}
 	switch {
-	case settings.AsPublished:
+	case in.AsPublished:
 		return nil, usage("leave out --as-published", "no paper publishes a search over models of a table")
 	case settings.Strategy.Kind == search.STW:
 		return nil, usage("pawl fit --workflow stw", "strategy stw is offered for images")
@@ -41,54 +45,49 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	case in.Rows == 0:
 		return nil, usage("declare rows: about N in the schema", "a search needs a public number of rows: its candidates follow from it")
 	}
-	if err := settings.check(in.Public); err != nil {
+	if err := settings.check(&in); err != nil {
 		return nil, err
 	}
-	plan := &Plan{problem: p, trainScope: dp.WholeScope, SignalRatio: math.NaN()}
-	if p.Test == HeldOut {
-		cut := 1 - heldOutShare(p.Rows)
-		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
-	}
-	s := &tableSearch{in}
-	plan.hunt = &hunt{SearchSettings: settings, trials: s}
-	if err := plan.planHunt(); err != nil {
+	s := &tableSearch{input: in, plan: newPlan(p)}
+	s.hunt = newHunt(s.plan, settings, s, false)
+	if err := s.hunt.price(); err != nil {
 		return nil, err
 	}
-	plan.SignalRatio = plan.facts(float64(p.Rows)).SignalRatio()
-	note, err := s.settleSpace(plan)
+	note, err := s.settleSpace()
 	if err != nil {
 		return nil, err
 	}
 	if settings.Strategy.Kind == search.Grid {
-		plan.hunt.Strategy.Candidates = int(plan.hunt.Space.Size().Points.Int64())
+		s.hunt.Strategy.Candidates = int(s.hunt.Space.Size().Points.Int64())
 	}
-	if err := plan.planHunt(); err != nil { // of the settled space
+	if err := s.hunt.price(); err != nil { // of the settled space
 		return nil, err
 	}
 	if note != "" {
-		plan.Warnings = append(plan.Warnings, note)
+		s.plan.Warnings = append(s.plan.Warnings, note)
 	}
-	plan.Recipe.Rules = settings.Rules
-	return plan, nil
+	s.plan.Recipe.Rules, s.plan.SignalRatio = settings.Rules, s.facts().SignalRatio()
+	return s.plan, nil
 }
 
-// SearchAdvised says whether the rules want a search between kinds of model in place of
-// the plan's one training.
-func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
-	p := plan.problem
-	if p.Rows == 0 || p.delta == 0 || p.Workflow != PAW || p.Features != nil || p.ScoreBy != "" {
-		return advise.Rule{}, false
-	}
-	return advise.SearchRule(plan.facts(float64(p.Rows)))
+// models are those that trainings on a scope with one noise make.
+func (s *tableSearch) models(scope dp.Scope, noise float64) tableModels {
+	return tableModels{problem: s.plan.problem, scope: scope, noise: noise, left: s.plan.remaining()}
+}
+
+// facts are those of a training on all that is not held out to score.
+func (s *tableSearch) facts() advise.Facts {
+	m := s.models(s.plan.trainScope, s.hunt.quote.Noise)
+	return m.facts(float64(s.plan.problem.Rows))
 }
 
 // settleSpace leaves out of the space what does not fit the task, and learners that the
 // one Gaussian release that every training is booked as does not pay for. It then builds
 // some candidates before anything is charged, and chooses the rule's.
-func (s *tableSearch) settleSpace(plan *Plan) (note string, err error) {
-	h := plan.hunt
+func (s *tableSearch) settleSpace() (note string, err error) {
+	h := s.hunt
 	noted := h.Space
-	if h.Space, err = spacetable.For(h.Space, plan.facts(float64(plan.problem.Rows))); err != nil {
+	if h.Space, err = spacetable.For(h.Space, s.facts()); err != nil {
 		return "", usage("docs/SPACES.md says what a space of tables may hold", "%v", err)
 	}
 	others := map[string]bool{}
@@ -99,7 +98,8 @@ func (s *tableSearch) settleSpace(plan *Plan) (note string, err error) {
 			if err != nil {
 				return "", err
 			}
-			_, learner, err := plan.learnerAt(p, h.scopes.Train, h.quote.Noise)
+			m := s.models(h.scopes.Train, h.quote.Noise)
+			_, learner, err := s.learner(m, p)
 			if err != nil {
 				return "", usage("leave it out of the space", "candidate %s: %v", p, err)
 			}
@@ -172,80 +172,76 @@ func paidByGaussian(e dp.Event, noise float64) bool {
 
 func (s *tableSearch) noun() string { return "models" }
 
-func (s *tableSearch) family(plan *Plan) search.Trial {
+func (s *tableSearch) family() search.Trial {
 	return search.Trial{
 		Train: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} },
-		Score: plan.validationEvents,
+		Score: s.plan.problem.validationEvents,
 	}
 }
 
-func (s *tableSearch) ready(*Plan, Env) error { return nil }
+func (s *tableSearch) preflight(context.Context) error { return nil }
 
-// learnerAt is the recipe and the learner of a point on a scope.
-func (plan *Plan) learnerAt(p space.Point, scope dp.Scope, noise float64) (*Plan, learn.Learner, error) {
-	one := *plan
-	one.trainScope, one.noise, one.hunt = scope, noise, nil
-	rows := float64(plan.problem.Rows)
-	choice, err := spacetable.Recipe(p, one.facts(rows))
+func (s *tableSearch) ready(Env) error { return nil }
+
+// learner is the recipe and the learner of a point.
+func (s *tableSearch) learner(m tableModels, p space.Point) (advise.Recipe, learn.Learner, error) {
+	rows := float64(m.problem.Rows)
+	choice, err := spacetable.Recipe(p, m.facts(rows))
 	if err != nil {
-		return nil, nil, err
+		return advise.Recipe{}, nil, err
 	}
 	r := choice.Recipe
 	r.SamplingRate = 1 // booked as one release
-	one.Recipe = r
-	l, err := one.learner(r, rows)
+	l, err := m.learner(r, rows)
 	if err != nil {
-		return nil, nil, err
+		return r, nil, err
 	}
 	if o, ok := l.(learn.Regularized); ok {
 		o.ScaleRegularization(choice.RegularizationFactor)
 	}
-	return &one, l, nil
+	return r, l, nil
 }
 
-func (s *tableSearch) train(ctx context.Context, plan *Plan, env Env, permit *ledger.Permit, p space.Point, scope dp.Scope, noise float64) (trained, error) {
-	one, learner, err := plan.learnerAt(p, scope, noise)
+func (s *tableSearch) train(ctx context.Context, env Env, permit *ledger.Permit, p space.Point, m tableModels) (*Outcome, error) {
+	recipe, learner, err := s.learner(m, p)
 	if err != nil {
-		return trained{}, err
+		return nil, err
 	}
-	m, err := learner.Fit(ctx, permit, env.Rows)
-	if err != nil {
-		return trained{}, err
+	out := &Outcome{Learner: learner, Recipe: recipe}
+	if out.Model, err = learner.Fit(ctx, permit, env.Rows); err != nil {
+		return nil, err
 	}
-	return trained{plan: one, model: m, learner: learner}, m.Validate()
+	return out, out.Model.Validate()
 }
 
-func (s *tableSearch) work(plan *Plan, env Env) study.Work[space.Point, trained] {
-	h := plan.hunt
-	return study.Work[space.Point, trained]{
-		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, float64, error) {
-			t, err := s.train(ctx, plan, env, permit, p, h.scopes.Train, h.quote.Noise)
+func (s *tableSearch) work(env Env) study.Work[space.Point, *Outcome] {
+	h := s.hunt
+	return study.Work[space.Point, *Outcome]{
+		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, float64, error) {
+			out, err := s.train(ctx, env, permit, p, s.models(h.scopes.Train, h.quote.Noise))
 			if err != nil {
-				return t, 0, err
+				return nil, 0, err
 			}
-			score := *plan
-			score.validateScope, score.noise = h.scopes.Validate, h.quote.ScoreNoise
-			value, err := score.validationScore(ctx, permit, env.Rows, t.model)
-			return t, value, err
+			value, err := s.plan.problem.validationScore(ctx, permit, env.Rows, out.Model, h.scopes.Validate, h.quote.ScoreNoise)
+			return out, value, err
 		},
-		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (trained, error) {
-			noise := h.quote.Noise
-			if h.quote.FinalNoise > 0 {
-				noise = h.quote.FinalNoise
-			}
-			return s.train(ctx, plan, env, permit, p, h.scopes.Final, noise)
+		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, error) {
+			return s.train(ctx, env, permit, p, s.models(h.scopes.Final, h.finalNoise()))
 		},
 	}
 }
 
-func (s *tableSearch) adopt(plan *Plan, winner trained, out *Outcome) {
-	out.Model, out.Learner, out.Recipe = winner.model, winner.learner, winner.plan.Recipe
-	out.Recipe.Rules = append(slices.Clone(plan.hunt.Rules), advise.BesideSearch(out.Recipe.Rules)...)
-	plan.Recipe = out.Recipe
+func (s *tableSearch) adopt(winner, out *Outcome) {
+	out.Model, out.Learner, out.Recipe = winner.Model, winner.Learner, winner.Recipe
+	out.Recipe.Rules = append(slices.Clone(s.hunt.Rules), advise.BesideSearch(winner.Recipe.Rules)...)
+}
+
+func (s *tableSearch) score(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	return s.plan.scoreRows(ctx, env, permit, out)
 }
 
 // unsearched runs the job of `pawl fit` on the same public data, booked by itself.
-func (s *tableSearch) unsearched(ctx context.Context, _ *Plan, env Env, _ float64, _ *entropy.Source) (Score, error) {
+func (s *tableSearch) unsearched(ctx context.Context, env Env, _ float64, _ *entropy.Source) (Score, error) {
 	plan, err := NewPlan(s.input)
 	if err != nil {
 		return Score{}, err
@@ -260,14 +256,27 @@ func (s *tableSearch) unsearched(ctx context.Context, _ *Plan, env Env, _ float6
 
 func (s *tableSearch) ownKey() any { return nil }
 
-// isRegression is said where a gain is a smaller error.
-func (plan *Plan) isRegression() bool { return plan.problem.task == model.Regression }
+func (s *tableSearch) lots() bool { return false }
+
+func (s *tableSearch) features() features {
+	return features{how: "by the search, with everything else that it chose", together: true, stages: []string{"search and train", "search"}}
+}
+
+func (s *tableSearch) complete(st *report.Statement, out *Outcome) {
+	out.fillChoice(&st.Choice)
+	m := s.models(s.hunt.scopes.Final, s.hunt.finalNoise())
+	m.hyperparameters(st.Choice.Hyperparameters, s.plan.SignalRatio, out.Recipe)
+	out.warnUseless(st)
+}
+
+func (s *tableSearch) parameters(space.Point) (int, error) { return 0, nil }
 
 // seconds takes the linear model of the rules for the mean candidate.
-func (s *tableSearch) seconds(plan *Plan) float64 {
-	one, _, err := plan.learnerAt(plan.hunt.Rule, plan.hunt.scopes.Train, plan.hunt.quote.Noise)
+func (s *tableSearch) seconds() float64 {
+	m := s.models(s.hunt.scopes.Train, s.hunt.quote.Noise)
+	r, _, err := s.learner(m, s.hunt.Rule)
 	if err != nil {
 		return 0
 	}
-	return float64(max(one.Recipe.Steps, 1)) * one.trainingRows(float64(plan.problem.Rows)) * float64(len(plan.problem.Schema.Columns)) * 2e-8
+	return float64(max(r.Steps, 1)) * m.trainingRows(float64(m.problem.Rows)) * float64(len(m.problem.Schema.Columns)) * 2e-8
 }

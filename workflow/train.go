@@ -2,23 +2,21 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
+	"time"
 
 	"pawl/compute/nn"
 	"pawl/compute/optim"
-	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/data/encode"
 	"pawl/data/text"
 	"pawl/evidence/advise"
-	"pawl/model"
+	"pawl/report"
 )
 
 // TrainInput asks for one network, trained by DP-SGD. Input holds what it shares
@@ -69,9 +67,6 @@ type TrainInput struct {
 	Average, EMA float64
 	// Schedule is how the step size changes over the run.
 	Schedule optim.Schedule
-	// Published allows a front end that looks at rows without paying, on public data; the
-	// outcome then claims nothing.
-	Published bool
 	// Augment averages the gradients of variants of an example before clipping.
 	Augment Augment
 	// TrainLast and FrontEnd are the operator's words on Layers, for the record.
@@ -86,31 +81,10 @@ type TrainInput struct {
 	Memory int64
 }
 
-// network is the part of a plan that trains a network.
-type network struct {
-	TrainInput
-	net   *nn.Net // behind the data-free prefix, or whole
-	whole *nn.Net
-	// encoding is that of rows of a table, nil for dense inputs.
-	encoding *encode.Encoding
-	// initial are the trained parameters' first values. They and the frozen ones are
-	// drawn when the plan is made: images pass through frozen layers before they are
-	// sealed.
-	initial    []float32
-	steps      int
-	rate       float64 // sampling rate
-	lot        float64 // expected number of examples in a step
-	microbatch int
-	// alone keeps a training on one goroutine, beside others of a search; simulated runs
-	// it on public rows without a permit.
-	alone, simulated bool
-	norm             float64 // of the last step, where it follows a quantile; 0 before it
-}
-
 // Networks are trained with these numbers unless the operator gives others. They
 // follow from the number of rows alone: signal to noise grows with batch·√steps/σ
 // and is within a tenth of its limit here (measured on MNIST and Fashion-MNIST).
-func (n *network) defaults(rows int64, preset advise.Preset) {
+func (n *TrainInput) defaults(rows int64, preset advise.Preset) {
 	batch, epochs := 4096, 60.0
 	switch preset {
 	case advise.Quick:
@@ -148,123 +122,37 @@ func (n *network) defaults(rows int64, preset advise.Preset) {
 	}
 }
 
+// train is the job of one network.
+type train struct {
+	*Plan
+	of *training
+}
+
 // NewTrainPlan validates the input and prices the training. Errors are
 // *UsageError, *nn.LayerError, or the accountant's.
 func NewTrainPlan(in TrainInput) (*Plan, error) {
-	in.Dense = in.Encoding == nil
-	n := &network{TrainInput: in}
-	if in.Rows < 1 {
-		return nil, usage("declare rows: about N in the schema", "a network needs a public number of rows: sampling rate and steps follow from it")
-	}
-	n.defaults(in.Rows, in.Preset)
-	if err := n.check(); err != nil {
-		return nil, err
-	}
-	err := n.encodeTable()
+	n, err := newTraining(in)
 	if err != nil {
 		return nil, err
 	}
-	if n.whole, err = nn.Compile(n.Layers, n.Shape, n.Outputs); err != nil {
-		return nil, err
-	}
-	if err := n.checkTable(); err != nil {
-		return nil, err
-	}
-	if err := n.checkPublished(); err != nil {
-		return nil, err
-	}
-	if n.net, err = n.behindPrefix(); err != nil {
-		return nil, err
-	}
-	first := rand.Uint64() // data-free; protects nobody
-	if in.Seed != nil {
-		first = *in.Seed
-	} else if in.Initial != nil {
-		first = *in.Initial
-	}
-	n.initial = n.whole.Init(rand.New(rand.NewPCG(first, 0)))
-	plan := &Plan{trainScope: dp.WholeScope, network: n, SignalRatio: math.NaN(), Recipe: advise.Recipe{Rules: in.Rules}}
-	if in.Test == HeldOut {
-		cut := 1 - heldOutShare(in.Rows)
-		plan.trainScope, plan.scoreScope = dp.Scope{Lower: 0, Upper: cut}, dp.Scope{Lower: cut, Upper: 1}
-	}
-	rows := plan.trainingRows(float64(in.Rows))
-	if n.rate = n.SamplingRate; n.rate == 0 {
-		n.rate = min(1, float64(n.Batch)/rows)
-	}
-	n.lot = n.rate * rows
-	n.Batch = max(1, int(math.Round(n.lot)))
-	n.steps = n.wholeSteps(max(1, int(math.Ceil(n.Epochs*rows/n.lot-1e-9))))
-	n.microbatch = n.fit()
-	if err := plan.priceGivenNoise(); err != nil {
-		return nil, err
-	}
-	if plan.problem, err = n.Input.check(); err != nil {
-		return nil, err
-	}
-	if n.rate == 1 {
-		plan.problem.warnings = append(plan.problem.warnings, fmt.Sprintf("a batch of %d rows is all of them: every step takes all rows (sampling rate 1)", n.Batch))
-	}
+	j := &train{Plan: newPlan(n.problem), of: n}
+	j.job, j.SignalRatio, j.Recipe = j, math.NaN(), advise.Recipe{Rules: in.Rules}
 	if n.NonPrivate {
-		return plan, plan.planWithoutNoise()
+		return j.Plan, j.planWithoutNoise()
 	}
-	if err := plan.planNetwork(); err != nil {
+	if err := j.plan(); err != nil {
 		return nil, err
 	}
-	plan.warnOfStep()
-	return plan, nil
+	j.Warnings = append(j.Warnings, n.warnOfStep()...)
+	return j.Plan, nil
 }
 
-// uses counts the products of one example's forward pass.
-func (n *network) uses() int {
-	total := 0
-	for _, l := range n.net.Layers() {
-		total += l.Positions() * l.Parameters
-	}
-	return total * n.Augment.Variants
-}
-
-func (n *network) privacy(scope dp.Scope, noise float64) gradient.Privacy {
-	return gradient.Privacy{Scope: scope, ClippingNorm: n.ClippingNorm, NoiseMultiplier: noise, Steps: n.steps, SamplingRate: n.rate}
-}
-
-// priceGivenNoise turns a given noise multiplier into the epsilon that it costs.
-func (plan *Plan) priceGivenNoise() error {
-	n := plan.network
-	if n.NonPrivate {
-		// Input.check wants a number; nothing is paid and nothing is claimed.
-		n.Epsilon = "1"
-		return nil
-	}
-	if n.NoiseMultiplier == 0 {
-		return nil
-	}
-	delta := n.Delta
-	if delta == "" {
-		_, delta = DefaultDelta(n.Rows)
-	}
-	d, ok := decimal(delta)
-	if !ok {
-		return nil // Input.check says so
-	}
-	f, _ := d.Float64()
-	method := n.Accountant
-	if method == "" {
-		method = accountant.MethodMin
-	}
-	price, err := accountant.Epsilon(n.event(plan.trainScope, n.NoiseMultiplier), dp.AddOrRemoveOne, f, method)
-	if err != nil || math.IsInf(price.Epsilon, 0) {
-		return usage("raise --noise-multiplier", "noise multiplier %g has no finite epsilon at delta %s", n.NoiseMultiplier, delta)
-	}
-	n.Epsilon = accountant.RoundUp(price.Epsilon, 6)
-	return nil
-}
-
-func (plan *Plan) planNetwork() (err error) {
-	n, p := plan.network, plan.problem
-	plan.noise = n.NoiseMultiplier
-	if plan.noise == 0 {
-		plan.noise, err = plan.smallest(func(x float64) dp.Event { return n.event(plan.trainScope, x) })
+// plan prices the network's stages and its score.
+func (j *train) plan() (err error) {
+	n, p := j.of, j.problem
+	n.noise = n.NoiseMultiplier
+	if n.noise == 0 {
+		n.noise, err = j.smallest(func(x float64) dp.Event { return n.event(n.scope, x) })
 		if err != nil {
 			return err
 		}
@@ -272,164 +160,109 @@ func (plan *Plan) planNetwork() (err error) {
 	if p.delta == 0 {
 		return usage("give a delta above 0", "DP-SGD has no pure epsilon")
 	}
-	if err := plan.checkComponents(); err != nil {
+	if err := n.checkComponents(); err != nil {
 		return err
 	}
 	if n.net.Centred() > 0 {
-		plan.add("centre", plan.trainScope, fmt.Sprintf("mean of %d features", n.net.Centred()), dp.Gaussian{NoiseMultiplier: n.centreNoise(plan.noise)})
+		j.add("centre", n.scope, fmt.Sprintf("mean of %d features", n.net.Centred()), dp.Gaussian{NoiseMultiplier: n.centreNoise(n.noise)})
 	}
-	plan.planComponents()
-	plan.add("train", plan.trainScope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(plan.trainScope, plan.noise).Event())
-	if err := plan.planScore(); err != nil {
+	j.planComponents()
+	j.add("train", n.scope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(n.scope, n.noise).Event())
+	if err := j.planScore(); err != nil {
 		return err
 	}
-	return plan.priceAll()
+	return j.priceAll()
 }
 
 // planWithoutNoise is the control on public data. It claims nothing.
-func (plan *Plan) planWithoutNoise() error {
-	n := plan.network
-	plan.add("train", plan.trainScope, n.Name+" without noise: no protection", dp.NonPrivate{})
-	if err := plan.checkComponents(); err != nil {
+func (j *train) planWithoutNoise() error {
+	j.add("train", j.trainScope, j.of.Name+" without noise: no protection", dp.NonPrivate{})
+	if err := j.of.checkComponents(); err != nil {
 		return err
 	}
-	if plan.problem.Test == HeldOut {
+	if j.problem.Test == HeldOut {
 		return usage("use a data set with a test set", "training without noise is scored on a public test set only")
 	}
-	if err := plan.planScore(); err != nil {
+	if err := j.planScore(); err != nil {
 		return err
 	}
-	plan.Event = dp.NonPrivate{}
-	plan.Price = accountant.Result{Epsilon: math.Inf(1), Method: "none"}
-	plan.Epsilon = math.Inf(1)
-	plan.Warnings = append(plan.problem.warnings, "NOT PRIVATE: trained without noise")
+	j.priceNothing("NOT PRIVATE: trained without noise")
 	return nil
 }
 
-// stepSize is the rule's learning rate, or the operator's: the largest of the
-// schedule.
-func (plan *Plan) stepSize() (rate, base float64, err error) {
-	n := plan.network
-	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: n.lot}
-	if n.NonPrivate {
-		// Without noise the rule has no meaning; this is a common default.
-		if noise.NoiseMultiplier = 1; n.LearningRate == 0 {
-			return 0.1, 1e-3, nil
-		}
-	}
-	rule := optim.StepRule{Noise: noise, Kappa: n.Kappa, Radius: n.Radius, Steps: n.steps, Schedule: n.Schedule}
-	if n.LearningRate > 0 {
-		return n.LearningRate, n.LearningRate, nil
-	}
-	rate, err = rule.LearningRate()
-	return rate, rule.Base(), err
+func (j *train) key() any { return j.of.key() }
+
+// key is the input but for what all plans have.
+func (n *training) key() any {
+	in := n.TrainInput
+	in.Input = Input{}
+	return in
 }
 
-func (plan *Plan) optimizer() (optim.Optimizer, error) {
-	n := plan.network
-	rate, base, err := plan.stepSize()
-	if err != nil {
-		return nil, err
-	}
-	momentum := n.Momentum
-	if momentum == 0 {
-		momentum = 0.9
-	}
-	if n.Optimizer == adadp {
-		return &optim.ADADP{Steps: n.steps, Tolerance: n.Tolerance, LearningRate: n.LearningRate, KeepAll: n.KeepAll}, nil
-	}
-	var o optim.Optimizer = &optim.Momentum{LearningRate: rate, Momentum: momentum, Dampened: true}
-	switch n.Optimizer {
-	case "sgd":
-		o = &optim.SGD{LearningRate: rate}
-	case "adam":
-		o = &optim.Adam{LearningRate: base}
-	case "adam-wosm":
-		if n.LearningRate == 0 {
-			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: plan.noise, ExpectedBatchSize: n.lot}.EffectiveStep(base)
-		}
-		o = &optim.AdamWOSM{StepSize: base}
-	}
-	return optim.NewScheduled(o, n.Schedule, n.steps), nil
+func (j *train) expected() time.Duration {
+	return time.Duration(j.of.operations() / 60e9 * float64(time.Second)) // a speed that two cores exceed
 }
 
-// averaging is what the run releases of its iterates.
-func (n *network) averaging() optim.Average {
-	if n.EMA > 0 {
-		return &optim.EMA{Decay: n.EMA}
-	}
-	return optim.NewTail(n.iterates(), n.Average)
+// operations are six for each parameter and use.
+func (n *training) operations() float64 {
+	return 6 * float64(n.steps) * float64(n.Batch) * float64(n.uses())
 }
 
-// trainNetwork runs DP-SGD, or its control without noise. public draws for the control,
-// and for simulations on public rows; what the permit pays for has its own streams.
-func (plan *Plan) trainNetwork(ctx context.Context, env Env, permit *ledger.Permit, public *entropy.Source, out *Outcome) error {
-	n, p := plan.network, plan.problem
-	if got := env.Rows.InputDim(); n.encoding == nil && got != n.net.Inputs() {
-		// Here nothing has been opened, so the reservation is cancelled.
-		return usage("choose a model for this size", "inputs of %d numbers for a network that takes %d", got, n.net.Inputs())
-	}
-	step, err := plan.optimizer()
-	if err != nil {
+func (j *train) preflight(context.Context) error { return j.of.preflight() }
+
+func (j *train) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	if err := j.of.run(ctx, env, permit, permit.Randomness("train"), out); err != nil {
 		return err
 	}
-	params := slices.Clone(n.initial)
-	average := n.averaging()
-	state := &kept{file: env.Checkpoint, params: params, optimizer: step, average: average}
-	if err := state.restore(); err != nil {
-		return err
+	if err := out.Model.Validate(); err != nil {
+		// The same numbers would come again.
+		return errors.Join(fmt.Errorf("training diverged (a smaller --learning-rate may help): %w", err), env.Checkpoint.Erase())
 	}
-	t := gradient.Training{
-		Privacy: n.privacy(plan.trainScope, plan.noise), Clipping: n.Clipping, Network: n.net,
-		Target:       plan.truth(),
-		Encode:       n.encode(),
-		ExpectedRows: plan.trainingRows(float64(p.Rows)), Microbatch: n.microbatch, Multiplicity: n.Augment.Variants, Augment: n.Augment.variant(),
-		Update:   n.update(step, average),
-		Progress: func(done, steps int) { env.Progress.step("train", done, steps) }, Alone: n.alone,
+	env.Progress.step("score", 0, 0)
+	return j.scoreNetwork(ctx, env, permit, out)
+}
+
+func (j *train) describe() description {
+	n := j.of
+	d := description{choice: n.choice(0), features: features{none: true}, uncovered: n.uncovered(), lots: n.rate < 1, unprotected: n.NonPrivate, asPublished: n.AsPublished}
+	if n.AsPublished {
+		epsilon := j.Epsilon
+		d.claimed, d.warning = &epsilon, "NOT a privacy guarantee: as published, principal components look at rows without paying"
 	}
-	n.follow(&t)
-	state.attach(&t)
-	if n.NonPrivate {
-		err = plan.centrePublic(env)
-	} else {
-		err = plan.centre(ctx, env, permit, public)
+	return d
+}
+
+func (n *training) uncovered() []string {
+	if n.Vocabulary == nil {
+		return nil
 	}
-	if err != nil {
-		return err
+	return []string{"The vocabulary: the list of tokens is declared public (--vocabulary)."}
+}
+
+func (j *train) complete(s *report.Statement, out *Outcome) {
+	s.Command = "train"
+	out.completeNetwork(s)
+}
+
+// completeNetwork states the network that a run has trained.
+func (out *Outcome) completeNetwork(s *report.Statement) {
+	s.Choice = out.network.choice(out.norm)
+	s.Warnings = append(append(s.Warnings, out.Components.warnings()...), out.diverged()...)
+	if c := out.Components; c != nil {
+		s.Choice.Hyperparameters["components_kept"] = c.Kept
 	}
-	if err := plan.components(ctx, env, permit, out); err != nil {
-		return err
-	}
-	if n.NonPrivate {
-		err = gradient.TrainPublic(ctx, env.Rows, t, params, public.Split("train"))
-	} else if n.simulated {
-		err = gradient.SimulatePublic(ctx, env.Rows, t, params, public.Split("train"))
-	} else {
-		err = gradient.Train(ctx, permit, env.Rows, t, params)
-	}
-	if err != nil {
-		if ctx.Err() != nil {
-			state.stopped()
-		}
-		return err
-	}
-	out.Model = &model.Model{Task: p.task, Kind: model.Network, Schema: p.Schema, Target: p.Target, Encoding: n.encoding, Vocabulary: n.Vocabulary, Scale: p.scale,
-		Net: n.whole, Layers: n.Layers, Parameters32: average.Value(), NotPrivate: n.NonPrivate || n.Published}
-	return nil
 }
 
 // scoreNetwork fills the score of a network.
 func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	n, p := plan.network, plan.problem
+	n, p := out.network, plan.problem
 	if n.encoding != nil {
-		return plan.scoreStage(ctx, env, permit, out)
+		return plan.scoreRows(ctx, env, permit, out)
 	}
-	behind := *out.Model
-	behind.Net = n.net
-	predict := behind.InputPredictor()
+	predict := out.behindPrefix()
 	if p.Test != HeldOut {
-		e := newExact(plan, out.Model)
-		err := plan.Inputs(env.Images, func(i int, input []float32) error {
+		e := newExact(p, out.Model)
+		err := plan.sealing().inputs(env.Images, func(i int, input []float32) error {
 			e.tally(float64(env.Images.Labels[i]), predict(input), math.NaN())
 			return nil
 		})
@@ -443,7 +276,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	if err != nil || !p.Public {
 		return err
 	}
-	e := newExact(plan, out.Model)
+	e := newExact(p, out.Model)
 	err = release.PublicInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
 		e.tally(cells[p.targetColumn], predict(input), math.NaN())
 	})
@@ -453,20 +286,9 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	return err
 }
 
-// ownKey is what a network or a selection depends on beside the plan's own input.
-func (plan *Plan) ownKey() any {
-	if c := plan.choosing; c != nil {
-		in := c.SelectInput
-		in.Input = Input{}
-		return in
-	}
-	if plan.hunt != nil {
-		return plan.hunt.key()
-	}
-	if plan.network == nil {
-		return nil
-	}
-	in := plan.network.TrainInput
-	in.Input = Input{}
-	return in
+// behindPrefix predicts from what the trained layers of the outcome's network take.
+func (out *Outcome) behindPrefix() func(input []float32) float64 {
+	behind := *out.Model
+	behind.Net = out.network.net
+	return behind.InputPredictor()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/compute/nn"
 	"pawl/core/intake"
@@ -74,18 +75,18 @@ func TestComponentsAsPublished(t *testing.T) {
 		want   string
 	}{
 		{"sensitive", func(in *TrainInput) { in.Public, in.Schema.Public = false, false }, "public data"},
-		{"without a word", func(in *TrainInput) { in.Published = false }, "not paid for"},
+		{"without a word", func(in *TrainInput) { in.AsPublished = false }, "not paid for"},
 		{"held out", func(in *TrainInput) { in.Test = HeldOut }, "held out"},
 	} {
 		in := trainInput(true, layer)
-		in.Published = true
+		in.AsPublished = true
 		c.change(&in)
 		if _, err := NewTrainPlan(in); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	in := trainInput(true, layer)
-	in.Published = true
+	in.AsPublished = true
 	plan, err := NewTrainPlan(in)
 	if err != nil {
 		t.Fatal(err)
@@ -93,11 +94,12 @@ func TestComponentsAsPublished(t *testing.T) {
 	if err := plan.FitComponents(someImages(200)); err != nil {
 		t.Fatal(err)
 	}
-	if !plan.AsPublished() || !plan.claimsNothing() {
+	s, err := plan.Statement("test", time.Unix(0, 0))
+	if err != nil || !plan.AsPublished() || !s.NotPrivate {
 		t.Error("a replay must claim nothing")
 	}
 	zero := true
-	for _, v := range plan.network.whole.Frozen() {
+	for _, v := range plan.sealing().whole.Frozen() {
 		zero = zero && v == 0
 	}
 	if zero {
@@ -118,7 +120,7 @@ func TestMicrobatchShrinksWithVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plan.network.microbatch
+		return plan.sealing().microbatch
 	}
 	one, eight, all := size(1), size(8), size(64)
 	if !(all >= 1 && all < eight && eight <= one) || all > one/4 {

@@ -50,7 +50,7 @@ func (a Augment) variant() func(dst, image []float32, seed uint64) {
 // made of pixels, so with them images are sealed as they are and the prefix is run at
 // every step, as the first layers of the whole net: the same numbers for more time. A
 // net that mixes examples is refused where they are clipped.
-func (n *network) behindPrefix() (*nn.Net, error) {
+func (n *training) behindPrefix() (*nn.Net, error) {
 	if n.Clipping != gradient.Unclipped {
 		// Here, before anything is reserved; core would refuse it too.
 		if err := n.whole.PerExample(); err != nil {
@@ -72,7 +72,7 @@ func (n *network) behindPrefix() (*nn.Net, error) {
 
 // fit is the number of examples that go through the network at once: as many as the
 // memory holds for two workers, without effect on the guarantee.
-func (n *network) fit() int {
+func (n *training) fit() int {
 	each := int64(n.Augment.Variants * n.net.MemoryPerExample())
 	return int(min(max(n.Memory/(2*each), 1), 512, int64(n.Batch)))
 }

@@ -7,8 +7,8 @@ import (
 	"pawl/core/gradient"
 )
 
-// check refuses what has no meaning, before anything is priced.
-func (n *network) check() error {
+// checkTraining refuses what has no meaning, before anything is priced.
+func (n *TrainInput) checkTraining() error {
 	finite := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
 	switch {
 	case n.SamplingRate < 0 || n.SamplingRate > 1 || math.IsNaN(n.SamplingRate):
@@ -57,26 +57,25 @@ const farAbove = 30
 
 // warnOfStep says before anything is paid that a step is far too long. It compares
 // public numbers.
-func (plan *Plan) warnOfStep() {
-	given := plan.network.LearningRate
+func (n *training) warnOfStep() []string {
+	given := n.LearningRate
 	if given == 0 {
-		return
+		return nil
 	}
-	rule := *plan.network
-	rule.LearningRate = 0
-	rate, base, err := (&Plan{network: &rule, noise: plan.noise}).stepSize()
+	rate, base, err := n.ruleStep()
 	if err != nil {
-		return
+		return nil
 	}
-	switch rule.Optimizer {
+	switch n.Optimizer {
 	case "adam":
 		rate = base
 	case "adam-wosm":
 		rate = base * rate / max(base, 1e-300)
 	}
-	if given > farAbove*rate {
-		plan.Warnings = append(plan.Warnings, fmt.Sprintf("learning rate %.3g is %.2g times the rule's %.3g: training is likely to diverge", given, given/rate, rate))
+	if given <= farAbove*rate {
+		return nil
 	}
+	return []string{fmt.Sprintf("learning rate %.3g is %.2g times the rule's %.3g: training is likely to diverge", given, given/rate, rate)}
 }
 
 // absurd is a size that no parameter of a useful network has.

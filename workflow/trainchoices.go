@@ -18,7 +18,7 @@ var (
 )
 
 // checkChoices refuses what does not go with the optimizer or the clipping.
-func (n *network) checkChoices() error {
+func (n *TrainInput) checkChoices() error {
 	switch {
 	case !slices.Contains(clippings, n.Clipping):
 		return usage("clipping: flat, automatic, per-layer, quantile, or none with --non-private", "unknown clipping %q", n.Clipping)
@@ -42,7 +42,7 @@ func (n *network) checkChoices() error {
 
 // wholeSteps is a number of steps that the optimizer uses up: ADADP takes two at a time,
 // and one more than planned is better than one that is paid for and does nothing.
-func (n *network) wholeSteps(steps int) int {
+func (n *training) wholeSteps(steps int) int {
 	if n.Optimizer == adadp {
 		steps += steps % 2
 	}
@@ -50,7 +50,7 @@ func (n *network) wholeSteps(steps int) int {
 }
 
 // iterates is how many parameters a run passes through.
-func (n *network) iterates() int {
+func (n *training) iterates() int {
 	if n.Optimizer == adadp {
 		return max(1, n.steps/2)
 	}
@@ -58,29 +58,29 @@ func (n *network) iterates() int {
 }
 
 // tolerance and firstRate are those that ADADP runs with.
-func (n *network) tolerance() float64 {
+func (n *training) tolerance() float64 {
 	if n.Tolerance > 0 {
 		return n.Tolerance
 	}
 	return math.Sqrt(float64(n.net.Parameters()) / float64(2*n.steps))
 }
 
-func (n *network) firstRate() float64 {
+func (n *training) firstRate() float64 {
 	if n.LearningRate > 0 {
 		return n.LearningRate
 	}
 	return 1e-3
 }
 
-// update steps and averages. Of a pair of steps the average takes the second.
-func (n *network) update(step optim.Optimizer, average optim.Average) func(int, []float32, []float32) {
+// update steps and averages. Of a pair of steps the average takes the second. norm is that
+// of the step, under a norm that follows a quantile, and 0 else.
+func (n *training) update(step optim.Optimizer, average optim.Average, norm *float64) func(int, []float32, []float32) {
 	paired, _ := step.(*optim.ADADP)
 	return func(_ int, params, g []float32) {
-		// Under a norm that follows a quantile, n.norm is that of the step. Step rules keep
-		// the noise of a run by the product of step and norm, so a step is that of the first
-		// norm, times the first norm over this one.
-		if n.norm > 0 {
-			scale := float32(n.ClippingNorm / n.norm)
+		// Step rules keep the noise of a run by the product of step and norm, so a step is
+		// that of the first norm, times the first norm over this one.
+		if *norm > 0 {
+			scale := float32(n.ClippingNorm / *norm)
 			for i := range g {
 				g[i] *= scale
 			}
@@ -92,11 +92,11 @@ func (n *network) update(step optim.Optimizer, average optim.Average) func(int, 
 	}
 }
 
-// follow lets the clipping norm follow a quantile.
-func (n *network) follow(t *gradient.Training) {
+// follow lets the clipping norm follow a quantile, and norm hold that of the step.
+func (n *training) follow(t *gradient.Training, norm *float64) {
 	if n.Clipping != gradient.Quantile {
 		return
 	}
 	t.UnclippedShare = n.Quantile
-	t.Follow = func(norm, _ float64) { n.norm = norm }
+	t.Follow = func(now, _ float64) { *norm = now }
 }

@@ -73,15 +73,15 @@ func TestChoicesTrain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps := plan.network.steps
+			steps := plan.sealing().steps
 			if want := int(in.Epochs/0.125) + tt.odd; steps != want {
 				t.Fatalf("%d steps, want %d", steps, want)
 			}
-			if first, ok := price[steps]; !in.NonPrivate && ok && first != plan.noise {
-				t.Errorf("noise of %g, flat clipping has %g", plan.noise, first)
+			if first, ok := price[steps]; !in.NonPrivate && ok && first != plan.sealing().noise {
+				t.Errorf("noise of %g, flat clipping has %g", plan.sealing().noise, first)
 			}
 			if !in.NonPrivate {
-				price[steps] = plan.noise
+				price[steps] = plan.sealing().noise
 			}
 			b := intake.NewBuilder(key(t, "squares"), plan.problem.Schema)
 			for i := range 200 {
@@ -95,12 +95,12 @@ func TestChoicesTrain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, ok := plan.networkChoice().Hyperparameters[tt.want]; !ok {
-				t.Errorf("%v says nothing of %s", plan.networkChoice().Hyperparameters, tt.want)
+			if _, ok := plan.sealing().choice(out.norm).Hyperparameters[tt.want]; !ok {
+				t.Errorf("%v says nothing of %s", plan.sealing().choice(out.norm).Hyperparameters, tt.want)
 			}
 			moved := false
 			for j, w := range out.Model.Parameters32 {
-				moved = moved || w != plan.network.initial[j]
+				moved = moved || w != plan.sealing().initial[j]
 			}
 			if !moved {
 				t.Error("the parameters are the first ones")

@@ -7,9 +7,22 @@ const prefixChunk = 256
 
 // Inputs turns images into what the trained layers take: the data-free front end
 // and frozen layers run once per image, since their outputs never change. Image i
-// becomes Width numbers.
+// becomes Width numbers. The plan is of a network, or of a search among networks.
 func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) error) error {
-	n := plan.sealing()
+	return plan.sealing().inputs(set, visit)
+}
+
+// HasPrefix reports whether Inputs changes images at all; without a prefix bytes
+// can be sealed as they are.
+func (plan *Plan) HasPrefix() bool { return plan.sealing().prefixed() }
+
+// sealing is the network whose prefix images pass before they are sealed: of a search
+// the front end that all candidates have.
+func (plan *Plan) sealing() *training { return plan.job.(interface{ sealing() *training }).sealing() }
+
+func (j *train) sealing() *training { return j.of }
+
+func (n *training) inputs(set *images.Set, visit func(i int, input []float32) error) error {
 	if set.Size() != n.whole.Inputs() {
 		return usage("choose a model for this size", "images of %d numbers for a network that takes %s", set.Size(), n.whole.Input())
 	}
@@ -21,7 +34,7 @@ func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) err
 			set.At(i, buffer[(i-lo)*set.Size():(i-lo+1)*set.Size()])
 		}
 		out := buffer[:(hi-lo)*set.Size()]
-		if plan.HasPrefix() {
+		if n.prefixed() {
 			out = n.whole.ForwardPrefix(0, out)
 		}
 		for i := lo; i < hi; i++ {
@@ -33,18 +46,5 @@ func (plan *Plan) Inputs(set *images.Set, visit func(i int, input []float32) err
 	return nil
 }
 
-// HasPrefix reports whether Inputs changes images at all; without a prefix bytes
-// can be sealed as they are.
-func (plan *Plan) HasPrefix() bool { return plan.sealing().prefixed() }
-
-// sealing is the network whose prefix images pass before they are sealed: of a search
-// the front end that all candidates have.
-func (plan *Plan) sealing() *network {
-	if plan.hunt != nil {
-		return plan.hunt.trials.(*netSearch).images
-	}
-	return plan.network
-}
-
 // prefixed says that the net is trained on what its prefix makes of images.
-func (n *network) prefixed() bool { return n.net != n.whole && n.whole.FrozenPrefix() > 0 }
+func (n *training) prefixed() bool { return n.net != n.whole && n.whole.FrozenPrefix() > 0 }

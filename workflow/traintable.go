@@ -14,7 +14,7 @@ import (
 
 // encodeTable makes the rows of a table the inputs of the network: what it is given
 // follows from the schema.
-func (n *network) encodeTable() error {
+func (n *training) encodeTable() error {
 	if n.Encoding == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func checkLoss(task model.Task, loss nn.LossKind) error {
 }
 
 // checkTable refuses layers that wait for a release about dense inputs.
-func (n *network) checkTable() error {
+func (n *training) checkTable() error {
 	if n.encoding == nil {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (n *network) checkTable() error {
 }
 
 // encode is the map of rows to inputs for core, nil where rows bring their own.
-func (n *network) encode() func(input []float32, cells []float64) {
+func (n *training) encode() func(input []float32, cells []float64) {
 	if n.encoding == nil {
 		return nil
 	}
@@ -84,16 +84,16 @@ func (n *network) encode() func(input []float32, cells []float64) {
 
 // truth maps a row to what the network's loss is of: a class, or a number on the scale
 // of the model.
-func (plan *Plan) truth() func(cells []float64) float64 {
-	column, scale := plan.problem.targetColumn, plan.problem.scale
-	if plan.problem.task == model.Regression {
+func (n *training) truth() func(cells []float64) float64 {
+	column, scale := n.problem.targetColumn, n.problem.scale
+	if n.problem.task == model.Regression {
 		return func(cells []float64) float64 { return scale.Scale(cells[column]) }
 	}
 	return func(cells []float64) float64 { return cells[column] }
 }
 
 // inputWords says what the network is given.
-func (n *network) inputWords() (features []string, encoding string) {
+func (n *training) inputWords() (features []string, encoding string) {
 	if n.encoding == nil {
 		return []string{"input " + n.whole.Input().String()}, ""
 	}
@@ -107,7 +107,7 @@ func (n *network) inputWords() (features []string, encoding string) {
 
 // Table sets the network of a file for rows of in's schema, which Encoding encodes.
 func (in *TrainInput) Table(spec zoo.Spec) error {
-	n := &network{TrainInput: *in}
+	n := &training{TrainInput: *in}
 	n.Layers = spec.Network
 	if err := n.encodeTable(); err != nil {
 		return err

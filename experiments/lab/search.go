@@ -38,13 +38,14 @@ func (s *Images) Search(ctx context.Context, h Search, seed uint64, change func(
 	d := s.schema()
 	in := workflow.NetSearchInput{
 		TrainInput:     workflow.TrainInput{Input: s.input(d, seed), Shape: n.Shape, Outputs: n.Outputs},
-		SearchSettings: workflow.SearchSettings{Space: bound, Strategy: h.Strategy, AsPublished: h.AsPublished},
+		SearchSettings: workflow.SearchSettings{Space: bound, Strategy: h.Strategy},
 		Build:          n.Build,
 	}
 	if in.Rule, err = n.Rule(bound); err != nil {
 		return nil, err
 	}
 	change(&in.TrainInput)
+	in.AsPublished = h.AsPublished
 	plan, err := workflow.NewNetSearchPlan(in)
 	if err != nil {
 		return nil, err

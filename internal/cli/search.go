@@ -336,7 +336,8 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 	if err != nil {
 		return nil, err
 	}
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}
+	in.AsPublished = f.asPublished
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
 	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}

@@ -200,7 +200,8 @@ func (a *app) planSelect(ctx context.Context, l *ledger.Ledger, data string, f *
 	if !asked {
 		in.Epsilon = ""
 	}
-	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins, AsPublished: f.published,
+	in.AsPublished = f.published
+	want := workflow.SelectInput{Input: in, Method: f.method, Count: feature.Auto, Level: feature.Level(f.level), Bins: f.bins,
 		Search: f.search, Mode: workflow.Mode(f.mode), Labels: workflow.LabelMode(f.labels)}
 	if f.relation != "" {
 		if want.Relation, err = dp.ParseRelation(f.relation); err != nil {
@@ -263,7 +264,7 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *selectionView {
 	for _, c := range out.Selection.Chosen {
 		v.Selection.Chosen = append(v.Selection.Chosen, chosenView{c.Column.Name, report.Number(c.Score), c.Reason})
 	}
-	if e := out.PublishedEpsilon(); e > 0 {
+	if e := out.PublishedEpsilon; e > 0 {
 		n := report.Number(e)
 		v.PublishedEpsilon = &n
 	}

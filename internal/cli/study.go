@@ -59,7 +59,8 @@ func (a *app) planTableHunt(ctx context.Context, l *ledger.Ledger, data string, 
 	if in.Test, j.test, err = a.openTest(ctx, l, j.source, t.test, j.bad); err != nil {
 		return nil, err
 	}
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.asPublished}
+	in.AsPublished = f.asPublished
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
 	if t.kinds != nil {
 		settings.Rules = []advise.Rule{*t.kinds}
 	}
@@ -83,7 +84,7 @@ func (h *hunted) findStudy(env workflow.Env, f *searchFlags, kind string) (folde
 	name = f.study
 	spec := h.plan.Spec(env)
 	if name == "" {
-		if name, err = freeName(root, fmt.Sprintf("%s-%s-%s", h.name, h.plan.SpaceName(), kind), spec); err != nil {
+		if name, err = freeName(root, fmt.Sprintf("%s-%s-%s", h.name, h.plan.Space().Name(), kind), spec); err != nil {
 			return "", "", nil, err
 		}
 	}
@@ -120,7 +121,7 @@ func (a *app) runStudy(ctx context.Context, h *hunted, env workflow.Env, f *sear
 		return err
 	}
 	if r == nil {
-		r = &study.Record{Name: name, Dataset: h.name, Public: h.plan.Public(), Space: h.plan.SpaceName(), Strategy: kind, Spec: h.plan.Spec(env), Started: now.UTC()}
+		r = &study.Record{Name: name, Dataset: h.name, Public: h.plan.Public(), Space: h.plan.Space().Name(), Strategy: kind, Spec: h.plan.Spec(env), Started: now.UTC()}
 		if err := r.Save(folder); err != nil {
 			return fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)
 		}

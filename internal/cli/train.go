@@ -326,9 +326,9 @@ func (f *trainFlags) shared(p *source.Images, s *schema.Schema) (workflow.TrainI
 		Initial: f.checkpoint.initial(),
 		Input: workflow.Input{
 			Dataset: p.Name, Schema: s, Public: s.Public, Target: p.Target, Epsilon: f.epsilon, Delta: f.delta,
-			AllowLargeDelta: f.allowLargeDelta, Rows: p.Rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.Licence,
+			AllowLargeDelta: f.allowLargeDelta, Rows: p.Rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.preset), Licence: p.Licence, AsPublished: f.asPublished,
 		},
-		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Published: f.asPublished, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
+		NoiseMultiplier: f.noise, NonPrivate: f.nonPrivate, Rules: f.rules, Batch: f.batch, Epochs: f.epochs, ClippingNorm: f.clippingNorm,
 		Clipping: gradient.Clipping(f.clipping), LearningRate: f.learningRate, Optimizer: f.optimizer, Quantile: f.quantile, Tolerance: f.tolerance, KeepAll: f.keepAll, Average: f.average, EMA: f.ema,
 		Schedule: optim.Schedule{Shape: f.schedule, Warmup: f.warmup},
 		Augment:  workflow.Augment{Variants: f.augment, Augmentation: images.Augmentation{Shape: p.Train.Shape, Shift: max(f.shift, 0), Flip: f.flip}},

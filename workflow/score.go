@@ -4,76 +4,48 @@ import (
 	"context"
 	"errors"
 
+	"pawl/core/dp"
+	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/evidence/advise"
-	"pawl/learn"
 	"pawl/model"
 )
 
-// train runs the training stage, whichever way the plan chooses.
-func (plan *Plan) train(ctx context.Context, env Env, permit *ledger.Permit, nominal float64, out *Outcome) error {
-	p := plan.problem
-	recipe := plan.Recipe
-	if p.Rows == 0 {
-		var err error
-		if recipe, err = plan.recipeForReleasedRows(nominal); err != nil {
-			return err
-		}
-	}
-	if p.Workflow == STW {
-		c, err := plan.choosePublic(ctx, env.Rows, env.Progress)
-		if err != nil {
-			return err
-		}
-		recipe, out.Winner = c.recipe, c.name
-	}
-	learner, err := plan.learner(recipe, nominal)
-	if err != nil {
-		return err
-	}
-	if w, ok := learner.(learn.Watched); ok {
-		w.Watch(func(done, of int) { env.Progress.step("train", done, of) })
-	} else {
-		env.Progress.step("train", 0, 0)
-	}
-	if d, ok := learner.(*learn.Descent); ok && plan.perStep > 0 {
-		d.SamplingRate, d.NoiseMultiplier = plan.Recipe.SamplingRate, plan.perStep
-		d.Steps = plan.Recipe.Steps
-	}
-	out.Learner, out.Recipe = learner, recipe
-	out.Model, err = learner.Fit(ctx, permit, env.Rows)
-	return err
-}
-
-// recipeForReleasedRows chooses among full-batch descents, all of which the
-// booked Gaussian release pays for. Where the rule would release a constant, the
-// same descent fits an intercept only.
-func (plan *Plan) recipeForReleasedRows(nominal float64) (advise.Recipe, error) {
-	facts := plan.facts(nominal)
-	recipe, err := advise.Choose(facts)
-	if err != nil {
-		return recipe, err
-	}
-	if recipe.Learner != advise.Descent {
-		rules := recipe.Rules
-		facts.Learner = advise.Descent
-		if recipe, err = advise.Choose(facts); err != nil {
-			return recipe, err
-		}
-		recipe.Encoding.InterceptOnly, recipe.Encoding.Crosses = true, false
-		recipe.Useful, recipe.Rules = false, rules
-	}
-	recipe.SamplingRate = 1
-	return recipe, nil
-}
-
-// scoreStage fills the score: exact on a public test set, released otherwise, and
-// both on a public data set without one.
-func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+func (plan *Plan) planScore() error {
 	p := plan.problem
 	if p.Test != HeldOut {
-		e := newExact(plan, out.Model)
+		what := "exact score on a public test file"
+		if p.Test == Official {
+			what = "exact score on the official public test set"
+		}
+		plan.add("score", dp.Scope{}, what)
+		return plan.planGroups()
+	}
+	if err := plan.calibrateScore(); err != nil {
+		return err
+	}
+	plan.add("score", plan.scoreScope, "score and baseline on rows that chose nothing, from one noisy table of counts", plan.scoreEvents(plan.scoreNoise)...)
+	return plan.planGroups()
+}
+
+// scoreEvents splits a score's budget: a regression first pays a fifth for the
+// mean that its baseline predicts.
+func (plan *Plan) scoreEvents(x float64) []dp.Event {
+	switch {
+	case plan.problem.delta == 0:
+		return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}}
+	case plan.problem.task == model.Regression:
+		return plan.problem.absoluteError(plan.scoreScope, x).Events()
+	}
+	return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}}
+}
+
+// scoreRows fills the score: exact on a public test set, released otherwise, and
+// both on a public data set without one.
+func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	p := plan.problem
+	if p.Test != HeldOut {
+		e := newExact(plan.problem, out.Model)
 		for _, cells := range env.Test {
 			e.add(cells)
 		}
@@ -91,7 +63,7 @@ func (plan *Plan) scoreStage(ctx context.Context, env Env, permit *ledger.Permit
 	if err != nil || !p.Public {
 		return err
 	}
-	e := newExact(plan, out.Model)
+	e := newExact(plan.problem, out.Model)
 	if err := release.Public(env.Rows, plan.scoreScope, e.add); err != nil {
 		return err
 	}
@@ -109,7 +81,7 @@ func (e *exact) publish(out *Outcome) error {
 		out.Score.Groups = e.groups.scores(e.model.Task)
 	}
 	out.Score.How = "test file, public by the operator's word"
-	if e.plan.problem.Test == Official {
+	if e.problem.Test == Official {
 		out.Score.How = "public benchmark, official test set"
 	}
 	return nil
@@ -152,8 +124,8 @@ func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.P
 }
 
 func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	e := plan.absoluteError(plan.scoreNoise)
-	e.Predict = plan.unitPredictor(out.Model)
+	e := plan.problem.absoluteError(plan.scoreScope, plan.scoreNoise)
+	e.Predict = plan.problem.unitPredictor(out.Model)
 	s, err := e.Release(ctx, permit, env.Rows)
 	if err != nil {
 		return err
@@ -162,4 +134,36 @@ func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Perm
 	inUnits := func(i [2]float64) [2]float64 { return [2]float64{i[0] * span, i[1] * span} }
 	out.Score = Score{Value: s.Value * span, Interval: inUnits(s.Interval), Baseline: s.Baseline * span, BaselineInterval: inUnits(s.BaselineInterval), How: heldOutHow}
 	return nil
+}
+
+// validationEvents are what a score that chooses costs.
+func (p *problem) validationEvents(x float64) []dp.Event {
+	if p.task == model.Regression {
+		return p.absoluteError(dp.Scope{}, x).Events()
+	}
+	return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}}
+}
+
+// validationScore scores on a scope that chooses; it is larger for better models.
+func (p *problem) validationScore(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, m *model.Model, scope dp.Scope, noise float64) (float64, error) {
+	if p.task == model.Regression {
+		e := p.absoluteError(scope, noise)
+		e.Predict = p.unitPredictor(m)
+		s, err := e.Release(ctx, permit, rows)
+		return known(-s.Value, -1), err
+	}
+	s, err := release.Accuracy{
+		Scope: scope, NoiseMultiplier: noise, Column: p.targetColumn,
+		Levels: len(m.Classes()), Predict: classPredictor(m),
+	}.Release(ctx, permit, rows)
+	return known(s.Value, 0), err
+}
+
+// known is a score to choose by. One that noise left unknown is the worst: as a failed
+// run it could end a selection that was paid for without a winner, by what the rows hold.
+func known(score, worst float64) float64 {
+	if score != score {
+		return worst
+	}
+	return score
 }

@@ -1,0 +1,285 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"pawl/core/dp"
+	"pawl/core/ledger"
+	"pawl/core/release"
+	"pawl/data/encode"
+	"pawl/evidence/advise"
+	"pawl/learn"
+	"pawl/report"
+)
+
+// fit is the job of one model of a table, whose recipe rules choose.
+type fit struct {
+	*Plan
+	models tableModels
+	// perStep is the multiplier of each step where lots are sampled, else 0.
+	perStep float64
+}
+
+// NewPlan validates the input and prices the training of one model of a table. Errors
+// are *UsageError unless the accountant failed.
+func NewPlan(in Input) (*Plan, error) {
+	p, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	// An accountant may price steps a little above the one release that they amount
+	// to and that calibration looked at: a grid's rounding adds up over the steps.
+	// The target then moves down by that much.
+	shave := 1e-9
+	for range 4 {
+		var plan *Plan
+		var above *tooDearError
+		if plan, err = p.plan(); !errors.As(err, &above) {
+			return plan, err
+		}
+		e, _ := p.epsilon.Float64()
+		p.margin = 1 - (1-p.margin)*e/above.epsilon*(1-shave)
+		shave *= 100 // the price is not quite proportional to the target
+	}
+	return nil, err
+}
+
+// plan chooses and prices the stages of a valid problem.
+func (p *problem) plan() (*Plan, error) {
+	plan := newPlan(p)
+	f := &fit{Plan: plan}
+	plan.job = f
+	train := f.planTraining
+	if p.Workflow == STW {
+		s := &standard{fit: f}
+		plan.job, train = s, s.planTraining
+	}
+	for _, step := range []func() error{plan.planCount, train, plan.planScore, plan.priceAll} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return plan, nil
+}
+
+// choose finds the noise of a training and, by a public number of rows, its recipe.
+func (f *fit) choose() (err error) {
+	p := f.problem
+	f.models = tableModels{problem: p, scope: f.trainScope, left: f.remaining()}
+	if p.delta > 0 {
+		if f.models.noise, err = f.smallest(func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }); err != nil {
+			return err
+		}
+	}
+	if p.Rows == 0 {
+		return nil
+	}
+	facts := f.models.facts(float64(p.Rows))
+	f.SignalRatio = facts.SignalRatio()
+	if f.Recipe, err = advise.Choose(facts); err != nil {
+		return usage("use --model auto", "%v", err)
+	}
+	f.Recipe = f.models.binned(f.Recipe, float64(p.Rows))
+	return nil
+}
+
+func (f *fit) planTraining() error {
+	if err := f.choose(); err != nil {
+		return err
+	}
+	if f.problem.Rows == 0 {
+		return f.planUnknownRows()
+	}
+	learner, err := f.models.learner(f.Recipe, float64(f.problem.Rows))
+	if err != nil {
+		return err
+	}
+	if f.Recipe.SamplingRate > 0 && f.Recipe.SamplingRate < 1 {
+		if learner, err = f.sampled(learner); err != nil {
+			return err
+		}
+	}
+	f.add("train", f.trainScope, learner.Name(), learner.Event())
+	return nil
+}
+
+// planUnknownRows books a training whose steps will follow from the released
+// count: every full-batch descent that amounts to one Gaussian of the booked
+// multiplier has the same guarantee.
+func (f *fit) planUnknownRows() error {
+	p := f.problem
+	switch {
+	case p.delta == 0:
+		return usage("declare rows: about N in the schema, or give a delta above 0", "pure epsilon needs a public number of rows")
+	case p.Model != "" && p.Model != string(advise.Descent):
+		return usage("declare rows: about N in the schema", "model %q needs a public number of rows", p.Model)
+	}
+	f.SignalRatio = math.NaN()
+	f.Recipe = advise.Recipe{Learner: advise.Descent, Useful: true, SamplingRate: 1, Rules: []advise.Rule{{
+		Rule:     "recipe follows from the released number of rows",
+		Because:  "the schema keeps the number of rows private",
+		Evidence: "the guarantee of full-batch descent depends on its total noise only",
+		Changes:  "declaring rows: about N saves the budget of the count",
+	}}}
+	f.add("train", f.trainScope, "linear model by noisy gradient descent", dp.Gaussian{NoiseMultiplier: f.models.noise})
+	return nil
+}
+
+// sampled turns a full-batch run whose rows do not fit the time into Poisson lots
+// and calibrates its steps anew.
+func (f *fit) sampled(l learn.Learner) (learn.Learner, error) {
+	d := l.(*learn.Descent)
+	d.SamplingRate = f.Recipe.SamplingRate
+	x, err := f.smallest(func(x float64) dp.Event {
+		d.NoiseMultiplier = x
+		return d.Event()
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.NoiseMultiplier, f.perStep = x, x
+	f.Recipe.Rules = append(f.Recipe.Rules, advise.Rule{
+		Rule:     fmt.Sprintf("Poisson lots: every row joins a step with probability %.3g", d.SamplingRate),
+		Because:  "full-batch steps over so many rows do not fit the time of the preset",
+		Evidence: "sampling changes the noise by its own account and nothing else",
+		Changes:  "--preset thorough",
+	})
+	return d, nil
+}
+
+func (f *fit) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	if f.problem.Rows > 0 {
+		return f.train(ctx, env, permit, f.Recipe, float64(f.problem.Rows), out)
+	}
+	env.Progress.step("count", 0, 0)
+	n, err := release.Count{Scope: dp.WholeScope, NoiseMultiplier: f.countNoise}.Release(ctx, permit, env.Rows)
+	if err != nil {
+		return err
+	}
+	// Zero or fewer rows is the noise's doing; the rules need a positive number.
+	n = max(n, 1)
+	out.Rows = &n
+	recipe, err := f.recipeForReleasedRows(float64(n))
+	if err != nil {
+		return err
+	}
+	return f.train(ctx, env, permit, recipe, float64(n), out)
+}
+
+// train trains by a recipe and scores. nominal is the number of rows, public or released.
+func (f *fit) train(ctx context.Context, env Env, permit *ledger.Permit, recipe advise.Recipe, nominal float64, out *Outcome) error {
+	learner, err := f.models.learner(recipe, nominal)
+	if err != nil {
+		return err
+	}
+	if w, ok := learner.(learn.Watched); ok {
+		w.Watch(func(done, of int) { env.Progress.step("train", done, of) })
+	} else {
+		env.Progress.step("train", 0, 0)
+	}
+	if d, ok := learner.(*learn.Descent); ok && f.perStep > 0 {
+		d.SamplingRate, d.NoiseMultiplier = f.Recipe.SamplingRate, f.perStep
+		d.Steps = f.Recipe.Steps
+	}
+	out.Learner, out.Recipe = learner, recipe
+	if out.Model, err = learner.Fit(ctx, permit, env.Rows); err != nil {
+		return err
+	}
+	if err := out.Model.Validate(); err != nil {
+		return fmt.Errorf("training diverged: %w", err)
+	}
+	env.Progress.step("score", 0, 0)
+	return f.scoreRows(ctx, env, permit, out)
+}
+
+// recipeForReleasedRows chooses among full-batch descents, all of which the
+// booked Gaussian release pays for. Where the rule would release a constant, the
+// same descent fits an intercept only.
+func (f *fit) recipeForReleasedRows(nominal float64) (advise.Recipe, error) {
+	facts := f.models.facts(nominal)
+	recipe, err := advise.Choose(facts)
+	if err != nil {
+		return recipe, err
+	}
+	if recipe.Learner != advise.Descent {
+		rules := recipe.Rules
+		facts.Learner = advise.Descent
+		if recipe, err = advise.Choose(facts); err != nil {
+			return recipe, err
+		}
+		recipe.Encoding.InterceptOnly, recipe.Encoding.Crosses = true, false
+		recipe.Useful, recipe.Rules = false, rules
+	}
+	recipe.SamplingRate = 1
+	return recipe, nil
+}
+
+func (f *fit) key() any { return nil }
+
+// expected is the time of the trainings from public numbers.
+func (f *fit) expected() time.Duration {
+	r := f.Recipe
+	rows := f.models.trainingRows(float64(max(f.problem.Rows, 10_000)))
+	seconds := float64(max(r.Steps, 1)) * rows * max(r.SamplingRate, 0.01) * float64(len(f.problem.Schema.Columns)) * 4e-9
+	return time.Duration(seconds * float64(time.Second))
+}
+
+func (f *fit) describe() description {
+	p, r := f.problem, f.Recipe
+	c := report.Choice{
+		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
+		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
+	}
+	d := description{choice: c, lots: f.perStep > 0}
+	if p.Rows == 0 {
+		return d
+	}
+	if enc, err := encode.New(p.Schema, p.Target, r.Encoding); err == nil {
+		d.choice.Features, d.choice.Encoding, d.choice.Parameters = enc.Features(), describeEncoding(r.Learner, r.Encoding, enc.Kept()), enc.Dim
+	}
+	if d.choice.Features == nil {
+		d.choice.Features = []string{}
+	}
+	f.hyperparameters(c.Hyperparameters, r)
+	return d
+}
+
+func (f *fit) hyperparameters(h map[string]any, r advise.Recipe) {
+	f.models.hyperparameters(h, f.SignalRatio, r)
+	if r.Steps > 0 && f.perStep > 0 {
+		h["noise_multiplier"] = f.perStep
+	}
+}
+
+func (f *fit) complete(s *report.Statement, out *Outcome) {
+	s.Command = "fit"
+	out.fillChoice(&s.Choice)
+	f.hyperparameters(s.Choice.Hyperparameters, out.Recipe)
+	out.warnUseless(s)
+}
+
+// Facts are the public facts that the recipe of a fit follows from, where the number of
+// rows is public: what advise.Choose was asked.
+func (plan *Plan) Facts() advise.Facts {
+	f := plan.job.(interface{ facts() advise.Facts })
+	return f.facts()
+}
+
+func (f *fit) facts() advise.Facts { return f.models.facts(float64(f.problem.Rows)) }
+
+// SearchAdvised says whether the rules want a search between kinds of model in place of
+// a fit's one training.
+func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
+	f, one := plan.job.(*fit)
+	if !one {
+		return advise.Rule{}, false
+	}
+	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" {
+		return advise.Rule{}, false
+	}
+	return advise.SearchRule(f.facts())
+}

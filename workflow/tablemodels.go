@@ -1,0 +1,113 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"pawl/core/dp"
+	"pawl/data/encode"
+	"pawl/evidence/advise"
+	"pawl/learn"
+	"pawl/report"
+)
+
+// tableModels are the models of a table's rows that one release of noise pays for.
+type tableModels struct {
+	problem *problem
+	scope   dp.Scope
+	// noise is the multiplier of the one Gaussian release that training amounts to; 0 where
+	// epsilon is pure.
+	noise float64
+	left  float64 // of epsilon, for the training
+}
+
+// trainingRows is the nominal number of rows in the training scope.
+func (m *tableModels) trainingRows(rows float64) float64 { return rows * m.scope.Fraction() }
+
+func (m *tableModels) facts(rows float64) advise.Facts {
+	p := m.problem
+	return advise.Facts{
+		Schema: p.Schema, Target: p.Target, Task: p.task, Rows: m.trainingRows(rows),
+		NoiseMultiplier: m.noise, Epsilon: m.left, Delta: p.delta,
+		Preset: p.Preset, Attributes: p.Features, Learner: advise.Learner(p.Model),
+	}
+}
+
+// learner builds the learner of a recipe for a nominal number of rows.
+func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, error) {
+	p := m.problem
+	scale := p.scale
+	scale.Log = r.LogTarget
+	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows)}
+	s := learn.Settings{Task: task, NoiseMultiplier: m.noise, Epsilon: m.left, Delta: p.delta, Ratio: m.facts(rows).SignalRatio(),
+		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
+	var err error
+	if s.Encoding, err = encode.New(p.Schema, p.Target, m.binned(r, rows).Encoding); err != nil {
+		return nil, usage("", "%v", err)
+	}
+	return learn.KindOf(string(r.Learner)).New(s), nil
+}
+
+// binned is r with the bins that its learner wants for a nominal number of rows.
+func (m *tableModels) binned(r advise.Recipe, rows float64) advise.Recipe {
+	if bins := learn.KindOf(string(r.Learner)).Bins; bins != nil {
+		r.Encoding.Bins = bins(m.problem.task, m.facts(rows).SignalRatio())
+	}
+	return r
+}
+
+// hyperparameters enters those of a recipe.
+func (m *tableModels) hyperparameters(h map[string]any, signalRatio float64, r advise.Recipe) {
+	if !math.IsNaN(signalRatio) {
+		h["signal_ratio"] = signalRatio
+	}
+	if r.Steps > 0 {
+		h["clipping_norm"], h["steps"], h["learning_rate"], h["momentum"] = r.ClippingNorm, r.Steps, r.LearningRate, r.Momentum
+		h["sampling_rate"] = r.SamplingRate
+		h["noise_multiplier"] = learn.StepNoise(m.noise, r.Steps)
+	}
+	if r.LogTarget {
+		h["target_scale"] = "logarithmic"
+	}
+}
+
+// fillChoice states the model of a table that a run has trained, but for its hyperparameters.
+func (out *Outcome) fillChoice(c *report.Choice) {
+	c.Model, c.UsefulModel, c.Parameters = out.Learner.Name(), out.Recipe.Useful, out.Model.Parameters()
+	c.Features, c.Encoding = []string{}, "no attribute"
+	if out.Model.Encoding != nil {
+		if f := out.Model.Encoding.Features(); f != nil {
+			c.Features = f
+		}
+		c.Encoding = describeEncoding(out.Recipe.Learner, out.Model.Encoding.Options, out.Model.Encoding.Kept())
+	}
+	c.Hyperparameters = map[string]any{}
+	if out.Winner != "" {
+		c.Hyperparameters["winner"] = out.Winner
+	}
+}
+
+func (out *Outcome) warnUseless(s *report.Statement) {
+	if !out.Recipe.Useful {
+		s.Warnings = append(s.Warnings, "no useful model: at this budget a constant prediction is as good as any")
+	}
+}
+
+// describeEncoding says how rows become vectors; kept are the single levels in use.
+func describeEncoding(l advise.Learner, o encode.Options, kept []string) string {
+	if len(kept) > 0 {
+		return describeEncoding(l, o, nil) + "; of their columns only the levels " + strings.Join(kept, ", ")
+	}
+	switch {
+	case learn.KindOf(string(l)).Binned:
+		return fmt.Sprintf("%d public bins of a numeric column, one value for each category", max(o.Bins, 2))
+	case o.InterceptOnly:
+		return "no attribute"
+	case o.Linear:
+		return "numeric columns affine, categories one-hot, blocks of norm 1"
+	case o.Crosses:
+		return fmt.Sprintf("thermometer of %d bins, categories one-hot, products with two-level columns, blocks of norm 1", max(o.Bins, 2))
+	}
+	return fmt.Sprintf("thermometer of %d bins, categories one-hot, blocks of norm 1", o.Bins)
+}
