@@ -32,6 +32,7 @@ var layers = [][]string{
 	{"evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
 	{"search/study", "search/space/table", "workflow/checkpoint"},
 	{"workflow", "internal/cost"},
+	{"internal/request"},
 	{"experiments"},
 	{"experiments/lab"},
 	{"evidence/crossover"},

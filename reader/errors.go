@@ -44,3 +44,6 @@ func (e *PositionError) Error() string {
 
 // Hint says how to mend the fault; empty when the message says it already.
 func (e *PositionError) Hint() string { return e.hint }
+
+// ExitStatus is that of wrong usage or data.
+func (e *PositionError) ExitStatus() int { return 2 }

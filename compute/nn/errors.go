@@ -36,6 +36,9 @@ func (e *LayerError) Error() string {
 	return b.String()
 }
 
+// ExitStatus is that of wrong usage or data.
+func (e *LayerError) ExitStatus() int { return 2 }
+
 // Unwrap makes errors.Is(err, ErrSpec) hold.
 func (e *LayerError) Unwrap() error { return ErrSpec }
 

@@ -38,6 +38,9 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Li
 // Hint says how to mend it.
 func (e *Error) Hint() string { return e.hint }
 
+// ExitStatus is that of wrong usage or data.
+func (e *Error) ExitStatus() int { return 2 }
+
 // document is a file as it is written.
 type document struct {
 	Version        int          `yaml:"version"`

@@ -32,6 +32,9 @@ func (e *FileError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dat
 // Hint says how to get the file.
 func (e *FileError) Hint() string { return e.hint }
 
+// ExitStatus is that of wrong usage or data.
+func (e *FileError) ExitStatus() int { return 2 }
+
 // Find says whether all files are part of the program or in a folder: nil, or an
 // error that says which is missing and how to get it. Nothing is read.
 func (i *Info) Find(dataDir string) error {

@@ -22,3 +22,6 @@ func (e *FormatError) Error() string {
 
 // Hint says how to mend the fault; empty when the message says it already.
 func (e *FormatError) Hint() string { return e.hint }
+
+// ExitStatus is that of wrong usage or data.
+func (e *FormatError) ExitStatus() int { return 2 }

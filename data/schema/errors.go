@@ -35,3 +35,6 @@ func (e *Error) Error() string {
 
 // Hint says how to mend the fault; empty when the message says it already.
 func (e *Error) Hint() string { return e.hint }
+
+// ExitStatus is that of wrong usage or data.
+func (e *Error) ExitStatus() int { return 2 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-
-	"fmt"
-
 	"github.com/spf13/cobra"
+
+	"pawl"
 )
 
 func (a *app) accountCommand() *cobra.Command {
@@ -50,21 +48,14 @@ both.`,
   pawl account dpsgd --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --json`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			t, err := f.complete(c)
+			training, err := f.training(c, false)
+			if err == nil {
+				err = target.given(c)
+			}
 			if err != nil {
 				return err
 			}
-			m, rel, err := how.parse()
-			if err != nil {
-				return err
-			}
-			ans, err := answerFor(c, cost.OfTraining(t, rel, m), &target, false)
-			if err != nil {
-				return err
-			}
-			ans.Training = &t
-			ans.Warnings = append(ans.Warnings, t.Notes(float64(ans.Privacy.Delta))...)
-			return a.print(ans)
+			return a.print(pawl.Account{DPSGD: training, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	f.register(c)
@@ -104,29 +95,11 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
   pawl account event statement.json`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			m, rel, err := how.parse()
-			if err != nil {
-				return err
-			}
 			text, name, err := a.readEventFile(args[0])
 			if err != nil {
 				return err
 			}
-			s, delta, err := cost.Decode(name, text)
-			if err != nil {
-				return err
-			}
-			if rel, err = how.under(c, name, s.Relation, rel); err != nil {
-				return err
-			}
-			if target.delta == "" && target.epsilon == "" {
-				target.delta = delta
-			}
-			ans, err := answerFor(c, cost.OfStated(s, rel, m), &target, true)
-			if err != nil {
-				return err
-			}
-			return a.print(ans)
+			return a.print(pawl.Account{Event: text, Name: name, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/units; 0 asks for pure DP")
@@ -134,37 +107,13 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 	return c
 }
 
-// answerFor computes what the target flags ask for.
-func answerFor(c *cobra.Command, p cost.Plan, f *targetFlags, pure bool) (*cost.Answer, error) {
-	var epsilon, delta float64
-	var err error
-	if f.epsilon == "" && f.delta == "" {
-		return nil, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
-	}
-	if f.delta != "" {
-		if delta, err = parseDelta(f.delta, pure); err != nil {
-			return nil, err
-		}
-	}
-	if f.epsilon != "" {
-		if epsilon, err = parseEpsilon(f.epsilon, true); err != nil {
-			return nil, err
-		}
-	}
-	if f.delta == "" {
-		return cost.AtEpsilon(p, epsilon)
-	}
-	ans, err := cost.AtDelta(p, delta)
-	if err == nil && f.epsilon != "" {
-		err = ans.AddDelta(p, epsilon)
-	}
-	return ans, err
-}
-
 // print writes an answer as JSON or in words.
-func (a *app) print(ans *cost.Answer) error {
-	if a.json {
-		return writeJSON(a.out, ans)
+func (a *app) print(ans *pawl.Answer, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return ans.WriteJSON(a.out)
 	}
 	return ans.WriteText(a.out)
 }

@@ -3,13 +3,8 @@ package cli
 import (
 	"pawl/internal/cost"
 
-	"fmt"
 	"io"
 	"os"
-
-	"github.com/spf13/cobra"
-
-	"pawl/core/dp"
 )
 
 // readEventFile reads a file or stdin, no more than a document may have.
@@ -25,17 +20,4 @@ func (a *app) readEventFile(path string) (text []byte, name string, err error) {
 	}
 	text, err = io.ReadAll(io.LimitReader(in, cost.MaxDocument+1))
 	return text, name, err
-}
-
-// under is the relation of a file and of --relation. Numbers that were taken for one
-// relation mean nothing under another.
-func (f *howFlags) under(c *cobra.Command, name string, stated, asked dp.Relation) (dp.Relation, error) {
-	switch {
-	case stated == 0:
-		return asked, nil
-	case c.Flags().Changed("relation") && asked != stated:
-		return 0, &usageError{fmt.Sprintf("%s: its events are stated under %v, not under %v", name, stated, asked),
-			"noise multipliers depend on the relation through the sensitivity: restate them, or leave out --relation"}
-	}
-	return stated, nil
 }

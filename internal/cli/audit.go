@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/entropy"
 	"pawl/evidence/audit/bound"
+	"pawl/internal/cost"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -36,8 +37,9 @@ standard output.`,
 // convictedError says that a claim was refuted; the evidence is on stdout.
 type convictedError struct{ what, advice string }
 
-func (e *convictedError) Error() string { return "claim rejected: " + e.what }
-func (e *convictedError) Hint() string  { return e.advice }
+func (e *convictedError) Error() string   { return "claim rejected: " + e.what }
+func (e *convictedError) ExitStatus() int { return exitFailed }
+func (e *convictedError) Hint() string    { return e.advice }
 
 const convictedAdvice = "publish nothing that relies on this claim; the evidence is printed above"
 
@@ -91,7 +93,7 @@ func parseConfidence(text string) (float64, error) {
 	if text == "" {
 		return bound.Conviction, nil
 	}
-	c, err := parseReal("confidence", text)
+	c, err := cost.ParseReal("confidence", text)
 	if err == nil && !(c >= 0.5 && c < 1) {
 		err = &usageError{fmt.Sprintf("--confidence: %s is not in [0.5, 1)", text), "0.999 rejects a true claim in at most one of a thousand audits"}
 	}

@@ -128,7 +128,7 @@ func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFla
 	if err := required(c, "name"); err != nil {
 		return err
 	}
-	runs, err := parseWhole("runs", f.runs)
+	runs, err := cost.ParseWhole("runs", f.runs)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
 		m, err = audit.Find(name)
 	} else {
 		var e float64
-		if e, err = parseEpsilon(epsilon, false); err != nil {
+		if e, err = cost.ParseEpsilon(epsilon, false); err != nil {
 			return m, err
 		}
 		m, err = audit.Calibrated(name, e)

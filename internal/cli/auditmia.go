@@ -127,7 +127,7 @@ func (m *miaAudit) convicted() bool { return m.OneRun != nil && m.OneRun.Convict
 func parseShares(flag, text string) ([]float64, error) {
 	var out []float64
 	for part := range strings.SplitSeq(text, ",") {
-		x, err := parseReal(flag, strings.TrimSpace(part))
+		x, err := cost.ParseReal(flag, strings.TrimSpace(part))
 		if err != nil {
 			return nil, err
 		}
@@ -161,11 +161,11 @@ func (a *app) miaScores(f miaFlags) error {
 	}
 	if f.epsilon != "" {
 		o.Claim = &bound.Claim{}
-		if o.Claim.Epsilon, err = parseEpsilon(f.epsilon, true); err != nil {
+		if o.Claim.Epsilon, err = cost.ParseEpsilon(f.epsilon, true); err != nil {
 			return err
 		}
 		if f.delta != "" {
-			if o.Claim.Delta, err = parseDelta(f.delta, true); err != nil {
+			if o.Claim.Delta, err = cost.ParseDelta(f.delta, true); err != nil {
 				return err
 			}
 		}

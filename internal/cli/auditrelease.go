@@ -56,7 +56,7 @@ const (
 // shadow model that would look at rows, so that all it costs is the target and the count.
 // Both are booked on the data set before a row is used.
 func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint64, src *entropy.Source) error {
-	epsilon, err := parseReal("release", f.release)
+	epsilon, err := cost.ParseReal("release", f.release)
 	if err != nil {
 		return err
 	}

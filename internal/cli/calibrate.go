@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"pawl"
 
-	"pawl/core/accountant"
-	"pawl/core/dp"
-	"pawl/core/ledger"
+	"github.com/spf13/cobra"
 )
 
 func (a *app) calibrateCommand() *cobra.Command {
@@ -31,26 +27,15 @@ epsilon shown is that of the printed, rounded parameter.`,
 	return c
 }
 
-// parse reads the target of a calibration.
-func (f *targetFlags) parse(c *cobra.Command, pure bool) (ledger.Spend, error) {
-	var s ledger.Spend
+// required says what is missing of the target of a calibration. pure says that delta may be.
+func (f *targetFlags) required(c *cobra.Command, pure bool) error {
 	if err := required(c, "epsilon"); err != nil {
-		return s, err
-	}
-	epsilon, err := parseEpsilon(f.epsilon, false)
-	if err != nil {
-		return s, err
+		return err
 	}
 	if f.delta == "" && !pure {
-		return s, &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
+		return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
 	}
-	delta := 0.0
-	if f.delta != "" {
-		if delta, err = parseDelta(f.delta, pure); err != nil {
-			return s, err
-		}
-	}
-	return ledger.Spend{Epsilon: ledger.Number(epsilon), Delta: ledger.Number(delta)}, nil
+	return nil
 }
 
 func (a *app) calibrateDPSGD() *cobra.Command {
@@ -69,32 +54,21 @@ The result holds for Poisson sampling.`,
   pawl calibrate dpsgd --epsilon 3 --delta 1e-5 --noise-multiplier 1 --steps 2000 --json`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			spend, err := target.parse(c, false)
+			if err := target.required(c, false); err != nil {
+				return err
+			}
+			training, err := f.training(c, true)
 			if err != nil {
 				return err
 			}
-			t, missing, err := f.parse()
-			if err != nil {
-				return err
+			if f.multiplier != "" && training.NoiseMultiplier == 0 {
+				open := "sampling_rate" // 0 would stand for what is left out
+				if f.steps+f.epochs == "" {
+					open = "steps"
+				}
+				return &usageError{fmt.Sprintf("no value of %s gives a finite epsilon without noise", open), "give a larger --noise-multiplier, or leave it out to find it"}
 			}
-			m, rel, err := how.parse()
-			if err != nil {
-				return err
-			}
-			if rel == dp.ReplaceOne {
-				return &usageError{"calibrate dpsgd supports add_or_remove_one and zero_out only", "pawl account dpsgd --relation replace_one computes the epsilon of a given noise multiplier"}
-			}
-			if len(missing) != 1 {
-				return &usageError{fmt.Sprintf("leave out exactly one of --noise-multiplier, --steps and --sampling-rate (%d are missing)", len(missing)),
-					"the missing one is computed"}
-			}
-			ans, err := cost.TrainingFamily(&t, missing[0], rel, m).Solve(spend, rel, m)
-			if err != nil {
-				return err
-			}
-			ans.Training = &t
-			ans.Warnings = append(ans.Warnings, t.Notes(float64(spend.Delta))...)
-			return a.print(ans)
+			return a.print(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
 		},
 	}
 	f.register(c)
@@ -105,18 +79,16 @@ The result holds for Poisson sampling.`,
 
 func (a *app) calibrateGaussian() *cobra.Command {
 	return a.calibrateRelease("gaussian", `  pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
-  pawl calibrate gaussian --epsilon 1 --delta 1e-6 --count 10 --sensitivity 2.5`, false,
-		func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} })
+  pawl calibrate gaussian --epsilon 1 --delta 1e-6 --count 10 --sensitivity 2.5`, false)
 }
 
 func (a *app) calibrateLaplace() *cobra.Command {
 	return a.calibrateRelease("laplace", `  pawl calibrate laplace --epsilon 0.1
-  pawl calibrate laplace --epsilon 1 --delta 1e-6 --count 100 --sensitivity 5`, true,
-		func(x float64) dp.Event { return dp.Laplace{NoiseMultiplier: x} })
+  pawl calibrate laplace --epsilon 1 --delta 1e-6 --count 100 --sensitivity 5`, true)
 }
 
 // calibrateRelease is for one kind of noise on a number of releases.
-func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x float64) dp.Event) *cobra.Command {
+func (a *app) calibrateRelease(kind, example string, pure bool) *cobra.Command {
 	var (
 		target             targetFlags
 		how                howFlags
@@ -132,12 +104,7 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 		Example: example,
 		Args:    exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			spend, err := target.parse(c, pure)
-			if err != nil {
-				return err
-			}
-			m, rel, err := how.parse()
-			if err != nil {
+			if err := target.required(c, pure); err != nil {
 				return err
 			}
 			n, err := parseWhole("count", count)
@@ -153,25 +120,7 @@ func (a *app) calibrateRelease(kind, example string, pure bool, noise func(x flo
 					return &usageError{fmt.Sprintf("--sensitivity: %s is not greater than 0", sensitivity), ""}
 				}
 			}
-			event := func(x float64) dp.Event {
-				if n == 1 {
-					return noise(x)
-				}
-				return dp.Repeat{Count: n, Event: noise(x)}
-			}
-			f := cost.Family{
-				Free:   "noise_multiplier",
-				Search: accountant.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
-				Price:  func(x float64) cost.Plan { return cost.Of(event(x), rel, m) },
-			}
-			ans, err := f.Release(kind, float64(n), spend, rel, m)
-			if err != nil {
-				return err
-			}
-			if size > 0 {
-				ans.NoiseStdDev = cost.Pointer(cost.StdDev(kind, float64(*ans.Value)*size))
-			}
-			return a.print(ans)
+			return a.print(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
 		},
 	}
 	delta := "failure probability delta, well below 1/units (required)"

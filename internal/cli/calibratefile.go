@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-
 	"fmt"
 	"strings"
+
+	"pawl"
 
 	"github.com/spf13/cobra"
 )
@@ -19,35 +19,19 @@ func (a *app) calibrateEvent() *cobra.Command {
 		Short: "Find the number written as \"?\" in an event file",
 		Long: fmt.Sprintf(`Find the one number of an event file that is written as "?".
 It may be any of: %s.
-FILE - reads standard input.`, strings.Join(cost.FreeNames(), ", ")),
+FILE - reads standard input.`, strings.Join(pawl.OpenNumbers(), ", ")),
 		Example: `  pawl calibrate event plan.json --epsilon 2 --delta 1e-5
   echo '{"kind":"repeat","count":"?","event":{"kind":"laplace","noise_multiplier":20}}' | pawl calibrate event - --epsilon 1 --delta 1e-6`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			spend, err := target.parse(c, true)
-			if err != nil {
-				return err
-			}
-			m, rel, err := how.parse()
-			if err != nil {
+			if err := target.required(c, true); err != nil {
 				return err
 			}
 			text, name, err := a.readEventFile(args[0])
 			if err != nil {
 				return err
 			}
-			f, stated, err := cost.FileFamily(name, text, rel, m)
-			if err != nil {
-				return err
-			}
-			if rel, err = how.under(c, name, stated, rel); err != nil {
-				return err
-			}
-			ans, err := f.Solve(spend, rel, m)
-			if err != nil {
-				return err
-			}
-			return a.print(ans)
+			return a.print(pawl.Calibrate{Event: text, Name: name, Epsilon: target.epsilon, Delta: target.delta, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta (default 0: pure DP)")

@@ -31,7 +31,11 @@ the guarantees are very different.`,
   pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5 --rows-per-user 3 --json`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			t, err := f.complete(c)
+			x, err := f.training(c, false)
+			if err != nil {
+				return err
+			}
+			t, _, err := cost.Facts{Rate: x.SamplingRate, Noise: x.NoiseMultiplier, Epochs: x.Epochs, Clip: x.ClippingNorm, Rows: x.Rows, Batch: x.Batch, Steps: x.Steps, NoNoise: true}.Training()
 			if err != nil {
 				return err
 			}
@@ -45,11 +49,11 @@ the guarantees are very different.`,
 			if target.delta == "" {
 				return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
 			}
-			delta, err := parseDelta(target.delta, false)
+			delta, err := cost.ParseDelta(target.delta, false)
 			if err != nil {
 				return err
 			}
-			k, err := parseWhole("rows-per-user", rowsPerUser)
+			k, err := cost.ParseWhole("rows-per-user", rowsPerUser)
 			if err != nil {
 				return err
 			}

@@ -1,34 +1,21 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
+
+	"pawl"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pawl/compute/nn"
-	"pawl/compute/zoo"
-	"pawl/core/dp"
 	"pawl/core/ledger"
-	"pawl/data/dataset"
-	"pawl/data/images"
-	"pawl/data/schema"
 	"pawl/internal/build"
 	"pawl/internal/usage"
-	"pawl/reader"
-	"pawl/search/space"
-	spacenet "pawl/search/space/net"
-	spacetable "pawl/search/space/table"
-	"pawl/workflow"
-	"pawl/workflow/checkpoint"
 )
 
 // Exit statuses, part of the command line's contract.
@@ -210,59 +197,17 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// status maps an error to the exit status of the contract.
+// status is the exit status of an error.
 func status(err error) int {
-	var (
-		position   *reader.PositionError
-		declared   *schema.Error
-		file       *dataset.FileError
-		format     *images.FormatError
-		layer      *nn.LayerError
-		net        *zoo.Error
-		candidates *space.Error
-		path       interface{ Timeout() bool } // *fs.PathError and its kin
-		unknown    cost.UnknownError
-		convicted  *convictedError
-		kept       *checkpoint.Error
-	)
-	switch {
-	case errors.As(err, new(*workflow.UnconfirmedError)), errors.As(err, new(*workflow.HeldError)): // whatever the ledger's own fault is
-		return exitRefused
-	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable), errors.As(err, &unknown), errors.As(err, &convicted):
-		return exitFailed
-	case errors.Is(err, ledger.ErrRefused):
-		return exitRefused
-	case errors.Is(err, context.Canceled), errors.Is(err, ledger.ErrUnavailable):
-		return exitOther
-	case errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent), errors.Is(err, usage.Err),
-		errors.As(err, &position), errors.As(err, &declared), errors.As(err, &file),
-		errors.As(err, &path), errors.As(err, &kept), errors.As(err, &format), errors.As(err, &layer), errors.As(err, &net), errors.As(err, &candidates), errors.Is(err, spacenet.ErrPoint), errors.Is(err, spacetable.ErrPoint), errors.Is(err, space.ErrTries), strings.HasPrefix(err.Error(), "required flag"):
+	if strings.HasPrefix(err.Error(), "required flag") {
 		return exitUsage
 	}
-	return exitOther
+	return pawl.AsError(err).ExitStatus()
 }
 
-func hint(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
+func hint(err error) string { return pawl.AsError(err).Hint() }
 
 // message is an error in one line and in the words of a person at a terminal.
-func message(err error) string {
-	m := err.Error()
-	if errors.Is(err, context.Canceled) {
-		m = strings.Replace(m, context.Canceled.Error(), "interrupted", 1)
-	}
-	if errors.Is(err, ledger.ErrInvalid) {
-		m = strings.Replace(m, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
-	}
-	if named := (*fs.PathError)(nil); errors.As(err, &named) && errors.Is(named, fs.ErrNotExist) {
-		m = strings.Replace(m, named.Error(), named.Path+": no such file", 1)
-	}
-	return oneLine(m)
-}
+func message(err error) string { return pawl.AsError(err).Error() }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -140,8 +140,8 @@ func (f Family) unreachable(epsilon, delta float64) error {
 
 }
 
-// TrainingFamily frees one number of t, and leaves in t the last that was priced.
-func TrainingFamily(t *Training, free string, rel dp.Relation, m accountant.Method) Family {
+// trainingFamily frees one number of t, and leaves in t the last that was priced.
+func trainingFamily(t *Training, free string, rel dp.Relation, m accountant.Method) Family {
 	f := Family{Free: strings.ReplaceAll(free, "-", "_")}
 	var set func(x float64)
 	switch free {
@@ -160,9 +160,9 @@ func TrainingFamily(t *Training, free string, rel dp.Relation, m accountant.Meth
 	return f
 }
 
-// Release uses the closed forms where they are exact: n Gaussian releases are one
+// release uses the closed forms where they are exact: n Gaussian releases are one
 // with the multiplier divided by √n, and pure epsilons add up.
-func (f Family) Release(kind string, n float64, target ledger.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
+func (f Family) release(kind string, n float64, target ledger.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
 	switch {
 	case m != accountant.MethodMin:
 	case kind == "gaussian":
@@ -180,9 +180,9 @@ func (f Family) Release(kind string, n float64, target ledger.Spend, rel dp.Rela
 	return f.Solve(target, rel, m)
 }
 
-// StdDev turns a multiple of the sensitivity into a standard deviation: of Laplace
+// stdDev turns a multiple of the sensitivity into a standard deviation: of Laplace
 // noise of scale b it is √2·b.
-func StdDev(kind string, scale float64) float64 {
+func stdDev(kind string, scale float64) float64 {
 	if kind == "laplace" {
 		return math.Sqrt2 * scale
 	}
@@ -211,9 +211,9 @@ func FreeNames() []string {
 	return names
 }
 
-// FileFamily is the family of events of a file with one "?", with the relation that the
+// fileFamily is the family of events of a file with one "?", with the relation that the
 // file states, or 0.
-func FileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) (Family, dp.Relation, error) {
+func fileFamily(name string, text []byte, rel dp.Relation, m accountant.Method) (Family, dp.Relation, error) {
 	field, before, after, err := OpenField(text)
 	if err != nil {
 		return Family{}, 0, usage.New(fmt.Sprintf("%s: %v", name, err), `write "?" in place of exactly one number; pawl account event computes the epsilon of a complete event`)
@@ -300,4 +300,67 @@ func OpenField(text []byte) (field string, before, after []byte, err error) {
 		return field, before, after, nil
 	}
 	return "", nil, nil, fmt.Errorf(`%d numbers are "?"`, found)
+}
+
+// CalibrateTraining finds what is missing of a training.
+func CalibrateTraining(t Training, missing []string, target ledger.Spend, how How) (*Answer, error) {
+	if how.Relation == dp.ReplaceOne {
+		return nil, usage.New("calibrate dpsgd supports add_or_remove_one and zero_out only", "pawl account dpsgd --relation replace_one computes the epsilon of a given noise multiplier")
+	}
+	if len(missing) != 1 {
+		return nil, usage.Newf("the missing one is computed", "leave out exactly one of --noise-multiplier, --steps and --sampling-rate (%d are missing)", len(missing))
+	}
+	ans, err := trainingFamily(&t, missing[0], how.Relation, how.Method).Solve(target, how.Relation, how.Method)
+	if err == nil {
+		ans.Of(t)
+	}
+	return ans, err
+}
+
+// CalibrateEvent finds the number of an event that is written as "?".
+func CalibrateEvent(name string, text []byte, target ledger.Spend, how How) (*Answer, error) {
+	f, stated, err := fileFamily(name, text, how.Relation, how.Method)
+	if err != nil {
+		return nil, err
+	}
+	if how.Relation, err = how.Under(name, stated); err != nil {
+		return nil, err
+	}
+	return f.Solve(target, how.Relation, how.Method)
+}
+
+// CalibrateRelease finds the noise multiplier of so many releases with gaussian or laplace
+// noise. With a sensitivity above 0 the answer has the standard deviation too.
+func CalibrateRelease(kind string, count int64, sensitivity float64, target ledger.Spend, how How) (*Answer, error) {
+	var noise func(x float64) dp.Event
+	switch kind {
+	case "gaussian":
+		noise = func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }
+	case "laplace":
+		noise = func(x float64) dp.Event { return dp.Laplace{NoiseMultiplier: x} }
+	default:
+		return nil, usage.Newf("use gaussian or laplace", "unknown noise %q", kind)
+	}
+	if count < 1 {
+		return nil, usage.Newf("", "--count: %d is not a whole number from 1 to 2^53", count)
+	}
+	if sensitivity < 0 || math.IsNaN(sensitivity) || math.IsInf(sensitivity, 0) {
+		return nil, usage.Newf("", "--sensitivity: %s is not greater than 0", short(sensitivity))
+	}
+	event := func(x float64) dp.Event {
+		if count == 1 {
+			return noise(x)
+		}
+		return dp.Repeat{Count: count, Event: noise(x)}
+	}
+	f := Family{
+		Free:   "noise_multiplier",
+		Search: accountant.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
+		Price:  func(x float64) Plan { return Of(event(x), how.Relation, how.Method) },
+	}
+	ans, err := f.release(kind, float64(count), target, how.Relation, how.Method)
+	if err == nil && sensitivity > 0 {
+		ans.NoiseStdDev = Pointer(stdDev(kind, float64(*ans.Value)*sensitivity))
+	}
+	return ans, err
 }

@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 // Hint says how to mend it.
 func (e *Error) Hint() string { return e.hint }
 
+// ExitStatus is that of wrong usage or data.
+func (e *Error) ExitStatus() int { return 2 }
+
 // fault is an Error before its place is known: path names the part of the
 // definition, as keys joined by dots, with list positions as numbers.
 type fault struct{ path, msg, hint string }

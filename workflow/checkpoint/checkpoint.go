@@ -22,6 +22,9 @@ func (e *Error) Error() string { return e.Msg }
 // Hint says how to mend it.
 func (e *Error) Hint() string { return e.Advice }
 
+// ExitStatus is that of wrong usage or data.
+func (e *Error) ExitStatus() int { return 2 }
+
 func (f *File) refuse(advice, format string, args ...any) error {
 	return &Error{f.path + ": " + fmt.Sprintf(format, args...), advice}
 }

@@ -1,0 +1,99 @@
+package pawl
+
+import (
+	"context"
+	"strconv"
+
+	"pawl/data/source"
+	"pawl/internal/request"
+)
+
+// Job is what can be planned: a [Fit], a [Train], a [Search] or a [Select].
+type Job interface {
+	// plan prices the job; as replaces its identity.
+	plan(context.Context, *request.Desk, *source.Data) (*request.Job, error)
+	as(sameAs string) Job
+}
+
+// Budget is what a job may cost, everything included. Amounts are decimals as text, because
+// they are booked exactly.
+type Budget struct {
+	// Epsilon is above 0 and at most 1e6; 10 and more is little protection.
+	Epsilon string
+	// Delta lies in [0, 1). "" is the largest power of ten up to 1/(10·rows), "0" asks for pure
+	// epsilon. A delta of 1/rows or more needs AllowLargeDelta.
+	Delta           string
+	AllowLargeDelta bool
+	// Accountant is "min" (the default: the smallest valid bound), "pld" or "rdp".
+	Accountant string
+}
+
+// Identity says whose rows a file holds that resembles a sensitive data set of the ledger. The
+// zero value is right for everything else.
+type Identity struct {
+	// SameAs names the data set of the ledger that this is in another form; its budget is
+	// charged.
+	SameAs string
+	// Different says that it holds other units. Reason says why: the ledger and every statement
+	// keep it.
+	Different bool
+	Reason    string
+	// Updated says that the bytes changed on purpose since they were last used.
+	Updated bool
+	// Ask is asked where neither is given and the file resembles another: it returns why they
+	// are different, "" to be refused, or ErrSame. Without it the job is refused.
+	Ask func(ctx context.Context, alike string) (reason string, err error)
+}
+
+func (i Identity) copies() source.Copies {
+	return source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason, Ask: i.Ask}
+}
+
+// Fit asks for the best model that the budget can buy: recipe, encoding and noise follow from
+// public facts. Images have data-free features under a linear model, or a network by name.
+type Fit struct {
+	// Target is the column to predict; "" for that of a built-in data set.
+	Target string
+	Budget Budget
+	// Preset is "quick", "balanced" (the default) or "thorough": time, never epsilon.
+	Preset string
+	// Model is "auto" (the default), "linear", "ebm" or another learner; of images "linear" or
+	// the name of a network.
+	Model string
+	// Features is "auto" (the default), "all", columns and levels with commas between them, or
+	// a JSON file of a selection; of images "scatter" or "all".
+	Features string
+	// Workflow is "paw" (the default), or "stw": choose without paying, on public data only.
+	Workflow string
+	// ScoreBy names a categorical column whose groups are scored one by one, paid from the
+	// score's share.
+	ScoreBy string
+	// Search pays for a private search around what the rules choose.
+	Search bool
+	// Seed makes a simulation: noise can be predicted, every output says NOT PRIVATE, and the
+	// charge is booked all the same.
+	Seed     *uint64
+	Identity Identity
+	// Checkpoint keeps the training of a network of images.
+	Checkpoint Checkpoint
+}
+
+func (f Fit) request() request.Fit {
+	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta,
+		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
+		Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+}
+
+func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	r := f.request()
+	return d.Fit(ctx, data, &r)
+}
+
+func (f Fit) as(sameAs string) Job { f.Identity.SameAs = sameAs; return f }
+
+func seed(n *uint64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatUint(*n, 10)
+}

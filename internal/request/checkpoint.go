@@ -1,0 +1,116 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pawl/internal/usage"
+	"pawl/report"
+	"pawl/workflow"
+	"pawl/workflow/checkpoint"
+)
+
+// Checkpoint keeps a training that may be interrupted.
+type Checkpoint struct {
+	// Create is a new private file to begin in, Resume one that a run goes on from.
+	Create, Resume string
+	// Every is the time between two writings; 0 for every step.
+	Every time.Duration
+	// Outside is the folder of the released files, in which no checkpoint may lie.
+	Outside string
+	file    *checkpoint.File // nil without one
+}
+
+func (f *Checkpoint) given() bool { return f.Create != "" || f.Resume != "" }
+
+// open makes or opens the file, if there is one.
+func (f *Checkpoint) open() (err error) {
+	path := f.Create
+	switch {
+	case f.Create == "" && f.Resume == "":
+		return nil
+	case f.Create != "" && f.Resume != "":
+		return usage.New("--checkpoint and --resume exclude each other", "give --resume FILE alone; the file is kept up to date")
+	case f.Every < 0:
+		return usage.New("--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m")
+	case f.Resume != "":
+		path = f.Resume
+	}
+	if within(path, f.Outside) {
+		return usage.New(fmt.Sprintf("%s is inside --out, whose files may be published; a checkpoint holds the key of the noise", path), "choose a file outside "+usage.Shell(f.Outside))
+	}
+	open := checkpoint.Create
+	if f.Resume != "" {
+		open = checkpoint.Open
+	}
+	f.file, err = open(path, f.Every)
+	return err
+}
+
+// initial seeds the first weights, so that a run that goes on has the same.
+func (f *Checkpoint) initial() *uint64 {
+	if f.file == nil {
+		return nil
+	}
+	n := f.file.Initial()
+	return &n
+}
+
+// within says that path lies in dir, or is it, behind any links.
+func within(path, dir string) bool {
+	real := func(p string) string {
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return p
+		}
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			return r
+		}
+		if r, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+			return filepath.Join(r, filepath.Base(p))
+		}
+		return p
+	}
+	rel, err := filepath.Rel(real(dir), real(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// resumable is an error of a run that its checkpoint survives.
+type resumable struct {
+	error
+	path string
+}
+
+func (e *resumable) Unwrap() error { return e.error }
+
+func (e *resumable) Hint() string {
+	return "nothing is lost: repeat the command with --resume " + usage.Shell(e.path) + " to continue at no cost"
+}
+
+// runKept is run with a checkpoint.
+func (j *Job) runKept(ctx context.Context, env workflow.Env, how Running) (*Done, error) {
+	kept := j.checkpoint
+	env.Checkpoint = kept
+	if !kept.Fresh() {
+		if err := j.Plan.GoesOn(env); err != nil {
+			return nil, err
+		}
+		steps, _ := kept.State()
+		how.say(fmt.Sprintf("checkpoint %s: resuming after step %d", kept.Path(), steps))
+	}
+	var erased error
+	// The files are written when this is called: from here on the key serves nobody.
+	how.released = func(*report.Statement) { erased = kept.Erase() }
+	done, err := j.run(ctx, env, how)
+	if failed := kept.Failed(); failed != nil && kept.Written() {
+		how.say(fmt.Sprintf("warning: %v; what was saved before is kept", failed))
+	}
+	if hinted := (interface{ Hint() string })(nil); err != nil && kept.Written() && !(errors.As(err, &hinted) && hinted.Hint() != "") {
+		err = &resumable{err, kept.Path()}
+	}
+	return done, errors.Join(err, erased)
+}

@@ -1,0 +1,138 @@
+// Package request turns what somebody asks for — a data set, a model, a budget — into a priced
+// plan, and the plan into released files. It is what the library and the command line share:
+// it opens no argument, knows no flags and writes to no stream. Hints name flags of the command
+// line, which have the names of the fields.
+package request
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+
+	"pawl/core/accountant"
+	"pawl/core/ledger"
+	"pawl/data/source"
+	"pawl/evidence/advise"
+	"pawl/internal/usage"
+	"pawl/reader"
+	"pawl/workflow"
+)
+
+// Desk is where requests are handled.
+type Desk struct {
+	Ledger *ledger.Ledger
+	// Note is told what an operator should know of the data; nil for nobody.
+	Note func(string)
+	// Safe is where what is held back has its key.
+	Safe func() (workflow.Safe, error)
+}
+
+// Opened is a table that is declared and checked, with nothing charged.
+type Opened struct {
+	Source *source.Table
+	Test   [][]float64
+	Seed   *uint64
+	Bad    reader.BadRows
+	copies *source.Copies
+	// updated says that the bytes changed on purpose.
+	updated bool
+}
+
+// Digested is what names the bytes of the table.
+func (j *Opened) Digested() io.Reader { return bytes.NewReader(j.Source.Content) }
+
+// OpenTable reads the declarations of a table: a job without test rows and plan, and the input
+// for one.
+func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opened, workflow.Input, error) {
+	in, err := f.input()
+	if err != nil {
+		return nil, in, err
+	}
+	if data.Table == nil {
+		return nil, in, usage.New(data.Argument+": a set of images, and this command takes tables", "pawl fit and pawl train take images")
+	}
+	j := &Opened{Source: data.Table.Clone(), Seed: in.Seed, copies: &f.Copies}
+	if j.Bad, err = data.Options.Rule(); err != nil {
+		return nil, in, err
+	}
+	s := j.Source
+	s.Note = d.Note
+	if err := s.Owned(ctx, d.Ledger, data.Argument, &f.Copies, &f.Updated); err != nil {
+		return nil, in, err
+	}
+	j.updated = f.Updated
+	if err := s.Embed(ctx, d.Ledger, data.Options.Vectors); err != nil {
+		return nil, in, err
+	}
+	// Vectors of test rows may stand in the same file.
+	s.Whole = data.Options.Test == ""
+	if err := source.EffectivePublic(ctx, d.Ledger, s.Name, s.Schema); err != nil {
+		return nil, in, err
+	}
+	if in.Rows, err = s.Rows(); err != nil {
+		return nil, in, err
+	}
+	s.Schema.SetBuckets(advise.TextBuckets)
+	in.Dataset, in.Schema, in.Public, in.Licence = s.Name, s.Schema, s.Schema.Public, s.Licence
+	if in.Target == "" {
+		in.Target = s.Target
+	}
+	return j, in, nil
+}
+
+func (f *Fit) input() (workflow.Input, error) {
+	in := workflow.Input{
+		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta,
+		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy,
+	}
+	if f.Epsilon == "" {
+		return in, usage.New("missing --epsilon", "example: --epsilon 1")
+	}
+	var err error
+	if in.Accountant, err = accountant.ParseMethod(f.Accountant); err != nil {
+		return in, usage.New(err.Error(), "")
+	}
+	if in.Seed, err = ParseSeed(f.Seed); err != nil {
+		return in, err
+	}
+	switch {
+	case f.Features == "auto" || f.Features == "all" || f.Features == "":
+	case f.Features == "scatter" || strings.HasPrefix(f.Features, "pca:"):
+		return in, usage.Newf("use --features auto, all, or a list of columns", "features %q are not available for tables", f.Features)
+	default:
+		in.Features, in.Chosen, err = namedFeatures(f.Features)
+	}
+	return in, err
+}
+
+// OpenTest opens public test rows of the table.
+func (d *Desk) OpenTest(ctx context.Context, j *Opened, o source.Options) (workflow.TestKind, error) {
+	test, err := j.Source.OpenTest(ctx, d.Ledger, o.Test, o.DataDir, j.Bad)
+	if err != nil || test == nil {
+		return workflow.HeldOut, err
+	}
+	j.Test = test.Rows
+	if test.Official {
+		return workflow.Official, nil
+	}
+	return workflow.TestFile, nil
+}
+
+// Environment parses and seals the rows, recognises copies and digests the file.
+func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error) {
+	env := workflow.Env{Ledger: d.Ledger, Test: j.Test, Updated: j.updated}
+	key, err := source.ScopeKey(ctx, d.Ledger, j.Source.Name, j.Source.Schema, j.Seed)
+	if err != nil {
+		return env, err
+	}
+	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
+		return env, err
+	}
+	env.Prints = j.Source.Prints
+	if env.Different, err = j.copies.Recognise(ctx, d.Ledger, j.Source.Found()); err != nil {
+		return env, err
+	}
+	env.Digest, err = d.Ledger.Digest(ctx, j.Digested())
+	return env, err
+}

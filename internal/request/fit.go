@@ -1,0 +1,190 @@
+package request
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pawl/core/accountant"
+	"pawl/data/source"
+	"pawl/evidence/advise"
+	"pawl/internal/usage"
+	"pawl/search"
+	"pawl/workflow"
+)
+
+// Fit asks for one model: what to predict, at which price. Empty fields stand for the defaults.
+type Fit struct {
+	Target, Epsilon, Delta, Accountant, Preset string
+	Workflow, Model, Features, ScoreBy, Seed   string
+	Search, AllowLargeDelta, Updated           bool
+	Copies                                     source.Copies
+	// Checkpoint keeps the training of a network of images.
+	Checkpoint Checkpoint
+	// Study is a name for the study of a fit that searches.
+	Study   string
+	Workers int
+	// kinds is the rule that wants a search between kinds of model, if one does.
+	kinds *advise.Rule
+}
+
+// complete puts the defaults in place of what is empty.
+func (f *Fit) complete() {
+	f.Accountant, f.Preset = cmp.Or(f.Accountant, "min"), cmp.Or(f.Preset, "balanced")
+	f.Workflow, f.Model, f.Features = cmp.Or(f.Workflow, "paw"), cmp.Or(f.Model, "auto"), cmp.Or(f.Features, "auto")
+}
+
+// Fit prices a fit of a table or of images. It changes f as the operator's answers say.
+func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error) {
+	f.complete()
+	if f.Checkpoint.given() && (f.Search || data.Images == nil) {
+		return nil, usage.New("--checkpoint and --resume keep the training of one network, of images", "a search is kept as a study and goes on by itself; other models train in seconds")
+	}
+	switch {
+	case f.Search:
+		return d.fitSearch(ctx, data, f)
+	case data.Images != nil:
+		t, err := f.training(data)
+		if err != nil {
+			return nil, err
+		}
+		return d.Train(ctx, data, t)
+	}
+	j, in, err := d.OpenTable(ctx, data, f)
+	if err != nil {
+		return nil, err
+	}
+	if in.Test, err = d.OpenTest(ctx, j, data.Options); err != nil {
+		return nil, err
+	}
+	plan, err := workflow.NewPlan(in)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Preflight(ctx); err != nil {
+		return nil, err
+	}
+	if r, ok := plan.SearchAdvised(); ok {
+		f.kinds = &r
+		return d.fitSearch(ctx, data, f)
+	}
+	return d.ofTable(plan, j), nil
+}
+
+// training is the fit of images: features and model name a network, and the numbers
+// of its training follow from public facts.
+func (f *Fit) training(data *source.Data) (*Train, error) {
+	t := &Train{
+		Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Checkpoint: f.Checkpoint,
+		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1,
+	}
+	o := data.Options
+	if f.Epsilon == "" {
+		return nil, usage.New("missing --epsilon", "example: --epsilon 1")
+	}
+	for _, c := range []struct {
+		given bool
+		flag  string
+	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
+		if c.given {
+			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
+		}
+	}
+	known := f.Features == "auto" || f.Features == "" || f.Features == "scatter" || f.Features == "all"
+	switch {
+	case known && (f.Model == "auto" || f.Model == "linear"):
+		return t, f.linear(data.Images, t)
+	case f.Features == "auto" || f.Features == "all" || f.Features == "":
+		t.Model = f.Model
+	case f.Features == "scatter":
+		return nil, usage.New(fmt.Sprintf("features scatter need a linear model, and %q takes pixels", f.Model), "use --model linear, or leave out --features")
+	case strings.HasPrefix(f.Features, "pca:"):
+		return nil, usage.New("features "+f.Features+" would be computed from the rows", "scatter does not depend on the rows; pawl train --front-end dp-pca:K charges for components")
+	default:
+		return nil, usage.New(fmt.Sprintf("features %q are not available for images, only scatter and all (pixels)", f.Features), "--features scatter")
+	}
+	return t, nil
+}
+
+// linear makes t the recipe of a linear model.
+func (f *Fit) linear(p *source.Images, t *Train) error {
+	shape := p.Train.Shape
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features}
+	// What is no number is refused where epsilon is checked.
+	facts.Epsilon, _ = strconv.ParseFloat(f.Epsilon, 64)
+	facts.Ratio = imageRatio(facts, f.Delta)
+	r, err := advise.ChooseImages(facts)
+	if err != nil {
+		return usage.New(err.Error(), "--features auto")
+	}
+	t.Model, t.Batch, t.Epochs, t.Rules = r.Model, r.Batch, r.Epochs, r.Rules
+	return nil
+}
+
+// imageRatio is r = n/σ₁(ε, δ), or 0 where ε or δ is none: those are refused elsewhere.
+func imageRatio(f advise.ImageFacts, delta string) float64 {
+	d, _ := workflow.DefaultDelta(int64(f.Rows))
+	if delta != "" {
+		var err error
+		if d, err = strconv.ParseFloat(delta, 64); err != nil {
+			return 0
+		}
+	}
+	noise, err := accountant.GaussianNoiseMultiplier(f.Epsilon, d)
+	if err != nil {
+		return 0
+	}
+	return f.Rows / noise
+}
+
+// meanTrials is the mean number of trainings that fit --search pays for, by preset:
+// the noise of each grows with it, and what is gained grows ever more slowly.
+var meanTrials = map[advise.Preset]float64{advise.Quick: 5, advise.Balanced: 10, advise.Thorough: 20}
+
+// fitSearch prices a fit that pays for a private selection (strategy ps) around what the rules
+// choose: of tables over space tabular, of images over the settings of the model that the
+// rules, or --model, name. Where the rules want two kinds of model compared, both are trained.
+func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, error) {
+	mean, ok := meanTrials[advise.Preset(f.Preset)]
+	switch {
+	case !ok:
+		return nil, usage.Newf("presets: quick, balanced, thorough", "unknown preset %q", f.Preset)
+	case f.Workflow != "paw":
+		return nil, usage.New("--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it")
+	}
+	s := &Search{Table: *f, Study: f.Study, Workers: f.Workers, kind: "fit"}
+	if data.Images == nil {
+		if f.Model != "auto" {
+			return nil, usage.New("--search and --model exclude each other: the search chooses the model", "leave out one of them")
+		}
+		s.Train = Train{Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Target: f.Target,
+			Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1}
+		if s.Space = "tabular"; f.kinds != nil {
+			s.Space = "learners"
+		}
+	} else {
+		t, err := f.training(data)
+		if err != nil {
+			return nil, err
+		}
+		s.Train, s.Space = *t, "settings"
+	}
+	s.complete()
+	strategy, err := search.New(search.PS)
+	if f.kinds != nil {
+		// Of two candidates training both leaves more than a secret number of runs.
+		strategy, err = search.New(search.Grid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if strategy.Kind == search.PS {
+		strategy.Mean = mean
+	} else {
+		// Kinds differ by half a point: a tenth of the rows would not tell.
+		strategy.Validation = 0.3
+	}
+	return d.hunt(ctx, data, s, strategy)
+}

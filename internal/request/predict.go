@@ -1,0 +1,318 @@
+package request
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/data/columnar"
+	"pawl/data/dataset"
+	"pawl/data/images"
+	"pawl/data/schema"
+	"pawl/data/source"
+	"pawl/data/text"
+	"pawl/internal/usage"
+	"pawl/model"
+	"pawl/reader"
+	"pawl/workflow"
+)
+
+// LoadModel takes the output directory of a run or the model folder in it.
+func LoadModel(dir string) (*model.Model, error) {
+	inner := filepath.Join(dir, workflow.ModelDir)
+	if info, err := os.Stat(inner); err == nil && info.IsDir() {
+		dir = inner
+	}
+	m, err := model.Load(dir)
+	if err != nil {
+		return nil, usage.New(err.Error(), "MODEL is a directory that pawl fit or pawl train wrote")
+	}
+	return m, nil
+}
+
+// forFile is the model's schema for a file of this header: every column that the
+// model does not look at is ignored, declared or not, so that the file may lack it
+// or hold anything in it, the target above all.
+func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
+	header := file.Header()
+	features := map[string]bool{}
+	if m.Encoding != nil {
+		for _, f := range m.Encoding.Features() {
+			features[f] = true
+		}
+	}
+	s := *m.Schema
+	s.Unit = schema.Unit{Name: "row", MaxRows: 1}
+	s.Columns = append([]schema.Column(nil), s.Columns...)
+	for i := range s.Columns {
+		c := &s.Columns[i]
+		if !features[c.Name] {
+			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
+		} else if c.Type != schema.Vector && !slices.Contains(header, c.Name) {
+			advice := ""
+			if near := schema.Nearest(c.Name, header); near != "" {
+				advice = fmt.Sprintf("did you mean its column %q?", near)
+			}
+			return nil, usage.New(file.Absent(c.Name, "which the model needs").Error(), advice)
+		}
+	}
+	for _, h := range header {
+		if s.Column(h) < 0 {
+			s.Columns = append(s.Columns, schema.Column{Name: h, Type: schema.Ignore})
+		}
+	}
+	return &s, nil
+}
+
+func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) error {
+	m := p.model
+	content, err := source.ReadFile(file)
+	if err != nil {
+		b, ok := dataset.Lookup(file)
+		if _, there := os.Stat(file); !ok || !errors.Is(there, os.ErrNotExist) {
+			return err
+		}
+		rows, err := b.TrainCSV(o.DataDir)
+		if err != nil {
+			return err
+		}
+		if content, err = io.ReadAll(rows); err != nil {
+			return err
+		}
+	}
+	keys := reader.Keys{PassOver: true} // as columns are that the model does not know
+	for i := range m.Schema.Columns {
+		keys.Names = append(keys.Names, m.Schema.Columns[i].Name)
+	}
+	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s, err := forFile(m, c)
+	if err != nil {
+		return err
+	}
+	vectors, err := o.Vectors.ForModel(s)
+	if err != nil {
+		return err
+	}
+	return source.ReadRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, p.add)
+}
+
+// Predictions are what a model says about rows.
+type Predictions struct {
+	// Classes are nil for a number. Values are numbers, or positions in Classes; Probs are one
+	// per class and row.
+	Classes []string
+	Values  []float64
+	Probs   []float64
+
+	model   *model.Model
+	predict func(cells []float64) float64
+}
+
+func newPrediction(m *model.Model) *Predictions {
+	p := &Predictions{model: m}
+	if m.OfTable() {
+		p.predict = m.Predictor()
+	}
+	if m.Task == model.Classification {
+		p.Classes = m.Classes()
+	}
+	return p
+}
+
+func (p *Predictions) add(cells []float64, _ schema.Record) error {
+	p.Values = append(p.Values, p.predict(cells))
+	if n := len(p.Classes); n > 0 {
+		at := len(p.Probs)
+		p.Probs = append(p.Probs, make([]float64, n)...)
+		p.model.Probabilities(p.Probs[at:], cells)
+	}
+	return nil
+}
+
+// Row returns the probabilities of a row by class.
+func (p *Predictions) Row(i int) []float64 { return p.Probs[i*len(p.Classes) : (i+1)*len(p.Classes)] }
+
+// firstClass is the class of the first column of probabilities.
+func (p *Predictions) firstClass() int {
+	if len(p.Classes) == 2 {
+		return 1
+	}
+	return 0
+}
+
+// WriteParquet writes the columns of WriteCSV, numbers with all of their digits.
+func (p *Predictions) WriteParquet(w io.Writer) error {
+	if p.Classes == nil {
+		return columnar.WriteParquet(w, []columnar.Data{{Name: "prediction", Floats: p.Values}})
+	}
+	first := p.firstClass()
+	out := make([]columnar.Data, 1+len(p.Classes)-first)
+	out[0] = columnar.Data{Name: "prediction", Texts: make([]string, len(p.Values))}
+	for k, c := range p.Classes[first:] {
+		out[k+1] = columnar.Data{Name: "probability_" + c, Floats: make([]float64, len(p.Values))}
+	}
+	for i, v := range p.Values {
+		out[0].Texts[i] = p.Classes[int(v)]
+		for k, q := range p.Row(i)[first:] {
+			out[k+1].Floats[i] = q
+		}
+	}
+	return columnar.WriteParquet(w, out)
+}
+
+func (p *Predictions) WriteCSV(w io.Writer) error {
+	first := p.firstClass()
+	record := []string{"prediction"}
+	if p.Classes != nil {
+		for _, c := range p.Classes[first:] {
+			record = append(record, "probability_"+c)
+		}
+	}
+	out := csv.NewWriter(w)
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for i, v := range p.Values {
+		if p.Classes == nil {
+			record = append(record[:0], short(v))
+		} else {
+			record = append(record[:0], p.Classes[int(v)])
+			for _, q := range p.Row(i)[first:] {
+				record = append(record, short(q))
+			}
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (p *Predictions) WriteJSON(w io.Writer) error {
+	type line struct {
+		Prediction    any                `json:"prediction"`
+		Probabilities map[string]float64 `json:"probabilities,omitempty"`
+	}
+	lines := make([]line, len(p.Values))
+	for i, v := range p.Values {
+		if p.Classes == nil {
+			lines[i].Prediction = v
+			continue
+		}
+		lines[i].Prediction, lines[i].Probabilities = p.Classes[int(v)], map[string]float64{}
+		for k, q := range p.Row(i) {
+			lines[i].Probabilities[p.Classes[k]] = q
+		}
+	}
+	return writeJSON(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
+}
+
+// images adds what a network says about every image of FILE, in order.
+func (p *Predictions) images(file, dataDir string) error {
+	m := p.model
+	if vocabulary, ok := source.VocabularyOf(m.Layers.Layers); ok {
+		return p.texts(file, vocabulary)
+	}
+	set, err := openUnlabelled(file, dataDir)
+	if err != nil {
+		return err
+	}
+	if set.Size() != m.Net.Inputs() {
+		return usage.New(fmt.Sprintf("%s: the images are %d×%d×%d, and the model takes %s", file, set.Shape[0], set.Shape[1], set.Shape[2], m.Net.Input()), "")
+	}
+	p.addSet(set)
+	return nil
+}
+
+// addSet adds what a network says about every row of a set.
+func (p *Predictions) addSet(set *images.Set) {
+	m := p.model
+	predict, input := m.InputPredictor(), make([]float32, set.Size())
+	for i := range set.Len() {
+		set.At(i, input)
+		p.Values = append(p.Values, predict(input))
+		if n := len(p.Classes); n > 0 {
+			at := len(p.Probs)
+			p.Probs = append(p.Probs, make([]float64, n)...)
+			m.InputProbabilities(p.Probs[at:], input)
+		}
+	}
+}
+
+func openUnlabelled(file, dataDir string) (*images.Set, error) {
+	info, err := os.Stat(file)
+	if b, ok := dataset.Images(file); ok && err != nil {
+		return b.Test(dataDir)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return images.OpenFolder(file, nil)
+	case strings.HasSuffix(file, ".npy"):
+		return images.OpenNPY(images.Pair{Images: file}, nil)
+	}
+	return images.OpenIDX(images.Pair{Images: file}, nil)
+}
+
+// texts adds what a network says about every text of FILE, in order.
+func (p *Predictions) texts(file string, vocabulary int) error {
+	m := p.model
+	texts, err := source.ReadLines(file, m.Schema)
+	if err != nil {
+		return err
+	}
+	count := source.Numbering(text.Hasher{Buckets: vocabulary}.Numbers)
+	if m.Vocabulary != nil {
+		count = m.Vocabulary.Numbers
+	}
+	p.addSet(source.Numbered(texts, m.Net.Inputs(), count))
+	return nil
+}
+
+// Predict predicts every row of a table, or every image or text, in order: those of file, or
+// of a built-in data set.
+func Predict(m *model.Model, file string, o source.Options) (*Predictions, error) {
+	bad, err := o.Rule()
+	if err != nil {
+		return nil, err
+	}
+	// All rows are predicted before the first is handed out: a bad row at the end must not leave
+	// half an answer that looks whole.
+	p := newPrediction(m)
+	if m.OfTable() {
+		err = p.rows(file, o, bad)
+	} else if o.Vectors != (source.Vectors{}) {
+		err = usage.New("the model is a network of images or texts and takes no embeddings", "leave out --embeddings and --key")
+	} else {
+		err = p.images(file, o.DataDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func short(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// writeJSON prints one object. Names of columns and data sets may hold any letter, so nothing is
+// escaped for HTML.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

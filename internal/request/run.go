@@ -1,0 +1,243 @@
+package request
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pawl/core/ledger"
+	"pawl/internal/build"
+	"pawl/internal/usage"
+	"pawl/report"
+	"pawl/workflow"
+	"pawl/workflow/checkpoint"
+)
+
+// Job is a priced request. Nothing is charged, and of sensitive rows none was read but to count
+// a number that is public.
+type Job struct {
+	Plan    *workflow.Plan
+	Dataset string
+	// Opened is the table of a job on one, else nil.
+	Opened *Opened
+
+	desk       *Desk
+	seal       func(context.Context) (workflow.Env, error)
+	digested   func() io.Reader
+	updated    bool
+	checkpoint *checkpoint.File
+	study      *ofStudy
+	// selects says that it chooses features: mode says whether it releases a table, to be
+	// written to the path.
+	selects     bool
+	mode, table string
+}
+
+// Foretell asks the ledger how it would decide on the job now, and charges nothing. With parse
+// every row is read; without, only the bytes of the file are digested.
+func (j *Job) Foretell(ctx context.Context, parse bool) (v ledger.Verdict, err error) {
+	env := workflow.Env{Ledger: j.desk.Ledger, Updated: j.updated}
+	if parse {
+		if j.Opened != nil {
+			j.Opened.Source.Rehearsal = true
+		}
+		env, err = j.seal(ctx)
+	} else {
+		env.Digest, err = j.desk.Ledger.Digest(ctx, j.digested())
+	}
+	if err != nil {
+		return v, err
+	}
+	if j.study != nil {
+		// One that was interrupted goes on, which costs nothing more.
+		if err := j.resume(&env); err != nil {
+			return v, err
+		}
+		if env.Study != nil {
+			defer env.Study.Close()
+		}
+	}
+	return j.Plan.Foretell(ctx, env)
+}
+
+// Quote is the statement of the plan, before a run.
+func (j *Job) Quote(now time.Time) (*report.Statement, error) {
+	return j.Plan.Statement(build.Version(), now)
+}
+
+// Running says how a job is run. The zero value keeps what is released in memory.
+type Running struct {
+	// Write says that files are written: into Dir, or where it is "" into a new folder in
+	// workflow.DefaultDir. Replace lets them replace those of an earlier run.
+	Write, Replace bool
+	Dir            string
+	// Ready is called when rows are sealed and there is a place to write to, before anything is
+	// charged. Say is given lines for the operator; both may be nil.
+	Ready    func() error
+	Say      func(string)
+	Progress workflow.Progress
+	// released is told of the statement once its files are written.
+	released func(*report.Statement)
+}
+
+func (r *Running) say(line string) {
+	if r.Say != nil {
+		r.Say(line)
+	}
+}
+
+// Done is what a run released: one of Outcome and Selection is nil.
+type Done struct {
+	Outcome   *workflow.Outcome
+	Selection *Selection
+	Statement *report.Statement
+	// Dir is where the files lie, "" for none.
+	Dir string
+}
+
+// Run seals the rows, charges the price, runs the stages and writes what they release. What the
+// ledger does not confirm is held back in a file under a key of its own, and nothing is
+// returned but the error.
+func (j *Job) Run(ctx context.Context, how Running) (*Done, error) {
+	if j.selects {
+		return j.choose(ctx, how)
+	}
+	if how.Write {
+		if err := CheckDir(how.Dir, how.Replace || j.checkpoint != nil && !j.checkpoint.Fresh()); err != nil {
+			return nil, err
+		}
+	}
+	env, err := j.seal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case j.study != nil:
+		return j.runStudy(ctx, env, how)
+	case j.checkpoint != nil:
+		if env.Software, err = build.Software(); err != nil {
+			return nil, err
+		}
+		return j.runKept(ctx, env, how)
+	}
+	return j.run(ctx, env, how)
+}
+
+func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, error) {
+	var out *workflow.Output
+	var err error
+	if how.Write {
+		if out, err = workflow.NewOutput(how.Dir, how.Replace); err != nil {
+			return nil, err
+		}
+	}
+	ran := false
+	defer func() {
+		if !ran && out != nil {
+			out.Discard()
+		}
+	}()
+	now := time.Now() // before the run: how long it took may depend on secret numbers
+	if how.Ready != nil {
+		if err := how.Ready(); err != nil {
+			return nil, err
+		}
+	}
+	env.Progress = how.Progress
+	outcome, err := j.Plan.Run(ctx, env)
+	if err != nil && !isDoubt(err) {
+		return nil, err
+	}
+	ran = true // from here on what is staged is Write's
+	s, dir, err := j.desk.deliver(ctx, out, outcome, env, err, now)
+	if err != nil {
+		return nil, err
+	}
+	if how.Dir != "" && dir != "" && dir != how.Dir {
+		how.say(fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", how.Dir, dir))
+	}
+	if how.released != nil {
+		how.released(s)
+	}
+	return &Done{Outcome: outcome, Statement: s, Dir: dir}, nil
+}
+
+// deliver writes the files of a run when the ledger confirms its entry, and holds them
+// back otherwise. doubt is what Run said of it already, or nil.
+func (d *Desk) deliver(ctx context.Context, out *workflow.Output, outcome *workflow.Outcome, env workflow.Env, doubt error, now time.Time) (s *report.Statement, dir string, err error) {
+	// An interrupt that comes now does not take away what was paid for.
+	ctx = context.WithoutCancel(ctx)
+	s, err = outcome.Statement(ctx, env, build.Version(), now)
+	if s == nil {
+		return nil, "", errors.Join(doubt, err)
+	}
+	if doubt == nil && err != nil {
+		// All but the budget is there: the ledger does not answer.
+		doubt = &workflow.UnconfirmedError{Entry: outcome.Receipt.ID, Cause: err}
+	}
+	if doubt == nil && out == nil {
+		return s, "", nil
+	}
+	if doubt == nil {
+		out.Confirm = func() error { return outcome.Confirm(ctx, env.Ledger) }
+		dir, err := out.Write(outcome.Model, s)
+		if err == nil {
+			return s, dir, nil
+		}
+		if !isDoubt(err) {
+			return nil, "", fmt.Errorf("the run was charged, but its files could not be written: %w", err)
+		}
+		doubt = err
+	}
+	safe, err := d.Safe()
+	if err != nil {
+		return nil, "", errors.Join(doubt, err)
+	}
+	if out == nil {
+		// It is paid for, so it needs a place all the same.
+		if out, err = workflow.NewOutput("", false); err != nil {
+			return nil, "", errors.Join(doubt, err)
+		}
+	}
+	out.Discard()
+	return nil, "", outcome.Hold(out, s, safe, doubt)
+}
+
+// isDoubt says that a run is done and that the ledger does not confirm it.
+func isDoubt(err error) bool { return errors.As(err, new(*workflow.UnconfirmedError)) }
+
+// CheckDir refuses an output directory in which a run would replace files: those of an earlier
+// run, which were paid for, unless replace says so, and all others, since --out . must not cost
+// anybody a README. "" stands for a new folder.
+func CheckDir(path string, replace bool) error {
+	dir := cmp.Or(path, workflow.DefaultDir)
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil // it will be made, or making it says why not
+	}
+	advice := "choose another directory with --out"
+	if !info.IsDir() {
+		return usage.Newf(advice, "%s is a file, not a directory", dir)
+	}
+	if path == "" {
+		return nil
+	}
+	if workflow.Earlier(dir) != nil {
+		if replace {
+			return nil
+		}
+		return usage.Newf("choose another directory with --out, or leave it out for a new one; --force replaces the files",
+			"%s contains the results of an earlier run, which are not replaced", dir)
+	}
+	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return usage.Newf(advice, "%s contains %s, which does not come from an earlier run", dir, name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package pawl
+
+import (
+	"context"
+	"io"
+
+	"pawl/core/ledger"
+	"pawl/internal/request"
+	"pawl/internal/usage"
+	"pawl/store"
+	"pawl/store/heads"
+	"pawl/workflow"
+)
+
+// Ledger keeps the budgets of data sets and what was spent of them. It is safe for concurrent
+// use, also by several processes. Close it when done.
+type Ledger struct {
+	address store.Address
+	named   bool // the address was given, so hints repeat it
+	ledger  *ledger.Ledger
+	store   io.Closer
+	options ledgerOptions
+}
+
+type ledgerOptions struct {
+	grant string
+	warn  func(string)
+}
+
+// LedgerOption changes how [OpenLedger] opens a ledger.
+type LedgerOption func(*ledgerOptions)
+
+// WithGrant sets the epsilon that a data set without a budget is granted once, at its first
+// job, for all jobs together: a decimal above 0. Without it the grant is what that job asks.
+func WithGrant(epsilon string) LedgerOption { return func(o *ledgerOptions) { o.grant = epsilon } }
+
+// WithWarnings sets who is told of doubtful facts that stop nothing: a second place that cannot
+// be written, a column that looks like an identifier. Without it nobody is.
+func WithWarnings(warn func(text string)) LedgerOption {
+	return func(o *ledgerOptions) { o.warn = warn }
+}
+
+// OpenLedger opens the ledger at an address, and makes one where there is none: sqlite:PATH or
+// postgres://USER@HOST:PORT/DATABASE. "" stands for the environment variable PAWL_LEDGER, and
+// without it for the user's own in the data directory of the operating system.
+//
+// Errors: [ErrUsage] for an address that cannot be read, [ErrUnavailable] for a database that
+// does not answer, [ErrRefused] where this machine has seen a ledger that is gone.
+func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*Ledger, error) {
+	l := &Ledger{named: address != "", options: ledgerOptions{warn: func(string) {}}}
+	for _, set := range options {
+		set(&l.options)
+	}
+	if l.options.grant != "" {
+		if e, err := ledger.ParseAmount(l.options.grant); err != nil || e.IsZero() {
+			return nil, fail(usage.Newf("example: 1.5", "the grant %q is not an epsilon above 0", l.options.grant))
+		}
+	}
+	var err error
+	if l.address, err = store.Parse(address); err == nil {
+		l.ledger, l.store, err = l.address.Open(ctx, l.options.grant, l.options.warn, ledger.Missing)
+	}
+	if err != nil {
+		return nil, fail(err)
+	}
+	return l, nil
+}
+
+// Close closes the ledger. Plans of it cannot be run afterwards.
+func (l *Ledger) Close() error { return fail(l.store.Close()) }
+
+// String is the address, without a password.
+func (l *Ledger) String() string { return l.address.String() }
+
+// desk is where requests on this ledger are handled.
+func (l *Ledger) desk() *request.Desk {
+	return &request.Desk{Ledger: l.ledger, Note: l.options.warn, Safe: func() (workflow.Safe, error) {
+		dir, err := heads.Default()
+		if err != nil {
+			return workflow.Safe{}, err
+		}
+		safe := workflow.Safe{Keys: heads.KeysIn(dir), Address: l.address.Absolute()}
+		if l.named {
+			safe.Flag = "--ledger " + usage.Shell(l.address.Flag())
+		}
+		return safe, nil
+	}}
+}

@@ -1,0 +1,50 @@
+package pawl
+
+import (
+	"context"
+
+	"pawl/data/source"
+	"pawl/internal/request"
+)
+
+// Search asks for a model chosen among the candidates of a space, with the price of the choice
+// inside the budget. A search that is interrupted goes on when it is planned and run again, at
+// no further cost.
+type Search struct {
+	// Space is the name of a space or a YAML file, Strategy how to search: "ps", "mgrs", "lt",
+	// "grid", "paas", "rs", "split", "subset", "public", "none", … Both are required.
+	Space, Strategy string
+	// Train has target, budget, preset, seed and identity, and of networks what the space
+	// leaves open.
+	Train Train
+	// MeanTrials is the expected number of trainings, Eta the shape of its law (nil for the
+	// strategy's), Sizes those of the generations of mgrs.
+	MeanTrials float64
+	Eta        *float64
+	Sizes      []float64
+	// Generations, Population and ReplaceParents are of genetic searches.
+	Generations, Population int
+	ReplaceParents          bool
+	// Share is the part of the units that chooses, Validation the part of those that scores
+	// candidates; both in (0, 1).
+	Share, Validation float64
+	// SearchOn names public images on which strategy public searches.
+	SearchOn string
+	// Study names what keeps the search; "" is made of data, space and strategy. Workers is the
+	// number of trainings side by side, 0 for one a processor, without effect on the result.
+	Study   string
+	Workers int
+}
+
+func (s Search) request() request.Search {
+	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: s.Sizes,
+		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, On: s.SearchOn,
+		Study: s.Study, Workers: s.Workers}
+}
+
+func (s Search) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	r := s.request()
+	return d.Search(ctx, data, &r)
+}
+
+func (s Search) as(sameAs string) Job { s.Train.Identity.SameAs = sameAs; return s }

@@ -1,0 +1,113 @@
+package pawl
+
+import (
+	"context"
+	"time"
+
+	"pawl/data/source"
+	"pawl/internal/request"
+)
+
+// Train asks for one named network by DP-SGD with Poisson sampling and per-example clipping, on
+// images, texts or rows of a table. Zero fields follow a rule that looks at public facts only.
+type Train struct {
+	// Model is a network of pawl models list or a YAML file. Required.
+	Model  string
+	Target string
+	// Budget has the epsilon, from which the noise follows; without it NoiseMultiplier is given
+	// and the price follows.
+	Budget Budget
+	Preset string // as in Fit
+	// NoiseMultiplier is the noise's standard deviation over the clipping norm.
+	NoiseMultiplier float64
+	// Batch is the expected number of examples in a step, SamplingRate the same over the number
+	// of rows, in (0, 1]: one of them. Epochs are expected passes over the data.
+	Batch                int
+	SamplingRate, Epochs float64
+	// LearningRate is the step size, ClippingNorm the L2 bound on one example's gradient,
+	// Clipping "flat" (the default), "automatic", "per-layer", "quantile", or "none" with
+	// NonPrivate. Quantile is the share that clipping by quantile leaves as it is.
+	LearningRate, ClippingNorm float64
+	Clipping                   string
+	Quantile                   float64
+	// Optimizer is "momentum" (the default), "sgd", "adam", "adam-wosm" or "adadp", whose
+	// Tolerance is the error of a step and KeepAll keeps those above it.
+	Optimizer string
+	Tolerance float64
+	KeepAll   bool
+	// Schedule is "constant" (the default), "linear" or "cosine", Warmup the share of the steps
+	// over which the step size rises.
+	Schedule string
+	Warmup   float64
+	// Average is the share of the last steps whose parameters are averaged: 0 for a quarter,
+	// negative for none. EMA is the decay of an exponential average in its place.
+	Average, EMA float64
+	// Activation is put in place of the model's. AsDrawn keeps activations and dropout that are
+	// replaced under noise otherwise. TrainLast trains the last layers only.
+	Activation string
+	AsDrawn    bool
+	TrainLast  int
+	// FrontEnd are transforms before the network: "dct:64", "scatter", "dp-pca:K" (which pays).
+	FrontEnd string
+	// Augment is the number of variants of an image whose gradients are averaged, Shift their
+	// largest shift in pixels (0 for a default, negative for none), Flip allows mirror images.
+	Augment, Shift int
+	Flip           bool
+	// Features, Encoding ("thermometer" or "linear") and ScoreBy are for rows of a table.
+	Features, Encoding, ScoreBy string
+	// Memory is the working memory of a step, such as "500MB", without effect on the result.
+	Memory string
+	// NonPrivate trains without noise and AsPublished allows a front end that looks at rows
+	// without paying: both on public data only, and NOT PRIVATE.
+	NonPrivate, AsPublished bool
+	Seed                    *uint64
+	Identity                Identity
+	Checkpoint              Checkpoint
+}
+
+// Checkpoint keeps a training that may be interrupted, in a file that only its owner may read:
+// it holds the key of the noise. It is erased when the run ends.
+type Checkpoint struct {
+	// File is new, unless Resume says that the run goes on from it, at no cost and to the same
+	// result.
+	File   string
+	Resume bool
+	// Every is the time between two savings; 0 saves after every step.
+	Every time.Duration
+	// Outside is the folder of the released files, in which File must not lie.
+	Outside string
+}
+
+func (c Checkpoint) request() request.Checkpoint {
+	r := request.Checkpoint{Every: c.Every, Outside: c.Outside}
+	if c.Resume {
+		r.Resume = c.File
+	} else {
+		r.Create = c.File
+	}
+	return r
+}
+
+func (t Train) request() request.Train {
+	r := request.Train{Model: t.Model, Activation: t.Activation, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, AllowLargeDelta: t.Budget.AllowLargeDelta,
+		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
+		Schedule: t.Schedule, FrontEnd: t.FrontEnd, Noise: t.NoiseMultiplier, Rate: t.SamplingRate, Epochs: t.Epochs, LearningRate: t.LearningRate,
+		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
+		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,
+		Updated: t.Identity.Updated, AsPublished: t.AsPublished, KeepAll: t.KeepAll, Features: t.Features, Encoding: t.Encoding, ScoreBy: t.ScoreBy,
+		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies()}
+	if t.Average == 0 && t.EMA == 0 {
+		r.Average = request.DefaultAverage
+	}
+	if t.Shift == 0 {
+		r.Shift = -1
+	}
+	return r
+}
+
+func (t Train) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	r := t.request()
+	return d.Train(ctx, data, &r)
+}
+
+func (t Train) as(sameAs string) Job { t.Identity.SameAs = sameAs; return t }
