@@ -88,11 +88,9 @@ func ExamplePlan_Check() {
 		log.Fatal(err)
 	}
 	err = plan.Check(ctx)
-	fmt.Println(errors.Is(err, pawl.ErrRefused), pawl.AsError(err).ExitStatus())
-	fmt.Println(err)
+	fmt.Println(errors.Is(err, pawl.ErrRefused), pawl.AsError(err).ExitStatus(), pawl.AsError(err).Hint() != "")
 	// Output:
-	// true 3
-	// data set "example-patients": privacy budget exhausted: needs epsilon 0.308399137, left 0 of 0.5 (delta 1e-6)
+	// true 3 true
 }
 
 // What a training elsewhere cost: 60,000 rows in lots of 250 for 15 epochs.

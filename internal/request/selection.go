@@ -289,7 +289,7 @@ func numberedFile(path string, n int) string {
 }
 
 func movedAside(wanted, path string) string {
-	return fmt.Sprintf("%s appeared during the run and is not replaced; what was paid for is in %s", wanted, path)
+	return fmt.Sprintf("%s appeared during the run and is not replaced; the results are in %s", wanted, path)
 }
 
 func cannotWrite(path string, err error) error {
@@ -301,7 +301,7 @@ func cannotWrite(path string, err error) error {
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return usage.New(fmt.Sprintf("%s: cannot be written: %v", path, err), "")
+	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, err), "")
 }
 
 // choose is Run for a choice of features. The noisy table of mode local is written.

@@ -14,7 +14,7 @@ import (
 func (j *Job) WriteText(w io.Writer, s *report.Statement) {
 	switch {
 	case j.Plan.AsPublished():
-		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice looks at rows without paying; NOT a privacy guarantee")
+		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice uses rows without charge; NOT a privacy guarantee")
 	case s.NotPrivate:
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}
