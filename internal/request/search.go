@@ -222,7 +222,8 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	if err != nil {
 		return nil, err
 	}
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.AsPublished}
+	in.AsPublished = f.AsPublished
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
 	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}
@@ -290,7 +291,8 @@ func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *s
 	if in.Test, err = d.OpenTest(ctx, j, data.Options); err != nil {
 		return nil, err
 	}
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy, AsPublished: f.AsPublished}
+	in.AsPublished = f.AsPublished
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
 	if t.kinds != nil {
 		settings.Rules = []advise.Rule{*t.kinds}
 	}

@@ -40,7 +40,8 @@ func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, 
 	if !asked {
 		in.Epsilon, fit.Epsilon = "", ""
 	}
-	want := workflow.SelectInput{Input: in, Method: f.Method, Count: feature.Auto, Level: feature.Level(f.Level), Bins: f.Bins, AsPublished: f.AsPublished,
+	in.AsPublished = f.AsPublished
+	want := workflow.SelectInput{Input: in, Method: f.Method, Count: feature.Auto, Level: feature.Level(f.Level), Bins: f.Bins,
 		Search: f.Published, Mode: workflow.Mode(f.Mode), Labels: workflow.LabelMode(f.Labels)}
 	if f.Relation != "" {
 		if want.Relation, err = dp.ParseRelation(f.Relation); err != nil {

@@ -67,7 +67,7 @@ func viewSelection(out *workflow.Selected, s *report.Statement) *Selection {
 	for _, c := range out.Selection.Chosen {
 		v.Selection.Chosen = append(v.Selection.Chosen, chosenView{c.Column.Name, report.Number(c.Score), c.Reason})
 	}
-	if e := out.PublishedEpsilon(); e > 0 {
+	if e := out.PublishedEpsilon; e > 0 {
 		n := report.Number(e)
 		v.PublishedEpsilon = &n
 	}

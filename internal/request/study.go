@@ -34,7 +34,7 @@ func (j *Job) findStudy(env workflow.Env) (folder, name string, r *study.Record,
 	name = j.study.name
 	spec := j.Plan.Spec(env)
 	if name == "" {
-		if name, err = freeName(root, fmt.Sprintf("%s-%s-%s", j.Dataset, j.Plan.SpaceName(), j.study.kind), spec); err != nil {
+		if name, err = freeName(root, fmt.Sprintf("%s-%s-%s", j.Dataset, j.Plan.Space().Name(), j.study.kind), spec); err != nil {
 			return "", "", nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		return nil, err
 	}
 	if r == nil {
-		r = &study.Record{Name: name, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.SpaceName(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC()}
+		r = &study.Record{Name: name, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC()}
 		if err := r.Save(folder); err != nil {
 			return nil, fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)
 		}
