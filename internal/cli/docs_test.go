@@ -22,7 +22,7 @@ var updateDocs = flag.Bool("update", false, "write docs/reference from the comma
 // gone or omit one that is new.
 func TestReference(t *testing.T) {
 	folder := filepath.Join("..", "..", "docs", "reference")
-	want := reference((&app{}).root())
+	want := reference(t, (&app{}).root())
 	if *updateDocs {
 		if err := os.RemoveAll(folder); err != nil {
 			t.Fatal(err)
@@ -55,24 +55,39 @@ func TestReference(t *testing.T) {
 
 // reference returns the pages of the reference by file name: one for each command, with
 // its subcommands, and an index.
-func reference(root *cobra.Command) map[string]string {
+func reference(t *testing.T, root *cobra.Command) map[string]string {
 	root.InitDefaultHelpFlag()
 	pages := map[string]string{}
 	var index strings.Builder
-	index.WriteString("# Commands\n\nGenerated from the commands by `go test ./internal/cli -run TestReference -update`; `pawl COMMAND --help` prints the same.\n\n| command | purpose |\n|---|---|\n")
-	for _, c := range root.Commands() {
-		if !c.IsAvailableCommand() || c.Name() == "help" {
-			continue
+	index.WriteString("# Commands\n\nGenerated from the commands by `go test ./internal/cli -run TestReference -update`; `pawl COMMAND --help` prints the same.\n")
+	grouped := 0
+	for _, g := range verbGroups {
+		fmt.Fprintf(&index, "\n| %s | |\n|---|---|\n", g.title)
+		for _, name := range strings.Fields(g.names) {
+			c, _, err := root.Find([]string{name})
+			if err != nil || c == root {
+				continue
+			}
+			grouped++
+			var page strings.Builder
+			command(&page, c, "#")
+			pages[name+".md"] = page.String()
+			entries(&index, c, name+".md")
 		}
-		var page strings.Builder
-		command(&page, c, "#")
-		pages[c.Name()+".md"] = page.String()
-		entries(&index, c, c.Name()+".md")
+	}
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "help" {
+			grouped--
+		}
+	}
+	if grouped != 0 {
+		t.Errorf("a command is in no group of the help, or in two")
 	}
 	index.WriteString("\n## Flags of every command\n\n")
-	flags(&index, root.PersistentFlags())
-	index.WriteString(`
-## Exit status
+	var global []*pflag.Flag
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { global = append(global, f) })
+	flags(&index, "flag", global)
+	index.WriteString(`## Exit status
 
 | status | meaning |
 |---|---|
@@ -124,17 +139,24 @@ func command(w *strings.Builder, c *cobra.Command, level string) {
 	if c.Example != "" {
 		fmt.Fprintf(w, "```sh\n%s\n```\n\n", unindent(c.Example))
 	}
-	if c.HasAvailableLocalFlags() {
-		own := pflag.NewFlagSet("", pflag.ContinueOnError)
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" {
-				own.AddFlag(f)
-			}
-		})
-		if own.HasAvailableFlags() {
-			flags(w, own)
-			w.WriteString("\n")
+	var own []*pflag.Flag
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { own = append(own, f) })
+	if c.Flags().Lookup("schema") != nil {
+		for _, g := range flagGroups {
+			names := strings.Fields(g.names)
+			var of []*pflag.Flag
+			own = slices.DeleteFunc(own, func(f *pflag.Flag) bool {
+				in := slices.Contains(names, f.Name)
+				if in {
+					of = append(of, f)
+				}
+				return in
+			})
+			flags(w, g.title, of)
 		}
+		flags(w, "Other", own)
+	} else {
+		flags(w, "Flags", own)
 	}
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -161,23 +183,24 @@ func unindent(example string) string {
 	return strings.Join(lines, "\n")
 }
 
-// flags writes a table of the flags that are neither hidden nor deprecated.
-func flags(w *strings.Builder, set *pflag.FlagSet) {
-	w.WriteString("| flag | meaning |\n|---|---|\n")
-	set.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Deprecated != "" || f.Name == "help" {
-			return
+// flags writes a table of the flags that help shows.
+func flags(w *strings.Builder, title string, list []*pflag.Flag) {
+	list = slices.DeleteFunc(list, func(f *pflag.Flag) bool { return f.Hidden || f.Deprecated != "" || f.Name == "help" })
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "| %s | |\n|---|---|\n", inCell(title))
+	for _, f := range list {
+		name, usage := "--"+f.Name, f.Usage
+		if f.Value.Type() != "bool" {
+			name += " " + metavar(f)
 		}
-		kind, usage := pflag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if kind != "" {
-			name += " " + kind
-		}
-		if !slices.Contains([]string{"", "false", "0", "[]", "0s"}, f.DefValue) {
+		if !strings.Contains(usage, "(default") && !zero(f) {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
 		fmt.Fprintf(w, "| `%s` | %s |\n", name, inCell(usage))
-	})
+	}
+	w.WriteString("\n")
 }
 
 // inText escapes what Markdown would read as markup.
