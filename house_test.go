@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"learn"},
 	{"evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
 	{"search/study", "search/space/table", "workflow/checkpoint"},
-	{"workflow", "internal/cost"},
+	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
 	{"experiments"},
 	{"experiments/lab"},

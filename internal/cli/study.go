@@ -21,6 +21,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/internal/build"
 	"pawl/report"
+	"pawl/report/trials"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/study"
@@ -211,12 +212,12 @@ winner; a study on public data keeps every trial.`,
 				return err
 			}
 			if output == "" {
-				return &usageError{"where to?", "--output PATH"}
+				return &usageError{"pawl study export: missing --output", "example: --output study.html"}
 			}
 			if _, err := os.Lstat(output); err == nil {
 				return &usageError{fmt.Sprintf("%s exists already", output), "choose a new file or folder"}
 			}
-			return exportStudy(r, format, output)
+			return trials.Export(r, format, output)
 		},
 	}
 	export.Flags().StringVar(&format, "format", "csv", "csv, html (parallel coordinates) or mlflow")

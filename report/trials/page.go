@@ -1,4 +1,4 @@
-package cli
+package trials
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 // page is a study as one self-contained page: what it brought, parallel coordinates of
 // its trials, and a table.
-func (t *studyTable) page(r *study.Record, s *report.Statement) ([]byte, error) {
+func (t *table) page(r *study.Record, s *report.Statement) ([]byte, error) {
 	var b bytes.Buffer
 	err := studyPage.Execute(&b, map[string]any{
 		"Name": r.Name, "Data": r.Dataset, "Space": r.Space, "Strategy": r.Strategy, "NotPrivate": s.NotPrivate,
@@ -23,9 +23,9 @@ func (t *studyTable) page(r *study.Record, s *report.Statement) ([]byte, error) 
 	return b.Bytes(), err
 }
 
-func (t *studyTable) cells() (all [][]string) {
+func (t *table) cells() (all [][]string) {
 	rows := slices.Clone(t.rows)
-	slices.SortStableFunc(rows, func(a, b studyRow) int {
+	slices.SortStableFunc(rows, func(a, b trial) int {
 		switch {
 		case a.failed != b.failed && a.failed:
 			return 1
@@ -59,7 +59,7 @@ type axis struct {
 	at     map[string]float64 // 0 at the bottom, 1 at the top
 }
 
-func (t *studyTable) axis(name string) axis {
+func (t *table) axis(name string) axis {
 	a := axis{name: name, at: map[string]float64{}}
 	for _, row := range t.rows {
 		if v, ok := row.values[name]; ok && !slices.Contains(a.labels, v) {
@@ -85,7 +85,7 @@ func (t *studyTable) axis(name string) axis {
 
 // parallel draws one line for each trial, darker and wider for a better score; the last
 // axis is the score.
-func (t *studyTable) parallel() string {
+func (t *table) parallel() string {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, row := range t.rows {
 		if !row.failed {
@@ -105,7 +105,7 @@ func (t *studyTable) parallel() string {
 		axes[i] = t.axis(c)
 	}
 	order := slices.Clone(t.rows)
-	slices.SortStableFunc(order, func(p, q studyRow) int { return int(math.Copysign(1, p.score-q.score)) })
+	slices.SortStableFunc(order, func(p, q trial) int { return int(math.Copysign(1, p.score-q.score)) })
 	for _, row := range order {
 		if row.failed {
 			continue

@@ -1,4 +1,4 @@
-package cli
+package trials
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 // sizes draws the score of each trial against the number of trained parameters, on a
 // logarithmic axis, and the best score that at most so many parameters reached; "" where
 // candidates have no such number.
-func (t *studyTable) sizes() string {
-	var rows []studyRow
+func (t *table) sizes() string {
+	var rows []trial
 	for _, row := range t.rows {
 		if !row.failed && row.parameters > 0 {
 			rows = append(rows, row)
@@ -20,7 +20,7 @@ func (t *studyTable) sizes() string {
 	if len(rows) < 2 {
 		return ""
 	}
-	slices.SortFunc(rows, func(a, b studyRow) int { return a.parameters - b.parameters })
+	slices.SortFunc(rows, func(a, b trial) int { return a.parameters - b.parameters })
 	least, most := float64(rows[0].parameters), float64(rows[len(rows)-1].parameters)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, row := range rows {

@@ -1,4 +1,6 @@
-package cli
+// Package trials writes the trials of a study for a person or another program: as CSV, as
+// a page with parallel coordinates, or as a folder of MLflow.
+package trials
 
 import (
 	"bytes"
@@ -11,18 +13,19 @@ import (
 	"sort"
 	"strconv"
 
+	"pawl/internal/usage"
 	"pawl/internal/whole"
 	"pawl/report"
 	"pawl/search/study"
 )
 
-// studyTable is a study as rows: a trial each, with a column for each dimension.
-type studyTable struct {
+// table is a study as rows: a trial each, with a column for each dimension.
+type table struct {
 	columns []string
-	rows    []studyRow
+	rows    []trial
 }
 
-type studyRow struct {
+type trial struct {
 	number     int
 	generation int
 	score      float64
@@ -33,19 +36,19 @@ type studyRow struct {
 }
 
 // tableOf reads the trials that a record holds; of sensitive data the winner.
-func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
+func tableOf(r *study.Record) (*table, *report.Statement, error) {
 	if r.Running() {
-		return nil, nil, &usageError{fmt.Sprintf("study %q is not finished", r.Name), "run its command again to continue"}
+		return nil, nil, usage.Newf("run its command again to continue", "study %q is not finished", r.Name)
 	}
 	if len(r.Outcome) == 0 {
-		return nil, nil, &usageError{fmt.Sprintf("study %q has no result", r.Name), "pawl study show gives the reason"}
+		return nil, nil, usage.Newf("pawl study show gives the reason", "study %q has no result", r.Name)
 	}
 	var s report.Statement
 	if err := json.Unmarshal(r.Outcome, &s); err != nil {
 		return nil, nil, fmt.Errorf("study %s: %w", r.Name, err)
 	}
-	t := &studyTable{}
-	add := func(row studyRow, candidate map[string]any) {
+	t := &table{}
+	add := func(row trial, candidate map[string]any) {
 		row.values = map[string]string{}
 		for k, v := range candidate {
 			row.values[k] = fmt.Sprint(v)
@@ -60,10 +63,10 @@ func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
 		if err := json.Unmarshal([]byte(l.Candidate), &candidate); err != nil {
 			return nil, nil, fmt.Errorf("study %s: trial %d: %w", r.Name, l.Number, err)
 		}
-		add(studyRow{number: l.Number, generation: l.Number >> 24, score: l.Score, failed: l.Failed, seconds: l.Seconds, parameters: l.Parameters}, candidate)
+		add(trial{number: l.Number, generation: l.Number >> 24, score: l.Score, failed: l.Failed, seconds: l.Seconds, parameters: l.Parameters}, candidate)
 	}
 	if len(t.rows) == 0 && s.Search != nil {
-		row := studyRow{}
+		row := trial{}
 		if s.Score != nil {
 			row.score = float64(s.Score.Value)
 		}
@@ -73,31 +76,31 @@ func tableOf(r *study.Record) (*studyTable, *report.Statement, error) {
 	return t, &s, nil
 }
 
-func exportStudy(r *study.Record, format, output string) error {
+// Export writes the trials of a finished study to output, which is a folder for mlflow: of
+// sensitive data the winner alone. Format is csv, html or mlflow.
+func Export(r *study.Record, format, output string) error {
 	t, s, err := tableOf(r)
 	if err != nil {
 		return err
 	}
+	var b []byte
 	switch format {
 	case "csv":
-		b, err := t.csv()
-		if err != nil {
-			return err
-		}
-		return whole.Write(output, b, 0o644)
+		b, err = t.csv()
 	case "html":
-		b, err := t.page(r, s)
-		if err != nil {
-			return err
-		}
-		return whole.Write(output, b, 0o644)
+		b, err = t.page(r, s)
 	case "mlflow":
 		return t.mlflow(r, output)
+	default:
+		return usage.Newf("example: --format html", "unknown format %q: use csv, html or mlflow", format)
 	}
-	return &usageError{fmt.Sprintf("unknown format %q: use csv, html or mlflow", format), "example: --format html"}
+	if err != nil {
+		return err
+	}
+	return whole.Write(output, b, 0o644)
 }
 
-func (t *studyTable) csv() ([]byte, error) {
+func (t *table) csv() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.Write(append([]string{"trial", "score", "failed", "seconds", "parameters"}, t.columns...)); err != nil {
@@ -121,7 +124,7 @@ func (t *studyTable) csv() ([]byte, error) {
 
 // mlflow writes the file layout of an MLflow tracking folder: mlruns/EXPERIMENT/RUN with
 // meta.yaml, params and metrics.
-func (t *studyTable) mlflow(r *study.Record, dir string) error {
+func (t *table) mlflow(r *study.Record, dir string) error {
 	part := dir + ".part"
 	if err := os.RemoveAll(part); err != nil {
 		return err
