@@ -187,8 +187,15 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	if err != nil {
 		return err
 	}
-	on.booked = kept.Measured()
-	return a.showCrossover(study, on, r, f, time.Since(start))
+	on.Booked = kept.Measured()
+	v := crossover.NewView(study, r, crossover.Shown{Setting: on.words, StandsFor: on.standsFor, Charges: &on.Charges, Took: time.Since(start), Dir: f.out})
+	if err := v.Write(); err != nil {
+		return cannotWrite(f.out, err)
+	}
+	if a.json {
+		return writeJSON(a.out, v)
+	}
+	return v.Text(a.out)
 }
 
 // openKept opens the file of finished runs. Before a paid one is begun all of them must be

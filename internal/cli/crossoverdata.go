@@ -24,16 +24,10 @@ import (
 type compared struct {
 	data *crossover.Data
 	// standsFor is the sensitive data set in whose place it stands, or empty.
-	standsFor string
-	words     string
-	// price is that of all runs on sensitive rows, missing of those still to be paid for.
-	price, missing crossover.Price
-	// booked are the runs that this call booked: fewer than were missing where another call
-	// beside it booked some.
-	booked   int
-	protects string
-	marked   string                     // by seeded runs on the sensitive rows, or ""
-	store    interface{ Close() error } // of the ledger that pays, nil for none
+	standsFor         string
+	words             string
+	crossover.Charges                            // of runs on sensitive rows
+	store             interface{ Close() error } // of the ledger that pays, nil for none
 }
 
 func (p *compared) close() {
@@ -56,7 +50,7 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 		_, s.Delta = workflow.DefaultDelta(int64(p.data.Rows()))
 	}
 	if p.data.Paid() {
-		p.words = fmt.Sprintf("sensitive data: %s; every run is charged in the ledger before it uses a row, and %s", p.data.Name, p.scored())
+		p.words = fmt.Sprintf("sensitive data: %s; every run is charged in the ledger before it uses a row, and %s", p.data.Name, p.data.Scored())
 		return p, nil
 	}
 	p.words = fmt.Sprintf("simulation on public data: %s, %d rows to train and %d to test", p.data.Name, p.data.Rows(), p.data.Tests())
@@ -64,14 +58,6 @@ func (a *app) openCompared(ctx context.Context, data string, f *crossoverFlags, 
 		p.words += fmt.Sprintf("; it stands in for %s, whose rows are read only to check that these are not a copy of them; you are responsible for ensuring that the rows of %s are public or synthetic", p.standsFor, p.data.Name)
 	}
 	return p, nil
-}
-
-// scored says how runs on sensitive rows are scored.
-func (p *compared) scored() string {
-	if p.data.Tests() > 0 {
-		return "it is scored exactly on a public test file"
-	}
-	return "every score is released with noise"
 }
 
 func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags) (*compared, error) {
@@ -161,7 +147,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		return err
 	}
 	p.data.Key = fmt.Sprintf("%s, %s, %s", pictures.Name, pictures.Target, fingerprint(digest, s))
-	p.protects = protection(s)
+	p.Unit = protection(s)
 	if s.Public {
 		owner, err := l.SensitiveUnder(ctx, digest)
 		if err := source.HeldAsSensitive(data, owner, err, source.ComparedExactly, source.OtherRows); err != nil {

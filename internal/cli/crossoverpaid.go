@@ -32,7 +32,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflo
 	purse := &crossover.Purse{Input: in}
 	purse.Env.Test = j.test
 	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
-	p.protects = protection(t.Schema)
+	p.Unit = protection(t.Schema)
 	if f.pay == "" {
 		return nil
 	}
@@ -106,33 +106,33 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if err != nil || !(most > 0) || math.IsInf(most, 0) {
 		return &usageError{fmt.Sprintf("--pay %q: want a number, the largest epsilon for all runs together", f.pay), "example: --pay 12"}
 	}
-	if p.marked, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
+	if p.Mark, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
 		return err
 	}
-	if p.price, err = s.Price(); err != nil {
+	if p.Price, err = s.Price(); err != nil {
 		return err
 	}
-	if p.missing, err = s.Missing(); err != nil {
+	if p.Missing, err = s.Missing(); err != nil {
 		return err
 	}
-	if p.missing.Runs == 0 {
+	if p.Missing.Runs == 0 {
 		return nil // all are kept: what was released may be read again
 	}
-	what := fmt.Sprintf("%d runs cost epsilon %s in total at delta %s", p.missing.Runs, cost.RoundedUp(p.missing.Epsilon), s.Delta)
+	what := fmt.Sprintf("%d runs cost epsilon %s in total at delta %s", p.Missing.Runs, cost.RoundedUp(p.Missing.Epsilon), s.Delta)
 	tooMuch := func(cost, of string) error {
 		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("use --pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
 	}
-	if !(p.missing.Epsilon <= most) {
-		return tooMuch(cost.RoundedUp(p.missing.Epsilon), "")
+	if !(p.Missing.Epsilon <= most) {
+		return tooMuch(cost.RoundedUp(p.Missing.Epsilon), "")
 	}
 	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
 		return fmt.Errorf("%s, and none was started: %w", what, err)
 	}
-	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.missing.Bookings)
+	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.Missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
-		budget, err := sufficient(ctx, p.missing, s.Delta)
+		budget, err := sufficient(ctx, p.Missing, s.Delta)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 		return tooMuch(cost.RoundedUp(float64(forecast.Need)), fmt.Sprintf(", and use epsilon %s of the budget by the ledger's filter for adaptive jobs", cost.RoundedUp(float64(forecast.Need))))
 	}
 	fmt.Fprintf(a.err, "%d runs to charge: epsilon %s in total at delta %s; they use %s of the budget, of which %s is left\n",
-		p.missing.Runs, cost.RoundedUp(p.missing.Epsilon), s.Delta, cost.RoundedUp(float64(forecast.Need)), cost.RoundedUp(float64(forecast.Left)))
+		p.Missing.Runs, cost.RoundedUp(p.Missing.Epsilon), s.Delta, cost.RoundedUp(float64(forecast.Need)), cost.RoundedUp(float64(forecast.Left)))
 	return s.Rehearse(ctx)
 }
 

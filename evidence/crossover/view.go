@@ -1,12 +1,11 @@
-package cli
+package crossover
 
 import (
-	"pawl/internal/cost"
-
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	htmltemplate "html/template"
+	"html/template"
 	"io"
 	"math"
 	"path/filepath"
@@ -15,31 +14,59 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"pawl/evidence/crossover"
+	"pawl/internal/cost"
+	files "pawl/internal/whole"
 )
 
-// crossoverView is what --json prints.
-type crossoverView struct {
-	Command    string            `json:"command"`
-	NotPrivate string            `json:"not_private,omitempty"`
-	Paid       *crossoverPaid    `json:"paid,omitempty"`
-	Data       crossoverDataView `json:"data"`
-	Metric     string            `json:"metric"`
-	Delta      string            `json:"delta"`
-	Seeds      int               `json:"seeds"`
-	Confidence float64           `json:"confidence"`
-	Tuning     string            `json:"tuning"`
-	TuningIs   string            `json:"tuning_words"`
-	*crossover.Result
+// View is a comparison as it is shown: as JSON, as text, or as a page with a plot.
+type View struct {
+	Command    string   `json:"command"`
+	NotPrivate string   `json:"not_private,omitempty"`
+	Paid       *Paid    `json:"paid,omitempty"`
+	Data       DataView `json:"data"`
+	Metric     string   `json:"metric"`
+	Delta      string   `json:"delta"`
+	Seeds      int      `json:"seeds"`
+	Confidence float64  `json:"confidence"`
+	Tuning     string   `json:"tuning"`
+	TuningIs   string   `json:"tuning_words"`
+	*Result
 	Notes []string          `json:"notes"`
 	Paths map[string]string `json:"paths"`
 	// Seconds are left out of paid runs: they depend on the number of rows.
 	Seconds float64 `json:"seconds,omitempty"`
+
+	setting, plot, axis string
+	scale               float64
 }
 
-// crossoverPaid is what the runs on sensitive rows cost: what may be claimed of all that
+// Shown is what a view shows beside a study and its result.
+type Shown struct {
+	// Setting says in words what was compared on.
+	Setting string
+	// StandsFor is the sensitive data set in whose place the data stand, or "".
+	StandsFor string
+	// Charges are nil on public data.
+	Charges *Charges
+	Took    time.Duration
+	Dir     string // of the page and the plot
+}
+
+// Charges are what runs on sensitive rows cost.
+type Charges struct {
+	// Price is that of all runs, Missing that of those that this call found missing.
+	Price, Missing Price
+	// Booked are the runs that this call booked: fewer than were missing where another call
+	// beside it booked some.
+	Booked int
+	Unit   string
+	// Mark is that of seeded runs on the rows, or "".
+	Mark string
+}
+
+// Paid is what the runs on sensitive rows cost: what may be claimed of all that
 // is shown, and what this call booked of it.
-type crossoverPaid struct {
+type Paid struct {
 	Runs    int         `json:"runs"`
 	Epsilon json.Number `json:"epsilon"` // rounded up
 	Delta   string      `json:"delta"`
@@ -49,34 +76,43 @@ type crossoverPaid struct {
 	Words   string      `json:"words"`
 }
 
-func (p *compared) paid(s *crossover.Study) *crossoverPaid {
-	v := &crossoverPaid{Runs: p.price.Runs, Epsilon: json.Number(cost.RoundedUp(p.price.Epsilon)), Delta: s.Delta, Unit: p.protects, Now: p.booked, NowCost: json.Number(cost.RoundedUp(p.missing.Epsilon))}
+func (c *Charges) view(s *Study) *Paid {
+	v := &Paid{Runs: c.Price.Runs, Epsilon: json.Number(cost.RoundedUp(c.Price.Epsilon)), Delta: s.Delta, Unit: c.Unit, Now: c.Booked, NowCost: json.Number(cost.RoundedUp(c.Missing.Epsilon))}
 	now := "all were charged by this call"
 	switch {
-	case p.booked == 0:
+	case c.Booked == 0:
 		now, v.NowCost = "all were charged by earlier calls, and nothing was charged now", "0"
-	case p.booked < p.missing.Runs:
+	case c.Booked < c.Missing.Runs:
 		now = fmt.Sprintf("%d of them, at most epsilon %s, were charged by this call and others by a concurrent one", v.Now, v.NowCost)
-	case p.booked < p.price.Runs:
+	case c.Booked < c.Price.Runs:
 		now = fmt.Sprintf("%d of them, epsilon %s, were charged by this call", v.Now, v.NowCost)
 	}
 	v.Words = fmt.Sprintf("CHARGED: %d runs on sensitive rows, epsilon %s in total at delta %s for %s; %s; %s; other charges, such as interrupted runs, come on top (pawl ledger show %s)",
-		v.Runs, v.Epsilon, v.Delta, v.Unit, now, p.scored(), p.data.Name)
-	if p.marked != "" {
-		v.Words = p.marked + ". " + v.Words
+		v.Runs, v.Epsilon, v.Delta, v.Unit, now, s.Data.Scored(), s.Data.Name)
+	if c.Mark != "" {
+		v.Words = c.Mark + ". " + v.Words
 	}
 	return v
 }
 
+// Scored says how runs on sensitive rows are scored.
+func (d *Data) Scored() string {
+	if d.Tests() > 0 {
+		return "it is scored exactly on a public test file"
+	}
+	return "every score is released with noise"
+}
+
 // Banner says how far what stands below it may be passed on.
-func (v crossoverView) Banner() string {
+func (v *View) Banner() string {
 	if v.Paid != nil {
 		return v.Paid.Words
 	}
 	return v.NotPrivate
 }
 
-type crossoverDataView struct {
+// DataView is what a comparison was made on.
+type DataView struct {
 	Name      string `json:"name"`
 	Rows      int    `json:"rows,omitempty"`      // where it is public
 	TestRows  int    `json:"test_rows,omitempty"` // likewise
@@ -84,49 +120,50 @@ type crossoverDataView struct {
 	StandsFor string `json:"stands_in_for,omitempty"`
 }
 
-const crossoverNotPrivate = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training run"
+const simulated = "NOT PRIVATE: seeded simulations on public data; epsilon is that of one training run"
 
-var tuningWords = map[crossover.Tuning]string{
-	crossover.Rule:       "learning rates, batch sizes and epochs follow data-free rules that depend on epsilon; nothing was tuned on rows",
-	crossover.Grid:       "learning rates: the best multiple of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not charged",
-	crossover.CommonRate: "learning rates follow data-free rules that depend on epsilon; each common rate is measured too, for all configurations and epsilons",
+var tuningWords = map[Tuning]string{
+	Rule:       "learning rates, batch sizes and epochs follow data-free rules that depend on epsilon; nothing was tuned on rows",
+	Grid:       "learning rates: the best multiple of the rule's for each configuration and epsilon, by one run on a sixth of the training rows; not charged",
+	CommonRate: "learning rates follow data-free rules that depend on epsilon; each common rate is measured too, for all configurations and epsilons",
 }
 
-func (a *app) showCrossover(s *crossover.Study, p *compared, r *crossover.Result, f *crossoverFlags, took time.Duration) error {
-	v := crossoverView{
-		Command: "crossover", NotPrivate: crossoverNotPrivate,
-		Data:   crossoverDataView{p.data.Name, p.data.Rows(), p.data.Tests(), p.data.Official(), p.standsFor},
-		Metric: p.data.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
-		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: p.notes(s), Seconds: took.Seconds(),
-		Paths: map[string]string{"page": filepath.Join(f.out, stem(s)+".html"), "plot": filepath.Join(f.out, stem(s)+".svg")},
+// NewView is a finished comparison as it is shown.
+func NewView(s *Study, r *Result, o Shown) *View {
+	d := s.Data
+	base := filepath.Join(o.Dir, stem(s))
+	v := &View{
+		Command: "crossover", NotPrivate: simulated,
+		Data:   DataView{d.Name, d.Rows(), d.Tests(), d.Official(), o.StandsFor},
+		Metric: d.Metric(), Delta: s.Delta, Seeds: s.Seeds, Confidence: s.Confidence,
+		Tuning: string(s.Tuning), TuningIs: tuningWords[s.Tuning], Result: r, Notes: notes(s, o.StandsFor), Seconds: o.Took.Seconds(),
+		Paths:   map[string]string{"page": base + ".html", "plot": base + ".svg"},
+		setting: o.Setting, axis: "accuracy on test rows, %", scale: 100,
 	}
-	if p.data.Paid() {
-		v.NotPrivate, v.Seconds = "", 0
-		v.Paid = p.paid(s)
+	if d.Paid() {
+		v.NotPrivate, v.Seconds, v.Paid = "", 0, o.Charges.view(s)
 	}
-	axis, scale := "accuracy on test rows, %", 100.0
 	if v.Metric != "accuracy" {
-		axis, scale = v.Metric, 1
+		v.axis, v.scale = v.Metric, 1
 	}
-	plot := r.Plot(axis, scale, s.At)
-	err := writeFile(v.Paths["plot"], true, func(w io.Writer) error { _, err := io.WriteString(w, plot); return err })
-	if err != nil {
+	v.plot = r.Plot(v.axis, v.scale, s.At)
+	return v
+}
+
+// Write writes the page and the plot.
+func (v *View) Write() error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, map[string]any{"View": v, "Plot": template.HTML(v.plot), "Scale": v.scale, "Words": v.setting}); err != nil {
 		return err
 	}
-	err = writeFile(v.Paths["page"], true, func(w io.Writer) error {
-		return crossoverPage.Execute(w, map[string]any{"View": v, "Plot": htmltemplate.HTML(plot), "Scale": scale, "Words": p.words})
-	})
-	if err != nil {
+	if err := files.Write(v.Paths["plot"], []byte(v.plot), 0o644); err != nil {
 		return err
 	}
-	if a.json {
-		return writeJSON(a.out, v)
-	}
-	return v.text(a.out, scale)
+	return files.Write(v.Paths["page"], b.Bytes(), 0o644)
 }
 
 // stem names the files of a comparison: others of the same data stand beside it.
-func stem(s *crossover.Study) string {
+func stem(s *Study) string {
 	var words []string
 	for _, c := range s.Specs {
 		words = append(words, strings.Trim(notInNames.ReplaceAllString(c.Text, "-"), "-"))
@@ -144,16 +181,16 @@ const longestStem = 80
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
 // notes say what intervals hold and what stands beside the crossover's definition.
-func (p *compared) notes(s *crossover.Study) []string {
+func notes(s *Study, standsFor string) []string {
 	test := "each seed uses another split, so intervals cover the sampling of rows and the randomness of training"
-	if p.data.Official() {
+	if s.Data.Official() {
 		test = "all runs are scored on the same official test rows: intervals cover the randomness of training, not the sampling of test rows"
 	}
 	pairs := "all configurations see the same rows and seeds; the bootstrap resamples their differences"
-	if p.data.Paid() {
+	if s.Data.Paid() {
 		pairs = "no two runs share randomness: the bootstrap resamples the runs of each configuration separately"
 		test = "all runs are trained on the same rows and scored exactly on the same public test file: intervals cover the randomness of training, not the sampling of rows"
-		if p.data.Tests() == 0 {
+		if s.Data.Tests() == 0 {
 			test = "all runs are scored on the same held-out rows, by noisy counts: intervals cover the randomness of training and of the noise, not the sampling of rows"
 		}
 	}
@@ -169,17 +206,19 @@ func (p *compared) notes(s *crossover.Study) []string {
 		switch {
 		case c.Unpaid:
 			notes = append(notes, c.Text+": NO GUARANTEE: its features are selected with exact tables, without charge, as published")
-		case c.Count > 0 && p.data.Paid() && p.data.Tests() == 0:
+		case c.Count > 0 && s.Data.Paid() && s.Data.Tests() == 0:
 			notes = append(notes, c.Text+": its feature selection also uses the held-out rows (charged), which may favour it a little")
 		}
 	}
-	if p.standsFor != "" {
-		notes = append(notes, fmt.Sprintf("%s stands in for %s: you must judge how far the result carries over; a crossover falls with the number of rows and rises with the number of inputs and classes", p.data.Name, p.standsFor))
+	if standsFor != "" {
+		notes = append(notes, fmt.Sprintf("%s stands in for %s: you must judge how far the result carries over; a crossover falls with the number of rows and rises with the number of inputs and classes", s.Data.Name, standsFor))
 	}
 	return notes
 }
 
-func (v *crossoverView) text(w io.Writer, scale float64) error {
+// Text writes the view for a person.
+func (v *View) Text(w io.Writer) error {
+	scale := v.scale
 	fmt.Fprintf(w, "%s\n%s, delta %s, %d seeds; %s\n\n", v.Banner(), v.Data.Name, v.Delta, v.Seeds, v.TuningIs)
 	for _, line := range v.Words {
 		fmt.Fprintln(w, line)
@@ -243,7 +282,7 @@ func (v *crossoverView) text(w io.Writer, scale float64) error {
 }
 
 // plusMinus writes a mean with half of its interval.
-func plusMinus(i *crossover.Interval, scale float64) string {
+func plusMinus(i *Interval, scale float64) string {
 	if i == nil {
 		return "–"
 	}
@@ -257,12 +296,12 @@ func plusMinus(i *crossover.Interval, scale float64) string {
 	return fmt.Sprintf("%.2f ± %.2f", float64(i.Estimate)*scale, half)
 }
 
-var crossoverPage = htmltemplate.Must(htmltemplate.New("crossover").Funcs(htmltemplate.FuncMap{
-	"pm": func(i *crossover.Interval, scale float64) string { return plusMinus(i, scale) },
-	"score": func(p crossover.Point, scale float64) string {
+var page = template.Must(template.New("crossover").Funcs(template.FuncMap{
+	"pm": func(i *Interval, scale float64) string { return plusMinus(i, scale) },
+	"score": func(p Point, scale float64) string {
 		return plusMinus(&p.Score, scale)
 	},
-	"epsilon": func(i crossover.Interval) string { return i.Words() },
+	"epsilon": func(i Interval) string { return i.Words() },
 	"percent": func(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) },
 }).Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Crossover on {{.View.Data.Name}}</title>
