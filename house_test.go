@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
 	{"data/images"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
-	{"core/noise", "core/accountant", "core/internal/design", "data/dataset", "feature"},
+	{"core/noise", "core/accountant", "core/internal/design", "core/internal/crew", "data/dataset", "feature"},
 	{"core/ledger", "core/intake", "core/sum"},
 	{"core/ledger/pricing", "core/release", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound", "store"},

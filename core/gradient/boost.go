@@ -7,9 +7,8 @@ import (
 	"math"
 
 	"pawl/core/dp"
-	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
+	"pawl/core/sum"
 )
 
 // Term is one public table of a Boost: a map from a row to one of Levels cells,
@@ -33,20 +32,8 @@ type Term struct {
 // the sum of clipped residuals in each cell of one term, and moves that term's cells
 // by −LearningRate · sum / count.
 //
-// # Guarantee
-//
-// A row is in at most one cell of a term and its residual has norm at most
-// ClippingNorm =: C, so a release of residuals moves by at most C for each row in
-// which neighbours differ (k = Permit.RowsApart), and the counts of all terms
-// together by √len(Terms). With noise of multipliers
-//
-//	counts     σ_c = σ/√share                          (σ = NoiseMultiplier, share = CountShare)
-//	residuals  σ_r = σ·√(Epochs·len(Terms)/(1−share))  each
-//
-// the precisions add up: 1/σ_c² + Epochs·len(Terms)/σ_r² = 1/σ². Gaussian releases,
-// each chosen after the ones before it, are dominated by one Gaussian release of the
-// precision of all, so a run costs Event, dp.Gaussian of multiplier σ, whatever the
-// number of epochs and terms. Steps, smoothing and averaging work on what was
+// A run costs Event, one Gaussian of multiplier NoiseMultiplier, whatever the number of
+// epochs and terms: sum.Terms has the argument. Steps, smoothing and averaging work on what was
 // released.
 type Boost struct {
 	Scope dp.Scope
@@ -97,15 +84,13 @@ func (b *Boost) Validate() error {
 		return errors.New("gradient: boosting needs terms and a target")
 	}
 	for _, t := range b.Terms {
-		if t.Level == nil || t.Levels < 1 || t.Levels >= noCell || t.Ordered < 0 || t.Ordered > t.Levels {
-			return fmt.Errorf("gradient: term %q needs a map to between 1 and %d cells, of which at most all are ordered", t.Name, noCell-1)
+		if t.Level == nil || t.Levels < 1 || t.Levels >= math.MaxUint16 || t.Ordered < 0 || t.Ordered > t.Levels {
+			return fmt.Errorf("gradient: term %q needs a map to between 1 and %d cells, of which at most all are ordered", t.Name, math.MaxUint16-1)
 		}
 	}
 	switch {
-	case b.Loss != Logistic && b.Loss != Softmax && b.Loss != Residual:
-		return fmt.Errorf("gradient: unknown loss %q", b.Loss)
-	case b.Loss == Softmax && b.Outputs < 2, b.Loss != Softmax && b.Outputs != 1:
-		return fmt.Errorf("gradient: %s loss does not go with %d outputs", b.Loss, b.Outputs)
+	case !b.Loss.Known(b.Outputs):
+		return fmt.Errorf("gradient: there is no loss %q of %d outputs", b.Loss, b.Outputs)
 	case !(b.CountShare > 0 && b.CountShare < 1):
 		return fmt.Errorf("gradient: the share of counts must lie in (0, 1), got %g", b.CountShare)
 	case b.Epochs < 1 || b.Tail < 1 || b.Tail > b.Epochs:
@@ -122,16 +107,13 @@ func (b *Boost) Validate() error {
 	return nil
 }
 
-// boostNoise is the noise of a run: standard deviations on every count and on every
-// sum of residuals.
-type boostNoise struct{ counts, residuals float64 }
-
-func (b *Boost) noise(rowsApart int) boostNoise {
-	terms, k := float64(len(b.Terms)), float64(rowsApart)*rounding
-	return boostNoise{
-		counts:    b.NoiseMultiplier / math.Sqrt(b.CountShare) * math.Sqrt(terms) * k,
-		residuals: b.NoiseMultiplier * math.Sqrt(float64(b.Epochs)*terms/(1-b.CountShare)) * b.ClippingNorm * k,
+func (b *Boost) terms() *sum.Terms {
+	t := &sum.Terms{Scope: b.Scope, NoiseMultiplier: b.NoiseMultiplier, ClippingNorm: b.ClippingNorm, CountShare: b.CountShare,
+		Rounds: b.Epochs, Outputs: b.Outputs, Target: b.Target, Loss: b.Loss}
+	for _, term := range b.Terms {
+		t.Terms = append(t.Terms, sum.Term{Levels: term.Levels, Level: term.Level})
 	}
+	return t
 }
 
 // TrainBoost runs b on the rows of its scope. permit must hold b.Event() on b.Scope,
@@ -139,74 +121,61 @@ func (b *Boost) noise(rowsApart int) boostNoise {
 //
 // Errors: invalid parameters or a missing permit before any row is read; ctx.Err()
 // when interrupted, with the charge kept.
-func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost) (out *Boosted, err error) {
-	defer sealed.Contain(&err)
+func TrainBoost(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, b Boost) (*Boosted, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	if !(b.NoiseMultiplier > 0) || math.IsInf(b.NoiseMultiplier, 0) {
-		return nil, fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", b.NoiseMultiplier)
-	}
-	if permit == nil {
-		return nil, sealed.ErrNotReserved
-	}
-	n := b.noise(permit.RowsApart())
-	if err := errors.Join(inRange(n.counts), inRange(n.residuals)); err != nil {
-		return nil, err
-	}
-	view, err := sealed.Open(rows, permit, b.Scope, b.Event())
+	t := b.terms()
+	run, err := t.Open(permit, rows)
 	if err != nil {
 		return nil, err
 	}
-	return b.run(ctx, view, n, view.Noise())
+	return b.run(ctx, run, t.Noise(permit.RowsApart()).Residuals)
 }
 
 // TrainBoostPublic runs b without noise. It opens public data sets only; its result
 // carries no guarantee. ClippingNorm still applies.
-func TrainBoostPublic(ctx context.Context, rows *sealed.Rows, b Boost) (out *Boosted, err error) {
-	defer sealed.Contain(&err)
+func TrainBoostPublic(ctx context.Context, rows *sealed.Rows, b Boost) (*Boosted, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	view, err := sealed.OpenPublic(rows, b.Scope)
+	run, err := b.terms().OpenPublic(rows)
 	if err != nil {
 		return nil, err
 	}
-	return b.run(ctx, view, boostNoise{}, nil)
+	return b.run(ctx, run, 0)
 }
 
-func (b *Boost) run(ctx context.Context, view *sealed.View, n boostNoise, src *entropy.Source) (*Boosted, error) {
-	var countDraws, draws *entropy.Source
-	if src != nil {
-		countDraws, draws = src.Split("counts"), src.Split("residuals")
-	}
-	table := newBoostTable(view, b)
-	defer table.crew.end()
+// run boosts on sums whose noise has this standard deviation.
+func (b *Boost) run(ctx context.Context, run *sum.TermsRun, stdDev float64) (*Boosted, error) {
+	defer run.Close()
 	out := &Boosted{Tables: make([][]float64, len(b.Terms)), Counts: make([][]float64, len(b.Terms))}
-	f, sums := make([][]float64, len(b.Terms)), make([][]float64, len(b.Terms))
+	f, sums, moves := make([][]float64, len(b.Terms)), make([][]float64, len(b.Terms)), make([][]float64, len(b.Terms))
 	for t, term := range b.Terms {
-		f[t], sums[t] = make([]float64, term.Levels*b.Outputs), make([]float64, term.Levels*b.Outputs)
-		out.Tables[t], out.Counts[t] = make([]float64, term.Levels*b.Outputs), table.counts(t, term.Levels)
-		noise.AddGaussian(countDraws, out.Counts[t], n.counts)
-		noise.OnGrid(out.Counts[t], n.counts)
+		for _, table := range []*[]float64{&f[t], &sums[t], &moves[t], &out.Tables[t]} {
+			*table = make([]float64, term.Levels*b.Outputs)
+		}
+		var err error
+		if out.Counts[t], err = run.Count(); err != nil {
+			return nil, err
+		}
 	}
 	for epoch := range b.Epochs {
 		for t := range b.Terms {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			table.residuals(sums[t], t)
-			// Noise goes on the sum of clipped residuals; all else comes after.
-			noise.AddGaussian(draws, sums[t], n.residuals)
-			noise.OnGrid(sums[t], n.residuals)
-			move := table.move[:len(sums[t])]
+			if err := run.Next(sums[t], t); err != nil {
+				return nil, err
+			}
+			move := moves[t]
 			clear(move)
-			boostStep(move, sums[t], out.Counts[t], b.Terms[t].Ordered, b.Outputs, b.Floor*n.residuals)
+			boostStep(move, sums[t], out.Counts[t], b.Terms[t].Ordered, b.Outputs, b.Floor*stdDev)
 			for j := range move {
 				move[j] *= -b.LearningRate
 				f[t][j] += move[j]
 			}
-			table.moved = t
+			run.Move(t, move)
 		}
 		if epoch >= b.Epochs-b.Tail {
 			for t := range f {

@@ -14,6 +14,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/sum"
 	"pawl/internal/stattest"
 )
 
@@ -68,15 +69,16 @@ func TestBoostNeighboursDifferByTheSensitivity(t *testing.T) {
 			}
 		}
 		released := func(cells []float64) (counts []float64, sums [][]float64) {
-			m := newBoostTable(mustOpen(t, rowsOf(1, true, cells, nil)), &b)
-			defer m.crew.end()
+			m := b.terms().On(mustOpen(t, rowsOf(1, true, cells, nil)), sum.TermsNoise{}, nil)
+			defer m.Close()
 			for i, term := range b.Terms {
-				counts = append(counts, m.counts(i, term.Levels)...)
+				count, err := m.Count()
 				sum := make([]float64, term.Levels*b.Outputs)
-				m.residuals(sum, i)
-				sums = append(sums, sum)
-				copy(m.move, steps[i])
-				m.moved = i
+				if err := errors.Join(err, m.Next(sum, i)); err != nil {
+					t.Fatal(err)
+				}
+				counts, sums = append(counts, count...), append(sums, sum)
+				m.Move(i, steps[i])
 			}
 			return counts, sums
 		}
@@ -107,16 +109,19 @@ func TestBoostSensitivityIsTight(t *testing.T) {
 	for _, kind := range losses {
 		b := boost(kind.loss, kind.outputs)
 		b.ClippingNorm = 0.25
-		m := newBoostTable(mustOpen(t, rowsOf(1, true, []float64{0.3, 10, 1, 2, 1, 1}, nil)), &b)
-		defer m.crew.end()
+		m := b.terms().On(mustOpen(t, rowsOf(1, true, []float64{0.3, 10, 1, 2, 1, 1}, nil)), sum.TermsNoise{}, nil)
+		defer m.Close()
 		total := 0.0
 		for i, term := range b.Terms {
 			sum := make([]float64, term.Levels*b.Outputs)
-			m.residuals(sum, i)
+			counts, err := m.Count()
+			if err := errors.Join(err, m.Next(sum, i)); err != nil {
+				t.Fatal(err)
+			}
 			if got := apart(sum, make([]float64, len(sum))); math.Abs(got-0.25) > 1e-12 {
 				t.Errorf("%s: one row moves residuals by %g, sensitivity 0.25", kind.loss, got)
 			}
-			for _, c := range m.counts(i, term.Levels) {
+			for _, c := range counts {
 				total += c * c
 			}
 		}
@@ -136,8 +141,8 @@ func TestBoostPrecisionsAddUp(t *testing.T) {
 		b.Epochs = rapid.IntRange(1, 99).Draw(t, "epochs")
 		b.Terms = b.Terms[:rapid.IntRange(1, 3).Draw(t, "terms")]
 		k := rapid.IntRange(1, 6).Draw(t, "rows apart")
-		n, terms := b.noise(k), float64(len(b.Terms))
-		counts, residuals := math.Sqrt(terms)*float64(k)/n.counts, b.ClippingNorm*float64(k)/n.residuals
+		n, terms := b.terms().Noise(k), float64(len(b.Terms))
+		counts, residuals := math.Sqrt(terms)*float64(k)/n.Counts, b.ClippingNorm*float64(k)/n.Residuals
 		got := counts*counts + float64(b.Epochs)*terms*residuals*residuals
 		want := 1 / (b.NoiseMultiplier * b.NoiseMultiplier)
 		if got > want || got < want*(1-1e-11) {
@@ -446,7 +451,7 @@ func TestBoostPanicShowsNoRow(t *testing.T) {
 // A replayed trial gives the same bits with any number of workers, and levels out of
 // range touch nothing.
 func TestBoostDoesNotDependOnWorkers(t *testing.T) {
-	const n = 2*boostChunk + 5
+	const n = 2*4096 + 5
 	var cells []float64
 	for i := range n {
 		cells = append(cells, math.Sin(float64(i)), float64(i%1000), float64(i%2), float64(i%4), float64(i%3), float64(i*i%3))

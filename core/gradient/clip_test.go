@@ -57,28 +57,9 @@ func TestContributionNormIsBounded(t *testing.T) {
 	})
 }
 
-// A row of norm zero or without a target gives exactly zero.
-func TestNothingComesFromNothing(t *testing.T) {
-	for _, s := range scores {
-		for _, y := range append([]float64{0, 1, 2}, scores...) {
-			for _, c := range []float64{1e-300, 1, 1e300} {
-				if got := clip(s-y, c, 0); got != 0 {
-					t.Errorf("clip(%g, %g, 0) = %g, want 0", s-y, c, got)
-				}
-				v := []float64{s, 0, -s}
-				if softmaxResidual(v, y, c, 0); v[0] != 0 || v[1] != 0 || v[2] != 0 {
-					t.Errorf("softmax of %g at norm 0: %v, want zeros", s, v)
-				}
-			}
-		}
-		v := []float64{s, 0, -s}
-		if softmaxResidual(v, math.NaN(), 1, 0.5); v[0] != 0 || v[1] != 0 || v[2] != 0 {
-			t.Errorf("softmax of %g without a target: %v, want zeros", s, v)
-		}
-	}
-	if got := clip(math.NaN(), 1, 0.5); got != 0 {
-		t.Errorf("clip(NaN) = %g, want 0", got)
-	}
+// contribution is what a row adds, without its x.
+func (d *Descent) contribution(m *design.Matrix) func(i int, scores []float64) {
+	return d.linear().Contribution(m)
 }
 
 // naive is the definition: the gradient of one row at a time, dense, clipped.

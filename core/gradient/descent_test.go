@@ -30,7 +30,7 @@ func TestRunMatchesPlainLoop(t *testing.T) {
 		d.Momentum = rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "momentum")
 		d.LearningRate = 0.3
 		seed := rapid.Uint64().Draw(t, "seed")
-		got, err := d.run(context.Background(), mustOpen(t, rowsOf(1, true, cells, nil)), 0, entropy.Seeded(seed))
+		got, err := d.run(context.Background(), d.linear().On(mustOpen(t, rowsOf(1, true, cells, nil)), 0, entropy.Seeded(seed)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestDivisorIsPublic(t *testing.T) {
 				for range n {
 					cells = append(cells, row...)
 				}
-				w, err := d.run(context.Background(), mustOpen(t, rowsOf(1, true, cells, nil)), 0, entropy.Seeded(3))
+				w, err := d.run(context.Background(), d.linear().On(mustOpen(t, rowsOf(1, true, cells, nil)), 0, entropy.Seeded(3)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +93,7 @@ func TestDivisorIsPublic(t *testing.T) {
 			}
 			one := d
 			one.SamplingRate, one.ExpectedRows = 1, rate*100
-			unit, err := one.run(context.Background(), mustOpen(t, rowsOf(1, true, row, nil)), 0, nil)
+			unit, err := one.run(context.Background(), one.linear().On(mustOpen(t, rowsOf(1, true, row, nil)), 0, nil))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,9 +7,15 @@ import (
 	"math"
 
 	"pawl/core/entropy"
+	"pawl/core/internal/crew"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/core/sum"
 )
+
+// rounding is the factor by which a network's noise is enlarged: contributions are right to
+// 2·10⁻⁶, and added up in float32.
+const rounding = 1 + 1e-5
 
 // workers is the number of accumulators, fixed so that results do not depend on
 // the number of processors: microbatch k always belongs to accumulator k mod 2.
@@ -140,17 +146,11 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 	if err := t.check(params); err != nil {
 		return err
 	}
-	switch {
-	case !(t.NoiseMultiplier > 0) || math.IsInf(t.NoiseMultiplier, 0):
-		return fmt.Errorf("gradient: noise multiplier must be a finite number > 0, got %g", t.NoiseMultiplier)
-	case t.Clipping == Unclipped:
+	if t.Clipping == Unclipped {
 		return errors.New("gradient: without clipping the sum has no bounded sensitivity")
 	}
-	if permit == nil {
-		return sealed.ErrNotReserved
-	}
-	std := t.NoiseMultiplier * t.ClippingNorm * float64(permit.RowsApart()) * (1 + 1e-5)
-	if err := inRange(std); err != nil {
+	std, err := t.StdDev(permit, rounding)
+	if err != nil {
 		return err
 	}
 	view, err := sealed.Open(rows, permit, t.Scope, t.Event())
@@ -198,7 +198,7 @@ func (t *Training) run(ctx context.Context, view *sealed.View, params []float32,
 		return fmt.Errorf("gradient: inputs of %d numbers for a network that takes %d", view.InputDim(), t.Network.Inputs())
 	}
 	s := newStep(t, view, params, noiseStdDev, src)
-	defer s.crew.end()
+	defer s.crew.End()
 	s.skip(t.First)
 	for i := t.First; i < t.Steps; i++ {
 		if err := ctx.Err(); err != nil {
@@ -220,7 +220,7 @@ type step struct {
 	params  []float32
 	targets []float64
 	seeds   []uint64 // per row
-	lots    lots
+	lots    sum.Lots
 	masks   *entropy.Source
 	divisor float32
 	lot     []int32
@@ -232,14 +232,14 @@ type step struct {
 	stdDev  float64
 	norm    float64   // that gradients are clipped to in this step
 	tuner   *quantile // nil where the norm stays
-	crew    *crew
+	crew    *crew.Crew
 	leaving bool // the sums are there, and what leaves is made of them
 }
 
 func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) *step {
 	s := &step{
 		t: t, view: view, params: params, seeds: view.Seeds(), targets: make([]float64, view.Len()),
-		lots: newLots(view, t.SamplingRate, src.Split("lots")), masks: src.Split("masks"),
+		lots: sum.NewLots(view, t.SamplingRate, src.Split("lots")), masks: src.Split("masks"),
 		divisor: float32(t.SamplingRate * t.ExpectedRows), lot: make([]int32, 0, view.Len()),
 		total: make([]float32, len(params)), stdDev: noiseStdDev, norm: t.ClippingNorm,
 	}
@@ -266,7 +266,7 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 			}
 		}}
 	}
-	s.crew = newCrew(jobs...)
+	s.crew = crew.New(jobs...)
 	return s
 }
 
@@ -286,9 +286,7 @@ func (s *step) job(w int) {
 // mask and the pieces of noise of its number, whatever the parameters.
 func (s *step) skip(steps int) {
 	for range steps {
-		if s.t.SamplingRate < 1 {
-			s.lots.draw()
-		}
+		s.lots.Draw()
 		s.masks.Uint64()
 	}
 	s.number = uint64(steps)
@@ -299,21 +297,17 @@ func (s *step) skip(steps int) {
 
 // next fills total with the noisy mean gradient at params.
 func (s *step) next() {
-	var include []bool
-	if s.t.SamplingRate < 1 {
-		include = s.lots.draw()
-	}
-	s.collect(include)
+	s.collect(s.lots.Draw())
 	s.mask = s.masks.Uint64()
 	s.size = microbatch(len(s.lot), s.t.Microbatch)
 	if s.tuner != nil {
 		s.norm, s.stdDev = s.tuner.norm, s.tuner.stdDev*s.tuner.norm
 	}
 	s.leaving = false
-	s.crew.run()
+	s.crew.Run()
 	s.follow()
 	s.leaving = true
-	s.crew.run()
+	s.crew.Run()
 	s.number++
 }
 

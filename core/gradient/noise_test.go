@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/sum"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/internal/stattest"
@@ -126,10 +127,10 @@ func TestUnitsJoinLotsWhole(t *testing.T) {
 	}
 	for _, rate := range []float64{0.05, 0.4} {
 		v := mustOpen(t, rowsOf(k, true, make([]float64, len(hash)*columns), hash))
-		l := newLots(v, rate, entropy.Seeded(5))
+		l := sum.NewLots(v, rate, entropy.Seeded(5))
 		joined, pairs := 0, 0
 		for range trials {
-			in := l.draw()
+			in := l.Draw()
 			for i := range hash {
 				if in[i] != in[i%units] {
 					t.Fatal("a unit joined a lot with some of its rows")
@@ -154,8 +155,8 @@ func TestUnitsJoinLotsWhole(t *testing.T) {
 	}
 	// Equal rows of a data set of one row per unit are units of their own.
 	v := mustOpen(t, rowsOf(1, true, make([]float64, 40*columns), make([]uint64, 40)))
-	l := newLots(v, 0.5, entropy.Seeded(5))
-	if in := l.draw(); len(in) != 40 || !mixed(in) {
+	l := sum.NewLots(v, 0.5, entropy.Seeded(5))
+	if in := l.Draw(); len(in) != 40 || !mixed(in) {
 		t.Fatalf("equal rows joined a lot as one: %v", in)
 	}
 }

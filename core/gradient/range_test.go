@@ -50,7 +50,7 @@ func TestNoiseThatVanishesIsRefused(t *testing.T) {
 func TestBoostCountsLeaveOnAGrid(t *testing.T) {
 	b := boost(Logistic, 1)
 	b.Epochs = 1
-	cell := math.Exp2(math.Floor(math.Log2(b.noise(1).counts)) - 12)
+	cell := math.Exp2(math.Floor(math.Log2(b.terms().Noise(1).Counts)) - 12)
 	for seed := range uint64(50) {
 		out, err := TrainBoost(context.Background(), permitWith(t, entropy.Seeded(seed), dp.AddOrRemoveOne, 1, b.Event()), rowsOf(1, false, make([]float64, columns), nil), b)
 		if err != nil {

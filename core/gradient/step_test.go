@@ -55,7 +55,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		tr := training(net, nil)
 		tr.SamplingRate, tr.ExpectedRows = 0.5, 64
 		s := newStep(&tr, mustOpen(t, rawRows(1, true, net, 64)), make([]float32, net.Parameters()), 1, entropy.Seeded(1))
-		defer s.crew.end()
+		defer s.crew.End()
 		for range 20 {
 			s.next()
 		}
@@ -110,7 +110,7 @@ func BenchmarkStep(b *testing.B) {
 			params := make([]float32, net.Parameters())
 			kernel.NewNormal([32]byte{1}).Fill(params, 0, 0.05)
 			s := newStep(&tr, mustOpen(b, rawRows(1, true, net, 2000)), params, c.stdDev, entropy.Seeded(1))
-			defer s.crew.end()
+			defer s.crew.End()
 			for range 3 {
 				s.next()
 			}

@@ -1,4 +1,5 @@
-package gradient
+// Package crew runs the same jobs side by side at every step of a sum over opened rows.
+package crew
 
 import (
 	"sync"
@@ -6,16 +7,17 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// crew runs the same jobs side by side at every step. Its goroutines live as long
+// Crew runs the same jobs side by side at every step. Its goroutines live as long
 // as the run, so that a step allocates nothing.
-type crew struct {
+type Crew struct {
 	start []chan struct{}
 	done  chan bool // whether the job came to its end
 	alive sync.WaitGroup
 }
 
-func newCrew(jobs ...func()) *crew {
-	c := &crew{done: make(chan bool, len(jobs))}
+// New starts a goroutine for each job.
+func New(jobs ...func()) *Crew {
+	c := &Crew{done: make(chan bool, len(jobs))}
 	for _, job := range jobs {
 		start := make(chan struct{}, 1)
 		c.start = append(c.start, start)
@@ -30,16 +32,16 @@ func newCrew(jobs ...func()) *crew {
 
 // try runs a job and says how it ended. The words of a panic may show cells and
 // end here.
-func (c *crew) try(job func()) {
+func (c *Crew) try(job func()) {
 	ended := false
 	defer func() { _ = recover(); c.done <- ended }()
 	job()
 	ended = true
 }
 
-// run does all jobs once and waits for them. If one panicked it panics with
+// Run does all jobs once and waits for them. If one panicked it panics with
 // ErrFault.
-func (c *crew) run() {
+func (c *Crew) Run() {
 	for _, s := range c.start {
 		s <- struct{}{}
 	}
@@ -52,8 +54,8 @@ func (c *crew) run() {
 	}
 }
 
-// end stops the goroutines and waits for them.
-func (c *crew) end() {
+// End stops the goroutines and waits for them.
+func (c *Crew) End() {
 	for _, s := range c.start {
 		close(s)
 	}

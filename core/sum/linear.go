@@ -1,0 +1,139 @@
+package sum
+
+import (
+	"errors"
+
+	"pawl/core/dp"
+	"pawl/core/entropy"
+	"pawl/core/internal/design"
+	"pawl/core/internal/sealed"
+	"pawl/core/noise"
+	"pawl/data/encode"
+)
+
+// Privacy holds what the guarantee of a run of noisy sums depends on. Every field is
+// required.
+type Privacy struct {
+	Scope dp.Scope
+	// ClippingNorm bounds the L2 norm of one row's contribution to the sum.
+	ClippingNorm float64
+	// NoiseMultiplier is the noise's standard deviation over the sensitivity, per
+	// step.
+	NoiseMultiplier float64
+	// Steps is the number of noisy sums.
+	Steps int
+	// SamplingRate is the chance with which a unit joins a lot; 1 is full batch.
+	SamplingRate float64
+}
+
+// Event is what a run costs, from public parameters only.
+func (p Privacy) Event() dp.Event {
+	var step dp.Event = dp.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
+	if p.SamplingRate < 1 {
+		step = dp.PoissonSampled{Rate: p.SamplingRate, Event: step}
+	}
+	return dp.Repeat{Count: int64(p.Steps), Event: step}
+}
+
+// StdDev is the noise of one sum under a permit: the multiplier times the most that neighbours
+// move it, enlarged by a margin for the rounding of contributions.
+func (p Privacy) StdDev(permit *sealed.Permit, margin float64) (float64, error) {
+	if err := positive(p.NoiseMultiplier); err != nil {
+		return 0, err
+	}
+	if permit == nil {
+		return 0, sealed.ErrNotReserved
+	}
+	std := p.NoiseMultiplier * p.ClippingNorm * float64(permit.RowsApart()) * margin
+	return std, noise.InRange(std)
+}
+
+// Linear is a run of sums of gradients of a linear model: at weights w (Dim×Outputs, row-major) it
+// adds up x_i r_iᵀ over the rows i of a lot, where r_i is the derivative of row i's loss by its
+// scores wᵀx_i, scaled down so that ‖x_i‖·‖r_i‖, the norm of what the row adds, is
+// ClippingNorm at most. Noise is added to that sum.
+//
+// k rows apart move a sum by k·ClippingNorm (Privacy.StdDev). Weights may follow from the sums
+// before: steps compose adaptively, and their number is the event's.
+type Linear struct {
+	Privacy
+	Encoding *encode.Encoding
+	Outputs  int
+	// Target maps a row's cells to its target; NaN takes the row out.
+	Target func(cells []float64) float64
+	Loss   Loss
+}
+
+// LinearRun is a Linear with its rows opened.
+type LinearRun struct {
+	l      *Linear
+	matrix *design.Matrix
+	pass   design.Pass
+	adds   func(i int, scores []float64)
+	lots   Lots
+	draws  *entropy.Source
+	stdDev float64
+	left   int
+	sum    []float64
+}
+
+// Open takes the event of a run. Errors: no permit, or parameters without meaning, before any
+// row is read.
+func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun, err error) {
+	defer sealed.Contain(&err)
+	std, err := l.StdDev(permit, rounding)
+	if err != nil {
+		return nil, err
+	}
+	view, err := sealed.Open(rows, permit, l.Scope, l.Event())
+	if err != nil {
+		return nil, err
+	}
+	return l.On(view, std, view.Noise()), nil
+}
+
+// OpenPublic opens a public data set for sums over all rows without noise; it fails for every
+// other. ClippingNorm still applies.
+func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
+	defer sealed.Contain(&err)
+	view, err := sealed.OpenPublic(rows, l.Scope)
+	if err != nil {
+		return nil, err
+	}
+	return l.On(view, 0, nil), nil
+}
+
+// On is a run on rows that are open, with noise of stdDev; without a source, over all rows
+// and without noise.
+func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
+	r := &LinearRun{l: l, matrix: design.New(view, l.Encoding, l.Target), stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
+	r.adds = l.Contribution(r.matrix)
+	r.lots.rate = 1
+	if src != nil {
+		r.draws, r.lots = src.Split("noise"), NewLots(view, l.SamplingRate, src.Split("lots"))
+	}
+	return r
+}
+
+// Next sets dst to the noisy sum at weights w over the next lot. After an error dst is as it was.
+func (r *LinearRun) Next(dst, w []float64) (err error) {
+	defer sealed.Contain(&err)
+	if r.left--; r.left < 0 {
+		return errors.New("sum: a run has no more steps")
+	}
+	clear(r.sum)
+	r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, r.lots.Draw(), r.adds)
+	// Noise goes on the clipped sum; dividing by a public number comes after.
+	if r.draws != nil && r.stdDev > 0 {
+		if err := noise.Perturb(r.draws, r.sum, r.stdDev); err != nil {
+			return err
+		}
+	}
+	copy(dst, r.sum)
+	return nil
+}
+
+// Contribution turns the scores of row i of m into r_i.
+func (l *Linear) Contribution(m *design.Matrix) func(i int, scores []float64) {
+	return contribution(l.Loss, l.ClippingNorm, m)
+}

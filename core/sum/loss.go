@@ -1,0 +1,97 @@
+package sum
+
+import (
+	"math"
+
+	"pawl/core/internal/design"
+)
+
+// Loss is the per-example loss of a linear or additive model.
+type Loss string
+
+const (
+	// Logistic is binary cross-entropy of sigmoid(wᵀx); targets are 0 or 1.
+	Logistic Loss = "logistic"
+	// Softmax is cross-entropy over Outputs classes; targets are class indices.
+	Softmax Loss = "softmax"
+	// Residual is the squared error of wᵀx with its residual clipped (a Huber
+	// loss); targets are real numbers.
+	Residual Loss = "residual"
+)
+
+// Known reports whether there is such a loss and it goes with so many score columns:
+// classes for Softmax, else 1.
+func (l Loss) Known(outputs int) bool {
+	return l == Softmax && outputs >= 2 || (l == Logistic || l == Residual) && outputs == 1
+}
+
+// contribution returns the function that turns scores into the clipped residual
+// r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A row
+// without a target, and a residual that is not finite, contribute nothing: success of a
+// step must not depend on one row.
+func contribution(l Loss, c float64, m *design.Matrix) func(i int, scores []float64) {
+	switch l {
+	case Logistic:
+		return func(i int, s []float64) { s[0] = clip(1/(1+math.Exp(-s[0]))-m.Target[i], c, m.Norm[i]) }
+	case Residual:
+		// The residual itself is capped at c; ‖x_i‖ <= 1 makes that a bound on the gradient,
+		// and rows of smaller norm count less.
+		return func(i int, s []float64) { s[0] = clip(s[0]-m.Target[i], c, 1) }
+	default:
+		return func(i int, s []float64) { softmaxResidual(s, m.Target[i], c, m.Norm[i]) }
+	}
+}
+
+// residual is contribution for a row of norm 1.
+func residual(l Loss, c float64) func(scores []float64, target float64) {
+	switch l {
+	case Logistic:
+		return func(s []float64, target float64) { s[0] = clip(1/(1+math.Exp(-s[0]))-target, c, 1) }
+	case Residual:
+		return func(s []float64, target float64) { s[0] = clip(s[0]-target, c, 1) }
+	default:
+		return func(s []float64, target float64) { softmaxResidual(s, target, c, 1) }
+	}
+}
+
+// clip bounds |r| by c/norm.
+func clip(r, c, norm float64) float64 {
+	if r != r || norm == 0 {
+		return 0
+	}
+	return min(max(r, -c/norm), c/norm)
+}
+
+func softmaxResidual(s []float64, target, c, norm float64) {
+	if target != target || norm == 0 {
+		clear(s)
+		return
+	}
+	top := s[0]
+	for _, v := range s {
+		top = max(top, v)
+	}
+	total := 0.0
+	for k, v := range s {
+		s[k] = math.Exp(v - top)
+		total += s[k]
+	}
+	square := 0.0
+	for k := range s {
+		s[k] /= total
+		if k == int(target) {
+			s[k]--
+		}
+		square += s[k] * s[k]
+	}
+	length := math.Sqrt(square) * norm
+	switch {
+	// Below 1e-290 the squares have underflowed and the length says too little.
+	case length != length || math.IsInf(length, 0) || square < 1e-290:
+		clear(s)
+	case length > c:
+		for k := range s {
+			s[k] *= c / length
+		}
+	}
+}
