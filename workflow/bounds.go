@@ -112,8 +112,7 @@ type Bounds struct {
 // BoundsOutcome is what was released, and the booking.
 type BoundsOutcome struct {
 	Columns []Bounds
-	Receipt ledger.Receipt
-	booked  booked
+	Booking
 }
 
 // Release books the plan, and only then opens rows. When it fails after that the budget
@@ -122,27 +121,19 @@ func (p *BoundsPlan) Release(ctx context.Context, env Env) (*BoundsOutcome, erro
 	if env.Rows == nil || env.Ledger == nil {
 		return nil, errors.New("bounds need rows and a ledger")
 	}
-	permit, receipt, err := env.Ledger.Reserve(ctx, p.request(env))
-	if err != nil {
+	out := &BoundsOutcome{}
+	err := out.charge(ctx, env, p.request(env), func(permit *ledger.Permit) error {
+		found, err := p.quantiles.Release(ctx, permit, env.Rows)
+		if err != nil {
+			return err
+		}
+		out.Columns = p.bounds(found)
+		return nil
+	})
+	if err != nil && !unconfirmed(err) {
 		return nil, err
 	}
-	out := &BoundsOutcome{Receipt: receipt}
-	if err := out.booked.keep(env.Ledger, permit); err != nil {
-		return nil, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit))
-	}
-	found, err := p.quantiles.Release(ctx, permit, env.Rows)
-	settle := context.WithoutCancel(ctx)
-	if err != nil {
-		if !permit.Opened() {
-			return nil, errors.Join(err, env.Ledger.Cancel(settle, permit))
-		}
-		return nil, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
-	}
-	out.Columns = p.bounds(found)
-	if err := env.Ledger.Commit(settle, permit); err != nil {
-		return out, &UnconfirmedError{receipt.ID, err}
-	}
-	return out, nil
+	return out, err
 }
 
 // Foretell says how the ledger would decide on the release now, and books nothing.

@@ -25,28 +25,6 @@ import (
 	"pawl/report"
 )
 
-// UnconfirmedError: a run is done and was charged, and the ledger that it was charged in
-// does not show the entry now. What it computed must not leave.
-type UnconfirmedError struct {
-	Entry string
-	Cause error
-}
-
-func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("the run was charged as entry %s, but the ledger does not show that entry now, so nothing is released: %v", e.Entry, e.Cause)
-}
-
-// Hint is the ledger's, where it has one.
-func (e *UnconfirmedError) Hint() string {
-	var h interface{ Hint() string }
-	if errors.As(e.Cause, &h) {
-		return h.Hint()
-	}
-	return ""
-}
-
-func (e *UnconfirmedError) Unwrap() error { return e.Cause }
-
 // HeldError: what a run computed is held back, encrypted, in a file.
 type HeldError struct {
 	Path, Dataset, Entry string
@@ -76,48 +54,6 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// booked is the entry of a run, kept in memory for the case that the ledger loses it.
-type booked struct {
-	permit *ledger.Permit
-	held   ledger.Held
-}
-
-// keep is called before a row is opened.
-func (b *booked) keep(l *ledger.Ledger, p *ledger.Permit) (err error) {
-	b.permit = p
-	b.held, err = l.Held(p)
-	return err
-}
-
-// confirm asks the ledger, through its address, for the entry. It is nil where nothing
-// was booked.
-func (b *booked) confirm(ctx context.Context, l *ledger.Ledger) error {
-	if b.permit == nil {
-		return nil
-	}
-	// What was paid for is not withheld because somebody interrupts now.
-	if err := l.Confirm(context.WithoutCancel(ctx), b.permit); err != nil {
-		return &UnconfirmedError{b.permit.ID(), err}
-	}
-	return nil
-}
-
-// Confirm asks the ledger a last time, before anything of the outcome leaves. Its error
-// is an *UnconfirmedError.
-func (out *Outcome) Confirm(ctx context.Context, l *ledger.Ledger) error {
-	return out.booked.confirm(ctx, l)
-}
-
-// Confirm is that of Outcome.
-func (out *Selected) Confirm(ctx context.Context, l *ledger.Ledger) error {
-	return out.booked.confirm(ctx, l)
-}
-
-// Confirm is that of Outcome.
-func (out *BoundsOutcome) Confirm(ctx context.Context, l *ledger.Ledger) error {
-	return out.booked.confirm(ctx, l)
 }
 
 // Safe is where the keys of what is held back lie, apart from it.
@@ -178,7 +114,7 @@ func (out *Outcome) Hold(o *Output, s *report.Statement, safe Safe, cause error)
 	if err != nil {
 		return errors.Join(cause, fmt.Errorf("what the run made is lost: %w", err))
 	}
-	return out.booked.hold(in, header(s, true), files, safe, cause)
+	return out.hold(in, header(s, true), files, safe, cause)
 }
 
 // readAll reads the files of a model.
@@ -198,16 +134,16 @@ func header(s *report.Statement, run bool) HeldHeader {
 
 // Hold encrypts files that would have been written into dir and returns a *HeldError.
 func (out *Selected) Hold(dir string, s *report.Statement, files map[string][]byte, safe Safe, cause error) error {
-	return out.booked.hold(dir, header(s, false), files, safe, cause)
+	return out.hold(dir, header(s, false), files, safe, cause)
 }
 
 // Hold is that of Selected.
 func (out *BoundsOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, safe Safe, cause error) error {
 	h := HeldHeader{Version: heldVersion, Time: now.UTC(), Command: "init", Epsilon: epsilon, Delta: delta}
-	return out.booked.hold(dir, h, files, safe, cause)
+	return out.hold(dir, h, files, safe, cause)
 }
 
-func (b *booked) hold(dir string, h HeldHeader, files map[string][]byte, safe Safe, cause error) error {
+func (b *Booking) hold(dir string, h HeldHeader, files map[string][]byte, safe Safe, cause error) error {
 	h.Held, h.Cause, h.Address = b.held, cause.Error(), safe.Address
 	var u *UnconfirmedError
 	if errors.As(cause, &u) {

@@ -144,3 +144,11 @@ func choiceOf(plan *Plan) *choosing {
 
 // sumsOf are the sums by class that a selection reads.
 func sumsOf(plan *Plan) *classColumns { return choiceOf(plan).from.(*classColumns) }
+
+func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.Receipt, error) {
+	q, err := plan.request(env)
+	if err != nil {
+		return nil, ledger.Receipt{}, err
+	}
+	return env.Ledger.Reserve(ctx, q)
+}

@@ -1,13 +1,11 @@
 package workflow
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"pawl/core/identity"
 	"pawl/core/intake"
@@ -73,9 +71,8 @@ type Outcome struct {
 	Winner string
 	Chosen *float64 // the winner's validation score: used for choosing
 	// Found is what a search shows beside.
-	Found   *Found
-	Score   Score
-	Receipt ledger.Receipt
+	Found *Found
+	Score Score
 	// Components is what became of a net's principal components, nil without any.
 	Components *Components
 	// network is the training that made the model of a network; norm is the clipping norm of
@@ -86,7 +83,7 @@ type Outcome struct {
 	warnings []string
 	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
 	Seeded bool
-	booked booked
+	Booking
 }
 
 // Score is a released or exact score in the units of the report.
@@ -102,35 +99,6 @@ type Score struct {
 	How                        string
 	// losses are those of public rows, in order.
 	losses byUnit
-}
-
-// Reserve books the plan in the ledger. Nothing has touched the rows before it,
-// and a crash after it leaves the plan charged.
-func (plan *Plan) reserve(ctx context.Context, env Env) (*ledger.Permit, ledger.Receipt, error) {
-	q, err := plan.request(env)
-	if err != nil {
-		return nil, ledger.Receipt{}, err
-	}
-	return env.Ledger.Reserve(ctx, q)
-}
-
-// request is what the ledger is asked for.
-func (plan *Plan) request(env Env) (q ledger.Request, err error) {
-	p := plan.problem
-	names := make([]string, len(plan.Stages))
-	for i, s := range plan.Stages {
-		names[i] = s.Name
-	}
-	// The ledger wants an epsilon, also of what claims none.
-	q = ledger.Request{
-		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
-		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: cmp.Or(p.Epsilon, "1"), Delta: p.deltaText,
-		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: p.Seed, Prints: env.Prints, Different: env.Different,
-	}
-	if p.Seed == nil {
-		q.Replay, err = plan.replay(env)
-	}
-	return q, err
 }
 
 // digest names the computation: everything that its output depends on but the
@@ -173,49 +141,10 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 		return nil, usage("", "the test file has no rows")
 	}
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
-	var err error
-	out.Receipt, err = plan.charged(ctx, env, &out.booked, func(permit *ledger.Permit) error { return j.run(ctx, env, permit, out) })
+	err := plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.run(ctx, env, permit, out) })
 	out.Seeded = out.Receipt.NotPrivate
-	if unconfirmed := (*UnconfirmedError)(nil); err != nil && !errors.As(err, &unconfirmed) {
+	if err != nil && !unconfirmed(err) {
 		return nil, err
 	}
 	return out, err
-}
-
-// charged reserves the plan, keeps the entry, runs work on the permit, commits and confirms.
-// When work fails after rows were opened the reservation stays charged; before that it is
-// cancelled.
-func (plan *Plan) charged(ctx context.Context, env Env, keep *booked, work func(*ledger.Permit) error) (receipt ledger.Receipt, err error) {
-	if err := plan.begin(env); err != nil {
-		return receipt, err
-	}
-	permit, receipt, err := plan.reserve(ctx, env)
-	if errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrInvalid) {
-		// Any other error may have come after the booking: the key is kept.
-		return receipt, errors.Join(err, env.Checkpoint.Forget())
-	}
-	if err != nil {
-		return receipt, err
-	}
-	if err := plan.suits(receipt); err != nil {
-		return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
-	}
-	if err = keep.keep(env.Ledger, permit); err == nil {
-		err = work(permit)
-	}
-	if err != nil {
-		// The stages' own context may have ended; settling must not depend on it.
-		if !permit.Opened() {
-			return receipt, errors.Join(err, env.Ledger.Cancel(context.WithoutCancel(ctx), permit), env.Checkpoint.Forget())
-		}
-		return receipt, fmt.Errorf("%w (the rows were opened, so the budget stays charged: entry %s)", err, receipt.ID)
-	}
-	if err := env.Ledger.Commit(context.WithoutCancel(ctx), permit); err != nil {
-		return receipt, &UnconfirmedError{receipt.ID, err}
-	}
-	// Read again through the address: what is open may be a file that is gone.
-	if err := env.Ledger.Confirm(context.WithoutCancel(ctx), permit); err != nil {
-		return receipt, &UnconfirmedError{receipt.ID, err}
-	}
-	return receipt, nil
 }

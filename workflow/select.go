@@ -75,8 +75,8 @@ type selectJob interface {
 type Selected struct {
 	Plan      *Plan
 	Selection *feature.Selection
-	Receipt   ledger.Receipt
-	Seeded    bool
+	Booking
+	Seeded bool
 	// Table is what mode Local releases, else nil.
 	Table *NoisyTable
 	// Search is what method pafs as published did, else nil.
@@ -85,7 +85,6 @@ type Selected struct {
 	// and states something, 0 else. It is no guarantee: the figure is for noisy entropies, and
 	// what is replayed reads exact ones.
 	PublishedEpsilon float64
-	booked           booked
 }
 
 // NewSelectPlan validates the input and prices the statistics that the method looks
@@ -167,8 +166,8 @@ func (plan *Plan) Choose(ctx context.Context, env Env) (*Selected, error) {
 		out.Seeded = plan.problem.Seed != nil
 		return out, j.choose(ctx, env, nil, out)
 	}
-	receipt, err := plan.charged(ctx, env, &out.booked, func(permit *ledger.Permit) error { return j.choose(ctx, env, permit, out) })
-	out.Receipt, out.Seeded = receipt, receipt.NotPrivate
+	err := plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.choose(ctx, env, permit, out) })
+	out.Seeded = out.Receipt.NotPrivate
 	return out, err
 }
 

@@ -180,11 +180,11 @@ func TestSearchTakesWhatItBooked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan.job.(*hunt).quote.Noise *= 0.99 // less noise than was booked
-		plan.job.(*hunt).quote.FinalNoise *= 0.99
-		if e, ok := plan.job.(*hunt).quote.Event.(dp.Select); ok {
+		plan.job.(*searching).quote.Noise *= 0.99 // less noise than was booked
+		plan.job.(*searching).quote.FinalNoise *= 0.99
+		if e, ok := plan.job.(*searching).quote.Event.(dp.Select); ok {
 			e.Runs = dp.TruncatedNegativeBinomial{Mean: 50}
-			plan.job.(*hunt).quote.Event = e
+			plan.job.(*searching).quote.Event = e
 		}
 		l := ledger.New(memoryStore(), freeAccountant{}, ledger.Options{User: "tester"})
 		if err := l.Create(context.Background(), ledger.Budget{Dataset: "squares", Epsilon: "1000", Delta: "1e-4", Unit: "image", Relation: dp.AddOrRemoveOne}); err != nil {
@@ -350,9 +350,9 @@ func TestSearchPaysForMeans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := plan.job.(*hunt).quote.Event.(dp.Select).Event.(dp.Compose).Events[0].(dp.Scoped).Event.(dp.Compose)
+	one := plan.job.(*searching).quote.Event.(dp.Select).Event.(dp.Compose).Events[0].(dp.Scoped).Event.(dp.Compose)
 	mean, ok := one.Events[0].(dp.Gaussian)
-	if want := plan.sealing().centreNoise(plan.job.(*hunt).quote.Noise); !ok || mean.NoiseMultiplier != want || len(one.Events) != 2 {
+	if want := plan.sealing().centreNoise(plan.job.(*searching).quote.Noise); !ok || mean.NoiseMultiplier != want || len(one.Events) != 2 {
 		t.Fatalf("a training books %+v, want a mean of noise %v and its steps", one, want)
 	}
 	out, err := plan.Run(context.Background(), huntEnv(t, plan, memoryLedger()))
@@ -363,8 +363,8 @@ func TestSearchPaysForMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The same trainings, booked without their means.
-	event := plan.job.(*hunt).quote.Event.(dp.Select)
-	event.Event.(dp.Compose).Events[0] = dp.Scoped{Scope: plan.job.(*hunt).scopes.Train, Event: one.Events[1]}
+	event := plan.job.(*searching).quote.Event.(dp.Select)
+	event.Event.(dp.Compose).Events[0] = dp.Scoped{Scope: plan.job.(*searching).scopes.Train, Event: one.Events[1]}
 	if _, err := plan.Run(context.Background(), huntEnv(t, plan, memoryLedger())); err == nil {
 		t.Error("means were released that nobody booked")
 	}

@@ -58,8 +58,8 @@ func (in *SearchSettings) check(of *Input) error {
 	return nil
 }
 
-// hunt is the job of a search.
-type hunt struct {
+// searching is the job of a search.
+type searching struct {
 	SearchSettings
 	trials
 	plan        *Plan
@@ -68,9 +68,9 @@ type hunt struct {
 	scopes      search.Scopes
 }
 
-// newHunt makes a search the job of a plan.
-func newHunt(plan *Plan, settings SearchSettings, t trials, asPublished bool) *hunt {
-	h := &hunt{SearchSettings: settings, trials: t, plan: plan, asPublished: asPublished, scopes: settings.Strategy.Divide(plan.trainScope)}
+// newSearching makes a search the job of a plan.
+func newSearching(plan *Plan, settings SearchSettings, t trials, asPublished bool) *searching {
+	h := &searching{SearchSettings: settings, trials: t, plan: plan, asPublished: asPublished, scopes: settings.Strategy.Divide(plan.trainScope)}
 	plan.job, plan.SignalRatio = h, math.NaN()
 	return h
 }
@@ -97,14 +97,14 @@ type trials interface {
 	parameters(p space.Point) (int, error)
 }
 
-// searchJob is what the strategy is priced for.
-func (h *hunt) searchJob() search.Job {
+// asked is what the strategy is priced for.
+func (h *searching) asked() search.Job {
 	p := h.plan.problem
 	return search.Job{Trial: h.family(), Scopes: h.scopes, Relation: p.relation, Epsilon: p.target(), Delta: p.delta, Accountant: p.Accountant}
 }
 
 // price prices the strategy on the training scope.
-func (h *hunt) price() (err error) {
+func (h *searching) price() (err error) {
 	plan, p := h.plan, h.plan.problem
 	if p.delta == 0 {
 		return usage("give a delta above 0", "a search is offered at delta > 0 only")
@@ -113,7 +113,7 @@ func (h *hunt) price() (err error) {
 	if h.asPublished {
 		return h.pricePublished()
 	}
-	if h.quote, err = h.Strategy.Quote(h.searchJob()); err != nil {
+	if h.quote, err = h.Strategy.Quote(h.asked()); err != nil {
 		var dear *search.TooDearError
 		if errors.As(err, &dear) {
 			return usage("a larger epsilon, a smaller search, or another strategy: pawl plan search lists them all", "%v", err)
@@ -148,12 +148,12 @@ func (h *hunt) price() (err error) {
 }
 
 // pricePublished books nothing private: scores of all trainings are read.
-func (h *hunt) pricePublished() (err error) {
+func (h *searching) pricePublished() (err error) {
 	plan, p := h.plan, h.plan.problem
 	if p.Test == HeldOut {
 		return usage("use a data set with a test set", "as published, a search is scored on a public test set only")
 	}
-	j := h.searchJob()
+	j := h.asked()
 	if h.quote, err = h.Strategy.At(j, j.Epsilon); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (h *hunt) pricePublished() (err error) {
 }
 
 // inWords says what the strategy does.
-func (h *hunt) inWords() string {
+func (h *searching) inWords() string {
 	of := fmt.Sprintf("%s of space %s (%s)", h.noun(), h.Space.Name(), h.Space.Size())
 	t := h.Strategy
 	switch t.Kind {
@@ -185,7 +185,7 @@ func (h *hunt) inWords() string {
 }
 
 // candidates tells a study how to move in the space.
-func (h *hunt) candidates() study.Candidates[space.Point] {
+func (h *searching) candidates() study.Candidates[space.Point] {
 	draw := func(rng *rand.Rand) space.Point {
 		p, err := h.Space.Draw(rng)
 		if err != nil {
@@ -219,7 +219,7 @@ func (h *hunt) candidates() study.Candidates[space.Point] {
 }
 
 // finalNoise is that of the last training.
-func (h *hunt) finalNoise() float64 {
+func (h *searching) finalNoise() float64 {
 	if h.quote.FinalNoise > 0 {
 		return h.quote.FinalNoise
 	}
@@ -227,7 +227,7 @@ func (h *hunt) finalNoise() float64 {
 }
 
 // run searches, takes the winner and scores it.
-func (h *hunt) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+func (h *searching) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	if err := h.ready(env); err != nil {
 		return err
 	}
@@ -273,13 +273,13 @@ type Found struct {
 // compareUnsearched trains, on public data with a public test set, what would have been
 // trained without a search: the rule's candidate with the whole budget. Only so can it be
 // said whether searching paid.
-func (h *hunt) compareUnsearched(ctx context.Context, env Env, src *entropy.Source, out *Outcome) error {
+func (h *searching) compareUnsearched(ctx context.Context, env Env, src *entropy.Source, out *Outcome) error {
 	p := h.plan.problem
 	if !p.Public || p.Test == HeldOut || h.Strategy.Kind == search.None || h.asPublished {
 		return nil
 	}
 	none := search.Strategy{Kind: search.None}
-	j := h.searchJob()
+	j := h.asked()
 	j.Scopes = none.Divide(h.plan.trainScope)
 	q, err := none.Quote(j)
 	if err != nil {
@@ -303,13 +303,13 @@ func (plan *Plan) Spec(env Env) string {
 }
 
 // Space is what a search looks in. The plan is of one.
-func (plan *Plan) Space() *space.Space { return plan.job.(*hunt).Space }
+func (plan *Plan) Space() *space.Space { return plan.job.(*searching).Space }
 
-func (h *hunt) expected() time.Duration { return h.takes(h.Strategy) }
+func (h *searching) expected() time.Duration { return h.takes(h.Strategy) }
 
 // takes is the time that a search is expected to take: it follows from the expected number
 // of trainings, never from the number that there is.
-func (h *hunt) takes(s search.Strategy) time.Duration {
+func (h *searching) takes(s search.Strategy) time.Duration {
 	n, _ := s.Trainings()
 	return time.Duration(n * h.seconds() / float64(runtime.GOMAXPROCS(0)) * float64(time.Second))
 }
@@ -326,8 +326,8 @@ type Priced struct {
 
 // PriceList prices every strategy for the job of a search, whose own strategy is none.
 func (plan *Plan) PriceList() (all []Priced, job search.Job) {
-	h := plan.job.(*hunt)
-	job = h.searchJob()
+	h := plan.job.(*searching)
+	job = h.asked()
 	for _, kind := range search.Kinds() {
 		s, err := search.New(kind)
 		if err != nil {

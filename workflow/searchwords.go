@@ -11,7 +11,7 @@ import (
 	"pawl/search/study"
 )
 
-func (h *hunt) describe() description {
+func (h *searching) describe() description {
 	d := description{
 		choice: report.Choice{Workflow: string(PAW), Model: "the winner of space " + h.Space.Name(), Features: []string{}, Encoding: h.noun() + " of space " + h.Space.Name(),
 			UsefulModel: true, Hyperparameters: map[string]any{}, Search: h.choiceInWords()},
@@ -24,9 +24,9 @@ func (h *hunt) describe() description {
 	return d
 }
 
-func (h *hunt) choiceInWords() string { return string(h.Strategy.Kind) + ": " + h.inWords() }
+func (h *searching) choiceInWords() string { return string(h.Strategy.Kind) + ": " + h.inWords() }
 
-func (h *hunt) complete(s *report.Statement, out *Outcome) {
+func (h *searching) complete(s *report.Statement, out *Outcome) {
 	h.trials.complete(s, out)
 	s.Command, s.Choice.Search = "search", h.choiceInWords()
 	h.fillSearch(s, out)
@@ -35,7 +35,7 @@ func (h *hunt) complete(s *report.Statement, out *Outcome) {
 	}
 }
 
-func (h *hunt) statement() *report.Search {
+func (h *searching) statement() *report.Search {
 	r := &report.Search{Strategy: string(h.Strategy.Kind), Space: h.Space.Name(), Size: h.Space.Size().String(),
 		Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
 	r.Paid = fmt.Sprintf("%s: the model's own training takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
@@ -51,7 +51,7 @@ func (h *hunt) statement() *report.Search {
 
 // publishedEpsilon is the whole by the paper's accounting: of random search by its
 // formula, else the composition of what is trained and scored.
-func (h *hunt) publishedEpsilon() float64 {
+func (h *searching) publishedEpsilon() float64 {
 	if h.Strategy.Kind == search.RS {
 		validation := float64(h.plan.problem.Rows) * h.scopes.Validate.Fraction()
 		if e, err := search.RandomSearchPublished(h.quote.BaseEpsilon, 0.05, 0.04, validation, h.Strategy.Mean); err == nil {
@@ -64,7 +64,7 @@ func (h *hunt) publishedEpsilon() float64 {
 // CandidateParameters is the number of trained parameters of a candidate, given as its
 // JSON; 0 where candidates are no networks.
 func (plan *Plan) CandidateParameters(candidate string) (int, error) {
-	h := plan.job.(*hunt)
+	h := plan.job.(*searching)
 	p, err := h.Space.UnmarshalPoint([]byte(candidate))
 	if err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func (plan *Plan) CandidateParameters(candidate string) (int, error) {
 func short(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // fillSearch completes the statement by what the search found.
-func (h *hunt) fillSearch(s *report.Statement, out *Outcome) {
+func (h *searching) fillSearch(s *report.Statement, out *Outcome) {
 	f, kind := out.Found, h.Strategy.Kind
 	s.Search.Winner = values(f.Winner)
 	add := func(trials []study.Trial[space.Point]) {
@@ -138,7 +138,7 @@ func values(p space.Point) map[string]any {
 	return m
 }
 
-func (h *hunt) key() any {
+func (h *searching) key() any {
 	return struct {
 		Trials      any
 		Space, Rule string

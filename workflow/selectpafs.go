@@ -21,7 +21,7 @@ const meanRuns = 8
 
 // pafs is privacy-aware feature selection: it trains private models on sets of attributes and
 // keeps the set that scores best. Published, a genetic search reads the score of every model;
-// that composes over thousands of trainings (pafspublished.go). Here sets are drawn without
+// that composes over thousands of trainings (selectpafspublished.go). Here sets are drawn without
 // looking at data and a Papernot–Steinke selection releases the winner alone.
 type pafs struct {
 	*choosing

@@ -25,7 +25,7 @@ import (
 type tableSearch struct {
 	input Input
 	plan  *Plan
-	hunt  *hunt
+	of    *searching
 }
 
 // NewTableSearchPlan validates the input and prices the strategy. Errors are *UsageError
@@ -49,8 +49,8 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 		return nil, err
 	}
 	s := &tableSearch{input: in, plan: newPlan(p)}
-	s.hunt = newHunt(s.plan, settings, s, false)
-	if err := s.hunt.price(); err != nil {
+	s.of = newSearching(s.plan, settings, s, false)
+	if err := s.of.price(); err != nil {
 		return nil, err
 	}
 	note, err := s.settleSpace()
@@ -58,9 +58,9 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 		return nil, err
 	}
 	if settings.Strategy.Kind == search.Grid {
-		s.hunt.Strategy.Candidates = int(s.hunt.Space.Size().Points.Int64())
+		s.of.Strategy.Candidates = int(s.of.Space.Size().Points.Int64())
 	}
-	if err := s.hunt.price(); err != nil { // of the settled space
+	if err := s.of.price(); err != nil { // of the settled space
 		return nil, err
 	}
 	if note != "" {
@@ -77,7 +77,7 @@ func (s *tableSearch) models(scope dp.Scope, noise float64) tableModels {
 
 // facts are those of a training on all that is not held out to score.
 func (s *tableSearch) facts() advise.Facts {
-	m := s.models(s.plan.trainScope, s.hunt.quote.Noise)
+	m := s.models(s.plan.trainScope, s.of.quote.Noise)
 	return m.facts(float64(s.plan.problem.Rows))
 }
 
@@ -85,7 +85,7 @@ func (s *tableSearch) facts() advise.Facts {
 // one Gaussian release that every training is booked as does not pay for. It then builds
 // some candidates before anything is charged, and chooses the rule's.
 func (s *tableSearch) settleSpace() (note string, err error) {
-	h := s.hunt
+	h := s.of
 	noted := h.Space
 	if h.Space, err = spacetable.For(h.Space, s.facts()); err != nil {
 		return "", usage("docs/SPACES.md says what a space of tables may hold", "%v", err)
@@ -215,7 +215,7 @@ func (s *tableSearch) train(ctx context.Context, env Env, permit *ledger.Permit,
 }
 
 func (s *tableSearch) work(env Env) study.Work[space.Point, *Outcome] {
-	h := s.hunt
+	h := s.of
 	return study.Work[space.Point, *Outcome]{
 		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, float64, error) {
 			out, err := s.train(ctx, env, permit, p, s.models(h.scopes.Train, h.quote.Noise))
@@ -233,7 +233,7 @@ func (s *tableSearch) work(env Env) study.Work[space.Point, *Outcome] {
 
 func (s *tableSearch) adopt(winner, out *Outcome) {
 	out.Model, out.Learner, out.Recipe = winner.Model, winner.Learner, winner.Recipe
-	out.Recipe.Rules = append(slices.Clone(s.hunt.Rules), advise.BesideSearch(winner.Recipe.Rules)...)
+	out.Recipe.Rules = append(slices.Clone(s.of.Rules), advise.BesideSearch(winner.Recipe.Rules)...)
 }
 
 func (s *tableSearch) score(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
@@ -264,7 +264,7 @@ func (s *tableSearch) features() features {
 
 func (s *tableSearch) complete(st *report.Statement, out *Outcome) {
 	out.fillChoice(&st.Choice)
-	m := s.models(s.hunt.scopes.Final, s.hunt.finalNoise())
+	m := s.models(s.of.scopes.Final, s.of.finalNoise())
 	m.hyperparameters(st.Choice.Hyperparameters, s.plan.SignalRatio, out.Recipe)
 	out.warnUseless(st)
 }
@@ -273,8 +273,8 @@ func (s *tableSearch) parameters(space.Point) (int, error) { return 0, nil }
 
 // seconds takes the linear model of the rules for the mean candidate.
 func (s *tableSearch) seconds() float64 {
-	m := s.models(s.hunt.scopes.Train, s.hunt.quote.Noise)
-	r, _, err := s.learner(m, s.hunt.Rule)
+	m := s.models(s.of.scopes.Train, s.of.quote.Noise)
+	r, _, err := s.learner(m, s.of.Rule)
 	if err != nil {
 		return 0
 	}

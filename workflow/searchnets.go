@@ -50,7 +50,7 @@ type Candidate struct {
 type netSearch struct {
 	NetSearchInput
 	plan *Plan
-	hunt *hunt
+	of   *searching
 	// shared is the training of the front end that all candidates have, with one layer behind
 	// it. Images pass that front end before they are sealed.
 	shared *training
@@ -85,9 +85,9 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 		return nil, err
 	}
 	s.plan = newPlan(s.shared.problem)
-	s.hunt = newHunt(s.plan, in.SearchSettings, s, in.AsPublished)
+	s.of = newSearching(s.plan, in.SearchSettings, s, in.AsPublished)
 	s.plan.Recipe = advise.Recipe{Rules: in.TrainInput.Rules}
-	return s.plan, s.hunt.price()
+	return s.plan, s.of.price()
 }
 
 // searchEpochs is a third of what one network is trained for: many are, each with a part
@@ -186,7 +186,7 @@ func (s *netSearch) representative() (*training, error) {
 }
 
 // sealing: images pass the front end that all candidates have.
-func (h *hunt) sealing() *training { return h.trials.(*netSearch).shared }
+func (h *searching) sealing() *training { return h.trials.(*netSearch).shared }
 
 func (s *netSearch) noun() string { return "networks" }
 
@@ -258,13 +258,13 @@ func (s *netSearch) trial(ctx context.Context, env Env, permit *ledger.Permit, p
 	if err != nil {
 		return nil, err
 	}
-	n.simulated = s.hunt.asPublished
+	n.simulated = s.of.asPublished
 	return s.train(ctx, env, permit, n, src)
 }
 
 // work is what a study does with one candidate.
 func (s *netSearch) work(env Env) study.Work[space.Point, *Outcome] {
-	h := s.hunt
+	h := s.of
 	env.Progress = nil // trainings run side by side
 	return study.Work[space.Point, *Outcome]{
 		Try: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, float64, error) {
@@ -329,7 +329,7 @@ func (out *Outcome) publishedScore(env Env, scope dp.Scope, src *entropy.Source)
 // last training will have, so that the choice anticipates it.
 func (s *netSearch) scoreElsewhere(ctx context.Context, env Env, p space.Point, src *entropy.Source) (float64, error) {
 	cut := 1 - s.Strategy.Validation
-	n, err := s.candidate(p, s.OnRows, dp.Scope{Lower: 0, Upper: cut}, s.hunt.quote.Noise, src.Split("train"))
+	n, err := s.candidate(p, s.OnRows, dp.Scope{Lower: 0, Upper: cut}, s.of.quote.Noise, src.Split("train"))
 	if err != nil {
 		return 0, err
 	}
@@ -341,7 +341,7 @@ func (s *netSearch) scoreElsewhere(ctx context.Context, env Env, p space.Point, 
 func (s *netSearch) scoreWithoutNoise(ctx context.Context, env Env, p space.Point, src *entropy.Source) (float64, error) {
 	within := s.plan.trainScope
 	cut := within.Upper - (within.Upper-within.Lower)*s.Strategy.Validation
-	n, err := s.candidate(p, s.shared.rows, dp.Scope{Lower: within.Lower, Upper: cut}, s.hunt.quote.Noise, src.Split("train"))
+	n, err := s.candidate(p, s.shared.rows, dp.Scope{Lower: within.Lower, Upper: cut}, s.of.quote.Noise, src.Split("train"))
 	if err != nil {
 		return 0, err
 	}
