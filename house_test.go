@@ -33,6 +33,7 @@ var layers = [][]string{
 	{"search/study", "search/space/table", "workflow/checkpoint"},
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
+	{"evidence/audit/membership"},
 	{"experiments"},
 	{"experiments/lab"},
 	{"evidence/crossover"},

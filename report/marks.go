@@ -46,11 +46,22 @@ func wholeMark(s *Statement) string {
 	return "NOT PRIVATE AS A WHOLE — the outputs of " + seededRuns(s) + " on these data have no privacy bound"
 }
 
-func seededRuns(s *Statement) string {
-	if len(s.SeededRuns) == 1 {
+func seededRuns(s *Statement) string { return SeededRuns(len(s.SeededRuns)) }
+
+// SeededRuns is "1 seeded run" or "n seeded runs".
+func SeededRuns(n int) string {
+	if n == 1 {
 		return "1 seeded run"
 	}
-	return fmt.Sprintf("%d seeded runs", len(s.SeededRuns))
+	return fmt.Sprintf("%d seeded runs", n)
+}
+
+// SeededMark is what n seeded runs say of a data set as a whole, "" for none.
+func SeededMark(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return "NOT PRIVATE as a whole: no epsilon bounds the outputs of " + SeededRuns(n)
 }
 
 // aside keeps what was spent from reading as a bound of seeded runs too.

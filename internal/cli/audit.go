@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -99,9 +98,6 @@ func parseConfidence(text string) (float64, error) {
 	}
 	return c, err
 }
-
-// percent writes 0.999 as 99.9 %.
-func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
 
 // mostShown is the largest lower bound on ε at 95 % that so many trials of each world can
 // show: all of them right.

@@ -22,6 +22,7 @@ import (
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/evidence/audit/membership"
 	"pawl/internal/build"
 	"pawl/workflow"
 )
@@ -160,7 +161,7 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if err != nil {
 		return err
 	}
-	q, err := plan.Statement(build.Version(), reproducible)
+	q, err := plan.Statement(build.Version(), membership.Reproducible)
 	if err != nil {
 		return err
 	}
@@ -193,13 +194,13 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
 		out.Notes = append(out.Notes, blackBoxSays)
 		if !(out.MostShown > out.ShownClaim.Epsilon) {
-			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack, and the claim is %s", out.Canaries, figure(out.MostShown), figure(out.ShownClaim.Epsilon)))
+			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack, and the claim is %s", out.Canaries, bound.Figure(out.MostShown), bound.Figure(out.ShownClaim.Epsilon)))
 		}
 	} else if out.Share > 1 && !out.Convicted {
 		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again")
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is tested at delta %s, where it is epsilon %s: 2·canaries·delta must be small against the error of the verdict",
-		figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), figure(delta), figure(out.OneRun.Claim.Epsilon)))
+		bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(delta), bound.Figure(out.OneRun.Claim.Epsilon)))
 	if !out.Convicted {
 		out.Notes = append(out.Notes, proves)
 	}
@@ -225,14 +226,14 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	fmt.Fprintf(a.err, "stage: specification of %s\n", out.Model)
 	checks, err := c.Specify(ctx, src.Split("specification"))
 	if err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	var failed bool
 	out.Specification, failed = audit.Settle(checks, alpha/2)
 	out.Tests, out.Confidence = len(checks)+2, bound.Conviction
 	most, err := c.Most(ctx)
 	if err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	if most < out.Canaries {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries instead of %d: the largest weight of the network has no more entries", most, out.Canaries))
@@ -241,7 +242,7 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", training.Steps, out.Canaries)
 	scores, err := c.Score(ctx, out.Canaries, src.Split("claim"))
 	if err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	claim, err := bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta)
 	if err != nil {
@@ -253,10 +254,10 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	}
 	out.OneRun = &inference.OneRun{Claim: claim}
 	if out.OneRun.Sure, err = scores.EpsilonBest(each, delta, 1-alpha/4); err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	if out.OneRun.Shown, err = scores.EpsilonBest(each, shownDelta(out), bound.Printed); err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	out.OneRun.Convicted = out.OneRun.Sure.Epsilon > claim.Epsilon
 	curve, err := bound.CurveOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, claim.Epsilon)
@@ -265,7 +266,7 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	}
 	fdp, err := scores.Judge(curve, max(1, out.Canaries/25), 1-alpha/4)
 	if err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	out.Curve = &fdp
 	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
@@ -274,7 +275,7 @@ func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudi
 	}
 	out.Notes = append(out.Notes,
 		"the specification is tested first: a failure means that the code does not do what the accounting assumes, whatever the claim; it detects half the noise at once, where the claim needs thousands of canaries",
-		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the one-run test of the whole curve a quarter", percent(bound.Conviction), out.Tests))
+		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the one-run test of the whole curve a quarter", bound.Percent(bound.Conviction), out.Tests))
 	return nil
 }
 
@@ -300,7 +301,7 @@ func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainI
 	}
 	in.Seed = nil
 	if out.Seed != nil {
-		in.Seed = seedOf(out.Seed, 0)
+		in.Seed = membership.SeedOf(out.Seed, 0)
 	}
 	in.Public, in.Test = true, workflow.Official
 	plan, err := workflow.NewTrainPlan(in)
@@ -309,7 +310,7 @@ func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainI
 	}
 	all := *p
 	all.Train = joined(p.Train, made.Some(members))
-	env := throwAway()
+	env := membership.ThrowAway()
 	key, err := env.Ledger.Key(ctx, p.Name)
 	if err != nil {
 		return err
@@ -333,10 +334,10 @@ func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainI
 		posteriors.Label = append(posteriors.Label, int(y))
 	}
 	if s.Score, err = posteriors.Scores(attack.Logit); err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	if out.Report, err = attack.Evaluate(s, attack.Options{Claim: &out.Stated}); err != nil {
-		return attackError("canaries", err)
+		return membership.Refusal("canaries", err)
 	}
 	price, err := accountant.Epsilon(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta, accountant.MethodMin)
 	if err != nil {
@@ -368,7 +369,7 @@ func (a *app) finishCanary(out *canaryAudit) error {
 	if out.Convicted {
 		convicted = &convictedError{out.why(), convictedAdvice}
 	}
-	headline := fmt.Sprintf("REJECTED at %s: %s", percent(bound.Conviction), out.why())
+	headline := fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), out.why())
 	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
 }
 
@@ -376,24 +377,24 @@ func (a *app) finishCanary(out *canaryAudit) error {
 func (out *canaryAudit) why() string {
 	for _, c := range out.Specification {
 		if c.Convicted {
-			return fmt.Sprintf("the training run does not meet its specification, so its claim of epsilon %s is unfounded: %s (%s, expected %s)", figure(out.Stated.Epsilon), c.What, figure(c.Statistic), figure(c.Expected))
+			return fmt.Sprintf("the training run does not meet its specification, so its claim of epsilon %s is unfounded: %s (%s, expected %s)", bound.Figure(out.Stated.Epsilon), c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected))
 		}
 	}
 	if o := out.OneRun; o.Convicted {
-		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", figure(o.Sure.Epsilon), figure(o.Claim.Delta), figure(o.Claim.Epsilon))
+		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", bound.Figure(o.Sure.Epsilon), bound.Figure(o.Claim.Delta), bound.Figure(o.Claim.Epsilon))
 	}
 	if c := out.Curve; c != nil {
-		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, figure(out.Stated.Epsilon), c.LeastRight-1)
+		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, bound.Figure(out.Stated.Epsilon), c.LeastRight-1)
 	}
 	return ""
 }
 
 func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
 	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
-	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, figure(out.Privacy.SamplingRate), figure(out.Privacy.NoiseMultiplier))
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), figure(o.Claim.Epsilon), figure(o.Claim.Delta))
-	fmt.Fprintf(w, "canaries\t%d, %s; they can show at most epsilon %s\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), figure(out.MostShown))
-	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", figure(o.Shown.Epsilon), percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
+	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, bound.Figure(out.Privacy.SamplingRate), bound.Figure(out.Privacy.NoiseMultiplier))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(o.Claim.Epsilon), bound.Figure(o.Claim.Delta))
+	fmt.Fprintf(w, "canaries\t%d, %s; they can show at most epsilon %s\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), bound.Figure(out.MostShown))
+	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", bound.Figure(o.Shown.Epsilon), bound.Percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
 	if c := out.Curve; c != nil {
 		needs := fmt.Sprintf("%d would reject it", c.LeastRight)
 		if !c.Power {
@@ -402,9 +403,9 @@ func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
 		fmt.Fprintf(w, "whole curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
 	}
 	for _, c := range out.Specification {
-		fmt.Fprintf(w, "specification\t%s: %s, expected %s, of %d; p %s, rejects below %s: %s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), verdictOf(c.Convicted))
+		fmt.Fprintf(w, "specification\t%s: %s, expected %s, of %d; p %s, rejects below %s: %s\n", c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected), c.Count, bound.Figure(c.PValue), bound.Figure(c.Limit), verdictOf(c.Convicted))
 	}
-	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), percent(bound.Conviction), out.Tests)
+	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), bound.Percent(bound.Conviction), out.Tests)
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"pawl/evidence/audit/attack"
+	"pawl/evidence/audit/membership"
 )
 
 // Files of an audit.
@@ -31,11 +32,11 @@ func checkAudit(dir string, force bool) error {
 }
 
 // writeMIA writes what an audit found, and the keyed hashes of who was in which pool.
-func writeMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+func writeMIA(out *membership.Audit, manifest *attack.Manifest, dir string) error {
 	if err := writeAudit(dir, out, true); err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return pageMIA(w, out) }); err != nil {
+	if err := writeFile(filepath.Join(dir, auditPageFile), true, func(w io.Writer) error { return out.Page(w) }); err != nil {
 		return err
 	}
 	if manifest == nil {

@@ -271,10 +271,10 @@ func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
 
 // finishMechanisms prints: one pair of worlds as one object, several audits as lists.
 func (a *app) finishMechanisms(out *mechanismAudits, name string) error {
-	out.Notes = append(out.Notes, fmt.Sprintf("%s confidence holds over all %d tests of this command together (Bonferroni): a correct program passes all of them with that probability", percent(out.Confidence), out.Tests))
+	out.Notes = append(out.Notes, fmt.Sprintf("%s confidence holds over all %d tests of this command together (Bonferroni): a correct program passes all of them with that probability", bound.Percent(out.Confidence), out.Tests))
 	var convicted error
 	if len(out.Convicted) > 0 {
-		convicted = &convictedError{fmt.Sprintf("%s does not meet its specification, at %s over %d tests", strings.Join(out.Convicted, ", "), percent(out.Confidence), out.Tests), convictedAdvice}
+		convicted = &convictedError{fmt.Sprintf("%s does not meet its specification, at %s over %d tests", strings.Join(out.Convicted, ", "), bound.Percent(out.Confidence), out.Tests), convictedAdvice}
 	}
 	var object any = out
 	if len(out.Worlds) == 1 && name != "all" {
@@ -282,7 +282,7 @@ func (a *app) finishMechanisms(out *mechanismAudits, name string) error {
 		one.Specifications, one.Tests, one.Seed, one.Notes = out.Specifications, out.Tests, out.Seed, append(one.Notes, out.Notes...)
 		object = one
 	}
-	return a.conclude(convicted, fmt.Sprintf("REJECTED at %s: %s", percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
+	return a.conclude(convicted, fmt.Sprintf("REJECTED at %s: %s", bound.Percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
 		w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 		for _, s := range out.Specifications {
 			printConformity(w, s, len(out.Specifications)+len(out.Worlds) > 12)
@@ -317,7 +317,7 @@ func printConformity(w io.Writer, s audit.Conformity, brief bool) {
 		if c.Convicted {
 			mark = "  REJECTED"
 		}
-		fmt.Fprintf(w, "  test\t%s: %s, expected %s, of %d; p %s, rejects below %s%s\n", c.What, figure(c.Statistic), figure(c.Expected), c.Count, figure(c.PValue), figure(c.Limit), mark)
+		fmt.Fprintf(w, "  test\t%s: %s, expected %s, of %d; p %s, rejects below %s%s\n", c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected), c.Count, bound.Figure(c.PValue), bound.Figure(c.Limit), mark)
 	}
 }
 
@@ -332,9 +332,9 @@ func printWorlds(w io.Writer, out mechanismAudit) {
 	v := out.Verdict
 	fmt.Fprintf(w, "mechanism\t%s (%s)\n", out.Mechanism, out.Entry)
 	fmt.Fprintf(w, "data sets\t%s; %s\n", out.Neighbours, out.Relation)
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(v.Claim.Epsilon), cost.Full(v.Claim.Delta))
-	fmt.Fprintf(w, "runs\t%d on each data set, which can show at most epsilon %s\n", out.Runs, figure(out.MostShown))
-	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s; %d of %d against %d of %d)\n", figure(v.Bound.Epsilon), percent(bound.Printed),
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", bound.Figure(v.Claim.Epsilon), cost.Full(v.Claim.Delta))
+	fmt.Fprintf(w, "runs\t%d on each data set, which can show at most epsilon %s\n", out.Runs, bound.Figure(out.MostShown))
+	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s; %d of %d against %d of %d)\n", bound.Figure(v.Bound.Epsilon), bound.Percent(bound.Printed),
 		v.Bound.Counts.TruePositives, v.Bound.Counts.Positives, v.Bound.Counts.FalsePositives, v.Bound.Counts.Negatives)
 	for _, e := range v.Evidence {
 		sign := ">="
@@ -342,9 +342,9 @@ func printWorlds(w io.Writer, out mechanismAudit) {
 			sign = "<="
 		}
 		fmt.Fprintf(w, "  evidence\tscore %s %s: %d of %d against %d of %d; true positive rate >= %s at false positive rate <= %s, where the claim's trade-off curve allows %s\n",
-			sign, figure(e.Test.Threshold), e.Counts.TruePositives, e.Counts.Positives, e.Counts.FalsePositives, e.Counts.Negatives, figure(e.TruePositives), figure(e.FalsePositives), figure(e.Allowed))
+			sign, bound.Figure(e.Test.Threshold), e.Counts.TruePositives, e.Counts.Positives, e.Counts.FalsePositives, e.Counts.Negatives, bound.Figure(e.TruePositives), bound.Figure(e.FalsePositives), bound.Figure(e.Allowed))
 	}
-	fmt.Fprintf(w, "verdict\t%s at %s\n", verdictOf(v.Convicted), percent(v.Confidence))
+	fmt.Fprintf(w, "verdict\t%s at %s\n", verdictOf(v.Convicted), bound.Percent(v.Confidence))
 }
 
 func (a *app) notes(w io.Writer, notes []string) error {
@@ -357,4 +357,3 @@ func (a *app) notes(w io.Writer, notes []string) error {
 }
 
 // figure is a bound in three digits.
-func figure(x float64) string { return fmt.Sprintf("%.3g", x) }

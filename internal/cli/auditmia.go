@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"pawl/internal/cost"
 
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +19,7 @@ import (
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/evidence/audit/membership"
 )
 
 type miaFlags struct {
@@ -100,29 +101,6 @@ that target is charged with it.`,
 	return c
 }
 
-// miaAudit is what is printed.
-type miaAudit struct {
-	Attack string `json:"attack"`
-	Model  string `json:"model,omitempty"`
-	Data   string `json:"data"`
-	// Internal says that the numbers must not leave: they were computed from records
-	// without noise.
-	Internal bool                 `json:"internal"`
-	Claim    *bound.Claim         `json:"claim,omitempty"`
-	Report   *attack.Report       `json:"report"`
-	Classes  []attack.ClassReport `json:"by_class,omitempty"`
-	OneRun   *inference.OneRun    `json:"one_run,omitempty"`
-	Shadows  int                  `json:"shadow_models"`
-	// Trained is the number of records that the target was trained on.
-	Trained  int                 `json:"records_per_model,omitempty"`
-	Pools    map[attack.Pool]int `json:"pools,omitempty"`
-	Manifest string              `json:"manifest_sha256,omitempty"`
-	Seed     *uint64             `json:"seed,omitempty"`
-	Notes    []string            `json:"notes"`
-}
-
-func (m *miaAudit) convicted() bool { return m.OneRun != nil && m.OneRun.Convicted }
-
 // parseShares reads a list of numbers strictly between 0 and 1.
 func parseShares(flag, text string) ([]float64, error) {
 	var out []float64
@@ -180,54 +158,31 @@ func (a *app) miaScores(f miaFlags) error {
 	defer file.Close()
 	scored, err := attack.ReadScores(file)
 	if err != nil {
-		return attackError(f.scores, err)
+		return membership.Refusal(f.scores, err)
 	}
-	out := &miaAudit{Attack: "outside scores", Data: f.scores, Internal: true, Claim: o.Claim, Notes: []string{}}
+	out := &membership.Audit{Attack: "outside scores", Data: f.scores, Internal: true, Claim: o.Claim, Notes: []string{}}
 	if out.Report, err = attack.Evaluate(scored, o); err != nil {
-		return attackError(f.scores, err)
+		return membership.Refusal(f.scores, err)
 	}
 	if scored.Class != nil {
 		if out.Classes, err = attack.ByClass(scored, o); err != nil {
-			return attackError(f.scores, err)
+			return membership.Refusal(f.scores, err)
 		}
 	}
 	if f.coins {
 		if out.OneRun, err = inference.Judge(scored, *o.Claim); err != nil {
-			return attackError(f.scores, err)
+			return membership.Refusal(f.scores, err)
 		}
 		if o.Claim.Delta > inference.Delta(len(scored.Score)) {
 			out.Notes = append(out.Notes, fmt.Sprintf("with delta %s and %d records, a one-run audit can show little or nothing: state the claim at delta %s or less",
-				cost.Full(o.Claim.Delta), len(scored.Score), figure(inference.Delta(len(scored.Score)))))
+				cost.Full(o.Claim.Delta), len(scored.Score), bound.Figure(inference.Delta(len(scored.Score)))))
 		}
 	}
 	return a.finishMIA(out, nil, f.out)
 }
 
-// attackError is a refusal of an attack in the words of the command line.
-func attackError(what string, err error) error {
-	msg := err.Error()
-	for _, prefix := range []string{attack.ErrInput.Error() + ": ", inference.ErrInput.Error() + ": ", bound.ErrInput.Error() + ": "} {
-		msg = strings.ReplaceAll(msg, prefix, "")
-	}
-	switch {
-	case errors.Is(err, attack.ErrConstant):
-		return &usageError{what + ": " + msg, "the attack does not distinguish any records: try another attack, or a model that is not constant"}
-	case errors.Is(err, attack.ErrOverlap):
-		return &usageError{what + ": " + msg, "each record must be in exactly one pool"}
-	case errors.Is(err, attack.ErrInput), errors.Is(err, bound.ErrInput), errors.Is(err, inference.ErrInput):
-		advice := "columns of --scores: score (larger for members), member (1 or 0) and optionally class (from 0)"
-		if strings.Contains(msg, "shadow models") {
-			advice = "use --shadows 16, or --attack rmia, which needs only two"
-		} else if strings.Contains(msg, "records under attack") {
-			advice = "use fewer --shadows or more --records"
-		}
-		return &usageError{what + ": " + msg, advice}
-	}
-	return err
-}
-
 // finishMIA writes the files, prints and convicts.
-func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) error {
+func (a *app) finishMIA(out *membership.Audit, manifest *attack.Manifest, dir string) error {
 	if dir != "" {
 		if err := writeMIA(out, manifest, dir); err != nil {
 			return err
@@ -236,80 +191,75 @@ func (a *app) finishMIA(out *miaAudit, manifest *attack.Manifest, dir string) er
 	if out.Internal && out.Model != "" {
 		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and these figures were computed from its rows without noise and without charge: do not publish them\n", out.Data)
 	}
-	if !out.convicted() {
+	if !out.Convicted() {
 		return a.conclude(nil, "", out, func(w io.Writer) error { return a.printMIA(w, out) })
 	}
 	claim := out.OneRun.Claim
-	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", figure(out.OneRun.Sure.Epsilon), figure(claim.Delta),
-		percent(bound.Conviction), figure(claim.Epsilon)), convictedAdvice}
-	return a.conclude(convicted, out.headline(), out, func(w io.Writer) error { return a.printMIA(w, out) })
+	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", bound.Figure(out.OneRun.Sure.Epsilon), bound.Figure(claim.Delta),
+		bound.Percent(bound.Conviction), bound.Figure(claim.Epsilon)), convictedAdvice}
+	return a.conclude(convicted, out.Headline(), out, func(w io.Writer) error { return a.printMIA(w, out) })
 }
 
-func (a *app) printMIA(to io.Writer, out *miaAudit) error {
-	if err := miaNumbers(to, out); err != nil {
+func (a *app) printMIA(to io.Writer, out *membership.Audit) error {
+	if err := out.Text(to); err != nil {
 		return err
 	}
-	return a.notes(to, out.notes())
+	return a.notes(to, out.AllNotes())
 }
 
-func (m *miaAudit) notes() []string { return slices.Concat(m.Report.Notes, m.Notes) }
-
-func miaNumbers(to io.Writer, out *miaAudit) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	r := out.Report
-	fmt.Fprintf(w, "attack\t%s on %s", out.Attack, out.Data)
-	if out.Shadows > 0 {
-		fmt.Fprintf(w, ", %d shadow models", out.Shadows)
+func (a *app) miaModel(ctx context.Context, f miaFlags) error {
+	o, err := f.options()
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(w)
-	if out.Model != "" {
-		fmt.Fprintf(w, "settings\tfrom %s; the target was trained on %d records\n", out.Model, out.Trained)
+	kind, err := parseAttack(f.attack)
+	if err != nil {
+		return err
 	}
-	if out.Claim != nil {
-		fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
+	if f.epsilon != "" || f.delta != "" || f.coins {
+		return &usageError{"--epsilon, --delta and --coins need --scores", "with --model, the claim comes from the model's statement"}
 	}
-	fmt.Fprintf(w, "records\t%d members, %d others\n", r.Members, r.NonMembers)
-	fmt.Fprintf(w, "AUC\t%s\n", span(r.AUC))
-	for _, s := range r.Success {
-		fmt.Fprintf(w, "success\t%s with %s members (chance: %.3f", span(s.Rate), percent(s.Prior), s.Baseline)
-		if out.Claim != nil {
-			fmt.Fprintf(w, "; the claim allows %.3f", s.Ceiling)
+	if f.shadows < 0 || f.shadows > 1024 || f.records < 0 {
+		return &usageError{"--shadows must be between 1 and 1024, and --records at least 1", ""}
+	}
+	src, seed, err := auditSource(f.seed)
+	if err != nil {
+		return err
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	bar := newProgress(a.err, 0)
+	r, err := membership.Open(ctx, membership.Options{Model: f.model, Data: f.data, Schema: f.schema, Index: f.index, DataDir: a.dataDir, Attack: kind,
+		Shadows: f.shadows, Records: f.records, Rates: o.Rates, Priors: o.Priors, Source: src, Seed: seed, Ledger: l, Progress: bar.step})
+	if err != nil {
+		return err
+	}
+	if f.release != "" && !r.Public() {
+		out, err := r.Release(ctx, f.release, proves)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintln(w, ")")
-	}
-	for _, o := range r.AtRate {
-		if o.Refusal != "" {
-			fmt.Fprintf(w, "TPR at FPR %s\tnot reported: %s\n", percent(o.Asked), o.Refusal)
-			continue
+		// The number is paid for, and shown even where its file cannot be written.
+		var failed error
+		if f.out != "" {
+			failed = writeAudit(f.out, out, f.force)
 		}
-		fmt.Fprintf(w, "TPR at FPR %s\t%s\n", percent(o.Asked), span(*o.TruePositives))
+		return errors.Join(failed, a.conclude(nil, "", out, func(w io.Writer) error {
+			return errors.Join(out.Text(w), a.notes(w, out.Notes))
+		}))
 	}
-	for _, c := range out.Classes {
-		if c.Report == nil {
-			fmt.Fprintf(w, "class %d\t%s\n", c.Class, c.Refusal)
-			continue
-		}
-		fmt.Fprintf(w, "class %d\tAUC %s, %d records\n", c.Class, span(c.Report.AUC), c.Report.Members+c.Report.NonMembers)
+	out, manifest, err := r.Attack(ctx)
+	bar.done()
+	if err != nil {
+		return err
 	}
-	if o := out.OneRun; o != nil {
-		fmt.Fprintf(w, "lower bound\tepsilon is at least %s at delta %s (%s), where the claim is %s\n", figure(o.Shown.Epsilon), figure(o.Claim.Delta), percent(bound.Printed), figure(o.Claim.Epsilon))
-		verdict := "not rejected"
-		if o.Convicted {
-			verdict = "REJECTED"
-		}
-		fmt.Fprintf(w, "verdict\t%s at %s\n", verdict, percent(bound.Conviction))
+	if f.release != "" {
+		out.Notes = append(out.Notes, "the data are public: the results may be published as they are, and --release charged nothing")
 	}
-	return w.Flush()
-}
-
-func span(i bound.Interval) string {
-	return fmt.Sprintf("%.3f (%.3f to %.3f)", i.Estimate, i.Lower, i.Upper)
-}
-
-// headline is what stands above an audit that convicts.
-func (m *miaAudit) headline() string {
-	claim := m.OneRun.Claim
-	return fmt.Sprintf("REJECTED at %s: the claim of epsilon %s at delta %s does not hold", percent(bound.Conviction), figure(claim.Epsilon), figure(claim.Delta))
+	return a.finishMIA(out, manifest, f.out)
 }
 
 // parseAttack reads --attack.

@@ -127,7 +127,7 @@ func printPlan(w io.Writer, s *report.Statement, plan *workflow.Plan) {
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}
 	if n := len(s.SeededRuns); n > 0 {
-		fmt.Fprintf(w, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", seeded(n))
+		fmt.Fprintf(w, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", report.SeededRuns(n))
 	}
 	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)
 	fmt.Fprintf(w, "Total: epsilon %s at delta %s, %s, unit %s, by %s\n",

@@ -31,19 +31,7 @@ of those who ran them. A later seeded run marks the data set again. On a team's 
 }
 
 // marked says of a data set that seeded runs mark it, or "".
-func marked(runs []ledger.SeededRun) string {
-	if len(runs) == 0 {
-		return ""
-	}
-	return "NOT PRIVATE as a whole: no epsilon bounds the outputs of " + seeded(len(runs))
-}
-
-func seeded(n int) string {
-	if n == 1 {
-		return "1 seeded run"
-	}
-	return fmt.Sprintf("%d seeded runs", n)
-}
+func marked(runs []ledger.SeededRun) string { return report.SeededMark(len(runs)) }
 
 // markOf asks the ledger what marks a data set.
 func markOf(ctx context.Context, l *ledger.Ledger, name string) (string, error) {

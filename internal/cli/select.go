@@ -280,7 +280,7 @@ func (v *selectionView) text(w io.Writer) error {
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
 	}
 	if n := len(v.SeededRuns); n > 0 {
-		fmt.Fprintf(&b, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", seeded(n))
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", report.SeededRuns(n))
 	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {

@@ -1,4 +1,4 @@
-package cli
+package membership
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/internal/usage"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/reader"
@@ -18,21 +19,14 @@ import (
 	"pawl/workflow"
 )
 
-// reproducible stands in for the time of a statement that nobody sees.
-var reproducible = time.Unix(0, 0)
+// Reproducible stands in for the time of a statement that nobody sees.
+var Reproducible = time.Unix(0, 0)
 
 // defaultImages is the number of images that an audit draws: trainings are repeated.
 const defaultImages = 10_000
 
-func (a *app) recipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
-	if m.OfTable() {
-		return a.tableRecipe(ctx, f, m, s, seed, src)
-	}
-	return a.imageRecipe(ctx, f, m, s, seed, src)
-}
-
-// seedOf is the seed of a training, nil where the audit has none.
-func seedOf(seed *uint64, number int) *uint64 {
+// SeedOf is the seed of a training, nil where the audit has none.
+func SeedOf(seed *uint64, number int) *uint64 {
 	if seed == nil {
 		return nil
 	}
@@ -40,36 +34,37 @@ func seedOf(seed *uint64, number int) *uint64 {
 	return &n
 }
 
-func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
-	t, err := source.OpenTable(f.data, f.schema, a.dataDir)
+func (r *Recipe) openTable(ctx context.Context) error {
+	f, m, s := r.o, r.model, r.statement
+	t, err := source.OpenTable(f.Data, f.Schema, f.DataDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := a.ledgersWord(ctx, t.Name, t.Schema); err != nil {
-		return nil, err
+	if err := source.EffectivePublic(ctx, f.Ledger, t.Name, t.Schema); err != nil {
+		return err
 	}
-	if err := a.sameData(ctx, s, t.Name, t.Builtin != nil, bytes.NewReader(t.Content)); err != nil {
-		return nil, err
+	if err := r.sameData(ctx, t.Name, t.Builtin != nil, bytes.NewReader(t.Content)); err != nil {
+		return err
 	}
 	if t.Schema.Unit.Column != "" {
-		return nil, &usageError{"the privacy unit of these data may have several rows, but the audit draws members row by row", "audit data with one row per unit"}
+		return usage.New("the privacy unit of these data may have several rows, but the audit draws members row by row", "audit data with one row per unit")
 	}
 	t.Schema.SetBuckets(advise.TextBuckets)
 	var rows [][]float64
 	if err := t.Each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
-		return nil, err
+		return err
 	}
-	chosen, err := f.some(f.records, len(rows), src)
+	chosen, err := f.some(f.Records, len(rows))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	target := t.Schema.Column(m.Target)
 	if target < 0 {
-		return nil, &usageError{fmt.Sprintf("the data have no column %q, the target of the model", m.Target), ""}
+		return usage.New(fmt.Sprintf("the data have no column %q, the target of the model", m.Target), "")
 	}
-	r := &recipe{model: m, statement: s, data: t.Name, classes: len(m.Classes()), public: t.Schema.Public}
+	r.data, r.public = t.Name, t.Schema.Public
 	if r.declared, err = t.Rows(); err != nil {
-		return nil, err
+		return err
 	}
 	cells := make([][]float64, len(chosen))
 	for i, at := range chosen {
@@ -83,8 +78,8 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	if sel := s.Choice.Selection; sel != nil && len(sel.LeftOut) > 0 {
 		in.Features = s.Choice.Features
 	}
-	if r.plan, err = planner(in, m, s, seed); err != nil && f.index == "" {
-		return nil, err
+	if r.plan, err = planner(in, m, s, f.Seed); err != nil && f.Index == "" {
+		return err
 	}
 	r.env = func(_ *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
 		b := intake.NewBuilder(key, t.Schema)
@@ -106,7 +101,7 @@ func (a *app) tableRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		}
 		return p
 	}
-	return r, nil
+	return nil
 }
 
 // planner makes plans of the settings of a model on a table.
@@ -121,7 +116,7 @@ func planner(in workflow.Input, m *model.Model, s *report.Statement, seed *uint6
 		net.Epsilon = "" // the noise of the training is kept, and its price follows
 		return func(nominal, number int) (*workflow.Plan, error) {
 			net := net
-			net.Rows, net.Seed, net.Outputs = int64(nominal), seedOf(seed, number), m.Net.Outputs()
+			net.Rows, net.Seed, net.Outputs = int64(nominal), SeedOf(seed, number), m.Net.Outputs()
 			return workflow.NewTrainPlan(net)
 		}, nil
 	}
@@ -129,7 +124,7 @@ func planner(in workflow.Input, m *model.Model, s *report.Statement, seed *uint6
 	in.Model = string(learner)
 	return func(nominal, number int) (*workflow.Plan, error) {
 		in := in
-		in.Rows, in.Seed = int64(nominal), seedOf(seed, number)
+		in.Rows, in.Seed = int64(nominal), SeedOf(seed, number)
 		return workflow.NewPlan(in)
 	}, err
 }
@@ -139,5 +134,5 @@ func learnerOf(s *report.Statement) (advise.Learner, error) {
 	if k, ok := learn.Titled(s.Choice.Model); ok {
 		return advise.Learner(k.Name), nil
 	}
-	return "", &usageError{"the statement beside the model names no learner that can be retrained", "choose a model of pawl fit or pawl train"}
+	return "", usage.New("the statement beside the model names no learner that can be retrained", "choose a model of pawl fit or pawl train")
 }

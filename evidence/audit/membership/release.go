@@ -1,10 +1,11 @@
-package cli
+package membership
 
 import (
 	"pawl/internal/cost"
+	"pawl/internal/usage"
+	"pawl/report"
 
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -20,8 +21,8 @@ import (
 	"pawl/workflow"
 )
 
-// releasedAudit is the one number of an audit of sensitive data that may leave.
-type releasedAudit struct {
+// Released is the one number of an audit of sensitive data that may leave.
+type Released struct {
 	Attack   string `json:"attack"` // "correct"
 	Model    string `json:"model"`
 	Data     string `json:"data"`
@@ -51,45 +52,41 @@ const (
 	inside
 )
 
-// releaseMIA trains a target by coins and releases with noise how often it is right that
+// Release trains a target by coins and releases with noise how often it is right that
 // those are members whom the target answers rightly. That attack has no threshold and no
 // shadow model that would look at rows, so that all it costs is the target and the count.
-// Both are booked on the data set before a row is used.
-func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint64, src *entropy.Source) error {
-	epsilon, err := cost.ParseReal("release", f.release)
+// Both are booked on the data set before a row is used. Notes are put before its own.
+func (r *Recipe) Release(ctx context.Context, noise string, notes ...string) (*Released, error) {
+	f, l := r.o, r.o.Ledger
+	epsilon, err := cost.ParseReal("release", noise)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case !(epsilon > 0):
-		return &usageError{"--release must be above 0", "it is the epsilon of the noise: a smaller value costs less and shows less"}
-	case seed != nil:
-		return &usageError{"--release and --seed exclude each other: predictable noise protects nobody", "leave out --seed"}
-	case r.declared == 0 || f.records > 0:
-		return &usageError{"--release needs a public number of rows, and uses all of them", "declare rows: N or rows: public in the schema, and leave out --records"}
+		return nil, usage.New("--release must be above 0", "it is the epsilon of the noise: a smaller value costs less and shows less")
+	case f.Seed != nil:
+		return nil, usage.New("--release and --seed exclude each other: predictable noise protects nobody", "leave out --seed")
+	case r.declared == 0 || f.Records > 0:
+		return nil, usage.New("--release needs a public number of rows, and uses all of them", "declare rows: N or rows: public in the schema, and leave out --records")
 	}
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	book, err := l.Show(ctx, r.data)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if book.Relation != dp.AddOrRemoveOne {
-		return &usageError{fmt.Sprintf("the budget of %q is kept under replace_one, and the audit needs add_or_remove_one", r.data), ""}
+		return nil, usage.New(fmt.Sprintf("the budget of %q is kept under replace_one, and the audit needs add_or_remove_one", r.data), "")
 	}
 	plan, err := r.plan(int(r.declared/2), 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	score := release.Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1 / epsilon, Pure: true, Levels: 2,
 		PredictInput: func(input []float32) int { return int(input[0]) }}
-	out := &releasedAudit{Attack: "correct", Model: f.model, Data: r.data, Notes: []string{proves}}
+	out := &Released{Attack: "correct", Model: f.Model, Data: r.data, Notes: notes}
 	target := dp.Unscoped(plan.Event)
 	together := dp.Compose{Events: []dp.Event{target, score.Event()}}
-	if text := marked(book.SeededRuns); text != "" {
+	if text := report.SeededMark(len(book.SeededRuns)); text != "" {
 		out.Notes = append(out.Notes, text+": the charge bounds this audit, not them")
 	}
 	delta := float64(book.Total.Delta)
@@ -99,7 +96,7 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	}{{target, &out.Booked.OfTarget}, {score.Event(), &out.Booked.OfNumber}, {together, &out.Booked.Epsilon}} {
 		price, err := accountant.Epsilon(c.event, dp.AddOrRemoveOne, delta, accountant.MethodMin)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		*c.to = price.Epsilon
 	}
@@ -107,26 +104,21 @@ func (a *app) releaseMIA(ctx context.Context, f miaFlags, r *recipe, seed *uint6
 	out.Ceiling = bound.MaxSuccess(out.Claim.Epsilon, delta, 0.5)
 	b := &out.Booked
 	if b.Entry, err = l.Book(ctx, ledger.Booking{Dataset: r.data, Event: together, Reason: "membership audit, released: its own target and one noisy count"}); err != nil {
-		return fmt.Errorf("the release costs epsilon %s at delta %s (%s for the audit's target, %s for the figure): %w", figure(b.Epsilon), cost.Full(delta), figure(b.OfTarget), figure(b.OfNumber), err)
+		return nil, fmt.Errorf("the release costs epsilon %s at delta %s (%s for the audit's target, %s for the figure): %w", bound.Figure(b.Epsilon), cost.Full(delta), bound.Figure(b.OfTarget), bound.Figure(b.OfNumber), err)
 	}
-	share, err := r.correct(ctx, plan, score, src)
+	share, err := r.correct(ctx, plan, score, f.Source)
 	if err != nil {
-		return fmt.Errorf("the audit was charged and then failed: %w", err)
+		return nil, fmt.Errorf("the audit was charged and then failed: %w", err)
 	}
 	if err := l.ConfirmEntry(context.WithoutCancel(ctx), r.data, b.Entry); err != nil {
-		return &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
+		return nil, &workflow.UnconfirmedError{Entry: b.Entry, Cause: err}
 	}
 	out.Success, out.Interval, out.StdErr = share.Value, share.Interval, share.StdErr
-	// The number is paid for, and shown even where its file cannot be written.
-	var failed error
-	if f.out != "" {
-		failed = writeAudit(f.out, out, f.force)
-	}
-	return errors.Join(failed, a.conclude(nil, "", out, func(w io.Writer) error { return a.printReleased(w, out) }))
+	return out, nil
 }
 
 // correct tosses the coins, trains the target and counts.
-func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release.Accuracy, src *entropy.Source) (release.AccuracyScore, error) {
+func (r *Recipe) correct(ctx context.Context, plan *workflow.Plan, score release.Accuracy, src *entropy.Source) (release.AccuracyScore, error) {
 	coins := src.Split("members")
 	in := make([]bool, len(r.label))
 	var members []int
@@ -141,7 +133,7 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	}
 	sc := &schema.Schema{Version: schema.Version, Dataset: "audit", Rows: schema.RowCount{Kind: schema.RowsPrivate}, Unit: schema.Unit{Name: "row", MaxRows: 1},
 		Columns: []schema.Column{{Name: "member", Type: schema.Categorical, Categories: []string{"out", "in"}, Missing: schema.MissingRefuse}}}
-	own := throwAway()
+	own := ThrowAway()
 	key, err := own.Ledger.Key(ctx, "audit")
 	if err != nil {
 		return release.AccuracyScore{}, err
@@ -170,14 +162,12 @@ func (r *recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	return score.Release(ctx, permit, rows)
 }
 
-func (a *app) printReleased(to io.Writer, out *releasedAudit) error {
+// Text writes the number for a person, notes apart.
+func (out *Released) Text(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "attack\tguess \"member\" where the target is correct, on %s with the settings of %s\n", out.Data, out.Model)
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
+	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", bound.Figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
 	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (chance: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
-	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", figure(out.Booked.Epsilon), cost.Full(out.Booked.Delta), out.Booked.Entry)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return a.notes(to, out.Notes)
+	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", bound.Figure(out.Booked.Epsilon), cost.Full(out.Booked.Delta), out.Booked.Entry)
+	return w.Flush()
 }

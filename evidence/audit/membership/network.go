@@ -1,4 +1,4 @@
-package cli
+package membership
 
 import (
 	"context"
@@ -6,43 +6,44 @@ import (
 	"strings"
 
 	"pawl/compute/optim"
-	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/data/dataset"
 	"pawl/data/images"
 	"pawl/data/source"
+	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/report"
 	"pawl/workflow"
 )
 
-func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *report.Statement, seed *uint64, src *entropy.Source) (*recipe, error) {
-	p, err := a.openInputs(f.data, m)
+func (r *Recipe) openImages(ctx context.Context) error {
+	f, m := r.o, r.model
+	p, err := openInputs(f.Data, f.DataDir, m)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	sc := p.Schema()
-	if err := a.ledgersWord(ctx, p.Name, sc); err != nil {
-		return nil, err
+	if err := source.EffectivePublic(ctx, f.Ledger, p.Name, sc); err != nil {
+		return err
 	}
-	if err := a.sameData(ctx, s, p.Name, true, nil); err != nil {
-		return nil, err
+	if err := r.sameData(ctx, p.Name, true, nil); err != nil {
+		return err
 	}
-	in, err := trainingOf(m, s)
+	in, err := trainingOf(m, r.statement)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	records := f.records
+	records := f.Records
 	if records == 0 {
 		records = min(defaultImages, p.Train.Len())
 	}
-	chosen, err := f.some(records, p.Train.Len(), src)
+	chosen, err := f.some(records, p.Train.Len())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	set := p.Train.Some(chosen)
-	r := &recipe{model: m, statement: s, data: p.Name, classes: len(set.Classes), public: sc.Public, declared: p.Rows.N}
+	r.data, r.classes, r.public, r.declared = p.Name, len(set.Classes), sc.Public, p.Rows.N
 	for _, y := range set.Labels {
 		r.label = append(r.label, int(y))
 	}
@@ -50,7 +51,7 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 	in.Shape, in.Outputs = m.Net.Input(), r.classes
 	r.plan = func(nominal, number int) (*workflow.Plan, error) {
 		in := in
-		in.Rows, in.Seed = int64(nominal), seedOf(seed, number)
+		in.Rows, in.Seed = int64(nominal), SeedOf(f.Seed, number)
 		return workflow.NewTrainPlan(in)
 	}
 	r.env = func(plan *workflow.Plan, key *intake.Key, members, others []int) (workflow.Env, error) {
@@ -67,23 +68,21 @@ func (a *app) imageRecipe(ctx context.Context, f miaFlags, m *model.Model, s *re
 		}
 		return out
 	}
-	return r, nil
+	return nil
 }
 
 // openInputs opens built-in images, or built-in texts as the numbers that the model takes.
-func (a *app) openInputs(data string, m *model.Model) (*source.Images, error) {
+func openInputs(data, dataDir string, m *model.Model) (*source.Images, error) {
 	vocabulary, texts := source.VocabularyOf(m.Layers.Layers)
 	switch _, images := dataset.Images(data); {
 	case texts && m.Vocabulary == nil && source.IsTexts(data):
-		return source.ReadTexts(data, a.dataDir, m.Net.Inputs(), vocabulary)
+		return source.ReadTexts(data, dataDir, m.Net.Inputs(), vocabulary)
 	case texts:
-		return nil, &usageError{fmt.Sprintf("%s: text networks can be audited only on built-in texts, with hashed tokens", data), "use sms-spam; pawl data list shows all"}
+		return nil, usage.New(fmt.Sprintf("%s: text networks can be audited only on built-in texts, with hashed tokens", data), "use sms-spam; pawl data list shows all")
 	case source.IsTexts(data) || !images:
-		return nil, &usageError{fmt.Sprintf("%s: image networks can be audited only on built-in images", data), "pawl data list"}
+		return nil, usage.New(fmt.Sprintf("%s: image networks can be audited only on built-in images", data), "pawl data list")
 	}
-	t := &trainFlags{}
-	trainDefaults(t)
-	return a.openPictures(data, t)
+	return source.OpenImages(data, dataDir, "", "", "")
 }
 
 // trainingOf are the settings of a training as its statement holds them.
@@ -107,14 +106,14 @@ func trainingOf(m *model.Model, s *report.Statement) (workflow.TrainInput, error
 	}
 	switch {
 	case strings.Contains(word("front_end"), "pca"):
-		return in, &usageError{"a model with components computed from rows cannot be audited", "choose a model without dp-pca or pca"}
+		return in, usage.New("a model with components computed from rows cannot be audited", "choose a model without dp-pca or pca")
 	case in.Augment.Variants > 1:
 		shape := m.Net.Input()
 		flip, _ := h["flip"].(bool)
 		in.Augment.Augmentation = images.Augmentation{Shape: [3]int{shape.Height, shape.Width, shape.Channels}, Shift: int(number("shift")), Flip: flip}
 	}
 	if in.Epochs == 0 || in.SamplingRate == 0 && in.Batch == 0 {
-		return in, &usageError{"the statement beside the model has no training settings", "train the model again with this version"}
+		return in, usage.New("the statement beside the model has no training settings", "train the model again with this version")
 	}
 	return in, nil
 }

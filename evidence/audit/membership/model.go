@@ -1,4 +1,4 @@
-package cli
+package membership
 
 import (
 	"bytes"
@@ -21,19 +21,35 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
-	"pawl/data/schema"
-	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
 	"pawl/internal/build"
+	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/report"
 	"pawl/workflow"
 )
 
-// recipe trains models of an audit by the settings of one that was trained before.
-type recipe struct {
+// Options say what is attacked and how.
+type Options struct {
+	// Model is the output directory of a training, Data what it was trained on. Index, where
+	// given, is a file of the rows that it was trained on: its weights are attacked then.
+	Model, Data, Schema, Index, DataDir string
+	Attack                              inference.Kind
+	Shadows, Records                    int
+	Rates, Priors                       []float64
+	Source                              *entropy.Source
+	Seed                                *uint64 // of Source, nil for none
+	// Ledger decides whether the data are public, and is charged by Release alone.
+	Ledger   *ledger.Ledger
+	Progress func(stage string, done, of int)
+}
+
+// Recipe trains models of an audit by the settings of one that was trained before.
+type Recipe struct {
+	o         Options
 	model     *model.Model
 	statement *report.Statement
 	// data is the name of the data set, label the class of every record, and classes their
@@ -53,7 +69,7 @@ type recipe struct {
 
 // reopen reads a model with its statement.
 func reopen(dir string) (*model.Model, *report.Statement, error) {
-	m, err := loadModel(dir)
+	m, err := request.LoadModel(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,69 +79,53 @@ func reopen(dir string) (*model.Model, *report.Statement, error) {
 		text, err = os.ReadFile(filepath.Join(filepath.Dir(filepath.Clean(dir)), workflow.StatementFile))
 	}
 	if err != nil {
-		return nil, nil, &usageError{fmt.Sprintf("%s: there is no statement beside the model, so its settings are unknown", dir), advice}
+		return nil, nil, usage.New(fmt.Sprintf("%s: there is no statement beside the model, so its settings are unknown", dir), advice)
 	}
 	s := &report.Statement{}
 	if err := json.Unmarshal(text, s); err != nil || s.Software.Name != "pawl" {
-		return nil, nil, &usageError{fmt.Sprintf("%s: the statement beside the model cannot be read", dir), advice}
+		return nil, nil, usage.New(fmt.Sprintf("%s: the statement beside the model cannot be read", dir), advice)
 	}
 	if m.Task != model.Classification {
-		return nil, nil, &usageError{"membership inference needs a classifier, and this model predicts a number", ""}
+		return nil, nil, usage.New("membership inference needs a classifier, and this model predicts a number", "")
 	}
 	return m, s, nil
 }
 
-func (a *app) miaModel(ctx context.Context, f miaFlags) error {
-	o, err := f.options()
+// Open reads the model and its data.
+func Open(ctx context.Context, o Options) (*Recipe, error) {
+	m, s, err := reopen(o.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	kind, err := parseAttack(f.attack)
-	if err != nil {
-		return err
+	r := &Recipe{o: o, model: m, statement: s, classes: len(m.Classes())}
+	if m.OfTable() {
+		return r, r.openTable(ctx)
 	}
-	if f.epsilon != "" || f.delta != "" || f.coins {
-		return &usageError{"--epsilon, --delta and --coins need --scores", "with --model, the claim comes from the model's statement"}
-	}
-	if f.shadows < 0 || f.shadows > 1024 || f.records < 0 {
-		return &usageError{"--shadows must be between 1 and 1024, and --records at least 1", ""}
-	}
-	src, seed, err := auditSource(f.seed)
-	if err != nil {
-		return err
-	}
-	m, s, err := reopen(f.model)
-	if err != nil {
-		return err
-	}
-	r, err := a.recipe(ctx, f, m, s, seed, src)
-	if err != nil {
-		return err
-	}
-	if f.release != "" && !r.public {
-		return a.releaseMIA(ctx, f, r, seed, src)
-	}
-	if f.index != "" {
-		return a.attackWeights(f, kind, r, src, o)
-	}
-	return a.attackRecipe(ctx, f, kind, r, src, seed, o.Rates, o.Priors)
+	return r, r.openImages(ctx)
 }
 
-func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind, r *recipe, src *entropy.Source, seed *uint64, rates, priors []float64) error {
-	nominal := inference.Nominal(kind, len(r.label), f.shadows)
+// Public says whether the data are.
+func (r *Recipe) Public() bool { return r.public }
+
+// Attack attacks a target of its own, or where an index is given the weights of the model.
+func (r *Recipe) Attack(ctx context.Context) (*Audit, *attack.Manifest, error) {
+	if r.o.Index != "" {
+		return r.attackWeights()
+	}
+	f, kind, src := r.o, r.o.Attack, r.o.Source
+	nominal := inference.Nominal(kind, len(r.label), f.Shadows)
 	first, err := r.plan(max(nominal, 1), 0)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	claim, at, err := claimsOf(first, len(r.label))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	bar := newProgress(a.err, 0)
 	audit := inference.Audit{
-		Label: r.label, Classes: r.classes, Attack: kind, Shadows: f.shadows, Claim: claim, At: at, Rates: rates, Priors: priors,
+		Label: r.label, Classes: r.classes, Attack: kind, Shadows: f.Shadows, Claim: claim, At: at, Rates: f.Rates, Priors: f.Priors,
 		Seed:     [2]uint64{src.Split("members").Uint64(), src.Split("members", 1).Uint64()},
-		Progress: func(done, of int) { bar.step("target and shadow models", done, of) },
+		Progress: func(done, of int) { f.Progress("target and shadow models", done, of) },
 		Train: func(ctx context.Context, number int, members []int) ([]float64, error) {
 			plan, err := r.plan(nominal, number)
 			if err != nil {
@@ -138,18 +138,17 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 		audit.Identity = append(audit.Identity, fmt.Append(nil, i))
 	}
 	result, err := audit.Run(ctx)
-	bar.done()
 	if err != nil {
-		return attackError("audit of "+f.model, err)
+		return nil, nil, Refusal("audit of "+f.Model, err)
 	}
 	text, err := json.Marshal(result.Manifest)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	sum := sha256.Sum256(text)
-	out := &miaAudit{
-		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: claim, Report: result.Report, Classes: result.Classes, OneRun: result.OneRun,
-		Shadows: result.Shadows, Trained: result.Trained, Pools: result.Sizes, Manifest: hex.EncodeToString(sum[:]), Seed: seed,
+	out := &Audit{
+		Attack: string(kind), Model: f.Model, Data: r.data, Internal: !r.public, Claim: claim, Report: result.Report, Classes: result.Classes, OneRun: result.OneRun,
+		Shadows: result.Shadows, Trained: result.Trained, Pools: result.Sizes, Manifest: hex.EncodeToString(sum[:]), Seed: f.Seed,
 		Notes: []string{"the audit trained its own target, with the settings of the model, on a random draw of the records; the weights in the directory were not attacked"},
 	}
 	for _, r := range reportsOf(result, r.public) {
@@ -158,13 +157,10 @@ func (a *app) attackRecipe(ctx context.Context, f miaFlags, kind inference.Kind,
 	if claim == nil {
 		out.Notes = append(out.Notes, "the training makes no claim that could be rejected")
 	}
-	if f.release != "" {
-		out.Notes = append(out.Notes, "the data are public: the results may be published as they are, and --release charged nothing")
-	}
-	if f.shadows > 0 && result.Shadows == 0 {
+	if f.Shadows > 0 && result.Shadows == 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("attack %s needs no shadow models, so none were trained", kind))
 	}
-	return a.finishMIA(out, result.Manifest, f.out)
+	return out, result.Manifest, nil
 }
 
 // reportsOf are all reports on public records, of which the word on numbers that must not
@@ -185,7 +181,7 @@ func reportsOf(r *inference.Result, public bool) []*attack.Report {
 // claimsOf is what a training promises at its own δ, and at one that an audit in one run
 // over so many records can judge; nil where it promises nothing.
 func claimsOf(plan *workflow.Plan, records int) (claim, at *bound.Claim, err error) {
-	q, err := plan.Statement(build.Version(), reproducible)
+	q, err := plan.Statement(build.Version(), Reproducible)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -203,7 +199,7 @@ func claimsOf(plan *workflow.Plan, records int) (claim, at *bound.Claim, err err
 
 // train runs a plan, booked in a ledger of its own that is thrown away: what leaves the
 // audit is public, internal, or booked by releaseMIA.
-func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int) ([]float64, error) {
+func (r *Recipe) train(ctx context.Context, plan *workflow.Plan, members []int) ([]float64, error) {
 	in := make(map[int]bool, len(members))
 	for _, m := range members {
 		in[m] = true
@@ -214,7 +210,7 @@ func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int) 
 			others = append(others, i)
 		}
 	}
-	own := throwAway()
+	own := ThrowAway()
 	key, err := own.Ledger.Key(ctx, r.data)
 	if err != nil {
 		return nil, err
@@ -231,8 +227,8 @@ func (r *recipe) train(ctx context.Context, plan *workflow.Plan, members []int) 
 	return r.answer(out.Model), nil
 }
 
-// throwAway is a ledger in memory.
-func throwAway() workflow.Env {
+// ThrowAway is a ledger in memory.
+func ThrowAway() workflow.Env {
 	return workflow.Env{
 		Ledger: ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"}), Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
 	}
@@ -240,12 +236,12 @@ func throwAway() workflow.Env {
 
 // some are n of the numbers below of, in random order, or all of them where n is 0. An
 // index file speaks of all rows in their order.
-func (f miaFlags) some(n, of int, src *entropy.Source) ([]int, error) {
+func (f Options) some(n, of int) ([]int, error) {
 	if n > of {
-		return nil, &usageError{fmt.Sprintf("--records %d: there are %d", n, of), ""}
+		return nil, usage.New(fmt.Sprintf("--records %d: there are %d", n, of), "")
 	}
-	order := rand.New(rand.NewPCG(src.Split("records").Uint64(), 0)).Perm(of)
-	if f.index != "" {
+	order := rand.New(rand.NewPCG(f.Source.Split("records").Uint64(), 0)).Perm(of)
+	if f.Index != "" {
 		slices.Sort(order)
 	} else if n > 0 {
 		order = order[:n]
@@ -253,38 +249,23 @@ func (f miaFlags) some(n, of int, src *entropy.Source) ([]int, error) {
 	return order, nil
 }
 
-// ledgersWord asks the ledger whether a data set is public: its schema alone does not
-// decide.
-func (a *app) ledgersWord(ctx context.Context, name string, sc *schema.Schema) error {
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	return source.EffectivePublic(ctx, l, name, sc)
-}
-
 // sameData refuses a data set that is not the one of the training. The fingerprint is
 // keyed: it tells something in the ledger of that training alone, so that for a built-in
 // data set, whose bytes are checked, the name decides.
-func (a *app) sameData(ctx context.Context, s *report.Statement, name string, builtin bool, content io.Reader) error {
+func (r *Recipe) sameData(ctx context.Context, name string, builtin bool, content io.Reader) error {
+	s := r.statement
 	if s.Data.Name != name {
-		return &usageError{fmt.Sprintf("the model was trained on data set %q, not %q", s.Data.Name, name), "--data " + shell(s.Data.Name)}
+		return usage.New(fmt.Sprintf("the model was trained on data set %q, not %q", s.Data.Name, name), "--data "+usage.Shell(s.Data.Name))
 	}
 	if builtin {
 		return nil
 	}
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	digest, err := l.Digest(ctx, content)
+	digest, err := r.o.Ledger.Digest(ctx, content)
 	if err != nil {
 		return err
 	}
 	if hex.EncodeToString(digest[:8]) != s.Data.Fingerprint {
-		return &usageError{fmt.Sprintf("%s: the file or the ledger is not the one used in training", name), "give the file and the --ledger of the training run"}
+		return usage.New(fmt.Sprintf("%s: the file or the ledger is not the one used in training", name), "give the file and the --ledger of the training run")
 	}
 	return nil
 }

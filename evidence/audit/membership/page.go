@@ -1,30 +1,31 @@
-package cli
+package membership
 
 import (
 	"bytes"
 	"fmt"
-	htmltemplate "html/template"
+	template "html/template"
 	"io"
 	"math"
 	"strings"
 
 	"pawl/evidence/audit/attack"
+	"pawl/evidence/audit/bound"
 )
 
-// pageMIA is an attack as one self-contained page: its curve on linear axes and on
+// Page is an attack as one self-contained page: its curve on linear axes and on
 // logarithmic ones, where the few false positives that matter can be seen, and its numbers.
-func pageMIA(to io.Writer, out *miaAudit) error {
+func (out *Audit) Page(to io.Writer) error {
 	var text bytes.Buffer
-	if err := miaNumbers(&text, out); err != nil {
+	if err := out.Text(&text); err != nil {
 		return err
 	}
 	red := ""
-	if out.convicted() {
-		red = fmt.Sprintf("%s. Epsilon is at least %s.", out.headline(), figure(out.OneRun.Sure.Epsilon))
+	if out.Convicted() {
+		red = fmt.Sprintf("%s. Epsilon is at least %s.", out.Headline(), bound.Figure(out.OneRun.Sure.Epsilon))
 	}
 	return auditPage.Execute(to, map[string]any{
-		"Attack": out.Attack, "Data": out.Data, "Internal": out.Internal, "Red": red, "Text": text.String(), "Notes": out.notes(),
-		"Linear": htmltemplate.HTML(rocPlot(out.Report.Curve, false, 0)), "Log": htmltemplate.HTML(rocPlot(out.Report.Curve, true, leastRate(out.Report))),
+		"Attack": out.Attack, "Data": out.Data, "Internal": out.Internal, "Red": red, "Text": text.String(), "Notes": out.AllNotes(),
+		"Linear": template.HTML(rocPlot(out.Report.Curve, false, 0)), "Log": template.HTML(rocPlot(out.Report.Curve, true, leastRate(out.Report))),
 	})
 }
 
@@ -77,7 +78,7 @@ func rocPlot(curve []attack.Point, log bool, least float64) string {
 	return b.String()
 }
 
-var auditPage = htmltemplate.Must(htmltemplate.New("audit").Parse(`<!doctype html>
+var auditPage = template.Must(template.New("audit").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Membership inference: {{.Attack}} on {{.Data}}</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}

@@ -1,4 +1,4 @@
-package cli
+package membership
 
 import (
 	"bufio"
@@ -7,26 +7,27 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/core/entropy"
 	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/internal/usage"
 )
 
 // attackWeights attacks the model itself, whose members a file lists. They were not chosen
 // by coins that the audit tossed, so nothing can be convicted.
-func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *entropy.Source, o attack.Options) error {
+func (r *Recipe) attackWeights() (*Audit, *attack.Manifest, error) {
+	f, kind, o := r.o, r.o.Attack, attack.Options{Rates: r.o.Rates, Priors: r.o.Priors}
 	if kind.Shadows() > 0 {
-		return &usageError{fmt.Sprintf("attack %s needs shadow models, which --index does not use", kind), "use --attack loss, confidence, entropy or modified-entropy"}
+		return nil, nil, usage.New(fmt.Sprintf("attack %s needs shadow models, which --index does not use", kind), "use --attack loss, confidence, entropy or modified-entropy")
 	}
 	var key [32]byte
-	if _, err := src.Split("manifest").Read(key[:]); err != nil {
-		return err
+	if _, err := f.Source.Split("manifest").Read(key[:]); err != nil {
+		return nil, nil, err
 	}
-	members, err := readIndex(f.index, len(r.label))
+	members, err := readIndex(f.Index, len(r.label))
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	p := attack.Posteriors{Classes: r.classes, P: r.answer(r.model), Label: r.label}
 	s := attack.Scored{Member: make([]bool, len(r.label)), Class: r.label}
@@ -41,28 +42,28 @@ func (a *app) attackWeights(f miaFlags, kind inference.Kind, r *recipe, src *ent
 		}
 	}
 	if err := manifest.Add(attack.TargetIn, in...); err != nil {
-		return attackError(f.index, err)
+		return nil, nil, Refusal(f.Index, err)
 	}
 	if err := manifest.Add(attack.TargetOut, out...); err != nil {
-		return attackError(f.index, err)
+		return nil, nil, Refusal(f.Index, err)
 	}
 	if s.Score, err = inference.Threshold(kind, p); err != nil {
-		return attackError("attack on weights", err)
+		return nil, nil, Refusal("attack on weights", err)
 	}
 	if e := float64(r.statement.Privacy.Epsilon); e < 1e6 {
 		o.Claim = &bound.Claim{Epsilon: e, Delta: float64(r.statement.Privacy.Delta)}
 	}
-	result := &miaAudit{
-		Attack: string(kind), Model: f.model, Data: r.data, Internal: !r.public, Claim: o.Claim, Pools: manifest.Sizes(), Trained: len(members),
+	result := &Audit{
+		Attack: string(kind), Model: f.Model, Data: r.data, Internal: !r.public, Claim: o.Claim, Pools: manifest.Sizes(), Trained: len(members),
 		Notes: []string{"the weights in the directory were attacked; members were not drawn by coins, so no claim can be rejected"},
 	}
 	if result.Report, err = attack.Evaluate(s, o); err != nil {
-		return attackError(f.index, err)
+		return nil, nil, Refusal(f.Index, err)
 	}
 	if result.Classes, err = attack.ByClass(s, o); err != nil {
-		return attackError(f.index, err)
+		return nil, nil, Refusal(f.Index, err)
 	}
-	return a.finishMIA(result, manifest, f.out)
+	return result, manifest, nil
 }
 
 // readIndex reads numbers of rows below n, one in a line.
@@ -84,7 +85,7 @@ func readIndex(path string, n int) ([]int, error) {
 		}
 		i, err := strconv.Atoi(text)
 		if err != nil || i < 0 || i >= n {
-			return nil, &usageError{fmt.Sprintf("%s:%d: not a row number", path, line), "write row numbers from 0, one per line"}
+			return nil, usage.New(fmt.Sprintf("%s:%d: not a row number", path, line), "write row numbers from 0, one per line")
 		}
 		all = append(all, i)
 	}
