@@ -32,7 +32,7 @@ var trusted = []struct {
 	{"core/internal/design", 750, false, false, "lays opened rows out for sums over linear models"},
 	{"core/noise", 500, false, true, "draws noise of every law and rounds sums to their grid"},
 	{"core/internal/crew", 50, false, false, "runs jobs over opened rows side by side; a panic shows no cell"},
-	{"core/sum", 820, true, true, "opens, bounds, adds up, adds noise on a grid: integer cells, moments, gradients of linear models, tables of boosting"},
+	{"core/sum", 840, true, true, "opens, bounds, adds up, adds noise on a grid: integer cells, moments, gradients of linear models, tables of boosting"},
 	{"core/release", 1000, true, true, "says what a row adds to counts, tables, scores, histograms, moments; noisy rows"},
 	{"core/gradient", 1150, true, true, "DP-SGD on networks: clips, sums, adds noise, step by step; what descent and boosting make of sums"},
 	{"core/convex", 1100, true, true, "perturbed objectives and minimisers, second moments"},

@@ -13,10 +13,10 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "linear", Classes: true, Numbers: true, Approximate: true,
+	Name: "linear", Classes: true, Numbers: true, Approximate: true, Weights: true,
 	New: func(s Settings) Learner {
 		return &Descent{
-			Task: s.Task, Encoding: s.Encoding, LearningRate: s.LearningRate, Momentum: s.Momentum,
+			Task: s.Task, Encoding: s.Encoding, LearningRate: s.LearningRate, Momentum: s.Momentum, ClassWeights: s.ClassWeights,
 			Privacy: gradient.Privacy{Scope: s.Scope, ClippingNorm: s.ClippingNorm, Steps: s.Steps, SamplingRate: 1, NoiseMultiplier: StepNoise(s.NoiseMultiplier, s.Steps)},
 		}
 	},
@@ -29,7 +29,9 @@ type Descent struct {
 	gradient.Privacy
 	Encoding               *encode.Encoding
 	LearningRate, Momentum float64
-	Progress               func(done, steps int)
+	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1.
+	ClassWeights []float64
+	Progress     func(done, steps int)
 }
 
 // Name implements Learner.
@@ -40,7 +42,7 @@ func (d *Descent) config() gradient.Descent {
 	p.Scope = d.Task.Scope
 	g := gradient.Descent{
 		Privacy: p, Encoding: d.Encoding, Loss: gradient.Residual, Outputs: 1, Target: d.value(),
-		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, Progress: d.Progress,
+		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, ClassWeights: d.ClassWeights, Progress: d.Progress,
 	}
 	if d.Kind == model.Classification {
 		g.Loss = gradient.Logistic

@@ -306,3 +306,33 @@ func BenchmarkFit(b *testing.B) {
 		})
 	}
 }
+
+// The weight of a rare class moves predictions towards it, by its proportion to the other
+// alone.
+func TestClassWeightsMovePredictions(t *testing.T) {
+	rows, test := world(t)
+	column := worldSchema().Column("kind")
+	share := func(weights []float64) float64 {
+		d := learners(t)["descent, three classes"].(*Descent)
+		d.ClassWeights = weights
+		m, err := d.Fit(context.Background(), testPermit(t, "world", d.Event()), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		predict := m.Predictor()
+		all, found := 0.0, 0.0
+		for _, cells := range test {
+			if cells[column] == 2 {
+				all++
+				if predict(cells) == 2 {
+					found++
+				}
+			}
+		}
+		return found / all
+	}
+	plain, heavy, light := share(nil), share([]float64{0.1, 0.1, 1}), share([]float64{1, 1, 0.1})
+	if !(light < plain-0.02 && plain < heavy) {
+		t.Errorf("found %.3f, %.3f and %.3f of a class of weight 0.1, 1 and 10", light, plain, heavy)
+	}
+}

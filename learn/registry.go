@@ -25,6 +25,8 @@ type Kind struct {
 	// where the encoding says it. Binned says that the model looks at bins alone.
 	Bins   func(task model.Task, ratio float64) int
 	Binned bool
+	// Weights says that the learner takes class weights.
+	Weights bool
 	// Guideline is the advice for a learner that is asked for by name.
 	Guideline Guideline
 	// New makes the learner. It keeps no error for later: what does not fit is found when
@@ -47,6 +49,9 @@ type Settings struct {
 	// delta 0; Epsilon and Delta are that rest themselves. Ratio is training rows over the
 	// multiplier, NaN where one of them is unknown.
 	NoiseMultiplier, Epsilon, Delta, Ratio float64
+	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1, for
+	// learners that take them.
+	ClassWeights []float64
 	// ClippingNorm, Steps, LearningRate and Momentum belong to descents.
 	ClippingNorm           float64
 	Steps                  int

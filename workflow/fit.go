@@ -118,6 +118,9 @@ func (f *fit) planUnknownRows() error {
 	case p.Model != "" && p.Model != string(advise.Descent):
 		return usage("declare rows: about N in the schema", "model %q needs a public number of rows", p.Model)
 	}
+	if _, err := p.classWeights(); err != nil {
+		return err
+	}
 	f.SignalRatio = math.NaN()
 	f.Recipe = advise.Recipe{Learner: advise.Descent, Useful: true, SamplingRate: 1, Rules: []advise.Rule{{
 		Rule:     "recipe follows from the released number of rows",
@@ -278,7 +281,7 @@ func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
 	if !one {
 		return advise.Rule{}, false
 	}
-	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" {
+	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" || len(p.ClassWeights) > 0 {
 		return advise.Rule{}, false
 	}
 	return advise.SearchRule(f.facts())

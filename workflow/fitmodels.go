@@ -42,11 +42,18 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows)}
 	s := learn.Settings{Task: task, NoiseMultiplier: m.noise, Epsilon: m.left, Delta: p.delta, Ratio: m.facts(rows).SignalRatio(),
 		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
-	var err error
+	kind := learn.KindOf(string(r.Learner))
+	err := p.weighted(kind)
+	if err != nil {
+		return nil, err
+	}
+	if s.ClassWeights, err = p.classWeights(); err != nil {
+		return nil, err
+	}
 	if s.Encoding, err = encode.New(p.Schema, p.Target, m.binned(r, rows).Encoding); err != nil {
 		return nil, usage("", "%v", err)
 	}
-	return learn.KindOf(string(r.Learner)).New(s), nil
+	return kind.New(s), nil
 }
 
 // binned is r with the bins that its learner wants for a nominal number of rows.
@@ -66,6 +73,9 @@ func (m *tableModels) hyperparameters(h map[string]any, signalRatio float64, r a
 		h["clipping_norm"], h["steps"], h["learning_rate"], h["momentum"] = r.ClippingNorm, r.Steps, r.LearningRate, r.Momentum
 		h["sampling_rate"] = r.SamplingRate
 		h["noise_multiplier"] = learn.StepNoise(m.noise, r.Steps)
+	}
+	if w := m.problem.ClassWeights; len(w) > 0 {
+		h["class_weights"] = w
 	}
 	if r.LogTarget {
 		h["target_scale"] = "logarithmic"

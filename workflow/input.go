@@ -66,8 +66,11 @@ type Input struct {
 	Chosen *ChosenBy
 	// ScoreBy names a categorical column: its groups are scored one by one, beside the
 	// score of all. Empty for none.
-	ScoreBy    string
-	Accountant accountant.Method
+	ScoreBy string
+	// ClassWeights are public factors above 0 on the losses of classes, by their names; a
+	// class without one has 1.
+	ClassWeights map[string]float64 `json:",omitempty"`
+	Accountant   accountant.Method
 	// Dense says that rows carry a dense input beside the label, such as an image.
 	Dense bool
 	// AsPublished replays a published procedure, on public data only: principal components or

@@ -277,3 +277,21 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 }
+
+// Plans of other class weights are other computations: noise of the one must never be used
+// on the other.
+func TestClassWeightsAreInTheDigest(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range []map[string]float64{nil, {"true": 2}, {"true": 3}, {"false": 2}} {
+		in := small(1000, nil).input("1", "1e-6", 1)
+		in.ClassWeights = w
+		plan, err := NewPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[plan.digest(nil)] = true
+	}
+	if len(seen) != 4 {
+		t.Errorf("%d digests of 4 plans", len(seen))
+	}
+}

@@ -118,10 +118,11 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		Rows                                                                       int64
 		Schema                                                                     any
 		Data                                                                       []byte
-		ScoreBy                                                                    string `json:",omitempty"`
-		AsPublished                                                                bool   `json:",omitempty"`
+		ScoreBy                                                                    string             `json:",omitempty"`
+		ClassWeights                                                               map[string]float64 `json:",omitempty"`
+		AsPublished                                                                bool               `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.AsPublished})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

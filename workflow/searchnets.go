@@ -70,6 +70,9 @@ func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	if in.NoiseMultiplier != 0 || in.NonPrivate {
 		return nil, usage("give --epsilon", "a search is priced by the epsilon of the whole")
 	}
+	if len(in.ClassWeights) > 0 {
+		return nil, usage("leave out one of them", "a search and class weights exclude each other")
+	}
 	if err := in.SearchSettings.check(&in.Input); err != nil {
 		return nil, err
 	}

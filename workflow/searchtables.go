@@ -31,6 +31,9 @@ type tableSearch struct {
 // NewTableSearchPlan validates the input and prices the strategy. Errors are *UsageError
 // or the accountant's.
 func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
+	if len(in.ClassWeights) > 0 {
+		return nil, usage("leave out one of them", "a search and class weights exclude each other")
+	}
 	p, err := in.check()
 	if err != nil {
 		return nil, err

@@ -57,6 +57,9 @@ func newTraining(in TrainInput) (n *training, err error) {
 	if err := n.encodeTable(); err != nil {
 		return nil, err
 	}
+	if err := n.weigh(); err != nil {
+		return nil, err
+	}
 	if n.whole, err = nn.Compile(n.Layers, n.Shape, n.Outputs); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,9 @@ func (n *training) choice(norm float64) report.Choice {
 	if a := n.Augment; a.Variants > 1 {
 		c.Hyperparameters["augment"], c.Hyperparameters["shift"], c.Hyperparameters["flip"] = a.Variants, a.Shift, a.Flip
 	}
+	if len(n.ClassWeights) > 0 {
+		c.Hyperparameters["class_weights"] = n.ClassWeights
+	}
 	if n.TrainLast > 0 {
 		c.Hyperparameters["train_last"] = n.TrainLast
 	}

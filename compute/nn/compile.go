@@ -23,10 +23,13 @@ func Compile(spec Spec, input Shape, outputs int) (*Net, error) {
 	if err := loss.check(outputs); err != nil {
 		return nil, err
 	}
+	if err := loss.checkWeights(spec.ClassWeights, outputs); err != nil {
+		return nil, err
+	}
 	if len(spec.Layers) == 0 {
 		return nil, &LayerError{Key: "layers", Reason: "there are no layers", Instead: "the smallest net is one dense layer"}
 	}
-	b := &builder{net: &Net{input: input, outputs: outputs, loss: loss}, shape: input, spec: spec.Layers}
+	b := &builder{net: &Net{input: input, outputs: outputs, loss: loss, weights: spec.ClassWeights}, shape: input, spec: spec.Layers}
 	for i, l := range spec.Layers {
 		b.layer, b.kind = i+1, l.Kind
 		if err := b.add(l); err != nil {

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -184,5 +185,38 @@ func softmaxGradients(dst, scores, targets []float32) {
 			}
 		}
 		row[class] = -rest
+	}
+}
+
+// checkWeights refuses class weights that do not go with a loss.
+func (l Loss) checkWeights(weights []float64, outputs int) error {
+	classes := outputs
+	if l.Kind == Logistic {
+		classes = 2
+	}
+	switch {
+	case weights == nil:
+	case l.Kind != Softmax && l.Kind != Logistic:
+		return &LayerError{Key: "class_weights", Reason: "class weights belong to a loss of classes", Instead: "leave them out"}
+	case len(weights) != classes || slices.ContainsFunc(weights, func(w float64) bool { return !(w > 0 && w < math.MaxFloat32) }):
+		return &LayerError{Key: "class_weights", Reason: fmt.Sprintf("class weights must be finite numbers above 0, one for each of %d classes", classes), Instead: "leave them out for 1"}
+	}
+	return nil
+}
+
+// weigh multiplies the gradient of each example by the weight of its class. Gradients of
+// targets that are no class are 0.
+func (n *Net) weigh(gradients, targets []float32) {
+	if n.weights == nil {
+		return
+	}
+	k := n.outputs
+	for i, t := range targets {
+		if class, ok := classOf(t, len(n.weights)); ok {
+			w := float32(n.weights[class])
+			for j := range gradients[i*k : (i+1)*k] {
+				gradients[i*k+j] *= w
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -70,5 +71,46 @@ func TestFlatScores(t *testing.T) {
 	}
 	for _, k := range LossKinds() {
 		Loss{Kind: k}.Gradients(nil, nil, nil)
+	}
+}
+
+// A class weight multiplies the gradient of each example of the class, whatever the
+// network, and nothing else.
+func TestClassWeights(t *testing.T) {
+	for _, c := range []tried{
+		{in: Vector(4), outputs: 3, layers: []Layer{units(5), kind("tanh"), units(3)}},
+		{in: Vector(4), outputs: 1, layers: []Layer{units(5), kind("tanh"), units(1)}, loss: Loss{Kind: Logistic}},
+	} {
+		weights := []float64{0.25, 1, 2}[:max(c.outputs, 2)]
+		spec := c.spec()
+		plain := mustCompile(t, spec, c.in, c.outputs)
+		spec.ClassWeights = weights
+		net := mustCompile(t, spec, c.in, c.outputs)
+		params, inputs, targets, seeds := c.batch(plain, 12, 5)
+		targets[3] = float32(math.NaN())
+		want, got := gradients(plain, params, inputs, targets, seeds), gradients(net, params, inputs, targets, seeds)
+		behind := gradients(net.Rest(), params, inputs, targets, seeds)
+		for i, y := range targets {
+			w := 0.0
+			if y == y {
+				w = weights[int(y)]
+			}
+			for j, v := range want[i] {
+				if math.Abs(got[i][j]-w*v) > 1e-6 || behind[i][j] != got[i][j] {
+					t.Fatalf("example %d of class %g: %g and %g, want %g times %g", i, y, got[i][j], behind[i][j], w, v)
+				}
+			}
+		}
+		short := func(w ...float64) []float64 { return w[:len(weights)] }
+		for _, bad := range [][]float64{{1}, {1, 1, 1, 1}, {}, short(1, 0, 1), short(1, math.NaN(), 1), short(1, math.Inf(1), 1)} {
+			spec.ClassWeights = bad
+			var e *LayerError
+			if _, err := Compile(spec, c.in, c.outputs); !errors.As(err, &e) || e.Key != "class_weights" {
+				t.Errorf("weights %v: %v", bad, err)
+			}
+		}
+	}
+	if _, err := Compile(Spec{Layers: []Layer{units(1)}, Loss: Loss{Kind: Squared}, ClassWeights: []float64{1, 1}}, Vector(2), 1); err == nil {
+		t.Error("weights of the classes of a number")
 	}
 }

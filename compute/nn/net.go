@@ -19,6 +19,7 @@ type Net struct {
 	input   Shape
 	outputs int
 	loss    Loss
+	weights []float64 // of the classes, nil for 1
 	ops     []op
 	layers  []LayerInfo
 	// trainable is the length of the vector of trainable parameters; frozen holds
@@ -179,6 +180,7 @@ func (n *Net) Backprop(worker int, params, inputs, targets []float32, seeds []ui
 	scores := n.forward(w, inputs, 0, len(n.ops))
 	dy := grow(&w.loss, len(scores))
 	n.loss.Gradients(dy, scores, targets)
+	n.weigh(dy, targets)
 	for i := len(n.ops) - 1; i >= n.first; i-- {
 		w.call.layer, w.call.wantInput = i+n.skipped, i > n.first
 		dy = n.ops[i].backward(&w.call, &w.states[i], dy)
@@ -234,7 +236,7 @@ func (n *Net) Behind(k int) *Net {
 	if k < 0 || k > n.prefix {
 		panic(fmt.Sprintf("nn: %d layers of a frozen prefix of %d", k, n.prefix))
 	}
-	rest := &Net{input: n.layers[k].Input, outputs: n.outputs, loss: n.loss, ops: n.ops[k:], layers: n.layers[k:],
+	rest := &Net{input: n.layers[k].Input, outputs: n.outputs, loss: n.loss, weights: n.weights, ops: n.ops[k:], layers: n.layers[k:],
 		trainable: n.trainable, frozen: n.frozen, first: n.first - k, skipped: n.skipped + k, prefix: n.prefix - k}
 	rest.link()
 	return rest

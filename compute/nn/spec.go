@@ -13,6 +13,9 @@ import (
 type Spec struct {
 	Layers []Layer `json:"layers"`
 	Loss   Loss    `json:"loss"`
+	// ClassWeights are public factors above 0 on the losses of the classes, nil for 1: an
+	// example's gradient is multiplied by that of its class before anybody clips it.
+	ClassWeights []float64 `json:"class_weights,omitempty"`
 }
 
 // Layer is one entry of a Spec. Kind decides which of the other fields have a

@@ -44,6 +44,7 @@ func TestContributionNormIsBounded(t *testing.T) {
 		m := matrixOf(t, enc, cells, func([]float64) float64 { return y })
 		d := descent(enc, kind.loss, kind.outputs)
 		d.ClippingNorm = c
+		d.ClassWeights = drawClassWeights(t, kind.loss)
 		s := make([]float64, kind.outputs)
 		for k := range s {
 			s[k] = rapid.OneOf(rapid.SampledFrom(scores), rapid.Float64()).Draw(t, "score")
@@ -93,6 +94,15 @@ func naive(d *Descent, x []float64, y float64, w []float64) []float64 {
 			r[o] /= total
 		}
 		r[int(y)]--
+	}
+	if d.ClassWeights != nil {
+		w := 0.0 // of a target that is no class
+		if y >= 0 && y < float64(len(d.ClassWeights)) {
+			w = d.ClassWeights[int(y)]
+		}
+		for o := range r {
+			r[o] *= w
+		}
 	}
 	for j, v := range x {
 		for o := range r {

@@ -43,6 +43,9 @@ type Descent struct {
 	Outputs int
 	// Target maps a row's cells to its target; NaN takes the row out.
 	Target func(cells []float64) float64
+	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1; a
+	// row whose target is no class then contributes nothing.
+	ClassWeights []float64
 	// ExpectedRows is the public divisor of the full sum: the nominal number of
 	// rows in Scope. A lot's sum is divided by SamplingRate·ExpectedRows.
 	ExpectedRows float64
@@ -71,6 +74,8 @@ func (d *Descent) Validate() error {
 		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", d.SamplingRate)
 	case !d.Loss.Known(d.Outputs):
 		return fmt.Errorf("gradient: there is no loss %q of %d outputs", d.Loss, d.Outputs)
+	case !d.Loss.Weighs(d.ClassWeights, d.Outputs):
+		return fmt.Errorf("gradient: class weights must lie in (0, 1], one for each class of a %s loss, got %v", d.Loss, d.ClassWeights)
 	case !(d.Momentum >= 0 && d.Momentum < 1):
 		return fmt.Errorf("gradient: momentum must lie in [0, 1), got %g", d.Momentum)
 	case !design.Fits(d.Encoding):
@@ -112,7 +117,7 @@ func DescendPublic(ctx context.Context, rows *sealed.Rows, d Descent) ([]float64
 }
 
 func (d *Descent) linear() *sum.Linear {
-	return &sum.Linear{Privacy: d.Privacy, Encoding: d.Encoding, Outputs: d.Outputs, Target: d.Target, Loss: d.Loss}
+	return &sum.Linear{Privacy: d.Privacy, Encoding: d.Encoding, Outputs: d.Outputs, Target: d.Target, Loss: d.Loss, ClassWeights: d.ClassWeights}
 }
 
 func (d *Descent) run(ctx context.Context, run *sum.LinearRun) ([]float64, error) {

@@ -29,6 +29,7 @@ func TestRunMatchesPlainLoop(t *testing.T) {
 		d.ExpectedRows = rapid.SampledFrom([]float64{0.7, 5, 40}).Draw(t, "divisor")
 		d.Momentum = rapid.SampledFrom([]float64{0, 0.5}).Draw(t, "momentum")
 		d.LearningRate = 0.3
+		d.ClassWeights = drawClassWeights(t, kind.loss)
 		seed := rapid.Uint64().Draw(t, "seed")
 		got, err := d.run(context.Background(), d.linear().On(mustOpen(t, rowsOf(1, true, cells, nil)), 0, entropy.Seeded(seed)))
 		if err != nil {

@@ -124,6 +124,15 @@ var losses = []struct {
 	outputs int
 }{{Logistic, 1}, {Residual, 1}, {Softmax, 3}}
 
+// drawClassWeights are weights of the classes of a loss, or none.
+func drawClassWeights(t *rapid.T, loss Loss) []float64 {
+	if loss == Residual || rapid.Bool().Draw(t, "unweighted") {
+		return nil
+	}
+	n := map[Loss]int{Logistic: 2, Softmax: 3}[loss]
+	return rapid.SliceOfN(rapid.SampledFrom([]float64{1e-6, 0.2, 1}), n, n).Draw(t, "class weights")
+}
+
 func descent(enc *encode.Encoding, loss Loss, outputs int) Descent {
 	return Descent{
 		Privacy:  Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: 2, Steps: 1, SamplingRate: 1},

@@ -15,13 +15,13 @@ func TestNothingComesFromNothing(t *testing.T) {
 					t.Errorf("clip(%g, %g, 0) = %g, want 0", s-y, c, got)
 				}
 				v := []float64{s, 0, -s}
-				if softmaxResidual(v, y, c, 0); v[0] != 0 || v[1] != 0 || v[2] != 0 {
+				if softmaxResidual(v, y, 1, c, 0); v[0] != 0 || v[1] != 0 || v[2] != 0 {
 					t.Errorf("softmax of %g at norm 0: %v, want zeros", s, v)
 				}
 			}
 		}
 		v := []float64{s, 0, -s}
-		if softmaxResidual(v, math.NaN(), 1, 0.5); v[0] != 0 || v[1] != 0 || v[2] != 0 {
+		if softmaxResidual(v, math.NaN(), 1, 1, 0.5); v[0] != 0 || v[1] != 0 || v[2] != 0 {
 			t.Errorf("softmax of %g without a target: %v, want zeros", s, v)
 		}
 	}

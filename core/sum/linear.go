@@ -62,6 +62,9 @@ type Linear struct {
 	// Target maps a row's cells to its target; NaN takes the row out.
 	Target func(cells []float64) float64
 	Loss   Loss
+	// ClassWeights are public factors in (0, 1] on the losses of the classes (Loss.Weighs),
+	// nil for 1. They do not enter the guarantee.
+	ClassWeights []float64
 }
 
 // LinearRun is a Linear with its rows opened.
@@ -135,5 +138,5 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 
 // Contribution turns the scores of row i of m into r_i.
 func (l *Linear) Contribution(m *design.Matrix) func(i int, scores []float64) {
-	return contribution(l.Loss, l.ClippingNorm, m)
+	return contribution(l.Loss, l.ClippingNorm, m, l.ClassWeights)
 }

@@ -2,6 +2,7 @@ package sum
 
 import (
 	"math"
+	"slices"
 
 	"pawl/core/internal/design"
 )
@@ -25,20 +26,56 @@ func (l Loss) Known(outputs int) bool {
 	return l == Softmax && outputs >= 2 || (l == Logistic || l == Residual) && outputs == 1
 }
 
+// Weighs reports whether weights are factors in (0, 1], one for each class of the loss, or nil
+// for none.
+func (l Loss) Weighs(weights []float64, outputs int) bool {
+	if l == Logistic {
+		outputs = 2
+	}
+	return weights == nil || l != Residual && len(weights) == outputs && !slices.ContainsFunc(weights, func(w float64) bool { return !(w > 0 && w <= 1) })
+}
+
+// weightsOf are the weights of rows by their classes, nil where classes have none. A target
+// that is no class has weight 0.
+func weightsOf(targets, classes []float64) []float64 {
+	if classes == nil {
+		return nil
+	}
+	all := make([]float64, len(targets))
+	for i, y := range targets {
+		if y >= 0 && y < float64(len(classes)) {
+			all[i] = classes[int(y)]
+		}
+	}
+	return all
+}
+
+// by is the weight of row i.
+func by(w []float64, i int) float64 {
+	if w == nil {
+		return 1
+	}
+	return w[i]
+}
+
 // contribution returns the function that turns scores into the clipped residual
 // r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A row
 // without a target, and a residual that is not finite, contribute nothing: success of a
-// step must not depend on one row.
-func contribution(l Loss, c float64, m *design.Matrix) func(i int, scores []float64) {
+// step must not depend on one row. A residual is multiplied by the weight of the row's class
+// before it is clipped, so that no weight can raise the bound.
+func contribution(l Loss, c float64, m *design.Matrix, classes []float64) func(i int, scores []float64) {
+	w := weightsOf(m.Target, classes)
 	switch l {
 	case Logistic:
-		return func(i int, s []float64) { s[0] = clip(1/(1+math.Exp(-s[0]))-m.Target[i], c, m.Norm[i]) }
+		return func(i int, s []float64) {
+			s[0] = clip(by(w, i)*(1/(1+math.Exp(-s[0]))-m.Target[i]), c, m.Norm[i])
+		}
 	case Residual:
 		// The residual itself is capped at c; ‖x_i‖ <= 1 makes that a bound on the gradient,
 		// and rows of smaller norm count less.
 		return func(i int, s []float64) { s[0] = clip(s[0]-m.Target[i], c, 1) }
 	default:
-		return func(i int, s []float64) { softmaxResidual(s, m.Target[i], c, m.Norm[i]) }
+		return func(i int, s []float64) { softmaxResidual(s, m.Target[i], by(w, i), c, m.Norm[i]) }
 	}
 }
 
@@ -50,7 +87,7 @@ func residual(l Loss, c float64) func(scores []float64, target float64) {
 	case Residual:
 		return func(s []float64, target float64) { s[0] = clip(s[0]-target, c, 1) }
 	default:
-		return func(s []float64, target float64) { softmaxResidual(s, target, c, 1) }
+		return func(s []float64, target float64) { softmaxResidual(s, target, 1, c, 1) }
 	}
 }
 
@@ -62,7 +99,7 @@ func clip(r, c, norm float64) float64 {
 	return min(max(r, -c/norm), c/norm)
 }
 
-func softmaxResidual(s []float64, target, c, norm float64) {
+func softmaxResidual(s []float64, target, weight, c, norm float64) {
 	if target != target || norm == 0 {
 		clear(s)
 		return
@@ -82,6 +119,7 @@ func softmaxResidual(s []float64, target, c, norm float64) {
 		if k == int(target) {
 			s[k]--
 		}
+		s[k] *= weight
 		square += s[k] * s[k]
 	}
 	length := math.Sqrt(square) * norm

@@ -23,6 +23,7 @@ type fitFlags struct {
 	out                                outDir
 	badRows, workflow, model, features string
 	test, scoreBy                      string
+	classWeights                       []string
 	search, allowLargeDelta, updated   bool
 	embeddings                         source.Vectors
 	checkpoint                         checkpointFlags
@@ -43,6 +44,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
 	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
 	s.BoolVar(&f.search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
+	registerClassWeights(&f.classWeights, c)
 	f.out.register(c)
 	registerVectors(&f.embeddings, c, "")
 	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
@@ -140,6 +142,9 @@ func (f *fitFlags) input() (workflow.Input, error) {
 		return in, &usageError{err.Error(), ""}
 	}
 	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
+	}
+	if in.ClassWeights, err = classWeights(f.classWeights); err != nil {
 		return in, err
 	}
 	switch {

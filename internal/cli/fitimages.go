@@ -17,7 +17,7 @@ import (
 func (f *fitFlags) training(data string) (*trainFlags, error) {
 	t := &trainFlags{
 		epsilon: f.epsilon, delta: f.delta, accountant: f.accountant, preset: f.preset, seed: f.seed, out: f.out,
-		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta, copies: f.copies,
+		target: f.target, updated: f.updated, allowLargeDelta: f.allowLargeDelta, copies: f.copies, classWeights: f.classWeights,
 	}
 	trainDefaults(t)
 	t.checkpoint = f.checkpoint

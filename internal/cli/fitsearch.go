@@ -25,6 +25,9 @@ func (f *fitFlags) searching(data string) (*searchFlags, error) {
 	case f.workflow != "paw":
 		return nil, &usageError{"--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it"}
 	}
+	if len(f.classWeights) > 0 {
+		return nil, &usageError{"--search and --class-weight exclude each other: the weights are not offered for all models that are compared", "leave out one of them"}
+	}
 	s := &searchFlags{mean: mean, table: *f}
 	if !source.IsImages(data) {
 		if f.model != "auto" && f.model != "" {

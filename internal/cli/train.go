@@ -35,6 +35,7 @@ type trainFlags struct {
 	out                                                           outDir
 	checkpoint                                                    checkpointFlags
 	table                                                         tableFlags
+	classWeights                                                  []string
 	batch, augment, shift, trainLast                              int
 	flip                                                          bool
 	nonPrivate, published, updated, allowLargeDelta, asPublished  bool
@@ -115,6 +116,7 @@ The file is erased when the run ends.`,
 	trainDefaults(&f)
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
+	registerClassWeights(&f.classWeights, c)
 	s.StringVar(&f.activation, "activation", "", "replace the model's activations: tanh, relu, bounded-relu, …")
 	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the training run")
 	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
@@ -356,6 +358,9 @@ func (f *trainFlags) shared(p *source.Images, s *schema.Schema) (workflow.TrainI
 		return in, &usageError{err.Error(), ""}
 	}
 	if in.Seed, err = parseSeed(f.seed); err != nil {
+		return in, err
+	}
+	if in.ClassWeights, err = classWeights(f.classWeights); err != nil {
 		return in, err
 	}
 	if in.Memory, err = parseBytes(f.memory); err != nil {

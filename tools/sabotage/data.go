@@ -49,7 +49,7 @@ var sabotages = []sabotage{
 	{"one stream of noise, begun anew in every step of descent", "core/sum/linear.go", "noise.Perturb(r.draws, r.sum, r.stdDev)", `noise.Perturb(r.draws.Split("noise"), r.sum, r.stdDev)`, mechanism("descent-steps"), nil},
 	{"one stream of noise, begun anew in every step of boosting", "core/sum/terms.go", "noise.Perturb(r.draws, sum, r.noise.Residuals)", `noise.Perturb(r.draws.Split("noise"), sum, r.noise.Residuals)`, mechanism("boosting-terms"), nil},
 	{"rows of a unit ignored in descent", "core/sum/linear.go", "* float64(permit.RowsApart()) * margin", "* min(1, float64(permit.RowsApart())) * margin", mechanism("descent-steps"), nil},
-	{"logistic residual not clipped", "core/sum/loss.go", "s[0] = clip(1/(1+math.Exp(-s[0]))-m.Target[i], c, m.Norm[i])", "s[0] = 1/(1+math.Exp(-s[0])) - m.Target[i] + 0*c", mechanism("descent-clipping"), nil},
+	{"logistic residual not clipped", "core/sum/loss.go", "s[0] = clip(by(w, i)*(1/(1+math.Exp(-s[0]))-m.Target[i]), c, m.Norm[i])", "s[0] = by(w, i)*(1/(1+math.Exp(-s[0]))-m.Target[i]) + 0*c", mechanism("descent-clipping"), nil},
 	{"softmax residual not clipped", "core/sum/loss.go", "s[k] *= c / length", "s[k] *= 1", mechanism("descent-clipping"), nil},
 	{"residuals of one score are not clipped anywhere", "core/sum/loss.go", "return min(max(r, -c/norm), c/norm)", "return r", mechanism("descent-clipping"), nil},
 	{"descent priced as one step", "core/sum/linear.go", "return dp.Repeat{Count: int64(p.Steps), Event: step}", "return dp.Repeat{Count: 1 + 0*int64(p.Steps), Event: step}", mechanism("events"), nil},

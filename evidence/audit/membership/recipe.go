@@ -122,6 +122,12 @@ func planner(in workflow.Input, m *model.Model, s *report.Statement, seed *uint6
 	}
 	learner, err := learnerOf(s)
 	in.Model = string(learner)
+	if weights, ok := s.Choice.Hyperparameters["class_weights"].(map[string]any); ok {
+		in.ClassWeights = map[string]float64{}
+		for name, w := range weights {
+			in.ClassWeights[name], _ = w.(float64)
+		}
+	}
 	return func(nominal, number int) (*workflow.Plan, error) {
 		in := in
 		in.Rows, in.Seed = int64(nominal), SeedOf(seed, number)

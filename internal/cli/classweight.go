@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// registerClassWeights adds --class-weight.
+func registerClassWeights(to *[]string, c *cobra.Command) {
+	c.Flags().StringSliceVar(to, "class-weight", nil, "public weight of a class in the loss, for example yes=5,no=1 (default 1 for each; never computed from the data)")
+}
+
+// classWeights reads --class-weight.
+func classWeights(list []string) (map[string]float64, error) {
+	var all map[string]float64
+	for _, text := range list {
+		at := strings.LastIndex(text, "=")
+		if at < 1 {
+			hint := "write CLASS=WEIGHT, for example --class-weight yes=5,no=1"
+			if text == "balanced" || text == "auto" {
+				hint = "weights that follow from class counts would have to be charged; " + hint
+			}
+			return nil, &usageError{fmt.Sprintf("--class-weight %q", text), hint}
+		}
+		name := strings.TrimSpace(text[:at])
+		w, err := strconv.ParseFloat(strings.TrimSpace(text[at+1:]), 64)
+		if err != nil {
+			return nil, &usageError{fmt.Sprintf("--class-weight %q: the weight is not a number", text), "example: --class-weight " + name + "=5"}
+		}
+		if _, twice := all[name]; twice {
+			return nil, &usageError{fmt.Sprintf("--class-weight names %q twice", name), "name every class once"}
+		}
+		if all == nil {
+			all = map[string]float64{}
+		}
+		all[name] = w
+	}
+	return all, nil
+}

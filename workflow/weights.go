@@ -1,0 +1,80 @@
+package workflow
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"pawl/data/schema"
+	"pawl/learn"
+	"pawl/model"
+)
+
+// classWeights are the factors on the losses of the classes of the target, in the order
+// of its levels, nil without any. A class that is not named has weight 1, and all are
+// divided by the largest: gradients are clipped, so only the proportions count. They are
+// the operator's words and follow from no row; one that followed from counts would have
+// to be paid for.
+func (p *problem) classWeights() ([]float64, error) {
+	if len(p.ClassWeights) == 0 {
+		return nil, nil
+	}
+	if p.task != model.Classification {
+		return nil, usage("leave out the class weights", "class weights are given, and the target %q is a number", p.Target)
+	}
+	levels := p.Schema.Columns[p.targetColumn].Levels()
+	all, most := make([]float64, len(levels)), 0.0
+	for k := range all {
+		all[k] = 1
+	}
+	for name, w := range p.ClassWeights {
+		k := slices.Index(levels, name)
+		if k < 0 {
+			hint := "classes: " + strings.Join(levels, ", ")
+			if near := schema.Nearest(name, levels); near != "" {
+				hint = "did you mean " + near + "? " + hint
+			}
+			return nil, usage(hint, "class weight of %q, which is no class of %q", name, p.Target)
+		}
+		if !(w > 0 && w <= math.MaxFloat32) {
+			return nil, usage("example: 5", "the weight of class %q must be a finite number above 0, got %g", name, w)
+		}
+		all[k] = w
+	}
+	for _, w := range all {
+		most = max(most, w)
+	}
+	for k := range all {
+		if all[k] /= most; all[k] < 1e-6 {
+			return nil, usage("give weights closer to each other", "the weight of class %q is less than a millionth of the largest", levels[k])
+		}
+	}
+	return all, nil
+}
+
+// weighted refuses class weights for a learner that does not take them.
+func (p *problem) weighted(k learn.Kind) error {
+	if len(p.ClassWeights) == 0 || k.Weights {
+		return nil
+	}
+	var names []string
+	for _, name := range learn.Names() {
+		if learn.KindOf(name).Weights {
+			names = append(names, name)
+		}
+	}
+	return usage("use --model "+strings.Join(names, " or ")+", or pawl train", "class weights have no effect on %q", k.Name)
+}
+
+// weigh gives the network the operator's class weights.
+func (n *training) weigh() (err error) {
+	if len(n.ClassWeights) == 0 {
+		return nil
+	}
+	p := &problem{Input: n.Input}
+	if err := p.checkTarget(); err != nil {
+		return err
+	}
+	n.Layers.ClassWeights, err = p.classWeights()
+	return err
+}
