@@ -140,6 +140,10 @@ func terms(s *Statement) []row {
 		{"Budget", short(grantWords(s), 120)},
 		{"Run by", runWords(s)},
 	}
+	if r := s.Budget.Renewal; r != nil {
+		out = append(out, row{"Renewal", fmt.Sprintf("the budget is for each %s, and over all of them the releases add up: ε %s at δ %s so far; this run is charged to %s",
+			r.Per, up2(r.Overall.Epsilon), deltaWords(r.Overall.Delta), or(r.ChargedTo, r.Period))})
+	}
 	if text := clearedWords(s); text != "" {
 		out = append(out, row{"Seeded runs", text})
 	}
@@ -190,6 +194,9 @@ func (v *view) budget(s *Statement) {
 		if !s.Data.Public {
 			v.BudgetNote = "The ledger has no finite budget for this data set."
 		}
+	}
+	if b.Renewal != nil && v.BudgetBar != nil {
+		v.BudgetNote = OverPeriods(b.Renewal)
 	}
 	v.Budget = []row{
 		{"Total", amount(b.Total, down2)},

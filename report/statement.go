@@ -183,6 +183,9 @@ type Budget struct {
 	// Reconciled lists how the log of the data set was lost in part, or did not hold, and
 	// who went on with it: what was spent before may not be in the account.
 	Reconciled []Reconciliation `json:"reconciled,omitempty"`
+	// Renewal is nil unless the budget renews: then the amounts are of the period that it
+	// names.
+	Renewal *Renewal `json:"renewal,omitempty"`
 	// Unbounded says that seeded runs mark the data set: Spent bounds the others only.
 	Unbounded bool   `json:"unbounded"`
 	Total     Amount `json:"total"`

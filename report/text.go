@@ -49,6 +49,9 @@ func Text(w io.Writer, s *Statement) error {
 		line("ledger", "epsilon %s: spent %s%s, reserved %s, left %s", down2(s.Budget.Total.Epsilon),
 			up2(s.Budget.Spent.Epsilon), aside(s), up2(s.Budget.Reserved.Epsilon), down2(s.Budget.Left.Epsilon))
 	}
+	if r := s.Budget.Renewal; r != nil {
+		line("renewal", "%s", OverPeriods(r))
+	}
 	var parts []string
 	for _, st := range stages(p) {
 		parts = append(parts, strings.ToLower(st.Name)+" "+up2(st.Epsilon))

@@ -263,6 +263,13 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 	if !l.PerUser() {
 		s.Budget.Ledger = "team"
 	}
+	if s.Budget.Renewal = Renewal(&view); s.Budget.Renewal != nil {
+		for _, e := range view.Entries {
+			if e.ID == receipt.ID {
+				s.Budget.Renewal.ChargedTo = e.Period
+			}
+		}
+	}
 	fillPeople(s, &view, l.User())
 	for _, d := range receipt.Different {
 		s.Data.Different = append(s.Data.Different, report.Different(d))
@@ -277,6 +284,19 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 		s.Warnings = append(s.Warnings, fmt.Sprintf("%s; %s went on with it: %s", r.What, r.By, r.Reason))
 	}
 	return nil
+}
+
+// Renewal is what the ledger says of a budget that renews, nil of one that does not.
+func Renewal(view *ledger.Statement) *report.Renewal {
+	r := view.Renewal
+	if r == nil {
+		return nil
+	}
+	amount := func(a ledger.Spend) report.Amount {
+		return report.Amount{Epsilon: report.Number(a.Epsilon), Delta: report.Number(a.Delta)}
+	}
+	return &report.Renewal{Per: string(r.Per), Period: r.Period, Began: r.Began, Renews: r.Renews, Each: amount(view.Total),
+		Periods: r.Periods, ByAddition: amount(r.ByAddition), Overall: amount(r.Overall)}
 }
 
 // Privacy is the claim as JSON, for the model's own files.

@@ -67,9 +67,16 @@ type ExhaustedError struct {
 	Need, Left Number
 	Epsilon    Amount // the limit
 	Delta      Amount
-	// Suffices is a total epsilon with which the request would have been admitted, 0 where
-	// none is known.
+	// Suffices is a total epsilon with which the request would have been admitted, +Inf
+	// where none would do and 0 where none is known.
 	Suffices Number
+	// OfAll is, where a share refused, the total that the budget of all needs beside a share
+	// of Suffices; 0 where it is large enough.
+	OfAll Number
+	// alone: on its own the request has a cost at this delta.
+	alone bool
+	// Renews is the day on which the budget renews, if the request would be admitted then.
+	Renews string
 }
 
 func (e *ExhaustedError) Error() string {
@@ -86,13 +93,29 @@ func (e *ExhaustedError) Hint() string {
 	if math.IsInf(float64(e.Need), 1) && e.Delta.Float64() == 0 {
 		return "a budget of delta 0 admits pure epsilon only: ask with --delta 0"
 	}
-	if e.Analyst != "" {
-		return fmt.Sprintf("ask for less, or let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
+	less := "ask for less, or "
+	if e.Renews != "" {
+		less = fmt.Sprintf("ask for less, wait until %s, when the budget renews, or ", e.Renews)
 	}
-	if e.Suffices > 0 && !math.IsInf(float64(e.Suffices), 1) {
-		return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon %v --reason WHY (the total that would do)", quote(e.Dataset), e.Suffices)
+	raise := fmt.Sprintf("pawl ledger grant %s --epsilon %v --reason WHY", quote(e.Dataset), max(e.OfAll, e.Suffices))
+	none := math.IsInf(float64(max(e.OfAll, e.Suffices)), 1)
+	switch {
+	case none && e.alone && e.Analyst == "":
+		return less + "let the data steward raise epsilon and delta: no epsilon alone admits this job beside those charged, since something is known by (epsilon, delta) only and uses up delta"
+	case none && e.Analyst == "":
+		return less + "choose another kind of job: no budget at this delta admits this one"
+	case e.Analyst != "" && (none || e.Suffices == 0):
+		return less + fmt.Sprintf("let the data steward raise the share: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(e.Dataset), quote(e.Analyst))
+	case e.Analyst != "":
+		share := fmt.Sprintf("pawl ledger grant %s --analyst %s --epsilon %v --reason WHY (the total that would do)", quote(e.Dataset), quote(e.Analyst), e.Suffices)
+		if e.OfAll > 0 {
+			return less + "let the data steward raise the budget and then the share: " + raise + ", and " + share
+		}
+		return less + "let the data steward raise the share: " + share
+	case e.Suffices > 0:
+		return less + "let the data steward raise the budget: " + raise + " (the total that would do)"
 	}
-	return fmt.Sprintf("ask for less, or let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
+	return less + fmt.Sprintf("let the data steward raise the budget: pawl ledger grant %s --epsilon E --reason WHY (E is the new total)", quote(e.Dataset))
 }
 
 // Unwrap makes both errors.Is(err, ErrExhausted) and ErrRefused true.

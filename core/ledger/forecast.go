@@ -23,6 +23,8 @@ type Forecast struct {
 	// After is where the budget stands once the event is charged, whether or not it
 	// would be admitted.
 	After Standing `json:"after"`
+	// Dearer is nil unless the event is admitted and makes later jobs dearer.
+	Dearer *Dearer `json:"makes_later_jobs_dearer,omitempty"`
 	// SeededRuns mark the data set: no figure here bounds what they gave away.
 	SeededRuns []SeededRun `json:"seeded_runs"`
 }
@@ -70,7 +72,7 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, rows *sea
 		}
 		total := 0.0
 		for i, e := range events {
-			next := &entry{reserveBody: reserveBody{ID: fmt.Sprint("what-if ", i), Event: encoded[i], Assignment: booked}, foreign: foreign, event: e, state: Reserved, by: user}
+			next := &entry{reserveBody: reserveBody{ID: fmt.Sprint("what-if ", i), Event: encoded[i], Assignment: booked}, foreign: foreign, event: e, state: Reserved, by: user, when: after.now}
 			if err := l.accountable(s, e); err != nil {
 				return err
 			}
@@ -103,6 +105,9 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, rows *sea
 		if len(events) > 1 {
 			// What is asked of the filter for each does not add up to what it counts.
 			f.Need = f.After.Spent.Epsilon + f.After.Reserved.Epsilon - before.Spent.Epsilon - before.Reserved.Epsilon
+		}
+		if err == nil && f.Admitted && len(events) == 1 {
+			f.Dearer = l.dearer(after)
 		}
 		return f, err
 	}

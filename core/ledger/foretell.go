@@ -11,6 +11,8 @@ type Verdict struct {
 	Receipt
 	// After is where the data set would stand with the event charged.
 	After Standing
+	// Dearer is nil unless the event makes later jobs dearer.
+	Dearer *Dearer
 }
 
 // errForetold takes a foretold booking back.
@@ -32,7 +34,9 @@ func (l *Ledger) Foretell(ctx context.Context, q Request) (Verdict, error) {
 	}
 	v.ID, v.Head = "", Hash{}
 	if after.limited() {
-		v.After, err = l.standing(after, &after.budget.purse)
+		if v.After, err = l.standing(after, &after.budget.purse); err == nil && !v.Replayed {
+			v.Dearer = l.dearer(after)
+		}
 		return v, err
 	}
 	prices := l.pricer(after, after.shownDelta())

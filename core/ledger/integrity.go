@@ -39,7 +39,7 @@ func (l *Ledger) transact(ctx context.Context, write bool, fn func(*txn) error) 
 		run = l.store.Update
 	}
 	err := run(ctx, func(tx Tx) error {
-		t.Tx = tx
+		t.Tx, t.now = tx, l.clock().UTC()
 		if err := t.same(); err != nil {
 			return err
 		}

@@ -148,6 +148,7 @@ func (l *Ledger) secret(ctx context.Context) ([]byte, error) {
 type txn struct {
 	Tx
 	l        *Ledger
+	now      time.Time // of all that it decides and books
 	appended []string        // data sets whose cached state runs ahead of the store
 	done     func()          // runs after a durable commit
 	coded    bool            // the heads have authentication codes
@@ -203,6 +204,7 @@ func (t *txn) load(dataset string) (*state, error) {
 		return nil, err
 	}
 	t.l.states[dataset] = s
+	s.turnTo(t.now)
 	return s, t.vouch(s)
 }
 
@@ -235,7 +237,7 @@ func (t *txn) append(s *state, kind Kind, body any) error {
 		return err
 	}
 	r := Record{Version: Version, Seq: s.head.Seq + 1, Dataset: s.name, Kind: kind,
-		Time: t.l.clock().UTC().Format(time.RFC3339Nano), User: t.l.user, Body: b, Prev: s.head.Hash}
+		Time: t.now.Format(time.RFC3339Nano), User: t.l.user, Body: b, Prev: s.head.Hash}
 	r.Hash = r.Sum()
 	t.appended = append(t.appended, s.name)
 	if err := t.Append(r); err != nil {

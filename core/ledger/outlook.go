@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"pawl/core/dp"
 )
@@ -15,6 +17,11 @@ type Outlook struct {
 	More int `json:"more_like_the_last"`
 	// Refused says that the next one like it would be refused.
 	Refused bool `json:"next_refused"`
+	// Largest is what one more job of the kind of the last may cost alone, at the budget's
+	// delta: about the largest epsilon that is admitted, where all its noise is scaled by one
+	// factor. Rounded down; 0 where none is admitted, or where noise does not say what the
+	// job costs.
+	Largest Number `json:"largest_next_epsilon"`
 }
 
 // MostMore bounds Outlook.More.
@@ -36,23 +43,37 @@ func (l *Ledger) Outlook(ctx context.Context, dataset string) (*Outlook, error) 
 	if !s.limited() || last == nil {
 		return nil, nil
 	}
-	p := &s.budget.purse
-	standing, err := l.standing(s, p)
-	if err != nil {
-		return nil, err
-	}
-	account, err := p.filter(s, l.accountant)
+	standing, err := l.standing(s, &s.budget.purse)
 	if err != nil {
 		return nil, err
 	}
 	out := &Outlook{Used: (standing.Spent.Epsilon + standing.Reserved.Epsilon) / standing.Total.Epsilon}
 	like := s.assigned(last)
+	if out.More, err = l.room(s, like); err != nil {
+		return nil, err
+	}
+	out.Refused = out.More == 0
+	out.Largest = l.largest(s, like, out.Refused)
+	return out, nil
+}
+
+// room is how many events like one are admitted one after another, at most MostMore.
+func (l *Ledger) room(s *state, like Assigned) (int, error) {
+	p := &s.budget.purse
+	account, err := p.filter(s, l.accountant)
+	if err != nil {
+		return 0, err
+	}
 	fits := func(n int) bool {
-		ok, _, _, err := account.Admit(Assigned{like.Assignment, dp.Repeat{Count: int64(n), Event: last.event}})
+		if n == 1 {
+			_, _, err := l.admitTo(s, p, like)
+			return err == nil
+		}
+		ok, _, _, err := account.Admit(Assigned{like.Assignment, dp.Repeat{Count: int64(n), Event: like.Event}})
 		return err == nil && ok
 	}
-	if out.Refused = !fits(1); out.Refused {
-		return out, nil
+	if !fits(1) {
+		return 0, nil
 	}
 	low, high := 1, 2
 	for high < MostMore && fits(high) {
@@ -65,6 +86,186 @@ func (l *Ledger) Outlook(ctx context.Context, dataset string) (*Outlook, error) 
 			high = mid
 		}
 	}
-	out.More = low
-	return out, nil
+	return low, nil
+}
+
+// largest finds the least factor of the noise of an event with which it is still admitted,
+// and says what that costs alone.
+func (l *Ledger) largest(s *state, like Assigned, refused bool) Number {
+	p := &s.budget.purse
+	fits := func(factor float64) bool {
+		_, _, err := l.admitTo(s, p, Assigned{like.Assignment, withNoise(like.Event, factor)})
+		return err == nil
+	}
+	const most = 1 << 20
+	low, high := 1.0, 1.0 // refused at low, admitted at high
+	switch {
+	case refused:
+		for high = 2; !fits(high); low, high = high, 2*high {
+			if high > most {
+				return 0
+			}
+		}
+	default:
+		for low = 0.5; fits(low); low, high = low/2, low {
+			if low < 1./most {
+				return 0
+			}
+		}
+	}
+	for high/low > 1.005 {
+		if mid := math.Sqrt(low * high); fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	alone, _, err := l.accountant.Epsilon(withNoise(like.Event, high), s.relation, p.delta.Float64())
+	if err != nil {
+		return 0
+	}
+	return number(roundDown(math.Min(alone, p.epsilon.Float64())))
+}
+
+// withNoise is an event with its noise scaled, or its epsilon where that is all that is
+// known: half the noise is about twice the epsilon. What has no noise stays as it is, and a
+// kind that it does not know costs +Inf.
+func withNoise(e dp.Event, factor float64) dp.Event {
+	switch e := e.(type) {
+	case dp.NoOp, dp.NonPrivate:
+		return e
+	case dp.Gaussian:
+		return dp.Gaussian{NoiseMultiplier: e.NoiseMultiplier * factor}
+	case dp.Laplace:
+		return dp.Laplace{NoiseMultiplier: e.NoiseMultiplier * factor}
+	case dp.DiscreteGaussian:
+		return dp.DiscreteGaussian{NoiseMultiplier: e.NoiseMultiplier * factor}
+	case dp.DiscreteLaplace:
+		return dp.DiscreteLaplace{NoiseMultiplier: e.NoiseMultiplier * factor}
+	case dp.RandomizedResponse:
+		// The truth is k(1−p)/p + 1 = e^ε times as likely as any other answer.
+		k, p := float64(e.Categories), e.NoiseProbability
+		if p == 0 {
+			return e
+		}
+		odds := math.Expm1(math.Log1p(k*(1-p)/p) / factor)
+		return dp.RandomizedResponse{NoiseProbability: k / (k + odds), Categories: e.Categories}
+	case dp.ExponentialMechanism:
+		return dp.ExponentialMechanism{Epsilon: e.Epsilon / factor}
+	case dp.Pure:
+		return dp.Pure{Epsilon: e.Epsilon / factor}
+	case dp.Approximate:
+		return dp.Approximate{Epsilon: e.Epsilon / factor, Delta: e.Delta}
+	case dp.ZCDP:
+		return dp.ZCDP{Rho: e.Rho / factor / factor}
+	case dp.PoissonSampled:
+		e.Event = withNoise(e.Event, factor)
+		if e.OneSided != nil {
+			e.OneSided = withNoise(e.OneSided, factor)
+		}
+		return e
+	case dp.FixedSizeSampled:
+		e.Event = withNoise(e.Event, factor)
+		return e
+	case dp.Shuffled:
+		e.Event = withNoise(e.Event, factor)
+		return e
+	case dp.Repeat:
+		e.Event = withNoise(e.Event, factor)
+		return e
+	case dp.Scoped:
+		e.Event = withNoise(e.Event, factor)
+		return e
+	case dp.Select:
+		e.Event = withNoise(e.Event, factor)
+		return e
+	case dp.Compose:
+		parts := make([]dp.Event, len(e.Events))
+		for i, part := range e.Events {
+			parts[i] = withNoise(part, factor)
+		}
+		return dp.Compose{Events: parts}
+	}
+	return dp.NonPrivate{}
+}
+
+// Dearer says that a job leaves clearly less room than most of its epsilon do.
+type Dearer struct {
+	// After is how many jobs of Epsilon, each one Gaussian release, the budget holds once the
+	// job is charged, and Usual how many after one Gaussian release of the epsilon of the job.
+	After   int    `json:"jobs_after_this"`
+	Usual   int    `json:"jobs_after_a_usual_one"`
+	Epsilon Number `json:"epsilon_of_each"`
+}
+
+// yardstick is the share of a budget's epsilon that one of the later jobs costs by which
+// room is measured.
+const yardstick = 0.1
+
+// clearly is the share of the usual room below which a job makes later ones dearer.
+const clearly = 0.75
+
+// dearer measures the room that the last entry of a state leaves; nil where it is about
+// what is usual, and where that cannot be said.
+func (l *Ledger) dearer(s *state) *Dearer {
+	delta := s.budget.delta.Float64()
+	if delta == 0 || len(s.entries) == 0 {
+		return nil // pure epsilons add up, and nothing else is admitted
+	}
+	last := s.entries[len(s.entries)-1]
+	alone, _, err := l.accountant.Epsilon(last.event, s.relation, delta)
+	if err != nil {
+		return nil
+	}
+	one, usual := l.gaussian(yardstick*s.budget.epsilon.Float64(), delta, s.relation), l.gaussian(alone, delta, s.relation)
+	if one == nil || usual == nil {
+		return nil
+	}
+	out := &Dearer{Epsilon: number(roundUp(yardstick*s.budget.epsilon.Float64(), nil))}
+	like := Assigned{"later", one}
+	if out.After, err = l.room(s, like); err != nil {
+		return nil
+	}
+	other := s.snapshot()
+	instead := *last
+	instead.event, instead.Assignment = usual, ""
+	other.entries[len(other.entries)-1] = &instead
+	if out.Usual, err = l.room(other, like); err != nil || float64(out.After) >= clearly*float64(out.Usual) {
+		return nil
+	}
+	return out
+}
+
+// gaussian is one Gaussian release of an epsilon, nil where there is none.
+func (l *Ledger) gaussian(epsilon, delta float64, relation dp.Relation) dp.Event {
+	low, high := 1e-4, 1e9 // dearer, cheaper
+	for high/low > 1.001 {
+		middle := math.Sqrt(low * high)
+		x, _, err := l.accountant.Epsilon(dp.Gaussian{NoiseMultiplier: middle}, relation, delta)
+		if err != nil {
+			return nil
+		}
+		if x <= epsilon {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return dp.Gaussian{NoiseMultiplier: high}
+}
+
+// String says it in one sentence.
+func (d *Dearer) String() string {
+	after := fmt.Sprintf("about %d more jobs", d.After)
+	switch {
+	case d.After == 0:
+		after = "no more job"
+	case d.After == 1:
+		after = "about 1 more job"
+	}
+	usual := fmt.Sprint("about ", d.Usual)
+	if d.Usual >= MostMore {
+		usual = fmt.Sprintf("%d or more", MostMore)
+	}
+	return fmt.Sprintf("this job makes later jobs dearer: after it the budget holds %s of epsilon %v, after most other jobs of the same epsilon %s", after, d.Epsilon, usual)
 }

@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"pawl/core/dp"
 )
@@ -14,11 +17,13 @@ type purse struct {
 	kind           filterKind
 	account        Account // over entries[:accounted]; nil: to be opened
 	accounted      int
+	began          time.Time // of the period that account is of
 }
 
 type budget struct {
 	Grant
 	purse
+	per Period // how often it renews, and every share with it
 }
 
 type share struct {
@@ -52,12 +57,18 @@ func (s *state) reopen() {
 	}
 }
 
+// counts reports whether an entry is charged to the purse in the period in which requests
+// are decided.
+func (p *purse) counts(s *state, e *entry) bool {
+	return e.state != Cancelled && (p.user == "" || p.user == e.by) && s.current(e)
+}
+
 // charged returns the events that count for the purse, in order; with a state,
 // those in that state.
 func (p *purse) charged(s *state, only EntryState) []Assigned {
 	var events []Assigned
 	for _, e := range s.entries {
-		if e.state != Cancelled && (only == "" || only == e.state) && (p.user == "" || p.user == e.by) {
+		if p.counts(s, e) && (only == "" || only == e.state) {
 			events = append(events, s.assigned(e))
 		}
 	}
@@ -70,8 +81,16 @@ func (p *purse) unopened() purse {
 }
 
 // live is the number of entries that count for the purse.
-func (p *purse) live(s *state) int {
-	if p.user == "" {
+func (p *purse) live(s *state) (n int) {
+	switch {
+	case s.per() != Once:
+		for _, e := range s.entries {
+			if p.counts(s, e) {
+				n++
+			}
+		}
+		return n
+	case p.user == "":
 		return s.live
 	}
 	return s.liveOf[p.user]
@@ -81,29 +100,36 @@ func (p *purse) cap(s *state) Cap {
 	return Cap{Epsilon: p.epsilon.Float64(), Delta: p.delta.Float64(), Doors: p.kind == filterDoors, First: s.first()}
 }
 
-// first is the event that was booked first, nil before. It was chosen before any output
+// first is the event that was booked first in the period, nil before. It was chosen before any output
 // was seen, also if it was cancelled later; the first that is still charged need not have
 // been: so a cancelled one keeps its place. nil too where it was not pawl that ran it first
 // here, as with a foreign run, of which nobody knows what had been seen before.
 func (s *state) first() dp.Event {
-	if len(s.entries) == 0 || s.entries[0].foreign != nil || s.entries[0].rebooked != nil {
-		return nil
+	for _, e := range s.entries {
+		switch {
+		case !s.current(e):
+		case e.foreign != nil || e.rebooked != nil:
+			return nil
+		default:
+			return e.event
+		}
 	}
-	return s.entries[0].event
+	return nil
 }
 
 // filter returns the account of all charged entries of the purse, caught up with
 // the log.
 func (p *purse) filter(s *state, a Accountant) (Account, error) {
-	if p.account == nil {
+	if began := s.per().begin(s.now); p.account == nil || !p.began.Equal(began) {
+		p.account = nil
 		account, err := a.Account(p.cap(s), s.relation)
 		if err != nil {
 			return nil, err
 		}
-		p.account, p.accounted = account, 0
+		p.account, p.accounted, p.began = account, 0, began
 	}
 	for p.accounted < len(s.entries) {
-		if e := s.entries[p.accounted]; e.state != Cancelled && (p.user == "" || p.user == e.by) {
+		if e := s.entries[p.accounted]; p.counts(s, e) {
 			if err := p.account.Add(s.assigned(e)); err != nil {
 				p.account = nil // it may have added half of it
 				return nil, err
@@ -130,6 +156,9 @@ func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, e
 				Advice: fmt.Sprintf("the data steward grants one: pawl ledger grant %s --analyst %s --epsilon E --reason WHY", quote(s.name), quote(user))}
 		}
 		if need, left, err = l.admitTo(s, &share.purse, e); err != nil {
+			if refused := (*ExhaustedError)(nil); errors.As(err, &refused) {
+				refused.OfAll = l.ofAll(s, refused.Suffices, e)
+			}
 			return need, left, err
 		}
 	}
@@ -158,37 +187,9 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 		}
 	}
 	if !fits {
-		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
-			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need)}
+		alone, _, err := l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64())
+		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: err == nil && !math.IsInf(alone, 1), Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
+			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need), Renews: l.waits(s, p, e.Event)}
 	}
 	return need, left, nil
-}
-
-// suffices is a total with which an event would be admitted beside what is charged, +Inf
-// where none would do and 0 where that is not known: what one Rényi order counts depends
-// on the total.
-func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
-	switch {
-	case p.live(s) == 0:
-		return number(roundUp(need, nil))
-	case p.kind != filterDoors && !p.delta.IsZero():
-		return 0
-	}
-	account, err := l.accountant.Account(p.cap(s), s.relation)
-	for _, old := range p.charged(s, "") {
-		if err == nil {
-			err = account.Add(old)
-		}
-	}
-	if err == nil {
-		err = account.Add(e)
-	}
-	if err != nil {
-		return 0
-	}
-	total, err := account.Spent()
-	if err != nil {
-		return 0
-	}
-	return number(roundUp(total, nil))
 }

@@ -60,6 +60,7 @@ type (
 		Relation    dp.Relation `json:"relation"`
 		Public      bool        `json:"public"`
 		Filter      filterKind  `json:"filter,omitempty"`
+		Per         Period      `json:"per,omitempty"`
 	}
 	registerBody struct {
 		Unit        string      `json:"unit"`
@@ -75,6 +76,7 @@ type (
 		Delta   Amount     `json:"delta"`
 		Reason  string     `json:"reason"`
 		Filter  filterKind `json:"filter,omitempty"`
+		Per     Period     `json:"per,omitempty"` // as it was before, or new
 	}
 	digestBody struct {
 		Digest Hash `json:"digest"`
@@ -149,6 +151,14 @@ const (
 	// filterDoors is accountant.Doors, which every new budget has.
 	filterDoors filterKind = "doors"
 )
+
+// checkPeriod fails closed: another period would renew at other times.
+func checkPeriod(r *Record, p Period) error {
+	if _, err := ParsePeriod(string(p)); p != Once && err != nil {
+		return newer(r.Dataset, r.Seq, "its period %q is not known here", p)
+	}
+	return nil
+}
 
 // checkFilter fails closed: another filter would add up otherwise.
 func checkFilter(r *Record, f filterKind) error {

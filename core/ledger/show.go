@@ -26,6 +26,9 @@ type Statement struct {
 	Granted *Grant `json:"granted"`
 	// Frozen is nil unless every reservation is refused.
 	Frozen *Act `json:"frozen"`
+	// Renewal is nil unless the budget renews. Standing, the shares and AtOnce are of the
+	// period that it names.
+	Renewal *Renewal `json:"renewal,omitempty"`
 	Standing
 	// Analysts are the shares of the budget, by name; what others did before there
 	// were any counts for the data set alone.
@@ -94,6 +97,8 @@ type Entry struct {
 	// Rebooked says who booked it again after a ledger had lost it, and why.
 	Rebooked  *Act  `json:"rebooked,omitempty"`
 	Approvals []Act `json:"approvals"`
+	// Period is the one that it is charged to; empty where the budget does not renew.
+	Period string `json:"period,omitempty"`
 }
 
 // Show returns the statement of a data set. An event that cannot be priced shows
@@ -112,7 +117,7 @@ func (s *state) snapshot() *state {
 	c.digests, c.byID, c.byReplay = nil, nil, nil
 	c.liveOf = maps.Clone(s.liveOf)
 	if s.budget != nil {
-		c.budget = &budget{Grant: s.budget.Grant, purse: s.budget.unopened()}
+		c.budget = &budget{Grant: s.budget.Grant, purse: s.budget.unopened(), per: s.budget.per}
 	}
 	c.shares = make(map[string]*share, len(s.shares))
 	for name, old := range s.shares {
@@ -139,7 +144,7 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 	prices := l.pricer(s, delta)
 	for _, e := range s.entries {
 		shown := Entry{ID: e.ID, Plan: e.Plan, State: e.state, At: e.at, By: e.by, Stages: e.Stages, Event: e.Event,
-			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
+			NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...), Period: s.per().name(e.when)}
 		p := prices.one(e.event, e.Event)
 		shown.Epsilon, shown.Method = p.epsilon, p.method
 		out.Entries = append(out.Entries, shown)
@@ -151,6 +156,9 @@ func (l *Ledger) statement(s *state) (out Statement, err error) {
 		return out, nil
 	}
 	if out.Standing, err = l.standing(s, &s.budget.purse); err != nil {
+		return out, err
+	}
+	if out.Renewal, err = l.renewal(s); err != nil {
 		return out, err
 	}
 	// What holds although plans followed outputs holds for one plan.
@@ -246,7 +254,7 @@ func (l *Ledger) cost(s *state, p *purse, only EntryState) (*big.Rat, error) {
 // allAdmitted reports whether the budget decided on every entry that is charged to it, so
 // that the total bounds what was done.
 func (s *state) allAdmitted(p *purse) bool {
-	return p.user == "" && !slices.ContainsFunc(s.entries, func(e *entry) bool { return e.state != Cancelled && !e.admitted })
+	return p.user == "" && !slices.ContainsFunc(s.entries, func(e *entry) bool { return p.counts(s, e) && !e.admitted })
 }
 
 // atMost returns the smaller one; nil is +Inf.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"strings"
+	"time"
 
 	"pawl/core/dp"
 )
@@ -36,6 +37,7 @@ type entry struct {
 	event     dp.Event
 	state     EntryState
 	at, by    string
+	when      time.Time // at, but never before the entry before: says to which period it belongs
 	digest    Hash     // the bytes it was booked for
 	replayed  bool     // another permit for it was handed out
 	foreign   *Foreign // nil: pawl ran it
@@ -96,6 +98,8 @@ type state struct {
 	byReplay  map[string]*entry
 	live      int            // entries that are charged
 	liveOf    map[string]int // those of a user
+	last      time.Time      // of the last booking
+	now       time.Time      // at which requests are decided, never before last
 	frozen    *Act           // nil: it is not
 	shares    map[string]*share
 	cleared   []Clearing
@@ -188,8 +192,8 @@ func (s *state) create(r *Record) error {
 		s.public = b.Public
 	}
 	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
-	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}}
-	return nil
+	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}, per: b.Per}
+	return checkPeriod(r, b.Per)
 }
 
 func (s *state) register(r *Record) error {
@@ -233,10 +237,16 @@ func (s *state) grant(r *Record) error {
 	if err := checkFilter(r, b.Filter); err != nil {
 		return err
 	}
+	if old := s.budget; old != nil && old.per != Once && old.per != b.Per {
+		return broken(s.name, r.Seq, "a grant changes the period of the budget")
+	}
 	// A new purse: every event is read again under the larger cap.
 	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time, Self: r.Kind == KindSelfGrant, Reason: b.Reason},
-		purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}}
-	return nil
+		purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}, per: b.Per}
+	for _, share := range s.shares {
+		share.account = nil
+	}
+	return checkPeriod(r, b.Per)
 }
 
 func (s *state) reserve(r *Record) error {
@@ -261,6 +271,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	if e.event, err = dp.DecodeEvent(e.Event); err != nil {
 		return newer(s.name, r.Seq, "cannot read its event: %v", err)
 	}
+	e.when = s.bookedAt(r)
 	if s.byID[e.ID] != nil {
 		return broken(s.name, r.Seq, "reservation %s is booked twice", e.ID)
 	}

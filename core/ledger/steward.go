@@ -19,6 +19,8 @@ type Budget struct {
 	Public      bool
 	// AllowLargeDelta lets Delta exceed MaxDelta.
 	AllowLargeDelta bool
+	// Per renews the budget: each period has one of its own.
+	Per Period
 }
 
 // Create registers a data set with its budget. A data set that was used without
@@ -37,6 +39,11 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 	if delta.large() && !b.AllowLargeDelta {
 		return refuseLargeDelta(b.Dataset, delta, "if that is meant: "+allowLargeDelta)
 	}
+	if b.Per != Once {
+		if _, err := ParsePeriod(string(b.Per)); err != nil {
+			return err
+		}
+	}
 	return l.update(ctx, b.Dataset, func(t *txn, s *state) error {
 		if s.budget != nil {
 			return &RefusedError{Dataset: b.Dataset, Reason: fmt.Sprintf("it has a budget already (epsilon %v, delta %v)", s.budget.epsilon, s.budget.delta),
@@ -48,7 +55,7 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 			}
 		}
 		return t.append(s, KindCreate, createBody{Epsilon: epsilon, Delta: delta, Unit: b.Unit,
-			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors})
+			RowsPerUnit: b.RowsPerUnit, Relation: b.Relation, Public: b.Public, Filter: filterDoors, Per: b.Per})
 	})
 }
 
@@ -60,6 +67,17 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 // all of delta, and one beside the other would need the same delta again (core/README.md,
 // Filters). Pure sums are a door without delta.
 func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason string) error {
+	return l.Renew(ctx, dataset, epsilon, delta, reason, Once)
+}
+
+// Renew is Grant for a budget that renews from here on: entries that stand count in the
+// period in which they were booked. Once keeps what is; a period is never changed.
+func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason string, per Period) error {
+	if per != Once {
+		if _, err := ParsePeriod(string(per)); err != nil {
+			return err
+		}
+	}
 	if err := checkReason("a grant", reason); err != nil {
 		return err
 	}
@@ -81,8 +99,12 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 		if d.large() && !s.budget.delta.large() {
 			return refuseLargeDelta(dataset, d, "keep the delta as it stands: leave out --delta")
 		}
+		becomes, err := s.budget.renews(per)
+		if err != nil {
+			return &RefusedError{Dataset: dataset, Reason: err.Error(), Advice: "leave out --per"}
+		}
 		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
-		if de < 0 || dd < 0 || de == 0 && dd == 0 {
+		if de < 0 || dd < 0 || de == 0 && dd == 0 && becomes == s.budget.per {
 			return &RefusedError{Dataset: dataset,
 				Reason: fmt.Sprintf("a grant only raises a budget; it stands at epsilon %v, delta %v", s.budget.epsilon, s.budget.delta)}
 		}
@@ -90,7 +112,7 @@ func (l *Ledger) Grant(ctx context.Context, dataset, epsilon, delta, reason stri
 		if len(s.entries) == 0 || s.budget.delta.IsZero() {
 			kind = filterDoors
 		}
-		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: kind})
+		return t.append(s, KindGrant, grantBody{Epsilon: e, Delta: d, Reason: reason, Filter: kind, Per: becomes})
 	})
 }
 

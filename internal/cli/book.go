@@ -151,11 +151,11 @@ exit status is 0 whatever the answer.`,
 func oneRelease(text string, delta float64) (dp.Event, error) {
 	amount, err := ledger.ParseAmount(text)
 	if err != nil {
-		return nil, fmt.Errorf("epsilon: %w", err)
+		return nil, &usageError{"--epsilon: " + message(err), ""}
 	}
 	epsilon := amount.Float64()
 	if !(epsilon > 0) {
-		return nil, &usageError{"epsilon must be greater than 0", ""}
+		return nil, &usageError{"--epsilon must be greater than 0", ""}
 	}
 	if delta == 0 {
 		return dp.Pure{Epsilon: epsilon}, nil
@@ -181,4 +181,7 @@ func printForecast(w io.Writer, f *ledger.Forecast) {
 		after += fmt.Sprintf(" of %s at delta %s", amount(f.After.Total.Epsilon), deltaText(f.After.Total.Delta))
 	}
 	fmt.Fprintf(w, "after it: epsilon %s; nothing was charged\n", after)
+	if f.Dearer != nil {
+		fmt.Fprintf(w, "note: %s\n", f.Dearer)
+	}
 }

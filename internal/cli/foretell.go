@@ -19,7 +19,8 @@ type quoted struct {
 	env func(context.Context, *ledger.Ledger) (workflow.Env, error)
 }
 
-// foretell asks the ledger how it would decide on the plan now.
+// foretell asks the ledger how it would decide on the plan now. The plan gets a warning
+// where it makes later jobs dearer.
 func (q *quoted) foretell(ctx context.Context, l *ledger.Ledger) (ledger.Verdict, error) {
 	env, err := q.env(ctx, l)
 	if err != nil {
@@ -28,7 +29,24 @@ func (q *quoted) foretell(ctx context.Context, l *ledger.Ledger) (ledger.Verdict
 	if env.Study != nil {
 		defer env.Study.Close()
 	}
-	return q.plan.Foretell(ctx, env)
+	v, err := q.plan.Foretell(ctx, env)
+	if v.Dearer != nil {
+		q.plan.Warnings = append(q.plan.Warnings, v.Dearer.String())
+	}
+	return v, err
+}
+
+// foresee asks the ledger before anything is charged, and adds to the warnings of the plan
+// that it makes later jobs dearer. A refusal is left to the run, which says it.
+func foresee(ctx context.Context, plan *workflow.Plan, env workflow.Env) error {
+	v, err := plan.Foretell(ctx, env)
+	if v.Dearer != nil {
+		plan.Warnings = append(plan.Warnings, v.Dearer.String())
+	}
+	if errors.Is(err, ledger.ErrRefused) {
+		return nil
+	}
+	return err
 }
 
 // refusal is foretell in one line: why the job would be refused and how to go on, or ""

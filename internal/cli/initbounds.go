@@ -164,6 +164,13 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
 		return err
 	}
+	foreseen, err := plan.Foretell(ctx, env)
+	if err != nil && !errors.Is(err, ledger.ErrRefused) {
+		return err
+	}
+	if foreseen.Dearer != nil {
+		a.note(foreseen.Dearer.String())
+	}
 	out, err := plan.Release(ctx, env)
 	if err != nil && !isDoubt(err) {
 		return err
@@ -190,6 +197,9 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	}
 	for _, w := range v.Warnings {
 		a.note(w)
+	}
+	if foreseen.Dearer != nil {
+		v.Warnings = append(v.Warnings, foreseen.Dearer.String()) // said before the charge
 	}
 	if failed == nil {
 		fmt.Fprintf(a.err, "next: fill in the blanks in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))

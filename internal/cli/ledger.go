@@ -51,7 +51,7 @@ func subcommandArgs(known string) cobra.PositionalArgs {
 
 func (a *app) ledgerCreate() *cobra.Command {
 	b := ledger.Budget{}
-	relation, filter := "", ""
+	relation, filter, per := "", "", ""
 	c := &cobra.Command{
 		Use:   "create NAME --epsilon E --delta D",
 		Short: "Register a data set with a privacy budget",
@@ -62,8 +62,14 @@ out, the schema of the first job fixes it.
 
 Costs add up by a privacy filter, which holds although later jobs depend on earlier
 results. The amount spent depends on the jobs, not on the budget: pure epsilons add up,
-equal Gaussian jobs cost 5 % more than one plan of them all, most others 10 to 20 % more.`,
-		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4",
+equal Gaussian jobs cost 5 % more than one plan of them all, most others 10 to 20 % more.
+
+With --per, each calendar week, month, quarter or year (UTC) has a budget of its own, and
+a job is charged to the period in which it is reserved. The guarantee is then per period:
+for a person who is in the data in every month it is up to k times epsilon and delta after
+k months. pawl ledger show prints the figure over all periods.`,
+		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4\n" +
+			"  pawl ledger create usage --epsilon 1 --delta 1e-6 --unit person --per month",
 		Args:    exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := required(c, "epsilon", "delta"); err != nil {
@@ -83,6 +89,10 @@ equal Gaussian jobs cost 5 % more than one plan of them all, most others 10 to 2
 			default:
 				return &usageError{fmt.Sprintf("unknown --filter %q", filter), "leave out --filter: every new budget has the same privacy filter"}
 			}
+			var wrong error
+			if b.Per, wrong = periodOf(per); wrong != nil {
+				return wrong
+			}
 			b.Dataset = args[0]
 			_, unknown := lookupData(args[0])
 			b.Public = unknown == nil // every built-in is a public benchmark
@@ -96,9 +106,25 @@ equal Gaussian jobs cost 5 % more than one plan of them all, most others 10 to 2
 	f.StringVar(&relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
 	f.StringVar(&filter, "filter", "doors", "")
 	_ = f.MarkHidden("filter")
+	registerPer(c, &per)
 	f.StringVar(&b.Unit, "unit", "", "privacy unit that the budget protects, as named in the schema (default: fixed by the first job)")
 	f.IntVar(&b.RowsPerUnit, "rows-per-unit", 0, "maximum number of rows per unit (default: fixed by the first job)")
 	return c
+}
+
+func registerPer(c *cobra.Command, per *string) {
+	c.Flags().StringVar(per, "per", "", "renew the budget each week, month, quarter or year; cannot be changed later (default: never)")
+}
+
+func periodOf(per string) (ledger.Period, error) {
+	if per == "" {
+		return ledger.Once, nil
+	}
+	p, err := ledger.ParsePeriod(per)
+	if err != nil {
+		return p, &usageError{"--per: " + message(err), "example: --per month"}
+	}
+	return p, nil
 }
 
 func (a *app) ledgerDeclarePublic() *cobra.Command {

@@ -60,11 +60,11 @@ func (a *app) showPlan(ctx context.Context, of func(context.Context, *ledger.Led
 		return err
 	}
 	plan := q.plan
-	s, err := plan.Statement(build.Version(), time.Now())
+	refusal, err := q.refusal(ctx, l)
 	if err != nil {
 		return err
 	}
-	refusal, err := q.refusal(ctx, l)
+	s, err := plan.Statement(build.Version(), time.Now())
 	if err != nil {
 		return err
 	}

@@ -149,6 +149,9 @@ func (a *app) selectFeatures(ctx context.Context, data string, f *selectFlags) e
 		}
 		defer file.discard()
 	}
+	if err := foresee(ctx, plan, env); err != nil {
+		return err
+	}
 	now := time.Now()
 	quote, err := plan.Statement(build.Version(), now)
 	if err != nil {

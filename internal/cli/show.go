@@ -16,6 +16,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/report"
+	"pawl/workflow"
 )
 
 func (a *app) ledgerShow() *cobra.Command {
@@ -77,6 +78,18 @@ func printOutlook(w io.Writer, o *ledger.Outlook) {
 		text = fmt.Sprintf("about %d more jobs like the last would fit", o.More)
 	}
 	fmt.Fprintf(w, "%.0f %% of the budget is used; %s\n", 100*float64(o.Used), text)
+	switch {
+	case o.Largest > 0:
+		fmt.Fprintf(w, "the next job of that kind may cost up to about epsilon %s\n", threeDigits(float64(o.Largest)))
+	case o.Refused:
+		fmt.Fprintln(w, "no job of that kind would fit, however small its epsilon")
+	}
+}
+
+// threeDigits writes a figure that is rounded down.
+func threeDigits(x float64) string {
+	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
+	return strconv.FormatFloat(math.Floor(x/unit*(1+1e-12))*unit, 'g', 3, 64)
 }
 
 func (a *app) listLedger(ctx context.Context) error {
@@ -151,6 +164,9 @@ func standing(s *ledger.Statement) string {
 		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon)) + andMarked(s)
 	}
 	text := fmt.Sprintf("%s, budget epsilon %s at delta %s, left %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), amount(s.Left.Epsilon))
+	if r := s.Renewal; r != nil {
+		text = fmt.Sprintf("%s, budget epsilon %s at delta %s in each %s, left %s in %s, which ends before %s", kind, amount(s.Total.Epsilon), deltaText(s.Total.Delta), r.Per, amount(s.Left.Epsilon), r.Period, day(r.Renews))
+	}
 	if s.Exceeded {
 		text += ", EXCEEDED"
 	}
@@ -179,6 +195,9 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	printSeeded(t, s)
 	fmt.Fprintf(t, "protects\t%s\n", protects(s))
 	fmt.Fprintf(t, "granted\t%s\n", granted(s))
+	if r := s.Renewal; r != nil {
+		fmt.Fprintf(t, "period\t%s, since %s; the budget renews on %s, as in each %s\n", r.Period, day(r.Began), day(r.Renews), r.Per)
+	}
 	for _, r := range s.Reconciled {
 		fmt.Fprintf(t, "RECONCILED\tby %s at %s: %s\n", r.By, when(r.At), report.Plain(r.Reason))
 	}
@@ -207,6 +226,9 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n", odometer(s))
+	if s.Renewal != nil {
+		fmt.Fprintf(w, "%s\n", report.OverPeriods(workflow.Renewal(s)))
+	}
 	if err := printAnalysts(w, s.Analysts); err != nil {
 		return err
 	}
@@ -217,6 +239,9 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 	t = tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "entry\ttime\tby\tstate\tepsilon alone\tstages")
 	for _, e := range s.Entries {
+		if e.Period != "" && s.Renewal != nil && e.Period != s.Renewal.Period {
+			e.Stages = append(slices.Clone(e.Stages), "in "+e.Period)
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", e.ID, when(e.At), e.By, state(&e), amount(e.Epsilon), strings.Join(e.Stages, ", "))
 	}
 	if err := t.Flush(); err != nil {
@@ -302,7 +327,7 @@ func granted(s *ledger.Statement) string {
 func odometer(s *ledger.Statement) string {
 	live := 0
 	for _, e := range s.Entries {
-		if e.State != ledger.Cancelled {
+		if e.State != ledger.Cancelled && (s.Renewal == nil || e.Period == s.Renewal.Period) {
 			live++
 		}
 	}
@@ -314,6 +339,8 @@ func odometer(s *ledger.Statement) string {
 	}
 	return "\"spent\" and \"reserved\" come from a privacy filter, which stays valid when later jobs depend on earlier results; it decides on new jobs. \"in one plan\" is what the same jobs would have cost if planned together, for comparison only."
 }
+
+func day(at string) string { day, _, _ := strings.Cut(at, "T"); return day }
 
 func when(at string) string {
 	t, err := time.Parse(time.RFC3339Nano, at)

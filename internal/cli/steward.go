@@ -7,13 +7,16 @@ import (
 )
 
 func (a *app) ledgerGrant() *cobra.Command {
-	var epsilon, delta, reason, analyst string
+	var epsilon, delta, reason, analyst, per string
 	c := &cobra.Command{
 		Use:   "grant NAME --epsilon E --reason WHY",
 		Short: "Raise the budget of a data set, or grant an analyst a share",
 		Long: `Raise the budget of a data set to the given totals. A budget is never lowered; to
 save budget, do not spend it. The account is recomputed for the larger budget. Who
 granted, when and why is recorded.
+
+With --per, the budget renews from now on: see pawl ledger create --help. Jobs charged
+before count in the period in which they were charged.
 
 With --analyst, set how much one user may reserve within the budget; such a share may be
 lowered again. Once a share is granted, users without one are refused: the shares list
@@ -26,10 +29,17 @@ up to more than the budget, which limits all of them.`,
 			if err := required(c, "epsilon", "reason"); err != nil {
 				return err
 			}
-			if !c.Flags().Changed("analyst") {
+			renews, err := periodOf(per)
+			if err != nil {
+				return err
+			}
+			if analyst == "" {
 				return a.changeKnown(c.Context(), args[0], "raised", func(l *ledger.Ledger) error {
-					return l.Grant(c.Context(), args[0], epsilon, delta, reason)
+					return l.Renew(c.Context(), args[0], epsilon, delta, reason, renews)
 				})
+			}
+			if per != "" {
+				return &usageError{"--per and --analyst exclude each other", "a share renews together with the budget"}
 			}
 			return a.changeKnown(c.Context(), args[0], "share of "+analyst+" granted:", func(l *ledger.Ledger) error {
 				return l.GrantShare(c.Context(), ledger.Share{Dataset: args[0], Analyst: analyst, Epsilon: epsilon, Delta: delta, Reason: reason})
@@ -40,6 +50,7 @@ up to more than the budget, which limits all of them.`,
 	f.Var((*totalFlag)(&epsilon), "epsilon", "new total epsilon, not what is added (required)")
 	f.Var((*deltaFlag)(&delta), "delta", "new total delta (default: unchanged)")
 	f.StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
+	registerPer(c, &per)
 	f.StringVar(&analyst, "analyst", "", "user name in the operating system, to set that user's share")
 	return c
 }

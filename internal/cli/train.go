@@ -284,6 +284,9 @@ func (a *app) finishWith(ctx context.Context, plan *workflow.Plan, env workflow.
 			out.Discard()
 		}
 	}()
+	if err := foresee(ctx, plan, env); err != nil {
+		return err
+	}
 	now := time.Now() // before the run, for the reason given in fit
 	quote, err := plan.Statement(build.Version(), now)
 	if err != nil {
