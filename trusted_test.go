@@ -42,7 +42,7 @@ var trusted = []struct {
 	{"core/identity", 1000, false, false, "tells copies of a data set by keyed prints, before rows are sealed"},
 	{"core/dp", 900, false, false, "says what an event is"},
 	{"core/accountant", 4600, false, false, "prices events"},
-	{"core/ledger", 4000, false, false, "books events before rows open; makes permits"},
+	{"core/ledger", 4400, false, false, "books events before rows open; makes permits"},
 	{"core/ledger/pricing", 60, false, false, "joins the ledger to the accountant"},
 	{"data/schema", 2000, false, false, "declares columns, bounds and units: public facts"},
 	{"data/encode", 750, false, false, "maps a row to a vector of bounded norm by public facts"},

@@ -39,6 +39,12 @@ func (q *quoted) foretell(ctx context.Context, l *ledger.Ledger) (ledger.Verdict
 // foresee asks the ledger before anything is charged, and adds to the warnings of the plan
 // that it makes later jobs dearer. A refusal is left to the run, which says it.
 func foresee(ctx context.Context, plan *workflow.Plan, env workflow.Env) error {
+	if kept := env.Checkpoint; kept != nil {
+		if !kept.Fresh() {
+			return nil // it goes on, and costs nothing more
+		}
+		env.Checkpoint = nil // it has no secret yet, and the question books nothing
+	}
 	v, err := plan.Foretell(ctx, env)
 	if v.Dearer != nil {
 		plan.Warnings = append(plan.Warnings, v.Dearer.String())

@@ -1,10 +1,12 @@
 package pricing_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -546,5 +548,151 @@ func TestOutlook(t *testing.T) {
 	}
 	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.More != 0 {
 		t.Errorf("of a full budget: %+v, %v", o, err)
+	}
+}
+
+// What the next job may cost is admitted, and clearly more is not.
+func TestLargestNextJob(t *testing.T) {
+	for name, of := range map[string]func(epsilon float64) dp.Event{
+		"gaussian": func(epsilon float64) dp.Event { return gaussian(t, epsilon, 1e-6) },
+		"pure":     func(epsilon float64) dp.Event { return dp.Pure{Epsilon: epsilon} },
+		"scoped": func(epsilon float64) dp.Event {
+			return dp.Compose{Events: []dp.Event{dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: 0.5}, Event: gaussian(t, epsilon, 1e-6)},
+				dp.Scoped{Scope: dp.Scope{Lower: 0.5, Upper: 1}, Event: gaussian(t, epsilon, 1e-6)}}}
+		},
+	} {
+		for _, size := range []float64{0.2, 1, 1.7} {
+			try := func() (*ledger.Ledger, *ledger.Outlook) {
+				l := newLedger(t, "2", "1e-6")
+				if err := reserve(l, of(size)); err != nil {
+					t.Fatal(err)
+				}
+				o, err := l.Outlook(ctx, "d")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l, o
+			}
+			l, o := try()
+			if !(o.Largest > 0) {
+				t.Errorf("%s of %v: %+v", name, size, o)
+				continue
+			}
+			if err := reserve(l, of(float64(o.Largest)*1.02)); err == nil {
+				t.Errorf("%s of %v: more than %v is admitted", name, size, o.Largest)
+			}
+			if err := reserve(l, of(float64(o.Largest)*0.999)); err != nil {
+				t.Errorf("%s of %v: %v", name, size, err)
+			}
+		}
+	}
+	l := newLedger(t, "2", "1e-6")
+	if err := reserve(l, dp.Approximate{Epsilon: 1, Delta: 9e-7}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.Largest != 0 {
+		t.Errorf("after a job that uses up delta: %+v, %v", o, err)
+	}
+}
+
+// A refusal names a total that suffices: a steward grants it, and the job is admitted; by
+// the filter of this version and of earlier ones, for shares as well as for the whole.
+func TestTotalOfARefusalSuffices(t *testing.T) {
+	events := []dp.Event{dpsgd, dp.Pure{Epsilon: 0.5}, dp.Laplace{NoiseMultiplier: 2}, dp.ZCDP{Rho: 0.05}, gaussian(t, 0.7, 1e-6), gaussian(t, 0.2, 1e-6),
+		dp.Approximate{Epsilon: 0.4, Delta: 1e-9}, dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: 0.8}, Event: gaussian(t, 1, 1e-6)},
+		dp.Select{Runs: dp.PoissonRuns{Mean: 5}, Event: dp.Gaussian{NoiseMultiplier: 8}}}
+	earlier, err := os.ReadFile("../testdata/granted.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grants := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "bob"})
+		q := ledgertest.Spend("d", 0)
+		old := rapid.Bool().Draw(rt, "of an earlier version")
+		if old {
+			if _, err := l.Import(ctx, bytes.NewReader(earlier)); err != nil { // with a share of bob
+				rt.Fatal(err)
+			}
+			q.Unit, q.RowsPerUnit = "patient", 2
+		} else if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: rapid.SampledFrom([]string{"0.6", "1", "2"}).Draw(rt, "total"), Delta: "1e-6", Relation: dp.AddOrRemoveOne}); err != nil {
+			rt.Fatal(err)
+		}
+		for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
+			q.Event = rapid.SampledFrom(events).Draw(rt, "event")
+			_, _, err := l.Reserve(ctx, q)
+			var refused *ledger.ExhaustedError
+			if err == nil {
+				continue
+			}
+			if !errors.As(err, &refused) || !(refused.Suffices > 0) {
+				rt.Fatalf("%v: %+v", err, refused)
+			}
+			if math.IsInf(float64(max(refused.Suffices, refused.OfAll)), 1) {
+				if hint := refused.Hint(); strings.Contains(hint, "inf") || strings.Contains(hint, "the total that would do") {
+					rt.Fatalf("no total is known: %s", hint)
+				}
+				continue
+			}
+			hint := refused.Hint()
+			if total := max(refused.Suffices, refused.OfAll); refused.Analyst == "" || refused.OfAll > 0 {
+				if !strings.Contains(hint, "pawl ledger grant d --epsilon "+total.String()+" --reason WHY") {
+					rt.Fatalf("it does not name %v: %s", total, hint)
+				}
+				if err := l.Grant(ctx, "d", total.String(), "", "more"); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if refused.Analyst != "" {
+				if !strings.Contains(hint, "pawl ledger grant d --analyst bob --epsilon "+refused.Suffices.String()+" --reason WHY") {
+					rt.Fatalf("it does not name %v: %s", refused.Suffices, hint)
+				}
+				if err := l.GrantShare(ctx, ledger.Share{Dataset: "d", Analyst: "bob", Epsilon: refused.Suffices.String(), Reason: "more"}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if _, _, err := l.Reserve(ctx, q); err != nil {
+				rt.Fatalf("the total that would do does not: %v; it said %s", err, hint)
+			}
+			grants++
+		}
+	})
+	if grants == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
+// A job that closes the doors which hold most is told of before it is charged, and one like
+// most is not.
+func TestDearerJobs(t *testing.T) {
+	warned := func(e dp.Event) *ledger.Dearer {
+		t.Helper()
+		l := newLedger(t, "4", "1e-6")
+		q := ledgertest.Spend("d", 0)
+		q.Event = e
+		v, err := l.Foretell(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := l.WhatIf(ctx, "d", "", e)
+		if err != nil || (f.Dearer == nil) != (v.Dearer == nil) {
+			t.Errorf("%v: what-if says %+v, foretold %+v (%v)", e, f.Dearer, v.Dearer, err)
+		}
+		return v.Dearer
+	}
+	for _, e := range []dp.Event{gaussian(t, 0.5, 1e-6), gaussian(t, 3.9, 1e-6), dpsgd, dp.ZCDP{Rho: 0.01}, dp.Pure{Epsilon: 0.01},
+		dp.Scoped{Scope: dp.Scope{Lower: 0, Upper: 0.8}, Event: gaussian(t, 1, 1e-6)}} {
+		if d := warned(e); d != nil {
+			t.Errorf("%v: %v", e, d)
+		}
+	}
+	d := warned(dp.Approximate{Epsilon: 0.5, Delta: 5e-7})
+	if d == nil || d.After != 0 || d.Usual < 20 || !strings.HasPrefix(d.String(), "this job makes later jobs dearer: after it the budget holds no more job of epsilon 0.4, after most other jobs of the same epsilon about ") {
+		t.Errorf("a job that uses up delta: %v", d)
+	}
+	l := newLedger(t, "4", "0")
+	q := ledgertest.Spend("d", 1)
+	if v, err := l.Foretell(ctx, q); err != nil || v.Dearer != nil {
+		t.Errorf("pure epsilons add up: %+v, %v", v.Dearer, err)
 	}
 }
