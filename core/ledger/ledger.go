@@ -148,7 +148,7 @@ func (l *Ledger) secret(ctx context.Context) ([]byte, error) {
 type txn struct {
 	Tx
 	l        *Ledger
-	now      time.Time // of all that it decides and books
+	now      time.Time       // of all that it decides and books
 	appended []string        // data sets whose cached state runs ahead of the store
 	done     func()          // runs after a durable commit
 	coded    bool            // the heads have authentication codes

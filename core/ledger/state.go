@@ -38,10 +38,10 @@ type entry struct {
 	state     EntryState
 	at, by    string
 	when      time.Time // at, but never before the entry before: says to which period it belongs
-	digest    Hash     // the bytes it was booked for
-	replayed  bool     // another permit for it was handed out
-	foreign   *Foreign // nil: pawl ran it
-	rebooked  *Act     // nil: it was booked when it ran
+	digest    Hash      // the bytes it was booked for
+	replayed  bool      // another permit for it was handed out
+	foreign   *Foreign  // nil: pawl ran it
+	rebooked  *Act      // nil: it was booked when it ran
 	approvals []Act
 	againBy   []string // users whose replays made its output again
 	cleared   bool     // a steward answered for its output, which was seeded

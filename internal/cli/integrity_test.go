@@ -155,7 +155,10 @@ func TestLedgerLostAtEachStage(t *testing.T) {
 				}
 				held, _ := filepath.Glob(filepath.Join(dir, "out", "held-*.pawl"))
 				trained := strings.HasPrefix(stage, "stage:")
-				if status != exitRefused || trained != (len(held) == 1) {
+				// Pages that were written over may contradict each other before they
+				// contradict what was seen.
+				torn := name == "written over" && !trained && status == exitFailed
+				if status != exitRefused && !torn || trained != (len(held) == 1) {
 					t.Fatalf("status %d, held back %v: %s", status, held, said)
 				}
 				if !trained {

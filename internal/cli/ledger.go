@@ -70,7 +70,7 @@ for a person who is in the data in every month it is up to k times epsilon and d
 k months. pawl ledger show prints the figure over all periods.`,
 		Example: "  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient --rows-per-unit 4\n" +
 			"  pawl ledger create usage --epsilon 1 --delta 1e-6 --unit person --per month",
-		Args:    exactArgs("NAME"),
+		Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := required(c, "epsilon", "delta"); err != nil {
 				return err
