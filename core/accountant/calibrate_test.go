@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/core/dp"
+	"pawl/internal/stattest"
 )
 
 func TestCalibrate(t *testing.T) {
@@ -43,9 +44,9 @@ func TestCalibrate(t *testing.T) {
 			Event: func(x float64) dp.Event { return dpsgd(x, 1, 1000) }}, 0.001, 0.02},
 		{"selection", Target{2.09, 1e-5}, addRemove, MethodRDP, selected, 3.4, 3.6},
 	} {
-		start := time.Now()
+		start := stattest.CPU()
 		x, r, err := Calibrate(c.target, c.rel, c.method, c.search)
-		elapsed := time.Since(start)
+		elapsed := stattest.CPU() - start
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
