@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"search/study", "search/space/table", "workflow/checkpoint"},
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
-	{"evidence/audit/membership"},
+	{"evidence/audit/membership", "evidence/advise/query"},
 	{"experiments"},
 	{"experiments/lab"},
 	{"evidence/crossover"},

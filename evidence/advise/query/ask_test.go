@@ -1,6 +1,8 @@
-package cli
+package query
 
 import (
+	"errors"
+	"pawl/internal/usage"
 	"strings"
 	"testing"
 )
@@ -18,15 +20,15 @@ func TestAsk(t *testing.T) {
 		{"few rows", "40\ntable\n3\nclassification\n2\n0.1\n", "majority", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := adviseFlags{given: map[string]bool{}, model: "auto", features: "auto", preset: "balanced", classes: 2}
+			f := Facts{Given: map[string]bool{}, Model: "auto", Features: "auto", Preset: "balanced", Classes: 2}
 			var out strings.Builder
-			if err := f.ask(t.Context(), strings.NewReader(c.in), &out); err != nil {
+			if err := f.Ask(t.Context(), strings.NewReader(c.in), &out); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 			if !strings.Contains(out.String(), c.again) {
 				t.Errorf("%q is not said:\n%s", c.again, out.String())
 			}
-			a, err := f.answer(nil)
+			a, err := f.Answer(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,8 +37,8 @@ func TestAsk(t *testing.T) {
 			}
 		})
 	}
-	f := adviseFlags{given: map[string]bool{}}
-	if err := f.ask(t.Context(), strings.NewReader("100\n"), &strings.Builder{}); err == nil || status(err) != exitUsage {
+	f := Facts{Given: map[string]bool{}}
+	if err := f.Ask(t.Context(), strings.NewReader("100\n"), &strings.Builder{}); err == nil || !errors.Is(err, usage.Err) {
 		t.Errorf("answers that end: %v", err)
 	}
 }

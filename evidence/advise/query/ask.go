@@ -1,4 +1,4 @@
-package cli
+package query
 
 import (
 	"bufio"
@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"pawl/internal/usage"
 	"strconv"
 	"strings"
 )
 
-// ask asks for the facts, one line each, and asks again where an answer is none. It ends
+// Ask asks for the facts, one line each, and asks again where an answer is none. It ends
 // when ctx does: a reader that waits for a terminal does not see that by itself.
-func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) error {
+func (f *Facts) Ask(ctx context.Context, in io.Reader, out io.Writer) error {
 	lines := bufio.NewScanner(in)
 	next := func() (ok bool, err error) {
 		scanned := make(chan bool, 1)
@@ -38,7 +39,7 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 			}
 			if !ok {
 				fmt.Fprintln(out)
-				return errors.Join(lines.Err(), &usageError{"the input ended before all questions were answered", "pawl advise --help lists the flags for the same facts"})
+				return errors.Join(lines.Err(), usage.New("the input ended before all questions were answered", "pawl advise --help lists the flags for the same facts"))
 			}
 			s := strings.TrimSpace(lines.Text())
 			if s == "" {
@@ -48,7 +49,7 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 			if err == nil {
 				return nil
 			}
-			fmt.Fprintf(out, "  %s\n", message(err))
+			fmt.Fprintf(out, "  %s\n", err)
 		}
 	}
 	whole := func(to *int64, least int64) func(string) error {
@@ -74,29 +75,29 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 	}
 	kind := ""
 	steps := []func() error{
-		func() error { return question("Number of rows", "", whole(&f.rows, 1)) },
+		func() error { return question("Number of rows", "", whole(&f.Rows, 1)) },
 		func() error {
 			return question("Kind of data: table, text, images or vectors from a public extractor", "table", one(&kind, "table", "text", "images", "vectors"))
 		},
 		func() error { return f.askKind(kind, question, whole) },
 		func() error {
 			if kind == "images" {
-				f.task = "classification"
+				f.Task = "classification"
 				return nil
 			}
-			return question("Task: classification or regression", "classification", one(&f.task, "classification", "regression"))
+			return question("Task: classification or regression", "classification", one(&f.Task, "classification", "regression"))
 		},
 		func() error {
-			if f.task == "regression" {
+			if f.Task == "regression" {
 				return nil
 			}
-			f.given["classes"] = true
-			return question("Number of classes", "2", whole(&f.classes, 2))
+			f.Given["classes"] = true
+			return question("Number of classes", "2", whole(&f.Classes, 2))
 		},
 		func() error {
 			return question("Epsilon of the whole job", "1", func(s string) error {
 				_, err := positive("epsilon", s)
-				f.epsilon = s
+				f.Epsilon = s
 				return err
 			})
 		},
@@ -106,27 +107,27 @@ func (f *adviseFlags) ask(ctx context.Context, in io.Reader, out io.Writer) erro
 			return err
 		}
 	}
-	f.given["rows"], f.given["task"], f.given["epsilon"] = true, true, true
+	f.Given["rows"], f.Given["task"], f.Given["epsilon"] = true, true, true
 	return nil
 }
 
 // askKind asks what depends on the kind of data.
-func (f *adviseFlags) askKind(kind string, question func(string, string, func(string) error) error, whole func(*int64, int64) func(string) error) error {
+func (f *Facts) askKind(kind string, question func(string, string, func(string) error) error, whole func(*int64, int64) func(string) error) error {
 	switch kind {
 	case "images":
-		f.given["images"] = true
+		f.Given["images"] = true
 		return question("Height x width x channels", "28x28x1", func(s string) error {
 			_, err := parseShape(s)
-			f.images = s
+			f.Images = s
 			return err
 		})
 	case "vectors":
-		f.given["vectors"] = true
-		return question("Length of a vector", "512", whole(&f.vectors, 1))
+		f.Given["vectors"] = true
+		return question("Length of a vector", "512", whole(&f.Vectors, 1))
 	case "text":
-		f.given["text"], f.text = true, true
+		f.Given["text"], f.Text = true, true
 		return nil
 	}
-	f.given["attributes"] = true
-	return question("Attributes (columns besides the target)", "", whole(&f.attributes, 1))
+	f.Given["attributes"] = true
+	return question("Attributes (columns besides the target)", "", whole(&f.Attributes, 1))
 }

@@ -1,4 +1,5 @@
-package cli
+// Package query turns public facts, as typed or asked for, into advice.
+package query
 
 import (
 	"errors"
@@ -14,13 +15,27 @@ import (
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/workflow"
 )
 
-// answer turns facts into advice. For tables it makes the plan that `pawl fit` would
+// Facts are public facts as typed.
+type Facts struct {
+	Rows, Attributes, Classes, Numeric, Vectors int64
+	Task, Images, Target, Epsilon, Delta        string
+	Model, Preset, Features                     string
+	Text, PublicTest                            bool
+	// Given names the flags that were typed.
+	Given map[string]bool
+}
+
+// Flags are the flags that say something of data; those of DATA itself come last.
+var Flags = []string{"rows", "attributes", "classes", "task", "numeric", "text", "images", "vectors", "public-test", "epsilon", "target", "features"}
+
+// Answer turns facts into advice. For tables it makes the plan that `pawl fit` would
 // make and reads its recipe; for images it asks the rule that fit asks.
-func (f *adviseFlags) answer(args []string) (*advise.Answer, error) {
+func (f *Facts) Answer(args []string) (*advise.Answer, error) {
 	if err := f.check(args); err != nil {
 		return nil, err
 	}
@@ -32,35 +47,35 @@ func (f *adviseFlags) answer(args []string) (*advise.Answer, error) {
 	isFile := statErr == nil && !info.IsDir()
 	if b, ok := dataset.Images(data); ok && !isFile {
 		return f.ofImages(advise.Question{Data: b.Name, Rows: float64(b.Rows), Training: float64(b.Rows), Classes: len(b.Classes)}, b.Shape,
-			fmt.Sprintf("pawl fit %s --epsilon %s", b.Name, f.epsilon))
+			fmt.Sprintf("pawl fit %s --epsilon %s", b.Name, f.Epsilon))
 	}
 	if b, ok := dataset.Lookup(data); ok && !isFile {
 		s := b.Schema()
-		if f.target == "" {
-			f.target = b.Target
+		if f.Target == "" {
+			f.Target = b.Target
 		}
 		test := workflow.HeldOut
 		if b.HasTest() {
 			test = workflow.Official
 		}
-		return f.ofTable(s, b.Name, int64(b.Rows), test, fmt.Sprintf("pawl fit %s --target %s --epsilon %s%s", b.Name, shell(f.target), f.epsilon, f.asked()))
+		return f.ofTable(s, b.Name, int64(b.Rows), test, fmt.Sprintf("pawl fit %s --target %s --epsilon %s%s", b.Name, usage.Shell(f.Target), f.Epsilon, f.asked()))
 	}
 	switch {
 	case statErr != nil && errors.Is(statErr, os.ErrNotExist):
-		return nil, &usageError{fmt.Sprintf("%s is neither a schema file nor a built-in data set", data), source.NamesAdvice(data, source.TableNames())}
+		return nil, usage.New(fmt.Sprintf("%s is neither a schema file nor a built-in data set", data), source.NamesAdvice(data, source.TableNames()))
 	case statErr != nil:
 		return nil, statErr
 	}
 	if lower := strings.ToLower(data); !strings.HasSuffix(lower, ".yaml") && !strings.HasSuffix(lower, ".yml") {
-		return nil, &usageError{fmt.Sprintf("%s is not a YAML file: advise reads a schema, never rows", data), fmt.Sprintf("give its schema file; pawl init %s writes a template", shell(data))}
+		return nil, usage.New(fmt.Sprintf("%s is not a YAML file: advise reads a schema, never rows", data), fmt.Sprintf("give its schema file; pawl init %s writes a template", usage.Shell(data)))
 	}
 	return f.ofSchema(data)
 }
 
 // check refuses what contradicts itself and says what is missing.
-func (f *adviseFlags) check(args []string) error {
-	bad := func(msg, advice string) error { return &usageError{msg, advice} }
-	g := f.given
+func (f *Facts) check(args []string) error {
+	bad := usage.New
+	g := f.Given
 	if len(args) == 1 {
 		names := []string{"attributes", "classes", "task", "numeric", "text", "images", "vectors"}
 		if _, err := os.Stat(args[0]); err != nil {
@@ -79,7 +94,7 @@ func (f *adviseFlags) check(args []string) error {
 		}
 		var missing []string
 		for _, name := range []string{"rows", "attributes", "task", "epsilon"} {
-			if !g[name] && !(name == "attributes" && (f.images != "" || f.text || g["vectors"])) && !(name == "task" && f.images != "") {
+			if !g[name] && !(name == "attributes" && (f.Images != "" || f.Text || g["vectors"])) && !(name == "task" && f.Images != "") {
 				missing = append(missing, "--"+name)
 			}
 		}
@@ -87,10 +102,10 @@ func (f *adviseFlags) check(args []string) error {
 			return bad("missing: "+strings.Join(missing, ", "), "example: pawl advise --rows 22750 --attributes 14 --task classification --epsilon 0.1; on a terminal, pawl advise without arguments asks")
 		}
 	}
-	if f.epsilon == "" {
+	if f.Epsilon == "" {
 		return bad("missing --epsilon", "example: --epsilon 1")
 	}
-	if g["rows"] && !(f.rows >= 1 && f.rows <= 1e12) {
+	if g["rows"] && !(f.Rows >= 1 && f.Rows <= 1e12) {
 		return bad("--rows must be a whole number of at least 1", "it is the number of rows of the data set")
 	}
 	if len(args) == 1 {
@@ -107,95 +122,95 @@ func (f *adviseFlags) check(args []string) error {
 		return bad("--text, --images and --vectors exclude each other", "give the one that fits the data")
 	case g["images"] && (g["attributes"] || g["numeric"]):
 		return bad("--images excludes --attributes and --numeric", "leave out --attributes and --numeric")
-	case f.images != "" && f.task == "":
-		f.task = "classification"
+	case f.Images != "" && f.Task == "":
+		f.Task = "classification"
 	}
 	switch {
-	case f.task != "classification" && f.task != "regression":
-		return bad(fmt.Sprintf("unknown task %q", f.task), "use --task classification or --task regression")
-	case f.task == "regression" && g["classes"]:
+	case f.Task != "classification" && f.Task != "regression":
+		return bad(fmt.Sprintf("unknown task %q", f.Task), "use --task classification or --task regression")
+	case f.Task == "regression" && g["classes"]:
 		return bad("--classes and --task regression exclude each other", "leave out one of them")
-	case f.task == "regression" && g["images"]:
+	case f.Task == "regression" && g["images"]:
 		return bad("regression on images is not supported", "--task classification")
-	case f.task == "classification" && g["classes"] && f.classes > f.rows:
-		return bad(fmt.Sprintf("--classes %d is larger than --rows %d", f.classes, f.rows), "it is the number of classes of the target")
-	case f.classes < 2 || f.classes > 10000:
+	case f.Task == "classification" && g["classes"] && f.Classes > f.Rows:
+		return bad(fmt.Sprintf("--classes %d is larger than --rows %d", f.Classes, f.Rows), "it is the number of classes of the target")
+	case f.Classes < 2 || f.Classes > 10000:
 		return bad("--classes must be between 2 and 10000", "it is the number of classes of the target")
-	case g["attributes"] && !(f.attributes >= 0 && f.attributes <= 100_000):
+	case g["attributes"] && !(f.Attributes >= 0 && f.Attributes <= 100_000):
 		return bad("--attributes must be between 0 and 100000", "it is the number of columns besides the target")
-	case f.attributes == 0 && !f.text && f.images == "" && !g["vectors"]:
+	case f.Attributes == 0 && !f.Text && f.Images == "" && !g["vectors"]:
 		return bad("--attributes must be at least 1 here", "it is the number of columns besides the target")
-	case g["numeric"] && !(f.numeric >= 0 && f.numeric <= f.attributes):
+	case g["numeric"] && !(f.Numeric >= 0 && f.Numeric <= f.Attributes):
 		return bad("--numeric must be between 0 and --attributes", "it is the number of numeric attributes")
-	case g["vectors"] && !(f.vectors >= 1 && f.vectors <= 1<<16):
+	case g["vectors"] && !(f.Vectors >= 1 && f.Vectors <= 1<<16):
 		return bad("--vectors must be between 1 and 65536", "it is the length of a vector")
 	}
 	return nil
 }
 
 // asked repeats flags that change what fit does.
-func (f *adviseFlags) asked() string {
+func (f *Facts) asked() string {
 	s := ""
-	for _, x := range []struct{ flag, value, usual string }{{"delta", f.delta, ""}, {"model", f.model, "auto"}, {"features", f.features, "auto"}, {"preset", f.preset, "balanced"}} {
+	for _, x := range []struct{ flag, value, usual string }{{"delta", f.Delta, ""}, {"model", f.Model, "auto"}, {"features", f.Features, "auto"}, {"preset", f.Preset, "balanced"}} {
 		if x.value != x.usual && x.value != "" {
-			s += fmt.Sprintf(" --%s %s", x.flag, shell(x.value))
+			s += fmt.Sprintf(" --%s %s", x.flag, usage.Shell(x.value))
 		}
 	}
 	return s
 }
 
 // ofNumbers declares a table as the flags describe it.
-func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
-	q := advise.Question{Rows: float64(f.rows), Training: float64(f.rows)}
-	if f.images != "" {
-		shape, err := parseShape(f.images)
+func (f *Facts) ofNumbers() (*advise.Answer, error) {
+	q := advise.Question{Rows: float64(f.Rows), Training: float64(f.Rows)}
+	if f.Images != "" {
+		shape, err := parseShape(f.Images)
 		if err != nil {
 			return nil, err
 		}
-		if !f.given["classes"] {
-			f.classes = 10
+		if !f.Given["classes"] {
+			f.Classes = 10
 			q.Assumed = append(q.Assumed, "10 classes (--classes)")
 		}
-		q.Classes = int(f.classes)
+		q.Classes = int(f.Classes)
 		folder := "FOLDER with one sub-folder of PNG files per class"
 		if c := shape[2]; c != 1 && c != 3 {
 			folder = "FOLDER an npy file of images, with --labels and --classes"
 		}
-		return f.ofImages(q, shape, fmt.Sprintf("pawl train FOLDER --rows %d --model MODEL --epsilon %s, %s", f.rows, f.epsilon, folder))
+		return f.ofImages(q, shape, fmt.Sprintf("pawl train FOLDER --rows %d --model MODEL --epsilon %s, %s", f.Rows, f.Epsilon, folder))
 	}
 	var assumed []string
-	numeric := f.numeric
-	if !f.given["numeric"] && f.attributes > 0 {
-		numeric = (f.attributes + 1) / 2
+	numeric := f.Numeric
+	if !f.Given["numeric"] && f.Attributes > 0 {
+		numeric = (f.Attributes + 1) / 2
 		assumed = append(assumed, fmt.Sprintf("%d of the attributes are numeric, the others categorical (--numeric)", numeric))
 	}
-	s := &schema.Schema{Version: schema.Version, Dataset: "data", Unit: schema.Unit{Name: "row", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: f.rows}}
-	for i := range f.attributes {
+	s := &schema.Schema{Version: schema.Version, Dataset: "data", Unit: schema.Unit{Name: "row", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: f.Rows}}
+	for i := range f.Attributes {
 		c := schema.Column{Name: fmt.Sprintf("attribute_%d", i+1), Type: schema.Numeric, Upper: 1}
 		if i >= numeric {
 			c = schema.Column{Name: c.Name, Type: schema.Categorical, Categories: []string{"a", "b", "c", "d"}}
 		}
 		s.Columns = append(s.Columns, c)
 	}
-	if f.text {
+	if f.Text {
 		s.Columns = append(s.Columns, schema.Column{Name: "text", Type: schema.Text})
 	}
-	if f.vectors > 0 {
-		s.Columns = append(s.Columns, schema.Column{Name: "key", Type: schema.Ignore}, schema.Column{Name: "vector", Type: schema.Vector, Dimension: int(f.vectors), Key: "key"})
+	if f.Vectors > 0 {
+		s.Columns = append(s.Columns, schema.Column{Name: "key", Type: schema.Ignore}, schema.Column{Name: "vector", Type: schema.Vector, Dimension: int(f.Vectors), Key: "key"})
 	}
 	y := schema.Column{Name: "y", Type: schema.Boolean}
 	switch {
-	case f.task == "regression":
+	case f.Task == "regression":
 		y = schema.Column{Name: "y", Type: schema.Numeric, Upper: 1}
-	case f.classes > 2:
+	case f.Classes > 2:
 		y.Type = schema.Categorical
-		for i := range f.classes {
+		for i := range f.Classes {
 			y.Categories = append(y.Categories, strconv.FormatInt(i+1, 10))
 		}
 	}
 	s.Columns = append(s.Columns, y)
 	test := workflow.HeldOut
-	if f.publicTest {
+	if f.PublicTest {
 		test = workflow.TestFile
 	} else {
 		assumed = append(assumed, "fit scores on held-out rows (--public-test: on a public file)")
@@ -203,42 +218,42 @@ func (f *adviseFlags) ofNumbers() (*advise.Answer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	f.target = "y"
-	next := fmt.Sprintf("pawl init DATA.csv, fill in the schema, then pawl fit DATA.csv --schema DATA.yaml --target COLUMN --epsilon %s%s", f.epsilon, f.asked())
-	if f.vectors > 0 {
+	f.Target = "y"
+	next := fmt.Sprintf("pawl init DATA.csv, fill in the schema, then pawl fit DATA.csv --schema DATA.yaml --target COLUMN --epsilon %s%s", f.Epsilon, f.asked())
+	if f.Vectors > 0 {
 		next += " --embeddings VECTORS.npy --key COLUMN"
 	}
-	answer, err := f.ofTable(s, "", f.rows, test, next)
+	answer, err := f.ofTable(s, "", f.Rows, test, next)
 	if err == nil {
 		answer.Facts.Assumed = append(assumed, answer.Facts.Assumed...)
 	}
 	return answer, err
 }
 
-func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
+func (f *Facts) ofSchema(path string) (*advise.Answer, error) {
 	s, err := schema.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	rows := f.rows
+	rows := f.Rows
 	declared := s.Rows.Kind == schema.RowsDeclared || s.Rows.Kind == schema.RowsAbout
 	switch {
-	case declared && f.given["rows"] && rows != s.Rows.N:
-		return nil, &usageError{"--rows differs from the number of rows in the schema", "leave out --rows"}
+	case declared && f.Given["rows"] && rows != s.Rows.N:
+		return nil, usage.New("--rows differs from the number of rows in the schema", "leave out --rows")
 	case declared:
 		rows = s.Rows.N
-	case !f.given["rows"]:
-		return nil, &usageError{fmt.Sprintf("%s declares no number of rows, and advise does not count rows", path), "give the approximate number with --rows"}
+	case !f.Given["rows"]:
+		return nil, usage.New(fmt.Sprintf("%s declares no number of rows, and advise does not count rows", path), "give the approximate number with --rows")
 	}
 	test := workflow.HeldOut
-	if f.publicTest {
+	if f.PublicTest {
 		test = workflow.TestFile
 	}
 	name := s.Dataset
 	if name == "" {
 		name = source.BaseName(path)
 	}
-	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", shell(path), shell(f.target), f.epsilon, f.asked()))
+	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", usage.Shell(path), usage.Shell(f.Target), f.Epsilon, f.asked()))
 	if err == nil && !declared {
 		answer.Facts.Assumed = append(answer.Facts.Assumed, "the number of rows from --rows; fit uses the schema's, and charges for it if it is private")
 	}
@@ -246,14 +261,14 @@ func (f *adviseFlags) ofSchema(path string) (*advise.Answer, error) {
 }
 
 // ofTable asks the plan that fit would make.
-func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test workflow.TestKind, next string) (*advise.Answer, error) {
+func (f *Facts) ofTable(s *schema.Schema, name string, rows int64, test workflow.TestKind, next string) (*advise.Answer, error) {
 	s.SetBuckets(advise.TextBuckets)
 	in := workflow.Input{
-		Dataset: name, Schema: s, Public: s.Public, Target: f.target, Epsilon: f.epsilon, Delta: f.delta, Rows: rows, Test: test,
-		Preset: advise.Preset(f.preset), Model: f.model, Accountant: accountant.MethodMin,
+		Dataset: name, Schema: s, Public: s.Public, Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, Rows: rows, Test: test,
+		Preset: advise.Preset(f.Preset), Model: f.Model, Accountant: accountant.MethodMin,
 	}
-	if f.features != "auto" && f.features != "all" && f.features != "" {
-		in.Features = list(f.features)
+	if f.Features != "auto" && f.Features != "all" && f.Features != "" {
+		in.Features = columns(f.Features)
 	}
 	if name == "" {
 		in.Dataset = "data"
@@ -264,15 +279,15 @@ func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test wo
 	}
 	facts := plan.Facts()
 	q := advise.Question{Data: name, Task: string(facts.Task), Rows: float64(rows), Training: facts.Rows, Delta: facts.Delta, Assumed: []string{}}
-	if q.Epsilon, err = positive("epsilon", f.epsilon); err != nil {
+	if q.Epsilon, err = positive("epsilon", f.Epsilon); err != nil {
 		return nil, err
 	}
 	if r := facts.SignalRatio(); r > 0 {
 		q.NoiseMultiplier, q.Ratio = facts.NoiseMultiplier, r
 	}
-	q.Kind, q.Attributes, q.Numeric = advise.Of(s, f.target)
+	q.Kind, q.Attributes, q.Numeric = advise.Of(s, f.Target)
 	if facts.Task == model.Classification {
-		q.Classes = len(s.Columns[s.Column(f.target)].Levels())
+		q.Classes = len(s.Columns[s.Column(f.Target)].Levels())
 	}
 	recipe := plan.Recipe
 	if rule, ok := plan.SearchAdvised(); ok {
@@ -284,11 +299,11 @@ func (f *adviseFlags) ofTable(s *schema.Schema, name string, rows int64, test wo
 }
 
 // ofImages asks the rule that fit asks.
-func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*advise.Answer, error) {
-	if f.model != "auto" && f.model != "linear" {
-		return nil, &usageError{"--model does not apply to images: the model is what advise recommends", "leave out --model; pawl plan fit shows the cost of a named model"}
+func (f *Facts) ofImages(q advise.Question, shape [3]int, next string) (*advise.Answer, error) {
+	if f.Model != "auto" && f.Model != "linear" {
+		return nil, usage.New("--model does not apply to images: the model is what advise recommends", "leave out --model; pawl plan fit shows the cost of a named model")
 	}
-	e, err := positive("epsilon", f.epsilon)
+	e, err := positive("epsilon", f.Epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -297,23 +312,23 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 		q.Kind = advise.VectorKind
 	}
 	q.Delta, _ = workflow.DefaultDelta(int64(q.Rows))
-	if f.delta != "" {
-		if q.Delta, err = strconv.ParseFloat(f.delta, 64); err != nil || !(q.Delta > 0 && q.Delta < 1) {
-			return nil, &usageError{"--delta must be between 0 and 1 for images", "example: --delta 1e-6"}
+	if f.Delta != "" {
+		if q.Delta, err = strconv.ParseFloat(f.Delta, 64); err != nil || !(q.Delta > 0 && q.Delta < 1) {
+			return nil, usage.New("--delta must be between 0 and 1 for images", "example: --delta 1e-6")
 		}
 	}
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.preset), Features: f.features}
-	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.preset) {
-		return nil, &usageError{fmt.Sprintf("unknown preset %q", f.preset), "presets: quick, balanced, thorough"}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.Preset), Features: f.Features}
+	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.Preset) {
+		return nil, usage.New(fmt.Sprintf("unknown preset %q", f.Preset), "presets: quick, balanced, thorough")
 	}
 	if q.NoiseMultiplier, err = accountant.GaussianNoiseMultiplier(e, q.Delta); err != nil {
-		return nil, &usageError{fmt.Sprintf("no noise level reaches epsilon %s: %v", f.epsilon, err), ""}
+		return nil, usage.New(fmt.Sprintf("no noise level reaches epsilon %s: %v", f.Epsilon, err), "")
 	}
 	q.Ratio = q.Training / q.NoiseMultiplier
 	facts.Ratio = q.Ratio
 	recipe, err := advise.ChooseImages(facts)
 	if err != nil {
-		return nil, &usageError{err.Error(), "--features auto"}
+		return nil, usage.New(err.Error(), "--features auto")
 	}
 	if q.Assumed == nil {
 		q.Assumed = []string{}
@@ -327,7 +342,7 @@ func (f *adviseFlags) ofImages(q advise.Question, shape [3]int, next string) (*a
 func positive(name, s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) || v > 1e6 {
-		return 0, &usageError{fmt.Sprintf("%s must be a number above 0", name), fmt.Sprintf("example: --%s 1", name)}
+		return 0, usage.New(fmt.Sprintf("%s must be a number above 0", name), fmt.Sprintf("example: --%s 1", name))
 	}
 	return v, nil
 }
@@ -343,7 +358,15 @@ func parseShape(s string) ([3]int, error) {
 		shape[i] = v
 	}
 	if !ok {
-		return shape, &usageError{fmt.Sprintf("%q is not an image size", s), "example: --images 28x28x1"}
+		return shape, usage.New(fmt.Sprintf("%q is not an image size", s), "example: --images 28x28x1")
 	}
 	return shape, nil
+}
+
+// columns cuts a list with commas.
+func columns(s string) (all []string) {
+	for name := range strings.SplitSeq(s, ",") {
+		all = append(all, strings.TrimSpace(name))
+	}
+	return all
 }
