@@ -153,7 +153,7 @@ func (p *BoundsPlan) request(env Env) ledger.Request {
 		Dataset: in.Dataset, Plan: hex.EncodeToString(name[:8]), Event: p.Event, Stages: []string{"bounds"}, Relation: in.relation,
 		Unit: in.Schema.Unit.Name, RowsPerUnit: in.Schema.Unit.MaxRows, UnitColumn: in.Schema.Unit.Column,
 		Epsilon: in.Epsilon, Delta: in.Delta, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: in.Seed,
-		Prints: env.Prints, Different: env.Different,
+		Different: env.Different,
 	}
 }
 

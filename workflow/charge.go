@@ -112,7 +112,7 @@ func (plan *Plan) request(env Env) (q ledger.Request, err error) {
 	q = ledger.Request{
 		Dataset: p.Dataset, Plan: plan.digest(env.Digest), Event: plan.Event, Stages: names, Relation: p.relation,
 		Unit: p.Schema.Unit.Name, RowsPerUnit: p.Schema.Unit.MaxRows, UnitColumn: p.Schema.Unit.Column, Epsilon: cmp.Or(p.Epsilon, "1"), Delta: p.deltaText,
-		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: p.Seed, Prints: env.Prints, Different: env.Different,
+		Public: p.Public, Rows: env.Rows, Digest: env.Digest, Updated: env.Updated, Seed: p.Seed, Different: env.Different,
 	}
 	if p.Seed == nil {
 		q.Replay, err = plan.replay(env)

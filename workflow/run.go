@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/data/images"
@@ -41,9 +40,7 @@ type Env struct {
 	// of bytes is meant.
 	Digest  []byte
 	Updated bool
-	// Prints recognise the data in another form; Different says which sensitive data sets
-	// they, or test rows, resemble and are not.
-	Prints    []*identity.Print
+	// Different says which sensitive data sets the rows, or test rows, resemble and are not.
 	Different []ledger.Difference
 	Progress  Progress
 	// Other holds the public rows that a search on other data looks at.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/core/identity"
 	"pawl/core/internal/sealed"
 	"pawl/data/schema"
 )
@@ -31,6 +32,7 @@ type Builder struct {
 	ends   []int // of each row in cells, where rows are wide
 	wide   bool
 	inputs sealed.Inputs
+	prints []*identity.Print
 	// rehearsal hashes records and keeps no cell.
 	rehearsal bool
 }
@@ -187,11 +189,16 @@ func (b *Builder) PublicRows() (int64, bool) {
 // operator's, found before anything is reserved.
 func (b *Builder) Empty() bool { return b.units.len() == 0 }
 
+// Print puts prints of the data on the rows, made under the ledger's PrintKey while they were
+// read: of the table, and of vectors behind its keys. By them the ledger recognises a copy
+// when the rows are to be opened; without any it knows the file's bytes alone.
+func (b *Builder) Print(prints ...*identity.Print) { b.prints = append(b.prints, prints...) }
+
 // Seal enforces the contribution bound and closes the table. Units with more than
 // the declared number of rows keep those of lowest keyed hash: a rule that looks
 // at that unit only, so one unit's rows never decide about another's.
 func (b *Builder) Seal() *Rows {
-	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Writings: b.units.writings, Rehearsal: b.rehearsal}
+	t := sealed.Table{Inputs: b.inputs, Rule: b.units.rule(), Writings: b.units.writings, Prints: b.prints, Rehearsal: b.rehearsal}
 	if b.rehearsal {
 		return sealed.Seal(b.key, b.schema, t)
 	}

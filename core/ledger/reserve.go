@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"pawl/core/dp"
 	"pawl/core/identity"
@@ -47,8 +48,9 @@ type Request struct {
 	Digest []byte
 	// Updated says that the file's bytes were changed on purpose.
 	Updated bool
-	// Prints are those of the data, under PrintKey: of the table, and of vectors behind its keys. They are kept
-	// apart from the chain once the request is booked. Without any, bytes alone are recognised.
+	// Prints are those of the data, under PrintKey, beside those that Rows bring (intake.Builder.Print): of the
+	// table, and of vectors behind its keys. They are kept apart from the chain once the request is booked. Without
+	// any, bytes alone are recognised.
 	Prints []*identity.Print
 	// Different says which of the data sets that the data resemble they are not of.
 	Different []Difference
@@ -94,6 +96,7 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 	if err != nil {
 		return nil, Receipt{}, err
 	}
+	q.Prints = slices.Concat(q.Prints, sealed.PrintsOf(q.Rows))
 	var permit *sealed.Permit
 	var receipt Receipt
 	err = l.update(ctx, q.Dataset, func(t *txn, s *state) error {

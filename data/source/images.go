@@ -152,9 +152,10 @@ func (p *Images) declared() *schema.Schema {
 }
 
 // Seal seals bytes as they are, or what the model's data-free front end makes of
-// them.
+// them. The rows bring the prints that RecogniseImages made before.
 func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, s)
+	b.Print(p.Prints...)
 	if p.Train.Bytes != nil && !plan.HasPrefix() {
 		size := p.Train.Size()
 		for i := range p.Train.Len() {

@@ -143,6 +143,7 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 	if err := s.Printed(bad, b.Add); err != nil {
 		return nil, err
 	}
+	b.Print(s.Prints...)
 	return b.Seal(), nil
 }
 

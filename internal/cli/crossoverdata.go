@@ -182,7 +182,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	}
 	p.data.Purse = &crossover.Purse{
 		Input: workflow.Input{Dataset: pictures.Name, Schema: s, Target: pictures.Target, Rows: s.Rows.N, Test: workflow.HeldOut},
-		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Prints: pictures.Prints, Different: different},
+		Env:   workflow.Env{Ledger: l, Updated: f.updated, Digest: digest, Different: different},
 	}
 	key, err := source.ScopeKey(ctx, l, pictures.Name, s, nil)
 	p.data.Purse.Seal = func(plan *workflow.Plan) (*intake.Rows, error) { return pictures.Seal(plan, s, key) }

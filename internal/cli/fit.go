@@ -244,7 +244,6 @@ func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitF
 	if env.Rows, err = j.source.Seal(j.bad, key); err != nil {
 		return env, err
 	}
-	env.Prints = j.source.Prints
 	if env.Different, err = f.copies.Recognise(ctx, l, j.source.Found()); err != nil {
 		return env, err
 	}

@@ -157,8 +157,10 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		w.End(err)
 		return err
 	}
-	env.Rows, env.Prints = in.Seal(), w.End(nil)
-	if env.Different, err = b.copies.Recognise(ctx, l, source.Found{Path: file, Name: name, Prints: env.Prints}); err != nil {
+	prints := w.End(nil)
+	in.Print(prints...)
+	env.Rows = in.Seal()
+	if env.Different, err = b.copies.Recognise(ctx, l, source.Found{Path: file, Name: name, Prints: prints}); err != nil {
 		return err
 	}
 	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {

@@ -361,6 +361,9 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 		if err != nil {
 			return env, err
 		}
+		if env.Different, err = f.copies.RecogniseImages(ctx, l, data, p, declared.Public); err != nil {
+			return env, err
+		}
 		if env.Rows, err = p.Seal(plan, declared, key); err != nil {
 			return env, err
 		}
@@ -370,10 +373,6 @@ func (a *app) planNetHunt(ctx context.Context, l *ledger.Ledger, data string, f 
 				return env, err
 			}
 		}
-		if env.Different, err = f.copies.RecogniseImages(ctx, l, data, p, declared.Public); err != nil {
-			return env, err
-		}
-		env.Prints = p.Prints
 		env.Digest, err = l.Digest(ctx, p.Digested())
 		return env, err
 	}}, nil

@@ -208,13 +208,12 @@ func (a *app) trainOn(ctx context.Context, l *ledger.Ledger, data string, f *tra
 	if err != nil {
 		return err
 	}
-	if env.Rows, err = p.Seal(j.plan, j.schema, key); err != nil {
-		return err
-	}
 	if env.Different, err = f.copies.RecogniseImages(ctx, l, data, p, j.schema.Public); err != nil {
 		return err
 	}
-	env.Prints = p.Prints
+	if env.Rows, err = p.Seal(j.plan, j.schema, key); err != nil {
+		return err
+	}
 	if env.Digest, err = l.Digest(ctx, p.Digested()); err != nil {
 		return err
 	}

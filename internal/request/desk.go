@@ -129,7 +129,6 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
 		return env, err
 	}
-	env.Prints = j.Source.Prints
 	if env.Different, err = j.copies.Recognise(ctx, d.Ledger, j.Source.Found()); err != nil {
 		return env, err
 	}

@@ -114,6 +114,9 @@ func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, 
 		if err != nil {
 			return env, err
 		}
+		if env.Different, err = f.Copies.RecogniseImages(ctx, d.Ledger, argument, p, s.Public); err != nil {
+			return env, err
+		}
 		if env.Rows, err = p.Seal(plan, s, key); err != nil {
 			return env, err
 		}
@@ -123,10 +126,6 @@ func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, 
 				return env, err
 			}
 		}
-		if env.Different, err = f.Copies.RecogniseImages(ctx, d.Ledger, argument, p, s.Public); err != nil {
-			return env, err
-		}
-		env.Prints = p.Prints
 		env.Digest, err = d.Ledger.Digest(ctx, p.Digested())
 		return env, err
 	}

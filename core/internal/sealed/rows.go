@@ -40,6 +40,7 @@ type Rows struct {
 	simulation bool // sealed under a key that anybody can know
 	rehearsal  bool // the rows were not kept
 	writings   func() *identity.Writings
+	prints     func() []*identity.Print
 	table      func() table
 }
 
@@ -66,6 +67,8 @@ type Table struct {
 	Rule string
 	// Writings are those of the units' identifiers; nil where rows are units.
 	Writings *identity.Writings
+	// Prints recognise the data that the rows come from.
+	Prints []*identity.Print
 	// Rehearsal says that the rows were not kept.
 	Rehearsal bool
 }
@@ -86,6 +89,7 @@ func Seal(key *Key, s *schema.Schema, t Table) *Rows {
 	r.table = func() table { return sealed }
 	r.assignment, r.simulation, r.rehearsal = Assignment{Key: key.id, Rule: t.Rule}, key.simulation, t.Rehearsal
 	r.writings = func() *identity.Writings { return t.Writings }
+	r.prints = func() []*identity.Print { return t.Prints }
 	return r
 }
 
@@ -96,6 +100,14 @@ func WritingsOf(r *Rows) *identity.Writings {
 		return nil
 	}
 	return r.writings()
+}
+
+// PrintsOf recognise the data that the rows come from, for the ledger.
+func PrintsOf(r *Rows) []*identity.Print {
+	if r == nil || r.prints == nil {
+		return nil
+	}
+	return r.prints()
 }
 
 // Assignment says how the rows' units were assigned to scopes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/identity"
 	"pawl/core/intake"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
@@ -61,14 +62,16 @@ func Spend(dataset string, epsilon float64) ledger.Request {
 		Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1, Epsilon: "1", Delta: "1e-6", Digest: digest}
 }
 
-// Rows are sealed rows of a data set, of which there are none.
-func Rows(t testing.TB, l *ledger.Ledger, dataset string) *intake.Rows {
+// Rows are sealed rows of a data set, of which there are none, with prints of it.
+func Rows(t testing.TB, l *ledger.Ledger, dataset string, prints ...*identity.Print) *intake.Rows {
 	t.Helper()
 	key, err := l.Key(context.Background(), dataset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", MaxRows: 1}}).Seal()
+	b := intake.NewBuilder(key, &schema.Schema{Version: schema.Version, Unit: schema.Unit{Name: "row", MaxRows: 1}})
+	b.Print(prints...)
+	return b.Seal()
 }
 
 // CheckAll verifies every chain of a store and that nowhere more was spent than

@@ -137,6 +137,8 @@ func copies(t *testing.T, s ledger.Store) {
 	refused(t, err, "its rows are those of the sensitive data set")
 	_, err = ask("copy", func(q *ledger.Request) { q.Prints, q.Public = []*identity.Print{table}, true })
 	refused(t, err, "its rows are those of the sensitive data set")
+	_, err = ask("copy", func(q *ledger.Request) { q.Rows = Rows(t, l, "copy", table) })
+	refused(t, err, "its rows are those of the sensitive data set")
 	_, err = ask("copy", func(q *ledger.Request) {
 		q.Prints, q.Different = []*identity.Print{table}, []ledger.Difference{{Other: "patients", Reason: "no"}}
 	})
