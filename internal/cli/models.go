@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ func (a *app) modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "List and show networks",
+		Long:  "List and show networks.\n\nA network is a YAML file with a list of layers. The kinds of layers and their keys:\n\n" + layerKinds(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{fmt.Sprintf("pawl models: unknown command %q", args[0]), "use pawl models list or pawl models show NAME"}
@@ -31,6 +33,20 @@ func (a *app) modelsCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return a.showModel(args[0]) },
 	})
 	return c
+}
+
+// layerKinds lists the kinds of layers, one a line.
+func layerKinds() string {
+	var b strings.Builder
+	for _, name := range nn.Kinds() {
+		k := nn.KindOf(name)
+		fmt.Fprintf(&b, "  %-16s  %s", name, k.Help)
+		if len(k.Keys) > 0 {
+			fmt.Fprintf(&b, " (%s)", strings.Join(k.Keys, ", "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // modelView is a network as --json prints it.
