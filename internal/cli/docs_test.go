@@ -104,6 +104,19 @@ func reference(t *testing.T, root *cobra.Command) map[string]string {
 	} {
 		fmt.Fprintf(&index, "| %d | %s |\n", s.status, s.meaning)
 	}
+	index.WriteString(`
+## Environment variables
+
+All are optional.
+
+| variable | meaning |
+|---|---|
+| ` + "`PAWL_LEDGER`" + ` | ledger to charge, if --ledger is absent |
+| ` + "`PAWL_DATA`" + ` | folder of downloaded data sets, if --data-dir is absent |
+| ` + "`PAWL_KERNEL`" + ` | arithmetic to use instead of the fastest available: avx512, avx2 or portable; the weights differ in their last digits |
+| ` + "`PGPASSWORD`" + ` | password of a PostgreSQL ledger (or ~/.pgpass) |
+| ` + "`XDG_DATA_HOME`, `XDG_STATE_HOME`" + ` | folders of the user's own ledger and of its second place (default: ~/.local/share, ~/.local/state) |
+`)
 	pages["README.md"] = index.String()
 	return pages
 }
