@@ -27,6 +27,9 @@ type fit struct {
 // NewPlan validates the input and prices the training of one model of a table. Errors
 // are *UsageError unless the accountant failed.
 func NewPlan(in Input) (*Plan, error) {
+	if in.AsPublished {
+		return nil, usage("leave out --as-published; on public data --workflow stw chooses without paying", "no paper publishes a fit of a table's model")
+	}
 	p, err := in.check()
 	if err != nil {
 		return nil, err

@@ -221,6 +221,7 @@ func TestUsageErrorsNameTheMend(t *testing.T) {
 		{"preset", func(in *Input) { in.Preset = "fast" }, "unknown preset"},
 		{"model", func(in *Input) { in.Model = "elm" }, "unknown model"},
 		{"mean of classes", func(in *Input) { in.Model = "mean" }, "fits a regression"},
+		{"as published", func(in *Input) { in.AsPublished = true }, "no paper"},
 		{"stw on sensitive rows", func(in *Input) { in.Workflow = STW }, "public data only"},
 		{"private rows without delta", func(in *Input) { in.Rows, in.Delta = 0, "" }, "delta has no default"},
 	} {
