@@ -253,11 +253,13 @@ func (p *problem) checkEpsilon() error {
 func (p *problem) checkDelta() error {
 	rows := p.Rows
 	if p.Delta == "" {
-		if rows < 1 {
+		var note string
+		if p.Delta, note = p.ownDelta(); p.Delta == "" {
 			return usage("give --delta (below 1/rows), or declare rows: about N in the schema", "the number of rows is private, so delta has no default")
 		}
-		p.delta, p.deltaText = DefaultDelta(rows)
-		return nil
+		if note != "" {
+			p.warnings = append(p.warnings, note)
+		}
 	}
 	d, ok := decimal(p.Delta)
 	if !ok || d.Sign() < 0 || d.Cmp(big.NewRat(1, 1)) >= 0 {
@@ -282,10 +284,28 @@ func (p *problem) checkDelta() error {
 			"delta %s is not below 1/rows: it would allow one row to be published whole", p.Delta)
 	case d.Cmp(units) >= 0:
 		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is not below 1/rows: one row may be published whole (allowed by --allow-large-delta)", p.Delta))
-	case p.delta > usual:
+	case p.delta > usual && p.Delta != text:
 		p.warnings = append(p.warnings, fmt.Sprintf("delta %s is larger than the usual %s (a tenth of 1/rows, rounded down to a power of ten)", p.Delta, text))
 	}
 	return nil
+}
+
+// ownDelta is the delta of a job that names none: that of the budget to which it is
+// charged, unless one row may be published whole at it, else the usual one; "" where the
+// number of rows is private. The note says of a budget what was made of it.
+func (in *Input) ownDelta() (delta, note string) {
+	if in.Rows >= 1 {
+		_, delta = DefaultDelta(in.Rows)
+	}
+	granted := in.Schema.GrantedDelta
+	d, ok := decimal(granted)
+	switch {
+	case !ok:
+		return delta, ""
+	case in.Rows >= 1 && d.Cmp(big.NewRat(1, in.Rows)) >= 0 && !in.AllowLargeDelta:
+		return delta, fmt.Sprintf("delta is %s: that of the budget, %s, is not below 1/rows", delta, granted)
+	}
+	return granted, fmt.Sprintf("delta is %s, that of the budget of the data set (--delta chooses another)", granted)
 }
 
 // DefaultDelta is the largest power of ten that is at most 1/(10·rows), as a number and as

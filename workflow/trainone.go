@@ -132,7 +132,7 @@ func (n *training) priceGivenNoise() error {
 	}
 	delta := n.Delta
 	if delta == "" {
-		_, delta = DefaultDelta(n.Rows)
+		delta, _ = n.ownDelta()
 	}
 	d, ok := decimal(delta)
 	if !ok {

@@ -114,6 +114,9 @@ type Schema struct {
 	// Warnings are remarks on the declaration that an operator should read, such
 	// as "each row is taken as one person". They are public like the schema.
 	Warnings []string
+	// GrantedDelta is the delta of the data set's budget in the ledger, "" where there is
+	// none. It is no part of a schema's file.
+	GrantedDelta string `json:"-" yaml:"-"`
 }
 
 // DefaultNA is the list used when a schema declares none.

@@ -36,7 +36,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	f.registerTable(c)
 	s := c.Flags()
 	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole job, everything included (required)")
-	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.StringVar(&f.workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
 	s.StringVar(&f.model, "model", "auto", "tables: auto, "+strings.Join(learn.Names(), ", ")+"; images: auto, linear, or a network")

@@ -131,7 +131,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.IntVar(&f.work, "workers", 0, "parallel training runs (default: number of processors); does not change the result")
 	s.StringVar(&f.study, "study", "", "name of the study (default: data, space and strategy)")
 	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole search; with --as-published, of each training run")
-	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.StringVar(&f.target, "target", "", "column to predict (tables)")

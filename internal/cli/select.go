@@ -95,7 +95,7 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.IntVar(&f.search.Fits, "fits", 0, "pafs as published: noisy models per feature set, whose mean accuracy counts (default 20)")
 	s.BoolVar(&f.published, "as-published", false, "use exact statistics at no cost: public data only, no guarantee")
 	f.registerTable(c)
-	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the selection (required except for random, all and --as-published)")
 	s.StringVar(&f.features, "features", "auto", "columns to select from: auto, all, or a list (age,sex,hours)")
 }

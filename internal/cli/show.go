@@ -98,14 +98,16 @@ func (a *app) listLedger(ctx context.Context) error {
 		return err
 	}
 	type line struct {
-		Name     string       `json:"name"`
-		Public   bool         `json:"public"`
-		Total    ledger.Spend `json:"total"`
-		Spent    ledger.Spend `json:"spent"`
-		Reserved ledger.Spend `json:"reserved"`
-		Left     ledger.Spend `json:"left"`
-		Entries  int          `json:"entries"`
-		Seeded   int          `json:"seeded_runs"` // that mark the data set
+		Name   string       `json:"name"`
+		Public bool         `json:"public"`
+		Total  ledger.Spend `json:"total"`
+		// Per is how often the budget renews; the amounts are of the period.
+		Per      ledger.Period `json:"per,omitempty"`
+		Spent    ledger.Spend  `json:"spent"`
+		Reserved ledger.Spend  `json:"reserved"`
+		Left     ledger.Spend  `json:"left"`
+		Entries  int           `json:"entries"`
+		Seeded   int           `json:"seeded_runs"` // that mark the data set
 	}
 	out := struct {
 		Ledger   string `json:"ledger"`
@@ -127,7 +129,11 @@ func (a *app) listLedger(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, s.Spent, s.Reserved, s.Left, len(s.Entries), len(s.SeededRuns)})
+			per := ledger.Once
+			if s.Renewal != nil {
+				per = s.Renewal.Per
+			}
+			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, per, s.Spent, s.Reserved, s.Left, len(s.Entries), len(s.SeededRuns)})
 		}
 	}
 	if a.json {
@@ -144,7 +150,11 @@ func (a *app) listLedger(ctx context.Context) error {
 		if d.Seeded > 0 {
 			spent += fmt.Sprintf(", no bound (%d seeded)", d.Seeded)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", d.Name, kindOf(d.Public), limit(d.Total.Epsilon), spent,
+		total := limit(d.Total.Epsilon)
+		if d.Per != ledger.Once {
+			total += " per " + string(d.Per)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\n", d.Name, kindOf(d.Public), total, spent,
 			amount(d.Reserved.Epsilon), limit(d.Left.Epsilon), deltaText(d.Total.Delta), d.Entries)
 	}
 	return t.Flush()

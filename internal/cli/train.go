@@ -120,7 +120,7 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.activation, "activation", "", "replace the model's activations: tanh, relu, bounded-relu, …")
 	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the training run")
 	s.Float64Var(&f.noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
-	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
 	s.StringVar(&f.accountant, "accountant", "min", "min, pld or rdp")
 	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; sets batch and epochs, not epsilon")
 	s.IntVar(&f.batch, "batch", 0, "expected batch size")
