@@ -107,7 +107,7 @@ func New(kind Kind) (Strategy, error) {
 		for _, k := range Kinds() {
 			names = append(names, string(k))
 		}
-		return Strategy{}, fmt.Errorf("no strategy %q: there are %s", kind, strings.Join(names, ", "))
+		return Strategy{}, fmt.Errorf("unknown strategy %q: choose one of %s", kind, strings.Join(names, ", "))
 	}
 	return s, nil
 }

@@ -27,7 +27,7 @@ func (in *SelectInput) checkMethod() error {
 	}
 	hint := "methods: " + strings.Join(names, ", ")
 	if in.Method == "" {
-		return usage(hint, "no method: say how features are chosen")
+		return usage(hint, "missing --method")
 	}
 	if slices.Contains(names, in.Method) {
 		return nil
@@ -70,7 +70,7 @@ func (in *SelectInput) checkInput() (*problem, error) {
 	case in.Epsilon != "":
 		return in.Input.check()
 	case !in.free():
-		return nil, usage("example: --epsilon 1", "no epsilon: say how much privacy the choice may cost")
+		return nil, usage("example: --epsilon 1", "missing --epsilon")
 	}
 	input := in.Input
 	input.Epsilon, input.Accountant = "1", ""

@@ -16,9 +16,9 @@ func TestSelectUsageErrors(t *testing.T) {
 		change func(*SelectInput)
 		want   string
 	}{
-		{"no method", "", func(*SelectInput) {}, "no method"},
+		{"no method", "", func(*SelectInput) {}, "missing --method"},
 		{"unknown method", "dsf", func(*SelectInput) {}, `unknown method "dsf"`},
-		{"no epsilon", "dfs", func(in *SelectInput) { in.Epsilon = "" }, "no epsilon"},
+		{"no epsilon", "dfs", func(in *SelectInput) { in.Epsilon = "" }, "missing --epsilon"},
 		{"epsilon NaN", "dfs", func(in *SelectInput) { in.Epsilon = "NaN" }, "epsilon must be"},
 		{"pure", "dfs", func(in *SelectInput) { in.Delta = "0" }, "no pure epsilon"},
 		{"pure pafs", "pafs", func(in *SelectInput) { in.Delta = "0" }, "delta > 0"},

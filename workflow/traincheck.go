@@ -22,7 +22,7 @@ func (n *TrainInput) checkTraining() error {
 	case n.NoiseMultiplier > 0 && n.Epsilon != "":
 		return usage("one follows from the other", "give --epsilon or --noise-multiplier, not both")
 	case !n.NonPrivate && n.NoiseMultiplier == 0 && n.Epsilon == "":
-		return usage("example: --epsilon 2.11", "say what the training may cost: --epsilon, or --noise-multiplier")
+		return usage("example: --epsilon 2.11", "missing --epsilon or --noise-multiplier")
 	case n.NonPrivate && !n.Public:
 		return usage("leave out --non-private", "training without noise is for public data only")
 	case n.NonPrivate && (n.NoiseMultiplier > 0 || n.Epsilon != ""):

@@ -13,5 +13,5 @@ func ExampleParseSpec() {
 	fmt.Println(err)
 	// Output:
 	// 6 ebm <nil>
-	// features:6+model:best: "best" is no word of a configuration
+	// features:6+model:best: unknown term "best" in a configuration
 }

@@ -158,7 +158,7 @@ func (s *Spec) unknown(word string) error {
 	if near := schema.Nearest(word, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? pawl crossover --help has the words", near)
 	}
-	return usage(hint, "%s: %q is no word of a configuration", s.Text, word)
+	return usage(hint, "%s: unknown term %q in a configuration", s.Text, word)
 }
 
 func (s *Spec) named(word, kind, value string) error {

@@ -48,7 +48,7 @@ func TestParseSpec(t *testing.T) {
 func TestParseSpecRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "empty"},
-		{"mnist-paw-cn", "no word"},
+		{"mnist-paw-cn", "unknown term"},
 		{"logistic+ebm", "exclude each other"},
 		{"logistic+mnist-paw-cnn", "after"},
 		{"features:0", "from 1"},
@@ -57,13 +57,13 @@ func TestParseSpecRefuses(t *testing.T) {
 		{"unpaid", "goes with"},
 		{"encoding:best", "unknown encoding"},
 		{"optimizer:best", "unknown optimizer"},
-		{"model:best", "no word"},
+		{"model:best", "unknown term"},
 		{"lr=0", "above 0"},
 		{"lr=inf", "above 0"},
 		{"batch=1.5", "whole number"},
 		{"speed=3", "unknown option"},
 		{"stw+ebm", "chooses the model itself"},
-		{"linear++ebm", "no word"},
+		{"linear++ebm", "unknown term"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			_, err := ParseSpec(c.text)

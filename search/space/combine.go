@@ -44,7 +44,7 @@ func Open(text string) (*Space, error) {
 		s, ok := Lookup(one)
 		if !ok {
 			if !strings.ContainsAny(one, `./\`) {
-				return nil, &Error{File: "search space " + one, Msg: "no such space comes with the program" + near(one, List()), hint: "there are " + strings.Join(List(), ", ") + "; a file is named with its folder or ending: ./" + one + ".yaml"}
+				return nil, &Error{File: "search space " + one, Msg: "not a built-in space" + near(one, List()), hint: "built-in spaces: " + strings.Join(List(), ", ") + "; give a file with its folder or ending: ./" + one + ".yaml"}
 			}
 			var err error
 			if s, err = Load(one); errors.Is(err, fs.ErrNotExist) {
