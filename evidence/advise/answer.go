@@ -71,6 +71,8 @@ type Answer struct {
 	Expect         Expectation   `json:"expect"`
 	Next           string        `json:"next"`
 	Reconstruction string        `json:"reconstruction"`
+	// OneRelease is what the noise multiplier of the facts costs.
+	OneRelease *Release `json:"one_release,omitempty"`
 }
 
 // Has says whether the named rule fired.
@@ -104,7 +106,7 @@ func (a *Answer) said(names ...string) string {
 // ForTable puts the recipe of a plan into words. The recipe is the one that `pawl fit`
 // follows: this function decides nothing.
 func ForTable(q Question, r Recipe) *Answer {
-	a := &Answer{Facts: q, Reconstruction: Reconstruction}
+	a := &Answer{Facts: q, Reconstruction: Reconstruction, OneRelease: q.release()}
 	rules := r.Rules
 	if q.Numeric == 0 && q.Kind != TableKind {
 		// Rules on numbers fire beside a text or a vector, and have nothing to encode.
@@ -149,7 +151,7 @@ func tableEncoding(r Recipe) string {
 
 // ForImages is ForTable for images, or for rows of features.
 func ForImages(q Question, r ImageRecipe) *Answer {
-	a := &Answer{Facts: q, Reconstruction: Reconstruction}
+	a := &Answer{Facts: q, Reconstruction: Reconstruction, OneRelease: q.release()}
 	a.apply(r.Rules)
 	a.closing()
 	features := map[string]string{"scatter-linear": "scattering features, which depend on no data", "features-linear": "the features as they are", "logistic": "the numbers as they are"}[r.Model]

@@ -144,11 +144,20 @@ func TestStatedEpsilonIsThatOfItsEvents(t *testing.T) {
 			"--delta", "1e-5", "--relation", c.relation, "--accountant", c.method, "--json"}
 		recompute(t, strings.Join(args, " "), said(t, args...), c.method)
 	}
+	open := filepath.Join(t.TempDir(), "open.json")
+	if err := os.WriteFile(open, []byte(`{"kind":"repeat","count":"?","event":{"kind":"laplace","noise_multiplier":20},"relation":"replace_one","unit":"person"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
 		{"account", "compare", "--rows", "60000", "--batch", "250", "--epochs", "15", "--noise-multiplier", "1.1", "--delta", "1e-5"},
 		{"calibrate", "dpsgd", "--epsilon", "2", "--delta", "1e-5", "--sampling-rate", "0.01", "--steps", "500"},
 		{"calibrate", "gaussian", "--epsilon", "1", "--delta", "1e-6", "--count", "10"},
 		{"calibrate", "laplace", "--epsilon", "1", "--delta", "1e-6", "--count", "100", "--relation", "replace_one"},
+		{"calibrate", "gaussian", "--epsilon", "0.7", "--delta", "1e-7", "--relation", "zero_out"},
+		{"calibrate", "event", open, "--epsilon", "1", "--delta", "1e-6"},
+		{"advise", "wdbc", "--epsilon", "1"},
+		{"advise", "--rows", "5000", "--attributes", "10", "--task", "classification", "--epsilon", "0.5", "--delta", "1e-6"},
+		{"advise", "--rows", "60000", "--images", "28x28x1", "--task", "classification", "--classes", "10", "--epsilon", "3"},
 		{"account", "event", "../../examples/events/exponential-100.json", "--delta", "1e-5"},
 		{"account", "event", "../../examples/events/search-and-train.json", "--delta", "1e-5"},
 	} {
@@ -170,6 +179,7 @@ func TestJobsStateTheEpsilonOfTheirEvents(t *testing.T) {
 		{"plan", "fit", "wdbc", "--epsilon", "1"},
 		{"plan", "select", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--method", "cfs-greedy", "--epsilon", "1"},
 		{"plan", "search", "breast-cancer", "--space", "tabular", "--strategy", "ps", "--epsilon", "2"},
+		{"init", "clinic.csv", "--infer-bounds", "--columns", "age,stay", "--unit", "row", "--epsilon", "0.1", "--budget", "3", "--out", "bounds.yaml"},
 		{"fit", "wdbc", "--epsilon", "1", "--out", "fitted"},
 		{"select", "adult", "--target", "income", "--method", "dfs", "--k", "2", "--epsilon", "0.2"},
 		{"train", "wdbc", "--model", "fcn-64", "--epsilon", "2", "--epochs", "2", "--out", "trained"},
