@@ -139,7 +139,11 @@ func (a Account) answer() (*cost.Answer, error) {
 	if a.Delta != "" || a.Epsilon != "" {
 		delta = a.Delta
 	}
-	return cost.Ask(cost.OfStated(stated, how.Relation, how.Method), delta, a.Epsilon, true)
+	plan := cost.OfStated(stated, how.Relation, how.Method)
+	if cost.OfJob(a.Event) {
+		plan = cost.Unattained(plan)
+	}
+	return cost.Ask(plan, delta, a.Epsilon, true)
 }
 
 // Answer finds the open number and prices it as rounded.

@@ -58,6 +58,21 @@ func deltaOf(e dp.Event, rel dp.Relation, epsilon float64, m accountant.Method) 
 	return r, err
 }
 
+// Unattained is a plan without lower bounds. Those of an event are attained by some
+// neighbours of a noisy sum (core/accountant/attained.go). The gradients of a model that a
+// job names, or the choice that it made, need not attain them: there the pairs only dominate.
+func Unattained(p Plan) Plan {
+	without := func(f func(float64) (accountant.Result, error)) func(float64) (accountant.Result, error) {
+		return func(at float64) (accountant.Result, error) {
+			r, err := f(at)
+			r.Lower = 0
+			return r, err
+		}
+	}
+	p.Epsilon, p.Delta = without(p.Epsilon), without(p.Delta)
+	return p
+}
+
 // OfTraining prices a Poisson-sampled run whose noise multiplier is relative to
 // the clipping norm, which is the sensitivity when one row comes or goes. Replacing a
 // row moves the sum by twice that norm.

@@ -173,6 +173,12 @@ func Decode(name string, text []byte) (plan dp.Stated, delta string, err error) 
 	return plan, delta, nil
 }
 
+// OfJob reports whether a text is the statement of a job, or of its plan.
+func OfJob(text []byte) bool {
+	var object struct{ Privacy, Command json.RawMessage }
+	return json.Unmarshal(text, &object) == nil && object.Privacy != nil && object.Command != nil
+}
+
 // together composes events that are stated for the same promise.
 func together(name string, list []json.RawMessage) (dp.Stated, error) {
 	var all dp.Stated
