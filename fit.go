@@ -63,6 +63,9 @@ type Fit struct {
 	// Features is "auto" (the default), "all", columns and levels with commas between them, or
 	// a JSON file of a selection; of images "scatter" or "all".
 	Features string
+	// ClassWeights are public factors on the losses of the classes, by name; 1 for the others.
+	// They are never computed from the data.
+	ClassWeights map[string]float64
 	// Workflow is "paw" (the default), or "stw": choose without paying, on public data only.
 	Workflow string
 	// ScoreBy names a categorical column whose groups are scored one by one, paid from the
@@ -81,7 +84,7 @@ type Fit struct {
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+		ClassWeights: f.ClassWeights, Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 
 func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

@@ -34,8 +34,8 @@ type LedgerOption func(*ledgerOptions)
 // job, for all jobs together: a decimal above 0. Without it the grant is what that job asks.
 func WithGrant(epsilon string) LedgerOption { return func(o *ledgerOptions) { o.grant = epsilon } }
 
-// WithWarnings sets who is told of doubtful facts that stop nothing: a second place that cannot
-// be written, a column that looks like an identifier. Without it nobody is.
+// WithWarnings sets who is told of doubtful facts about the ledger that stop nothing. Without it
+// nobody is.
 func WithWarnings(warn func(text string)) LedgerOption {
 	return func(o *ledgerOptions) { o.warn = warn }
 }
@@ -74,7 +74,7 @@ func (l *Ledger) String() string { return l.address.String() }
 
 // desk is where requests on this ledger are handled.
 func (l *Ledger) desk() *request.Desk {
-	return &request.Desk{Ledger: l.ledger, Note: l.options.warn, Safe: func() (workflow.Safe, error) {
+	return &request.Desk{Ledger: l.ledger, Safe: func() (workflow.Safe, error) {
 		dir, err := heads.Default()
 		if err != nil {
 			return workflow.Safe{}, err

@@ -22,6 +22,7 @@ type Plan struct {
 	asked  Job
 	job    *request.Job
 	quote  *report.Statement
+	note   func(line string) // of the run, nil outside of one
 }
 
 // Plan prices a job and rehearses it on synthetic rows. No sensitive row is used; of a table
@@ -29,7 +30,14 @@ type Plan struct {
 //
 // Errors: [ErrUsage] for everything that can be found wrong without a row.
 func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
-	priced, err := job.plan(ctx, l.desk(), data.data)
+	p := &Plan{ledger: l, data: data, asked: job}
+	desk := l.desk()
+	desk.Note = func(text string) {
+		if p.note != nil {
+			p.note("note: " + text)
+		}
+	}
+	priced, err := job.plan(ctx, desk, data.data)
 	if err != nil {
 		return nil, fail(err)
 	}
@@ -37,7 +45,8 @@ func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	return &Plan{l, data, job, priced, quote}, nil
+	p.job, p.quote = priced, quote
+	return p, nil
 }
 
 // Price is what a plan costs, an upper bound: the claim that its results will have.
@@ -84,8 +93,11 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return err
 }
 
-// WriteJSON writes the plan as a statement before its run.
-func (p *Plan) WriteJSON(w io.Writer) error { return report.WriteJSON(w, p.quote) }
+// Report writes all about the plan, in words or as one JSON object: whether the ledger would
+// refuse it now, stages and prices, and the evidence for what was chosen. It charges nothing.
+func (p *Plan) Report(ctx context.Context, w io.Writer, asJSON bool) error {
+	return fail(p.job.Report(ctx, w, asJSON))
+}
 
 // RunOption changes how a plan runs; none changes what it computes or costs.
 type RunOption func(*running)
@@ -144,10 +156,16 @@ func (p *Plan) Run(ctx context.Context, options ...RunOption) (*Result, error) {
 }
 
 func (p *Plan) run(ctx context.Context, how running) (*Result, error) {
-	if how.ready != nil {
-		how.Ready = func() error { return how.ready(p) }
+	how.Ready = func() (err error) {
+		// The ledger has been asked, and may have warned.
+		if p.quote, err = p.job.Quote(time.Now()); err == nil && how.ready != nil {
+			err = how.ready(p)
+		}
+		return err
 	}
+	p.note = how.Say
 	done, err := p.job.Run(ctx, how.Running)
+	p.note = nil
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +253,10 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	}
 	return report.WriteJSON(w, r.done.Statement)
 }
+
+// Writable reports why a run could not put its files into dir: it is a file, or holds those of
+// an earlier run and replace is not set, or others of their names. "" stands for a new folder.
+func Writable(dir string, replace bool) error { return fail(request.CheckDir(dir, replace)) }
 
 // WriteDir writes model, report, statement and model card into dir, which is made and must not
 // hold those of an earlier run; "" makes a new folder in pawl-out. It sets Dir, which is another

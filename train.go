@@ -55,6 +55,8 @@ type Train struct {
 	Flip           bool
 	// Features, Encoding ("thermometer" or "linear") and ScoreBy are for rows of a table.
 	Features, Encoding, ScoreBy string
+	// ClassWeights are as in Fit.
+	ClassWeights map[string]float64
 	// Memory is the working memory of a step, such as "500MB", without effect on the result.
 	Memory string
 	// NonPrivate trains without noise and AsPublished allows a front end that looks at rows
@@ -95,7 +97,7 @@ func (t Train) request() request.Train {
 		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
 		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,
 		Updated: t.Identity.Updated, AsPublished: t.AsPublished, KeepAll: t.KeepAll, Features: t.Features, Encoding: t.Encoding, ScoreBy: t.ScoreBy,
-		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies()}
+		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies(), ClassWeights: t.ClassWeights}
 	if t.Average == 0 && t.EMA == 0 {
 		r.Average = request.DefaultAverage
 	}

@@ -37,6 +37,8 @@ type Images struct {
 	Mine   bool
 	Prints []*identity.Print
 
+	builtin *dataset.ImageSet // still to be loaded from dataDir, or nil
+	dataDir string
 	content []byte          // of a file of texts, for its keyed digest
 	records []schema.Record // that texts come from, in order
 }
@@ -49,21 +51,42 @@ type Inputs interface {
 	Inputs(set *images.Set, visit func(i int, input []float32) error) error
 }
 
+// builtinImages are a built-in set whose files are not read yet.
+func builtinImages(b *dataset.ImageSet, dataDir string) *Images {
+	return &Images{Name: b.Name, Target: b.Target, Licence: b.Licence, Public: b.Public, builtin: b, dataDir: dataDir,
+		Rows: schema.RowCount{Kind: schema.RowsDeclared, N: int64(b.Rows)}}
+}
+
+// Load reads the files of a built-in set, once.
+func (p *Images) Load() (err error) {
+	if p.builtin == nil {
+		return nil
+	}
+	if p.Train, err = p.builtin.Train(p.dataDir); err != nil {
+		return err
+	}
+	if p.Test, err = p.builtin.Test(p.dataDir); err != nil {
+		return err
+	}
+	p.Rows.N, p.builtin = int64(p.Train.Len()), nil
+	return nil
+}
+
+// Shape is height, width and channels of an image.
+func (p *Images) Shape() [3]int {
+	if p.builtin != nil {
+		return p.builtin.Shape
+	}
+	return p.Train.Shape
+}
+
 // OpenImages opens a built-in set of images, found in dataDir, or images of one's own: a
 // folder, or a file with one of labels. rows says what is public about their number.
 func OpenImages(data, dataDir, labels, classes, rows string) (*Images, error) {
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && classes == "" && rows == "") {
-		p := &Images{Name: b.Name, Target: b.Target, Licence: b.Licence, Public: b.Public}
-		var err error
-		if p.Train, err = b.Train(dataDir); err != nil {
-			return nil, err
-		}
-		if p.Test, err = b.Test(dataDir); err != nil {
-			return nil, err
-		}
-		p.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(p.Train.Len())}
-		return p, nil
+		p := builtinImages(b, dataDir)
+		return p, p.Load()
 	}
 	if statErr != nil {
 		var names []string

@@ -77,7 +77,10 @@ func Open(data string, o Options) (*Data, error) {
 		return nil, usage.New("--schema is for tables; labels, classes and the number of rows are for images", "leave out one or the other")
 	case errors.Is(err, fs.ErrNotExist) && !table && !IsImages(data):
 		return nil, usage.New(data+" is neither a file nor a built-in data set", NamesAdvice(data, Names()))
-	case IsImages(data) && o.Schema == "", err == nil && info.IsDir() && !table, pictures:
+	case IsImages(data) && o.Schema == "" && !pictures:
+		b, _ := dataset.Images(data)
+		return &Data{Images: builtinImages(b, o.DataDir), Argument: data, Options: o}, nil
+	case err == nil && info.IsDir() && !table, pictures:
 		p, err := OpenImages(data, o.DataDir, o.Labels, o.Classes, o.Rows)
 		if err != nil {
 			return nil, err

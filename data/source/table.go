@@ -67,9 +67,7 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 	if statErr != nil {
 		if errors.Is(statErr, os.ErrNotExist) {
 			if _, ok := dataset.Images(data); ok {
-				return nil, usage.New(fmt.Sprintf("%s is a built-in set of images, and this command needs a table", data),
-					fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data))
-
+				return nil, NeedsTable(data)
 			}
 			return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", data), NamesAdvice(data, TableNames()))
 		}
@@ -100,6 +98,12 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		}
 	}
 	return &Table{Name: name, Schema: s, Content: content, Path: data}, nil
+}
+
+// NeedsTable refuses images where rows of a table are needed.
+func NeedsTable(data string) error {
+	return usage.Newf(fmt.Sprintf("pawl fit %s --epsilon E, or pawl plan fit to see its cost; pawl train %s --model NAME for one network", data, data),
+		"%s is a built-in set of images, and this command needs a table", data)
 }
 
 // Clone is a copy whose name, declarations and vectors may be changed.

@@ -11,6 +11,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/evidence/audit/bound"
 	"pawl/internal/cost"
+	"pawl/internal/request"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -76,7 +77,7 @@ const proves = "not rejected; this proves nothing, because a stronger attack may
 
 // auditSource draws the coins and the noise of an audit, from a seed where one is given.
 func auditSource(seed string) (*entropy.Source, *uint64, error) {
-	n, err := parseSeed(seed)
+	n, err := request.ParseSeed(seed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"pawl/internal/cost"
+	"pawl/internal/request"
 
 	"context"
 	"fmt"
@@ -28,7 +29,7 @@ import (
 )
 
 type canaryFlags struct {
-	train    trainFlags
+	train    request.Train
 	data     string
 	canaries int
 	blackBox bool
@@ -75,27 +76,27 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 			if err := required(c, "model"); err != nil {
 				return err
 			}
-			if f.train.epsilon == "" && !(f.train.noise > 0) {
+			if f.train.Epsilon == "" && !(f.train.Noise > 0) {
 				return &usageError{"missing --epsilon or --noise-multiplier, which sets the claim", "example: --epsilon 4"}
 			}
 			return a.runCanary(c.Context(), f)
 		},
 	}
-	trainDefaults(&f.train)
+	f.train.Average, f.train.Shift = request.DefaultAverage, -1
 	s := c.Flags()
 	s.StringVar(&f.data, "data", "", "built-in set of images, instead of DATA")
-	s.StringVar(&f.train.model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
-	s.StringVar(&f.train.epsilon, "epsilon", "", "epsilon of the training run")
-	s.Float64Var(&f.train.noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
-	s.StringVar(&f.train.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.train.preset, "preset", "balanced", "quick, balanced or thorough; sets batch and epochs, not epsilon")
-	s.IntVar(&f.train.batch, "batch", 0, "expected batch size")
-	s.Float64Var(&f.train.epochs, "epochs", 0, "expected number of passes over the data")
-	s.Float64Var(&f.train.clippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
+	s.StringVar(&f.train.Model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
+	s.StringVar(&f.train.Epsilon, "epsilon", "", "epsilon of the training run")
+	s.Float64Var(&f.train.Noise, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
+	s.StringVar(&f.train.Delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.train.Preset, "preset", "balanced", "quick, balanced or thorough; sets batch and epochs, not epsilon")
+	s.IntVar(&f.train.Batch, "batch", 0, "expected batch size")
+	s.Float64Var(&f.train.Epochs, "epochs", 0, "expected number of passes over the data")
+	s.Float64Var(&f.train.ClippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
 	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
 	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and use only the trained model's answers")
-	s.StringVar(&f.train.seed, "seed", "", "repeat an audit exactly")
-	f.train.accountant = string(accountant.MethodMin)
+	s.StringVar(&f.train.Seed, "seed", "", "repeat an audit exactly")
+	f.train.Accountant = string(accountant.MethodMin)
 	return c
 }
 
@@ -142,15 +143,15 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
 		return &usageError{fmt.Sprintf("--canaries: %d is not between %d and %d", f.canaries, fewestCanaries, mostCanaries), "use 5000 or more, and 20000 for a claim of epsilon 1"}
 	}
-	src, seed, err := auditSource(f.train.seed)
+	src, seed, err := auditSource(f.train.Seed)
 	if err != nil {
 		return err
 	}
-	p, err := a.openPictures(f.data, &f.train)
+	p, err := source.OpenImages(f.data, a.dataDir, "", "", "")
 	if err != nil {
 		return err
 	}
-	in, err := f.train.input(p, p.Schema())
+	in, err := f.train.Input(p, p.Schema())
 	if err != nil {
 		return err
 	}

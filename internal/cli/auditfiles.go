@@ -8,6 +8,7 @@ import (
 
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/membership"
+	"pawl/internal/request"
 )
 
 // Files of an audit.
@@ -48,7 +49,7 @@ func writeMIA(out *membership.Audit, manifest *attack.Manifest, dir string) erro
 // writeAudit writes what was found as JSON.
 func writeAudit(dir string, out any, replace bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return cannotWrite(dir, err)
+		return request.CannotWrite(dir, err)
 	}
 	return writeFile(filepath.Join(dir, auditFile), replace, func(w io.Writer) error { return writeJSON(w, out) })
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+
 	"pawl/internal/cost"
 
 	"errors"

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"pawl"
+
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
 	"pawl/data/schema"
+	"pawl/data/source"
 	"pawl/evidence/advise"
-	"pawl/workflow"
+	"pawl/internal/request"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -32,7 +35,7 @@ the schema declares "rows: public", and the position of the first error in a ref
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.again(&f.copies, func() error { once := f; return a.check(c.Context(), args[0], &once) })
+			return a.check(c.Context(), args[0], &f)
 		},
 	}
 	f.register(c)
@@ -50,30 +53,20 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := f.out.check(); err != nil {
+	if err := pawl.Writable(f.out.path, f.out.force); err != nil {
 		return err
 	}
-	j, err := a.prepare(ctx, l, data, f)
+	fit, o := f.asked()
+	o.DataDir = a.dataDir
+	opened, err := source.OpenTable(data, o.Schema, a.dataDir)
 	if err != nil {
 		return err
 	}
-	q := &quoted{j.plan, func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) { return a.environment(ctx, l, j, f) }}
-	if f.search || f.advised(j.plan) {
-		h, s, err := a.planFitSearch(ctx, l, data, f)
-		if err != nil {
-			return err
-		}
-		j.plan = h.plan
-		q = &quoted{h.plan, func(ctx context.Context, l *ledger.Ledger) (workflow.Env, error) {
-			env, err := h.seal(ctx, l)
-			if err != nil {
-				return env, err
-			}
-			return env, h.resume(&env, s, "fit")
-		}}
+	j, err := a.desk(l).Fit(ctx, &source.Data{Table: opened, Argument: data, Options: o}, &fit)
+	if err != nil {
+		return err
 	}
-	j.source.Note, j.source.Rehearsal = a.note, true
-	verdict, refused := q.foretell(ctx, l) // which parses every row
+	verdict, refused := j.Foretell(ctx, true) // which parses every row
 	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
 		return refused
 	}
@@ -81,20 +74,20 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		if !a.json {
 			return refused
 		}
-		return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": j.checks(f), "refusal": message(refused), "hint": oneLine(hint(refused)),
-			"warnings": append([]string{}, j.plan.Warnings...)}), refused)
+		return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(refused), "hint": oneLine(hint(refused)),
+			"warnings": append([]string{}, j.Plan.Warnings...)}), refused)
 	}
 	budget, err := checkBudget(ctx, l, j, verdict)
 	if err != nil {
 		return err
 	}
-	checks := append(j.checks(f), budget)
-	warnings := append([]string{}, j.plan.Warnings...)
+	all := append(checks(j, f), budget)
+	warnings := append([]string{}, j.Plan.Warnings...)
 	if a.json {
-		return writeJSON(a.out, map[string]any{"ok": true, "checks": checks, "warnings": warnings})
+		return writeJSON(a.out, map[string]any{"ok": true, "checks": all, "warnings": warnings})
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	for _, c := range checks {
+	for _, c := range all {
 		fmt.Fprintf(t, "%s\tok\t%s\n", c.Name, c.Detail)
 	}
 	if err := t.Flush(); err != nil {
@@ -109,8 +102,8 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 
 // checks says what was found in order. All of it follows from public facts: that
 // every row parses is implied by there being an answer at all.
-func (j *job) checks(f *fitFlags) []checked {
-	s := j.source.Schema
+func checks(j *request.Job, f *fitFlags) []checked {
+	s := j.Opened.Source.Schema
 	used := 0
 	for i := range s.Columns {
 		if s.Columns[i].Type != schema.Ignore {
@@ -119,42 +112,51 @@ func (j *job) checks(f *fitFlags) []checked {
 	}
 	rows := "all rows are valid"
 	if s.Rows.Kind == schema.RowsPublic {
-		if n, err := j.source.Rows(); err == nil {
+		if n, err := j.Opened.Source.Rows(); err == nil {
 			rows = fmt.Sprintf("all %d rows are valid", n)
 		}
 	}
-	if f.badRows == "default" {
+	if f.BadRows == "default" {
 		rows = "the file can be read; malformed cells would be replaced by their column's default"
 	}
 	out := []checked{
 		{"schema", fmt.Sprintf("%d columns declared, %d used; unit %s", len(s.Columns), used, s.Unit.Name)},
 		{"rows", rows},
 	}
-	if j.test != nil {
-		out = append(out, checked{"test", fmt.Sprintf("all %d rows of the public test set are valid", len(j.test))})
+	if j.Opened.Test != nil {
+		out = append(out, checked{"test", fmt.Sprintf("all %d rows of the public test set are valid", len(j.Opened.Test))})
 	}
-	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in total, at most %s as requested", len(j.plan.Stages), number(j.plan.Epsilon), f.epsilon)})
+	out = append(out, checked{"plan", fmt.Sprintf("%d stages, epsilon %s in total, at most %s as requested", len(j.Plan.Stages), number(j.Plan.Epsilon), f.Budget.Epsilon)})
 	switch {
 	case s.Rows.Kind == schema.RowsPrivate:
 		out = append(out, checked{"training", "not rehearsed: the recipe depends on a charged count of the rows"})
-	case j.plan.Recipe.Learner == advise.Descent:
+	case j.Plan.Recipe.Learner == advise.Descent:
 		out = append(out, checked{"training", "two steps and predictions on synthetic rows of the schema"})
 	default:
-		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, a single release: nothing to rehearse", j.plan.Recipe.Learner)})
+		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, a single release: nothing to rehearse", j.Plan.Recipe.Learner)})
 	}
 	return out
 }
 
 // checkBudget says where the job would find the budget. The ledger would admit it.
-func checkBudget(ctx context.Context, l *ledger.Ledger, j *job, v ledger.Verdict) (checked, error) {
-	s, err := l.Show(ctx, j.source.Name)
+func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v ledger.Verdict) (checked, error) {
+	s, err := l.Show(ctx, j.Opened.Source.Name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset) && v.Public:
-		return checked{"ledger", fmt.Sprintf("%q is new and public: recorded, not limited", j.source.Name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new and public: recorded, not limited", j.Opened.Source.Name)}, nil
 	case errors.Is(err, ledger.ErrUnknownDataset):
-		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit sets the budget to its own cost", j.source.Name)}, nil
+		return checked{"ledger", fmt.Sprintf("%q is new: without pawl ledger create, pawl fit sets the budget to its own cost", j.Opened.Source.Name)}, nil
 	case err != nil:
 		return checked{}, err
 	}
 	return checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}, nil
+}
+
+// asked is the fit of the flags as a request.
+func (f *fitFlags) asked() (request.Fit, source.Options) {
+	b, i, s := f.Budget, f.Identity, f.Source
+	return request.Fit{Target: f.Target, Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Preset: f.Preset,
+			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated,
+			Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}},
+		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}
 }

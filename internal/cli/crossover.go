@@ -20,7 +20,7 @@ import (
 )
 
 type crossoverFlags struct {
-	table fitFlags // of the data
+	table tableFlags // of the data
 
 	a, b, at, epsilons, rates, rows, out string
 	more                                 []string
@@ -70,7 +70,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
 				return &usageError{"--seeds must be at least 2: an interval needs two runs", "example: --seeds 5"}
 			}
-			return inItsOwnWords(a.again(&f.table.copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
+			return inItsOwnWords(a.again(&f.table.Copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
 		},
 	}
 	s := c.Flags()
@@ -89,15 +89,15 @@ Finished runs are kept in --out: run the command again to continue.`,
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
 	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
 	s.BoolVar(&f.updated, "updated", false, "with --pay: accept that the file has changed since it was last used")
-	registerCopies(&f.table.copies, c)
+	registerCopies(&f.table.Copies, c)
 	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of your own images")
 	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
 	s.StringVar(&f.images, "images", "", "how the number of your own, sensitive images is declared: public, N or about-N")
-	s.StringVar(&f.table.delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.table.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
-	s.StringVar(&f.table.target, "target", "", "column to predict (built-in data sets have a default)")
-	s.StringVar(&f.table.test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
-	s.StringVar(&f.table.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	s.StringVar(&f.table.Delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.table.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	s.StringVar(&f.table.Target, "target", "", "column to predict (built-in data sets have a default)")
+	s.StringVar(&f.table.Test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
+	s.StringVar(&f.table.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
 }
@@ -237,7 +237,7 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 
 // study reads the flags but the data.
 func (f *crossoverFlags) study() (*crossover.Study, error) {
-	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.table.delta, Reach: f.reach, Confidence: f.confidence}
+	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.table.Delta, Reach: f.reach, Confidence: f.confidence}
 	for _, one := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
 		if one.text == "" {
 			return nil, &usageError{"pawl crossover: missing " + one.flag, "example: --a logistic --b mnist-paw-cnn; pawl crossover --help lists the terms"}

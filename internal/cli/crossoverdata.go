@@ -16,6 +16,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
+	"pawl/internal/request"
 	"pawl/reader"
 	"pawl/workflow"
 )
@@ -74,7 +75,7 @@ func (a *app) openComparison(ctx context.Context, data string, f *crossoverFlags
 		for _, c := range []struct {
 			given bool
 			flag  string
-		}{{f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.images != "", "--images"}, {f.table.badRows != "refuse", "--bad-rows"}, {f.updated, "--updated"}} {
+		}{{f.labels != "", "--labels"}, {f.classes != "", "--classes"}, {f.images != "", "--images"}, {f.table.BadRows != "refuse", "--bad-rows"}, {f.updated, "--updated"}} {
 			if c.given {
 				return nil, &usageError{fmt.Sprintf("%[2]s is for your own files, and data set %[1]q is built in", data, c.flag), "leave it out"}
 			}
@@ -118,7 +119,7 @@ func (f *crossoverFlags) tablesOnly(data string) error {
 
 // openOwnImages opens images of one's own and asks the ledger whether they are public.
 func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
-	for _, c := range []struct{ value, flag string }{{f.table.schema, "--schema"}, {f.table.test, "--test"}} {
+	for _, c := range []struct{ value, flag string }{{f.table.Schema, "--schema"}, {f.table.Test, "--test"}} {
 		if c.value != "" {
 			return &usageError{fmt.Sprintf("%s is for tables, and %s is a set of images", c.flag, data), "leave it out"}
 		}
@@ -131,10 +132,10 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 	if err := pictures.DeclareRows("--images", cmp.Or(f.images, "public")); err != nil {
 		return err
 	}
-	if f.table.target != "" && f.table.target != pictures.Target {
-		return &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.table.target, pictures.Target), "leave out --target"}
+	if f.table.Target != "" && f.table.Target != pictures.Target {
+		return &usageError{fmt.Sprintf("target %q: the label of these images is %q", f.table.Target, pictures.Target), "leave out --target"}
 	}
-	if err := f.table.copies.Rename(ctx, l, data, false, &pictures.Name, &f.updated); err != nil {
+	if err := f.table.Copies.Rename(ctx, l, data, false, &pictures.Name, &f.updated); err != nil {
 		return err
 	}
 	s := pictures.Schema()
@@ -153,7 +154,7 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		if err := source.HeldAsSensitive(data, owner, err, source.ComparedExactly, source.OtherRows); err != nil {
 			return err
 		}
-		if _, err := f.table.copies.RecogniseImages(ctx, l, data, pictures, true); err != nil {
+		if _, err := f.table.Copies.RecogniseImages(ctx, l, data, pictures, true); err != nil {
 			return err
 		}
 	}
@@ -171,12 +172,12 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 		if images, _ := lookup(f.standIn); !images {
 			return &usageError{fmt.Sprintf("--stand-in %s is not a built-in set of images", f.standIn), "built in: " + imageNames()}
 		}
-		if p.data, err = a.openBuiltin(f.standIn, &fitFlags{}); err != nil {
+		if p.data, err = a.openBuiltin(f.standIn, &tableFlags{}); err != nil {
 			return err
 		}
 		return p.shrink(s.Rows.N)
 	}
-	different, err := f.table.copies.RecogniseImages(ctx, l, data, pictures, false)
+	different, err := f.table.Copies.RecogniseImages(ctx, l, data, pictures, false)
 	if err != nil {
 		return err
 	}
@@ -193,13 +194,20 @@ func (a *app) openOwnImages(ctx context.Context, l *ledger.Ledger, data string, 
 // sensitive one is compared on what stands in for it, or each run on it is paid for.
 func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *crossoverFlags, p *compared) error {
 	own := f.table
-	own.epsilon, own.accountant, own.preset, own.workflow, own.features, own.model = "1", "min", "balanced", "paw", "auto", "auto"
-	j, in, err := a.openTable(ctx, l, data, &own)
+	own.Epsilon, own.Accountant, own.Preset, own.Workflow, own.Features, own.Model = "1", "min", "balanced", "paw", "auto", "auto"
+	own.Updated = f.updated
+	own.Options.DataDir = a.dataDir
+	opened, err := source.OpenTable(data, own.Schema, a.dataDir)
 	if err != nil {
 		return err
 	}
-	f.updated = f.updated || own.updated // by --same-as
-	src := j.source
+	desk := a.desk(l)
+	j, in, err := desk.OpenTable(ctx, &source.Data{Table: opened, Argument: data, Options: own.Options}, &own.Fit)
+	if err != nil {
+		return err
+	}
+	f.updated = f.updated || own.Updated // by --same-as
+	src := j.Source
 	t := &lab.Table{Name: src.Name, Target: in.Target, Schema: src.Schema}
 	if err := checkTarget(t); err != nil {
 		return err
@@ -215,15 +223,16 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 		if err := source.NotSensitive(ctx, l, data, src.Content, source.ComparedExactly, source.OtherRows); err != nil {
 			return err
 		}
-		err = src.Printed(j.bad, func(cells []float64, _ schema.Record) error {
+		err = src.Printed(j.Bad, func(cells []float64, _ schema.Record) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
 		})
-		if err == nil && f.table.test != "" {
-			_, t.Test, err = a.openTest(ctx, l, src, f.table.test, j.bad)
+		if err == nil && f.table.Test != "" {
+			_, err = desk.OpenTest(ctx, j, own.Options)
+			t.Test = j.Test
 		}
 		if err == nil {
-			_, err = f.table.copies.Recognise(ctx, l, src.Found())
+			_, err = f.table.Copies.Recognise(ctx, l, src.Found())
 		}
 		p.data = &crossover.Data{Name: t.Name, Key: f.key(t, fingerprint(digest, t.Schema)), Table: t}
 		return err
@@ -232,9 +241,9 @@ func (a *app) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *cro
 	}
 	p.standsFor = src.Name
 	if _, ok := lookup(f.standIn); ok {
-		p.data, err = a.openBuiltin(f.standIn, &fitFlags{delta: f.table.delta})
+		p.data, err = a.openBuiltin(f.standIn, &tableFlags{Fit: request.Fit{Delta: f.table.Delta}})
 	} else {
-		p.data, err = a.standInFile(ctx, l, f.standIn, src, in.Target, &f.table.copies)
+		p.data, err = a.standInFile(ctx, l, f.standIn, src, in.Target, &f.table.Copies)
 	}
 	if err != nil {
 		return err
@@ -252,8 +261,8 @@ func numericColumn(t *lab.Table) bool {
 // key names what runs on a file depend on.
 func (f *crossoverFlags) key(t *lab.Table, of string) string {
 	key := fmt.Sprintf("%s, %s, %s", t.Name, t.Target, of)
-	if f.table.badRows != "refuse" {
-		key += "-" + f.table.badRows
+	if f.table.BadRows != "refuse" {
+		key += "-" + f.table.BadRows
 	}
 	return key
 }
@@ -294,11 +303,11 @@ func lookup(name string) (images, ok bool) {
 	return false, ok
 }
 
-func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
-	if f.schema != "" {
+func (a *app) openBuiltin(name string, f *tableFlags) (*crossover.Data, error) {
+	if f.Schema != "" {
 		return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own schema", name), "leave out --schema"}
 	}
-	if f.test != "" {
+	if f.Test != "" {
 		return nil, &usageError{fmt.Sprintf("data set %q is built in and has its own test rows, or is split", name), "leave out --test"}
 	}
 	if images, _ := lookup(name); images {
@@ -306,7 +315,7 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f.target != "" && f.target != set.Target {
+		if f.Target != "" && f.Target != set.Target {
 			return nil, &usageError{fmt.Sprintf("--target: the target of %s is %q", name, set.Target), "leave out --target"}
 		}
 		return &crossover.Data{Name: set.Name, Key: set.Name, Images: set}, nil
@@ -314,8 +323,8 @@ func (a *app) openBuiltin(name string, f *fitFlags) (*crossover.Data, error) {
 	b, _ := dataset.Lookup(name)
 	t := &lab.Table{Name: b.Name, Target: b.Target, Schema: b.Schema()}
 	t.Schema.SetBuckets(advise.TextBuckets)
-	if f.target != "" {
-		t.Target = f.target
+	if f.Target != "" {
+		t.Target = f.Target
 	}
 	keep := func(to *[][]float64) reader.Row {
 		return func(cells []float64, _ schema.Record) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"pawl/internal/cost"
+	"pawl/internal/request"
 
 	"bytes"
 	"context"
@@ -25,23 +26,25 @@ import (
 
 // openPaid makes sensitive rows what is compared on. Without --pay only the price is
 // asked for, and no row is sealed.
-func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *job, in workflow.Input, f *crossoverFlags, p *compared, t *lab.Table) (err error) {
-	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.table.test, j.bad); err != nil {
+func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *request.Opened, in workflow.Input, f *crossoverFlags, p *compared, t *lab.Table) (err error) {
+	o := f.table.Options
+	o.DataDir = a.dataDir
+	if in.Test, err = a.desk(l).OpenTest(ctx, j, o); err != nil {
 		return err
 	}
 	purse := &crossover.Purse{Input: in}
-	purse.Env.Test = j.test
+	purse.Env.Test = j.Test
 	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
 	p.Unit = protection(t.Schema)
 	if f.pay == "" {
 		return nil
 	}
-	if purse.Env, err = a.environment(ctx, l, j, &fitFlags{updated: f.updated, copies: f.table.copies}); err != nil {
+	if purse.Env, err = a.desk(l).Environment(ctx, j); err != nil {
 		return err
 	}
 	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
-	if f.table.test != "" {
-		content, err := source.ReadFile(f.table.test)
+	if f.table.Test != "" {
+		content, err := source.ReadFile(f.table.Test)
 		if err != nil {
 			return err
 		}

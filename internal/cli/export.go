@@ -14,6 +14,7 @@ import (
 
 	"pawl/export"
 	"pawl/internal/build"
+	"pawl/internal/request"
 	"pawl/model"
 	"pawl/report"
 	"pawl/workflow"
@@ -65,7 +66,7 @@ func (a *app) export(dir, format, output string) error {
 			return &usageError{path + " exists already", "choose another file with --output, or remove this one"}
 		}
 	}
-	m, err := loadModel(dir)
+	m, err := request.LoadModel(dir)
 	if err != nil {
 		return err
 	}

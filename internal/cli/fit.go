@@ -2,163 +2,55 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"strings"
+
+	"pawl/learn"
 
 	"github.com/spf13/cobra"
 
-	"pawl/core/accountant"
-	"pawl/core/ledger"
-	"pawl/data/source"
-	"pawl/evidence/advise"
-	"pawl/learn"
-	"pawl/reader"
-	"pawl/workflow"
+	"pawl"
 )
 
 // fitFlags are shared by fit, plan fit and check.
 type fitFlags struct {
-	schema, target, epsilon, delta     string
-	accountant, preset, seed           string
-	out                                outDir
-	badRows, workflow, model, features string
-	test, scoreBy                      string
-	classWeights                       []string
-	search, allowLargeDelta, updated   bool
-	embeddings                         source.Vectors
-	checkpoint                         checkpointFlags
-	copies                             source.Copies
-	// kinds is the rule that wants a search between kinds of model, if one does.
-	kinds *advise.Rule
+	jobFlags
+	pawl.Fit
+	classWeights []string
+	out          outDir
+	checkpoint   checkpointFlags
 }
 
 func (f *fitFlags) register(c *cobra.Command) {
-	f.registerTable(c)
+	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
 	s := c.Flags()
-	s.StringVar(&f.epsilon, "epsilon", "", "epsilon of the whole job, everything included (required)")
-	s.StringVar(&f.delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
-	s.StringVar(&f.preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
-	s.StringVar(&f.workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
-	s.StringVar(&f.model, "model", "auto", "tables: auto, "+strings.Join(learn.Names(), ", ")+"; images: auto, linear, or a network")
-	s.StringVar(&f.features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
-	s.StringVar(&f.test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
-	s.StringVar(&f.scoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
-	s.BoolVar(&f.search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
+	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the whole job, everything included (required)")
+	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
+	s.StringVar(&f.Preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
+	s.StringVar(&f.Workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
+	s.StringVar(&f.Model, "model", "auto", "tables: auto, "+strings.Join(learn.Names(), ", ")+"; images: auto, linear, or a network")
+	s.StringVar(&f.Features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
+	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
+	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
 	registerClassWeights(&f.classWeights, c)
+	s.BoolVar(&f.Search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
-	registerVectors(&f.embeddings, c, "")
-	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
-	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
+	registerVectors(&f.Source, c, "")
+	s.StringVar(&f.Budget.Epsilon, "target-epsilon", "", "same as --epsilon")
+	s.StringVar(&f.Budget.Delta, "target-delta", "", "same as --delta")
 	_ = s.MarkHidden("target-epsilon")
 	_ = s.MarkHidden("target-delta")
 }
 
 // registerTable adds the flags that every command on a table has.
-func (f *fitFlags) registerTable(c *cobra.Command) {
+func registerTable(c *cobra.Command, f *jobFlags, target *string, b *pawl.Budget, i *pawl.Identity) {
 	s := c.Flags()
-	s.StringVar(&f.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
-	s.StringVar(&f.target, "target", "", "column to predict (built-in data sets have a default)")
-	s.StringVar(&f.accountant, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
+	s.StringVar(&f.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	s.StringVar(target, "target", "", "column to predict (built-in data sets have a default)")
+	s.StringVar(&b.Accountant, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
-	s.StringVar(&f.badRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
-	s.BoolVar(&f.allowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
-	s.BoolVar(&f.updated, "updated", false, "accept that the file has changed since it was last used")
-	registerCopies(&f.copies, c)
-}
-
-// job is everything that fit needs, parsed and checked, with nothing charged.
-type job struct {
-	source *source.Table
-	plan   *workflow.Plan
-	test   [][]float64
-	seed   *uint64
-	bad    reader.BadRows
-}
-
-func (a *app) prepare(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, error) {
-	j, in, err := a.openTable(ctx, l, data, f)
-	if err != nil {
-		return nil, err
-	}
-	if in.Test, j.test, err = a.openTest(ctx, l, j.source, f.test, j.bad); err != nil {
-		return nil, err
-	}
-	if j.plan, err = workflow.NewPlan(in); err != nil {
-		return nil, err
-	}
-	return j, j.plan.Preflight(ctx)
-}
-
-// openTable reads the flags and the declarations of a table: a job without test rows
-// and plan, and the input for one.
-func (a *app) openTable(ctx context.Context, l *ledger.Ledger, data string, f *fitFlags) (*job, workflow.Input, error) {
-	j := &job{}
-	in, err := f.input()
-	if err != nil {
-		return nil, in, err
-	}
-	j.seed = in.Seed
-	switch j.bad = reader.BadRows(f.badRows); j.bad {
-	case reader.Refuse, reader.Default:
-	default:
-		return nil, in, &usageError{fmt.Sprintf("unknown --bad-rows %q", f.badRows), "use --bad-rows refuse or --bad-rows default"}
-	}
-	if j.source, err = source.OpenTable(data, f.schema, a.dataDir); err != nil {
-		return nil, in, err
-	}
-	s := j.source
-	if err := s.Owned(ctx, l, data, &f.copies, &f.updated); err != nil {
-		return nil, in, err
-	}
-	if err := s.Embed(ctx, l, f.embeddings); err != nil {
-		return nil, in, err
-	}
-	// Vectors of test rows may stand in the same file.
-	s.Whole = f.test == ""
-	if err := source.EffectivePublic(ctx, l, s.Name, s.Schema); err != nil {
-		return nil, in, err
-	}
-	if in.Rows, err = s.Rows(); err != nil {
-		return nil, in, err
-	}
-	s.Schema.SetBuckets(advise.TextBuckets)
-	in.Dataset, in.Schema, in.Public, in.Licence = s.Name, s.Schema, s.Schema.Public, s.Licence
-	if in.Target == "" {
-		in.Target = s.Target
-	}
-	return j, in, nil
-}
-
-func (f *fitFlags) input() (workflow.Input, error) {
-	in := workflow.Input{
-		Target: f.target, Epsilon: f.epsilon, Delta: f.delta, AllowLargeDelta: f.allowLargeDelta,
-		Workflow: workflow.Workflow(f.workflow), Preset: advise.Preset(f.preset), Model: f.model, ScoreBy: f.scoreBy,
-	}
-	if f.epsilon == "" {
-		return in, &usageError{"missing --epsilon", "example: --epsilon 1"}
-	}
-	var err error
-	if in.Accountant, err = accountant.ParseMethod(f.accountant); err != nil {
-		return in, &usageError{err.Error(), ""}
-	}
-	if in.Seed, err = parseSeed(f.seed); err != nil {
-		return in, err
-	}
-	if in.ClassWeights, err = classWeights(f.classWeights); err != nil {
-		return in, err
-	}
-	switch {
-	case f.features == "auto" || f.features == "all" || f.features == "":
-	case f.features == "scatter" || strings.HasPrefix(f.features, "pca:"):
-		return in, &usageError{fmt.Sprintf("features %q are not available for tables", f.features), "use --features auto, all, or a list of columns"}
-	case strings.HasSuffix(f.features, ".json"):
-		in.Features, in.Chosen, err = readSelection(f.features)
-	default:
-		for _, name := range strings.Split(f.features, ",") {
-			in.Features = append(in.Features, strings.TrimSpace(name))
-		}
-	}
-	return in, err
+	s.StringVar(&f.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	s.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	identityFlags(c, i)
 }
 
 func (a *app) fitCommand() *cobra.Command {
@@ -188,7 +80,7 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.again(&f.copies, func() error { once := f; return a.fit(c.Context(), args[0], &once) })
+			return a.fit(c.Context(), args[0], f)
 		},
 	}
 	f.register(c)
@@ -196,70 +88,27 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
 	return c
 }
 
-func (a *app) fit(ctx context.Context, data string, f *fitFlags) (err error) {
-	f.out.again = f.checkpoint.resume != ""
-	if err := f.out.check(); err != nil {
-		return err
+// job is the fit that the flags ask for.
+func (a *app) job(f *fitFlags) (job pawl.Fit, err error) {
+	job = f.Fit
+	job.Checkpoint, err = f.checkpoint.checkpoint(f.out)
+	if err == nil {
+		job.Seed, err = f.seedOf()
 	}
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		job.ClassWeights, err = classWeights(f.classWeights)
 	}
-	defer store.Close()
-	if kept := f.checkpoint.create != "" || f.checkpoint.resume != ""; kept && (f.search || !source.IsImages(data)) {
-		return &usageError{"--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds"}
-	}
-	if f.search {
-		return a.fitSearch(ctx, l, data, f)
-	}
-	if source.IsImages(data) {
-		t, err := f.training(data)
-		if err != nil {
-			return err
-		}
-		return a.trainOn(ctx, l, data, t)
-	}
-	j, err := a.prepare(ctx, l, data, f)
-	if err != nil {
-		return err
-	}
-	if f.advised(j.plan) {
-		return a.fitSearch(ctx, l, data, f)
-	}
-	env, err := a.environment(ctx, l, j, f)
-	if err != nil {
-		return err
-	}
-	return a.finish(ctx, j.plan, env, f.out)
+	a.identity(&job.Identity)
+	return job, err
 }
 
-// environment seals the rows and digests the file.
-func (a *app) environment(ctx context.Context, l *ledger.Ledger, j *job, f *fitFlags) (workflow.Env, error) {
-	env := workflow.Env{Ledger: l, Test: j.test, Updated: f.updated}
-	key, err := source.ScopeKey(ctx, l, j.source.Name, j.source.Schema, j.seed)
+func (a *app) fit(ctx context.Context, data string, f fitFlags) error {
+	job, err := a.job(&f)
 	if err != nil {
-		return env, err
+		return err
 	}
-	j.source.Note = a.note
-	if env.Rows, err = j.source.Seal(j.bad, key); err != nil {
-		return env, err
+	if err := pawl.Writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
+		return err
 	}
-	if env.Different, err = f.copies.Recognise(ctx, l, j.source.Found()); err != nil {
-		return env, err
-	}
-	env.Digest, err = l.Digest(ctx, j.digested())
-	return env, err
-}
-
-func (a *app) openTest(ctx context.Context, l *ledger.Ledger, s *source.Table, path string, bad reader.BadRows) (workflow.TestKind, [][]float64, error) {
-	test, err := s.OpenTest(ctx, l, path, a.dataDir, bad)
-	switch {
-	case err != nil:
-		return "", nil, err
-	case test == nil:
-		return workflow.HeldOut, nil, nil
-	case test.Official:
-		return workflow.Official, test.Rows, nil
-	}
-	return workflow.TestFile, test.Rows, nil
+	return a.run(ctx, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }

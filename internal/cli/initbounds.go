@@ -287,8 +287,8 @@ func (f *boundsFlags) budgeted(ctx context.Context, l *ledger.Ledger, declared *
 	if err != nil {
 		return err
 	}
-	env, err := ask(func() io.Reader { return bytes.NewReader(content) }, f.updated)(ctx, l)
-	if err != nil {
+	env := workflow.Env{Ledger: l, Updated: f.updated}
+	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
 		return err
 	}
 	if _, err := plan.Foretell(ctx, env); err != nil && !ledger.NoBudget(err) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/internal/request"
 	"pawl/model"
 	"pawl/report"
 )
@@ -413,7 +414,7 @@ func TestSelectionIsHeldBack(t *testing.T) {
 	}
 	text, err := os.ReadFile("found/selection.json")
 	must(t, err)
-	var v selectionView
+	var v request.Selection
 	if err := json.Unmarshal(text, &v); err != nil || v.Selection.Method != "mutual-information" {
 		t.Errorf("%v: %s", err, text)
 	}

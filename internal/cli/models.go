@@ -9,6 +9,7 @@ import (
 
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
+	"pawl/internal/request"
 )
 
 func (a *app) modelsCommand() *cobra.Command {
@@ -117,7 +118,7 @@ func (a *app) listModels() error {
 }
 
 func (a *app) showModel(name string) error {
-	s, err := findModel(name)
+	s, err := request.FindModel(name)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/ledger"
+	"pawl/data/source"
+	"pawl/internal/request"
 	"pawl/report"
 	"pawl/search"
 )
@@ -82,20 +83,14 @@ except to count a public number of rows.`,
 		Example: "  pawl plan search mnist --space fcn --strategy all --epsilon 2.11",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.strategy == "all" {
+			if f.Strategy == "all" {
 				return a.priceList(c.Context(), args[0], &f)
 			}
-			strategy, err := f.theStrategy(c)
+			job, err := f.job(a, c)
 			if err != nil {
 				return err
 			}
-			return a.showPlan(c.Context(), func(ctx context.Context, l *ledger.Ledger) (*quoted, error) {
-				h, err := a.planHunt(ctx, l, args[0], &f, strategy)
-				if err != nil {
-					return nil, err
-				}
-				return h.quoted(&f, string(strategy.Kind)), nil
-			})
+			return a.show(c.Context(), args[0], f.Source, job)
 		},
 	}
 	f.register(c)
@@ -112,17 +107,25 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 	if err != nil {
 		return err
 	}
-	f.asPublished, f.on = false, ""
-	h, err := a.planHunt(ctx, l, data, f, none)
+	t := f.Train
+	asked := request.Search{Space: f.Space, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
+		AllowLargeDelta: t.Budget.AllowLargeDelta, Preset: t.Preset, Target: t.Target, Seed: f.seed, Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm,
+		Optimizer: t.Optimizer, FrontEnd: t.FrontEnd, Augment: t.Augment, Shift: f.shift, AsDrawn: t.AsDrawn, Memory: t.Memory, Average: request.DefaultAverage,
+		Updated: t.Identity.Updated, Copies: source.Copies{SameAs: t.Identity.SameAs, Different: t.Identity.Different, Reason: t.Identity.Reason}}}
+	opened, err := source.Open(data, source.Options{DataDir: a.dataDir, Schema: f.Schema, Labels: f.Labels, Classes: f.Classes, Rows: f.Rows})
 	if err != nil {
 		return err
 	}
-	quotes, job := h.plan.PriceList()
-	s := h.plan.Space()
-	list := priceList{Data: h.name, Space: s.Name(), Size: s.Size().String(), Epsilon: report.Number(job.Epsilon), Delta: report.Number(job.Delta), Warnings: []string{}}
+	h, err := a.desk(l).SearchBy(ctx, opened, &asked, none)
+	if err != nil {
+		return err
+	}
+	quotes, job := h.Plan.PriceList()
+	s := h.Plan.Space()
+	list := priceList{Data: h.Dataset, Space: s.Name(), Size: s.Size().String(), Epsilon: report.Number(job.Epsilon), Delta: report.Number(job.Delta), Warnings: []string{}}
 	for _, q := range quotes {
 		kind := q.Strategy.Kind
-		p := price{Name: string(kind), What: strategyWords[kind], Trainings: q.Expected, Most: q.Most, Seconds: q.Time.Round(time.Second).Seconds(),
+		p := price{Name: string(kind), What: request.StrategyWords[kind], Trainings: q.Expected, Most: q.Most, Seconds: q.Time.Round(time.Second).Seconds(),
 			BaseEpsilon: report.Number(q.BaseEpsilon), NoiseMultiplier: report.Number(last(q.Quote)), TotalAtBase: report.Number(q.TotalAtBase),
 			Total: report.Amount{Epsilon: report.Number(q.Epsilon), Delta: report.Number(job.Delta)}}
 		if q.Err != nil {
@@ -140,7 +143,7 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 		return err
 	}
 	// All cost about as much together: what refuses one training refuses a search.
-	refusal, err := (&quoted{h.plan, ask(h.digested, f.updated)}).refusal(ctx, l)
+	refusal, err := h.Refusal(ctx)
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,14 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/workflow"
 )
 
@@ -23,13 +23,13 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 	if info, err := os.Stat(path); err == nil && replace && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
-			return cannotWrite(path, err)
+			return request.CannotWrite(path, err)
 		}
 		return errors.Join(write(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
 	if err != nil {
-		return cannotWrite(path, err)
+		return request.CannotWrite(path, err)
 	}
 	defer os.Remove(f.Name())
 	w := bufio.NewWriter(f)
@@ -37,30 +37,20 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 		return errors.Join(err, f.Close())
 	}
 	if err := errors.Join(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return cannotWrite(path, err)
+		return request.CannotWrite(path, err)
 	}
 	if !replace {
 		switch err := os.Link(f.Name(), path); {
 		case err == nil:
 			return nil
 		case errors.Is(err, os.ErrExist):
-			return cannotWrite(path, err)
+			return request.CannotWrite(path, err)
 		} // else the file system knows no links
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
-		return cannotWrite(path, err)
+		return request.CannotWrite(path, err)
 	}
 	return nil
-}
-
-// numberedFile is a name beside that of a file: bounds-2.yaml.
-func numberedFile(path string, n int) string {
-	end := filepath.Ext(path)
-	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, end), n, end)
-}
-
-func movedAside(wanted, path string) string {
-	return fmt.Sprintf("%s appeared during the run and is not replaced; the results are in %s", wanted, path)
 }
 
 // writePaid is writeFile for what cannot be had again, and says where it lies: beside a
@@ -70,12 +60,12 @@ func (a *app) writePaid(path string, replace bool, write func(io.Writer) error) 
 	for n := 2; ; n++ {
 		err := writeFile(name, replace && name == path, write)
 		if err == nil && name != path {
-			a.note(movedAside(path, name))
+			a.note(request.MovedAside(path, name))
 		}
 		if _, there := os.Lstat(name); err == nil || there != nil || n > 1000 {
 			return name, err
 		}
-		name = numberedFile(path, n)
+		name = request.NumberedFile(path, n)
 	}
 }
 
@@ -83,9 +73,6 @@ func (a *app) writePaid(path string, replace bool, write func(io.Writer) error) 
 type outDir struct {
 	path  string
 	force bool
-	// again says that a run goes on: what it has written already it may write again, and
-	// what another has written stays all the same.
-	again bool
 }
 
 func (o *outDir) register(c *cobra.Command) {
@@ -97,56 +84,5 @@ func (o *outDir) register(c *cobra.Command) {
 // root is the directory in which all of it will lie.
 func (o outDir) root() string { return cmp.Or(o.path, workflow.DefaultDir) }
 
-// check refuses an output directory in which a run would replace files: those of an
-// earlier run, which were paid for, unless by force, and all others, since --out . must not
-// cost anybody a README.
-func (o outDir) check() error {
-	dir := o.root()
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil // it will be made, or making it says why not
-	}
-	advice := "choose another directory with --out"
-	if !info.IsDir() {
-		return &usageError{fmt.Sprintf("%s is a file, not a directory", dir), advice}
-	}
-	if o.path == "" {
-		return nil
-	}
-	if workflow.Earlier(dir) != nil {
-		if o.force || o.again {
-			return nil
-		}
-		return &usageError{fmt.Sprintf("%s contains the results of an earlier run, which are not replaced", dir),
-			"choose another directory with --out, or leave it out for a new one; --force replaces the files"}
-	}
-	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return &usageError{fmt.Sprintf("%s contains %s, which does not come from an earlier run", dir, name), advice}
-		}
-	}
-	return nil
-}
-
-func cannotWrite(path string, err error) error {
-	var named *os.PathError
-	if errors.As(err, &named) {
-		err = named.Err // the temporary name says nothing to a person
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		err = link.Err
-	}
-	return &usageError{fmt.Sprintf("%s cannot be written: %v", path, err), ""}
-}
-
 // shell quotes a path so that a hint can be pasted.
-func shell(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/+=:@%", r)
-	}
-	if s != "" && s[0] != '-' && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func shell(s string) string { return usage.Shell(s) }

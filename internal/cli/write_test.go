@@ -40,16 +40,4 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 	if path, err := a.writePaid("gone/b.yaml", false, put); err == nil {
 		t.Errorf("written to %q", path)
 	}
-
-	f, err := createFile("t.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine("t.csv")
-	if err := f.write(put); err != nil || f.path != "t-2.csv" {
-		t.Errorf("%q, %v", f.path, err)
-	}
-	f.discard()
-	holds("t.csv", "mine")
-	holds("t-2.csv", "paid")
 }

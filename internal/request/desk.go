@@ -50,14 +50,13 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opene
 		return nil, in, err
 	}
 	if data.Table == nil {
-		return nil, in, usage.New(data.Argument+": a set of images, and this command takes tables", "pawl fit and pawl train take images")
+		return nil, in, source.NeedsTable(data.Argument)
 	}
 	j := &Opened{Source: data.Table.Clone(), Seed: in.Seed, copies: &f.Copies}
 	if j.Bad, err = data.Options.Rule(); err != nil {
 		return nil, in, err
 	}
 	s := j.Source
-	s.Note = d.Note
 	if err := s.Owned(ctx, d.Ledger, data.Argument, &f.Copies, &f.Updated); err != nil {
 		return nil, in, err
 	}
@@ -83,7 +82,7 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opene
 
 func (f *Fit) input() (workflow.Input, error) {
 	in := workflow.Input{
-		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta,
+		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta, ClassWeights: f.ClassWeights,
 		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy,
 	}
 	if f.Epsilon == "" {
@@ -126,6 +125,7 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 	if err != nil {
 		return env, err
 	}
+	j.Source.Note = d.Note
 	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
 		return env, err
 	}

@@ -21,6 +21,8 @@ type Fit struct {
 	Workflow, Model, Features, ScoreBy, Seed   string
 	Search, AllowLargeDelta, Updated           bool
 	Copies                                     source.Copies
+	// ClassWeights are public factors on the losses of classes, by name.
+	ClassWeights map[string]float64
 	// Checkpoint keeps the training of a network of images.
 	Checkpoint Checkpoint
 	// Study is a name for the study of a fit that searches.
@@ -40,7 +42,7 @@ func (f *Fit) complete() {
 func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error) {
 	f.complete()
 	if f.Checkpoint.given() && (f.Search || data.Images == nil) {
-		return nil, usage.New("--checkpoint and --resume keep the training of one network, of images", "a search is kept as a study and goes on by itself; other models train in seconds")
+		return nil, usage.New("--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds")
 	}
 	switch {
 	case f.Search:
@@ -78,7 +80,7 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 func (f *Fit) training(data *source.Data) (*Train, error) {
 	t := &Train{
 		Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Checkpoint: f.Checkpoint,
-		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1,
+		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, ClassWeights: f.ClassWeights, Average: DefaultAverage, Shift: -1,
 	}
 	o := data.Options
 	if f.Epsilon == "" {
@@ -110,7 +112,7 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 
 // linear makes t the recipe of a linear model.
 func (f *Fit) linear(p *source.Images, t *Train) error {
-	shape := p.Train.Shape
+	shape := p.Shape()
 	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features}
 	// What is no number is refused where epsilon is checked.
 	facts.Epsilon, _ = strconv.ParseFloat(f.Epsilon, 64)
@@ -153,6 +155,9 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 		return nil, usage.Newf("presets: quick, balanced, thorough", "unknown preset %q", f.Preset)
 	case f.Workflow != "paw":
 		return nil, usage.New("--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it")
+	}
+	if len(f.ClassWeights) > 0 {
+		return nil, usage.New("--search and --class-weight exclude each other: the weights are not offered for all models that are compared", "leave out one of them")
 	}
 	s := &Search{Table: *f, Study: f.Study, Workers: f.Workers, kind: "fit"}
 	if data.Images == nil {

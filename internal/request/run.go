@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pawl/core/ledger"
@@ -62,7 +63,31 @@ func (j *Job) Foretell(ctx context.Context, parse bool) (v ledger.Verdict, err e
 			defer env.Study.Close()
 		}
 	}
-	return j.Plan.Foretell(ctx, env)
+	return j.foretell(ctx, env)
+}
+
+// foretell warns in the plan where it makes later jobs dearer.
+func (j *Job) foretell(ctx context.Context, env workflow.Env) (ledger.Verdict, error) {
+	v, err := j.Plan.Foretell(ctx, env)
+	if v.Dearer != nil && !slices.Contains(j.Plan.Warnings, v.Dearer.String()) {
+		j.Plan.Warnings = append(j.Plan.Warnings, v.Dearer.String())
+	}
+	return v, err
+}
+
+// foresee asks the ledger before anything is charged, for the warnings of the plan. A refusal
+// is left to the run, which says it.
+func (j *Job) foresee(ctx context.Context, env workflow.Env) error {
+	if kept := env.Checkpoint; kept != nil {
+		if !kept.Fresh() {
+			return nil // it goes on, and costs nothing more
+		}
+		env.Checkpoint = nil // it has no secret yet, and the question books nothing
+	}
+	if _, err := j.foretell(ctx, env); err != nil && !errors.Is(err, ledger.ErrRefused) {
+		return err
+	}
+	return nil
 }
 
 // Quote is the statement of the plan, before a run.
@@ -142,6 +167,9 @@ func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, er
 			out.Discard()
 		}
 	}()
+	if err := j.foresee(ctx, env); err != nil {
+		return nil, err
+	}
 	now := time.Now() // before the run: how long it took may depend on secret numbers
 	if how.Ready != nil {
 		if err := how.Ready(); err != nil {

@@ -207,7 +207,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 			t.Shift = 1
 		}
 	}
-	in, err := t.Shared(p, declared)
+	in, err := t.shared(p, declared)
 	if err != nil {
 		return nil, err
 	}

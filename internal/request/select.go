@@ -28,6 +28,11 @@ type Select struct {
 // Select prices a choice of features. It changes f as the operator's answers say.
 func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, error) {
 	f.complete()
+	if f.Table != "" {
+		if err := checkTable(f.Mode, f.Table); err != nil {
+			return nil, err
+		}
+	}
 	fit := &f.Fit
 	asked := fit.Epsilon != ""
 	if !asked {

@@ -87,7 +87,7 @@ func (v *Selection) WriteText(w io.Writer) error {
 		fmt.Fprintln(&b, "NOT PRIVATE — simulation with a seed")
 	}
 	if n := len(v.SeededRuns); n > 0 {
-		fmt.Fprintf(&b, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", seeded(n))
+		fmt.Fprintf(&b, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", report.SeededRuns(n))
 	}
 	features := "features"
 	if len(v.Selection.Chosen) == 1 {
@@ -156,7 +156,7 @@ func createFile(path string) (*newFile, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
 	if err != nil {
-		return nil, cannotWrite(path, err)
+		return nil, CannotWrite(path, err)
 	}
 	return &newFile{path, f}, nil
 }
@@ -166,10 +166,10 @@ func createFile(path string) (*newFile, error) {
 func (n *newFile) write(fill func(io.Writer) error) error {
 	w := bufio.NewWriter(n.file)
 	if err := fill(w); err != nil {
-		return cannotWrite(n.path, err)
+		return CannotWrite(n.path, err)
 	}
 	if err := errors.Join(w.Flush(), n.file.Chmod(0o644), n.file.Sync(), n.file.Close()); err != nil {
-		return cannotWrite(n.path, err)
+		return CannotWrite(n.path, err)
 	}
 	wanted := n.path
 	for k := 2; ; k++ {
@@ -180,10 +180,10 @@ func (n *newFile) write(fill func(io.Writer) error) error {
 		if _, there := os.Lstat(n.path); there != nil {
 			break // the file system knows no links
 		}
-		n.path = numberedFile(wanted, k)
+		n.path = NumberedFile(wanted, k)
 	}
 	if err := os.Rename(n.file.Name(), n.path); err != nil {
-		return cannotWrite(n.path, err)
+		return CannotWrite(n.path, err)
 	}
 	return nil
 }
@@ -282,17 +282,19 @@ func tableColumns(t *workflow.NoisyTable) []columnar.Data {
 	return append(out, labels)
 }
 
-// numberedFile is a name beside that of a file: bounds-2.yaml.
-func numberedFile(path string, n int) string {
+// NumberedFile is a name beside that of a file: bounds-2.yaml.
+func NumberedFile(path string, n int) string {
 	end := filepath.Ext(path)
 	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, end), n, end)
 }
 
-func movedAside(wanted, path string) string {
+// MovedAside says where a result went whose place was taken.
+func MovedAside(wanted, path string) string {
 	return fmt.Sprintf("%s appeared during the run and is not replaced; the results are in %s", wanted, path)
 }
 
-func cannotWrite(path string, err error) error {
+// CannotWrite says why a file could not be written, without its temporary name.
+func CannotWrite(path string, err error) error {
 	var named *os.PathError
 	if errors.As(err, &named) {
 		err = named.Err // the temporary name says nothing to a person
@@ -322,6 +324,9 @@ func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 		}
 		defer file.discard()
 	}
+	if err := j.foresee(ctx, env); err != nil {
+		return nil, err
+	}
 	now := time.Now()
 	if how.Ready != nil {
 		if err := how.Ready(); err != nil {
@@ -347,7 +352,7 @@ func (j *Job) choose(ctx context.Context, how Running) (*Done, error) {
 			return nil, err
 		}
 		if file.path != table {
-			how.say("note: " + movedAside(table, file.path))
+			how.say("note: " + MovedAside(table, file.path))
 		}
 		v.Table = viewTable(file.path, out)
 	}

@@ -1,12 +1,16 @@
 package request
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
+	"pawl/core/ledger"
 	"pawl/report"
 )
 
@@ -19,7 +23,7 @@ func (j *Job) WriteText(w io.Writer, s *report.Statement) {
 		fmt.Fprintln(w, "NOT PRIVATE: simulation with a seed")
 	}
 	if n := len(s.SeededRuns); n > 0 {
-		fmt.Fprintf(w, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", seeded(n))
+		fmt.Fprintf(w, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", report.SeededRuns(n))
 	}
 	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)
 	fmt.Fprintf(w, "Total: epsilon %s at delta %s, %s, unit %s, by %s\n",
@@ -46,9 +50,45 @@ func (j *Job) WriteText(w io.Writer, s *report.Statement) {
 
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-func seeded(n int) string {
-	if n == 1 {
-		return "1 seeded run"
+// Refusal is why the ledger would refuse the job now and how to go on, in one line, or "" where
+// it would not. Other faults stay errors.
+func (j *Job) Refusal(ctx context.Context) (string, error) {
+	_, err := j.Foretell(ctx, false)
+	if !errors.Is(err, ledger.ErrRefused) {
+		return "", err
 	}
-	return fmt.Sprintf("%d seeded runs", n)
+	text := "the ledger would refuse this job now: " + err.Error()
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		text += "; " + hinted.Hint()
+	}
+	return strings.Join(strings.Fields(text), " "), nil
+}
+
+// Report writes all about the plan before its run: whether the ledger would refuse it now,
+// its stages with their prices, and the reasons for what was chosen.
+func (j *Job) Report(ctx context.Context, w io.Writer, asJSON bool) error {
+	refusal, err := j.Refusal(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := j.Quote(time.Now())
+	if err != nil {
+		return err
+	}
+	told := *s
+	if refusal != "" {
+		told.Warnings = append([]string{refusal}, s.Warnings...)
+	}
+	if err := j.Plan.MarkPlan(ctx, j.desk.Ledger, &told); err != nil {
+		return err
+	}
+	if asJSON {
+		return report.WriteJSON(w, &told)
+	}
+	j.WriteText(w, &told)
+	for _, r := range told.Advice {
+		fmt.Fprintf(w, "\n• %s\n    because %s\n    evidence: %s\n    what would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
+	}
+	return nil
 }

@@ -42,7 +42,9 @@ type Train struct {
 	Features, Encoding, ScoreBy string
 	Checkpoint                  Checkpoint
 	Copies                      source.Copies
-	Rules                       []advise.Rule // of a fit, which chose the numbers
+	// ClassWeights are as in Fit.
+	ClassWeights map[string]float64
+	Rules        []advise.Rule // of a fit, which chose the numbers
 }
 
 // complete puts the defaults in place of what is empty.
@@ -72,7 +74,7 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := f.input(p, s)
+	in, err := f.Input(p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -138,16 +140,18 @@ func (d *Desk) ofTable(plan *workflow.Plan, o *Opened) *Job {
 		seal: func(ctx context.Context) (workflow.Env, error) { return d.Environment(ctx, o) }}
 }
 
-func (f *Train) input(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
-	in, err := f.Shared(p, s)
+// Input is what a plan on these images is made of.
+func (f *Train) Input(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
+	f.complete()
+	in, err := f.shared(p, s)
 	if err != nil {
 		return in, err
 	}
 	return in, f.network(&in, p)
 }
 
-// Shared is what does not depend on the network.
-func (f *Train) Shared(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
+// shared is what does not depend on the network.
+func (f *Train) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
 	in := workflow.TrainInput{
 		Initial: f.Checkpoint.initial(),
 		Input: workflow.Input{
@@ -159,6 +163,7 @@ func (f *Train) Shared(p *source.Images, s *schema.Schema) (workflow.TrainInput,
 		Schedule: optim.Schedule{Shape: f.Schedule, Warmup: f.Warmup},
 		Augment:  workflow.Augment{Variants: f.Augment, Augmentation: images.Augmentation{Shape: p.Train.Shape, Shift: max(f.Shift, 0), Flip: f.Flip}},
 	}
+	in.ClassWeights = f.ClassWeights
 	if f.Schedule == "constant" {
 		in.Schedule.Shape = ""
 	}
@@ -247,13 +252,13 @@ func (f *Train) form(spec zoo.Spec, in *workflow.TrainInput) (_ zoo.Spec, err er
 	}
 	if f.TrainLast > 0 {
 		in.TrainLast = f.TrainLast
-		return LastLayers(spec, f.TrainLast)
+		return lastLayers(spec, f.TrainLast)
 	}
 	return spec, nil
 }
 
-// LastLayers freezes all but the last k layers with parameters.
-func LastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
+// lastLayers freezes all but the last k layers with parameters.
+func lastLayers(spec zoo.Spec, k int) (zoo.Spec, error) {
 	if layers := spec.LayersWithWeights(); k > layers {
 		return spec, usage.New(fmt.Sprintf("--train-last %d: %s has %d layers with parameters", k, spec.Name, layers), fmt.Sprintf("give 1 to %d", layers))
 	}
@@ -358,7 +363,6 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 		return nil, err
 	}
 	s := j.Source
-	s.Note = d.Note
 	if err := s.Owned(ctx, d.Ledger, data.Argument, &f.Copies, &f.Updated); err != nil {
 		return nil, err
 	}
@@ -372,7 +376,7 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	}
 	s.Schema.SetBuckets(advise.TextBuckets)
 	p := &source.Images{Name: s.Name, Target: cmp.Or(f.Target, s.Target), Licence: s.Licence, Train: &images.Set{}, Rows: schema.RowCount{N: rows}}
-	in, err := f.Shared(p, s.Schema)
+	in, err := f.shared(p, s.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -417,7 +421,7 @@ func (d *Desk) Inputs(ctx context.Context, data *source.Data, f *Train) (*source
 		}
 		p := *data.Images
 		p.Prints = nil
-		return &p, nil
+		return &p, p.Load()
 	}
 	own := !data.Texts() || data.Options.Tokens != (source.Tokens{})
 	if !own {
