@@ -16,6 +16,7 @@ import (
 	"pawl/evidence/crossover"
 	"pawl/experiments"
 	"pawl/internal/build"
+	"pawl/internal/request"
 	"pawl/workflow"
 )
 
@@ -88,7 +89,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 	s.Float64Var(&f.confidence, "confidence", 0.95, "confidence level of all intervals")
 	s.StringVar(&f.standIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
 	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
-	s.BoolVar(&f.updated, "updated", false, "with --pay: accept that the file has changed since it was last used")
+	s.BoolVar(&f.updated, "updated", false, "with --pay: accept that the data have changed since they were last used")
 	registerCopies(&f.table.Copies, c)
 	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of your own images")
 	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
@@ -190,7 +191,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	on.Booked = kept.Measured()
 	v := crossover.NewView(study, r, crossover.Shown{Setting: on.words, StandsFor: on.standsFor, Charges: &on.Charges, Took: time.Since(start), Dir: f.out})
 	if err := v.Write(); err != nil {
-		return cannotWrite(f.out, err)
+		return request.CannotWrite(f.out, err)
 	}
 	if a.json {
 		return writeJSON(a.out, v)

@@ -76,7 +76,7 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.bounds.column, "columns", "", "columns for --infer-bounds, such as age,weight (default: all); for JSON lines, the columns of the schema")
 	s.StringVar(&f.bounds.unit, "unit", "", "with --infer-bounds: column that identifies a person, or row if every row is a different person")
 	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
-	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the file has changed since it was last used")
+	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the data have changed since they were last used")
 	registerCopies(&f.bounds.copies, c)
 	return c
 }
