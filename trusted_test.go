@@ -32,10 +32,10 @@ var trusted = []struct {
 	{"core/internal/design", 750, false, false, "lays opened rows out for sums over linear models"},
 	{"core/noise", 500, false, true, "draws noise of every law and rounds sums to their grid"},
 	{"core/internal/crew", 50, false, false, "runs jobs over opened rows side by side; a panic shows no cell"},
-	{"core/sum", 840, true, true, "opens, bounds, adds up, adds noise on a grid: integer cells, moments, gradients of linear models, tables of boosting"},
+	{"core/sum", 950, true, true, "opens, bounds, adds up, adds noise on a grid: integer cells, moments, gradients of linear models, tables of boosting, least squares"},
 	{"core/release", 1000, true, true, "says what a row adds to counts, tables, scores, histograms, moments; noisy rows"},
 	{"core/gradient", 1150, true, true, "DP-SGD on networks: clips, sums, adds noise, step by step; what descent and boosting make of sums"},
-	{"core/convex", 1100, true, true, "perturbed objectives and minimisers, second moments"},
+	{"core/convex", 950, true, true, "perturbed objectives and minimisers; what least squares makes of sums"},
 	{"core/selection", 200, false, false, "releases the best of a secret number of runs"},
 	{"core/intake", 400, false, false, "seals rows: units, bounds, scopes"},
 	{"core/entropy", 350, false, false, "keyed streams of random bits"},
@@ -84,7 +84,7 @@ func TestTrustedBase(t *testing.T) {
 		if p.draws {
 			may = append(may, "draws noise")
 		}
-		fmt.Fprintf(&table, "| `%s` | %d | %d | %s | %s |\n", p.name, n, p.most, strings.Join(may, ", "), p.does)
+		fmt.Fprintf(&table, "| `%s` | %d | %d | %s | %s |\n", p.name, roundUp(n), p.most, strings.Join(may, ", "), p.does)
 		switch {
 		case p.name == "core/dp" || p.name == "core/accountant" || strings.HasPrefix(p.name, "core/ledger"):
 			money += n
@@ -99,7 +99,7 @@ func TestTrustedBase(t *testing.T) {
 	}
 	path := filepath.Join("docs", "TRUSTED.md")
 	if *update {
-		text := fmt.Sprintf(trustedHead, table.String(), opening, money)
+		text := fmt.Sprintf(trustedHead, table.String(), roundUp(opening), roundUp(money))
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestTrustedBase(t *testing.T) {
 	}
 	for i, r := range rows {
 		n, _ := strconv.Atoi(r[2])
-		if r[1] != trusted[i].name || r[3] != strconv.Itoa(trusted[i].most) || 20*max(n-lines[i], lines[i]-n) > lines[i]+200 {
+		if r[1] != trusted[i].name || r[3] != strconv.Itoa(trusted[i].most) || 20*max(n-lines[i], lines[i]-n) > lines[i]+1200 {
 			t.Errorf("%s is out of date about %s: run this test with -update", path, trusted[i].name)
 		}
 	}
@@ -124,11 +124,15 @@ func TestTrustedBase(t *testing.T) {
 
 const trustedHead = "# The trusted base\n\n" +
 	"Made by `go test . -run TestTrustedBase -update`, which fails where a package is larger than its cap, opens rows or draws noise\n" +
-	"without leave, or is not listed. Lines are those of Go code, without tests, blank lines and comments. Opening rows is calling\n" +
+	"without leave, or is not listed. Lines are those of Go code, without tests, blank lines and comments,\n" +
+	"rounded up to the next 50. Opening rows is calling\n" +
 	"`sealed.Open` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.\n\n" +
 	"| package | lines | cap | may | what it does |\n|---|---|---|---|---|\n%s\n" +
 	"Code of `core` that handles rows, permits, random bits and noise (all of it but `identity`, `dp`, `accountant` and `ledger`): %d lines.\n" +
 	"Events, prices and the ledger: %d.\n"
+
+// roundUp leaves the table alone where a few lines come or go.
+func roundUp(lines int) int { return (lines + 49) / 50 * 50 }
 
 // code counts the lines of a package that are neither blank nor a comment, tests left out,
 // and lists the functions of other packages that it calls, by package and name.

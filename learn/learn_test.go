@@ -112,7 +112,6 @@ func learners(t testing.TB) map[string]Learner {
 		"boosting, interactions":     pairs,
 		"objective, two classes":     &Objective{Task: task("yes"), Epsilon: 1e4, Encoding: encoding(t, "yes", encode.Options{})},
 		"objective, three classes":   &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
-		"normal equations":           &NormalEquations{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
 		"adaptive ridge":             &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
 		"output, two classes":        &OutputPerturbation{Task: task("yes"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "yes", encode.Options{})},
 		"output, three classes":      &OutputPerturbation{Task: task("kind"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "kind", encode.Options{})},
@@ -145,8 +144,6 @@ func targetOf(l Learner) string {
 	case *EBM:
 		return l.Target
 	case *Objective:
-		return l.Target
-	case *NormalEquations:
 		return l.Target
 	case *Majority:
 		return l.Target

@@ -89,6 +89,10 @@ func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
 // KindOf returns a kind by its name, and one without a name for none.
 func KindOf(name string) Kind { return kinds[name] }
 
+// Removed names, for a learner that earlier versions had, the one to ask for. Models that it
+// trained still predict.
+var Removed = map[string]string{"normal-equations": "adassp"}
+
 // Titled returns the kind whose learners call themselves title.
 func Titled(title string) (Kind, bool) {
 	for _, k := range kinds {

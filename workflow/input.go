@@ -16,6 +16,7 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	mistake "pawl/internal/usage"
+	"pawl/learn"
 	"pawl/model"
 )
 
@@ -190,6 +191,9 @@ func (p *problem) checkChoices() error {
 	}
 	if p.Model == "auto" {
 		p.Model = ""
+	}
+	if instead, gone := learn.Removed[p.Model]; gone {
+		return usage(fmt.Sprintf("use --model %s, which does its work; models that are trained still predict", instead), "the learner %q was removed", p.Model)
 	}
 	if p.Model != "" && !slices.Contains(advise.Learners, advise.Learner(p.Model)) {
 		names := []string{"auto"}

@@ -99,7 +99,6 @@ func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
 	}{
 		{"classification", nil, func(*Input) {}, 2},
 		{"regression", nil, func(in *Input) { in.Target = "amount" }, 3},
-		{"normal equations", nil, func(in *Input) { in.Target, in.Model = "amount", "normal-equations" }, 3},
 		{"majority", nil, func(in *Input) { in.Model = "majority" }, 2},
 		{"boosting", nil, func(in *Input) { in.Model = "ebm" }, 2},
 		{"naive Bayes", nil, func(in *Input) { in.Model = "naive-bayes" }, 3},

@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -35,26 +36,24 @@ func TestAdaSSPSensitivity(t *testing.T) {
 		second := drawTargets(t, drawRows(t, rapid.IntRange(1, k).Draw(t, "after"), "after"))
 		released := func(unit []float64) (gram, cross []float64, least float64) {
 			_, m := mustOpenRapid(t, s, append(append([]float64(nil), common...), unit...), enc)
-			gram, cross = secondMoments(m)
-			least, err := leastEigenvalue(gram, len(cross))
+			e, err := sum.EquationsOf(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return gram, cross, least
+			return e.Gram, e.Cross, e.Least
 		}
 		g1, c1, l1 := released(first)
 		g2, c2, l2 := released(second)
 		axpy(-1, g2, g1)
 		axpy(-1, c2, c1)
-		a := AdaSSP{NoiseMultiplier: 1 / math.Sqrt(3)}
-		bound, err := a.noise(relation, k)
+		bound, err := sum.Regression{NoiseMultiplier: 1 / math.Sqrt(3)}.Noise(relation, k)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, v := range []struct {
 			name       string
 			got, bound float64
-		}{{"least eigenvalue", math.Abs(l1 - l2), bound.least}, {"matrix", norm(g1), bound.gram}, {"vector", norm(c1), bound.cross}} {
+		}{{"least eigenvalue", math.Abs(l1 - l2), bound.Least}, {"matrix", norm(g1), bound.Gram}, {"vector", norm(c1), bound.Cross}} {
 			if v.got > v.bound+1e-12 {
 				t.Fatalf("%s moved by %g, bound %g", v.name, v.got, v.bound)
 			}
@@ -67,16 +66,19 @@ func TestAdaSSPSensitivityIsTight(t *testing.T) {
 	s := testSchema(3)
 	enc := mustEncoding(t, s, encode.Options{InterceptOnly: true})
 	_, m := mustOpen(t, s, []float64{0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 5}, enc)
-	gram, cross := secondMoments(m)
-	least, err := leastEigenvalue(gram, 1)
-	if err != nil || math.Abs(least-3) > 1e-12 || math.Abs(norm(gram)-3) > 1e-12 || math.Abs(norm(cross)-3) > 1e-12 {
-		t.Errorf("least %g, matrix %g, vector %g; want 3 each (%v)", least, norm(gram), norm(cross), err)
+	e, err := sum.EquationsOf(m)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := (AdaSSP{NoiseMultiplier: 1}).noise(0, 1); err == nil {
+	least, gram, cross := e.Least, e.Gram, e.Cross
+	if math.Abs(least-3) > 1e-12 || math.Abs(norm(gram)-3) > 1e-12 || math.Abs(norm(cross)-3) > 1e-12 {
+		t.Errorf("least %g, matrix %g, vector %g; want 3 each", least, norm(gram), norm(cross))
+	}
+	if _, err := (sum.Regression{NoiseMultiplier: 1}).Noise(0, 1); err == nil {
 		t.Error("the zero relation was accepted")
 	}
-	n, err := (AdaSSP{NoiseMultiplier: 1}).noise(dp.ReplaceOne, 2)
-	if s := math.Sqrt(3) * 2; err != nil || math.Abs(n.least-s) > 1e-9 || math.Abs(n.gram-s*math.Sqrt2) > 1e-9 || math.Abs(n.cross-2*s) > 1e-9 {
+	n, err := (sum.Regression{NoiseMultiplier: 1}).Noise(dp.ReplaceOne, 2)
+	if s := math.Sqrt(3) * 2; err != nil || math.Abs(n.Least-s) > 1e-9 || math.Abs(n.Gram-s*math.Sqrt2) > 1e-9 || math.Abs(n.Cross-2*s) > 1e-9 {
 		t.Errorf("replace one: %+v (%v)", n, err)
 	}
 }
@@ -86,7 +88,7 @@ func TestAdaSSPSensitivityIsTight(t *testing.T) {
 // false alarm of 1e-6 each of 6. Convicts noise off, halved and shared.
 func TestAdaSSPNoise(t *testing.T) {
 	const d, runs = 4, 3000
-	n := adasspNoise{least: 2, gram: 3, cross: 5}
+	n := sum.RegressionNoise{Least: 2, Gram: 3, Cross: 5}
 	for _, tc := range []struct {
 		name   string
 		mutant func(gram, cross []float64, least *float64)
@@ -109,7 +111,11 @@ func TestAdaSSPNoise(t *testing.T) {
 			var least, diagonal, off, cross, shared, both float64
 			for run := range runs {
 				g, c := make([]float64, d*d), make([]float64, d)
-				l := n.perturb(g, c, 0, src.Split("run", uint64(run)))
+				e, err := n.Perturb(&sum.Equations{Gram: g, Cross: c}, src.Split("run", uint64(run)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := e.Least
 				tc.mutant(g, c, &l)
 				least += l * l / 4
 				shared += l * c[0] / 10
@@ -167,7 +173,11 @@ func TestSolveAdaSSPMatchesDenseSolution(t *testing.T) {
 			t.Fatal("eigenvalues")
 		}
 		sd := fit.NoiseMultiplier * math.Sqrt(3) * float64(k)
-		least := adasspNoise{sd, sd, sd}.perturb(gram, cross, max(e.Values(nil)[0], 0), eventStreams(t, entropy.Seeded(seed), fit.Event())[0])
+		noisy, err := sum.RegressionNoise{Least: sd, Gram: sd, Cross: sd}.Perturb(&sum.Equations{Least: max(e.Values(nil)[0], 0), Gram: gram, Cross: cross}, eventStreams(t, entropy.Seeded(seed), fit.Event())[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := noisy.Least
 		f := float64(d)
 		lambda := max(0, sd*math.Sqrt(f*math.Log(2*f*f/0.05))-max(0, least-sd*math.Sqrt(2*math.Log(20))))
 		h := mat.NewSymDense(d, gram)

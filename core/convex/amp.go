@@ -156,7 +156,8 @@ func (c ampCalibration) fit(ctx context.Context, s *solver, from streams) ([]flo
 		return nil, err
 	}
 	w := append([]float64(nil), s.weights...)
-	noise.AddGaussian(from.finishing, w, c.finishing*gamma)
-	noise.OnGrid(w, c.finishing*gamma)
+	if err := noise.Perturb(from.finishing, w, c.finishing*gamma); err != nil {
+		return nil, err
+	}
 	return w, nil
 }

@@ -91,12 +91,12 @@ func BenchmarkObjectivePerturbation(b *testing.B) {
 	}
 }
 
-func BenchmarkNormalEquations(b *testing.B) {
+func BenchmarkAdaSSP(b *testing.B) {
 	rows, enc := censusRows(22750)
-	fit := NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
+	fit := AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := SolveNormalEquations(context.Background(), permitWith(b, entropy.Seeded(1), "census", fit.Event()), rows, fit); err != nil {
+		if _, err := SolveAdaSSP(context.Background(), permitWith(b, entropy.Seeded(1), "census", fit.Event()), rows, fit); err != nil {
 			b.Fatal(err)
 		}
 	}

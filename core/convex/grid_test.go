@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -28,12 +29,12 @@ func cells(t *testing.T, name string, x []float64, scale float64) {
 func TestMomentsLeaveOnTheGrid(t *testing.T) {
 	const d = 40
 	for name, perturb := range map[string]func(gram, cross []float64, seed uint64) float64{
-		"normal equations": func(gram, cross []float64, seed uint64) float64 {
-			perturbMoments(gram, cross, 5, entropy.Seeded(seed))
-			return 0
-		},
 		"adassp": func(gram, cross []float64, seed uint64) float64 {
-			return adasspNoise{least: 5, gram: 5, cross: 5}.perturb(gram, cross, 1./3, entropy.Seeded(seed))
+			e, err := sum.RegressionNoise{Least: 5, Gram: 5, Cross: 5}.Perturb(&sum.Equations{Least: 1. / 3, Gram: gram, Cross: cross}, entropy.Seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Least
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,7 +103,8 @@ func (o Output) fit(ctx context.Context, s *solver, rowsApart int, src *entropy.
 	}
 	w := append([]float64(nil), s.weights...)
 	std := o.NoiseMultiplier * o.sensitivity(rowsApart, gamma)
-	noise.AddGaussian(src, w, std)
-	noise.OnGrid(w, std)
+	if err := noise.Perturb(src, w, std); err != nil {
+		return nil, err
+	}
 	return w, nil
 }

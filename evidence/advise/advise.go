@@ -102,6 +102,9 @@ func Choose(f Facts) (Recipe, error) {
 		return Recipe{}, err
 	}
 	asked := learn.KindOf(string(f.Learner))
+	if instead, gone := learn.Removed[string(f.Learner)]; gone {
+		return Recipe{}, fmt.Errorf("the learner %q is gone: ask for %q, which does its work", f.Learner, instead)
+	}
 	if f.Learner != "" && asked.Name == "" {
 		return Recipe{}, fmt.Errorf("no learner is called %q", f.Learner)
 	}

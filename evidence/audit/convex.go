@@ -10,7 +10,7 @@ import (
 )
 
 func convexFits() []design {
-	return []design{objective, output, minimum, normalEquations, adaSSP}
+	return []design{objective, output, minimum, adaSSP}
 }
 
 // fitOf is a fit of one weight on rows that are all the number 1: common rows of class 0
@@ -70,20 +70,6 @@ func minimum(noise float64) (Mechanism, error) {
 
 // sign is the target of least squares: −1 or 1.
 func sign(cells []float64) float64 { return 2*cells[classCell] - 1 }
-
-// The whole power to first order: a row of the other sign moves numerator and
-// denominator of the quotient the same way.
-func normalEquations(noise float64) (Mechanism, error) {
-	enc, err := constant()
-	if err != nil {
-		return Mechanism{}, err
-	}
-	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
-	m := Mechanism{Name: "normal equations", Entry: "convex.SolveNormalEquations", Neighbours: "200 rows of one sign and one of the other more", Event: n.Event(), Delta: 1e-5}
-	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveNormalEquations(ctx, permit, rows, n)
-	})
-}
 
 // 0.8: of three releases the least eigenvalue does not show.
 func adaSSP(noise float64) (Mechanism, error) {

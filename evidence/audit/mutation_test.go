@@ -56,7 +56,7 @@ var mutations = []mutation{
 	{"clipping off", "descent", clippingOff, 3000},
 	{"clipping of a network off", "training", networkClippingOff, 1000},
 	{"sensitivity short of a factor √3", "tables", tablesShort, 15_000},
-	{"sensitivity short of a factor √2", "normal equations", equationsShort, 12_000},
+	{"three releases priced as one", "adaptive sufficient statistics", equationsShort, 12_000},
 	{"replaced rows priced as added ones", "input mean", replacedRows, 4000},
 	{"a second row of the unit", "count", secondRow, 10_000},
 	{"budget of two columns spent on each", "quantiles, pure", columnsShort, 10_000},
@@ -155,15 +155,15 @@ func tablesShort(t *testing.T) scorer {
 	})
 }
 
-// Noise for a row that moves the moments or the vector, on both.
+// The noise of a single release on each of three.
 func equationsShort(t *testing.T) scorer {
 	enc, err := constant()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt2, Encoding: enc, Target: sign}
-	m, err := fitOf(Mechanism{Event: n.Event()}, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveNormalEquations(ctx, permit, rows, n)
+	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt(3), Encoding: enc, Target: sign}
+	m, err := fitOf(Mechanism{Event: a.Event()}, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return convex.SolveAdaSSP(ctx, permit, rows, a)
 	})
 	return scoreOf(t, m, err)
 }

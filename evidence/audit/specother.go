@@ -23,7 +23,7 @@ import (
 func otherSpecs() []Specification {
 	var out []Specification
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
-		out = append(out, outputSpec(relation), objectiveSpec(relation), minimumSpec(relation), equationsSpec(relation), adaSSPSpec(relation))
+		out = append(out, outputSpec(relation), objectiveSpec(relation), minimumSpec(relation), adaSSPSpec(relation))
 	}
 	return append(out, runsSpec(), streamsSpec(), chargesSpec(), eventsSpec(), pricesSpec(), ledgerSpec())
 }
@@ -165,24 +165,6 @@ func momentsSpec(name, entry string, relation dp.Relation, event dp.Event, n int
 
 // beyond is a target that counts as 1.
 func beyond([]float64) float64 { return 5 }
-
-func equationsSpec(relation dp.Relation) Specification {
-	const sigma, n = 2.0, 300
-	enc, err := constant()
-	if err != nil {
-		panic(err)
-	}
-	e := convex.NormalEquations{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: beyond}
-	std := sigma * math.Sqrt2 * specRows
-	if relation == dp.ReplaceOne {
-		std = sigma * 3 / math.Sqrt2 * specRows
-	}
-	return momentsSpec("normal equations, units", "convex.SolveNormalEquations", relation, e.Event(), n, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveNormalEquations(ctx, permit, rows, e)
-	}, func(normal func() float64) float64 {
-		return (n + std*normal()) / (n + std*normal() + std*math.Sqrt2)
-	})
-}
 
 // At so few rows the ridge follows the noisy least eigenvalue, which shows in the weight.
 func adaSSPSpec(relation dp.Relation) Specification {
@@ -452,7 +434,7 @@ func eventsSpec() Specification {
 				{release.Tables{NoiseMultiplier: z}.Event(), discrete}, {release.ClassSums{NoiseMultiplier: z}.Event(), step},
 				{release.Covariance{NoiseMultiplier: z}.Event(), step}, {release.InputMean{NoiseMultiplier: z}.Event(), step},
 				{release.Quantiles{NoiseMultiplier: z}.Event(), discrete}, {release.Quantiles{NoiseMultiplier: z, Pure: true}.Event(), laplace},
-				{convex.Output{NoiseMultiplier: z}.Event(), step}, {convex.NormalEquations{NoiseMultiplier: z}.Event(), step},
+				{convex.Output{NoiseMultiplier: z}.Event(), step},
 				{convex.AdaSSP{NoiseMultiplier: z}.Event(), dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: z * math.Sqrt(3)}}},
 				{convex.Objective{Epsilon: z}.Event(), dp.Pure{Epsilon: z}}, {convex.AMP{Epsilon: z, Delta: 1e-3}.Event(), dp.Approximate{Epsilon: z, Delta: 1e-3}},
 			}

@@ -49,7 +49,7 @@ func tabular(t *testing.T) *space.Space {
 }
 
 // What remains for a target: 36 linear models, one EBM and naive Bayes, 12 outputs, 4
-// objectives, one of normal equations, for two sets of features.
+// objectives, one AdaSSP, for two sets of features.
 func TestForFacts(t *testing.T) {
 	pure, few := facts(t, "income"), facts(t, "income")
 	pure.Delta, pure.NoiseMultiplier = 0, 0
