@@ -41,6 +41,13 @@ var verbGroups = []struct{ title, names string }{
 	{"Look closer", "audit crossover reproduce study models"},
 }
 
+// commands are those of pawl. A new one is listed here and above, and stands in a file of its own.
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
+		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand()}
+}
+
 // metavars stand for the value of a flag where its type says too little.
 var metavars = map[string]string{
 	"schema": "FILE", "test": "FILE", "labels": "FILE", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",

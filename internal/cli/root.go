@@ -97,9 +97,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
-	root.AddCommand(a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
-		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand())
+	root.AddCommand(a.commands()...)
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "init":
