@@ -38,14 +38,14 @@ var verbGroups = []struct{ title, names string }{
 	{"Prepare data", "init data"},
 	{"Plan", "advise plan check calibrate account"},
 	{"Account for privacy", "ledger"},
-	{"Look closer", "audit crossover reproduce study models"},
+	{"Look closer", "audit crossover reproduce study models version"},
 }
 
 // commands are those of pawl. A new one is listed here and above, and stands in a file of its own.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.
