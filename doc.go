@@ -9,6 +9,19 @@
 // claim is made to the people in the data against everybody who sees what was
 // released. docs/PRIVACY.md states the threat model and what is not covered.
 //
+// # How to use it
+//
+//	data, err := pawl.Open("patients.csv", "patients.yaml")
+//	led, err := pawl.OpenLedger(ctx, "")
+//	plan, err := led.Plan(ctx, data, pawl.Fit{Target: "readmitted", Budget: pawl.Budget{Epsilon: "0.5", Delta: "1e-6"}})
+//	fmt.Println(plan.Price()) // charges nothing
+//	res, err := plan.Run(ctx)
+//
+// A [Fit], a [Train], a [Search] and a [Select] are planned and run alike; [Account] and
+// [Calibrate] answer what anything costs and which noise meets a target. The caller supplies no
+// key, digest, bucket, row count or randomness. examples/library is a program in a module of
+// its own.
+//
 // # Where to start reading
 //
 //   - core is the audited part: nothing outside it can open a sealed row. Read
@@ -30,7 +43,8 @@
 //     other programs.
 //   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in
 //     benchmarks.
-//   - cmd/pawl is the command line; pawl --help lists its verbs.
+//   - data/source opens an argument, internal/request prices and runs what is asked for, and this
+//     package offers both; cmd/pawl is the command line on top of it.
 //
 // Imports point one way: schema and encode, then core, then learn and model,
 // workflow, report, adapters, cmd. TestImportDirection walks the graph.

@@ -104,6 +104,24 @@ func TestImportDirection(t *testing.T) {
 	}
 }
 
+// thin lists the files of the command line that do their work through the library: of the
+// packages of pawl they import the root alone.
+var thin = []string{"fit.go", "train.go", "search.go", "select.go", "plan.go", "predict.go", "account.go", "calibrate.go", "calibratefile.go", "job.go", "checkpoint.go", "embeddings.go"}
+
+func TestThinCommands(t *testing.T) {
+	for _, name := range thin {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("internal/cli", name), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range file.Imports {
+			if path := strings.Trim(i.Path.Value, `"`); strings.HasPrefix(path, "pawl/") {
+				t.Errorf("internal/cli/%s imports %s: what it needs is offered by the root package", name, path)
+			}
+		}
+	}
+}
+
 // No function of core that takes a permit takes a source of randomness beside it: the
 // noise of a mechanism is the permit's, never the caller's.
 func TestNoMechanismTakesASource(t *testing.T) {

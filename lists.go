@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"pawl/internal/request"
+	"pawl/learn"
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/workflow"
@@ -35,3 +36,6 @@ func Spaces() []string { return space.List() }
 
 // FrontEnds are the forms of [Train.FrontEnd], with commas between them.
 func FrontEnds() string { return request.FrontEnds() }
+
+// Learners are the values of [Fit.Model] for tables, beside "auto".
+func Learners() []string { return learn.Names() }

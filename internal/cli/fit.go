@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"pawl/learn"
-
 	"github.com/spf13/cobra"
 
 	"pawl"
@@ -27,7 +25,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
 	s.StringVar(&f.Preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.StringVar(&f.Workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
-	s.StringVar(&f.Model, "model", "auto", "tables: auto, "+strings.Join(learn.Names(), ", ")+"; images: auto, linear, or a network")
+	s.StringVar(&f.Model, "model", "auto", "tables: auto, "+strings.Join(pawl.Learners(), ", ")+"; images: auto, linear, or a network")
 	s.StringVar(&f.Features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
 	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
 	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
