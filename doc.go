@@ -1,51 +1,47 @@
-// Package pawl is the map of the project: train the best model that a privacy
-// budget can buy, and show exactly what it cost.
-//
-// # What is guaranteed, and to whom
-//
-// Everything that leaves a run on sensitive rows — the model, the score and every
-// file — is a function of mechanisms whose composition is (ε, δ)-differentially
-// private for the declared unit under the declared neighbouring relation. The
-// claim is made to the people in the data against everybody who sees what was
-// released. docs/PRIVACY.md states the threat model and what is not covered.
-//
-// # How to use it
+// Package pawl trains the best model that a privacy budget can buy, and shows exactly what
+// it cost.
 //
 //	data, err := pawl.Open("patients.csv", "patients.yaml")
 //	led, err := pawl.OpenLedger(ctx, "")
 //	plan, err := led.Plan(ctx, data, pawl.Fit{Target: "readmitted", Budget: pawl.Budget{Epsilon: "0.5", Delta: "1e-6"}})
 //	fmt.Println(plan.Price()) // charges nothing
-//	res, err := plan.Run(ctx)
+//	res, err := plan.Run(ctx) // charges the ledger, then reads rows
+//	err = res.WriteDir("out") // model, report.html, statement.json, model card
 //
-// A [Fit], a [Train], a [Search] and a [Select] are planned and run alike; [Account] and
-// [Calibrate] answer what anything costs and which noise meets a target. The caller supplies no
-// key, digest, bucket, row count or randomness. examples/library is a program in a module of
-// its own.
+// [Fit], [Train], [Search] and [Select] are jobs: all are planned, priced and run alike.
+// [Account] computes the cost of any training run or event, [Calibrate] the noise that meets
+// a target, [LoadModel] opens a released model to predict with. The caller supplies no key,
+// digest, row count or randomness. examples/library is a program in a module of its own.
 //
-// # Where to start reading
+// # What is guaranteed, and to whom
 //
-//   - core is the audited part: nothing outside it can open a sealed row. Read
-//     core/README.md, then dp (vocabulary), accountant (what events cost), ledger
-//     (who may spend), internal/sealed (how rows open), and the mechanisms:
-//     release, gradient, convex, selection.
-//   - schema, reader and encode turn a file into numbers by public facts only.
-//   - learn, model, advise and workflow make a plan, run it and keep what leaves.
-//   - kernel, nn, optim, zoo and scatter compute: products, layers, steps, networks
-//     by name, scattering features. feature and evolve choose features from what
-//     core/release has published.
-//   - space holds search spaces, candidates drawn uniformly, mutation and crossover;
-//     space/net and space/table turn a candidate into a network or a recipe. search prices
-//     strategies; study runs one and goes on after an interruption, as checkpoint lets a
-//     training do.
-//   - audit attacks mechanisms and trainings; crossover compares two configurations.
-//   - theory holds the papers' formulas; experiments replays their tables and figures.
-//   - report writes the statement, the page and the model card; export writes models for
-//     other programs.
-//   - store/sqlite and store/postgres keep the ledger; dataset holds the built-in
-//     benchmarks.
-//   - data/source opens an argument, internal/request prices and runs what is asked for, and this
-//     package offers both; cmd/pawl is the command line on top of it.
+// Everything that leaves a run on sensitive rows — the model, the score and every file — is a
+// function of mechanisms whose composition is (ε, δ)-differentially private for the declared
+// unit under the declared neighbouring relation. The guarantee is made to the people in the
+// data against everybody who sees what was released. docs/PRIVACY.md states the threat model
+// and what is not covered. A run with a seed is a simulation and NOT PRIVATE.
 //
-// Imports point one way: schema and encode, then core, then learn and model,
-// workflow, report, adapters, cmd. TestImportDirection walks the graph.
+// # Errors
+//
+// Every error of this package can be read with [AsError]: it has a status (2 for bad usage or
+// data, 3 for a refusal by the ledger) and a hint. No error shows a cell of a sensitive row.
+//
+// # The code
+//
+//   - core is the audited part: nothing outside it can open a sealed row. Start with
+//     core/README.md, then core/dp (events), core/accountant (what they cost), core/ledger
+//     (who may spend), core/internal/sealed (how rows open), core/sum and the mechanisms.
+//   - data and reader turn a file into numbers by public facts only; data/source opens any
+//     argument.
+//   - compute holds the kernel, layers, optimizers, networks by name and scattering features.
+//   - learn, model and feature hold learners, models and the choice of features; search the
+//     spaces, strategies and studies.
+//   - workflow prices a job, books it, runs its stages; internal/request does so for what a
+//     user asks for, for this package and for internal/cli, the command line.
+//   - evidence holds advice, comparisons, audits and the formulas of the papers; experiments
+//     replays their tables and figures.
+//   - report and export write what leaves; store keeps the ledger.
+//
+// Imports point one way, from data and core up to this package and the command line:
+// TestImportDirection walks the graph.
 package pawl
