@@ -355,22 +355,47 @@ func TestDoorsDominate(t *testing.T) {
 	}
 }
 
-// adversary is the largest H_ε that adaptive choice among moves reaches while a rule
-// admits: exact dynamic programming over the sums and a lattice of losses. Between the
-// points of the lattice losses are rounded down, so it is a lower bound.
+// A move is an event that an adversary may choose.
 type move struct {
 	name   string
 	costs  costs
 	losses []atom // the law under P
 }
 
+// adversary is the largest H_ε that adaptive choice among moves reaches while a rule
+// admits what was used of each.
 func adversary(epsilon float64, moves []move, most []int, admits func(costs) bool) float64 {
+	return play(epsilon, moves, most, make([]int, len(moves)), func(used []int) bool {
+		sums := noCosts()
+		for m, n := range used {
+			for range n {
+				sums = sums.plus(moves[m].costs)
+			}
+		}
+		return admits(sums)
+	})(0)
+}
+
+// play is what an adversary reaches by the loss that he has, when start was used: exact
+// dynamic programming over what was used and a lattice of losses. Between the points of the
+// lattice losses are rounded down, so it is a lower bound.
+func play(epsilon float64, moves []move, most, start []int, admits func(used []int) bool) func(loss float64) float64 {
 	const step, low, high = 0.02, -4.0, 12.0
 	points := int((high-low)/step) + 1
 	at := func(i int) float64 { return low + step*float64(i) }
+	read := func(v []float64, loss float64) float64 {
+		if math.IsInf(loss, 1) {
+			return 1
+		}
+		j := int(math.Floor((loss-low)/step + 1e-9))
+		if j < 0 {
+			return 0
+		}
+		return v[min(j, points-1)]
+	}
 	known := map[string][]float64{}
-	var value func(used []int, sums costs) []float64
-	value = func(used []int, sums costs) []float64 {
+	var value func(used []int) []float64
+	value = func(used []int) []float64 {
 		key := fmt.Sprint(used)
 		if v, ok := known[key]; ok {
 			return v
@@ -380,30 +405,27 @@ func adversary(epsilon float64, moves []move, most []int, admits func(costs) boo
 			v[i] = math.Max(0, -math.Expm1(epsilon-at(i)))
 		}
 		for m, x := range moves {
-			after := sums.plus(x.costs)
-			if used[m] == most[m] || !admits(after) {
+			if used[m] == most[m] {
 				continue
 			}
 			used[m]++
-			next := value(used, after)
-			used[m]--
-			for i := range v {
-				sum := 0.0
-				for _, a := range x.losses {
-					j := int(math.Floor((at(i)+a.loss-low)/step + 1e-9))
-					if math.IsInf(a.loss, 1) {
-						sum += a.mass
-					} else if j >= 0 {
-						sum += a.mass * next[min(j, points-1)]
+			if admits(used) {
+				next := value(used)
+				for i := range v {
+					sum := 0.0
+					for _, a := range x.losses {
+						sum += a.mass * read(next, at(i)+a.loss)
 					}
+					v[i] = math.Max(v[i], sum)
 				}
-				v[i] = math.Max(v[i], sum)
 			}
+			used[m]--
 		}
 		known[key] = v
 		return v
 	}
-	return value(make([]int, len(moves)), noCosts())[int(math.Round(-low/step))]
+	v := value(slices.Clone(start))
+	return func(loss float64) float64 { return read(v, loss) }
 }
 
 func moveOf(t testing.TB, d Doors, name string, e dp.Event, losses []atom) move {
@@ -524,6 +546,122 @@ func TestDoorsHoldAgainstAnAdversary(t *testing.T) {
 	}
 	if got := adversary(epsilon, bad, []int{1, 1, 1}, func(c costs) bool { return d.needs(c, true, 0) <= epsilon }); !(got <= delta) {
 		t.Errorf("the doors against what refutes the rule: %.3g", got)
+	}
+}
+
+// sampledLosses is the law of the loss of one step of a sampled Gaussian, for a unit removed
+// or added.
+func sampledLosses(rate, sigma float64, added bool) (out []atom) {
+	const step = 0.01
+	s := sampledLoss{q: rate, sigma: sigma}
+	for x := -9 * sigma; x < 9*sigma+1; x += step {
+		lo0, hi0 := normalTails(x / sigma)
+		lo1, hi1 := normalTails((x + step) / sigma)
+		mass := normalBetween(lo0, hi0, lo1, hi1)
+		if added {
+			out = append(out, atom{-s.loss(x + step), mass})
+			continue
+		}
+		lo0, hi0 = normalTails((x - 1) / sigma)
+		lo1, hi1 = normalTails((x + step - 1) / sigma)
+		out = append(out, atom{s.loss(x), (1-rate)*mass + rate*normalBetween(lo0, hi0, lo1, hi1)})
+	}
+	// Losses of one cell of the lattice are one.
+	cells := map[float64]float64{}
+	for _, a := range out {
+		cells[math.Floor(a.loss/0.02)*0.02] += a.mass
+	}
+	out = nil
+	for loss, mass := range cells {
+		out = append(out, atom{loss, mass})
+	}
+	return out
+}
+
+// An adversary may also choose, by what he has seen, whether the budget is raised; the first
+// event passes by its own bound, and the sampled door follows it. Whatever he does is within
+// the larger total, in both directions.
+func TestDoorsHoldWhereBudgetsAreRaised(t *testing.T) {
+	type total struct{ epsilon, delta float64 }
+	const raise = 4
+	most := []int{3, 9, 2, 2, 1}
+	reached := func(first total, raised total, larger float64) (worst float64) {
+		// Nine of these fill the gaussian door.
+		sigma, err := GaussianNoiseMultiplier(raised.epsilon, raised.delta*larger*gaussianLaw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sigma *= 3 * 1.0001
+		events := []dp.Event{dp.PoissonSampled{Rate: 0.2, Event: dp.Gaussian{NoiseMultiplier: 1}}, dp.Gaussian{NoiseMultiplier: sigma},
+			dp.Approximate{Epsilon: 1, Delta: 1e-6 / 32}, dp.Pure{Epsilon: 0.9}}
+		for _, added := range []bool{false, true} {
+			moves := []move{{losses: sampledLosses(0.2, 1, added)}, {losses: gaussianLosses(1 / sigma)},
+				{losses: responseLosses(1, 1e-6/32)}, {losses: responseLosses(0.9, 0)}, {losses: []atom{{0, 1}}}}
+			for f, e := range events {
+				var doors [2]Doors
+				var each [2][]costs
+				for level, b := range []total{first, raised} {
+					d, err := NewDoors(b.epsilon, b.delta*larger, e, addRemove)
+					if err != nil {
+						t.Fatal(err)
+					}
+					doors[level] = d
+					for _, e := range events {
+						each[level] = append(each[level], moveOf(t, d, "", e, nil).costs)
+					}
+				}
+				known := map[string]bool{}
+				fits := func(used []int, level int) bool {
+					key := fmt.Sprint(level, used[:raise])
+					ok, asked := known[key]
+					if !asked {
+						sums := noCosts()
+						for m, c := range each[level] {
+							for range used[m] {
+								sums = sums.plus(c)
+							}
+						}
+						ok = doors[level].needs(sums, true, doors[level].epsilon) <= doors[level].epsilon
+						known[key] = ok
+					}
+					return ok
+				}
+				for level, b := range []total{first, raised} {
+					if own := mustEpsilon(t, e, addRemove, b.delta*larger, MethodMin).Epsilon; own > b.epsilon {
+						continue
+					}
+					start := make([]int, len(moves))
+					start[f], start[raise] = 1, level
+					after := play(raised.epsilon, moves, most, start, func(used []int) bool {
+						if slices.Equal(used[:raise], start[:raise]) {
+							return true // a raise asks for no room
+						}
+						if fits(used, 0) && !fits(used, 1) {
+							t.Errorf("%v fits %v and not %v", used, first, raised)
+						}
+						return fits(used, used[raise])
+					})
+					sum := 0.0
+					for _, a := range moves[f].losses {
+						sum += a.mass * after(a.loss)
+					}
+					worst = math.Max(worst, sum)
+				}
+			}
+		}
+		return worst
+	}
+	low := total{3.2, 1e-6}
+	for _, raised := range []total{{5, 1e-6}, {3.2, 1e-5}, {4, 3e-6}} {
+		got := reached(low, raised, 1)
+		t.Logf("raised to %v: %.3g", raised, got)
+		if !(got <= raised.delta && got > raised.delta/50) {
+			t.Errorf("raised from %v to %v, the adversary reaches %.3g", low, raised, got)
+		}
+	}
+	// Doors of four times the delta let him reach more than delta, so he does find his way.
+	if got := reached(low, total{5, 1e-6}, 4); !(got > 1e-6) {
+		t.Errorf("by doors of 4e-6 the adversary reaches only %.3g", got)
 	}
 }
 
