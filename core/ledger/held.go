@@ -27,9 +27,10 @@ type Held struct {
 	Public      bool            `json:"public"`
 	// Epsilon and Delta are the budget in force, nil where none limited the data set. A
 	// new ledger takes it over, so that losing one grants nothing.
-	Epsilon     *Amount `json:"budget_epsilon,omitempty"`
-	Delta       *Amount `json:"budget_delta,omitempty"`
-	SelfGranted bool    `json:"self_granted,omitempty"`
+	Epsilon     *Amount    `json:"budget_epsilon,omitempty"`
+	Delta       *Amount    `json:"budget_delta,omitempty"`
+	Filter      filterKind `json:"budget_filter,omitempty"`
+	SelfGranted bool       `json:"self_granted,omitempty"`
 }
 
 // Held says what an open permit of this ledger was booked as. It asks memory alone, so
@@ -49,7 +50,7 @@ func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 	h := Held{Ledger: l.self.id, Dataset: s.name, Entry: e.ID, By: e.by, At: e.at, Reservation: body,
 		Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation, Public: s.public}
 	if s.limited() {
-		h.Epsilon, h.Delta, h.SelfGranted = &s.budget.epsilon, &s.budget.delta, s.budget.Self
+		h.Epsilon, h.Delta, h.Filter, h.SelfGranted = &s.budget.epsilon, &s.budget.delta, s.budget.kind, s.budget.Self
 	}
 	return h, nil
 }
@@ -233,7 +234,8 @@ func (t *txn) reconcile(name string, body reconcileBody) error {
 	if h == nil || h.Epsilon == nil || h.Delta == nil || s.budget != nil || s.public || !t.l.store.PerUser() {
 		return nil
 	}
-	return t.append(s, KindSelfGrant, grantBody{Epsilon: *h.Epsilon, Delta: *h.Delta})
+	// By another filter the budget would need its delta again: a path may have ended in the old one.
+	return t.append(s, KindSelfGrant, grantBody{Epsilon: *h.Epsilon, Delta: *h.Delta, Filter: h.Filter})
 }
 
 func (s *state) reconcile(r *Record) error {

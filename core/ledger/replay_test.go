@@ -274,3 +274,24 @@ func TestFilterOfAGrant(t *testing.T) {
 		t.Errorf("raised and divided: %+v", caps)
 	}
 }
+
+// A budget that a new ledger takes over from a lost one keeps its filter.
+func TestFilterOfALostLedger(t *testing.T) {
+	var caps []ledger.Cap
+	l, _ := newLedger(t, recorder{caps: &caps})
+	q := ledgertest.Spend("lost", 0.25)
+	q.Epsilon, q.Delta, q.Digest = "1", "1e-6", bytes.Repeat([]byte{8}, len(ledger.Hash{}))
+	p, _, err := l.Reserve(ctx, q)
+	must(t, err)
+	held, err := l.Held(p)
+	must(t, err)
+	again, _ := newLedger(t, recorder{caps: &caps})
+	_, err = again.Reconcile(ctx, ledger.Reconcile{Reason: "lost", Held: &held})
+	must(t, err)
+	caps = nil
+	_, _, err = again.Reserve(ctx, q)
+	must(t, err)
+	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return !c.Doors || c.First != nil }) {
+		t.Errorf("taken over: %+v", caps)
+	}
+}
