@@ -141,8 +141,8 @@ func terms(s *Statement) []row {
 		{"Run by", runWords(s)},
 	}
 	if r := s.Budget.Renewal; r != nil {
-		out = append(out, row{"Renewal", fmt.Sprintf("the budget is for each %s, and over all of them the releases add up: ε %s at δ %s so far; this run is charged to %s",
-			r.Per, up2(r.Overall.Epsilon), deltaWords(r.Overall.Delta), or(r.ChargedTo, r.Period))})
+		out = append(out, row{"Renewal", fmt.Sprintf("the budget is for each %s, and over all of them the releases add up: at most ε %s at δ %s so far; this run is charged to %s",
+			r.Per, up2(r.ByAddition.Epsilon), deltaWords(r.ByAddition.Delta), or(r.ChargedTo, r.Period))})
 	}
 	if text := clearedWords(s); text != "" {
 		out = append(out, row{"Seeded runs", text})

@@ -13,8 +13,8 @@ type Renewal struct {
 	ChargedTo string `json:"charged_to,omitempty"`
 	// Each is the budget of every period.
 	Each Amount `json:"each_period"`
-	// Periods is how many had jobs; ByAddition bounds all of them together, and Overall is
-	// what the accountant counts for what was done in them, at the budget's delta.
+	// Periods is how many had jobs; ByAddition bounds all of them together. Overall would,
+	// at the budget's delta, had all jobs been planned in advance; it is no guarantee if they followed results.
 	Periods    int    `json:"periods_with_jobs"`
 	ByAddition Amount `json:"over_all_periods_by_addition"`
 	Overall    Amount `json:"over_all_periods"`
@@ -28,7 +28,7 @@ func OverPeriods(r *Renewal) string {
 		return text
 	}
 	text += fmt.Sprintf(" So far, with jobs in %s: at most epsilon %s at delta %s by addition", count(r.Periods, r.Per), up2(r.ByAddition.Epsilon), deltaPlain(r.ByAddition.Delta))
-	return text + fmt.Sprintf("; the accountant counts epsilon %s at delta %s for what was done.", up2(r.Overall.Epsilon), deltaPlain(r.Overall.Delta))
+	return text + fmt.Sprintf("; had all jobs been planned in advance, at most epsilon %s at delta %s.", up2(r.Overall.Epsilon), deltaPlain(r.Overall.Delta))
 }
 
 func count(n int, what string) string {

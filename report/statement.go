@@ -186,7 +186,7 @@ type Budget struct {
 	// Renewal is nil unless the budget renews: then the amounts are of the period that it
 	// names.
 	Renewal *Renewal `json:"renewal,omitempty"`
-	// Unbounded says that seeded runs mark the data set: Spent bounds the others only.
+	// Unbounded says that seeded runs mark the data set: Spent counts the others only.
 	Unbounded bool   `json:"unbounded"`
 	Total     Amount `json:"total"`
 	Spent     Amount `json:"spent"`

@@ -92,7 +92,9 @@ type Renewal struct {
 	// ByAddition bounds what a unit in the data of all periods has lost: the sum of what
 	// each period may cost.
 	ByAddition Spend `json:"over_all_periods_by_addition"`
-	// Overall is the same counted by the filter over all that was done, at the budget's delta.
+	// Overall is what one filter counts for all that was done, at the budget's delta: a bound
+	// had all of it been planned in advance. No total over the periods was fixed, so it is no
+	// guarantee where jobs followed results; ByAddition is.
 	Overall Spend `json:"over_all_periods"`
 }
 
@@ -101,7 +103,8 @@ type Renewal struct {
 // period is earlier than that of the entry before: a clock that was put back finds the
 // period that was begun, with what is charged to it. Conditional on what earlier periods
 // released, the releases of one are (E, δ)-DP by its filter; over k periods that is
-// (kE, kδ)-DP by composition, and less by the accountant.
+// (kE, kδ)-DP by composition. What the accountant counts for all of them is less, and holds
+// for one plan only.
 
 // per is the period of the budget in force.
 func (s *state) per() Period {

@@ -347,7 +347,11 @@ func odometer(s *ledger.Statement) string {
 	case live <= 1:
 		return "A single job costs its own smallest bound. From the second job on, choices may depend on earlier results, so a privacy filter counts all jobs, including the first."
 	}
-	return "\"spent\" and \"reserved\" come from a privacy filter, which stays valid when later jobs depend on earlier results; it decides on new jobs. \"in one plan\" is what the same jobs would have cost if planned together, for comparison only."
+	text := "\"spent\" and \"reserved\" are what a privacy filter counts for these jobs; it decides on new ones. "
+	if !s.Exceeded {
+		text += "When later jobs depend on earlier results, the guarantee is the total, not the amount spent so far. "
+	}
+	return text + "\"in one plan\" is what the same jobs would have cost if planned together, for comparison only."
 }
 
 func day(at string) string { day, _, _ := strings.Cut(at, "T"); return day }
