@@ -61,7 +61,7 @@ func TestCellsHoldRowsToTheirBound(t *testing.T) {
 		}
 		asked, last := 0.0, -1
 		for _, a := range additions {
-			if a.cell <= last || a.cell >= size || !(cost(a.n) <= largest*largest) {
+			if a.cell <= last || a.cell >= size || !(math.Abs(float64(a.n)) <= largest) {
 				return
 			}
 			asked, last = asked+cost(a.n), a.cell
