@@ -2,7 +2,9 @@ package gradient
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"pawl/core/dp"
@@ -63,5 +65,26 @@ func TestBoostCountsLeaveOnAGrid(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Where noise is due and its source is missing, nothing leaves: neither sums nor counts.
+func TestSumsWithoutASourceStayClosed(t *testing.T) {
+	rows := rowsOf(1, true, make([]float64, columns), nil)
+	d := descent(mustEncode(t, encode.Options{}), Logistic, 1)
+	size := d.Encoding.Dim
+	got := make([]float64, size)
+	if err := d.linear().On(mustOpen(t, rows), 1, nil).Next(got, make([]float64, size)); !errors.Is(err, sealed.ErrFault) || slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+		t.Errorf("descent: %v, %v", got, err)
+	}
+	b := boost(Logistic, 1)
+	run := b.terms().On(mustOpen(t, rows), b.terms().Noise(1), nil)
+	defer run.Close()
+	if counts, err := run.Count(); counts != nil || !errors.Is(err, sealed.ErrFault) {
+		t.Errorf("counts: %v, %v", counts, err)
+	}
+	got = make([]float64, b.Terms[0].Levels)
+	if err := run.Next(got, 0); !errors.Is(err, sealed.ErrFault) || slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+		t.Errorf("boosting: %v, %v", got, err)
 	}
 }

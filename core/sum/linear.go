@@ -106,8 +106,8 @@ func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 	return l.On(view, 0, nil), nil
 }
 
-// On is a run on rows that are open, with noise of stdDev; without a source, over all rows
-// and without noise.
+// On is a run on rows that are open, with noise of stdDev, 0 for none; without a source, over
+// all rows, and only without noise.
 func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
 	r := &LinearRun{l: l, matrix: design.New(view, l.Encoding, l.Target), stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
 	r.adds = l.Contribution(r.matrix)
@@ -126,8 +126,9 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 	}
 	clear(r.sum)
 	r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, r.lots.Draw(), r.adds)
-	// Noise goes on the clipped sum; dividing by a public number comes after.
-	if r.draws != nil && r.stdDev > 0 {
+	// Noise goes on the clipped sum; dividing by a public number comes after. Where a source is
+	// missing this is a fault, not a sum without noise.
+	if r.stdDev > 0 {
 		if err := noise.Perturb(r.draws, r.sum, r.stdDev); err != nil {
 			return err
 		}

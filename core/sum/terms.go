@@ -144,7 +144,7 @@ func (t *Terms) OpenPublic(rows *sealed.Rows) (run *TermsRun, err error) {
 	return t.On(view, TermsNoise{}, nil), nil
 }
 
-// On is a run on rows that are open; without a source it has no noise.
+// On is a run on rows that are open, with noise n from a source; the zero value is none.
 func (t *Terms) On(view *sealed.View, n TermsNoise, src *entropy.Source) *TermsRun {
 	widest := 0
 	for _, term := range t.Terms {
@@ -206,7 +206,7 @@ func (r *TermsRun) Count() (counts []float64, err error) {
 		}
 	}
 	r.counted++
-	if r.counts != nil {
+	if r.noise.Counts > 0 { // a missing source is a fault then
 		if err := noise.Perturb(r.counts, count, r.noise.Counts); err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func (r *TermsRun) Next(dst []float64, term int) (err error) {
 			sum[j] += part[j]
 		}
 	}
-	if r.draws != nil {
+	if r.noise.Residuals > 0 {
 		if err := noise.Perturb(r.draws, sum, r.noise.Residuals); err != nil {
 			return err
 		}
