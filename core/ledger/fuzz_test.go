@@ -29,7 +29,7 @@ func FuzzReplay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		s := newState("d")
 		add := func(kind Kind, body []byte) error {
-			r := Record{Version: Version, Seq: s.head.Seq + 1, Dataset: "d", Kind: kind, Body: json.RawMessage(body), Prev: s.head.Hash}
+			r := Record{Version: Version, Seq: s.head.Seq + 1, Dataset: "d", Kind: kind, Time: "2027-01-10T12:00:00Z", Body: json.RawMessage(body), Prev: s.head.Hash}
 			r.Hash = r.Sum()
 			return s.apply(&r)
 		}

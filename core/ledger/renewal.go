@@ -123,13 +123,18 @@ func (s *state) turnTo(now time.Time) {
 }
 
 // bookedAt returns the time by which a record that is booked now belongs to its period: its
-// own, or that of the booking before where it has none or an earlier one.
-func (s *state) bookedAt(r *Record) time.Time {
-	if at, err := time.Parse(time.RFC3339Nano, r.Time); err == nil && at.After(s.last) {
+// own, or that of the booking before where it is later. A time that cannot be read is an error: the entry
+// would belong to a period long gone, and cost nothing.
+func (s *state) bookedAt(r *Record) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, r.Time)
+	if err != nil {
+		return at, broken(s.name, r.Seq, "its time cannot be read")
+	}
+	if at.After(s.last) {
 		s.last = at
 	}
 	s.turnTo(s.now)
-	return s.last
+	return s.last, nil
 }
 
 // current reports whether an entry belongs to the period in which requests are decided.

@@ -265,6 +265,39 @@ func TestUnknownPeriodIsNewer(t *testing.T) {
 	}
 }
 
+// A charge whose time cannot be read fails closed: it would be of no period that anybody asks for.
+func TestChargesNeedATime(t *testing.T) {
+	c := &clock{}
+	c.at(t, "2027-01-10 12:00:00")
+	l := renewing(t, ledger.NewMemory(), "ann", ledger.Month, c)
+	_, err := reserved(l, 1)
+	must(t, err)
+	records, err := l.Records(ctx, "d")
+	must(t, err)
+	for _, text := range []string{"", "2027-01-10", "2027-01-32T12:00:00Z"} {
+		other, prev := ledger.NewMemory(), ledger.Hash{}
+		must(t, other.Update(ctx, func(tx ledger.Tx) error {
+			for i, r := range records {
+				if r.Kind == ledger.KindReserve {
+					r.Time = text
+				}
+				if i > 0 {
+					r.Prev = prev
+				}
+				r.Hash = r.Sum()
+				prev = r.Hash
+				if err := tx.Append(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if _, err := reserved(ledger.New(other, ledgertest.Sum{}, ledger.Options{User: "ann", Clock: c.now}), 1); !errors.Is(err, ledger.ErrBroken) {
+			t.Errorf("time %q: %v", text, err)
+		}
+	}
+}
+
 // A budget of an earlier version never renews, and can be made to.
 func TestEarlierBudgetsRenew(t *testing.T) {
 	f, err := os.Open("testdata/granted.jsonl")

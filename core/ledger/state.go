@@ -271,7 +271,9 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	if e.event, err = dp.DecodeEvent(e.Event); err != nil {
 		return newer(s.name, r.Seq, "cannot read its event: %v", err)
 	}
-	e.when = s.bookedAt(r)
+	if e.when, err = s.bookedAt(r); err != nil {
+		return err
+	}
 	if s.byID[e.ID] != nil {
 		return broken(s.name, r.Seq, "reservation %s is booked twice", e.ID)
 	}
