@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"context"
+	"maps"
 	"strconv"
 
 	"pawl/data/source"
@@ -84,7 +85,7 @@ type Fit struct {
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		ClassWeights: f.ClassWeights, Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+		ClassWeights: maps.Clone(f.ClassWeights), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 
 func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

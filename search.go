@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"context"
+	"slices"
 
 	"pawl/data/source"
 	"pawl/internal/request"
@@ -37,7 +38,7 @@ type Search struct {
 }
 
 func (s Search) request() request.Search {
-	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: s.Sizes,
+	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
 		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, On: s.SearchOn,
 		Study: s.Study, Workers: s.Workers}
 }

@@ -2,6 +2,7 @@ package pawl
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"pawl/data/source"
@@ -97,7 +98,7 @@ func (t Train) request() request.Train {
 		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
 		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,
 		Updated: t.Identity.Updated, AsPublished: t.AsPublished, KeepAll: t.KeepAll, Features: t.Features, Encoding: t.Encoding, ScoreBy: t.ScoreBy,
-		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies(), ClassWeights: t.ClassWeights}
+		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies(), ClassWeights: maps.Clone(t.ClassWeights)}
 	if t.Average == 0 && t.EMA == 0 {
 		r.Average = request.DefaultAverage
 	}
