@@ -195,7 +195,11 @@ func printStatement(w io.Writer, s *ledger.Statement) error {
 		fmt.Fprintln(w, "NOT PRIVATE: entries with this mark used a seed; no figure here bounds what their outputs reveal")
 	}
 	if s.Exceeded {
-		fmt.Fprintln(w, "EXCEEDED: more was spent than granted, by a run charged after the fact; every new job is refused")
+		until := ""
+		if s.Renewal != nil {
+			until = " until the budget renews"
+		}
+		fmt.Fprintf(w, "EXCEEDED: more was spent than granted, by a run charged after the fact; every new job is refused%s\n", until)
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "data set\t%s (%s)\n", s.Name, kindOf(s.Public))
