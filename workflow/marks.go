@@ -38,3 +38,13 @@ func (plan *Plan) MarkPlan(ctx context.Context, l *ledger.Ledger, s *report.Stat
 	s.Mark(marks(view.SeededRuns))
 	return err
 }
+
+// SeededMark asks the ledger what seeded runs mark a data set with: a sentence, or "" for none
+// and for a data set that the ledger does not know.
+func SeededMark(ctx context.Context, l *ledger.Ledger, name string) (string, error) {
+	s, err := l.Show(ctx, name)
+	if errors.Is(err, ledger.ErrUnknownDataset) {
+		return "", nil
+	}
+	return report.SeededMark(len(s.SeededRuns)), err
+}

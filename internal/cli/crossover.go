@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/evidence/crossover"
+	"pawl/evidence/crossover/basis"
 	"pawl/experiments"
 	"pawl/internal/build"
 	"pawl/internal/request"
@@ -21,16 +21,13 @@ import (
 )
 
 type crossoverFlags struct {
-	table tableFlags // of the data
+	basis.Request
 
 	a, b, at, epsilons, rates, rows, out string
 	more                                 []string
-	tune, standIn                        string
+	tune                                 string
 	reach, confidence                    float64
 	seeds, plain                         int
-	pay                                  string
-	labels, classes, images              string // of images of one's own
-	updated                              bool
 }
 
 func (a *app) crossoverCommand() *cobra.Command {
@@ -71,7 +68,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
 				return &usageError{"--seeds must be at least 2: an interval needs two runs", "example: --seeds 5"}
 			}
-			return inItsOwnWords(a.again(&f.table.Copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
+			return inItsOwnWords(a.again(&f.Table.Copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
 		},
 	}
 	s := c.Flags()
@@ -87,18 +84,18 @@ Finished runs are kept in --out: run the command again to continue.`,
 	s.StringVar(&f.rows, "rows", "", "also measure with these numbers of training rows, in increasing order, such as 5000,10000,20000")
 	s.Float64Var(&f.reach, "reach", 0, "score, as a fraction, whose epsilon is fitted over --rows (default: one that all reach)")
 	s.Float64Var(&f.confidence, "confidence", 0.95, "confidence level of all intervals")
-	s.StringVar(&f.standIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
-	s.StringVar(&f.pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
-	s.BoolVar(&f.updated, "updated", false, "with --pay: accept that the data have changed since they were last used")
-	registerCopies(&f.table.Copies, c)
-	s.StringVar(&f.labels, "labels", "", "file of labels for an IDX or npy file of your own images")
-	s.StringVar(&f.classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
-	s.StringVar(&f.images, "images", "", "how the number of your own, sensitive images is declared: public, N or about-N")
-	s.StringVar(&f.table.Delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.table.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
-	s.StringVar(&f.table.Target, "target", "", "column to predict (built-in data sets have a default)")
-	s.StringVar(&f.table.Test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
-	s.StringVar(&f.table.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	s.StringVar(&f.StandIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
+	s.StringVar(&f.Pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
+	s.BoolVar(&f.Updated, "updated", false, "with --pay: accept that the data have changed since they were last used")
+	registerCopies(&f.Table.Copies, c)
+	s.StringVar(&f.Labels, "labels", "", "file of labels for an IDX or npy file of your own images")
+	s.StringVar(&f.Classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
+	s.StringVar(&f.Images, "images", "", "how the number of your own, sensitive images is declared: public, N or about-N")
+	s.StringVar(&f.Table.Delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
+	s.StringVar(&f.Table.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	s.StringVar(&f.Table.Target, "target", "", "column to predict (built-in data sets have a default)")
+	s.StringVar(&f.Table.Test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
+	s.StringVar(&f.Table.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
 }
@@ -137,23 +134,27 @@ func factorList() string {
 	return strings.Join(words, ", ")
 }
 
+func (a *app) basis() *basis.Desk {
+	return &basis.Desk{OpenLedger: a.openLedger, DataDir: a.dataDir, Note: a.note, Progress: a.err}
+}
+
 func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) error {
 	study, err := f.study()
 	if err != nil {
 		return err
 	}
-	on, err := a.openCompared(ctx, data, f, study)
+	on, err := a.basis().Open(ctx, data, &f.Request, study)
 	if err != nil {
 		return err
 	}
-	defer on.close()
-	study.Data = on.data
+	defer on.Close()
+	study.Data = on.Data
 	f.counts(study)
 	if err := study.Check(); err != nil {
 		return err
 	}
-	if on.data.Paid() && f.pay == "" {
-		return on.refuse(ctx, study)
+	if on.Data.Paid() && f.Pay == "" {
+		return on.Refuse(ctx, study)
 	}
 	kept, err := a.openKept(ctx, study, on, f)
 	if err != nil {
@@ -162,7 +163,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	start := time.Now()
 	all := study.Trainings()
 	known := study.Known()
-	fmt.Fprintf(a.err, "%s\n%d training runs", on.words, all)
+	fmt.Fprintf(a.err, "%s\n%d training runs", on.Words, all)
 	if known > 0 {
 		fmt.Fprintf(a.err, "; %d are kept from earlier calls in %s", known, f.out)
 	}
@@ -170,7 +171,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	begun := known
 	kept.Progress = func(cell string) {
 		begun++
-		if on.data.Paid() {
+		if on.Data.Paid() {
 			// How long a run takes depends on the number of rows.
 			fmt.Fprintf(a.err, "%d/%d  %s\n", begun, all, cell)
 			return
@@ -180,7 +181,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	r, err := study.Run(ctx)
 	if errors.Is(err, context.Canceled) {
 		err := fmt.Errorf("%w: %d training runs are kept in %s; run the same command to continue", context.Canceled, kept.Kept(), f.out)
-		if on.data.Paid() {
+		if on.Data.Paid() {
 			err = fmt.Errorf("%w; they are not charged again, but an interrupted run stays charged", err)
 		}
 		return err
@@ -189,7 +190,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 		return err
 	}
 	on.Booked = kept.Measured()
-	v := crossover.NewView(study, r, crossover.Shown{Setting: on.words, StandsFor: on.standsFor, Charges: &on.Charges, Took: time.Since(start), Dir: f.out})
+	v := crossover.NewView(study, r, crossover.Shown{Setting: on.Words, StandsFor: on.StandsFor, Charges: &on.Charges, Took: time.Since(start), Dir: f.out})
 	if err := v.Write(); err != nil {
 		return request.CannotWrite(f.out, err)
 	}
@@ -201,13 +202,13 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 
 // openKept opens the file of finished runs. Before a paid one is begun all of them must be
 // admitted.
-func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared, f *crossoverFlags) (*experiments.Run, error) {
+func (a *app) openKept(ctx context.Context, study *crossover.Study, on *basis.Compared, f *crossoverFlags) (*experiments.Run, error) {
 	version, err := build.Digest()
 	if err != nil {
 		return nil, err
 	}
-	name := "crossover-" + on.data.Name
-	if on.data.Paid() {
+	name := "crossover-" + on.Data.Name
+	if on.Data.Paid() {
 		// What was paid for holds whatever program reads it.
 		name, version = name+"-paid", "paid"
 		kept, err := experiments.ReadRun(name, "runs", version, f.out)
@@ -218,7 +219,7 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 			return nil, &usageError{fmt.Sprintf("%s is damaged, and it holds charged runs", kept.Path()), "restore it, or move it away to be charged for all runs again"}
 		}
 		study.Cells = kept
-		if err := a.admitComparison(ctx, study, on, f); err != nil {
+		if err := a.basis().Admit(ctx, study, on, f.Pay); err != nil {
 			return nil, err
 		}
 	}
@@ -238,7 +239,7 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *compared
 
 // study reads the flags but the data.
 func (f *crossoverFlags) study() (*crossover.Study, error) {
-	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.table.Delta, Reach: f.reach, Confidence: f.confidence}
+	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.Table.Delta, Reach: f.reach, Confidence: f.confidence}
 	for _, one := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
 		if one.text == "" {
 			return nil, &usageError{"pawl crossover: missing " + one.flag, "example: --a logistic --b mnist-paw-cnn; pawl crossover --help lists the terms"}
@@ -334,11 +335,4 @@ func parseList(flag, text string) (all []float64, err error) {
 		all = append(all, v)
 	}
 	return all, nil
-}
-
-// fileExists says whether a file stands where a built-in data set of that name could be
-// meant.
-func fileExists(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }

@@ -2,16 +2,9 @@ package cli
 
 import (
 	"pawl/core/ledger"
-	"pawl/data/source"
 	"pawl/internal/request"
 )
 
 // desk handles requests for what the library does not offer: checks, price lists and
 // comparisons.
 func (a *app) desk(l *ledger.Ledger) *request.Desk { return &request.Desk{Ledger: l, Note: a.note} }
-
-// tableFlags declare a table for a comparison.
-type tableFlags struct {
-	request.Fit
-	source.Options
-}

@@ -182,7 +182,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 	if err != nil {
 		return errors.Join(doubt, err)
 	}
-	if v.mark, err = markOf(ctx, l, name); err != nil && doubt == nil {
+	if v.mark, err = workflow.SeededMark(ctx, l, name); err != nil && doubt == nil {
 		return err
 	}
 	if v.mark != "" {

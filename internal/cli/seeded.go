@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -32,15 +30,6 @@ of those who ran them. A later seeded run marks the data set again. On a team's 
 
 // marked says of a data set that seeded runs mark it, or "".
 func marked(runs []ledger.SeededRun) string { return report.SeededMark(len(runs)) }
-
-// markOf asks the ledger what marks a data set.
-func markOf(ctx context.Context, l *ledger.Ledger, name string) (string, error) {
-	s, err := l.Show(ctx, name)
-	if errors.Is(err, ledger.ErrUnknownDataset) {
-		return "", nil
-	}
-	return marked(s.SeededRuns), err
-}
 
 // andMarked is marked as a clause.
 func andMarked(s *ledger.Statement) string {

@@ -1,9 +1,6 @@
-package cli
+package basis
 
 import (
-	"pawl/internal/cost"
-	"pawl/internal/request"
-
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -21,30 +18,33 @@ import (
 	"pawl/data/source"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
+	"pawl/internal/cost"
+	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/workflow"
 )
 
 // openPaid makes sensitive rows what is compared on. Without --pay only the price is
 // asked for, and no row is sealed.
-func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *request.Opened, in workflow.Input, f *crossoverFlags, p *compared, t *lab.Table) (err error) {
-	o := f.table.Options
-	o.DataDir = a.dataDir
+func (a *Desk) openPaid(ctx context.Context, l *ledger.Ledger, j *request.Opened, in workflow.Input, f *Request, p *Compared, t *lab.Table) (err error) {
+	o := f.Table.Options
+	o.DataDir = a.DataDir
 	if in.Test, err = a.desk(l).OpenTest(ctx, j, o); err != nil {
 		return err
 	}
 	purse := &crossover.Purse{Input: in}
 	purse.Env.Test = j.Test
-	p.data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
+	p.Data = &crossover.Data{Name: t.Name, Table: t, Purse: purse}
 	p.Unit = protection(t.Schema)
-	if f.pay == "" {
+	if f.Pay == "" {
 		return nil
 	}
 	if purse.Env, err = a.desk(l).Environment(ctx, j); err != nil {
 		return err
 	}
-	p.data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
-	if f.table.Test != "" {
-		content, err := source.ReadFile(f.table.Test)
+	p.Data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
+	if f.Table.Test != "" {
+		content, err := source.ReadFile(f.Table.Test)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (a *app) openPaid(ctx context.Context, l *ledger.Ledger, j *request.Opened,
 		if err != nil {
 			return err
 		}
-		p.data.Key += ", tested on " + abbreviated(digest)
+		p.Data.Key += ", tested on " + abbreviated(digest)
 	}
 	return nil
 }
@@ -84,32 +84,38 @@ func protection(s *schema.Schema) string {
 	return words + ", added or removed"
 }
 
-// refuse says what the runs would cost.
-func (p *compared) refuse(ctx context.Context, s *crossover.Study) error {
+// Refuse is the error that says what the runs would cost.
+func (p *Compared) Refuse(ctx context.Context, s *crossover.Study) error {
 	price, err := s.Price()
 	if err != nil {
 		return err
 	}
 	const stand = "to compare on public data instead: --stand-in NAME (pawl data list), or --stand-in FILE with synthetic rows of the same schema"
 	if math.IsInf(price.Epsilon, 1) {
-		return &usageError{fmt.Sprintf("%s is sensitive, and %d runs have no finite epsilon at delta %s", p.data.Name, price.Runs, s.Delta), stand + "; for a finite epsilon, change --delta"}
+		return usage.New(fmt.Sprintf("%s is sensitive, and %d runs have no finite epsilon at delta %s", p.Data.Name, price.Runs, s.Delta), stand+"; for a finite epsilon, change --delta")
 	}
 	budget, err := sufficient(ctx, price, s.Delta)
 	if err != nil {
 		return err
 	}
-	return &usageError{fmt.Sprintf("%s is sensitive: charging all %d runs would cost epsilon %s at delta %s", p.data.Name, price.Runs, cost.RoundedUp(price.Epsilon), s.Delta),
-		fmt.Sprintf("%s; to charge them, use --pay %s with a granted budget of that size", stand, budget)}
+	return usage.New(fmt.Sprintf("%s is sensitive: charging all %d runs would cost epsilon %s at delta %s", p.Data.Name, price.Runs, cost.RoundedUp(price.Epsilon), s.Delta),
+		fmt.Sprintf("%s; to charge them, use --pay %s with a granted budget of that size", stand, budget))
 }
 
-// admitComparison asks before the first run whether all may be paid for, and rehearses
-// them.
-func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compared, f *crossoverFlags) error {
-	most, err := strconv.ParseFloat(f.pay, 64)
+// unbudgeted is a mistake whose advice is a command of the ledger: its flags are none of a
+// comparison's, and who puts advice on training into the words of one leaves it alone.
+type unbudgeted struct{ mistake }
+
+type mistake = usage.Error
+
+// Admit asks before the first run whether all may be charged for at most the epsilon pay, and
+// rehearses them.
+func (a *Desk) Admit(ctx context.Context, s *crossover.Study, p *Compared, pay string) error {
+	most, err := strconv.ParseFloat(pay, 64)
 	if err != nil || !(most > 0) || math.IsInf(most, 0) {
-		return &usageError{fmt.Sprintf("--pay %q: want a number, the largest epsilon for all runs together", f.pay), "example: --pay 12"}
+		return usage.New(fmt.Sprintf("--pay %q: want a number, the largest epsilon for all runs together", pay), "example: --pay 12")
 	}
-	if p.Mark, err = markOf(ctx, p.data.Purse.Env.Ledger, p.data.Name); err != nil {
+	if p.Mark, err = workflow.SeededMark(ctx, p.Data.Purse.Env.Ledger, p.Data.Name); err != nil {
 		return err
 	}
 	if p.Price, err = s.Price(); err != nil {
@@ -123,7 +129,7 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	}
 	what := fmt.Sprintf("%d runs cost epsilon %s in total at delta %s", p.Missing.Runs, cost.RoundedUp(p.Missing.Epsilon), s.Delta)
 	tooMuch := func(cost, of string) error {
-		return &usageError{what + of + ", more than --pay " + f.pay, fmt.Sprintf("use --pay %s, fewer --epsilons or --seeds, or --stand-in", cost)}
+		return usage.New(what+of+", more than --pay "+pay, fmt.Sprintf("use --pay %s, fewer --epsilons or --seeds, or --stand-in", cost))
 	}
 	if !(p.Missing.Epsilon <= most) {
 		return tooMuch(cost.RoundedUp(p.Missing.Epsilon), "")
@@ -131,7 +137,7 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
 		return fmt.Errorf("%s, and none was started: %w", what, err)
 	}
-	forecast, err := p.data.Purse.Env.Ledger.WhatIfEach(ctx, p.data.Name, "", nil, p.Missing.Bookings)
+	forecast, err := p.Data.Purse.Env.Ledger.WhatIfEach(ctx, p.Data.Name, "", nil, p.Missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
@@ -139,8 +145,8 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 		if err != nil {
 			return err
 		}
-		return &usageError{fmt.Sprintf("%s is new to the ledger, and %s: create a budget first", p.data.Name, what),
-			fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.data.Name, budget, s.Delta)}
+		return &unbudgeted{mistake{Msg: fmt.Sprintf("%s is new to the ledger, and %s: create a budget first", p.Data.Name, what),
+			Advice: fmt.Sprintf("pawl ledger create %s --epsilon %s --delta %s", p.Data.Name, budget, s.Delta)}}
 	case err != nil:
 		return err
 	case !forecast.Admitted:
@@ -149,7 +155,7 @@ func (a *app) admitComparison(ctx context.Context, s *crossover.Study, p *compar
 		// Under a budget much larger than the price, the ledger's bound is coarser than it.
 		return tooMuch(cost.RoundedUp(float64(forecast.Need)), fmt.Sprintf(", and use epsilon %s of the budget by the ledger's filter for adaptive jobs", cost.RoundedUp(float64(forecast.Need))))
 	}
-	fmt.Fprintf(a.err, "%d runs to charge: epsilon %s in total at delta %s; they use %s of the budget, of which %s is left\n",
+	fmt.Fprintf(a.Progress, "%d runs to charge: epsilon %s in total at delta %s; they use %s of the budget, of which %s is left\n",
 		p.Missing.Runs, cost.RoundedUp(p.Missing.Epsilon), s.Delta, cost.RoundedUp(float64(forecast.Need)), cost.RoundedUp(float64(forecast.Left)))
 	return s.Rehearse(ctx)
 }
