@@ -17,7 +17,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, the revision it was built from, and the kernel in use",
-		Long:    "Print the version of pawl, the revision and time of the sources it was built from, the Go\nversion, and the kernel that this processor runs. Empty fields were not recorded by the build.",
+		Long:    "Print the version of pawl, the revision and time of the sources it was built from, the Go\nversion, and the kernel that this processor runs. In JSON, a field that the build did not\nrecord is empty.",
 		Example: "  pawl version --json",
 		Args:    exactArgs(),
 		RunE: func(*cobra.Command, []string) error {
@@ -44,8 +44,15 @@ func (a *app) versionCommand() *cobra.Command {
 			if a.json {
 				return writeJSON(a.out, v)
 			}
+			revision := "not recorded by the build"
+			if v.Revision != "" {
+				revision = v.Revision + " of " + v.Time
+				if v.Modified {
+					revision += ", with local changes"
+				}
+			}
 			t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-			fmt.Fprintf(t, "version\t%s\nrevision\t%s\ntime\t%s\nmodified\t%v\ngo\t%s\nkernel\t%s\n", v.Version, v.Revision, v.Time, v.Modified, v.Go, v.Kernel)
+			fmt.Fprintf(t, "version\t%s\nrevision\t%s\ngo\t%s\nkernel\t%s\n", v.Version, revision, v.Go, v.Kernel)
 			return t.Flush()
 		},
 	}

@@ -28,7 +28,8 @@ type Training struct {
 	Rows            int64   `json:"rows,omitempty"`
 	Batch           int64   `json:"expected_batch_size,omitempty"`
 	Epochs          float64 `json:"epochs,omitempty"`
-	Clip            float64
+	// Clip is the clipping norm, 0 where it is not known: it decides no price.
+	Clip float64 `json:"-"`
 }
 
 // Event is the training under add_or_remove_one.
