@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
 	{"evidence/audit/membership", "evidence/advise/query"},
-	{"experiments"},
+	{"experiments", "evidence/audit/campaign"},
 	{"experiments/lab"},
 	{"evidence/crossover"},
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published", "experiments/nets", "experiments/curves"},

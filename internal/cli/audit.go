@@ -7,11 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-
-	"pawl/core/entropy"
-	"pawl/evidence/audit/bound"
-	"pawl/internal/cost"
-	"pawl/internal/request"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -70,38 +65,4 @@ func (a *app) conclude(convicted error, headline string, out any, text func(io.W
 		return err
 	}
 	return convicted
-}
-
-// proves is what every audit says that convicts nobody.
-const proves = "not rejected; this proves nothing, because a stronger attack may find more"
-
-// auditSource draws the coins and the noise of an audit, from a seed where one is given.
-func auditSource(seed string) (*entropy.Source, *uint64, error) {
-	n, err := request.ParseSeed(seed)
-	if err != nil {
-		return nil, nil, err
-	}
-	if n != nil {
-		return entropy.Seeded(*n), n, nil
-	}
-	src, err := entropy.New()
-	return src, nil, err
-}
-
-// parseConfidence reads the confidence of a conviction.
-func parseConfidence(text string) (float64, error) {
-	if text == "" {
-		return bound.Conviction, nil
-	}
-	c, err := cost.ParseReal("confidence", text)
-	if err == nil && !(c >= 0.5 && c < 1) {
-		err = &usageError{fmt.Sprintf("--confidence: %s is not in [0.5, 1)", text), "0.999 rejects a true claim in at most one of a thousand audits"}
-	}
-	return c, err
-}
-
-// mostShown is the largest lower bound on ε at 95 % that so many trials of each world can
-// show: all of them right.
-func mostShown(trials int, delta float64) (float64, error) {
-	return bound.Counts{TruePositives: trials, Positives: trials, Negatives: trials}.Epsilon(delta, bound.Printed)
 }

@@ -1,31 +1,20 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-	"pawl/internal/request"
-
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"pawl/core/accountant"
-	"pawl/core/dp"
-	"pawl/core/entropy"
-	"pawl/data/dataset"
-	"pawl/data/images"
-	"pawl/data/source"
-	"pawl/evidence/audit"
-	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
-	"pawl/evidence/audit/inference"
-	"pawl/evidence/audit/membership"
-	"pawl/internal/build"
-	"pawl/workflow"
+	"pawl/evidence/audit/campaign"
+	"pawl/internal/cost"
+	"pawl/internal/request"
 )
 
 type canaryFlags struct {
@@ -34,13 +23,6 @@ type canaryFlags struct {
 	canaries int
 	blackBox bool
 }
-
-// mostCanaries keeps a lot of them small; a network has room for as many as its largest weight
-// has numbers.
-const mostCanaries = 1 << 16
-
-// fewestCanaries shows something at epsilon 1 and less.
-const fewestCanaries = 100
 
 func (a *app) auditCanary() *cobra.Command {
 	var f canaryFlags
@@ -100,297 +82,28 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 	return c
 }
 
-// canaryAudit is what is printed.
-type canaryAudit struct {
-	Data   string `json:"data"`
-	Model  string `json:"model"`
-	Access string `json:"access"` // "white_box_gradients" or "black_box"
-	// Stated is the claim as the training states it; OneRun holds the same at the δ that
-	// the audit judges at.
-	Stated   bound.Claim       `json:"stated_claim"`
-	Privacy  trainedWith       `json:"training"`
-	Canaries int               `json:"canaries"`
-	OneRun   *inference.OneRun `json:"one_run"`
-	// ShownClaim is the claim at the δ of the bound at 95 %, and Share that bound over it.
-	ShownClaim bound.Claim `json:"claim_of_the_bound"`
-	Share      float64     `json:"bound_over_claim"`
-	// MostShown is what so many canaries could show at most, were every guess right.
-	MostShown float64 `json:"most_that_the_canaries_can_show"`
-	// Specification is what a white-box audit tests first: core behind this network's layers.
-	Specification []audit.Check `json:"specification,omitempty"`
-	// Curve holds the canaries against the whole trade-off curve of the claim.
-	Curve *bound.FDP `json:"one_run_against_the_curve,omitempty"`
-	// Tests is the number of tests over which Confidence holds, and Convicted what they say.
-	Tests      int            `json:"tests"`
-	Confidence float64        `json:"confidence"`
-	Convicted  bool           `json:"convicted"`
-	Report     *attack.Report `json:"report,omitempty"`
-	Seed       *uint64        `json:"seed,omitempty"`
-	Notes      []string       `json:"notes"`
-}
-
-type trainedWith struct {
-	SamplingRate    float64 `json:"sampling_rate"`
-	Steps           int     `json:"steps"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
-	ClippingNorm    float64 `json:"clipping_norm"`
-}
-
 func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
-	if _, ok := dataset.Images(f.data); !ok {
-		return &usageError{fmt.Sprintf("%s is not a built-in set of images, which canaries need", f.data), "pawl data list"}
-	}
-	if f.canaries < fewestCanaries || f.canaries > mostCanaries {
-		return &usageError{fmt.Sprintf("--canaries: %d is not between %d and %d", f.canaries, fewestCanaries, mostCanaries), "use 5000 or more, and 20000 for a claim of epsilon 1"}
-	}
-	src, seed, err := auditSource(f.train.Seed)
+	out, err := campaign.AuditTraining(ctx, campaign.Training{Train: f.train, Data: f.data, DataDir: a.dataDir, Canaries: f.canaries, BlackBox: f.blackBox, Log: a.err,
+		Progress: func(expected time.Duration) (func(string, int, int), func()) {
+			bar := newProgress(a.err, expected)
+			return bar.step, bar.done
+		}})
 	if err != nil {
 		return err
-	}
-	p, err := source.OpenImages(f.data, a.dataDir, "", "", "")
-	if err != nil {
-		return err
-	}
-	in, err := f.train.Input(p, p.Schema())
-	if err != nil {
-		return err
-	}
-	if f.blackBox {
-		in.Rows += int64(f.canaries / 2)
-	}
-	plan, err := workflow.NewTrainPlan(in)
-	if err != nil {
-		return err
-	}
-	q, err := plan.Statement(build.Version(), membership.Reproducible)
-	if err != nil {
-		return err
-	}
-	h := q.Choice.Hyperparameters
-	out := &canaryAudit{Data: p.Name, Model: q.Choice.Model, Access: "white_box_gradients", Canaries: f.canaries, Seed: seed, Notes: []string{}}
-	out.Privacy.SamplingRate, _ = h["sampling_rate"].(float64)
-	out.Privacy.Steps, _ = h["steps"].(int)
-	out.Privacy.NoiseMultiplier, _ = h["noise_multiplier"].(float64)
-	out.Privacy.ClippingNorm, _ = h["clipping_norm"].(float64)
-	out.Stated = bound.Claim{Epsilon: float64(q.Privacy.Epsilon), Delta: float64(q.Privacy.Delta)}
-	delta := min(out.Stated.Delta, inference.Delta(f.canaries))
-	// Half of the canaries choose the guesser, the other half are guessed about.
-	perfect := bound.Guesses{Canaries: f.canaries / 2, Made: f.canaries / 2, Right: f.canaries / 2}
-	if out.MostShown, err = perfect.Epsilon(shownDelta(out), bound.Printed); err != nil {
-		return err
-	}
-	if f.blackBox {
-		err = a.blackBox(ctx, p, in, out, delta, src)
-	} else {
-		err = a.whiteBox(ctx, plan, out, delta, src)
-	}
-	if err != nil {
-		return err
-	}
-	if out.ShownClaim, err = bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, out.OneRun.Shown.Delta); err != nil {
-		return err
-	}
-	out.Share = out.OneRun.Shown.Epsilon / out.ShownClaim.Epsilon
-	if f.blackBox {
-		out.Tests, out.Confidence, out.Convicted = 1, bound.Conviction, out.OneRun.Convicted
-		out.Notes = append(out.Notes, blackBoxSays)
-		if !(out.MostShown > out.ShownClaim.Epsilon) {
-			out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d canaries can show at most epsilon %s, however good the attack, and the claim is %s", out.Canaries, bound.Figure(out.MostShown), bound.Figure(out.ShownClaim.Epsilon)))
-		}
-	} else if out.Share > 1 && !out.Convicted {
-		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again")
-	}
-	out.Notes = append(out.Notes, fmt.Sprintf("the claim of epsilon %s at delta %s is tested at delta %s, where it is epsilon %s: 2·canaries·delta must be small against the error of the verdict",
-		bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(delta), bound.Figure(out.OneRun.Claim.Epsilon)))
-	if !out.Convicted {
-		out.Notes = append(out.Notes, proves)
 	}
 	return a.finishCanary(out)
 }
 
-// shownDelta is the δ of the training, or the largest for which the bound at 95 % spends a
-// fifth of its error.
-func shownDelta(out *canaryAudit) float64 {
-	return min(out.Stated.Delta, (1-bound.Printed)/(10*float64(out.Canaries)))
-}
-
-// whiteBox holds the network named to its specification, and then its claim to what a run
-// with canaries shows. Half of the error goes to the specification; a quarter each to the
-// two forms of the claim.
-func (a *app) whiteBox(ctx context.Context, plan *workflow.Plan, out *canaryAudit, delta float64, src *entropy.Source) error {
-	training, params, err := plan.Audited()
-	if err != nil {
-		return err
-	}
-	alpha := 1 - bound.Conviction
-	c := audit.NetworkCanaries{Training: training, Params: params}
-	fmt.Fprintf(a.err, "stage: specification of %s\n", out.Model)
-	checks, err := c.Specify(ctx, src.Split("specification"))
-	if err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	var failed bool
-	out.Specification, failed = audit.Settle(checks, alpha/2)
-	out.Tests, out.Confidence = len(checks)+2, bound.Conviction
-	most, err := c.Most(ctx)
-	if err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	if most < out.Canaries {
-		out.Notes = append(out.Notes, fmt.Sprintf("%d canaries instead of %d: the largest weight of the network has no more entries", most, out.Canaries))
-		out.Canaries = most
-	}
-	fmt.Fprintf(a.err, "stage: %d steps with %d canaries\n", training.Steps, out.Canaries)
-	scores, err := c.Score(ctx, out.Canaries, src.Split("claim"))
-	if err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	claim, err := bound.ClaimOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta)
-	if err != nil {
-		return err
-	}
-	each := out.Canaries / 20
-	if sigma, err := accountant.GaussianNoiseMultiplier(claim.Epsilon, delta); err == nil && sigma > 0 {
-		each = bound.DeclaredFor(out.Canaries, 1/sigma, delta, bound.Printed)
-	}
-	out.OneRun = &inference.OneRun{Claim: claim}
-	if out.OneRun.Sure, err = scores.EpsilonBest(each, delta, 1-alpha/4); err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	if out.OneRun.Shown, err = scores.EpsilonBest(each, shownDelta(out), bound.Printed); err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	out.OneRun.Convicted = out.OneRun.Sure.Epsilon > claim.Epsilon
-	curve, err := bound.CurveOf(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, claim.Epsilon)
-	if err != nil {
-		return err
-	}
-	fdp, err := scores.Judge(curve, max(1, out.Canaries/25), 1-alpha/4)
-	if err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	out.Curve = &fdp
-	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
-	if !fdp.Power {
-		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not reject it even if every guess were right; only the specification was tested", out.Canaries))
-	}
-	out.Notes = append(out.Notes,
-		"the specification is tested first: a failure means that the code does not do what the accounting assumes, whatever the claim; it detects half the noise at once, where the claim needs thousands of canaries",
-		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the one-run test of the whole curve a quarter", bound.Percent(bound.Conviction), out.Tests))
-	return nil
-}
-
-// blackBox trains the network with canaries among the images: images of the test set with
-// a wrong label each. The score of a canary is the logit of its label.
-func (a *app) blackBox(ctx context.Context, p *source.Images, in workflow.TrainInput, out *canaryAudit, delta float64, src *entropy.Source) error {
-	out.Access = "black_box"
-	if p.Test == nil || p.Test.Len() < out.Canaries+blackBoxTest {
-		return &usageError{fmt.Sprintf("%s has too few test images for %d canaries", p.Name, out.Canaries), "reduce --canaries"}
-	}
-	rng := rand.New(rand.NewPCG(src.Split("canaries").Uint64(), src.Split("canaries", 1).Uint64()))
-	order := rng.Perm(p.Test.Len())
-	made := p.Test.Some(order[:out.Canaries])
-	for i, y := range made.Labels {
-		made.Labels[i] = (y + 1 + rng.Int32N(int32(len(made.Classes)-1))) % int32(len(made.Classes))
-	}
-	s := attack.Scored{Member: make([]bool, out.Canaries)}
-	var members []int
-	for i := range s.Member {
-		if s.Member[i] = rng.IntN(2) == 1; s.Member[i] {
-			members = append(members, i)
-		}
-	}
-	in.Seed = nil
-	if out.Seed != nil {
-		in.Seed = membership.SeedOf(out.Seed, 0)
-	}
-	in.Public, in.Test = true, workflow.Official
-	plan, err := workflow.NewTrainPlan(in)
-	if err != nil {
-		return err
-	}
-	all := *p
-	all.Train = joined(p.Train, made.Some(members))
-	env := membership.ThrowAway()
-	key, err := env.Ledger.Key(ctx, p.Name)
-	if err != nil {
-		return err
-	}
-	if env.Rows, err = all.Seal(plan, p.Schema(), key); err != nil {
-		return err
-	}
-	env.Images = p.Test.Some(order[out.Canaries : out.Canaries+blackBoxTest])
-	bar := newProgress(a.err, plan.Expected())
-	env.Progress = bar.step
-	trained, err := plan.Run(ctx, env)
-	bar.done()
-	if err != nil {
-		return err
-	}
-	posteriors := attack.Posteriors{Classes: len(made.Classes), P: make([]float64, made.Len()*len(made.Classes))}
-	input := make([]float32, made.Size())
-	for i, y := range made.Labels {
-		made.At(i, input)
-		trained.Model.InputProbabilities(posteriors.P[i*posteriors.Classes:(i+1)*posteriors.Classes], input)
-		posteriors.Label = append(posteriors.Label, int(y))
-	}
-	if s.Score, err = posteriors.Scores(attack.Logit); err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	if out.Report, err = attack.Evaluate(s, attack.Options{Claim: &out.Stated}); err != nil {
-		return membership.Refusal("canaries", err)
-	}
-	price, err := accountant.Epsilon(dp.Unscoped(plan.Event), dp.AddOrRemoveOne, delta, accountant.MethodMin)
-	if err != nil {
-		return err
-	}
-	out.OneRun, err = inference.Judge(s, bound.Claim{Epsilon: price.Epsilon, Delta: delta})
-	return err
-}
-
-// blackBoxTest is the number of test images that score a training with canaries.
-const blackBoxTest = 100
-
-// joined are the images of both sets.
-func joined(a, b *images.Set) *images.Set {
-	out := &images.Set{Shape: a.Shape, Classes: a.Classes}
-	for _, s := range []*images.Set{a, b} {
-		out.Bytes, out.Floats = append(out.Bytes, s.Bytes...), append(out.Floats, s.Floats...)
-		out.Labels = append(out.Labels, s.Labels...)
-	}
-	return out
-}
-
-// blackBoxSays is what the answers of a trained model can show.
-const blackBoxSays = "black box: uses only the answers of the trained model. It can show that single rows are memorized, as when noise or clipping is missing; " +
-	"it cannot show half the noise, shared noise, wrong batches or a wrong bound on units; leave out --black-box to test these"
-
-func (a *app) finishCanary(out *canaryAudit) error {
+func (a *app) finishCanary(out *campaign.Canaries) error {
 	var convicted error
 	if out.Convicted {
-		convicted = &convictedError{out.why(), convictedAdvice}
+		convicted = &convictedError{out.Why(), convictedAdvice}
 	}
-	headline := fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), out.why())
+	headline := fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), out.Why())
 	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
 }
 
-// why is the first test that convicts, in words.
-func (out *canaryAudit) why() string {
-	for _, c := range out.Specification {
-		if c.Convicted {
-			return fmt.Sprintf("the training run does not meet its specification, so its claim of epsilon %s is unfounded: %s (%s, expected %s)", bound.Figure(out.Stated.Epsilon), c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected))
-		}
-	}
-	if o := out.OneRun; o.Convicted {
-		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", bound.Figure(o.Sure.Epsilon), bound.Figure(o.Claim.Delta), bound.Figure(o.Claim.Epsilon))
-	}
-	if c := out.Curve; c != nil {
-		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, bound.Figure(out.Stated.Epsilon), c.LeastRight-1)
-	}
-	return ""
-}
-
-func (a *app) printCanary(to io.Writer, out *canaryAudit) error {
+func (a *app) printCanary(to io.Writer, out *campaign.Canaries) error {
 	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
 	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, bound.Figure(out.Privacy.SamplingRate), bound.Figure(out.Privacy.NoiseMultiplier))
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(o.Claim.Epsilon), bound.Figure(o.Claim.Delta))

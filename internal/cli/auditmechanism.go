@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"pawl/internal/cost"
-
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,17 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl/core/accountant"
-	"pawl/core/entropy"
-	"pawl/data/schema"
 	"pawl/evidence/audit"
 	"pawl/evidence/audit/bound"
+	"pawl/evidence/audit/campaign"
+	"pawl/internal/cost"
 )
 
 type mechanismFlags struct{ name, epsilon, runs, confidence, seed string }
-
-// mostRuns keeps the scores of an audit in memory.
-const mostRuns = 20_000_000
 
 func (a *app) auditMechanism() *cobra.Command {
 	var f mechanismFlags
@@ -96,182 +89,19 @@ func (a *app) listMechanisms() error {
 	return w.Flush()
 }
 
-// mechanismAudit is what is printed of two worlds.
-type mechanismAudit struct {
-	audit.Result
-	Name string `json:"name"`
-	// MostShown is the largest bound that so many runs can show.
-	MostShown float64 `json:"most_that_the_runs_can_show"`
-	// Specifications are those of the same function of core; absent among those of all.
-	Specifications []audit.Conformity `json:"specifications,omitempty"`
-	Tests          int                `json:"tests,omitempty"`
-	Seed           *uint64            `json:"seed,omitempty"`
-	Notes          []string           `json:"notes"`
-}
-
-// mechanismAudits is what is printed of several.
-type mechanismAudits struct {
-	Specifications []audit.Conformity `json:"specifications"`
-	Worlds         []mechanismAudit   `json:"worlds"`
-	// Tests is the number of tests of this command, over all of which Confidence holds.
-	Tests      int      `json:"tests"`
-	Confidence float64  `json:"confidence"`
-	Convicted  []string `json:"convicted"`
-	Seed       *uint64  `json:"seed,omitempty"`
-	Notes      []string `json:"notes"`
-}
-
-// runsOfAll is the number of runs of each where all are audited and none is asked for.
-const runsOfAll = 5000
-
 func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFlags) error {
 	if err := required(c, "name"); err != nil {
 		return err
 	}
-	runs, err := cost.ParseWhole("runs", f.runs)
+	out, err := campaign.AuditMechanisms(ctx, campaign.Mechanism{Name: f.name, Epsilon: f.epsilon, Runs: f.runs, RunsGiven: c.Flags().Changed("runs"), Confidence: f.confidence, Seed: f.seed, Log: a.err})
 	if err != nil {
 		return err
-	}
-	if f.name == "all" && !c.Flags().Changed("runs") {
-		runs = runsOfAll
-	}
-	if runs < 100 || runs > mostRuns {
-		return &usageError{fmt.Sprintf("--runs: %s is not between 100 and %d", f.runs, mostRuns), "20000 runs detect half the noise at epsilon 1"}
-	}
-	confidence, err := parseConfidence(f.confidence)
-	if err != nil {
-		return err
-	}
-	src, seed, err := auditSource(f.seed)
-	if err != nil {
-		return err
-	}
-	specs, worlds, err := chooseAudits(f.name, f.epsilon)
-	if err != nil {
-		return err
-	}
-	out := &mechanismAudits{Confidence: confidence, Specifications: []audit.Conformity{}, Worlds: []mechanismAudit{}, Convicted: []string{}, Seed: seed, Notes: []string{}}
-	// Every specification and every pair of worlds has an equal share of the error, which its
-	// own tests share again: an honest build passes all of them with the stated confidence.
-	share := (1 - confidence) / float64(len(specs)+len(worlds))
-	for _, s := range specs {
-		fmt.Fprintf(a.err, "stage: specification, %s\n", s.Name)
-		r, err := audit.Conform(ctx, s, share, src)
-		if err != nil {
-			return err
-		}
-		out.Tests += len(r.Checks)
-		if r.Convicted {
-			out.Convicted = append(out.Convicted, s.Slug())
-		}
-		out.Specifications = append(out.Specifications, r)
-	}
-	for _, m := range worlds {
-		own := src
-		if f.name == "all" {
-			own = src.Split(m.Name)
-		}
-		r, err := a.auditWorlds(ctx, m, int(runs), 1-share, own)
-		if err != nil {
-			return err
-		}
-		out.Tests += len(r.Verdict.Evidence)
-		if r.Verdict.Convicted {
-			out.Convicted = append(out.Convicted, m.Slug())
-		}
-		out.Worlds = append(out.Worlds, r)
 	}
 	return a.finishMechanisms(out, f.name)
 }
 
-// chooseAudits is everything, or a pair of worlds with the specifications of the same
-// function, or one specification.
-func chooseAudits(name, epsilon string) ([]audit.Specification, []audit.Mechanism, error) {
-	if name == "all" {
-		if epsilon != "" {
-			return nil, nil, &usageError{"--epsilon needs a single mechanism", "give one mechanism with --name"}
-		}
-		worlds, err := audit.Mechanisms()
-		return audit.Specifications(), worlds, err
-	}
-	var specs []audit.Specification
-	for _, s := range audit.Specifications() {
-		if s.Slug() == name || s.Name == name {
-			if epsilon != "" {
-				return nil, nil, &usageError{"--epsilon does not apply to a specification", "leave it out"}
-			}
-			return append(specs, s), nil, nil
-		}
-	}
-	m, err := chooseMechanism(name, epsilon)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, s := range audit.Specifications() {
-		if s.Entry == m.Entry {
-			specs = append(specs, s)
-		}
-	}
-	return specs, []audit.Mechanism{m}, nil
-}
-
-func (a *app) auditWorlds(ctx context.Context, m audit.Mechanism, runs int, confidence float64, src *entropy.Source) (out mechanismAudit, err error) {
-	out = mechanismAudit{Name: m.Slug(), Notes: []string{}}
-	if out.MostShown, err = mostShown(runs/2, m.Delta); err != nil {
-		return out, err
-	}
-	claim, err := m.Claim()
-	if err != nil {
-		return out, err
-	}
-	if out.MostShown <= claim.Epsilon {
-		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER: %d runs can show at most epsilon %.3g, which is not above the claim: increase --runs", runs, out.MostShown))
-	}
-	fmt.Fprintf(a.err, "stage: %s, %d runs on each of two data sets\n", m.Name, runs)
-	if out.Result, err = audit.Run(ctx, m, audit.Options{Runs: runs, Source: src, Confidence: confidence}); err != nil {
-		return out, err
-	}
-	switch v := out.Verdict; {
-	case v.Convicted:
-	case v.Suspected:
-		out.Notes = append(out.Notes, "the lower bound (95 %) is above the claim, which happens by chance in one of 20 audits of a true claim: audit again with more runs")
-	default:
-		out.Notes = append(out.Notes, proves)
-	}
-	return out, nil
-}
-
-func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
-	if epsilon == "" {
-		m, err = audit.Find(name)
-	} else {
-		var e float64
-		if e, err = cost.ParseEpsilon(epsilon, false); err != nil {
-			return m, err
-		}
-		m, err = audit.Calibrated(name, e)
-	}
-	switch {
-	case errors.Is(err, audit.ErrUnknown):
-		advice := "pawl audit mechanism --name list"
-		all, failed := audit.Mechanisms()
-		var names []string
-		for _, m := range all {
-			names = append(names, m.Slug())
-		}
-		if near := schema.Nearest(name, names); failed == nil && near != "" {
-			advice = fmt.Sprintf("did you mean %q? pawl audit mechanism --name list shows all", near)
-		}
-		return m, &usageError{fmt.Sprintf("unknown mechanism %q", name), advice}
-	case errors.Is(err, accountant.ErrUnreachable):
-		return m, &usageError{fmt.Sprintf("--epsilon: %s is out of range for %s", epsilon, m.Name), "audits work for epsilon from about 0.05 to 10"}
-	}
-	return m, err
-}
-
 // finishMechanisms prints: one pair of worlds as one object, several audits as lists.
-func (a *app) finishMechanisms(out *mechanismAudits, name string) error {
-	out.Notes = append(out.Notes, fmt.Sprintf("%s confidence holds over all %d tests of this command together (Bonferroni): a correct program passes all of them with that probability", bound.Percent(out.Confidence), out.Tests))
+func (a *app) finishMechanisms(out *campaign.Mechanisms, name string) error {
 	var convicted error
 	if len(out.Convicted) > 0 {
 		convicted = &convictedError{fmt.Sprintf("%s does not meet its specification, at %s over %d tests", strings.Join(out.Convicted, ", "), bound.Percent(out.Confidence), out.Tests), convictedAdvice}
@@ -328,7 +158,7 @@ func verdictOf(convicted bool) string {
 	return "not rejected"
 }
 
-func printWorlds(w io.Writer, out mechanismAudit) {
+func printWorlds(w io.Writer, out campaign.Worlds) {
 	v := out.Verdict
 	fmt.Fprintf(w, "mechanism\t%s (%s)\n", out.Mechanism, out.Entry)
 	fmt.Fprintf(w, "data sets\t%s; %s\n", out.Neighbours, out.Relation)
@@ -355,5 +185,3 @@ func (a *app) notes(w io.Writer, notes []string) error {
 	}
 	return nil
 }
-
-// figure is a bound in three digits.

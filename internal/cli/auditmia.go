@@ -19,6 +19,7 @@ import (
 	"pawl/data/source"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
+	"pawl/evidence/audit/campaign"
 	"pawl/evidence/audit/inference"
 	"pawl/evidence/audit/membership"
 )
@@ -223,7 +224,7 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 	if f.shadows < 0 || f.shadows > 1024 || f.records < 0 {
 		return &usageError{"--shadows must be between 1 and 1024, and --records at least 1", ""}
 	}
-	src, seed, err := auditSource(f.seed)
+	src, seed, err := campaign.Source(f.seed)
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 		return err
 	}
 	if f.release != "" && !r.Public() {
-		out, err := r.Release(ctx, f.release, proves)
+		out, err := r.Release(ctx, f.release, campaign.Proves)
 		if err != nil {
 			return err
 		}
