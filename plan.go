@@ -198,7 +198,7 @@ type Result struct {
 	done *request.Done
 }
 
-// Score is how well a model does on rows that chose nothing.
+// Score is how well a model does on held-out rows: rows that no choice of the job has used.
 type Score struct {
 	// Metric is "accuracy" (a fraction of 1) or "mean_absolute_error" (units of the target).
 	Metric string

@@ -127,7 +127,7 @@ func shapesDemo() *Statement {
 	s.Shapes = shapes
 	s.Choice.Selection = &Selection{How: "mutual-information from noisy tables with the label", Offered: 8, LeftOut: []string{"payer", "weekday"}, Epsilon: 0.3121, Share: 0.3121003}
 	few := Number(math.NaN())
-	s.Score.ByGroup = &ByGroup{Attribute: "sex", How: "released on rows that chose nothing", Epsilon: 0.61, Groups: []GroupScore{
+	s.Score.ByGroup = &ByGroup{Attribute: "sex", How: "released on held-out rows", Epsilon: 0.61, Groups: []GroupScore{
 		{Group: "female", Value: 0.861, Interval: &[2]Number{0.842, 0.879}, Rows: 9120},
 		{Group: "male", Value: 0.823, Interval: &[2]Number{0.802, 0.844}, Rows: 8874},
 		{Group: "other", Value: few, Rows: 3, TooFew: true},

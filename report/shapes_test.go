@@ -150,7 +150,7 @@ func TestGroupsAreShown(t *testing.T) {
 		}
 	}
 	text := write(t, Text, shapesDemo())
-	for _, want := range []string{"by group    of sex, released on rows that chose nothing", "other   too few rows to say", "female  86.1%, 95% interval 84.2% to 87.9%, about 9,120 rows"} {
+	for _, want := range []string{"by group    of sex, released on held-out rows", "other   too few rows to say", "female  86.1%, 95% interval 84.2% to 87.9%, about 9,120 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("text lacks %q:\n%s", want, text)
 		}

@@ -35,7 +35,7 @@ const (
 type TestKind string
 
 const (
-	// HeldOut scores a scope of the sensitive rows that chose nothing.
+	// HeldOut scores sensitive rows that no choice of the job has used.
 	HeldOut TestKind = "held_out"
 	// TestFile scores a public file of the operator's.
 	TestFile TestKind = "test_file"

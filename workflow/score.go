@@ -24,7 +24,7 @@ func (plan *Plan) planScore() error {
 	if err := plan.calibrateScore(); err != nil {
 		return err
 	}
-	plan.add("score", plan.scoreScope, "score and baseline on rows that chose nothing, from one noisy table of counts", plan.scoreEvents(plan.scoreNoise)...)
+	plan.add("score", plan.scoreScope, "score and baseline on held-out rows, from one noisy table of counts", plan.scoreEvents(plan.scoreNoise)...)
 	return plan.planGroups()
 }
 
@@ -109,7 +109,7 @@ func (e *exact) score() Score {
 	return s
 }
 
-const heldOutHow = "released on rows that chose nothing"
+const heldOutHow = "released on held-out rows"
 
 // releaseAccuracy scores by a, which says how to predict.
 func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, a release.Accuracy) error {

@@ -259,7 +259,7 @@ func (out *Outcome) byGroup(s *report.Statement) *report.ByGroup {
 		return nil
 	}
 	b := &report.ByGroup{Attribute: p.ScoreBy, Epsilon: s.Privacy.ByStage[groupsStage].Epsilon, Groups: []report.GroupScore{}}
-	b.How = "released on rows that chose nothing"
+	b.How = "released on held-out rows"
 	if p.Test != HeldOut {
 		b.How = "exact on public test rows"
 	}

@@ -355,7 +355,7 @@ var forAll = []Guideline{
 	{
 		Name:      ruleAfterTraining,
 		When:      "always",
-		Advice:    "score once, on rows that chose nothing; audit what is released (pawl audit), and print the majority's score beside the model's",
+		Advice:    "score once, on held-out rows; audit what is released (pawl audit), and print the majority's score beside the model's",
 		Published: "Bao, Bauer and Bindschaedler report accuracy on test rows that are not paid for",
 		Measured:  "a score on held-out rows costs nothing beside training: its scope is disjoint",
 		Changes:   "a public test file: its score is exact",

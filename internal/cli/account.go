@@ -76,7 +76,7 @@ func (a *app) accountEvent() *cobra.Command {
 data, how often each runs and on which sample, and whether the best of several runs is
 selected. FILE - reads standard input.
 
-Noise multipliers are relative to the sensitivity under the neighboring relation. If
+Noise multipliers are relative to the sensitivity under the neighbouring relation. If
 replacing a row moves a sum by two clipping norms, noise with a standard deviation of
 two clipping norms has multiplier 1.
 

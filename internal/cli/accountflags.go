@@ -28,7 +28,7 @@ type howFlags struct{ method, relation string }
 
 func (f *howFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
-	c.Flags().StringVar(&f.relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
+	c.Flags().StringVar(&f.relation, "relation", "add_or_remove_one", "neighbouring relation: add_or_remove_one, replace_one or zero_out")
 }
 
 // trainingFlags are the facts as they were typed.

@@ -50,7 +50,7 @@ func (a *app) ledgerBook() *cobra.Command {
 		Use:   "book NAME --event FILE --reason WHY",
 		Short: "Charge a run made outside pawl",
 		Long: `Charge the budget for a run that another program makes on the data set. FILE holds its
-privacy event, which must be correct for the unit and the neighboring relation of the
+privacy event, which must be correct for the unit and the neighbouring relation of the
 budget. The entry is committed at once.
 
 A planned run must fit the budget, like any job. Record a run that has already happened

@@ -103,7 +103,7 @@ k months. pawl ledger show prints the figure over all periods.`,
 	f.Var((*totalFlag)(&b.Epsilon), "epsilon", "total epsilon of all jobs (required)")
 	f.Var((*deltaFlag)(&b.Delta), "delta", "total failure probability delta of all jobs, below 1/units; 0 allows pure DP only (required)")
 	f.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta above "+ledger.MaxDelta+": a job may then publish more than one unit in a hundred")
-	f.StringVar(&relation, "relation", "add_or_remove_one", "neighboring relation: add_or_remove_one, replace_one or zero_out")
+	f.StringVar(&relation, "relation", "add_or_remove_one", "neighbouring relation: add_or_remove_one, replace_one or zero_out")
 	f.StringVar(&filter, "filter", "doors", "")
 	_ = f.MarkHidden("filter")
 	registerPer(c, &per)

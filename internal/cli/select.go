@@ -66,7 +66,7 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.StringVar(&f.Level, "level", "", "attribute: whole schema columns; column: single categories (default attribute; as published, column)")
 	s.StringVar(&f.Mode, "mode", "", "central: release feature names; local (method dfs): also release a table of noisy rows (default central)")
 	s.StringVar(&f.Select.Labels, "labels", "", "classes in the noisy table: randomized, or public (unchanged) (default randomized)")
-	s.StringVar(&f.Relation, "relation", "", "require this neighboring relation (central: add_or_remove_one, local: replace_one)")
+	s.StringVar(&f.Relation, "relation", "", "require this neighbouring relation (central: add_or_remove_one, local: replace_one)")
 	s.IntVar(&f.Bins, "bins", 0, "number of public bins of a numeric column (default 10)")
 	s.StringVar(&f.Learner, "learner", "", "pafs as published: learner, objective-perturbation or dp-sgd (default objective-perturbation)")
 	s.IntVar(&f.Population, "population", 0, "pafs as published: feature sets per round (default 600)")
