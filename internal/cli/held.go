@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
-	"time"
 
 	"pawl/store/heads"
 	"pawl/workflow"
@@ -31,16 +28,4 @@ func (a *app) safe() (workflow.Safe, error) {
 		safe.Flag = "--ledger " + shell(d.Flag())
 	}
 	return safe, err
-}
-
-// isDoubt says that a run is done and that the ledger does not confirm it.
-func isDoubt(err error) bool { return errors.As(err, new(*workflow.UnconfirmedError)) }
-
-// holdBounds holds back a schema with the bounds that were bought.
-func (a *app) holdBounds(out *workflow.BoundsOutcome, path string, text []byte, b *boundsFlags, doubt error) error {
-	safe, err := a.safe()
-	if err != nil {
-		return errors.Join(doubt, err)
-	}
-	return out.Hold(filepath.Dir(path), time.Now(), b.epsilon, b.delta, map[string][]byte{filepath.Base(path): text}, safe, doubt)
 }

@@ -62,7 +62,7 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return a.again(&f.bounds.copies, func() error { return a.init(c.Context(), args[0], f) })
+			return a.again(&f.bounds.Copies, func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -71,19 +71,19 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.BoolVar(&f.guessTypes, "guess-types", false, "read the rows to propose types; the schema is refused until reviewed")
 	s.BoolVar(&f.force, "force", false, "replace an existing schema")
 	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "compute private bounds of numeric columns from the rows, for --epsilon")
-	s.StringVar(&f.bounds.epsilon, "epsilon", "", "epsilon of --infer-bounds")
-	s.StringVar(&f.bounds.delta, "delta", "", "failure probability delta of --infer-bounds (default: that of the budget; 0 asks for pure DP)")
-	s.StringVar(&f.bounds.column, "columns", "", "columns for --infer-bounds, such as age,weight (default: all); for JSON lines, the columns of the schema")
-	s.StringVar(&f.bounds.unit, "unit", "", "with --infer-bounds: column that identifies a person, or row if every row is a different person")
-	s.IntVar(&f.bounds.rowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
-	s.BoolVar(&f.bounds.updated, "updated", false, "accept that the data have changed since they were last used")
-	registerCopies(&f.bounds.copies, c)
+	s.StringVar(&f.bounds.Epsilon, "epsilon", "", "epsilon of --infer-bounds")
+	s.StringVar(&f.bounds.Delta, "delta", "", "failure probability delta of --infer-bounds (default: that of the budget; 0 asks for pure DP)")
+	s.StringVar(&f.bounds.Columns, "columns", "", "columns for --infer-bounds, such as age,weight (default: all); for JSON lines, the columns of the schema")
+	s.StringVar(&f.bounds.Unit, "unit", "", "with --infer-bounds: column that identifies a person, or row if every row is a different person")
+	s.IntVar(&f.bounds.RowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
+	s.BoolVar(&f.bounds.Updated, "updated", false, "accept that the data have changed since they were last used")
+	registerCopies(&f.bounds.Copies, c)
 	return c
 }
 
 func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	name := source.BaseName(file)
-	if f.bounds.column == "" && reader.JSONNamed(file) {
+	if f.bounds.Columns == "" && reader.JSONNamed(file) {
 		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", file),
 			"list the columns from documentation: --columns age,ward,ill"}
 	}
@@ -108,7 +108,7 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 		}
 		return a.inferBounds(ctx, file, name, &f)
 	}
-	names, err := f.bounds.names()
+	names, err := f.bounds.Names()
 	if err != nil {
 		return err
 	}
