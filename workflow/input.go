@@ -308,6 +308,8 @@ func (in *Input) ownDelta() (delta, note string) {
 		return delta, ""
 	case in.Rows >= 1 && d.Cmp(big.NewRat(1, in.Rows)) >= 0 && !in.AllowLargeDelta:
 		return delta, fmt.Sprintf("delta is %s: that of the budget, %s, is not below 1/rows", delta, granted)
+	case granted == delta:
+		return delta, ""
 	}
 	return granted, fmt.Sprintf("delta is %s, that of the budget of the data set (--delta chooses another)", granted)
 }
