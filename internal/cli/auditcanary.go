@@ -21,6 +21,7 @@ type canaryFlags struct {
 	train    request.Train
 	data     string
 	canaries int
+	runs     int
 	blackBox bool
 }
 
@@ -76,6 +77,7 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 	s.Float64Var(&f.train.Epochs, "epochs", 0, "expected number of passes over the data")
 	s.Float64Var(&f.train.ClippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
 	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
+	s.IntVar(&f.runs, "runs", 1, "training runs whose evidence against the claim is pooled (white box)")
 	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and use only the trained model's answers")
 	s.StringVar(&f.train.Seed, "seed", "", "repeat an audit exactly")
 	f.train.Accountant = string(accountant.MethodMin)
@@ -83,7 +85,7 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 }
 
 func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
-	out, err := campaign.AuditTraining(ctx, campaign.Training{Train: f.train, Data: f.data, DataDir: a.dataDir, Canaries: f.canaries, BlackBox: f.blackBox, Log: a.err,
+	out, err := campaign.AuditTraining(ctx, campaign.Training{Train: f.train, Data: f.data, DataDir: a.dataDir, Canaries: f.canaries, Runs: f.runs, BlackBox: f.blackBox, Log: a.err,
 		Progress: func(expected time.Duration) (func(string, int, int), func()) {
 			bar := newProgress(a.err, expected)
 			return bar.step, bar.done
@@ -115,6 +117,9 @@ func (a *app) printCanary(to io.Writer, out *campaign.Canaries) error {
 			needs = "NO POWER: not even all correct guesses would reject it"
 		}
 		fmt.Fprintf(w, "whole curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
+	}
+	if r := out.Runs; r != nil {
+		fmt.Fprintf(w, "all runs\t%d runs together: p %s, rejects below %s: %s\n", r.Runs, bound.Figure(r.PValue), bound.Figure(1-r.Confidence), verdictOf(r.Convicted))
 	}
 	for _, c := range out.Specification {
 		fmt.Fprintf(w, "specification\t%s: %s, expected %s, of %d; p %s, rejects below %s: %s\n", c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected), c.Count, bound.Figure(c.PValue), bound.Figure(c.Limit), verdictOf(c.Convicted))

@@ -107,3 +107,58 @@ func (c Canaries) Judge(curve Curve, each int, confidence float64) (FDP, error) 
 	out.Convicted = out.Guesses.Right >= high
 	return out, nil
 }
+
+// PValue is the least error at which the guesses refute the curve: under a true claim it is
+// at most x with probability x at most.
+func (c Curve) PValue(g Guesses) float64 {
+	if g.Check() != nil || !c.refuted(g.Right, g.Made, g.Canaries, 1) {
+		return 1
+	}
+	low, high := math.Log(1e-300), 0.0
+	if c.refuted(g.Right, g.Made, g.Canaries, math.Exp(low)) {
+		return math.Exp(low)
+	}
+	for range 60 {
+		if mid := (low + high) / 2; c.refuted(g.Right, g.Made, g.Canaries, math.Exp(mid)) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Exp(high)
+}
+
+// FewRuns is the evidence of several independent runs against one claim, pooled.
+type FewRuns struct {
+	Runs int `json:"runs"`
+	// PValues are those of the runs, PValue that of all together.
+	PValues    []float64 `json:"p_values"`
+	PValue     float64   `json:"p_value"`
+	Confidence float64   `json:"confidence"`
+	Convicted  bool      `json:"convicted"`
+}
+
+// Pool joins p-values of independent runs by Fisher's method: −2·Σ ln p is at most as large as
+// a χ² of 2·runs degrees of freedom where every claim is true. Runs that each show little show
+// much together. Without a run, or with one that is no probability, nothing is convicted.
+func Pool(p []float64, confidence float64) FewRuns {
+	out := FewRuns{Runs: len(p), PValues: p, PValue: 1, Confidence: confidence}
+	x := 0.0
+	for _, v := range p {
+		if !(v > 0 && v <= 1) {
+			return out
+		}
+		x -= math.Log(v)
+	}
+	// The tail of χ² with an even number of degrees of freedom is a Poisson sum.
+	tail, term := 0.0, math.Exp(-x)
+	for k := range p {
+		tail += term
+		term *= x / float64(k+1)
+	}
+	if len(p) > 0 {
+		out.PValue = min(1, tail)
+	}
+	out.Convicted = out.PValue <= 1-confidence
+	return out
+}

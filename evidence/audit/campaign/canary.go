@@ -31,6 +31,7 @@ type Training struct {
 	// Data is a built-in set of images; DataDir holds those.
 	Data, DataDir string
 	Canaries      int       // their number, at least 100
+	Runs          int       // training runs whose evidence is pooled, 1 to 50; white box alone takes several
 	BlackBox      bool      // insert images and use the model's answers alone
 	Log           io.Writer // of what is done now
 	// Progress begins to show a training of about that time: what to call with each step, and
@@ -41,6 +42,9 @@ type Training struct {
 // mostCanaries keeps a lot of them small; a network has room for as many as its largest weight
 // has numbers.
 const mostCanaries = 1 << 16
+
+// mostTrainings keeps an audit within minutes.
+const mostTrainings = 50
 
 // fewestCanaries shows something at epsilon 1 and less.
 const fewestCanaries = 100
@@ -65,6 +69,8 @@ type Canaries struct {
 	Specification []audit.Check `json:"specification,omitempty"`
 	// Curve holds the canaries against the whole trade-off curve of the claim.
 	Curve *bound.FDP `json:"one_run_against_the_curve,omitempty"`
+	// Runs holds several runs against that curve, in place of the verdict of the first.
+	Runs *bound.FewRuns `json:"few_runs_against_the_curve,omitempty"`
 	// Tests is the number of tests over which Confidence holds, and Convicted what they say.
 	Tests      int            `json:"tests"`
 	Confidence float64        `json:"confidence"`
@@ -90,6 +96,12 @@ func AuditTraining(ctx context.Context, f Training) (*Canaries, error) {
 	}
 	if f.Canaries < fewestCanaries || f.Canaries > mostCanaries {
 		return nil, usage.New(fmt.Sprintf("--canaries: %d is not between %d and %d", f.Canaries, fewestCanaries, mostCanaries), "use 5000 or more, and 20000 for a claim of epsilon 1")
+	}
+	if f.Runs < 1 || f.Runs > mostTrainings {
+		return nil, usage.New(fmt.Sprintf("--runs: %d is not between 1 and %d", f.Runs, mostTrainings), "1 is usual; 10 show what one run hardly shows")
+	}
+	if f.Runs > 1 && f.BlackBox {
+		return nil, usage.New("--runs pools white-box runs, and --black-box trains once", "leave out one of them")
 	}
 	src, seed, err := Source(f.Train.Seed)
 	if err != nil {
@@ -218,13 +230,31 @@ func (f *Training) whiteBox(ctx context.Context, plan *workflow.Plan, out *Canar
 		return membership.Refusal("canaries", err)
 	}
 	out.Curve = &fdp
-	out.Convicted = failed || out.OneRun.Convicted || fdp.Convicted
+	against := fdp.Convicted
+	if f.Runs > 1 {
+		p := []float64{curve.PValue(fdp.Guesses)}
+		for run := 1; run < f.Runs; run++ {
+			fmt.Fprintf(f.Log, "stage: run %d of %d\n", run+1, f.Runs)
+			again, err := c.Score(ctx, out.Canaries, src.Split("claim again", uint64(run)))
+			if err != nil {
+				return membership.Refusal("canaries", err)
+			}
+			next, err := again.Judge(curve, max(1, out.Canaries/25), 1-alpha/4)
+			if err != nil {
+				return membership.Refusal("canaries", err)
+			}
+			p = append(p, curve.PValue(next.Guesses))
+		}
+		pooled := bound.Pool(p, 1-alpha/4)
+		out.Runs, against = &pooled, pooled.Convicted
+	}
+	out.Convicted = failed || out.OneRun.Convicted || against
 	if !fdp.Power {
 		out.Notes = append(out.Notes, fmt.Sprintf("NO POWER against the claim: %d canaries could not reject it even if every guess were right; only the specification was tested", out.Canaries))
 	}
 	out.Notes = append(out.Notes,
 		"the specification is tested first: a failure means that the code does not do what the accounting assumes, whatever the claim; it detects half the noise at once, where the claim needs thousands of canaries",
-		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the one-run test of the whole curve a quarter", bound.Percent(bound.Conviction), out.Tests))
+		fmt.Sprintf("%s confidence holds over all %d tests together: the specification tests share half of the error, the one-run bound at delta has a quarter, and the test of the whole curve a quarter", bound.Percent(bound.Conviction), out.Tests))
 	return nil
 }
 
@@ -322,6 +352,9 @@ func (out *Canaries) Why() string {
 	}
 	if o := out.OneRun; o.Convicted {
 		return fmt.Sprintf("epsilon is at least %s at delta %s, the claim is %s", bound.Figure(o.Sure.Epsilon), bound.Figure(o.Claim.Delta), bound.Figure(o.Claim.Epsilon))
+	}
+	if r := out.Runs; r != nil {
+		return fmt.Sprintf("the guesses of %d runs together have p %s under the claim of epsilon %s", r.Runs, bound.Figure(r.PValue), bound.Figure(out.Stated.Epsilon))
 	}
 	if c := out.Curve; c != nil {
 		return fmt.Sprintf("%d of %d guesses right, where the claim of epsilon %s allows %d", c.Guesses.Right, c.Guesses.Made, bound.Figure(out.Stated.Epsilon), c.LeastRight-1)
