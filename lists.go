@@ -8,25 +8,26 @@ import (
 	"pawl/workflow"
 )
 
-// Named is a name that a job may have in a field, and what it stands for.
-type Named struct{ Name, What string }
+// Named is a value that a field of a job may have.
+type Named struct {
+	// Name is the value, What describes it in one line.
+	Name, What string
+	// NeedsCount is true for the methods of [Select] that need its Count.
+	NeedsCount bool
+}
 
 // Strategies are the values of [Search.Strategy].
 func Strategies() (all []Named) {
 	for _, k := range search.Kinds() {
-		all = append(all, Named{string(k), request.StrategyWords[k]})
+		all = append(all, Named{Name: string(k), What: request.StrategyWords[k]})
 	}
 	return all
 }
 
-// Methods are the values of [Select.Method]. Those with a * need a Count.
+// Methods are the values of [Select.Method].
 func Methods() (all []Named) {
 	for _, m := range workflow.SelectMethods {
-		name := m.Name
-		if workflow.NeedsCount(name) {
-			name += " *"
-		}
-		all = append(all, Named{name, m.What})
+		all = append(all, Named{m.Name, m.What, workflow.NeedsCount(m.Name)})
 	}
 	return all
 }
@@ -34,8 +35,6 @@ func Methods() (all []Named) {
 // Spaces are the built-in values of [Search.Space].
 func Spaces() []string { return space.List() }
 
-// FrontEnds are the forms of [Train.FrontEnd], with commas between them.
-func FrontEnds() string { return request.FrontEnds() }
-
-// Learners are the values of [Fit.Model] for tables, beside "auto".
+// Learners are the values of [Fit.Model] for tables, beside "auto". Some are for classes or for
+// numbers only; a plan that asks for another is refused.
 func Learners() []string { return learn.Names() }

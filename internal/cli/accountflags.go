@@ -120,3 +120,6 @@ func (f *howFlags) asked(c *cobra.Command) string {
 func parseReal(flag, text string) (float64, error) { return cost.ParseReal(flag, text) }
 
 func parseWhole(flag, text string) (int64, error) { return cost.ParseWhole(flag, text) }
+
+// openNumbers are the numbers of an event that can be left open, for help.
+func openNumbers() []string { return cost.FreeNames() }

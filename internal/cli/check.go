@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"pawl"
-
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
@@ -53,7 +51,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := pawl.Writable(f.out.path, f.out.force); err != nil {
+	if err := writable(f.out.path, f.out.force); err != nil {
 		return err
 	}
 	fit, o := f.asked()

@@ -105,7 +105,7 @@ func (a *app) fit(ctx context.Context, data string, f fitFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := pawl.Writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
+	if err := writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
 		return err
 	}
 	return a.run(ctx, data, f.Source, job, pawl.Into(f.out.path, f.out.force))

@@ -103,7 +103,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.Float64Var(&f.Train.Epochs, "epochs", 0, "expected number of passes over the data (images)")
 	s.Float64Var(&f.Train.ClippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (images; default 0.5)")
 	s.StringVar(&f.Train.Optimizer, "optimizer", "momentum", "sgd, momentum, adam or adam-wosm (images)")
-	s.StringVar(&f.Train.FrontEnd, "front-end", "", "transform of images before the network: "+pawl.FrontEnds()+" (default dct:150 for fully connected networks)")
+	s.StringVar(&f.Train.FrontEnd, "front-end", "", "transform of images before the network: "+frontEnds()+" (default dct:150 for fully connected networks)")
 	s.IntVar(&f.Train.Augment, "augment", 0, "augmented variants per image whose gradients are averaged (images; default 2 for fully connected networks, else 1)")
 	s.IntVar(&f.shift, "shift", -1, "largest shift of an augmented variant, in pixels")
 	s.BoolVar(&f.Train.AsDrawn, "as-drawn", false, "keep dropout in networks (default: removed under noise)")
@@ -146,7 +146,7 @@ func (a *app) search(c *cobra.Command, data string, f searchFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := pawl.Writable(f.out.path, f.out.force); err != nil {
+	if err := writable(f.out.path, f.out.force); err != nil {
 		return err
 	}
 	return a.run(c.Context(), data, f.Source, job, pawl.Into(f.out.path, f.out.force))

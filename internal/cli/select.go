@@ -53,7 +53,11 @@ no privacy guarantee.`,
 func methodList() string {
 	var lines []string
 	for _, m := range pawl.Methods() {
-		lines = append(lines, fmt.Sprintf("  %-26s %s", m.Name, m.What))
+		name := m.Name
+		if m.NeedsCount {
+			name += " *"
+		}
+		lines = append(lines, fmt.Sprintf("  %-26s %s", name, m.What))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -108,7 +108,7 @@ The file is erased when the run ends.`,
 	s.IntVar(&f.shift, "shift", -1, "largest shift of an augmented variant, in pixels (default 2 with --augment)")
 	s.BoolVar(&f.Flip, "flip", false, "also use mirrored variants")
 	s.IntVar(&f.TrainLast, "train-last", 0, "train only the last N layers with parameters; the others stay random (random-weights training)")
-	s.StringVar(&f.FrontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: "+pawl.FrontEnds()+" (dp-pca is charged; pca needs --as-published)")
+	s.StringVar(&f.FrontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: "+frontEnds()+" (dp-pca is charged; pca needs --as-published)")
 	s.BoolVar(&f.AsPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
 	s.StringVar(&f.Memory, "memory", "256MB", "working memory per step; does not change the result")
 	s.BoolVar(&f.NonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
@@ -162,7 +162,7 @@ func (a *app) train(c *cobra.Command, data string, f trainFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := pawl.Writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
+	if err := writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
 		return err
 	}
 	return a.run(c.Context(), data, f.Source, job, pawl.Into(f.out.path, f.out.force))
