@@ -15,7 +15,8 @@ type DPSGD struct {
 	// expected lot, with Rows.
 	SamplingRate float64
 	Rows, Batch  int64
-	// NoiseMultiplier is the standard deviation of the noise over the clipping norm.
+	// NoiseMultiplier is the standard deviation of the noise over the clipping norm; 0 is no
+	// noise, at epsilon +Inf, or the number that Calibrate finds.
 	NoiseMultiplier float64
 	// Steps is the number of noisy updates; in its place Epochs, ceil(Epochs/SamplingRate) steps.
 	Steps  int64
@@ -171,6 +172,8 @@ func (c Calibrate) answer() (*cost.Answer, error) {
 		return cost.CalibrateTraining(t, missing, target, how)
 	case c.Event != nil && c.DPSGD == nil && c.Release == "":
 		return cost.CalibrateEvent(eventName(c.Name), c.Event, target, how)
+	case c.Release != "" && c.DPSGD == nil && c.Event == nil && c.Count < 0:
+		return nil, usage.Newf("leave it out for one release", "a count of %d releases", c.Count)
 	case c.Release != "" && c.DPSGD == nil && c.Event == nil:
 		return cost.CalibrateRelease(c.Release, max(c.Count, 1), c.Sensitivity, target, how)
 	}
@@ -197,6 +200,3 @@ func answerOf(a *cost.Answer, err error) (*Answer, error) {
 }
 
 func eventName(name string) string { return cmp.Or(name, "event") }
-
-// OpenNumbers are the names of the numbers of an event that Calibrate can find.
-func OpenNumbers() []string { return cost.FreeNames() }

@@ -1,6 +1,11 @@
 package pawl
 
-import "pawl/data/source"
+import (
+	"pawl/data/source"
+	"pawl/internal/usage"
+)
+
+var noData = usage.New("Data is empty", "name a file, a folder of images or a built-in data set")
 
 // Source says where data come from. Only Data is required; a built-in data set needs nothing
 // else, a table of your own a Schema.
@@ -34,7 +39,7 @@ type Source struct {
 }
 
 // Data is an opened data set: its bytes, its public declarations, and nothing computed from its
-// rows. It may serve any number of plans.
+// rows. It is made by [Open] or [Source.Open] and may serve any number of plans, also at once.
 type Data struct{ data *source.Data }
 
 // Open opens a table with its schema, or with "" for a schema a built-in data set.
@@ -42,8 +47,12 @@ func Open(data, schema string) (*Data, error) { return Source{Data: data, Schema
 
 // Open reads the file once and checks the declarations. Rows are parsed when a plan runs.
 //
-// Errors: [ErrUsage] for a missing or changing file and a wrong schema, with its line.
+// Errors: [ErrUsage] for a missing or changing file and a wrong schema, with its line. What the
+// other fields ask is checked by [Ledger.Plan], header and rows by [Plan.Run].
 func (s Source) Open() (*Data, error) {
+	if s.Data == "" {
+		return nil, fail(noData)
+	}
 	d, err := source.Open(s.Data, s.options())
 	if err != nil {
 		return nil, fail(err)

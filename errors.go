@@ -58,8 +58,10 @@ func (e *Error) Unwrap() error { return e.cause }
 // Is reports whether the error is one of the sentinels above or wraps target.
 func (e *Error) Is(target error) bool { return target == ErrUsage && e.ExitStatus() == usage.Status }
 
-// Hint says in one line how to mend it, or is "". It names options of the command line, which
-// have the names of the fields of this package.
+// Hint says in one line how to mend it, or is "". Text and hint name options of the command line
+// (--epsilon), which have the names of the fields of this package (Epsilon), except --k (Count
+// of a Select), --out (its Table; otherwise the folder of [Into]), --force (replace) and --ledger
+// (the address).
 func (e *Error) Hint() string {
 	var h interface{ Hint() string }
 	if errors.As(e.cause, &h) {
@@ -69,8 +71,11 @@ func (e *Error) Hint() string {
 }
 
 // ExitStatus is the exit status of the command line for this error: 2 for wrong usage or data,
-// 3 for a refusal, 4 for a privacy check that failed, 1 for anything else.
+// 3 for a refusal, 4 for a privacy check that failed, 1 for anything else, 0 for a nil *Error.
 func (e *Error) ExitStatus() int {
+	if e == nil {
+		return 0
+	}
 	var own interface{ ExitStatus() int }
 	var path interface{ Timeout() bool } // *fs.PathError and its kin
 	err := e.cause
@@ -81,7 +86,7 @@ func (e *Error) ExitStatus() int {
 		return 4
 	case errors.Is(err, ledger.ErrRefused):
 		return 3
-	case errors.Is(err, context.Canceled), errors.Is(err, ledger.ErrUnavailable):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ledger.ErrUnavailable):
 		return 1
 	case errors.As(err, &own):
 		return own.ExitStatus()
@@ -92,7 +97,7 @@ func (e *Error) ExitStatus() int {
 	return 1
 }
 
-// AsError is err as an error of this package, nil for nil: any error of pawl's packages has an
+// AsError is err as an error of this package, a nil *Error for nil (compare err itself with nil): any error of pawl's packages has an
 // exit status and maybe a hint.
 func AsError(err error) *Error {
 	var e *Error

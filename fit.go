@@ -21,8 +21,8 @@ type Job interface {
 type Budget struct {
 	// Epsilon is above 0 and at most 1e6; 10 and more is little protection.
 	Epsilon string
-	// Delta lies in [0, 1). "" is the largest power of ten up to 1/(10·rows), "0" asks for pure
-	// epsilon. A delta of 1/rows or more needs AllowLargeDelta.
+	// Delta lies in [0, 1). "" is that of the data set's budget in the ledger, or without one the
+	// largest power of ten up to 1/(10·rows); "0" asks for pure epsilon. A delta of 1/rows or more needs AllowLargeDelta.
 	Delta           string
 	AllowLargeDelta bool
 	// Accountant is "min" (the default: the smallest valid bound), "pld" or "rdp".

@@ -3,6 +3,7 @@ package pawl
 import (
 	"context"
 	"io"
+	"sync/atomic"
 
 	"pawl/core/ledger"
 	"pawl/internal/request"
@@ -20,6 +21,7 @@ type Ledger struct {
 	ledger  *ledger.Ledger
 	store   io.Closer
 	options ledgerOptions
+	closed  atomic.Bool
 }
 
 type ledgerOptions struct {
@@ -31,11 +33,11 @@ type ledgerOptions struct {
 type LedgerOption func(*ledgerOptions)
 
 // WithGrant sets the epsilon that a data set without a budget is granted once, at its first
-// job, for all jobs together: a decimal above 0. Without it the grant is what that job asks.
+// job, for all jobs together: a decimal above 0 and at most 10. Without it the grant is what that job asks.
 func WithGrant(epsilon string) LedgerOption { return func(o *ledgerOptions) { o.grant = epsilon } }
 
 // WithWarnings sets who is told of doubtful facts about the ledger that stop nothing. Without it
-// nobody is.
+// or with nil nobody is.
 func WithWarnings(warn func(text string)) LedgerOption {
 	return func(o *ledgerOptions) { o.warn = warn }
 }
@@ -44,12 +46,25 @@ func WithWarnings(warn func(text string)) LedgerOption {
 // postgres://USER@HOST:PORT/DATABASE. "" stands for the environment variable PAWL_LEDGER, and
 // without it for the user's own in the data directory of the operating system.
 //
+// Apart from the ledger, this machine remembers the newest entry that it has seen of each, in
+// $XDG_STATE_HOME/pawl or ~/.local/state/pawl, so that a ledger that is deleted or put back to an
+// earlier state is noticed. A test that wants a ledger of its own names a new file in a temporary
+// folder, and sets XDG_STATE_HOME to such a folder too.
+//
 // Errors: [ErrUsage] for an address that cannot be read, [ErrUnavailable] for a database that
 // does not answer, [ErrRefused] where this machine has seen a ledger that is gone.
 func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*Ledger, error) {
 	l := &Ledger{named: address != "", options: ledgerOptions{warn: func(string) {}}}
+	if err := given(ctx); err != nil {
+		return nil, err
+	}
 	for _, set := range options {
-		set(&l.options)
+		if set != nil {
+			set(&l.options)
+		}
+	}
+	if l.options.warn == nil {
+		l.options.warn = func(string) {}
 	}
 	if l.options.grant != "" {
 		if e, err := ledger.ParseAmount(l.options.grant); err != nil || e.IsZero() {
@@ -66,8 +81,32 @@ func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*
 	return l, nil
 }
 
-// Close closes the ledger. Plans of it cannot be run afterwards.
-func (l *Ledger) Close() error { return fail(l.store.Close()) }
+// Close closes the ledger. Plans of it cannot be run afterwards. Closing again does nothing.
+func (l *Ledger) Close() error {
+	if l == nil || l.store == nil || l.closed.Swap(true) {
+		return nil
+	}
+	return fail(l.store.Close())
+}
+
+// usable reports a ledger that was never opened or is closed, and a missing context.
+func (l *Ledger) usable(ctx context.Context) error {
+	switch {
+	case l == nil || l.ledger == nil:
+		return fail(usage.New("the ledger was never opened", "open it with OpenLedger"))
+	case l.closed.Load():
+		return fail(usage.Newf("close a ledger after the last run of its plans", "the ledger %s is closed", l))
+	}
+	return given(ctx)
+}
+
+// given reports a missing context: under it a database would panic with its locks held.
+func given(ctx context.Context) error {
+	if ctx == nil {
+		return fail(usage.New("the context is nil", "pass context.Background()"))
+	}
+	return nil
+}
 
 // String is the address, without a password.
 func (l *Ledger) String() string { return l.address.String() }

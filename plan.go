@@ -7,15 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"sync/atomic"
 	"time"
 
 	"pawl/data/source"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/report"
 	"pawl/workflow"
 )
 
 // Plan is a priced job on one data set: what will be done, what it costs, and nothing charged.
+// It is made by [Ledger.Plan] and serves one goroutine at a time; several plans may be used at
+// once, also of the same ledger and data.
 type Plan struct {
 	ledger *Ledger
 	data   *Data
@@ -23,13 +28,24 @@ type Plan struct {
 	job    *request.Job
 	quote  *report.Statement
 	note   func(line string) // of the run, nil outside of one
+	busy   atomic.Bool       // while it runs
 }
 
 // Plan prices a job and rehearses it on synthetic rows. No sensitive row is used; of a table
 // whose schema says that the number of rows is public, rows are counted.
 //
-// Errors: [ErrUsage] for everything that can be found wrong without a row.
+// Errors: [ErrUsage] for everything that can be found wrong without a row, and for a ledger that
+// is closed.
 func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
+	if err := l.usable(ctx); err != nil {
+		return nil, err
+	}
+	if data == nil || data.data == nil {
+		return nil, fail(usage.New("there are no data to plan for", "open them with Open or Source.Open"))
+	}
+	if v := reflect.ValueOf(job); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, fail(usage.New("the job is nil", "give a Fit, a Train, a Search or a Select"))
+	}
 	p := &Plan{ledger: l, data: data, asked: job}
 	desk := l.desk()
 	desk.Note = func(text string) {
@@ -55,7 +71,8 @@ type Price struct {
 	Epsilon, Delta float64
 	// Relation is what neighbouring data sets differ by, Unit whom the guarantee protects.
 	Relation, Unit string
-	// Accountant is the method of the smallest bound.
+	// Accountant is the method of the smallest bound, "best_per_scope" where every part of the
+	// units has its own.
 	Accountant string
 }
 
@@ -75,12 +92,15 @@ func priceOf(s *report.Statement) Price {
 // Dataset is the name of the data set that will be charged.
 func (p *Plan) Dataset() string { return p.job.Dataset }
 
-// Expected is how long the run takes, by public facts.
+// Expected is a rough estimate from public facts of how long the run takes, 0 where there is none.
 func (p *Plan) Expected() time.Duration { return p.job.Plan.Expected() }
 
 // Check asks the ledger whether it would allow the job now, and charges nothing. A job that
 // would be refused gives an error that is [ErrRefused].
 func (p *Plan) Check(ctx context.Context) error {
+	if err := p.ledger.usable(ctx); err != nil {
+		return err
+	}
 	_, err := p.job.Foretell(ctx, false)
 	return fail(err)
 }
@@ -96,6 +116,9 @@ func (p *Plan) WriteText(w io.Writer) error {
 // Report writes all about the plan, in words or as one JSON object: whether the ledger would
 // refuse it now, stages and prices, and the evidence for what was chosen. It charges nothing.
 func (p *Plan) Report(ctx context.Context, w io.Writer, asJSON bool) error {
+	if err := p.ledger.usable(ctx); err != nil {
+		return err
+	}
 	return fail(p.job.Report(ctx, w, asJSON))
 }
 
@@ -134,12 +157,21 @@ func OnNote(note func(line string)) RunOption { return func(r *running) { r.Say 
 // fresh noise and is charged; only one that has the same seed, or goes on from its checkpoint or
 // study, costs nothing again.
 //
-// Errors: [ErrUsage] for a row that does not parse, [ErrRefused] for a budget that does not
-// allow the job. With [ErrUnavailable] after the charge what was made is held back in a file.
+// Errors: [ErrUsage] for a row that does not parse and for a plan that is running already,
+// [ErrRefused] for a budget that does not allow the job. With [ErrUnavailable] after the charge what was made is held back in a file.
 func (p *Plan) Run(ctx context.Context, options ...RunOption) (*Result, error) {
+	if err := p.ledger.usable(ctx); err != nil {
+		return nil, err
+	}
+	if p.busy.Swap(true) {
+		return nil, fail(usage.New("this plan is running already", "for two runs at once, plan the job twice"))
+	}
+	defer p.busy.Store(false)
 	var how running
 	for _, set := range options {
-		set(&how)
+		if set != nil {
+			set(&how)
+		}
 	}
 	r, err := p.run(ctx, how)
 	var same *source.SameError
@@ -253,10 +285,6 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	}
 	return report.WriteJSON(w, r.done.Statement)
 }
-
-// Writable reports why a run could not put its files into dir: it is a file, or holds those of
-// an earlier run and replace is not set, or others of their names. "" stands for a new folder.
-func Writable(dir string, replace bool) error { return fail(request.CheckDir(dir, replace)) }
 
 // WriteDir writes model, report, statement and model card into dir, which is made and must not
 // hold those of an earlier run; "" makes a new folder in pawl-out. It sets Dir, which is another

@@ -7,7 +7,7 @@ import (
 	"pawl/model"
 )
 
-// Model is a trained model. Predicting charges nothing: a private model may be used any number
+// Model is a trained model, made by [LoadModel] or [Plan.Run]. Predicting charges nothing: a private model may be used any number
 // of times.
 type Model struct{ model *model.Model }
 
@@ -42,6 +42,9 @@ func (m *Model) NotPrivate() bool { return m.model.NotPrivate }
 //
 // Errors: [ErrUsage] for a missing column and a row that does not parse, with its place.
 func (m *Model) Predict(s Source) (*Predictions, error) {
+	if s.Data == "" {
+		return nil, fail(noData)
+	}
 	p, err := request.Predict(m.model, s.Data, s.options())
 	if err != nil {
 		return nil, fail(err)

@@ -18,21 +18,22 @@ type Search struct {
 	// Train has target, budget, preset, seed and identity, and of networks what the space
 	// leaves open.
 	Train Train
-	// MeanTrials is the expected number of trainings, Eta the shape of its law (nil for the
-	// strategy's), Sizes those of the generations of mgrs.
+	// MeanTrials is the expected number of trainings, above 1 and at most 1000 (0 for that of the
+	// preset or strategy), Eta the shape of its law (0 logarithmic, 1 geometric, nil for the
+	// strategy's), Sizes those of the generations of mgrs (nil for 40, 20, 10).
 	MeanTrials float64
 	Eta        *float64
 	Sizes      []float64
-	// Generations, Population and ReplaceParents are of genetic searches.
+	// Generations, Population (0 for the strategy's) and ReplaceParents are of genetic searches.
 	Generations, Population int
 	ReplaceParents          bool
 	// Share is the part of the units that chooses, Validation the part of those that scores
-	// candidates; both in (0, 1).
+	// candidates; both in (0, 1), 0 for the strategy's.
 	Share, Validation float64
 	// SearchOn names public images on which strategy public searches.
 	SearchOn string
 	// Study names what keeps the search; "" is made of data, space and strategy. Workers is the
-	// number of trainings side by side, 0 for one a processor, without effect on the result.
+	// number of trainings side by side, 0 or less for one a processor, without effect on the result.
 	Study   string
 	Workers int
 }

@@ -20,7 +20,8 @@ type Select struct {
 	// Method is how features are chosen: "cfs-greedy", "cfs-ga", "pafs", "dfs", … Required.
 	Method string
 	// Count is the number of features, "auto" or "" leaves it to the method. Level is
-	// "attribute" or "column", Bins the number of public bins of a numeric column.
+	// "attribute" or "column", Bins the number of public bins of a numeric column, 2 to 1000,
+	// 0 for 10.
 	Count, Level string
 	Bins         int
 	// Mode is "central" (the default: names of features) or "local": a table of noisy rows too,

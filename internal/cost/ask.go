@@ -164,6 +164,14 @@ type Facts struct {
 // that were left out.
 func (f Facts) Training() (t Training, missing []string, err error) {
 	t.Sampling = "poisson"
+	for _, n := range []struct {
+		flag  string
+		value int64
+	}{{"rows", f.Rows}, {"batch", f.Batch}, {"steps", f.Steps}} {
+		if n.value < 0 {
+			return t, nil, usage.Newf("", "--%s: %d is negative", n.flag, n.value)
+		}
+	}
 	if f.Rate != 0 && f.Batch != 0 {
 		return t, nil, usage.New("--sampling-rate and --batch exclude each other", "give one of them")
 	}
