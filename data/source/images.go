@@ -133,6 +133,21 @@ func OpenOwnImages(data, labels, classNames string) (*Images, error) {
 	return p, nil
 }
 
+// imageFile reports whether a file begins as npy or IDX files of bytes do. Without labels
+// nothing else tells a file of images from a table.
+func imageFile(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, 4)
+	if _, err := io.ReadFull(f, start); err != nil {
+		return false
+	}
+	return string(start) == "\x93NUM" || string(start[:3]) == "\x00\x00\x08"
+}
+
 // DeclareRows reads what is public about the number of images: public, N or about-N. flag
 // is where the operator says it.
 func (p *Images) DeclareRows(flag, text string) error {

@@ -170,10 +170,10 @@ func showFlags(w io.Writer, title string, flags []*pflag.Flag) {
 func metavar(f *pflag.Flag) string {
 	kind := f.Value.Type()
 	switch {
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
+		return "N" // --classes is a number to advise, a list elsewhere
 	case metavars[f.Name] != "":
 		return metavars[f.Name]
-	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
-		return "N"
 	case strings.HasPrefix(kind, "float"):
 		return "X"
 	case kind == "duration":

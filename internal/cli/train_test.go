@@ -297,6 +297,8 @@ func TestTrainRefusesBadInput(t *testing.T) {
 		{"memory", append(own, "--epsilon", "1", "--model", tiny, "--memory", "lots"), "memory"},
 		{"classes fewer than labels", []string{"train", x, "--labels", y, "--classes", "up", "--rows", "public", "--epsilon", "1", "--model", tiny}, "class"},
 		{"no labels", []string{"train", x, "--rows", "public", "--epsilon", "1", "--model", tiny}, "labels"},
+		{"nothing but a file of images", []string{"train", x, "--epsilon", "1", "--model", tiny}, "missing --labels"},
+		{"nothing but an IDX file", []string{"train", file("bare", "\x00\x00\x08\x03\x00\x00"), "--epsilon", "1", "--model", tiny}, "missing --labels"},
 		{"no rows", []string{"train", x, "--labels", y, "--classes", "up,down", "--epsilon", "1", "--model", tiny}, "number of images"},
 		{"mixed sizes", []string{"train", mixed, "--rows", "public", "--epsilon", "1", "--model", tiny}, "a.png"},
 		{"cut short", []string{"train", file("cut.npy", "\x93NUMPY\x01\x00"), "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "1", "--model", tiny}, "cut.npy"},
