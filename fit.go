@@ -89,6 +89,9 @@ func (f Fit) request() request.Fit {
 }
 
 func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	if err := f.Checkpoint.sound(); err != nil {
+		return nil, err
+	}
 	r := f.request()
 	return d.Fit(ctx, data, &r)
 }

@@ -87,6 +87,8 @@ func TestWrongArguments(t *testing.T) {
 		"a closed ledger":         planned(shut, ctx, data, fit),
 		"a run on a closed one":   ran(late, ctx),
 		"a check on a closed one": late.Check(ctx),
+		"resume from nothing":     planned(led, ctx, data, pawl.Train{Model: "fcn-64", Budget: fit.Budget, Checkpoint: pawl.Checkpoint{Resume: true}}),
+		"less than no variants":   planned(led, ctx, data, pawl.Train{Model: "fcn-64", Budget: fit.Budget, Augment: -1}),
 		"a run in a run":          ran(plan, ctx, nil, pawl.OnReady(func(p *pawl.Plan) error { return ran(p, ctx) })),
 	} {
 		if e := pawl.AsError(err); !errors.Is(err, pawl.ErrUsage) || e.ExitStatus() != 2 || e.Hint() == "" {

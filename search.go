@@ -45,6 +45,9 @@ func (s Search) request() request.Search {
 }
 
 func (s Search) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	if err := s.Train.sound(); err != nil {
+		return nil, err
+	}
 	r := s.request()
 	return d.Search(ctx, data, &r)
 }

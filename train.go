@@ -7,6 +7,7 @@ import (
 
 	"pawl/data/source"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 )
 
 // Train asks for one named network by DP-SGD with Poisson sampling and per-example clipping, on
@@ -108,7 +109,26 @@ func (t Train) request() request.Train {
 	return r
 }
 
+// sound refuses numbers that would be taken for 0 in silence.
+func (t Train) sound() error {
+	if t.TrainLast < 0 || t.Augment < 0 {
+		return usage.New("TrainLast and Augment must not be negative", "leave them out for the rule")
+	}
+	return t.Checkpoint.sound()
+}
+
+// sound refuses to begin anew where a run was to go on.
+func (c Checkpoint) sound() error {
+	if c.Resume && c.File == "" {
+		return usage.New("a checkpoint to resume from has no File", "name the file, or leave out Resume")
+	}
+	return nil
+}
+
 func (t Train) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+	if err := t.sound(); err != nil {
+		return nil, err
+	}
 	r := t.request()
 	return d.Train(ctx, data, &r)
 }
