@@ -144,6 +144,10 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 	if err := yaml.NodeToValue(file.Docs[0].Body, &d, yaml.Strict()); err != nil {
 		return Spec{}, syntaxError(name, err)
 	}
+	if n := fraction(file.Docs[0].Body); n != nil {
+		at := n.Value.GetToken().Position
+		return fault(at.Line, at.Column, n.Key.String()+" must be a whole number", "")
+	}
 	spec = d.spec()
 	if key, msg := d.check(); key != "" {
 		line, col := at("$." + key)
@@ -212,6 +216,31 @@ func reference(n ast.Node) ast.Node {
 		case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
 			if found == nil {
 				found = n
+			}
+		}
+	}), n)
+	return found
+}
+
+// fractional are the keys whose value may have a fraction.
+var fractional = []string{"huber_threshold", "rate", "bound", "scale", "temperature", "offset", "kappa", "radius", "clipping_norm"}
+
+// fraction returns the first entry below n that gives a whole number a fraction, which the
+// parser would drop without a word.
+func fraction(n ast.Node) *ast.MappingValueNode {
+	var found *ast.MappingValueNode
+	ast.Walk(visitor(func(n ast.Node) {
+		m, ok := n.(*ast.MappingValueNode)
+		if !ok || found != nil || slices.Contains(fractional, m.Key.String()) {
+			return
+		}
+		values := []ast.Node{m.Value}
+		if list, ok := m.Value.(*ast.SequenceNode); ok {
+			values = list.Values
+		}
+		for _, v := range values {
+			if f, ok := v.(*ast.FloatNode); ok && f.Value != math.Trunc(f.Value) {
+				found = m
 			}
 		}
 	}), n)
