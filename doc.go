@@ -23,6 +23,9 @@
 //
 // # Errors
 //
+// Ledger, Data, Plan, Model, Predictions, Result and Answer are made by functions of this package;
+// their zero values are of no use. In Fit and the like a zero field means what its comment says.
+//
 // Every error of this package can be read with [AsError]: it has a status (2 for bad usage or
 // data, 3 for a refusal by the ledger) and a hint. No error shows a cell of a sensitive row.
 //

@@ -138,7 +138,7 @@ func Into(dir string, replace bool) RunOption {
 }
 
 // OnProgress sets who is told which stage runs, and of how many steps how many are done; steps
-// is 0 where their number is secret.
+// is 0 where their number is secret or where there are none to count.
 func OnProgress(told func(stage string, done, steps int)) RunOption {
 	return func(r *running) { r.Progress = workflow.Progress(told) }
 }
@@ -289,6 +289,8 @@ func (r *Result) WriteJSON(w io.Writer) error {
 // WriteDir writes model, report, statement and model card into dir, which is made and must not
 // hold those of an earlier run; "" makes a new folder in pawl-out. It sets Dir, which is another
 // folder beside dir where that has been taken meanwhile. A Select writes nothing.
+//
+// Errors: [ErrUsage] for a file in the place of dir, or a folder whose files would be replaced.
 func (r *Result) WriteDir(dir string) error {
 	if r.Model == nil {
 		return nil

@@ -12,6 +12,8 @@ import (
 type Model struct{ model *model.Model }
 
 // LoadModel reads a model from the directory that a run wrote, or the model folder in it.
+//
+// Errors: [ErrUsage] for a directory that holds no model.
 func LoadModel(dir string) (*Model, error) {
 	m, err := request.LoadModel(dir)
 	if err != nil {
@@ -52,7 +54,8 @@ func (m *Model) Predict(s Source) (*Predictions, error) {
 	return &Predictions{p}, nil
 }
 
-// Predictions are what a model says about rows, in their order.
+// Predictions are what a model says about rows, in their order. A row below 0 or from Len on
+// panics.
 type Predictions struct{ rows *request.Predictions }
 
 // Len is the number of rows.

@@ -15,7 +15,7 @@ import (
 type Train struct {
 	// Model is a network of pawl models list or a YAML file. Required.
 	Model  string
-	Target string
+	Target string // as in Fit
 	// Budget has the epsilon, from which the noise follows; without it NoiseMultiplier is given
 	// and the price follows.
 	Budget Budget
@@ -64,9 +64,10 @@ type Train struct {
 	// NonPrivate trains without noise and AsPublished allows a front end that looks at rows
 	// without paying: both on public data only, and NOT PRIVATE.
 	NonPrivate, AsPublished bool
-	Seed                    *uint64
-	Identity                Identity
-	Checkpoint              Checkpoint
+	// Seed and Identity are as in Fit.
+	Seed       *uint64
+	Identity   Identity
+	Checkpoint Checkpoint
 }
 
 // Checkpoint keeps a training that may be interrupted, in a file that only its owner may read:
