@@ -59,7 +59,7 @@ func TestDataGet(t *testing.T) {
 	if text, _ = get("list"); !strings.Contains(text, "needs a data folder (found)") {
 		t.Errorf("not found in the list:\n%s", text)
 	}
-	if text, _ = get("describe", "fashion-mnist"); !strings.Contains(text, "in the data folder, checksum right") {
+	if text, _ = get("describe", "fashion-mnist"); !strings.Contains(text, "in the data folder, checksum correct") {
 		t.Errorf("not right:\n%s", text)
 	}
 }
