@@ -98,12 +98,6 @@ func BaseName(path string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// Absent says that there is no such file.
-func Absent(path string) bool {
-	_, err := os.Stat(path)
-	return err != nil
-}
-
 // IsTable goes by the name: what is neither images nor labels is asked for a schema.
 func IsTable(path string) bool {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/schema"
+	"pawl/internal/request"
 )
 
 func (a *app) ledgerCommand() *cobra.Command {
@@ -286,11 +286,5 @@ func (a *app) nearName(ctx context.Context, l *ledger.Ledger, name string, err e
 	return &usageError{fmt.Sprintf("data set %q is not in the ledger", name), advice}
 }
 
-// writeJSON prints one object. Names of columns and data sets may hold any letter,
-// so nothing is escaped for HTML.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
-}
+// writeJSON prints one object, as the library does.
+func writeJSON(w io.Writer, v any) error { return request.WriteJSON(w, v) }

@@ -217,7 +217,7 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 			lines[i].Probabilities[p.Classes[k]] = q
 		}
 	}
-	return writeJSON(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
+	return WriteJSON(w, map[string]any{"target": p.model.Target, "not_private": p.model.NotPrivate, "predictions": lines})
 }
 
 // images adds what a network says about every image of FILE, in order.
@@ -308,9 +308,9 @@ func Predict(m *model.Model, file string, o source.Options) (*Predictions, error
 
 func short(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// writeJSON prints one object. Names of columns and data sets may hold any letter, so nothing is
+// WriteJSON prints one object. Names of columns and data sets may hold any letter, so nothing is
 // escaped for HTML.
-func writeJSON(w io.Writer, v any) error {
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
