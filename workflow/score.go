@@ -7,6 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/localrows"
 	"pawl/core/release"
 	"pawl/model"
 )
@@ -64,7 +65,7 @@ func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit,
 		return err
 	}
 	e := newExact(plan.problem, out.Model)
-	if err := release.Public(env.Rows, plan.scoreScope, e.add); err != nil {
+	if err := localrows.Public(env.Rows, plan.scoreScope, e.add); err != nil {
 		return err
 	}
 	e.accompany(out)

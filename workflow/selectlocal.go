@@ -8,7 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/release"
+	"pawl/core/localrows"
 	"pawl/feature"
 )
 
@@ -225,10 +225,10 @@ func (c *classColumns) centered(entries []int) (center []float64, norm float64) 
 
 // rowsOf is the release of entries measured from center. A number that is not known lies at
 // its center.
-func (c *classColumns) rowsOf(entries []int, center []float64, norm float64) release.LocalRows {
+func (c *classColumns) rowsOf(entries []int, center []float64, norm float64) localrows.Table {
 	all := make([]float64, len(c.columns))
 	codes := make([]uint16, len(c.layout.Domain.Attributes)+1)
-	return release.LocalRows{
+	return localrows.Table{
 		Scope: dp.WholeScope, Features: len(entries), Norm: norm, Classes: c.classes,
 		Row: func(x, cells []float64) {
 			clear(all)
@@ -280,7 +280,7 @@ func (l *local) releaseRows(ctx context.Context, rows *intake.Rows, permit *ledg
 	return t, nil
 }
 
-func (c *classColumns) table(entries []int, rows *release.NoisyRows) *NoisyTable {
+func (c *classColumns) table(entries []int, rows *localrows.Noisy) *NoisyTable {
 	p := c.problem
 	t := &NoisyTable{Target: p.Target, Rows: rows.Rows, X: rows.X, Labels: rows.Labels, Classes: p.Schema.Columns[p.targetColumn].Levels()}
 	for _, j := range entries {

@@ -34,10 +34,6 @@ func TestFaultsInTheNoiseReleaseNothing(t *testing.T) {
 	if got, err := histograms.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, histograms.Event()), rows); got != nil || err == nil {
 		t.Errorf("histograms: %v, %v", got, err)
 	}
-	local := LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 2, Rows: 2, Features: 1, Norm: 1, Row: row}
-	if got, err := local.Release(background, permitWith(t, new(entropy.Source), dp.ReplaceOne, 1, local.Events()...), rows); got != nil || err == nil {
-		t.Errorf("noisy rows: %v, %v", got, err)
-	}
 	accuracy := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 2, Column: 0, Levels: 2, Predict: func([]float64) int { return 0 }}
 	if got, err := accuracy.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, accuracy.Event()), rows); err == nil {
 		t.Errorf("accuracy: %v, %v", got, err)

@@ -51,10 +51,6 @@ func TestPublicReleasesAreExact(t *testing.T) {
 	if lower, upper, err := columns[0].Bounds(0, 1); err != nil || lower != -1 || upper != 1 {
 		t.Errorf("exact bounds [%g, %g], %v", lower, upper, err)
 	}
-	table, err := someLocalRows(1, 9).Public(rows)
-	if err != nil || frobenius(table.X, []float64{0.5, 0.5, -1, 0, 0, 0}) > 1e-12 || !slices.Equal(table.Labels, []int{2, 0, -1}) {
-		t.Errorf("rows %+v, %v", table, err)
-	}
 }
 
 // What a public data set is asked for is checked like the rest.
@@ -69,12 +65,7 @@ func TestPublicReleasesCheckTheirParameters(t *testing.T) {
 			_, err := Covariance{Scope: dp.WholeScope, Features: 2, Norm: 1}.Public(background, rows)
 			return err
 		},
-		"quantiles":  func() error { _, err := Quantiles{Scope: dp.WholeScope}.Public(rows); return err },
-		"local rows": func() error { _, err := LocalRows{Scope: dp.WholeScope}.Public(rows); return err },
-		"local input": func() error {
-			_, err := LocalRows{Scope: dp.WholeScope, Rows: 1, Features: 2, Norm: 1}.Public(rows)
-			return err
-		},
+		"quantiles": func() error { _, err := Quantiles{Scope: dp.WholeScope}.Public(rows); return err },
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s without parameters", name)

@@ -1,11 +1,11 @@
-// Package release holds the small ways out: counts, the majority class, a capped
-// mean, scores, tables, histograms, sums, second moments and noisy rows. Counts and
-// scores draw integer noise from an exact discrete sampler on an integer query,
-// since rounding a float draw proves nothing. Sums of vectors, moments and rows carry
-// Gaussian noise in float64, with the residual risk that core/README.md states.
+// Package release says what a row adds to the small ways out, and what follows from the noisy
+// sums: counts, the majority class, a capped mean, scores, tables, histograms, sums and second
+// moments. It opens no row and draws no noise: core/sum does, which also holds what a row adds
+// to the bound that is stated here. Counts and scores are integers with noise from an exact
+// discrete sampler, since rounding a float draw proves nothing; sums of vectors and moments
+// carry Gaussian noise in float64, with the residual risk that core/README.md states.
 //
-// Every mechanism states its Event from public parameters, opens its scope
-// against a permit that holds that Event, and returns noisy values only. Where
+// Every mechanism states its Event from public parameters, and returns noisy values only. Where
 // neighbours differ in up to k rows (the permit's RowsApart: rows per unit, twice
 // that under ReplaceOne) every sensitivity below is multiplied by k.
 package release

@@ -8,6 +8,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/localrows"
 	"pawl/core/release"
 )
 
@@ -228,11 +229,11 @@ func inputMean(noise float64) (Mechanism, error) {
 
 // The whole power: the row is alone, so the vector that leaves is its own.
 func localRows(noise float64) (Mechanism, error) {
-	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2,
+	l := localrows.Table{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2,
 		Row: func(x, cells []float64) { x[0] = 10 * cells[numberCell] }}
 	b, err := replace(nil, row{number: -1}, row{number: 1}, l.Events()...)
 	return Mechanism{
-		Name: "local rows", Entry: "release.LocalRows.Release", Neighbours: "one row on either end of the norm",
+		Name: "local rows", Entry: "localrows.Table.Release", Neighbours: "one row on either end of the norm",
 		Event: dp.Compose{Events: l.Events()}, Relation: dp.ReplaceOne, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
 			t, err := l.Release(ctx, permit, rows)
@@ -247,12 +248,12 @@ func localRows(noise float64) (Mechanism, error) {
 // The whole power: neighbours of equal vectors differ by the response alone, whose ε is
 // the claim.
 func localClasses(noise float64) (Mechanism, error) {
-	l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2, Classes: classes, LabelNoise: 2 / (1 + math.Pow(7./3, 1/noise)),
+	l := localrows.Table{Scope: dp.WholeScope, NoiseMultiplier: noise, Rows: 1, Features: 1, Norm: 2, Classes: classes, LabelNoise: 2 / (1 + math.Pow(7./3, 1/noise)),
 		Row:   func(x, cells []float64) { x[0] = 10 * cells[numberCell] },
 		Label: func(cells []float64) int { return int(cells[classCell]) }}
 	b, err := replace(nil, row{class: 0}, row{class: 1}, l.Events()...)
 	return Mechanism{
-		Name: "local rows, class", Entry: "release.LocalRows.Release", Neighbours: "one row of either class, with the same vector",
+		Name: "local rows, class", Entry: "localrows.Table.Release", Neighbours: "one row of either class, with the same vector",
 		// A response of two classes is the worst mechanism of its ε.
 		Event: dp.Pure{Epsilon: math.Log((1 - l.LabelNoise/2) / (l.LabelNoise / 2))}, Relation: dp.ReplaceOne,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {

@@ -13,6 +13,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/localrows"
 	"pawl/core/release"
 	"pawl/core/sum"
 )
@@ -481,13 +482,13 @@ func majoritySpec(relation dp.Relation) Specification {
 // A table of noisy rows: one unit, one row.
 func localRowsSpec() Specification {
 	const sigma, norm, features, n, flip = 1.5, 2.0, 4, 800, 0.6
-	return Specification{Name: "local rows, units", Entry: "release.LocalRows.Release", Rows: "800 equal rows of one class",
+	return Specification{Name: "local rows, units", Entry: "localrows.Table.Release", Rows: "800 equal rows of one class",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			rows, err := oneRowEach("o", n, 1).seal(1)
 			if err != nil {
 				return nil, err
 			}
-			l := release.LocalRows{Scope: dp.WholeScope, NoiseMultiplier: sigma, Rows: n, Features: features, Norm: norm, Classes: classes, LabelNoise: flip,
+			l := localrows.Table{Scope: dp.WholeScope, NoiseMultiplier: sigma, Rows: n, Features: features, Norm: norm, Classes: classes, LabelNoise: flip,
 				Row: func(x, cells []float64) { x[0] = 1e6 }, Label: func(cells []float64) int { return 1 }}
 			permit, err := permitFor(ctx, dp.ReplaceOne, 1, src.Uint64(), l.Events()...)
 			if err != nil {

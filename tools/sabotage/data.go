@@ -94,8 +94,8 @@ var sabotages = []sabotage{
 	{"class sums: noise of one part", "core/sum/moments.go", "[]bool{m.Counts, m.Sums, m.Squares, m.Products}", "[]bool{m.Sums, m.Products}", mechanism("class-sums-units"), nil},
 	{"quantiles, pure: budget of all columns on each", "core/release/quantiles.go", "L1: columns, L2Squared: columns,", "L1: 1, L2Squared: columns,", mechanism("quantiles-pure-units"), nil},
 	{"quantiles: noise of one column", "core/release/quantiles.go", "L1: columns, L2Squared: columns,", "L1: columns, L2Squared: 1,", mechanism("quantiles-units"), nil},
-	{"noisy rows: half the diameter", "core/release/localrows.go", "l.NoiseMultiplier * 2 * l.Norm", "l.NoiseMultiplier * l.Norm", mechanism("local-rows-units"), nil},
-	{"noisy rows: classes answered at random half as often", "core/release/localrows.go", "src.Bernoulli(chance) || c < 0", "src.Bernoulli(chance/2) || c < 0", mechanism("local-rows-units"), nil},
+	{"noisy rows: half the diameter", "core/localrows/table.go", "l.NoiseMultiplier * 2 * l.Norm", "l.NoiseMultiplier * l.Norm", mechanism("local-rows-units"), nil},
+	{"noisy rows: classes answered at random half as often", "core/localrows/table.go", "src.Bernoulli(chance) || c < 0", "src.Bernoulli(chance/2) || c < 0", mechanism("local-rows-units"), nil},
 	{"mean: a value is not capped", "core/release/release.go", "math.Round(min(max(x, -1), 1) * grid)", "math.Round(min(max(x, -2), 2) * grid)", mechanism("mean-units"), nil},
 	// Bounds, charges and prices.
 	{"a unit's rows beyond its bound stay", "core/intake/units.go", "own[:min(n, u.maxRows)]", "own[:n]", mechanism("training-steps"), nil},

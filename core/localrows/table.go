@@ -1,9 +1,12 @@
-package release
+// Package localrows holds the ways out of rows themselves: each with noise of its own, as local
+// differential privacy would collect it; or, of a public data set, as they are.
+package localrows
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -16,7 +19,7 @@ import (
 // relation of the permit.
 var ErrRelation = errors.New("the release has no guarantee under this neighboring relation")
 
-// LocalRows releases a table of rows, each with noise of its own: what local differential
+// Table releases a table of rows, each with noise of its own: what local differential
 // privacy would collect, drawn in one place. Any model may then be trained on it, any
 // number of times.
 //
@@ -45,7 +48,7 @@ var ErrRelation = errors.New("the release has no guarantee under this neighborin
 // unit in its place may have another scope and take its class along.
 //
 // Under AddOrRemoveOne the number of rows is private and a table of them is refused.
-type LocalRows struct {
+type Table struct {
 	Scope           dp.Scope
 	NoiseMultiplier float64
 	// Rows is the public number of rows that leave.
@@ -66,8 +69,8 @@ type LocalRows struct {
 	PublicLabels bool
 }
 
-// NoisyRows is what LocalRows releases.
-type NoisyRows struct {
+// Noisy is what Table releases.
+type Noisy struct {
 	Rows, Features int
 	// X is Rows×Features, row-major.
 	X []float64
@@ -79,7 +82,7 @@ type NoisyRows struct {
 }
 
 // Events are what Release costs, in order.
-func (l LocalRows) Events() []dp.Event {
+func (l Table) Events() []dp.Event {
 	events := []dp.Event{dp.Gaussian{NoiseMultiplier: l.NoiseMultiplier}}
 	if l.Label != nil && !l.PublicLabels {
 		events = append(events, dp.RandomizedResponse{NoiseProbability: l.LabelNoise, Categories: l.Classes})
@@ -87,24 +90,24 @@ func (l LocalRows) Events() []dp.Event {
 	return events
 }
 
-func (l LocalRows) validate() error {
+func (l Table) validate() error {
 	switch {
 	case l.Features < 1 || l.Rows < 1 || l.Rows > sum.MostCells/l.Features:
-		return fmt.Errorf("release: a table of %d rows of %d features", l.Rows, l.Features)
+		return fmt.Errorf("localrows: a table of %d rows of %d features", l.Rows, l.Features)
 	case l.Label != nil && l.Classes < 2:
-		return fmt.Errorf("release: a table with %d classes", l.Classes)
+		return fmt.Errorf("localrows: a table with %d classes", l.Classes)
 	case l.Label == nil && l.PublicLabels:
-		return errors.New("release: public classes without a function that gives them")
+		return errors.New("localrows: public classes without a function that gives them")
 	case l.Label != nil && !l.PublicLabels && !(l.LabelNoise > 0 && l.LabelNoise <= 1):
-		return fmt.Errorf("release: the noise of classes must lie in (0, 1], got %g", l.LabelNoise)
+		return fmt.Errorf("localrows: the noise of classes must lie in (0, 1], got %g", l.LabelNoise)
 	case l.PublicLabels && l.Scope != dp.WholeScope:
-		return errors.New("release: classes are public for the whole scope only")
+		return errors.New("localrows: classes are public for the whole scope only")
 	}
 	return positive("norm", l.Norm)
 }
 
 // Release returns the noisy table.
-func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (table *NoisyRows, err error) {
+func (l Table) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (table *Noisy, err error) {
 	defer sealed.Contain(&err)
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -113,9 +116,9 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 	case permit == nil:
 		return nil, sealed.ErrNotReserved
 	case permit.Relation() != dp.ReplaceOne:
-		return nil, fmt.Errorf("release: a table of rows shows their number: %w (%v); replace_one is needed", ErrRelation, permit.Relation())
+		return nil, fmt.Errorf("localrows: a table of rows shows their number: %w (%v); replace_one is needed", ErrRelation, permit.Relation())
 	case permit.MaxRows() != 1:
-		return nil, fmt.Errorf("release: a table of rows needs 1 row per unit, not %d", permit.MaxRows())
+		return nil, fmt.Errorf("localrows: a table of rows needs 1 row per unit, not %d", permit.MaxRows())
 	}
 	events := l.Events()
 	if err := errors.Join(ctx.Err(), positive("noise multiplier", l.NoiseMultiplier)); err != nil {
@@ -150,7 +153,7 @@ func (l LocalRows) Release(ctx context.Context, permit *sealed.Permit, rows *sea
 
 // Public returns the exact rows of a public data set, scaled to Norm and in the order of
 // the file, as many as there are; it fails for every other.
-func (l LocalRows) Public(rows *sealed.Rows) (table *NoisyRows, err error) {
+func (l Table) Public(rows *sealed.Rows) (table *Noisy, err error) {
 	defer sealed.Contain(&err)
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -168,12 +171,12 @@ func (l LocalRows) Public(rows *sealed.Rows) (table *NoisyRows, err error) {
 
 // fill makes the table of the rows of an order; one that does not exist is zeros without
 // a class.
-func (l LocalRows) fill(view *sealed.View, order []int) (*NoisyRows, error) {
-	dim, at := l.Features, sum.Vectors(view, alone(l.Row))
+func (l Table) fill(view *sealed.View, order []int) (*Noisy, error) {
+	dim, at := l.Features, sum.Vectors(view, oneGroup(l.Row))
 	if l.Row == nil && view.InputDim() != dim {
-		return nil, fmt.Errorf("release: inputs of %d numbers, want %d", view.InputDim(), dim)
+		return nil, fmt.Errorf("localrows: inputs of %d numbers, want %d", view.InputDim(), dim)
 	}
-	t := &NoisyRows{Rows: len(order), Features: dim, X: make([]float64, len(order)*dim)}
+	t := &Noisy{Rows: len(order), Features: dim, X: make([]float64, len(order)*dim)}
 	if l.Label != nil {
 		t.Labels = make([]int, len(order))
 	}
@@ -217,4 +220,20 @@ func respond(src *entropy.Source, labels []int, classes int, chance float64) {
 			labels[i] = int(src.Uint64n(uint64(classes)))
 		}
 	}
+}
+
+// oneGroup is a function of rows that are all in one group, nil where there is none.
+func oneGroup(row func(x, cells []float64)) func(x, cells []float64) int {
+	if row == nil {
+		return nil
+	}
+	return func(x, cells []float64) int { row(x, cells); return 0 }
+}
+
+// positive refuses what is not a finite number above 0.
+func positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("localrows: %s must be a finite number > 0, got %g", name, x)
+	}
+	return nil
 }

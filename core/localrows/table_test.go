@@ -1,4 +1,4 @@
-package release
+package localrows
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"pawl/internal/stattest"
 )
 
-// someLocalRows has vectors (number, class/4) and the classes of the rows of rowsOf.
-func someLocalRows(multiplier float64, rows int) LocalRows {
-	return LocalRows{Scope: dp.WholeScope, NoiseMultiplier: multiplier, Rows: rows, Features: 2, Norm: 1, Classes: 4, LabelNoise: 0.4,
+// someRows has vectors (number, class/4) and the classes of the rows of rowsOf.
+func someRows(multiplier float64, rows int) Table {
+	return Table{Scope: dp.WholeScope, NoiseMultiplier: multiplier, Rows: rows, Features: 2, Norm: 1, Classes: 4, LabelNoise: 0.4,
 		Row: func(x, cells []float64) { x[0], x[1] = cells[1], cells[0]/4 },
 		Label: func(cells []float64) int {
 			if cells[0] != cells[0] {
@@ -27,13 +27,13 @@ func someLocalRows(multiplier float64, rows int) LocalRows {
 		}}
 }
 
-func localPermit(t fataler, l LocalRows) *sealed.Permit {
+func localPermit(t fataler, l Table) *sealed.Permit {
 	return permitFor(t, dp.ReplaceOne, 1, l.Events()...)
 }
 
 // pairs are the vectors of a table, rounded and sorted, so that next to no noise and the
 // order do not count.
-func pairs(t *NoisyRows) (rows [][2]float64) {
+func pairs(t *Noisy) (rows [][2]float64) {
 	for i := range t.Rows {
 		rows = append(rows, [2]float64{math.Round(t.X[2*i] * 1e6), math.Round(t.X[2*i+1] * 1e6)})
 	}
@@ -45,7 +45,7 @@ func pairs(t *NoisyRows) (rows [][2]float64) {
 // are not finite or missing.
 func TestLocalRowsOfRows(t *testing.T) {
 	rows := rowsOf(1, [2]float64{2, 0.25}, [2]float64{0, 7}, [2]float64{math.NaN(), 0.5}, [2]float64{1, math.Inf(1)})
-	l := someLocalRows(1e-9, 6)
+	l := someRows(1e-9, 6)
 	got, err := l.Release(background, permitWith(t, source("local", 0), dp.ReplaceOne, 1, l.Events()...), rows)
 	if err != nil || got.Rows != 6 || len(got.X) != 12 || len(got.Labels) != 6 {
 		t.Fatalf("%+v, %v", got, err)
@@ -80,7 +80,7 @@ func TestLocalRowsOfRows(t *testing.T) {
 func TestLocalRowsDoNotShowTheirNumber(t *testing.T) {
 	for n := range 6 {
 		for _, rows := range []int{1, 3, 5} {
-			l := someLocalRows(1, rows)
+			l := someRows(1, rows)
 			got, err := l.Release(background, permitWith(t, source("number", n), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, make([][2]float64, n)...))
 			if err != nil || got.Rows != rows || len(got.X) != 2*rows || len(got.Labels) != rows {
 				t.Errorf("%d rows, %d declared: %+v, %v", n, rows, got, err)
@@ -99,14 +99,14 @@ func TestLocalRowsSensitivity(t *testing.T) {
 		cell := rapid.Custom(func(t *rapid.T) [2]float64 {
 			return [2]float64{value.Draw(t, "a"), value.Draw(t, "b")}
 		})
-		l := someLocalRows(1, rapid.IntRange(1, 6).Draw(t, "declared"))
+		l := someRows(1, rapid.IntRange(1, 6).Draw(t, "declared"))
 		l.Label = nil
 		l.Norm = rapid.SampledFrom([]float64{1e-2, 1, 4}).Draw(t, "norm")
 		all := rapid.SliceOfN(cell, 1, 6).Draw(t, "rows")
 		other := slices.Clone(all)
 		other[rapid.IntRange(0, len(all)-1).Draw(t, "which")] = cell.Draw(t, "in its place")
 		seed := rapid.Uint64().Draw(t, "seed")
-		exact := func(cells [][2]float64) *NoisyRows {
+		exact := func(cells [][2]float64) *Noisy {
 			v := view(t, rowsOf(1, cells...))
 			got, err := l.fill(v, choose(entropy.Seeded(seed), v.Len(), l.Rows))
 			if err != nil {
@@ -133,7 +133,7 @@ func TestLocalRowsSensitivity(t *testing.T) {
 // shared by rows or reused, or that forgets that a row leaves and another comes.
 func TestLocalRowsNoise(t *testing.T) {
 	const n, d = 200, 200
-	l := LocalRows{Scope: dp.WholeScope, NoiseMultiplier: 1.3, Rows: n, Features: d, Norm: 3, Row: func(x, _ []float64) {}}
+	l := Table{Scope: dp.WholeScope, NoiseMultiplier: 1.3, Rows: n, Features: d, Norm: 3, Row: func(x, _ []float64) {}}
 	got, err := l.Release(background, permitWith(t, source("local noise", 0), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, make([][2]float64, 50)...))
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestLocalRowsLabels(t *testing.T) {
 		{"half of the rows are missing", cells, n, []float64{0.175, 0.175, 0.475, 0.175}},
 		{"unknown", slices.Repeat([][2]float64{{math.NaN(), 0}}, n/2), n / 2, []float64{0.25, 0.25, 0.25, 0.25}},
 	} {
-		l := someLocalRows(1, tt.rows)
+		l := someRows(1, tt.rows)
 		got, err := l.Release(background, permitWith(t, source(tt.name, 0), dp.ReplaceOne, 1, l.Events()...), rowsOf(1, tt.cells...))
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +221,7 @@ func TestLocalRowsOrder(t *testing.T) {
 }
 
 func TestLocalRowsNeedTheirCharge(t *testing.T) {
-	l, rows := someLocalRows(2, 3), rowsOf(1, [2]float64{1, 0.5})
+	l, rows := someRows(2, 3), rowsOf(1, [2]float64{1, 0.5})
 	if _, err := l.Release(background, nil, rows); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: got %v", err)
 	}
@@ -264,20 +264,20 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 	if _, err := l.Release(ctx, p, rows); !errors.Is(err, context.Canceled) || p.Opened() {
 		t.Errorf("cancelled: %v, opened %v", err, p.Opened())
 	}
-	for name, bad := range map[string]func(*LocalRows){
-		"no rows":                    func(l *LocalRows) { l.Rows = 0 },
-		"no features":                func(l *LocalRows) { l.Features = 0 },
-		"too large":                  func(l *LocalRows) { l.Rows, l.Features = 1<<20, 1<<20 },
-		"no bound":                   func(l *LocalRows) { l.Norm = 0 },
-		"bound is nothing":           func(l *LocalRows) { l.Norm = math.NaN() },
-		"one class":                  func(l *LocalRows) { l.Classes = 1 },
-		"no noise on classes":        func(l *LocalRows) { l.LabelNoise = 0 },
-		"noise of classes too large": func(l *LocalRows) { l.LabelNoise = 1.5 },
-		"noise of classes is not":    func(l *LocalRows) { l.LabelNoise = math.NaN() },
-		"public classes without any": func(l *LocalRows) { l.PublicLabels, l.Label = true, nil },
-		"no noise":                   func(l *LocalRows) { l.NoiseMultiplier = 0 },
+	for name, bad := range map[string]func(*Table){
+		"no rows":                    func(l *Table) { l.Rows = 0 },
+		"no features":                func(l *Table) { l.Features = 0 },
+		"too large":                  func(l *Table) { l.Rows, l.Features = 1<<20, 1<<20 },
+		"no bound":                   func(l *Table) { l.Norm = 0 },
+		"bound is nothing":           func(l *Table) { l.Norm = math.NaN() },
+		"one class":                  func(l *Table) { l.Classes = 1 },
+		"no noise on classes":        func(l *Table) { l.LabelNoise = 0 },
+		"noise of classes too large": func(l *Table) { l.LabelNoise = 1.5 },
+		"noise of classes is not":    func(l *Table) { l.LabelNoise = math.NaN() },
+		"public classes without any": func(l *Table) { l.PublicLabels, l.Label = true, nil },
+		"no noise":                   func(l *Table) { l.NoiseMultiplier = 0 },
 	} {
-		b := someLocalRows(2, 3)
+		b := someRows(2, 3)
 		bad(&b)
 		p := localPermit(t, l)
 		if _, err := b.Release(background, p, rows); err == nil || p.Opened() {
@@ -285,7 +285,7 @@ func TestLocalRowsNeedTheirCharge(t *testing.T) {
 		}
 	}
 	// Not even with a reservation for that scope.
-	b := someLocalRows(2, 3)
+	b := someRows(2, 3)
 	b.PublicLabels, b.Scope = true, dp.Scope{Lower: 0, Upper: 0.5}
 	p = permitFor(t, dp.ReplaceOne, 1, dp.Scoped{Scope: b.Scope, Event: b.Events()[0]})
 	if _, err := b.Release(background, p, rows); err == nil || p.Opened() {

@@ -1,4 +1,4 @@
-package release
+package localrows
 
 import (
 	"pawl/core/dp"
