@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "core/internal/crew", "data/dataset", "feature"},
 	{"core/ledger", "core/intake", "core/sum"},
-	{"core/ledger/pricing", "core/release", "core/localrows", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
+	{"core/ledger/pricing", "core/release", "core/localrows", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound", "store"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},

@@ -72,8 +72,8 @@ var base = []part{
 			{"core/internal/crew", 50, 0, "runs jobs over opened rows side by side; a panic shows no cell"},
 			{"core/sum", 950, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, moments, gradients of linear models, tables of boosting, least squares"},
 			{"core/localrows", 200, opens | draws, "releases rows themselves, each with noise of its own; public rows as they are"},
-			{"core/gradient", 1150, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step; what descent and boosting make of sums"},
-			{"core/convex", 950, opens | draws, "perturbed objectives and minimisers; what least squares makes of sums"},
+			{"core/gradient", 850, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
+			{"core/convex", 900, opens | draws, "perturbed objectives and minimisers"},
 			{"core/selection", 200, 0, "releases the best of a secret number of runs"},
 			{"core/intake", 400, 0, "seals rows: units, bounds, scopes"},
 			{"core/entropy", 350, 0, "keyed streams of random bits"},
@@ -86,6 +86,7 @@ var base = []part{
 		total: "Code above the sum",
 		packages: []trusted{
 			{"core/release", 0, holds, "counts, tables, scores, histograms, moments: what a row adds, and scores, intervals and bounds from noisy sums"},
+			{"core/linear", 0, holds, "descent, boosting and least squares: what they make of noisy sums"},
 		}},
 	{title: "Events, prices and the ledger", capped: true,
 		about: "A fault here can let a job spend more than its budget.",

@@ -3,10 +3,10 @@ package learn
 import (
 	"context"
 
-	"pawl/core/convex"
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -37,8 +37,8 @@ type AdaSSP struct {
 // Name implements Learner.
 func (a *AdaSSP) Name() string { return "adaptive ridge regression from noisy second moments" }
 
-func (a *AdaSSP) config() convex.AdaSSP {
-	return convex.AdaSSP{Scope: a.Scope, NoiseMultiplier: a.NoiseMultiplier, Encoding: a.Encoding, Target: a.value()}
+func (a *AdaSSP) config() linear.AdaSSP {
+	return linear.AdaSSP{Scope: a.Scope, NoiseMultiplier: a.NoiseMultiplier, Encoding: a.Encoding, Target: a.value()}
 }
 
 // Event implements Learner.
@@ -46,7 +46,7 @@ func (a *AdaSSP) Event() dp.Event { return a.config().Event() }
 
 // Fit implements Learner.
 func (a *AdaSSP) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
-	w, err := convex.SolveAdaSSP(ctx, permit, rows, a.config())
+	w, err := linear.SolveAdaSSP(ctx, permit, rows, a.config())
 	if err != nil {
 		return nil, err
 	}

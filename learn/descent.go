@@ -8,6 +8,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -37,17 +38,17 @@ type Descent struct {
 // Name implements Learner.
 func (d *Descent) Name() string { return "linear model by noisy gradient descent" }
 
-func (d *Descent) config() gradient.Descent {
+func (d *Descent) config() linear.Descent {
 	p := d.Privacy
 	p.Scope = d.Task.Scope
-	g := gradient.Descent{
-		Privacy: p, Encoding: d.Encoding, Loss: gradient.Residual, Outputs: 1, Target: d.value(),
+	g := linear.Descent{
+		Privacy: p, Encoding: d.Encoding, Loss: linear.Residual, Outputs: 1, Target: d.value(),
 		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, ClassWeights: d.ClassWeights, Progress: d.Progress,
 	}
 	if d.Kind == model.Classification {
-		g.Loss = gradient.Logistic
+		g.Loss = linear.Logistic
 		if d.Levels() > 2 {
-			g.Loss, g.Outputs = gradient.Softmax, d.Levels()
+			g.Loss, g.Outputs = linear.Softmax, d.Levels()
 		}
 	}
 	return g
@@ -59,7 +60,7 @@ func (d *Descent) Event() dp.Event { return d.Privacy.Event() }
 // Fit implements Learner.
 func (d *Descent) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (*model.Model, error) {
 	g := d.config()
-	w, err := gradient.Descend(ctx, permit, rows, g)
+	w, err := linear.Descend(ctx, permit, rows, g)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (d *Descent) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.R
 // model carries no guarantee.
 func (d *Descent) FitPublic(ctx context.Context, rows *intake.Rows) (*model.Model, error) {
 	g := d.config()
-	w, err := gradient.DescendPublic(ctx, rows, g)
+	w, err := linear.DescendPublic(ctx, rows, g)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"pawl/core/dp"
-	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -84,16 +84,16 @@ func DefaultBoosting(kind model.Task, r float64) Boosting {
 // Name implements Learner.
 func (e *EBM) Name() string { return "explainable boosting machine" }
 
-func (e *EBM) config() (gradient.Boost, *model.Terms, error) {
-	b := gradient.Boost{
+func (e *EBM) config() (linear.Boost, *model.Terms, error) {
+	b := linear.Boost{
 		Scope: e.Scope, NoiseMultiplier: e.NoiseMultiplier, ClippingNorm: e.ClippingNorm, CountShare: 0.1,
 		Epochs: e.Epochs, Tail: e.Tail, LearningRate: e.LearningRate, Floor: e.Floor,
-		Loss: gradient.Residual, Outputs: 1, Target: e.value(), Progress: e.Progress,
+		Loss: linear.Residual, Outputs: 1, Target: e.value(), Progress: e.Progress,
 	}
 	if e.Kind == model.Classification {
-		b.Loss = gradient.Logistic
+		b.Loss = linear.Logistic
 		if e.Levels() > 2 {
-			b.Loss, b.Outputs = gradient.Softmax, e.Levels()
+			b.Loss, b.Outputs = linear.Softmax, e.Levels()
 		}
 	}
 	terms, err := model.NewTerms(e.Schema, e.Target, e.Encoding, e.Interactions, 0)
@@ -101,7 +101,7 @@ func (e *EBM) config() (gradient.Boost, *model.Terms, error) {
 		return b, nil, err
 	}
 	for _, t := range terms.List() {
-		b.Terms = append(b.Terms, gradient.Term{Name: t.Name, Levels: t.Levels, Ordered: t.Ordered, Level: t.Level})
+		b.Terms = append(b.Terms, linear.Term{Name: t.Name, Levels: t.Levels, Ordered: t.Ordered, Level: t.Level})
 	}
 	return b, terms, nil
 }
@@ -115,7 +115,7 @@ func (e *EBM) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows)
 	if err != nil {
 		return nil, err
 	}
-	out, err := gradient.TrainBoost(ctx, permit, rows, b)
+	out, err := linear.TrainBoost(ctx, permit, rows, b)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func (e *EBM) FitPublic(ctx context.Context, rows *intake.Rows) (*model.Model, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := gradient.TrainBoostPublic(ctx, rows, b)
+	out, err := linear.TrainBoostPublic(ctx, rows, b)
 	if err != nil {
 		return nil, err
 	}
 	return e.wrap(terms, b.Outputs, out), nil
 }
 
-func (e *EBM) wrap(terms *model.Terms, outputs int, out *gradient.Boosted) *model.Model {
+func (e *EBM) wrap(terms *model.Terms, outputs int, out *linear.Boosted) *model.Model {
 	m := e.model(model.Additive)
 	m.SetTables(terms, outputs, out.Tables, out.Counts)
 	return m

@@ -10,6 +10,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/data/schema"
 )
@@ -93,10 +94,10 @@ func BenchmarkObjectivePerturbation(b *testing.B) {
 
 func BenchmarkAdaSSP(b *testing.B) {
 	rows, enc := censusRows(22750)
-	fit := AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
+	fit := linear.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := SolveAdaSSP(context.Background(), permitWith(b, entropy.Seeded(1), "census", fit.Event()), rows, fit); err != nil {
+		if _, err := linear.SolveAdaSSP(context.Background(), permitWith(b, entropy.Seeded(1), "census", fit.Event()), rows, fit); err != nil {
 			b.Fatal(err)
 		}
 	}

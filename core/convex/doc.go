@@ -5,8 +5,6 @@
 //     term: pure ε, for budgets with δ = 0.
 //   - PerturbOutput adds Gaussian noise to the minimiser itself: one Gaussian event.
 //   - PerturbMinimum is approximate minima perturbation: (ε, δ), for units of one row.
-//   - SolveAdaSSP does least squares on noisy second moments, with a ridge that adapts to
-//     their least eigenvalue: three Gaussian releases.
 //
 // All rest on two public facts of package encode, ‖x‖₂ <= 1 for every row that
 // can exist and a target in a public range, and on the permit's bound k on the

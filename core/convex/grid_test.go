@@ -7,7 +7,6 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -19,60 +18,6 @@ func cells(t *testing.T, name string, x []float64, scale float64) {
 		if math.Mod(v, cell) != 0 {
 			t.Fatalf("%s: number %d, %g, is no multiple of %g", name, j, v, cell)
 		}
-	}
-}
-
-// Noisy moments lie on the grid before anything is made of them, also where there are no rows, and
-// noise is added before they are rounded: entries of less than half a cell move as many of
-// them as they have of a cell, where a sum rounded first would move none. Null: independent chances; |z| <= 4.89
-// has a false-alarm rate of 1e-6.
-func TestMomentsLeaveOnTheGrid(t *testing.T) {
-	const d = 40
-	for name, perturb := range map[string]func(gram, cross []float64, seed uint64) float64{
-		"adassp": func(gram, cross []float64, seed uint64) float64 {
-			e, err := sum.RegressionNoise{Least: 5, Gram: 5, Cross: 5}.Perturb(&sum.Equations{Least: 1. / 3, Gram: gram, Cross: cross}, entropy.Seeded(seed))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.Least
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			moments := func(share float64, seed uint64) (gram, cross []float64) {
-				gram, cross = make([]float64, d*d), make([]float64, d)
-				for j := range gram {
-					gram[j] = share * 0x1p-11 // 5/√2 lies between 2 and 4
-				}
-				for j := range cross {
-					cross[j] = share * 0x1p-10
-				}
-				least := perturb(gram, cross, seed)
-				cells(t, "matrix", gram, 5/math.Sqrt2)
-				cells(t, "vector", cross, 5)
-				cells(t, "eigenvalue", []float64{least}, 5)
-				return gram, cross
-			}
-			const share, runs = 0.4, 10
-			matrix, vector := 0.0, 0.0
-			for seed := range uint64(runs) {
-				gram, cross := moments(0, seed)
-				gram2, cross2 := moments(share, seed)
-				for j := range d {
-					for l := range j + 1 {
-						matrix += (gram2[j*d+l] - gram[j*d+l]) * 0x1p11
-					}
-					vector += (cross2[j] - cross[j]) * 0x1p10
-				}
-			}
-			for _, c := range []struct {
-				name     string
-				moved, n float64
-			}{{"matrix", matrix, runs * d * (d + 1) / 2}, {"vector", vector, runs * d}} {
-				if z := (c.moved - c.n*share) / math.Sqrt(c.n*share*(1-share)); !(math.Abs(z) <= 4.8916) {
-					t.Errorf("%s: %g of %g move, z %.1f", c.name, c.moved, c.n, z)
-				}
-			}
-		})
 	}
 }
 

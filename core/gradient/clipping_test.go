@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/entropy"
+	"pawl/internal/stattest"
 )
 
 // perLayer is the definition: the part of each weight of a net, found by its offset, is
@@ -40,7 +41,7 @@ func TestPerLayerMatchesOneExampleAtATime(t *testing.T) {
 			x := net.draw(t)
 			inputs = append(inputs, x)
 			contribution := net.perLayer(net.gradient(x), tr.ClippingNorm)
-			most += l2(contribution)
+			most += stattest.Norm(contribution)
 			for j, v := range contribution {
 				want[j] += v
 			}
@@ -48,10 +49,10 @@ func TestPerLayerMatchesOneExampleAtATime(t *testing.T) {
 		rows := imageRows(1, true, inputs, make([]float64, len(inputs)), nil, net.Inputs())
 		got := firstSum(t, tr, rows, make([]float32, net.size), entropy.Seeded(1))
 		if d := distance(got, want); !(d <= 2e-5*most) {
-			t.Fatalf("%+v: the sum of norm %g is %g away from that of one example at a time", net.uses, l2(want), d)
+			t.Fatalf("%+v: the sum of norm %g is %g away from that of one example at a time", net.uses, stattest.Norm(want), d)
 		}
-		if len(inputs) == 1 && !(l2(got) <= tr.ClippingNorm*(1+2e-6)) {
-			t.Fatalf("%+v: one row contributes a vector of norm %g, want at most %g", net.uses, l2(got), tr.ClippingNorm)
+		if len(inputs) == 1 && !(stattest.Norm(got) <= tr.ClippingNorm*(1+2e-6)) {
+			t.Fatalf("%+v: one row contributes a vector of norm %g, want at most %g", net.uses, stattest.Norm(got), tr.ClippingNorm)
 		}
 	})
 }
@@ -70,7 +71,7 @@ func TestPerLayerReachesTheBound(t *testing.T) {
 		tr := training(net, nil)
 		tr.ClippingNorm, tr.Clipping = 1, PerLayer
 		got := firstSum(t, tr, imageRows(1, true, [][]float32{tt.x}, []float64{1}, nil, net.Inputs()), make([]float32, 5), entropy.Seeded(1))
-		if n := l2(got); math.Abs(n-tt.want) > 1e-6 {
+		if n := stattest.Norm(got); math.Abs(n-tt.want) > 1e-6 {
 			t.Errorf("%s: a vector of norm %g, want %g", tt.name, n, tt.want)
 		}
 	}

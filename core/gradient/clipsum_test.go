@@ -11,6 +11,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/internal/stattest"
 )
 
 // shapes of a map, and how its norm is found.
@@ -34,14 +35,14 @@ func TestShapesTakeBothWays(t *testing.T) {
 
 // clipped is the definition of a contribution.
 func clipped(g []float64, kind Clipping, c float64) []float64 {
-	norm, f := l2(g), 1.0
+	norm, f := stattest.Norm(g), 1.0
 	switch {
 	case kind == Automatic:
 		f = c / (norm + 0.01*c)
 	case kind == Flat && norm > c:
 		f = c / norm
 	}
-	return scaled(g, f)
+	return stattest.Scaled(g, f)
 }
 
 // The sum of a step equals the loop over examples: gradients by differences of the
@@ -102,13 +103,13 @@ func TestClippedSumMatchesOneExampleAtATime(t *testing.T) {
 				}
 			}
 			contribution := clipped(mean, tr.Clipping, tr.ClippingNorm)
-			most += l2(contribution)
+			most += stattest.Norm(contribution)
 			for j, v := range contribution {
 				want[j] += v
 			}
 		}
 		if d := distance(got, want); !(d <= 1e-5*most) {
-			t.Fatalf("%s: the sum of norm %g is %g away from that of one example at a time", s.name, l2(want), d)
+			t.Fatalf("%s: the sum of norm %g is %g away from that of one example at a time", s.name, stattest.Norm(want), d)
 		}
 	})
 }
@@ -168,8 +169,8 @@ func TestMicrobatchIsAMatterOfMemory(t *testing.T) {
 		if first == nil {
 			first = got
 		}
-		if d := distance(got, first); !(d <= 1e-5*l2(first)) {
-			t.Errorf("microbatch %d moves the sum of norm %g by %g", size, l2(first), d)
+		if d := distance(got, first); !(d <= 1e-5*stattest.Norm(first)) {
+			t.Errorf("microbatch %d moves the sum of norm %g by %g", size, stattest.Norm(first), d)
 		}
 	}
 	for n := range 40 {

@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/internal/stattest"
 )
 
 // Rows whose input is made of their cells are clipped and summed like rows that bring
@@ -33,15 +34,15 @@ func TestEncodedRowsAreRowsWithInputs(t *testing.T) {
 	got := gradient(rowsOf(1, true, cells, nil), func(input []float32, cells []float64) {
 		input[0], input[1], input[2] = float32(1e3*cells[0]), 2, 1
 	})
-	if d := distance(got, want); !(d < 1e-6) || l2(want) < 0.1 {
+	if d := distance(got, want); !(d < 1e-6) || stattest.Norm(want) < 0.1 {
 		t.Errorf("encoded rows give %v, rows with inputs %v", got, want)
 	}
 	one := gradient(rowsOf(1, true, cells[len(cells)-columns:], nil), func(input []float32, _ []float64) {
 		input[0], input[1], input[2] = 1e6, 1e6, 1e6
 	})
 	tr := training(net, nil)
-	if limit := 1 / (tr.SamplingRate * tr.ExpectedRows); l2(one) > limit*(1+1e-5) || math.IsNaN(l2(one)) {
-		t.Errorf("a row moves a step by %g, the norm allows %g", l2(one), limit)
+	if limit := 1 / (tr.SamplingRate * tr.ExpectedRows); stattest.Norm(one) > limit*(1+1e-5) || math.IsNaN(stattest.Norm(one)) {
+		t.Errorf("a row moves a step by %g, the norm allows %g", stattest.Norm(one), limit)
 	}
 }
 

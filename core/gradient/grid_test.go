@@ -2,7 +2,6 @@ package gradient
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -11,25 +10,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
-	"pawl/core/noise"
-	"pawl/data/schema"
 	"pawl/internal/stattest"
 )
-
-// impossible says that y is not the rounded sum of s and any noise, where both have so
-// many binary digits: such a sum is a multiple of the last place of one of them.
-func impossible(y, s float64, digits int) bool {
-	z := y - s
-	if z == 0 || s == 0 {
-		return false
-	}
-	_, exponent := math.Frexp(z * (1 - 0x1p-20)) // y was rounded: z may be a little less
-	last := math.Ldexp(1, exponent-digits)
-	for math.Mod(s, last) != 0 {
-		last /= 2
-	}
-	return math.Mod(y, last) != 0
-}
 
 // wholeSum is a network of 100 weights and a row that adds 3/32 to each, at a clipping
 // norm of 1: nothing is clipped, and every sum of one row is exact.
@@ -44,14 +26,14 @@ func wholeSum() (net rawNet, with, without *sealed.Rows) {
 
 // The known attack on noise in floats. d = 100, σ = 1: from the lowest bits of one step, of a
 // data set whose sum is 0, it proves that this was not the sum of the neighbour. Where noise and sum
-// have 24 digits it does so in every one of 2,000 steps; where they have 53, as in descent
-// off the grid, in nearly every one. Of what leaves now it proves nothing.
+// have 24 digits it does so in every one of 2,000 steps; where they have 53, nearly so
+// (package linear). Of what leaves now it proves nothing.
 func TestLowBitsOfAStepTellNothing(t *testing.T) {
 	const steps, s = 2000, 3. / 32
 	proofs := func(sums [][]float64, s []float64, digits int) (n int) {
 		for _, y := range sums {
 			for j := range y {
-				if impossible(y[j], s[j], digits) {
+				if stattest.Impossible(y[j], s[j], digits) {
 					n++
 					break
 				}
@@ -99,69 +81,6 @@ func TestLowBitsOfAStepTellNothing(t *testing.T) {
 			}
 		})
 	}
-
-	enc, schema := wideEncoding(t)
-	d := descent(enc, Residual, 1)
-	d.Target = func([]float64) float64 { return 1 }
-	row := make([]float64, len(schema.Columns))
-	sum := descentSum(t, d, schema, row)
-	for _, off := range []bool{true, false} {
-		t.Run(fmt.Sprint("descent, off the grid ", off), func(t *testing.T) {
-			for _, there := range []bool{false, true} {
-				var sums [][]float64
-				for i := range uint64(steps) / 5 {
-					src, d := entropy.Seeded(4).Split("run", i), d
-					if !there {
-						d.Target = noTarget
-					}
-					w := make([]float64, enc.Dim)
-					if off {
-						if there {
-							copy(w, sum)
-						}
-						noise.AddGaussian(src, w, d.NoiseMultiplier*d.ClippingNorm)
-					} else {
-						w = noisySum(t, src, d, schema, row)
-					}
-					sums = append(sums, w)
-				}
-				switch n := proofs(sums, sum, 53); {
-				case off && !there && n < len(sums)*95/100:
-					t.Errorf("the attack proves %d of %d steps", n, len(sums))
-				case (!off || there) && n > 0:
-					t.Errorf("row there %v: %d of %d steps are told apart with certainty", there, n, len(sums))
-				}
-			}
-		})
-	}
-}
-
-// noisySum is the sum of the only step of d, with its noise.
-func noisySum(t *testing.T, src *entropy.Source, d Descent, s *schema.Schema, row []float64) []float64 {
-	t.Helper()
-	w, err := Descend(context.Background(), permitWith(t, src, dp.AddOrRemoveOne, 1, d.Event()), sealed.New("d", s, row, []uint64{1}), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range w {
-		w[j] = -w[j] // learning rate and divisor are 1
-	}
-	return w
-}
-
-// descentSum is noisySum without noise.
-func descentSum(t *testing.T, d Descent, s *schema.Schema, row []float64) []float64 {
-	t.Helper()
-	public := *s
-	public.Public = true
-	w, err := DescendPublic(context.Background(), sealed.New("d", &public, row, []uint64{1}), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range w {
-		w[j] = -w[j]
-	}
-	return w
 }
 
 // cellOf is the cell of noise of this deviation, by another way than noise.Grid's.
@@ -224,16 +143,6 @@ func TestStepsLeaveOnTheGrid(t *testing.T) {
 			}
 		})
 	}
-	enc, s := wideEncoding(t)
-	for _, rate := range []float64{1, 0x1p-40} {
-		d := descent(enc, Logistic, 1)
-		d.SamplingRate, d.ExpectedRows = rate, 1/rate
-		for j, v := range noisySum(t, entropy.Seeded(6), d, s, make([]float64, len(s.Columns))) {
-			if math.Mod(v, cellOf(1)) != 0 {
-				t.Fatalf("descent, rate %g, weight %d: %g", rate, j, v)
-			}
-		}
-	}
 }
 
 // The sum is rounded with its noise, never before: with the same noise, a sum of less
@@ -277,27 +186,6 @@ func TestSumsAreRoundedAsAWhole(t *testing.T) {
 		without := step(zero)
 		stattest.Accept(t, verdict(t, step(row), without, sum, cell))
 		stattest.Convict(t, verdict(t, without, without, sum, cell))
-	})
-	t.Run("descent", func(t *testing.T) {
-		enc, s := wideEncoding(t)
-		row := make([]float64, len(s.Columns))
-		d := descent(enc, Residual, 1)
-		d.Target = func([]float64) float64 { return 1e-6 }
-		largest := 0.0
-		for _, v := range descentSum(t, d, s, row) {
-			largest = max(largest, math.Abs(v))
-		}
-		y := 1e-6 * 0.45 * cellOf(1) / largest
-		var with, without, sums []float64
-		for run := range uint64(20) {
-			src := entropy.Seeded(9).Split("run", run)
-			d.Target = func([]float64) float64 { return y }
-			with, sums = append(with, noisySum(t, src, d, s, row)...), append(sums, descentSum(t, d, s, row)...)
-			d.Target = noTarget
-			without = append(without, noisySum(t, src, d, s, row)...)
-		}
-		stattest.Accept(t, verdict(t, with, without, sums, cellOf(1)))
-		stattest.Convict(t, verdict(t, without, without, sums, cellOf(1)))
 	})
 }
 

@@ -9,9 +9,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
-	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/internal/stattest"
 )
@@ -35,21 +33,6 @@ func testSchema(maxRows int, public bool) *schema.Schema {
 }
 
 type fataler interface{ Fatal(...any) }
-
-func mustEncode(t fataler, o encode.Options) *encode.Encoding {
-	enc, err := encode.New(testSchema(1, true), "y", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return enc
-}
-
-func drawEncoding(t *rapid.T) *encode.Encoding {
-	return mustEncode(t, encode.Options{
-		Bins: rapid.IntRange(2, 6).Draw(t, "bins"), Linear: rapid.Bool().Draw(t, "linear"), Crosses: rapid.Bool().Draw(t, "crosses"),
-		Intercept: rapid.SampledFrom([]float64{1e-6, 1, 3}).Draw(t, "intercept"),
-	})
-}
 
 // drawCells draws rows with unknown cells and unknown targets.
 func drawCells(t *rapid.T, n int) []float64 {
@@ -92,10 +75,6 @@ func mustOpen(t fataler, r *sealed.Rows) *sealed.View {
 	return v
 }
 
-func matrixOf(t fataler, enc *encode.Encoding, cells []float64, target func([]float64) float64) *design.Matrix {
-	return design.New(mustOpen(t, rowsOf(1, true, cells, nil)), enc, target)
-}
-
 // mustPermit is a permit whose noise does not matter.
 func mustPermit(t fataler, rel dp.Relation, maxRows int, e dp.Event) *sealed.Permit {
 	return permitWith(t, entropy.Seeded(1), rel, maxRows, e)
@@ -116,26 +95,4 @@ func streamOf(t fataler, src *entropy.Source, e dp.Event) *entropy.Source {
 		t.Fatal(err)
 	}
 	return v.Noise()
-}
-
-// losses are the three losses with their numbers of outputs.
-var losses = []struct {
-	loss    Loss
-	outputs int
-}{{Logistic, 1}, {Residual, 1}, {Softmax, 3}}
-
-// drawClassWeights are weights of the classes of a loss, or none.
-func drawClassWeights(t *rapid.T, loss Loss) []float64 {
-	if loss == Residual || rapid.Bool().Draw(t, "unweighted") {
-		return nil
-	}
-	n := map[Loss]int{Logistic: 2, Softmax: 3}[loss]
-	return rapid.SliceOfN(rapid.SampledFrom([]float64{1e-6, 0.2, 1}), n, n).Draw(t, "class weights")
-}
-
-func descent(enc *encode.Encoding, loss Loss, outputs int) Descent {
-	return Descent{
-		Privacy:  Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: 2, Steps: 1, SamplingRate: 1},
-		Encoding: enc, Loss: loss, Outputs: outputs, Target: target, ExpectedRows: 1, LearningRate: 1,
-	}
 }

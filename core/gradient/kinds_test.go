@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/entropy"
+	"pawl/internal/stattest"
 )
 
 // use is one trace of a kindNet.
@@ -245,16 +246,16 @@ func TestKindsOfTracesMatchOneExampleAtATime(t *testing.T) {
 				}
 			}
 			contribution := clipped(mean, tr.Clipping, tr.ClippingNorm)
-			most += l2(contribution)
+			most += stattest.Norm(contribution)
 			for j, v := range contribution {
 				want[j] += v
 			}
 		}
 		if d := distance(got, want); !(d <= 2e-5*most) {
-			t.Fatalf("%+v: the sum of norm %g is %g away from that of one example at a time", net.uses, l2(want), d)
+			t.Fatalf("%+v: the sum of norm %g is %g away from that of one example at a time", net.uses, stattest.Norm(want), d)
 		}
-		if n == 1 && tr.Clipping != Unclipped && !(l2(got) <= tr.ClippingNorm*(1+2e-6)) {
-			t.Fatalf("%+v: one row contributes a vector of norm %g, want at most %g", net.uses, l2(got), tr.ClippingNorm)
+		if n == 1 && tr.Clipping != Unclipped && !(stattest.Norm(got) <= tr.ClippingNorm*(1+2e-6)) {
+			t.Fatalf("%+v: one row contributes a vector of norm %g, want at most %g", net.uses, stattest.Norm(got), tr.ClippingNorm)
 		}
 	})
 }
@@ -287,7 +288,7 @@ func TestKindsOfTracesReachTheBound(t *testing.T) {
 			tr := training(net, nil)
 			tr.ClippingNorm = c
 			got := firstSum(t, tr, imageRows(1, true, [][]float32{tt.x}, []float64{1}, nil, net.Inputs()), make([]float32, net.size), entropy.Seeded(1))
-			if n, want := l2(got), min(c, tt.after); math.Abs(n-want) > 1e-6*(want+1e-9) {
+			if n, want := stattest.Norm(got), min(c, tt.after); math.Abs(n-want) > 1e-6*(want+1e-9) {
 				t.Errorf("%s at C = %g: a vector of norm %g, want %g", tt.name, c, n, want)
 			}
 		}

@@ -1,3 +1,11 @@
+// Package gradient trains networks by DP-SGD: the sum of clipped per-example gradients over a
+// lot, plus Gaussian noise, divided by a public number, step by step.
+//
+// Guarantee: the weights that Train leaves are a post-processing of Steps releases, each of a
+// vector of L2 sensitivity ClippingNorm × rows per unit (twice that under ReplaceOne) with
+// Gaussian noise of NoiseMultiplier times that, on a lot that every unit joins with all its rows
+// with probability SamplingRate (exactly what Training.Event says). The noisy sum is rounded to
+// a public grid as a whole (noise.Grid), whoever is in the lot.
 package gradient
 
 import (
@@ -20,6 +28,9 @@ const rounding = 1 + 1e-5
 // workers is the number of accumulators, fixed so that results do not depend on
 // the number of processors: microbatch k always belongs to accumulator k mod 2.
 const workers = 2
+
+// Privacy holds what the guarantee depends on.
+type Privacy = sum.Privacy
 
 // Training is DP-SGD on a network: at every step each unit joins the lot with
 // probability SamplingRate, per-example gradients over all trainable parameters

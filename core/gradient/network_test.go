@@ -59,7 +59,7 @@ func TestNoiseOfTraining(t *testing.T) {
 				tr.Target = target
 			}
 			var z [3][]float64
-			tr.Update = func(i int, _, g []float32) { z[i] = append(z[i], scaled(widen(g), tt.rate*250)...) }
+			tr.Update = func(i int, _, g []float32) { z[i] = append(z[i], stattest.Scaled(widen(g), tt.rate*250)...) }
 			rows := rawRows(tt.k, false, net, 5)
 			for run := range uint64(50) {
 				if err := Train(context.Background(), permitWith(t, entropy.Seeded(78).Split(tt.name, run), tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, net.Parameters())); err != nil {
@@ -86,8 +86,8 @@ func TestNoiseOfTraining(t *testing.T) {
 					seen[pair] = true
 				}
 			}
-			stattest.Convict(t, stattest.Variance("halved", scaled(z[0], 0.5), normal))
-			stattest.Convict(t, stattest.Variance("3 % less", scaled(z[0], 0.97), normal))
+			stattest.Convict(t, stattest.Variance("halved", stattest.Scaled(z[0], 0.5), normal))
+			stattest.Convict(t, stattest.Variance("3 % less", stattest.Scaled(z[0], 0.97), normal))
 			stattest.Convict(t, stattest.Correlation("reused", z[0], z[0]))
 		})
 	}
@@ -113,7 +113,7 @@ func TestNoiseIsAddedToTheSum(t *testing.T) {
 	}
 	for j := range with {
 		// Each of the two is rounded to a cell of the grid, 2⁻¹² for a deviation of 1.00001.
-		if d := math.Abs(with[j] - want[j]); !(d < 0x1p-12+1e-5) || l2(want) < 0.1 {
+		if d := math.Abs(with[j] - want[j]); !(d < 0x1p-12+1e-5) || stattest.Norm(want) < 0.1 {
 			t.Fatalf("rows move the noisy sum by %v, want %v", with, want)
 		}
 	}

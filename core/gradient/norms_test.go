@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"pawl/core/entropy"
+	"pawl/internal/stattest"
 )
 
 // excess is how much longer than ClippingNorm a contribution may be as it is
@@ -60,21 +61,21 @@ func TestNetworkContributionNormIsBounded(t *testing.T) {
 		tr.ClippingNorm = rapid.SampledFrom([]float64{leastNorm, 1e-5, 0.3, 1, 100, greatestNorm}).Draw(t, "clip")
 		x := drawRaw(t, net)
 		got := firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, net.Parameters()), entropy.Seeded(1))
-		if norm := l2(got); !(norm <= tr.ClippingNorm*(1+excess)) {
+		if norm := stattest.Norm(got); !(norm <= tr.ClippingNorm*(1+excess)) {
 			t.Fatalf("%s: contribution of norm %g, want at most %g", s.name, norm, tr.ClippingNorm)
 		}
 		want := net.gradient(x)
 		terms := 0.0
 		for r := range net.t {
-			a, b := l2(widen(x[r*net.m:(r+1)*net.m])), 0.0
+			a, b := stattest.Norm(widen(x[r*net.m:(r+1)*net.m])), 0.0
 			if net.bias {
 				b = 1
 			}
-			terms += math.Hypot(a, b) * l2(widen(x[net.t*net.m+r*net.n:net.t*net.m+(r+1)*net.n]))
+			terms += math.Hypot(a, b) * stattest.Norm(widen(x[net.t*net.m+r*net.n:net.t*net.m+(r+1)*net.n]))
 		}
-		if norm := l2(want); norm > 1e-15 && norm < 1e15 && terms < 15*norm && l2(widen(x[:net.t*net.m])) < 1e19 && tr.ClippingNorm/norm < 1e15 && tr.ClippingNorm/norm > 1e-15 {
-			if want := clipped(want, tr.Clipping, tr.ClippingNorm); !(distance(got, want) <= 1e-5*l2(want)) {
-				t.Fatalf("%s: contribution of norm %g is %g away from the clipped gradient of norm %g", s.name, l2(got), distance(got, want), l2(want))
+		if norm := stattest.Norm(want); norm > 1e-15 && norm < 1e15 && terms < 15*norm && stattest.Norm(widen(x[:net.t*net.m])) < 1e19 && tr.ClippingNorm/norm < 1e15 && tr.ClippingNorm/norm > 1e-15 {
+			if want := clipped(want, tr.Clipping, tr.ClippingNorm); !(distance(got, want) <= 1e-5*stattest.Norm(want)) {
+				t.Fatalf("%s: contribution of norm %g is %g away from the clipped gradient of norm %g", s.name, stattest.Norm(got), distance(got, want), stattest.Norm(want))
 			}
 		}
 	})
@@ -104,7 +105,7 @@ func TestNormsDoNotUnderflow(t *testing.T) {
 		tr := training(tt.net, nil)
 		tr.ClippingNorm = tt.norm / 10
 		x := append(fill(tt.net.t*tt.net.m, tt.a), fill(tt.net.t*tt.net.n, tt.g)...)
-		got := l2(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1)))
+		got := stattest.Norm(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1)))
 		if math.Abs(got/tr.ClippingNorm-1) > excess {
 			t.Errorf("%s: contribution of norm %g, want %g", tt.name, got, tr.ClippingNorm)
 		}
@@ -133,7 +134,7 @@ func TestScalesBeyondFloat32ContributeNoMore(t *testing.T) {
 			}
 			tr := training(tt.net, nil)
 			tr.ClippingNorm = leastNorm
-			if got := l2(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1))); !(got <= leastNorm*(1+excess)) {
+			if got := stattest.Norm(firstSum(t, tr, imageRows(1, true, [][]float32{x}, []float64{1}, nil, len(x)), make([]float32, tt.net.Parameters()), entropy.Seeded(1))); !(got <= leastNorm*(1+excess)) {
 				t.Errorf("%s: contribution of norm %g, want at most %g", tt.name, got, leastNorm)
 			}
 		}
@@ -173,8 +174,8 @@ func TestNonFiniteRowsContributeNothing(t *testing.T) {
 			return firstSum(t, tr, imageRows(1, true, inputs, make([]float64, len(inputs)), nil, net.Inputs()), make([]float32, net.Parameters()), entropy.Seeded(1))
 		}
 		a, b := sum(good), sum(all)
-		if !(distance(a, b) <= 1e-6*l2(a)) {
-			t.Errorf("%s: rows that are not finite move the sum of norm %g by %g", s.name, l2(a), distance(a, b))
+		if !(distance(a, b) <= 1e-6*stattest.Norm(a)) {
+			t.Errorf("%s: rows that are not finite move the sum of norm %g by %g", s.name, stattest.Norm(a), distance(a, b))
 		}
 	}
 }
@@ -196,7 +197,7 @@ func TestRoundingOfSums(t *testing.T) {
 			inputs = append(inputs, x)
 		}
 		got := firstSum(t, tr, imageRows(1, true, inputs, make([]float64, n), nil, len(x)), make([]float32, net.Parameters()), entropy.Seeded(1))
-		want := scaled(clipped(net.gradient(x), Flat, 1), float64(n))
+		want := stattest.Scaled(clipped(net.gradient(x), Flat, 1), float64(n))
 		t.Logf("%d equal contributions: off by %.2g C", n, distance(got, want))
 		if d := distance(got, want); !(d <= 3e-6*float64(n)) {
 			t.Errorf("%d equal contributions of norm 1: the sum is off by %g", n, d)

@@ -111,7 +111,7 @@ func TestQuantileNoise(t *testing.T) {
 				counts = append(counts, (lot*(share-0.5)-25)/(count*tt.apart))
 			}
 			tr.Update = func(i int, _, g []float32) {
-				sums = append(sums, scaled(widen(g), lot/(gradient*norm*tt.apart))...)
+				sums = append(sums, stattest.Scaled(widen(g), lot/(gradient*norm*tt.apart))...)
 			}
 			for run := range uint64(1000) {
 				if err := Train(context.Background(), permitWith(t, entropy.Seeded(5).Split(tt.name, run), tt.rel, tt.k, tr.Event()), rows, tr, make([]float32, 20)); err != nil {
@@ -129,9 +129,9 @@ func TestQuantileNoise(t *testing.T) {
 			}
 			stattest.Accept(t, stattest.Correlation("sum and count of a step", first, counts))
 			stattest.Accept(t, stattest.Correlation("counts of successive steps", counts[1:], counts[:len(counts)-1]))
-			stattest.Convict(t, stattest.Variance("count without noise", scaled(counts, 0), normal))
-			stattest.Convict(t, stattest.Variance("count with half the noise", scaled(counts, 0.5), normal))
-			stattest.Convict(t, stattest.Variance("count not paid for", scaled(sums, z/gradient), normal))
+			stattest.Convict(t, stattest.Variance("count without noise", stattest.Scaled(counts, 0), normal))
+			stattest.Convict(t, stattest.Variance("count with half the noise", stattest.Scaled(counts, 0.5), normal))
+			stattest.Convict(t, stattest.Variance("count not paid for", stattest.Scaled(sums, z/gradient), normal))
 		})
 	}
 }

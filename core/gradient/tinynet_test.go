@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/internal/stattest"
 )
 
 // tinyNet maps t positions of m numbers to n each by one matrix, takes tanh, and
@@ -224,5 +225,5 @@ func distance(a, b []float64) float64 {
 	for j := range a {
 		d[j] = a[j] - b[j]
 	}
-	return l2(d)
+	return stattest.Norm(d)
 }

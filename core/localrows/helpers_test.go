@@ -58,14 +58,6 @@ func view(t fataler, rows *sealed.Rows) *sealed.View {
 // source is a stream of its own for each draw.
 func source(label string, n int) *entropy.Source { return entropy.Seeded(20).Split(label, uint64(n)) }
 
-func times(x []float64, f float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = f * v
-	}
-	return out
-}
-
 func frobenius(a, b []float64) float64 {
 	norm := 0.0
 	for i := range a {

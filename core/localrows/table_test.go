@@ -147,7 +147,7 @@ func TestLocalRowsNoise(t *testing.T) {
 	stattest.Accept(t, stattest.Variance("one row", got.X[:d], want))
 	stattest.Accept(t, stattest.Correlation("neighbouring coordinates", got.X[1:], got.X[:n*d-1]))
 	stattest.Accept(t, stattest.Correlation("neighbouring rows", got.X[d:], got.X[:(n-1)*d]))
-	for fault, values := range map[string][]float64{"off": make([]float64, n*d), "halved": times(got.X, 0.5)} {
+	for fault, values := range map[string][]float64{"off": make([]float64, n*d), "halved": stattest.Scaled(got.X, 0.5)} {
 		stattest.Convict(t, stattest.Variance(fault, values, want))
 	}
 	shared := slices.Repeat(got.X[:d], n)

@@ -67,6 +67,11 @@ type Linear struct {
 	ClassWeights []float64
 }
 
+// Fits reports whether sums over rows of an encoding can be laid out, and Dense whether all
+// of its coordinates can be held at once.
+func Fits(enc *encode.Encoding) bool  { return design.Fits(enc) }
+func Dense(enc *encode.Encoding) bool { return !design.IsSparse(enc) }
+
 // LinearRun is a Linear with its rows opened.
 type LinearRun struct {
 	l      *Linear

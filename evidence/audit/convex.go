@@ -7,6 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 )
 
 func convexFits() []design {
@@ -77,9 +78,9 @@ func adaSSP(noise float64) (Mechanism, error) {
 	if err != nil {
 		return Mechanism{}, err
 	}
-	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
-	m := Mechanism{Name: "adaptive sufficient statistics", Entry: "convex.SolveAdaSSP", Neighbours: "200 rows of one sign and one of the other more", Event: a.Event(), Delta: 1e-5}
+	a := linear.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: noise, Encoding: enc, Target: sign}
+	m := Mechanism{Name: "adaptive sufficient statistics", Entry: "linear.SolveAdaSSP", Neighbours: "200 rows of one sign and one of the other more", Event: a.Event(), Delta: 1e-5}
 	return fitOf(m, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveAdaSSP(ctx, permit, rows, a)
+		return linear.SolveAdaSSP(ctx, permit, rows, a)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 )
 
 func gradients() []design {
@@ -23,12 +24,12 @@ func descentOf(name, neighbours string, p gradient.Privacy, rate float64) (Mecha
 	if err != nil {
 		return Mechanism{}, err
 	}
-	d := gradient.Descent{Privacy: p, Encoding: enc, Loss: gradient.Logistic, Outputs: 1, Target: target, ExpectedRows: 1, LearningRate: rate}
+	d := linear.Descent{Privacy: p, Encoding: enc, Loss: linear.Logistic, Outputs: 1, Target: target, ExpectedRows: 1, LearningRate: rate}
 	b, err := addOrRemove(nil, one, d.Event())
 	return Mechanism{
-		Name: name, Entry: "gradient.Descend", Neighbours: neighbours, Event: d.Event(), Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Name: name, Entry: "linear.Descend", Neighbours: neighbours, Event: d.Event(), Relation: dp.AddOrRemoveOne, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			w, err := gradient.Descend(ctx, permit, rows, d)
+			w, err := linear.Descend(ctx, permit, rows, d)
 			if err != nil {
 				return 0, err
 			}
@@ -96,18 +97,18 @@ func training(noise float64) (Mechanism, error) {
 // noisy sum of residuals back.
 func boosting(noise float64) (Mechanism, error) {
 	const clip, share, floor, rate = 0.5, 0.3, 1, 1
-	t := gradient.Boost{
+	t := linear.Boost{
 		Scope: dp.WholeScope, NoiseMultiplier: noise, ClippingNorm: clip, CountShare: share, Epochs: 1, Tail: 1, Outputs: 1,
-		Terms: []gradient.Term{{Name: "all", Levels: 1, Level: func([]float64) int { return 0 }}},
-		Loss:  gradient.Residual, Target: target, LearningRate: rate, Floor: floor,
+		Terms: []linear.Term{{Name: "all", Levels: 1, Level: func([]float64) int { return 0 }}},
+		Loss:  linear.Residual, Target: target, LearningRate: rate, Floor: floor,
 	}
 	b, err := addOrRemove([]row{{class: 0}}, one, t.Event())
 	counts, sums := noise/math.Sqrt(share), noise/math.Sqrt(1-share)*clip
 	return Mechanism{
-		Name: "boosting", Entry: "gradient.TrainBoost", Neighbours: "one row more, with a residual that is clipped", Event: t.Event(),
+		Name: "boosting", Entry: "linear.TrainBoost", Neighbours: "one row more, with a residual that is clipped", Event: t.Event(),
 		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			m, err := gradient.TrainBoost(ctx, permit, rows, t)
+			m, err := linear.TrainBoost(ctx, permit, rows, t)
 			if err != nil {
 				return 0, err
 			}

@@ -11,6 +11,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/core/noise"
 	"pawl/core/release"
 )
@@ -161,9 +162,9 @@ func equationsShort(t *testing.T) scorer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt(3), Encoding: enc, Target: sign}
+	a := linear.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1 / math.Sqrt(3), Encoding: enc, Target: sign}
 	m, err := fitOf(Mechanism{Event: a.Event()}, 200, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveAdaSSP(ctx, permit, rows, a)
+		return linear.SolveAdaSSP(ctx, permit, rows, a)
 	})
 	return scoreOf(t, m, err)
 }

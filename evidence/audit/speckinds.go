@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
+	"pawl/core/linear"
 )
 
 // kindsNet hands out one example's long gradients in the ways in which layers do.
@@ -138,7 +139,7 @@ func kindsSpec() Specification {
 // A row's part in a sum of boosting under every loss, nearly without noise.
 func boostClipSpec() Specification {
 	const clip, sigma, rate = 0.2, 1e-4, 1e-3
-	return Specification{Name: "boosting, clipping", Entry: "gradient.TrainBoost", Rows: "one row under each loss",
+	return Specification{Name: "boosting, clipping", Entry: "linear.TrainBoost", Rows: "one row under each loss",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			rows, err := oneUnit(1, 0, 1).seal(1)
 			if err != nil {
@@ -146,18 +147,18 @@ func boostClipSpec() Specification {
 			}
 			over, tries := 0, 0
 			for _, c := range []struct {
-				loss    gradient.Loss
+				loss    linear.Loss
 				outputs int
 				target  float64
-			}{{gradient.Logistic, 1, 1}, {gradient.Residual, 1, 9}, {gradient.Softmax, 2, 1}} {
-				b := gradient.Boost{Scope: dp.WholeScope, NoiseMultiplier: sigma, ClippingNorm: clip, CountShare: 0.5, Epochs: 1, Tail: 1, Outputs: c.outputs,
-					Terms: []gradient.Term{{Name: "a", Levels: 1, Level: func([]float64) int { return 0 }}}, Loss: c.loss,
+			}{{linear.Logistic, 1, 1}, {linear.Residual, 1, 9}, {linear.Softmax, 2, 1}} {
+				b := linear.Boost{Scope: dp.WholeScope, NoiseMultiplier: sigma, ClippingNorm: clip, CountShare: 0.5, Epochs: 1, Tail: 1, Outputs: c.outputs,
+					Terms: []linear.Term{{Name: "a", Levels: 1, Level: func([]float64) int { return 0 }}}, Loss: c.loss,
 					Target: func([]float64) float64 { return c.target }, LearningRate: rate, Floor: 1e-9}
 				permit, err := permitFor(ctx, dp.AddOrRemoveOne, 1, src.Uint64(), b.Event())
 				if err != nil {
 					return nil, err
 				}
-				m, err := gradient.TrainBoost(ctx, permit, rows, b)
+				m, err := linear.TrainBoost(ctx, permit, rows, b)
 				if err != nil {
 					return nil, err
 				}
@@ -177,7 +178,7 @@ func boostClipSpec() Specification {
 // A row of many coordinates adds the clipping norm at most in descent.
 func descentNormSpec() Specification {
 	const clip, sigma = 0.2, 1e-6
-	return Specification{Name: "descent, norms", Entry: "gradient.Descend", Rows: "one row of two hundred coordinates under each loss",
+	return Specification{Name: "descent, norms", Entry: "linear.Descend", Rows: "one row of two hundred coordinates under each loss",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			over, tries := 0, 0
 			for _, number := range []int{0, directions / 2, directions} {
@@ -186,17 +187,17 @@ func descentNormSpec() Specification {
 					return nil, err
 				}
 				for _, c := range []struct {
-					loss    gradient.Loss
+					loss    linear.Loss
 					outputs int
 					target  float64
-				}{{gradient.Logistic, 1, 1}, {gradient.Residual, 1, 9}, {gradient.Softmax, 2, 1}} {
-					d := gradient.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
+				}{{linear.Logistic, 1, 1}, {linear.Residual, 1, 9}, {linear.Softmax, 2, 1}} {
+					d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
 						Encoding: wide(), Loss: c.loss, Outputs: c.outputs, Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
 					permit, err := permitFor(ctx, dp.AddOrRemoveOne, 1, src.Uint64(), d.Event())
 					if err != nil {
 						return nil, err
 					}
-					w, err := gradient.Descend(ctx, permit, rows, d)
+					w, err := linear.Descend(ctx, permit, rows, d)
 					if err != nil {
 						return nil, err
 					}

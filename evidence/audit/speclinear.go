@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
+	"pawl/core/linear"
 )
 
 // apartOf is k, or 2k where a unit is replaced.
@@ -35,7 +36,7 @@ func reference(src *entropy.Source) *rand.Rand {
 // a fifth of the variance, and what the mean of weights hides else shows.
 func descentSpec(relation dp.Relation) Specification {
 	const n, k, runs, outputs = 200, 3, 1500, 600
-	return Specification{Name: named("descent, steps", relation), Entry: "gradient.Descend", Rows: "200 equal rows at a rate at which a step undoes one and a half times the last",
+	return Specification{Name: named("descent, steps", relation), Entry: "linear.Descend", Rows: "200 equal rows at a rate at which a step undoes one and a half times the last",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			enc, err := constant()
 			if err != nil {
@@ -46,8 +47,8 @@ func descentSpec(relation dp.Relation) Specification {
 				return nil, err
 			}
 			apart := apartOf(relation, k)
-			d := gradient.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: 1, Steps: 2, SamplingRate: 1},
-				Encoding: enc, Loss: gradient.Residual, Outputs: 1, Target: func([]float64) float64 { return 0 }, ExpectedRows: n, LearningRate: 1.5}
+			d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 0.5, NoiseMultiplier: 1, Steps: 2, SamplingRate: 1},
+				Encoding: enc, Loss: linear.Residual, Outputs: 1, Target: func([]float64) float64 { return 0 }, ExpectedRows: n, LearningRate: 1.5}
 			desk := &desk{relation: relation, rowsPerUnit: k, events: []dp.Event{d.Event()}}
 			z := make([]float64, runs)
 			for i := range z {
@@ -55,19 +56,19 @@ func descentSpec(relation dp.Relation) Specification {
 				if err != nil {
 					return nil, err
 				}
-				w, err := gradient.Descend(ctx, permit, rows, d)
+				w, err := linear.Descend(ctx, permit, rows, d)
 				if err != nil {
 					return nil, err
 				}
 				z[i] = w[0] * n / 1.5 / (0.5 * apart * math.Sqrt(1.25))
 			}
 			// Rows without a target: what is left of two steps is noise, on many coordinates.
-			d.Loss, d.Outputs, d.Target = gradient.Softmax, outputs, func([]float64) float64 { return math.NaN() }
+			d.Loss, d.Outputs, d.Target = linear.Softmax, outputs, func([]float64) float64 { return math.NaN() }
 			permit, err := desk.next(ctx, src.Uint64())
 			if err != nil {
 				return nil, err
 			}
-			w, err := gradient.Descend(ctx, permit, rows, d)
+			w, err := linear.Descend(ctx, permit, rows, d)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +86,7 @@ func descentSpec(relation dp.Relation) Specification {
 // Two sampled steps of a unit, nearly without noise: the weight says how often it joined.
 func descentLotsSpec() Specification {
 	const k, runs, rate, clip, sigma = 3, 800, 0.3, 0.25, 0.01
-	return Specification{Name: "descent, lots", Entry: "gradient.Descend", Rows: "one unit of 5 rows, of which 3 count, in two sampled steps",
+	return Specification{Name: "descent, lots", Entry: "linear.Descend", Rows: "one unit of 5 rows, of which 3 count, in two sampled steps",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			enc, err := constant()
 			if err != nil {
@@ -95,8 +96,8 @@ func descentLotsSpec() Specification {
 			if err != nil {
 				return nil, err
 			}
-			d := gradient.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 2, SamplingRate: rate},
-				Encoding: enc, Loss: gradient.Logistic, Outputs: 1, Target: target, ExpectedRows: 1 / rate, LearningRate: 1e-4}
+			d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 2, SamplingRate: rate},
+				Encoding: enc, Loss: linear.Logistic, Outputs: 1, Target: target, ExpectedRows: 1 / rate, LearningRate: 1e-4}
 			desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: k, events: []dp.Event{d.Event()}}
 			var z []float64
 			joined, both, once, torn, over := 0, 0, 0, 0, 0
@@ -105,7 +106,7 @@ func descentLotsSpec() Specification {
 				if err != nil {
 					return nil, err
 				}
-				w, err := gradient.Descend(ctx, permit, rows, d)
+				w, err := linear.Descend(ctx, permit, rows, d)
 				if err != nil {
 					return nil, err
 				}
@@ -138,7 +139,7 @@ func descentLotsSpec() Specification {
 // One row's part of the sum under every loss, nearly without noise.
 func descentClipSpec() Specification {
 	const clip, sigma, runs = 0.25, 0.01, 40
-	return Specification{Name: "descent, clipping", Entry: "gradient.Descend", Rows: "one row under each loss",
+	return Specification{Name: "descent, clipping", Entry: "linear.Descend", Rows: "one row under each loss",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			enc, err := constant()
 			if err != nil {
@@ -150,15 +151,15 @@ func descentClipSpec() Specification {
 			}
 			var checks []Check
 			for _, c := range []struct {
-				loss    gradient.Loss
+				loss    linear.Loss
 				outputs int
 				target  float64
 				part    []float64
 			}{
-				{gradient.Logistic, 1, 1, []float64{-clip}}, {gradient.Residual, 1, 5, []float64{-clip}},
-				{gradient.Softmax, 2, 1, []float64{clip / math.Sqrt2, -clip / math.Sqrt2}},
+				{linear.Logistic, 1, 1, []float64{-clip}}, {linear.Residual, 1, 5, []float64{-clip}},
+				{linear.Softmax, 2, 1, []float64{clip / math.Sqrt2, -clip / math.Sqrt2}},
 			} {
-				d := gradient.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
+				d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
 					Encoding: enc, Loss: c.loss, Outputs: c.outputs, Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
 				var z []float64
 				for range runs {
@@ -166,7 +167,7 @@ func descentClipSpec() Specification {
 					if err != nil {
 						return nil, err
 					}
-					w, err := gradient.Descend(ctx, permit, rows, d)
+					w, err := linear.Descend(ctx, permit, rows, d)
 					if err != nil {
 						return nil, err
 					}
@@ -183,7 +184,7 @@ func descentClipSpec() Specification {
 // Two epochs over two terms of many cells.
 func boostSpec(relation dp.Relation) Specification {
 	const levels, epochs, terms, k, clip, share, sigma, rate = 800, 2, 2, 3, 0.01, 0.3, 2.0, 1e-6
-	return Specification{Name: named("boosting, terms", relation), Entry: "gradient.TrainBoost", Rows: "40 units of 5 rows, of which 3 count, in one cell of two terms; two epochs",
+	return Specification{Name: named("boosting, terms", relation), Entry: "linear.TrainBoost", Rows: "40 units of 5 rows, of which 3 count, in one cell of two terms; two epochs",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
 			const units = 40
 			p := &people{}
@@ -197,14 +198,14 @@ func boostSpec(relation dp.Relation) Specification {
 				return nil, err
 			}
 			first := func([]float64) int { return 0 }
-			b := gradient.Boost{Scope: dp.WholeScope, NoiseMultiplier: sigma, ClippingNorm: clip, CountShare: share, Epochs: epochs, Tail: 1, Outputs: 1,
-				Terms: []gradient.Term{{Name: "a", Levels: levels, Level: first}, {Name: "b", Levels: levels, Level: first}},
-				Loss:  gradient.Residual, Target: target, LearningRate: rate, Floor: 1e-9}
+			b := linear.Boost{Scope: dp.WholeScope, NoiseMultiplier: sigma, ClippingNorm: clip, CountShare: share, Epochs: epochs, Tail: 1, Outputs: 1,
+				Terms: []linear.Term{{Name: "a", Levels: levels, Level: first}, {Name: "b", Levels: levels, Level: first}},
+				Loss:  linear.Residual, Target: target, LearningRate: rate, Floor: 1e-9}
 			permit, err := permitFor(ctx, relation, k, src.Uint64(), b.Event())
 			if err != nil {
 				return nil, err
 			}
-			m, err := gradient.TrainBoost(ctx, permit, rows, b)
+			m, err := linear.TrainBoost(ctx, permit, rows, b)
 			if err != nil {
 				return nil, err
 			}

@@ -15,6 +15,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/core/linear"
 	"pawl/core/release"
 	"pawl/core/selection"
 	"pawl/data/encode"
@@ -173,7 +174,7 @@ func adaSSPSpec(relation dp.Relation) Specification {
 	if err != nil {
 		panic(err)
 	}
-	a := convex.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: beyond}
+	a := linear.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: sigma, Encoding: enc, Target: beyond}
 	if relation == dp.ReplaceOne {
 		a.NoiseMultiplier = sigma / 1.5
 	}
@@ -182,8 +183,8 @@ func adaSSPSpec(relation dp.Relation) Specification {
 	if relation == dp.ReplaceOne {
 		gram, cross = math.Sqrt2*least, 2*least
 	}
-	return momentsSpec("adaptive sufficient statistics, units", "convex.SolveAdaSSP", relation, a.Event(), n, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
-		return convex.SolveAdaSSP(ctx, permit, rows, a)
+	return momentsSpec("adaptive sufficient statistics, units", "linear.SolveAdaSSP", relation, a.Event(), n, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
+		return linear.SolveAdaSSP(ctx, permit, rows, a)
 	}, func(normal func() float64) float64 {
 		below := max(0, n+least*normal()-least*math.Sqrt(2*math.Log(20)))
 		ridge := max(0, gram*math.Sqrt(math.Log(2/0.05))-below)
@@ -426,7 +427,7 @@ func eventsSpec() Specification {
 			stated := []struct{ got, want dp.Event }{
 				{sampled.Event(), dp.Repeat{Count: 7, Event: dp.PoissonSampled{Rate: 0.3, Event: step}}},
 				{whole.Event(), dp.Repeat{Count: 7, Event: step}},
-				{(&gradient.Boost{NoiseMultiplier: z}).Event(), step},
+				{(&linear.Boost{NoiseMultiplier: z}).Event(), step},
 				{release.Count{NoiseMultiplier: z}.Event(), laplace}, {release.Majority{NoiseMultiplier: z}.Event(), laplace},
 				{release.Mean{NoiseMultiplier: z}.Event(), laplace},
 				{release.Accuracy{NoiseMultiplier: z}.Event(), discrete}, {release.Accuracy{NoiseMultiplier: z, Pure: true}.Event(), laplace},
@@ -435,7 +436,7 @@ func eventsSpec() Specification {
 				{release.Covariance{NoiseMultiplier: z}.Event(), step}, {release.InputMean{NoiseMultiplier: z}.Event(), step},
 				{release.Quantiles{NoiseMultiplier: z}.Event(), discrete}, {release.Quantiles{NoiseMultiplier: z, Pure: true}.Event(), laplace},
 				{convex.Output{NoiseMultiplier: z}.Event(), step},
-				{convex.AdaSSP{NoiseMultiplier: z}.Event(), dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: z * math.Sqrt(3)}}},
+				{linear.AdaSSP{NoiseMultiplier: z}.Event(), dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: z * math.Sqrt(3)}}},
 				{convex.Objective{Epsilon: z}.Event(), dp.Pure{Epsilon: z}}, {convex.AMP{Epsilon: z, Delta: 1e-3}.Event(), dp.Approximate{Epsilon: z, Delta: 1e-3}},
 			}
 			for i, e := range (release.AbsoluteError{MeanNoiseMultiplier: z, NoiseMultiplier: 2 * z}).Events() {

@@ -11,6 +11,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/core/linear"
 	"pawl/data/encode"
 )
 
@@ -92,8 +93,8 @@ func (s *Split) descend(ctx context.Context, d Descent, repeats int, seed uint64
 	// The encoding's coordinates are the layer's inputs times Scale. Weights on them are
 	// the layer's over Scale and gradients the layer's times Scale, so the same path
 	// has its clipping norm times Scale and its learning rate over Scale².
-	g := gradient.Descent{
-		Privacy: d.privacy(enc.Scale), Encoding: enc, Loss: gradient.Softmax, Outputs: 2,
+	g := linear.Descent{
+		Privacy: d.privacy(enc.Scale), Encoding: enc, Loss: linear.Softmax, Outputs: 2,
 		Target:       func(cells []float64) float64 { return cells[at] },
 		ExpectedRows: float64(len(s.Train)), LearningRate: d.LearningRate / (enc.Scale * enc.Scale),
 	}
@@ -111,7 +112,7 @@ func (s *Split) descend(ctx context.Context, d Descent, repeats int, seed uint64
 	}
 	var all [][]float64
 	for range repeats {
-		weights, err := gradient.Descend(ctx, permit, s.rows, g)
+		weights, err := linear.Descend(ctx, permit, s.rows, g)
 		if err != nil {
 			return nil, errors.Join(err, l.Commit(ctx, permit))
 		}

@@ -1,4 +1,4 @@
-package convex
+package linear_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/linear"
 	"pawl/core/sum"
 	"pawl/data/encode"
 )
@@ -155,13 +156,13 @@ func TestSolveAdaSSPMatchesDenseSolution(t *testing.T) {
 		}
 		n := rapid.IntRange(0, 40).Draw(t, "rows")
 		cells := drawTargets(t, drawRows(t, n, "row"))
-		fit := AdaSSP{Scope: dp.WholeScope, Encoding: enc, Target: lastCell, NoiseMultiplier: rapid.SampledFrom([]float64{1e-4, 0.01, 0.3, 5}).Draw(t, "multiplier")}
+		fit := linear.AdaSSP{Scope: dp.WholeScope, Encoding: enc, Target: lastCell, NoiseMultiplier: rapid.SampledFrom([]float64{1e-4, 0.01, 0.3, 5}).Draw(t, "multiplier")}
 		seed := rapid.Uint64().Draw(t, "seed")
 		permit, err := sealed.NewPermit("1", "d", dp.AddOrRemoveOne, k, dp.Gaussian{NoiseMultiplier: fit.NoiseMultiplier * (1 - 1e-12)}, entropy.Seeded(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := SolveAdaSSP(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit)
+		got, err := linear.SolveAdaSSP(context.Background(), permit, sealed.New("d", s, cells, make([]uint64, n)), fit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,36 +201,36 @@ func TestSolveAdaSSPRefuses(t *testing.T) {
 	s := testSchema(1)
 	enc := mustEncoding(t, s, encode.Options{Linear: true})
 	rows := sealed.New("d", s, []float64{0.5, 1, 2, 1}, make([]uint64, 1))
-	good := AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
-	with := func(change func(a *AdaSSP)) AdaSSP { a := good; change(&a); return a }
+	good := linear.AdaSSP{Scope: dp.WholeScope, NoiseMultiplier: 1, Encoding: enc, Target: lastCell}
+	with := func(change func(a *linear.AdaSSP)) linear.AdaSSP { a := good; change(&a); return a }
 	for _, tc := range []struct {
 		name string
-		a    AdaSSP
+		a    linear.AdaSSP
 		want string
 	}{
-		{"no noise", with(func(a *AdaSSP) { a.NoiseMultiplier = 0 }), "noise multiplier"},
-		{"noise not a number", with(func(a *AdaSSP) { a.NoiseMultiplier = math.NaN() }), "noise multiplier"},
-		{"noise out of range", with(func(a *AdaSSP) { a.NoiseMultiplier = math.MaxFloat64 }), "range"},
-		{"no scope", with(func(a *AdaSSP) { a.Scope = dp.Scope{} }), "scope"},
-		{"no target", with(func(a *AdaSSP) { a.Target = nil }), "target"},
-		{"less noise than booked", with(func(a *AdaSSP) { a.NoiseMultiplier = 0.5 }), "reserved"},
+		{"no noise", with(func(a *linear.AdaSSP) { a.NoiseMultiplier = 0 }), "noise multiplier"},
+		{"noise not a number", with(func(a *linear.AdaSSP) { a.NoiseMultiplier = math.NaN() }), "noise multiplier"},
+		{"noise out of range", with(func(a *linear.AdaSSP) { a.NoiseMultiplier = math.MaxFloat64 }), "range"},
+		{"no scope", with(func(a *linear.AdaSSP) { a.Scope = dp.Scope{} }), "scope"},
+		{"no target", with(func(a *linear.AdaSSP) { a.Target = nil }), "target"},
+		{"less noise than booked", with(func(a *linear.AdaSSP) { a.NoiseMultiplier = 0.5 }), "reserved"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			permit := mustPermit(t, "d", good.Event())
-			w, err := SolveAdaSSP(context.Background(), permit, rows, tc.a)
+			w, err := linear.SolveAdaSSP(context.Background(), permit, rows, tc.a)
 			if err == nil || w != nil || permit.Opened() || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, %v; want an error about %q", w, err, tc.want)
 			}
 		})
 	}
-	if _, err := SolveAdaSSP(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := linear.SolveAdaSSP(context.Background(), nil, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("no permit: %v", err)
 	}
 	permit := mustPermit(t, "d", good.Event())
-	if _, err := SolveAdaSSP(context.Background(), permit, rows, good); err != nil {
+	if _, err := linear.SolveAdaSSP(context.Background(), permit, rows, good); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := SolveAdaSSP(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
+	if _, err := linear.SolveAdaSSP(context.Background(), permit, rows, good); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("second run on one event: %v", err)
 	}
 }

@@ -1,11 +1,14 @@
-package convex
+package linear
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
@@ -48,8 +51,26 @@ func (a AdaSSP) Event() dp.Event { return a.regression().Event() }
 
 // Validate reports the first parameter without meaning.
 func (a AdaSSP) Validate() error {
-	return errors.Join(positive("noise multiplier", a.NoiseMultiplier), validate(a.Scope, a.Encoding, a.Target))
+	if err := positive("noise multiplier", a.NoiseMultiplier); err != nil {
+		return err
+	}
+	switch {
+	case !a.Scope.Valid():
+		return fmt.Errorf("linear: scope %v is not valid", a.Scope)
+	case a.Encoding == nil || a.Target == nil:
+		return errors.New("linear: encoding and target are required")
+	case !sum.Fits(a.Encoding):
+		return errTooWide
+	case !sum.Dense(a.Encoding):
+		return errors.New("linear: texts and bags of columns have too many coordinates for a dense solver")
+	case a.Encoding.Dim > maxDim:
+		return fmt.Errorf("linear: %d coordinates are too many for a dense solver (limit %d)", a.Encoding.Dim, maxDim)
+	}
+	return nil
 }
+
+// maxDim bounds the dense Dim×Dim matrices of least squares: 4096 is 128 MiB each.
+const maxDim = 4096
 
 // SolveAdaSSP fits a on the rows of its scope and returns the weights (Dim). permit
 // must hold a.Event() on a.Scope, unused.
@@ -77,17 +98,25 @@ func ridge(e *sum.Equations) float64 {
 // solveRidge solves (gram + λI)w = cross with λ the first of lambda, lambda or step
 // doubled, … that makes the matrix positive definite.
 func solveRidge(gram, cross []float64, lambda, step float64) ([]float64, error) {
+	d := len(cross)
 	for ; lambda < math.MaxFloat64; lambda = max(2*lambda, step) {
-		var factor blas64.Triangular
-		var ok bool
-		if factor, ok = cholesky(gram, lambda); !ok {
+		h := mat.NewSymDense(d, slices.Clone(gram))
+		for j := range d {
+			h.SetSym(j, j, h.At(j, j)+lambda)
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(h) {
 			continue
 		}
-		w := append([]float64(nil), cross...)
-		solve(factor, w)
-		if size := norm(w); !math.IsNaN(size) && !math.IsInf(size, 0) {
-			return w, nil
+		w := mat.NewVecDense(d, nil)
+		// An error says that the matrix is ill conditioned, as it is where noise is little.
+		var ill mat.Condition
+		if err := factor.SolveVecTo(w, mat.NewVecDense(d, cross)); err != nil && !errors.As(err, &ill) {
+			return nil, err
+		}
+		if size := floats.Norm(w.RawVector().Data, 2); !math.IsNaN(size) && !math.IsInf(size, 0) {
+			return w.RawVector().Data, nil
 		}
 	}
-	return nil, errors.New("convex: the noise is out of the range of a 64-bit float")
+	return nil, errors.New("linear: the noise is out of the range of a 64-bit float")
 }

@@ -1,4 +1,4 @@
-package gradient
+package linear
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package gradient
+package linear
 
 import (
 	"context"
@@ -212,8 +212,8 @@ func TestBoostNoise(t *testing.T) {
 				stattest.Accept(t, stattest.Correlation("counts and residuals", z, counts))
 			}
 			stattest.Accept(t, stattest.Correlation("epochs", first, second))
-			stattest.Convict(t, stattest.Variance("halved", scaled(counts, 0.5), law))
-			stattest.Convict(t, stattest.Variance("off", scaled(first, 0), unit))
+			stattest.Convict(t, stattest.Variance("halved", stattest.Scaled(counts, 0.5), law))
+			stattest.Convict(t, stattest.Variance("off", stattest.Scaled(first, 0), unit))
 			stattest.Convict(t, stattest.Correlation("reused", first, first))
 		})
 	}
@@ -242,7 +242,7 @@ func TestBoostNoiseReachesTheTables(t *testing.T) {
 			z := append(slices.Clone(out.Tables[0]), out.Tables[1]...)
 			sd := 1e-9 * math.Sqrt(2/0.5) * 0.125 * tt.by
 			stattest.Accept(t, stattest.Variance("residuals", z, stattest.Moments{Variance: sd * sd, Kurtosis: 3}))
-			stattest.Convict(t, stattest.Variance("halved", scaled(z, 0.5), stattest.Moments{Variance: sd * sd, Kurtosis: 3}))
+			stattest.Convict(t, stattest.Variance("halved", stattest.Scaled(z, 0.5), stattest.Moments{Variance: sd * sd, Kurtosis: 3}))
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package gradient
+package linear
 
 import (
 	"context"
@@ -78,33 +78,25 @@ func (b *Boost) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: b.NoiseMu
 // NoiseMultiplier, which TrainBoostPublic has no use for.
 func (b *Boost) Validate() error {
 	if !b.Scope.Valid() {
-		return fmt.Errorf("gradient: scope %v is not valid", b.Scope)
+		return fmt.Errorf("linear: scope %v is not valid", b.Scope)
 	}
 	if len(b.Terms) == 0 || b.Target == nil {
-		return errors.New("gradient: boosting needs terms and a target")
+		return errors.New("linear: boosting needs terms and a target")
 	}
 	for _, t := range b.Terms {
 		if t.Level == nil || t.Levels < 1 || t.Levels >= math.MaxUint16 || t.Ordered < 0 || t.Ordered > t.Levels {
-			return fmt.Errorf("gradient: term %q needs a map to between 1 and %d cells, of which at most all are ordered", t.Name, math.MaxUint16-1)
+			return fmt.Errorf("linear: term %q needs a map to between 1 and %d cells, of which at most all are ordered", t.Name, math.MaxUint16-1)
 		}
 	}
 	switch {
 	case !b.Loss.Known(b.Outputs):
-		return fmt.Errorf("gradient: there is no loss %q of %d outputs", b.Loss, b.Outputs)
+		return fmt.Errorf("linear: there is no loss %q of %d outputs", b.Loss, b.Outputs)
 	case !(b.CountShare > 0 && b.CountShare < 1):
-		return fmt.Errorf("gradient: the share of counts must lie in (0, 1), got %g", b.CountShare)
+		return fmt.Errorf("linear: the share of counts must lie in (0, 1), got %g", b.CountShare)
 	case b.Epochs < 1 || b.Tail < 1 || b.Tail > b.Epochs:
-		return fmt.Errorf("gradient: boosting needs epochs >= tail >= 1, got %d and %d", b.Epochs, b.Tail)
+		return fmt.Errorf("linear: boosting needs epochs >= tail >= 1, got %d and %d", b.Epochs, b.Tail)
 	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"clipping norm", b.ClippingNorm}, {"learning rate", b.LearningRate}, {"floor", b.Floor}} {
-		if !(v.value > 0) || math.IsInf(v.value, 0) {
-			return fmt.Errorf("gradient: %s must be a finite number > 0, got %g", v.name, v.value)
-		}
-	}
-	return nil
+	return errors.Join(positive("clipping norm", b.ClippingNorm), positive("learning rate", b.LearningRate), positive("floor", b.Floor))
 }
 
 func (b *Boost) terms() *sum.Terms {

@@ -1,4 +1,4 @@
-package gradient
+package linear
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"pawl/core/internal/design"
 	"pawl/data/encode"
+	"pawl/internal/stattest"
 )
 
 // tolerance is the relative excess that float64 may cause; Descend enlarges its
@@ -15,21 +16,6 @@ import (
 const tolerance = 1e-12
 
 var scores = []float64{0, 1, -1, 40, -40, 800, -800, 1e308, -1e308, math.MaxFloat64, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()}
-
-func l2(v []float64) float64 {
-	big := 0.0
-	for _, x := range v {
-		big = max(big, math.Abs(x)) // carries NaN, as it should
-	}
-	if big == 0 || big != big {
-		return big
-	}
-	s := 0.0
-	for _, x := range v {
-		s += x / big * (x / big)
-	}
-	return big * math.Sqrt(s)
-}
 
 // Whatever the scores, targets and unknown cells of a row are, x·rᵀ has norm at
 // most C: convicts clipping off, clipping the residual instead of the gradient,
@@ -52,8 +38,8 @@ func TestContributionNormIsBounded(t *testing.T) {
 		d.contribution(m)(0, s)
 		x := make([]float64, enc.Dim)
 		enc.Vector(x, cells)
-		if got := l2(s) * l2(x); !(got <= c*(1+tolerance)) {
-			t.Fatalf("%s: contribution %v of a row of norm %g has norm %g, want at most %g", kind.loss, s, l2(x), got, c)
+		if got := stattest.Norm(s) * stattest.Norm(x); !(got <= c*(1+tolerance)) {
+			t.Fatalf("%s: contribution %v of a row of norm %g has norm %g, want at most %g", kind.loss, s, stattest.Norm(x), got, c)
 		}
 	})
 }
@@ -109,7 +95,7 @@ func naive(d *Descent, x []float64, y float64, w []float64) []float64 {
 			g[j*k+o] = v * r[o]
 		}
 	}
-	if n := l2(g); n > d.ClippingNorm {
+	if n := stattest.Norm(g); n > d.ClippingNorm {
 		for j := range g {
 			g[j] *= d.ClippingNorm / n
 		}
@@ -192,7 +178,7 @@ func TestNeighboursDifferByTheSensitivity(t *testing.T) {
 			a[j] -= b[j]
 		}
 		// The sums of eight rows carry rounding of their own.
-		if got, most := l2(a), d.ClippingNorm*float64(k); !(got <= most*(1+1e-9)) {
+		if got, most := stattest.Norm(a), d.ClippingNorm*float64(k); !(got <= most*(1+1e-9)) {
 			t.Fatalf("%s: neighbours differ by %g, want at most %g", kind.loss, got, most)
 		}
 	})
@@ -208,7 +194,7 @@ func TestSensitivityIsTight(t *testing.T) {
 		m := matrixOf(t, enc, row, target)
 		g := make([]float64, enc.Dim*kind.outputs)
 		m.Sum(new(design.Pass), g, make([]float64, len(g)), kind.outputs, nil, d.contribution(m))
-		if got := l2(g); math.Abs(got-d.ClippingNorm) > 1e-12 {
+		if got := stattest.Norm(g); math.Abs(got-d.ClippingNorm) > 1e-12 {
 			t.Errorf("%s: one row contributes %g, want %g", kind.loss, got, d.ClippingNorm)
 		}
 	}
@@ -226,7 +212,7 @@ func TestForeignCellsStayBounded(t *testing.T) {
 			m := matrixOf(t, enc, row, target)
 			g := make([]float64, enc.Dim*kind.outputs)
 			m.Sum(new(design.Pass), g, make([]float64, len(g)), kind.outputs, nil, d.contribution(m))
-			if got := l2(g); !(got <= d.ClippingNorm*(1+tolerance)) {
+			if got := stattest.Norm(g); !(got <= d.ClippingNorm*(1+tolerance)) {
 				t.Errorf("%s: level %g gives a contribution of norm %g, want at most %g", kind.loss, foreign, got, d.ClippingNorm)
 			}
 		}

@@ -1,4 +1,4 @@
-package convex
+package linear_test
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package gradient
+package linear
 
 import (
 	"context"
@@ -101,19 +101,11 @@ func TestNoiseOfSteps(t *testing.T) {
 				stattest.Accept(t, stattest.Correlation("successive runs", z[i][enc.Dim*tt.outputs:], z[i][:len(z[i])-enc.Dim*tt.outputs]))
 				stattest.Accept(t, stattest.Correlation("successive steps", z[i], z[(i+1)%3]))
 			}
-			stattest.Convict(t, stattest.Variance("halved", scaled(z[0], 0.5), normal))
-			stattest.Convict(t, stattest.Variance("off", scaled(z[0], 0), normal))
+			stattest.Convict(t, stattest.Variance("halved", stattest.Scaled(z[0], 0.5), normal))
+			stattest.Convict(t, stattest.Variance("off", stattest.Scaled(z[0], 0), normal))
 			stattest.Convict(t, stattest.Correlation("reused", z[0], z[0]))
 		})
 	}
-}
-
-func scaled(x []float64, f float64) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i] = f * v
-	}
-	return out
 }
 
 // The rows of a unit join a lot together, each unit with the stated chance and

@@ -1,4 +1,7 @@
-// Package gradient trains by noisy gradient descent: the sum of clipped
+// Package linear trains linear and additive models on released sums: by descent and boosting
+// with many noisy sums, by least squares with one. It opens no row and draws no noise.
+//
+// Descent: the sum of clipped
 // per-row gradients over a lot, plus Gaussian noise, divided by a public number.
 //
 // Guarantee: the weights returned by Descend are a post-processing of Steps
@@ -8,7 +11,7 @@
 // (exactly what Descent.Event says). The noisy sum is rounded to a public grid as a
 // whole (noise.Grid), whoever is in the lot. Divisor, learning rate, momentum and
 // averaging are public and do not enter the guarantee.
-package gradient
+package linear
 
 import (
 	"context"
@@ -16,7 +19,6 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/sum"
 	"pawl/data/encode"
@@ -55,31 +57,34 @@ type Descent struct {
 	Progress func(done, steps int)
 }
 
+var errTooWide = errors.New("linear: the schema has more categories than one model can hold (65,534)")
+
+func positive(name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("linear: %s must be a finite number > 0, got %g", name, v)
+	}
+	return nil
+}
+
 // Validate reports the first parameter without meaning.
 func (d *Descent) Validate() error {
-	positive := func(name string, v float64) error {
-		if !(v > 0) || math.IsInf(v, 0) {
-			return fmt.Errorf("gradient: %s must be a finite number > 0, got %g", name, v)
-		}
-		return nil
-	}
 	switch {
 	case !d.Scope.Valid():
-		return fmt.Errorf("gradient: scope %v is not valid", d.Scope)
+		return fmt.Errorf("linear: scope %v is not valid", d.Scope)
 	case d.Steps < 1:
-		return fmt.Errorf("gradient: steps must be at least 1, got %d", d.Steps)
+		return fmt.Errorf("linear: steps must be at least 1, got %d", d.Steps)
 	case d.Encoding == nil || d.Target == nil:
-		return errors.New("gradient: encoding and target are required")
+		return errors.New("linear: encoding and target are required")
 	case !(d.SamplingRate > 0 && d.SamplingRate <= 1):
-		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", d.SamplingRate)
+		return fmt.Errorf("linear: sampling rate must lie in (0, 1], got %g", d.SamplingRate)
 	case !d.Loss.Known(d.Outputs):
-		return fmt.Errorf("gradient: there is no loss %q of %d outputs", d.Loss, d.Outputs)
+		return fmt.Errorf("linear: there is no loss %q of %d outputs", d.Loss, d.Outputs)
 	case !d.Loss.Weighs(d.ClassWeights, d.Outputs):
-		return fmt.Errorf("gradient: class weights must lie in (0, 1], one for each class of a %s loss, got %v", d.Loss, d.ClassWeights)
+		return fmt.Errorf("linear: class weights must lie in (0, 1], one for each class of a %s loss, got %v", d.Loss, d.ClassWeights)
 	case !(d.Momentum >= 0 && d.Momentum < 1):
-		return fmt.Errorf("gradient: momentum must lie in [0, 1), got %g", d.Momentum)
-	case !design.Fits(d.Encoding):
-		return errors.New("gradient: the schema has more categories than one model can hold (65,534)")
+		return fmt.Errorf("linear: momentum must lie in [0, 1), got %g", d.Momentum)
+	case !sum.Fits(d.Encoding):
+		return errTooWide
 	}
 	return errors.Join(positive("clipping norm", d.ClippingNorm),
 		positive("expected rows", d.ExpectedRows), positive("learning rate", d.LearningRate))
