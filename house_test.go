@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"core/ledger", "core/intake", "core/sum"},
 	{"core/ledger/pricing", "core/release", "core/localrows", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound", "store"},
-	{"compute/zoo", "evidence/audit", "evidence/audit/attack"},
+	{"compute/zoo", "evidence/audit", "evidence/audit/attack", "data/table"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn"},
 	{"evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},

@@ -111,7 +111,6 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	return space, nil
 }
 
-// floats says that a field holds floating-point numbers, and whether of single precision.
 func (c *byColumns) floats(field int) (single, ok bool) {
 	if c.types[field].Kind != columnar.Float {
 		return false, false

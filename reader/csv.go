@@ -98,8 +98,18 @@ func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
 
 // tabSeparated goes by the name alone: what a file holds could be read either way.
 func tabSeparated(name string) bool {
-	name = strings.ToLower(strings.TrimSuffix(name, ".gz"))
+	name = strings.ToLower(WithoutPacking(name))
 	return strings.HasSuffix(name, ".tsv") || strings.HasSuffix(name, ".tab")
+}
+
+// WithoutPacking is a name without the ending of a packed file.
+func WithoutPacking(name string) string {
+	for _, end := range []string{".gz", ".zst", ".zip"} {
+		if at := len(name) - len(end); at > 0 && strings.EqualFold(name[at:], end) {
+			return name[:at]
+		}
+	}
+	return name
 }
 
 // Close releases the file.

@@ -77,7 +77,7 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 	if id != text && strict {
 		return "", false, fault("the identifier begins or ends with a blank", "remove the blanks: with and without them one person would be two units; with --bad-rows default they are cut off")
 	}
-	if c, ok := t.in.(*byColumns); ok {
+	if c, ok := t.in.(floating); ok {
 		if single, floats := c.floats(t.unit); floats {
 			v, err := strconv.ParseFloat(id, 64)
 			switch {

@@ -28,7 +28,7 @@ type jsonLines struct {
 // JSONNamed says that a file is read as JSON lines. It goes by the name, as tabSeparated
 // does.
 func JSONNamed(name string) bool {
-	name = strings.ToLower(strings.TrimSuffix(name, ".gz"))
+	name = strings.ToLower(WithoutPacking(name))
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 

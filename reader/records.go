@@ -31,6 +31,12 @@ type records interface {
 	noRows() error
 }
 
+// floating is what records of a typed file are too.
+type floating interface {
+	// floats says that a field holds floating-point numbers, and whether of single precision.
+	floats(field int) (single, ok bool)
+}
+
 // Records is an open table whose format was told: Parquet and Arrow IPC by its content,
 // TSV and JSON lines by its name, else CSV.
 type Records struct {
@@ -72,8 +78,8 @@ func OpenRecords(path string, keys Keys) (*Records, error) {
 	return r, nil
 }
 
-// NewRecords reads from r; name stands for the file in errors. A format that is
-// stored by columns is read in place if r can seek, and else kept in memory whole.
+// NewRecords reads from r, which may be a Content's Reader; name stands for any other in errors.
+// A format that is stored by columns is read in place if r can seek, and else kept in memory whole.
 func NewRecords(name string, r io.Reader, keys Keys) (*Records, error) {
 	in, err := openRecords(name, r, keys)
 	if err != nil {
@@ -94,9 +100,8 @@ func (r *Records) Absent(column, why string) error { return r.in.absent(column, 
 func (r *Records) Next() ([]string, error) {
 	if !r.chosen {
 		var all []int
-		c, typed := r.in.(*byColumns)
 		for i := range r.in.Header() {
-			if !typed || c.types[i].Kind != columnar.Unsupported {
+			if r.in.readable(i) {
 				all = append(all, i)
 			}
 		}
@@ -130,6 +135,9 @@ func (r *Records) Close() error {
 
 // openRecords tells the format by its first bytes.
 func openRecords(name string, r io.Reader, keys Keys) (records, error) {
+	if c, ok := r.(*contentReader); ok {
+		return c.of.records(keys)
+	}
 	if src, ok := r.(columnar.Source); ok {
 		var start [columnar.MagicLen]byte
 		// A pipe has the methods and does not seek: it is read like any stream.

@@ -9,6 +9,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/data/schema"
+	"pawl/data/table"
 	"pawl/internal/usage"
 	"pawl/reader"
 )
@@ -86,7 +87,7 @@ func keyAdvice(s *schema.Schema, key string) string {
 }
 
 func loadEmbeddings(path string, width int) (*reader.Embeddings, error) {
-	if err := CheckFile(path); err != nil {
+	if err := table.CheckFile(path); err != nil {
 		return nil, err
 	}
 	before, err := os.Stat(path)
@@ -97,7 +98,7 @@ func loadEmbeddings(path string, width int) (*reader.Embeddings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e, unchanged(path, before)
+	return e, table.Unchanged(path, before)
 }
 
 // ReadRows is reader.ReadFrom for a table whose rows may have vectors. With whole set

@@ -1,22 +1,20 @@
 package source
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/data/schema"
 	"pawl/internal/usage"
+	"pawl/reader"
 )
 
-// NotSensitive refuses bytes, as they are or unpacked, that the ledger holds as a sensitive
-// data set, where they would be scored exactly and for nothing.
-func NotSensitive(ctx context.Context, l *ledger.Ledger, path string, content []byte, why, advice string) error {
+// NotSensitive refuses a table whose bytes the ledger holds as a sensitive data set, where they
+// would be scored exactly and for nothing.
+func NotSensitive(ctx context.Context, l *ledger.Ledger, path string, content *reader.Content, why, advice string) error {
 	owner, err := sensitiveOwner(ctx, l, content)
 	return HeldAsSensitive(path, owner, err, why, advice)
 }
@@ -41,27 +39,13 @@ const (
 	otherTest   = "leave out --test, or use a file whose rows are public"
 )
 
-// sensitiveOwner is the sensitive data set that the ledger holds under these bytes, or under
-// what they unpack to; "" for none.
-func sensitiveOwner(ctx context.Context, l *ledger.Ledger, content []byte) (string, error) {
-	readers := []io.Reader{bytes.NewReader(content)}
-	if bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(content))
-		if err != nil {
-			return "", err
-		}
-		readers = append(readers, z)
+// sensitiveOwner is the sensitive data set that the ledger holds under these bytes, "" for none.
+func sensitiveOwner(ctx context.Context, l *ledger.Ledger, content *reader.Content) (string, error) {
+	digest, err := l.Digest(ctx, content.Reader())
+	if err != nil {
+		return "", err
 	}
-	for _, r := range readers {
-		digest, err := l.Digest(ctx, r)
-		if err != nil {
-			return "", err
-		}
-		if owner, err := l.SensitiveUnder(ctx, digest); err != nil || owner != "" {
-			return owner, err
-		}
-	}
-	return "", nil
+	return l.SensitiveUnder(ctx, digest)
 }
 
 // ScopeKey is the ledger's for the data set, so that a unit never changes its

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"pawl/data/images"
 	"pawl/data/schema"
 	"pawl/internal/usage"
+	"pawl/reader"
 )
 
 // Images is a set of images, or of texts as numbers of their tokens, with what is public
@@ -39,7 +39,7 @@ type Images struct {
 
 	builtin *dataset.ImageSet // still to be loaded from dataDir, or nil
 	dataDir string
-	content []byte          // of a file of texts, for its keyed digest
+	content *reader.Content // of a file of texts, for its keyed digest
 	records []schema.Record // that texts come from, in order
 }
 
@@ -213,7 +213,7 @@ func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.R
 // Digested is what names the bytes of a data set.
 func (p *Images) Digested() io.Reader {
 	if p.content != nil {
-		return bytes.NewReader(p.content)
+		return p.content.Reader()
 	}
 	return p.Train.Reader()
 }

@@ -1,5 +1,5 @@
-// Package source turns the argument of a job into data: a table with its schema (CSV, TSV,
-// JSON lines, Parquet, Arrow or Feather), images (a folder, an IDX or npy file with labels), or
+// Package source turns the argument of a job into data: a table with its schema (all that
+// package table opens), images (a folder, an IDX or npy file with labels), or
 // a built-in data set of either kind. A table may have texts for a network, and vectors of a
 // public extractor that are joined to its rows by a key.
 //
@@ -16,6 +16,7 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/table"
 	"pawl/internal/usage"
 	"pawl/reader"
 )
@@ -70,17 +71,17 @@ func (o Options) Rule() (reader.BadRows, error) {
 // without a cell.
 func Open(data string, o Options) (*Data, error) {
 	info, err := os.Stat(data)
-	_, table := dataset.Lookup(data)
+	_, builtin := dataset.Lookup(data)
 	pictures := o.Labels != "" || o.Classes != "" || o.Rows != ""
 	switch {
 	case o.Schema != "" && pictures:
 		return nil, usage.New("--schema is for tables; labels, classes and the number of rows are for images", "leave out one or the other")
-	case errors.Is(err, fs.ErrNotExist) && !table && !IsImages(data):
+	case errors.Is(err, fs.ErrNotExist) && !builtin && !IsImages(data) && !table.Foreign(data):
 		return nil, usage.New(data+" is neither a file nor a built-in data set", NamesAdvice(data, Names()))
 	case IsImages(data) && o.Schema == "" && !pictures:
 		b, _ := dataset.Images(data)
 		return &Data{Images: builtinImages(b, o.DataDir), Argument: data, Options: o}, nil
-	case err == nil && info.IsDir() && !table, pictures:
+	case err == nil && info.IsDir() && !builtin, pictures:
 		p, err := OpenImages(data, o.DataDir, o.Labels, o.Classes, o.Rows)
 		if err != nil {
 			return nil, err
@@ -95,5 +96,5 @@ func Open(data string, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Data{Table: t, Argument: data, Options: o}, nil
+	return &Data{Table: t, Argument: t.Path, Options: o}, nil
 }

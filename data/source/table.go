@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/data/table"
 	"pawl/internal/usage"
 	"pawl/reader"
 )
@@ -25,9 +25,10 @@ type Table struct {
 	Schema *schema.Schema
 	// Builtin is nil for a file of the operator's.
 	Builtin *dataset.Builtin
-	// Content is the file as read, for its keyed digest.
-	Content []byte
-	Path    string
+	// Content is the table as read, for its rows and its keyed digest.
+	Content *reader.Content
+	// Path stands for the table in messages; it holds no password.
+	Path string
 	// Target and Licence are the built-in's own.
 	Target, Licence string
 	// Whole says that each vector of a public extractor belongs to a row.
@@ -46,8 +47,8 @@ type Table struct {
 }
 
 // OpenTable opens a file of rows with its schema, or a built-in table, found in dataDir where
-// it is not part of the program. It reads the whole file once, so that the bytes that are
-// digested are those that are parsed.
+// it is not part of the program. It reads the whole table once, so that the bytes that are
+// digested are those that are parsed. data is what table.Read takes.
 func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
@@ -62,9 +63,9 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Table{Name: b.Name, Schema: b.Schema(), Builtin: b, Content: content, Path: b.Name, Target: b.Target, Licence: b.Licence}, nil
+		return &Table{Name: b.Name, Schema: b.Schema(), Builtin: b, Content: reader.NewContent(b.Name, reader.Part{Name: b.Name, Bytes: content}), Path: b.Name, Target: b.Target, Licence: b.Licence}, nil
 	}
-	if statErr != nil {
+	if statErr != nil && !table.Foreign(data) {
 		if errors.Is(statErr, os.ErrNotExist) {
 			if _, ok := dataset.Images(data); ok {
 				return nil, NeedsTable(data)
@@ -73,31 +74,35 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		}
 		return nil, statErr
 	}
+	shown := table.Shown(data)
 	if schemaPath == "" {
-		return nil, usage.New(fmt.Sprintf("%s: missing --schema: bounds and categories are never read from rows", data),
-			fmt.Sprintf("pawl init %s writes a template; then pass --schema", data))
+		return nil, usage.New(fmt.Sprintf("%s: missing --schema: bounds and categories are never read from rows", shown),
+			fmt.Sprintf("pawl init %s writes a template; then pass --schema", usage.Shell(shown)))
 
 	}
 	s, err := schema.Load(schemaPath)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", data))
+		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", usage.Shell(shown)))
 	} else if err != nil {
-		return nil, err
-	}
-	content, err := ReadFile(data)
-	if err != nil {
 		return nil, err
 	}
 	name := s.Dataset
 	if name == "" {
-		name = BaseName(data)
+		name = table.BaseName(data)
+	}
+	if name == "" {
+		return nil, usage.New(shown+": a query has no name under which it could be budgeted", "name the data set in the schema: dataset: NAME")
+	}
+	content, err := table.Read(data)
+	if err != nil {
+		return nil, err
 	}
 	if !s.Public {
-		if err := OwnName(data, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
+		if err := OwnName(shown, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
 			return nil, err
 		}
 	}
-	return &Table{Name: name, Schema: s, Content: content, Path: data}, nil
+	return &Table{Name: name, Schema: s, Content: content, Path: shown}, nil
 }
 
 // NeedsTable refuses images where rows of a table are needed.
@@ -134,7 +139,7 @@ func (s *Table) Each(bad reader.BadRows, row reader.Row) error {
 }
 
 func (s *Table) eachWith(o reader.Options, row reader.Row) error {
-	return ReadRows(s.Path, bytes.NewReader(s.Content), s.Schema, o, s.vectors, s.Whole, row)
+	return ReadRows(s.Path, s.Content.Reader(), s.Schema, o, s.vectors, s.Whole, row)
 }
 
 // Seal parses every row and seals it. Faults are found here, before anything is
@@ -205,16 +210,17 @@ func (src *Table) OpenTest(ctx context.Context, l *ledger.Ledger, path, dataDir 
 		rows, err := src.ReadTest(src.Name+" (test)", r, bad, false)
 		return &TestRows{rows, true}, err
 	}
-	content, err := ReadFile(path)
+	content, err := table.Read(path)
 	if err != nil {
 		return nil, err
 	}
+	path = content.Name()
 	if SameTable(content, src.Content) {
 		return nil, TestIsData(path)
 	}
 	if err := NotSensitive(ctx, l, path, content, testIsExact, otherTest); err != nil {
 		return nil, err
 	}
-	rows, err := src.ReadTest(path, bytes.NewReader(content), bad, true)
+	rows, err := src.ReadTest(path, content.Reader(), bad, true)
 	return &TestRows{Rows: rows}, err
 }

@@ -18,6 +18,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/data/table"
 	"pawl/data/text"
 	"pawl/internal/usage"
 	"pawl/reader"
@@ -43,7 +44,7 @@ func (f Tokens) Read() (*text.Vocabulary, error) {
 	case !slices.Contains(text.Unknowns, text.Unknown(f.Unknown)):
 		return nil, usage.New(fmt.Sprintf("unknown --unknown-token %q", f.Unknown), rules)
 	}
-	content, err := ReadFile(f.Vocabulary)
+	content, err := table.ReadFile(f.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ type OwnTexts struct {
 	Column     string
 	Vocabulary *text.Vocabulary // nil for the hash
 	// Tested is the public test file as read, nil without one.
-	Tested []byte
+	Tested *reader.Content
 	tests  []Tested
 }
 
@@ -88,7 +89,7 @@ func (src *Table) OwnTexts(spec zoo.Spec, tokens Tokens, target, test string, ba
 		return nil, err
 	}
 	var records []schema.Record // of the file that was read last
-	read := func(name string, content []byte, all bool) (*images.Set, []*identity.Print, error) {
+	read := func(name string, content *reader.Content, all bool) (*images.Set, []*identity.Print, error) {
 		o, w := reader.Options{BadRows: bad}, Watcher{}
 		if src.PrintKey != nil {
 			w = NewWatcher(*src.PrintKey, src.Schema, &o)
@@ -97,7 +98,7 @@ func (src *Table) OwnTexts(spec zoo.Spec, tokens Tokens, target, test string, ba
 		var labels []int32
 		records = nil
 		at := src.Schema.Column(p.Target)
-		err := reader.ReadTexts(name, bytes.NewReader(content), src.Schema, o, p.Texts.Column, func(cells []float64, found schema.Record, s string) error {
+		err := reader.ReadTexts(name, content.Reader(), src.Schema, o, p.Texts.Column, func(cells []float64, found schema.Record, s string) error {
 			y := int32(-1)
 			if v := cells[at]; v == v {
 				y = int32(v)
@@ -124,10 +125,11 @@ func (src *Table) OwnTexts(spec zoo.Spec, tokens Tokens, target, test string, ba
 		p.Prints = prints
 	}
 	if test != "" { // public by the operator's word
-		content, err := ReadFile(test)
+		content, err := table.Read(test)
 		if err != nil {
 			return nil, err
 		}
+		test = content.Name()
 		if SameTable(content, src.Content) {
 			return nil, TestIsData(test)
 		}
@@ -218,13 +220,14 @@ func Numbered(texts []string, size int, count Numbering) *images.Set {
 
 // ReadLines are the texts of a file: of a table the column that s ignores, else lines.
 func ReadLines(file string, s *schema.Schema) (texts []string, err error) {
-	if i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Type == schema.Ignore }); i >= 0 && IsTable(file) {
-		content, err := ReadFile(file)
+	if i := slices.IndexFunc(s.Columns, func(c schema.Column) bool { return c.Type == schema.Ignore }); i >= 0 && table.Named(file) {
+		content, err := table.Read(file)
 		if err != nil {
 			return nil, err
 		}
+		content = content.AsGiven()
 		column := s.Columns[i].Name
-		r, err := reader.NewRecords(file, bytes.NewReader(content), reader.Keys{Names: []string{column}, PassOver: true})
+		r, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: []string{column}, PassOver: true})
 		if err != nil {
 			return nil, err
 		}
@@ -270,9 +273,11 @@ func ReadTexts(data, dataDir string, size, vocabulary int) (*Images, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.content, err = io.ReadAll(file); err != nil {
+	content, err := io.ReadAll(file)
+	if err != nil {
 		return nil, err
 	}
+	p.content = reader.NewContent(b.Name, reader.Part{Name: b.Name, Bytes: content})
 	p.Train = sequences(t.Texts, size, vocabulary)
 	p.Train.Labels, p.Train.Classes = t.Labels, t.Classes
 	p.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: int64(len(t.Texts))}

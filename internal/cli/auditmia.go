@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/data/schema"
-	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/campaign"
@@ -150,7 +150,7 @@ func (a *app) miaScores(f miaFlags) error {
 			}
 		}
 	}
-	if err := source.CheckFile(f.scores); err != nil {
+	if err := table.CheckFile(f.scores); err != nil {
 		return err
 	}
 	file, err := os.Open(f.scores)

@@ -13,7 +13,7 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
-	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/reader"
 )
 
@@ -82,19 +82,25 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 }
 
 func (a *app) init(ctx context.Context, file string, f initFlags) error {
-	name := source.BaseName(file)
-	if f.bounds.Columns == "" && reader.JSONNamed(file) {
-		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", file),
+	name := table.BaseName(file)
+	if name == "" && f.out != "" { // a query
+		name = table.BaseName(f.out)
+	}
+	if name == "" {
+		return &usageError{fmt.Sprintf("%s has no name for its data set", table.Shown(file)), "choose one by the name of the schema: --out NAME.yaml"}
+	}
+	if f.bounds.Columns == "" && table.JSONNamed(file) {
+		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", table.Shown(file)),
 			"list the columns from documentation: --columns age,ward,ill"}
 	}
-	if flag := f.bounds.given(a.total); flag != "" && !f.bounds.infer && !(flag == "--columns" && reader.JSONNamed(file)) {
+	if flag := f.bounds.given(a.total); flag != "" && !f.bounds.infer && !(flag == "--columns" && table.JSONNamed(file)) {
 		return &usageError{flag + " needs --infer-bounds, the only part of pawl init that charges a budget", "add --infer-bounds, or leave it out"}
 	}
 	if f.bounds.infer && f.guessTypes {
 		return &usageError{"--infer-bounds and --guess-types exclude each other", "leave out one of them"}
 	}
 	if f.out == "" {
-		f.out = filepath.Join(filepath.Dir(file), name+".yaml")
+		f.out = filepath.Join(table.Dir(file), name+".yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
 		return &usageError{fmt.Sprintf("%s: the schema would overwrite the data", f.out), "choose another file with --out"}
@@ -128,7 +134,7 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if f.guessTypes {
 		fmt.Fprintln(a.err, "note: the rows were read to guess types; the schema is not public until a person has reviewed it and set reviewed: true")
 	}
-	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(file), shell(f.out))
+	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
 	if a.json {
 		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header})
 	}
@@ -151,18 +157,20 @@ func template(file, name string, names []string, guess bool) (header []string, t
 	if err := notBuiltin(file); err != nil {
 		return nil, nil, err
 	}
-	if err := source.CheckFile(file); err != nil {
+	if !guess {
+		header, err = table.Columns(file, reader.Keys{Names: names})
+		return header, schema.Template(name, header), err
+	}
+	content, err := table.Read(file)
+	if err != nil {
 		return nil, nil, err
 	}
-	c, err := reader.OpenRecords(file, reader.Keys{Names: names})
+	c, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: names})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.Close()
 	header = c.Header()
-	if !guess {
-		return header, schema.Template(name, header), nil
-	}
 	g := schema.NewGuesser(header)
 	for {
 		row, err := c.Next()

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/internal/request"
 )
 
@@ -54,20 +55,20 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		return err
 	}
 	defer store.Close()
-	if err := source.OwnName(file, name, "rename the file: its name is the name of the data set"); err != nil {
+	if err := source.OwnName(table.Shown(file), name, "rename the file: its name is the name of the data set"); err != nil {
 		return err
 	}
-	if err := b.Copies.Rename(ctx, l, file, false, &name, &b.Updated); err != nil {
+	if err := b.Copies.Rename(ctx, l, table.Shown(file), false, &name, &b.Updated); err != nil {
 		return err
 	}
-	content, err := source.ReadFile(file)
+	content, err := table.Read(file)
 	if err != nil {
 		return err
 	}
 	b.Total = a.total
 	d := a.desk(l)
 	d.Safe = a.safe
-	v, err := d.Bounds(ctx, file, name, f.out, content, &b.Bounds)
+	v, err := d.Bounds(ctx, content.Name(), name, f.out, content, &b.Bounds)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (a *app) inferBounds(ctx context.Context, file, name string, f *initFlags) 
 		v.Warnings = append(v.Warnings, v.Dearer) // said before the charge
 	}
 	if failed == nil {
-		fmt.Fprintf(a.err, "next: fill in the blanks in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(file), shell(v.Schema))
+		fmt.Fprintf(a.err, "next: fill in the blanks in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(table.Shown(file)), shell(v.Schema))
 	}
 	if a.json {
 		return errors.Join(failed, writeJSON(a.out, v))

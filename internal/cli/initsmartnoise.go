@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"pawl/data/schema"
-	"pawl/data/source"
+	"pawl/data/table"
 )
 
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
@@ -17,7 +17,7 @@ func (a *app) importSmartNoise(f initFlags) error {
 		return &usageError{"--from-smartnoise excludes the flags about data", "leave them out"}
 	}
 	if f.out == "" {
-		f.out = filepath.Join(filepath.Dir(file), source.BaseName(file)+".schema.yaml")
+		f.out = filepath.Join(filepath.Dir(file), table.BaseName(file)+".schema.yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
 		return &usageError{fmt.Sprintf("%s: the schema would overwrite the metadata", f.out), "choose another file with --out"}

@@ -102,7 +102,7 @@ type BoundView struct {
 // Bounds buys bounds of numeric columns of a file and lays out a schema with them, to be written
 // at path. The rows are sealed until the charge is booked; where the ledger does not confirm it,
 // the schema is held back.
-func (d *Desk) Bounds(ctx context.Context, file, name, path string, content []byte, f *Bounds) (*BoundsView, error) {
+func (d *Desk) Bounds(ctx context.Context, file, name, path string, content *reader.Content, f *Bounds) (*BoundsView, error) {
 	l := d.Ledger
 	declared, header, err := f.declare(file, name, content)
 	if err != nil {
@@ -131,7 +131,7 @@ func (d *Desk) Bounds(ctx context.Context, file, name, path string, content []by
 		return nil, err
 	}
 	w := source.NewWatcher(printKey, nil, &o)
-	if err := reader.ReadFrom(file, bytes.NewReader(content), declared, o, in.Add); err != nil {
+	if err := reader.ReadFrom(file, content.Reader(), declared, o, in.Add); err != nil {
 		w.End(err)
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (d *Desk) Bounds(ctx context.Context, file, name, path string, content []by
 	if env.Different, err = f.Copies.Recognise(ctx, l, source.Found{Path: file, Name: name, Prints: prints}); err != nil {
 		return nil, err
 	}
-	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
+	if env.Digest, err = l.Digest(ctx, content.Reader()); err != nil {
 		return nil, err
 	}
 	foreseen, err := plan.Foretell(ctx, env)
@@ -186,7 +186,7 @@ func (d *Desk) holdBounds(out *workflow.BoundsOutcome, path string, text []byte,
 }
 
 // declare is the schema under which numbers are read: without bounds.
-func (f *Bounds) declare(file, name string, content []byte) (*schema.Schema, []string, error) {
+func (f *Bounds) declare(file, name string, content *reader.Content) (*schema.Schema, []string, error) {
 	names, err := f.Names()
 	if err != nil {
 		return nil, nil, err
@@ -195,7 +195,7 @@ func (f *Bounds) declare(file, name string, content []byte) (*schema.Schema, []s
 	if f.Unit != "row" && !slices.Contains(names, f.Unit) {
 		keys.Names = append([]string{f.Unit}, names...)
 	}
-	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
+	c, err := reader.NewRecords(file, content.Reader(), keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -241,7 +241,7 @@ func nearestAdvice(name string, among []string) string {
 // left for a model; --budget grants what also holds the rest. The budget's own delta is the
 // default: entries of pure epsilon add up to more than they cost alone. What else the ledger
 // would refuse comes first: a budget does not mend that.
-func (f *Bounds) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content []byte) error {
+func (f *Bounds) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema.Schema, content *reader.Content) error {
 	name := declared.Dataset
 	_, delta, limited, err := l.Limit(ctx, name)
 	if err == nil && f.Delta == "" {
@@ -261,7 +261,7 @@ func (f *Bounds) budgeted(ctx context.Context, l *ledger.Ledger, declared *schem
 		return err
 	}
 	env := workflow.Env{Ledger: l, Updated: f.Updated}
-	if env.Digest, err = l.Digest(ctx, bytes.NewReader(content)); err != nil {
+	if env.Digest, err = l.Digest(ctx, content.Reader()); err != nil {
 		return err
 	}
 	if _, err := plan.Foretell(ctx, env); err != nil && !ledger.NoBudget(err) {

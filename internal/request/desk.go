@@ -5,7 +5,6 @@
 package request
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -40,7 +39,7 @@ type Opened struct {
 }
 
 // Digested is what names the bytes of the table.
-func (j *Opened) Digested() io.Reader { return bytes.NewReader(j.Source.Content) }
+func (j *Opened) Digested() io.Reader { return j.Source.Content.Reader() }
 
 // OpenTable reads the declarations of a table: a job without test rows and plan, and the input
 // for one.

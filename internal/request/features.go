@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/internal/usage"
 	"pawl/workflow"
 )
 
 // readSelection takes the chosen features out of what pawl select --json printed.
 func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
-	text, err := source.ReadFile(path)
+	text, err := table.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}

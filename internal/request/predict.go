@@ -1,7 +1,6 @@
 package request
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"pawl/data/images"
 	"pawl/data/schema"
 	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/data/text"
 	"pawl/internal/usage"
 	"pawl/model"
@@ -74,7 +74,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 
 func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) error {
 	m := p.model
-	content, err := source.ReadFile(file)
+	content, err := table.Read(file)
 	if err != nil {
 		b, ok := dataset.Lookup(file)
 		if _, there := os.Stat(file); !ok || !errors.Is(there, os.ErrNotExist) {
@@ -84,15 +84,18 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 		if err != nil {
 			return err
 		}
-		if content, err = io.ReadAll(rows); err != nil {
+		plain, err := io.ReadAll(rows)
+		if err != nil {
 			return err
 		}
+		content = reader.NewContent(file, reader.Part{Name: file, Bytes: plain})
 	}
+	content = content.AsGiven()         // the answer has the order of the rows
 	keys := reader.Keys{PassOver: true} // as columns are that the model does not know
 	for i := range m.Schema.Columns {
 		keys.Names = append(keys.Names, m.Schema.Columns[i].Name)
 	}
-	c, err := reader.NewRecords(file, bytes.NewReader(content), keys)
+	c, err := reader.NewRecords(content.Name(), content.Reader(), keys)
 	if err != nil {
 		return err
 	}
@@ -105,7 +108,7 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 	if err != nil {
 		return err
 	}
-	return source.ReadRows(file, bytes.NewReader(content), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, p.add)
+	return source.ReadRows(content.Name(), content.Reader(), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, p.add)
 }
 
 // Predictions are what a model says about rows.

@@ -11,15 +11,19 @@ import (
 	"pawl/core/ledger"
 )
 
-// encrypt leaves only connections that are encrypted or stay on this machine. The
-// driver would fall back to plain text when a server, or somebody between, says that
-// it has no TLS, and the secret key of the ledger would travel in the clear.
 func encrypt(c *pgconn.Config, name string) error {
-	if c.TLSConfig == nil && !local(c.Host) {
+	if !Encrypt(c) {
 		return fmt.Errorf("%w: %s: the server is on another machine, and the ledger's secret does not travel without TLS; use sslmode=verify-full (or require)", ledger.ErrStore, name)
 	}
-	c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil && !local(f.Host) })
 	return nil
+}
+
+// Encrypt leaves only connections that are encrypted or stay on this machine; it is false where
+// none is left. The driver would fall back to plain text when a server, or somebody between,
+// says that it has no TLS, and the secret key of a ledger, or rows, would travel in the clear.
+func Encrypt(c *pgconn.Config) bool {
+	c.Fallbacks = slices.DeleteFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.TLSConfig == nil && !local(f.Host) })
+	return c.TLSConfig != nil || local(c.Host)
 }
 
 // local reports whether a host is this machine: a socket or a loopback address.

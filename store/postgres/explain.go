@@ -53,9 +53,31 @@ func reason(err error) (string, error) {
 	if errors.As(err, &refused) {
 		return answer(refused)
 	}
+	var connecting *pgconn.ConnectError
+	if text, kind := unreachable(err); text != "" {
+		return text, kind
+	}
+	if errors.As(err, &connecting) {
+		return "no connection: " + oneLine(connecting.Unwrap().Error()), ledger.ErrUnavailable
+	}
+	return oneLine(err.Error()), nil
+}
+
+// Unreachable says in a line why a server cannot be used, or "" for any other error. It never
+// holds a password, and nothing of a table.
+func Unreachable(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		text, _ := admission(refused.Code)
+		return text
+	}
+	text, _ := unreachable(err)
+	return text
+}
+
+func unreachable(err error) (string, error) {
 	var network *net.OpError
 	var unknown *net.DNSError
-	var connecting *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "interrupted", nil
@@ -65,14 +87,30 @@ func reason(err error) (string, error) {
 		return "the server does not answer in time", ledger.ErrUnavailable
 	case errors.As(err, &network):
 		return "no server answers there: " + oneLine(network.Err.Error()), ledger.ErrUnavailable
-	case errors.As(err, &connecting):
-		return "no connection: " + oneLine(connecting.Unwrap().Error()), ledger.ErrUnavailable
 	}
-	return oneLine(err.Error()), nil
+	return "", nil
+}
+
+// admission says why a server lets nobody in, by its SQLSTATE.
+func admission(code string) (string, error) {
+	switch code {
+	case "28P01", "28000": // invalid_password, invalid_authorization_specification
+		return "the server refuses this user: wrong name or password", nil
+	case "3D000": // invalid_catalog_name
+		return "there is no such database", nil
+	case "53300": // too_many_connections
+		return "the server has no connection left; try again", ledger.ErrUnavailable
+	case "57P01", "57P03": // admin_shutdown, cannot_connect_now
+		return "the server is starting up or shutting down; try again", ledger.ErrUnavailable
+	}
+	return "", nil
 }
 
 // answer reads the SQLSTATE of what the server says.
 func answer(e *pgconn.PgError) (string, error) {
+	if text, kind := admission(e.Code); text != "" {
+		return text, kind
+	}
 	switch e.Code {
 	case "55P03": // lock_not_available
 		return fmt.Sprintf("another program has locked it for more than %v; try again", LockTimeout), ledger.ErrUnavailable
@@ -80,16 +118,8 @@ func answer(e *pgconn.PgError) (string, error) {
 		return "it is read-only (a standby?), and a charge cannot be booked there", nil
 	case "42501": // insufficient_privilege
 		return "this role has no right to it; ask the steward (" + oneLine(e.Message) + ")", nil
-	case "28P01", "28000": // invalid_password, invalid_authorization_specification
-		return "the server refuses this user: wrong name or password", nil
-	case "3D000": // invalid_catalog_name
-		return "there is no such database", nil
 	case "53100": // disk_full
 		return "the server's disk is full", ledger.ErrUnavailable
-	case "53300": // too_many_connections
-		return "the server has no connection left; try again", ledger.ErrUnavailable
-	case "57P01", "57P03": // admin_shutdown, cannot_connect_now
-		return "the server is starting up or shutting down; try again", ledger.ErrUnavailable
 	case "42P01", "42703": // undefined_table, undefined_column
 		return "its tables are damaged; restore them from a backup", ledger.ErrBroken
 	}

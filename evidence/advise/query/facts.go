@@ -14,6 +14,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/evidence/advise"
 	"pawl/internal/usage"
 	"pawl/model"
@@ -251,7 +252,7 @@ func (f *Facts) ofSchema(path string) (*advise.Answer, error) {
 	}
 	name := s.Dataset
 	if name == "" {
-		name = source.BaseName(path)
+		name = table.BaseName(path)
 	}
 	answer, err := f.ofTable(s, name, rows, test, fmt.Sprintf("pawl fit DATA.csv --schema %s --target %s --epsilon %s%s", usage.Shell(path), usage.Shell(f.Target), f.Epsilon, f.asked()))
 	if err == nil && !declared {

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -43,7 +42,7 @@ func (r *Recipe) openTable(ctx context.Context) error {
 	if err := source.EffectivePublic(ctx, f.Ledger, t.Name, t.Schema); err != nil {
 		return err
 	}
-	if err := r.sameData(ctx, t.Name, t.Builtin != nil, bytes.NewReader(t.Content)); err != nil {
+	if err := r.sameData(ctx, t.Name, t.Builtin != nil, t.Content.Reader()); err != nil {
 		return err
 	}
 	if t.Schema.Unit.Column != "" {

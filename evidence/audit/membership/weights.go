@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
@@ -68,7 +68,7 @@ func (r *Recipe) attackWeights() (*Audit, *attack.Manifest, error) {
 
 // readIndex reads numbers of rows below n, one in a line.
 func readIndex(path string, n int) ([]int, error) {
-	if err := source.CheckFile(path); err != nil {
+	if err := table.CheckFile(path); err != nil {
 		return nil, err
 	}
 	file, err := os.Open(path)

@@ -1,7 +1,6 @@
 package basis
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/evidence/advise"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
@@ -220,7 +220,7 @@ func (a *Desk) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *Re
 	case src.Schema.Public && f.Pay != "":
 		return usage.New(fmt.Sprintf("--pay does not apply: %s is public", data), "leave out --pay")
 	case src.Schema.Public:
-		digest, err := l.Digest(ctx, bytes.NewReader(src.Content))
+		digest, err := l.Digest(ctx, src.Content.Reader())
 		if err != nil {
 			return err
 		}
@@ -388,30 +388,32 @@ func imageNames() string {
 // standInFile reads rows that stand in for those of src. They are public, or synthetic, by
 // the operator's word.
 func (a *Desk) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source.Table, target string, f *source.Copies) (*crossover.Data, error) {
-	if !fileExists(path) {
+	if !table.There(path) {
 		return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", path), source.NamesAdvice(path, source.Names()))
 	}
-	content, err := source.ReadFile(path)
+	content, err := table.Read(path)
 	if err != nil {
 		return nil, err
 	}
+	name := table.BaseName(path)
+	path = content.Name()
 	if source.SameTable(content, src.Content) {
 		return nil, source.StandInIsData(path)
 	}
-	digest, err := l.Digest(ctx, bytes.NewReader(content))
+	digest, err := l.Digest(ctx, content.Reader())
 	if err != nil {
 		return nil, err
 	}
 	if err := source.NotSensitive(ctx, l, path, content, source.ComparedExactly, source.OtherRows); err != nil {
 		return nil, err
 	}
-	t := &lab.Table{Name: source.BaseName(path), Target: target, Schema: src.Schema}
+	t := &lab.Table{Name: name, Target: target, Schema: src.Schema}
 	if err := checkTarget(t); err != nil {
 		return nil, err
 	}
 	o := reader.Options{}
 	w := source.NewWatcher(*src.PrintKey, src.Schema, &o)
-	err = source.ReadRows(path, bytes.NewReader(content), src.Schema, o, nil, false, func(cells []float64, _ schema.Record) error {
+	err = source.ReadRows(path, content.Reader(), src.Schema, o, nil, false, func(cells []float64, _ schema.Record) error {
 		t.Rows = append(t.Rows, cells)
 		return nil
 	})

@@ -1,7 +1,6 @@
 package basis
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -15,7 +14,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
-	"pawl/data/source"
+	"pawl/data/table"
 	"pawl/evidence/crossover"
 	"pawl/experiments/lab"
 	"pawl/internal/cost"
@@ -44,11 +43,11 @@ func (a *Desk) openPaid(ctx context.Context, l *ledger.Ledger, j *request.Opened
 	}
 	p.Data.Key = f.key(t, fingerprint(purse.Env.Digest, t.Schema))
 	if f.Table.Test != "" {
-		content, err := source.ReadFile(f.Table.Test)
+		content, err := table.Read(f.Table.Test)
 		if err != nil {
 			return err
 		}
-		digest, err := l.Digest(ctx, bytes.NewReader(content))
+		digest, err := l.Digest(ctx, content.Reader())
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,181 @@
+package table
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"pawl/internal/usage"
+	"pawl/reader"
+)
+
+// What a packed file may grow to: a small one is not to fill the memory. Tables shrink to a
+// fifth or a fiftieth; a bomb to a thousandth and less.
+const (
+	freeSize  = 64 << 20 // whatever the packed size
+	mostTimes = 200      // the packed size beyond that
+	mostSize  = 16 << 30
+)
+
+func mostOf(packed int) int64 { return min(mostSize, freeSize+mostTimes*int64(packed)) }
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	zipMagic  = []byte("PK\x03\x04")
+)
+
+// unpack unpacks what is packed, told by its content. The plain bytes are the table: a packed
+// copy has the digest of what it was made from.
+func unpack(name, inner string, content []byte) (reader.Part, error) {
+	switch {
+	case bytes.HasPrefix(content, zipMagic):
+		return member(name, inner, content)
+	case inner != "":
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: neither a zip archive nor a workbook: it has no part %q", name, inner), "name the file alone")
+	}
+	plain, err := expand(name, content)
+	if err != nil {
+		return reader.Part{}, err
+	}
+	if again, kind := packing(plain); again && kind != "" && len(plain) != len(content) {
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed twice (%s inside)", name, kind), "unpack it once")
+	}
+	return reader.Part{Name: name, Bytes: plain}, nil
+}
+
+// packing tells packed content.
+func packing(content []byte) (ok bool, kind string) {
+	switch {
+	case bytes.HasPrefix(content, gzipMagic):
+		return true, "gzip"
+	case bytes.HasPrefix(content, zstdMagic):
+		return true, "zstd"
+	case bytes.HasPrefix(content, zipMagic):
+		return true, "zip"
+	}
+	return false, ""
+}
+
+// expand unpacks gzip and zstd; other content is handed back.
+func expand(name string, content []byte) ([]byte, error) {
+	_, kind := packing(content)
+	var r io.Reader
+	switch kind {
+	case "gzip":
+		z, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return nil, damaged(name, kind)
+		}
+		r = z
+	case "zstd":
+		z, err := zstd.NewReader(bytes.NewReader(content), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, damaged(name, kind)
+		}
+		defer z.Close()
+		r = z
+	default:
+		return content, nil
+	}
+	return limited(name, kind, r, mostOf(len(content)))
+}
+
+// limited reads what is unpacked, up to a limit that follows from the packed size alone.
+func limited(name, kind string, r io.Reader, most int64) ([]byte, error) {
+	var b bytes.Buffer
+	n, err := io.Copy(&b, io.LimitReader(r, most+1))
+	switch {
+	case n > most:
+		return nil, tooLarge(name, most)
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return nil, tooLarge(name, most)
+	case err != nil:
+		return nil, damaged(name, kind)
+	}
+	return b.Bytes(), nil
+}
+
+func tooLarge(name string, most int64) error {
+	return usage.New(fmt.Sprintf("%s: it unpacks to more than %d MiB, the limit for a packed file of its size", name, most>>20),
+		"unpack it first: plain files have no limit")
+}
+
+func damaged(name, kind string) error {
+	return usage.New(fmt.Sprintf("%s: a damaged %s file", name, kind), "pack it again, or give the plain file")
+}
+
+// member picks the member of an archive, or reads a workbook, which is an archive too.
+func member(name, inner string, content []byte) (reader.Part, error) {
+	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return reader.Part{}, damaged(name, "zip")
+	}
+	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" }) {
+		return sheet(name, inner, content)
+	}
+	var members []*zip.File
+	var names []string
+	for _, f := range z.File {
+		hidden := strings.HasPrefix(path.Base(f.Name), ".") || strings.HasPrefix(f.Name, "__MACOSX/")
+		if !f.FileInfo().IsDir() && (!hidden || f.Name == inner) {
+			members, names = append(members, f), append(names, f.Name)
+		}
+	}
+	at := slices.Index(names, inner)
+	if inner == "" && len(members) == 1 {
+		at = 0
+	}
+	switch {
+	case len(members) == 0:
+		return reader.Part{}, usage.New(name+": the archive holds no file", "")
+	case at < 0 && inner == "":
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: the archive holds %d files: which one?", name, len(members)),
+			fmt.Sprintf("name it: '%s#%s' (%s)", name, names[0], list(names)))
+	case at < 0:
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: the archive has no file %q", name, inner), "it has "+list(names))
+	}
+	f := members[at]
+	name += "#" + f.Name
+	if f.Flags&1 != 0 {
+		return reader.Part{}, usage.New(name+": it is encrypted", "unpack it first")
+	}
+	r, err := f.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed by a method that cannot be read (%d)", name, f.Method), "pack it again with the usual one, or give the plain file")
+	}
+	if err != nil {
+		return reader.Part{}, damaged(name, "zip")
+	}
+	defer r.Close()
+	plain, err := limited(name, "zip", r, mostOf(len(content)))
+	if err != nil {
+		return reader.Part{}, err
+	}
+	if again, kind := packing(plain); again {
+		return reader.Part{}, usage.New(fmt.Sprintf("%s: packed twice (%s inside)", name, kind), "unpack it once")
+	}
+	return reader.Part{Name: name, Bytes: plain}, nil
+}
+
+// list names a few parts of a file.
+func list(names []string) string {
+	const few = 8
+	if len(names) > few {
+		return strings.Join(names[:few], ", ") + fmt.Sprintf(" and %d more", len(names)-few)
+	}
+	return strings.Join(names, ", ")
+}
+
+func init() {
+	// Method 93 of the zip format.
+	zip.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderConcurrency(1)))
+}

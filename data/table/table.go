@@ -1,0 +1,285 @@
+// Package table opens what a table is kept in, by its name on the command line: a file, packed
+// or not; many files as one; a member of an archive; a sheet of a workbook; a table or a query of
+// a database. Whatever it is, it is read once and whole, so that the bytes that are digested
+// are those that are parsed, and nothing that changes meanwhile is mixed.
+//
+// It knows no schema and no ledger. Errors are usage errors of one line without a cell and
+// without a password.
+package table
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pawl/internal/usage"
+	"pawl/reader"
+)
+
+// name is what an argument names.
+type name struct {
+	// text stands for it in errors: the argument, and of a database what may be shown.
+	text string
+	// files are their paths, sorted; nil for a database.
+	files []string
+	// inner is the member of an archive or the sheet of a workbook, "" for the only one.
+	inner string
+	db    *database
+	// pattern says that files are those of a pattern.
+	pattern bool
+}
+
+// parse says what an argument names. Files are not opened.
+func parse(arg string) (*name, error) {
+	if isDatabase(arg) {
+		d, err := parseDatabase(arg)
+		if err != nil {
+			return nil, err
+		}
+		return &name{text: d.shown, db: d}, nil
+	}
+	n := &name{text: arg, files: []string{arg}}
+	if _, err := os.Stat(arg); err == nil {
+		return n, nil
+	}
+	if outer, inner, ok := strings.Cut(arg, "#"); ok && inner != "" {
+		if info, err := os.Stat(outer); err == nil && !info.IsDir() {
+			n.files[0], n.inner = outer, inner
+			return n, nil
+		}
+	}
+	if !strings.ContainsAny(arg, "*?[") {
+		return n, CheckFile(arg)
+	}
+	n.pattern = true
+	var err error
+	if n.files, err = filepath.Glob(arg); err != nil {
+		return nil, usage.New(fmt.Sprintf("%s: not a pattern of file names", arg), "* stands for any letters, ? for one; write [ as [[]")
+	}
+	if len(n.files) == 0 {
+		return nil, usage.New(fmt.Sprintf("%s: no file matches this pattern", arg), "quote a pattern, so that the shell does not expand it: 'visits-*.csv'")
+	}
+	slices.Sort(n.files)
+	return n, nil
+}
+
+// There says that an argument names something that is not built in: files, maybe packed or by a
+// pattern, or a database.
+func There(arg string) bool {
+	n, err := parse(arg)
+	return err == nil && (n.db != nil || !isDir(arg))
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Foreign says that an argument can be neither the name of a built-in data set nor that of one
+// file or folder: a pattern, a part of a file, or a database.
+func Foreign(arg string) bool {
+	if isDatabase(arg) {
+		return true
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return false
+	}
+	return strings.ContainsAny(arg, "*?[#")
+}
+
+// Read reads a table.
+func Read(arg string) (*reader.Content, error) {
+	n, err := parse(arg)
+	if err != nil {
+		return nil, err
+	}
+	if n.db != nil {
+		rows, err := n.db.read(false)
+		if err != nil {
+			return nil, err
+		}
+		return reader.NewContent(n.text, reader.Part{Name: n.text, Rows: rows}), nil
+	}
+	var parts []reader.Part
+	for _, path := range n.files {
+		p, err := readPart(path, n.inner)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return reader.NewContent(n.text, parts...), nil
+}
+
+// Columns returns the names of the columns and reads no row of a database: it asks its
+// catalogue. keys are the names of JSON lines, which have no header.
+func Columns(arg string, keys reader.Keys) ([]string, error) {
+	n, err := parse(arg)
+	if err != nil {
+		return nil, err
+	}
+	var c *reader.Content
+	if n.db != nil {
+		rows, err := n.db.read(true)
+		if err != nil {
+			return nil, err
+		}
+		c = reader.NewContent(n.text, reader.Part{Name: n.text, Rows: rows})
+	} else if c, err = Read(arg); err != nil {
+		return nil, err
+	}
+	in, err := reader.NewRecords(arg, c.Reader(), keys)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return in.Header(), nil
+}
+
+// readPart reads one file, unpacks it and picks the member or the sheet.
+func readPart(path, inner string) (reader.Part, error) {
+	content, err := ReadFile(path)
+	if err != nil {
+		return reader.Part{}, err
+	}
+	return unpack(path, inner, content)
+}
+
+// ReadFile reads a file or a pipe whole and as it is.
+func ReadFile(path string) ([]byte, error) {
+	if err := CheckFile(path); err != nil {
+		return nil, err
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return content, Unchanged(path, before)
+}
+
+// Unchanged refuses a file that somebody wrote to while it was read: what was read may be
+// half of the old and half of the new. What happens to it later has no effect, since
+// nothing is read twice.
+func Unchanged(path string, before os.FileInfo) error {
+	if !before.Mode().IsRegular() {
+		return nil
+	}
+	after, err := os.Stat(path)
+	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime()) {
+		return usage.New(path+": the file changed while it was being read", "run the command again when nothing writes to the file")
+	}
+	return nil
+}
+
+// CheckFile says why a path cannot be a table. A device never ends and would
+// fill the memory.
+func CheckFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		advice := ""
+		if path == "-" {
+			advice = "to read standard input, use /dev/stdin"
+		}
+		return usage.New(fmt.Sprintf("%s: no such file", path), advice)
+	case err != nil:
+		return err
+	case info.IsDir():
+		return usage.New(fmt.Sprintf("%s is a directory, not a file", path), fmt.Sprintf("name one file, or several of the same columns by a pattern: '%s'", filepath.Join(path, "*.csv")))
+	case info.Mode()&os.ModeDevice != 0:
+		return usage.New(fmt.Sprintf("%s is a device, not a file", path), "name a file, or pipe one into /dev/stdin")
+	}
+	return nil
+}
+
+// formats are the endings of tables.
+var formats = []string{".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".xlsx"}
+
+// Named goes by the name alone: what is neither images nor labels is asked for a schema.
+func Named(arg string) bool {
+	if isDatabase(arg) {
+		return true
+	}
+	path := strings.ToLower(arg)
+	if outer, _, ok := strings.Cut(path, "#"); ok {
+		path = outer
+	}
+	if strings.HasSuffix(path, ".zip") {
+		return true
+	}
+	return slices.ContainsFunc(formats, func(end string) bool { return strings.HasSuffix(reader.WithoutPacking(path), end) })
+}
+
+// BaseName is the name of a data set by that of its file, without folder and extensions; of a
+// pattern what its files have in common; of a database that of the table, and "" of a query.
+func BaseName(arg string) string {
+	if isDatabase(arg) {
+		d, err := parseDatabase(arg)
+		if err != nil {
+			return ""
+		}
+		return d.table
+	}
+	path, inner := arg, ""
+	if _, err := os.Stat(arg); err != nil {
+		path, inner, _ = strings.Cut(arg, "#")
+	}
+	base := reader.WithoutPacking(filepath.Base(path))
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	if Foreign(path) {
+		base = strings.Trim(strings.Map(func(r rune) rune {
+			if strings.ContainsRune("*?[]", r) {
+				return ' '
+			}
+			return r
+		}, base), " -_.")
+		base = strings.Join(strings.Fields(base), "-")
+		if base == "" && filepath.Dir(path) != "." {
+			base = filepath.Base(filepath.Dir(path))
+		}
+	}
+	if inner != "" {
+		inner = filepath.Base(inner)
+		base += "-" + strings.TrimSuffix(inner, filepath.Ext(inner))
+	}
+	return base
+}
+
+// Dir is the folder beside whose files a schema is written: that of a database is the working
+// directory.
+func Dir(arg string) string {
+	dir := filepath.Dir(arg)
+	if isDatabase(arg) || strings.ContainsAny(dir, "*?[") {
+		return "."
+	}
+	return dir
+}
+
+// JSONNamed says that a table is read as JSON lines, which have no header: it goes by the name.
+func JSONNamed(arg string) bool {
+	if isDatabase(arg) {
+		return false
+	}
+	return reader.JSONNamed(arg)
+}
+
+// Shown is an argument as it may be printed and stored: without the user, the password and the
+// parameters of a database.
+func Shown(arg string) string {
+	if !isDatabase(arg) {
+		return arg
+	}
+	d, err := parseDatabase(arg)
+	if err != nil {
+		scheme, _, _ := strings.Cut(arg, ":")
+		return scheme + ":"
+	}
+	return d.shown
+}

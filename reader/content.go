@@ -1,0 +1,86 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// Content is a table that was read whole, and that can be visited any number of times: a file,
+// several files of the same columns, or the rows of a query or a sheet. It does not change.
+type Content struct {
+	name  string
+	parts []Part
+	given bool
+}
+
+// Part is a file, or rows that were no file.
+type Part struct {
+	// Name stands for the part in errors, and tells the formats of text from each other.
+	Name string
+	// Bytes are those of a file, unpacked; nil where there are Rows.
+	Bytes []byte
+	Rows  *Rows
+}
+
+// NewContent makes one table of one or more parts, in their order. name stands for the whole.
+func NewContent(name string, parts ...Part) *Content { return &Content{name: name, parts: parts} }
+
+// Name stands for the table in errors; it holds no password.
+func (c *Content) Name() string { return c.name }
+
+// AsGiven is the same table with the rows of a query in the order in which they came, for
+// answers row by row. Its Reader gives no bytes to digest.
+func (c *Content) AsGiven() *Content { return &Content{c.name, c.parts, true} }
+
+// Reader gives the bytes by which the table is told from others: those of a file as they are, of
+// several files each after its length, of rows their cells. Functions of this package that
+// take a reader find the table itself in it.
+func (c *Content) Reader() io.Reader {
+	if len(c.parts) == 1 {
+		return &contentReader{c, c.parts[0].digested()}
+	}
+	all := []io.Reader{bytes.NewReader([]byte("pawl parts 1\n"))}
+	for _, p := range c.parts {
+		var length [8]byte
+		binary.LittleEndian.PutUint64(length[:], p.size())
+		all = append(all, bytes.NewReader(length[:]), p.digested())
+	}
+	return &contentReader{c, io.MultiReader(all...)}
+}
+
+func (p *Part) digested() io.Reader {
+	if p.Rows != nil {
+		return p.Rows.reader()
+	}
+	return bytes.NewReader(p.Bytes)
+}
+
+func (p *Part) size() uint64 {
+	if p.Rows != nil {
+		return p.Rows.size()
+	}
+	return uint64(len(p.Bytes))
+}
+
+type contentReader struct {
+	of *Content
+	io.Reader
+}
+
+// records opens the table behind a Reader of it.
+func (c *Content) records(keys Keys) (records, error) {
+	if len(c.parts) == 1 {
+		return c.open(0, keys)
+	}
+	return openParts(c, keys)
+}
+
+// open opens one part.
+func (c *Content) open(i int, keys Keys) (records, error) {
+	p := &c.parts[i]
+	if p.Rows != nil {
+		return &heldRows{name: p.Name, rows: p.Rows, given: c.given}, nil
+	}
+	return openRecords(p.Name, bytes.NewReader(p.Bytes), keys)
+}
