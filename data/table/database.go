@@ -58,6 +58,11 @@ func parseDatabase(arg string) (*database, error) {
 		d.query = strings.TrimRight(strings.TrimSpace(d.query), "; \t\n")
 	}
 	values, err := url.ParseQuery(parameters)
+	for key := range values {
+		if strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_") != "" { // half of a password that has a question mark
+			err = fmt.Errorf("no name")
+		}
+	}
 	if err != nil {
 		return nil, usage.New("the parameters of "+kind+" cannot be read", addresses)
 	}
@@ -76,7 +81,7 @@ func parseDatabase(arg string) (*database, error) {
 		d.shown = "sqlite:" + d.address
 	} else {
 		u, err := url.Parse(before)
-		if err != nil {
+		if err != nil || u.Fragment != "" || u.Opaque != "" {
 			return nil, usage.New("the address of a PostgreSQL database cannot be read", addresses+"; letters such as @ and / in a password are percent-encoded")
 		}
 		u.RawQuery = values.Encode()

@@ -60,7 +60,7 @@ func (d *database) sqlite(ctx context.Context, columnsOnly bool) (*reader.Rows, 
 		}
 		statement += `+"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 	}
-	rows, err := tx.QueryContext(ctx, statement+" FROM ("+d.statement()+")")
+	rows, err := tx.QueryContext(ctx, statement+" FROM ("+d.statement()+"\n)")
 	if err != nil {
 		return nil, d.failedFile(err, false)
 	}
@@ -97,7 +97,7 @@ func (d *database) sqlite(ctx context.Context, columnsOnly bool) (*reader.Rows, 
 
 // columns reads no row: LIMIT 0 ends the query before the first.
 func (d *database) columns(ctx context.Context, tx *sql.Tx) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT * FROM ("+d.statement()+") LIMIT 0")
+	rows, err := tx.QueryContext(ctx, "SELECT * FROM ("+d.statement()+"\n) LIMIT 0")
 	if err == nil {
 		defer rows.Close()
 		return rows.Columns()
