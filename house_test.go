@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"core/noise", "core/accountant", "core/internal/design", "core/internal/crew", "data/dataset", "feature"},
 	{"core/ledger", "core/intake", "core/sum"},
 	{"core/ledger/pricing", "core/release", "core/localrows", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
-	{"compute/nn", "compute/optim", "evidence/audit/bound", "store"},
+	{"compute/nn", "compute/optim", "evidence/audit/bound", "evidence/quality", "store"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack", "data/table"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn"},

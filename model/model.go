@@ -11,6 +11,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/data/text"
+	"pawl/evidence/quality"
 )
 
 // Task says what a model predicts.
@@ -109,6 +110,26 @@ type Model struct {
 	// NotPrivate marks a model that makes no claim: its noise came from a seed, or
 	// a choice was not paid for.
 	NotPrivate bool
+	// Operation is how scores become probabilities and labels.
+	Operation
+}
+
+// Operation is what the score of a run adds to a model, all of it released with the score.
+// The zero Operation is none.
+type Operation struct {
+	// Calibration of a classifier of two classes, nil where none was bought or none would be
+	// better than none.
+	Calibration *quality.Calibration `json:"calibration,omitempty"`
+	// Threshold is the smallest probability of the second class at which it is predicted; 0 for
+	// the more probable class. Decision is what it follows from.
+	Threshold float64           `json:"threshold,omitempty"`
+	Decision  *quality.Decision `json:"decision,omitempty"`
+	// Advised is the threshold that balances recall of both classes; 0 where none is known.
+	Advised float64 `json:"advised_threshold,omitempty"`
+	// Thresholds are the released curve, by which another threshold may be chosen at no cost.
+	Thresholds []quality.Operating `json:"thresholds,omitempty"`
+	// Intervals say how far the predictions of a regression are from the truth.
+	Intervals []quality.PredictionInterval `json:"prediction_intervals,omitempty"`
 }
 
 // OfTable says that the model predicts rows of a table, not dense inputs.
@@ -171,17 +192,14 @@ func (m *Model) Predictor() func(cells []float64) float64 {
 		}
 		return func([]float64) float64 { return v }
 	}
-	scores, x := make([]float64, m.Outputs), make([]float64, m.Encoding.Dim)
+	scores, x, two := make([]float64, m.Outputs), make([]float64, m.Encoding.Dim), m.TwoClasses()
 	return func(cells []float64) float64 {
 		m.Scores(scores, cells, x)
 		switch {
 		case m.Task == Regression:
 			return m.Scale.Unscale(scores[0])
-		case m.Outputs == 1:
-			if scores[0] > 0 {
-				return 1
-			}
-			return 0
+		case two:
+			return m.label(odds(scores))
 		}
 		best := 0
 		for k, s := range scores {
@@ -193,8 +211,8 @@ func (m *Model) Predictor() func(cells []float64) float64 {
 	}
 }
 
-// Probabilities fills p (one per class) with the model's own probabilities. They
-// order rows; noise and clipping leave them uncalibrated.
+// Probabilities fills p (one per class) with the model's probabilities: calibrated where the
+// model has a calibration, else its own, which noise and clipping leave too extreme or too even.
 func (m *Model) Probabilities(p, cells []float64) {
 	if m.Kind == Constant {
 		clear(p)
@@ -210,12 +228,21 @@ func (m *Model) Probabilities(p, cells []float64) {
 	if m.Outputs == 1 {
 		s := []float64{0}
 		m.Scores(s, cells, nil)
-		p[1] = 1 / (1 + math.Exp(-s[0]))
-		p[0] = 1 - p[1]
+		m.calibrated(p, s[0])
 		return
 	}
 	m.Scores(p, cells, nil)
+	if m.Calibration != nil {
+		m.calibrated(p, odds(p))
+		return
+	}
 	softmax(p)
+}
+
+// calibrated fills p from the raw score of the second of two classes.
+func (m *Model) calibrated(p []float64, score float64) {
+	p[1] = m.calibration().Probability(score)
+	p[0] = 1 - p[1]
 }
 
 // softmax turns scores into probabilities in place.
@@ -244,6 +271,9 @@ func (m *Model) Validate() error {
 	}
 	if m.Task == Classification && len(m.Classes()) < 2 {
 		return fmt.Errorf("model: target %q has fewer than 2 classes", m.Target)
+	}
+	if err := m.validateOperation(); err != nil {
+		return err
 	}
 	switch m.Kind {
 	case Constant:

@@ -3,7 +3,6 @@ package model
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pawl/compute/nn"
 )
@@ -30,16 +29,26 @@ func (m *Model) validateNetwork() error {
 // another: a class index, or a value in target units. It is not safe for
 // concurrent use.
 func (m *Model) InputPredictor() func(input []float32) float64 {
-	return func(input []float32) float64 { return m.decide(m.Net.Predict(0, m.Parameters32, input)) }
+	two := m.TwoClasses()
+	score := m.InputScorer()
+	return func(input []float32) float64 {
+		if two {
+			return m.label(score(input))
+		}
+		return m.decide(m.Net.Predict(0, m.Parameters32, input))
+	}
 }
 
-// InputProbabilities fills p (one per class) with the network's own probabilities
-// of one input. They order inputs; noise and clipping leave them uncalibrated.
+// InputProbabilities fills p (one per class) with the network's probabilities of one input, as
+// Probabilities does.
 func (m *Model) InputProbabilities(p []float64, input []float32) {
 	scores := m.Net.Predict(0, m.Parameters32, input)
 	if len(scores) == 1 {
-		p[1] = 1 / (1 + math.Exp(-float64(scores[0])))
-		p[0] = 1 - p[1]
+		m.calibrated(p, float64(scores[0]))
+		return
+	}
+	if m.Calibration != nil {
+		m.calibrated(p, float64(scores[1])-float64(scores[0]))
 		return
 	}
 	for k, s := range scores {
@@ -49,14 +58,8 @@ func (m *Model) InputProbabilities(p []float64, input []float32) {
 }
 
 func (m *Model) decide(scores []float32) float64 {
-	switch {
-	case m.Task == Regression:
+	if m.Task == Regression {
 		return m.Scale.Unscale(float64(scores[0]))
-	case len(scores) == 1:
-		if scores[0] > 0 {
-			return 1
-		}
-		return 0
 	}
 	best := 0
 	for k, s := range scores {

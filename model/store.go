@@ -49,6 +49,7 @@ type spec struct {
 	InteractionBins int         `json:"interaction_bins,omitempty"`
 	// Names labels the rows of the weight matrix.
 	Names []string `json:"coordinates,omitempty"`
+	Operation
 	// Privacy is the claim in force when the model was written.
 	Privacy json.RawMessage `json:"privacy,omitempty"`
 }
@@ -60,7 +61,7 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	s := spec{Version: Format, Task: m.Task, Kind: m.Kind, Target: m.Target, Privacy: privacy}
+	s := spec{Version: Format, Task: m.Task, Kind: m.Kind, Target: m.Target, Operation: m.Operation, Privacy: privacy}
 	if m.NotPrivate {
 		s.Claim = notPrivate
 	}
@@ -133,7 +134,7 @@ func Load(dir string) (*Model, error) {
 	if s.Version != Format {
 		return nil, fmt.Errorf("%s: format version %d is not known here (want %d)", path, s.Version, Format)
 	}
-	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate}
+	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate, Operation: s.Operation}
 	if m.Schema, err = schema.Load(filepath.Join(dir, schemaFile)); err != nil {
 		return nil, err
 	}

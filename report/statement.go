@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"pawl/evidence/quality"
 )
 
 // Number is a float64 whose JSON form of an infinite value is "inf" or "-inf" and
@@ -225,7 +227,21 @@ type Score struct {
 	// TestBaseline is the majority class's accuracy or the mean predictor's error
 	// on the same public rows.
 	TestBaseline *Number `json:"test_baseline,omitempty"`
-	AUROC        *Number `json:"auroc,omitempty"`
+	// Verdict says whether the model is worth using; package quality has the rule.
+	Verdict quality.Verdict `json:"verdict,omitempty"`
+	// Gain is how much better the model is than the best constant, the most frequent class or
+	// the median, on the same rows: a difference of accuracies, or of mean absolute errors. It is
+	// paired, so it says more than two intervals.
+	Gain *quality.Estimate `json:"gain,omitempty"`
+	// AUROC is the area under the ROC curve: released, or exact on public rows, where it has no
+	// value with noise beside it. null where it is not determined.
+	AUROC         *Number    `json:"auroc,omitempty"`
+	AUROCInterval *[2]Number `json:"auroc_interval,omitempty"`
+	// Of a classification, and of a regression: their fields are fields of score.
+	*quality.Classification
+	*quality.Regression
+	// Decision is how the model turns probabilities into labels.
+	Decision *quality.Decision `json:"decision,omitempty"`
 	// OfRange is the mean absolute error, exact where Test is, as a share of the target's
 	// declared range: the error of a target scaled to [0, 1].
 	OfRange *Number `json:"of_range,omitempty"`

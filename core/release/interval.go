@@ -5,37 +5,37 @@ import "math"
 // z95 is the normal quantile at 0.975.
 const z95 = 1.959963984540054
 
-// noisyShare is what is known of a share: a noisy part and a noisy whole, in rows, of
-// which the share is part/whole.
-type noisyShare struct {
-	part, whole float64
+// Share is what is known of a share: a noisy part and a noisy whole, in rows, of
+// which the share is Part/Whole.
+type Share struct {
+	Part, Whole float64
 	// The noise's variances, and its covariance between part and whole.
-	partVariance, covariance, wholeVariance float64
-	// perUnit is the largest number of rows k of one unit. They may be all alike, so that
+	PartVariance, Covariance, WholeVariance float64
+	// PerUnit is the largest number of rows k of one unit. They may be all alike, so that
 	// n rows say as little as n/k independent ones.
-	perUnit float64
+	PerUnit float64
 }
 
-// value is the share within [0, 1], NaN where the noisy whole is not positive.
-func (s noisyShare) value() float64 {
-	if !(s.whole > 0) {
+// Value is the share within [0, 1], NaN where the noisy whole is not positive.
+func (s Share) Value() float64 {
+	if !(s.Whole > 0) {
 		return math.NaN()
 	}
-	return min(max(s.part/s.whole, 0), 1)
+	return min(max(s.Part/s.Whole, 0), 1)
 }
 
 // noise is the variance of part − p·whole by noise.
-func (s noisyShare) noise(p float64) float64 {
-	return s.partVariance - 2*p*s.covariance + p*p*s.wholeVariance
+func (s Share) noise(p float64) float64 {
+	return s.PartVariance - 2*p*s.Covariance + p*p*s.WholeVariance
 }
 
-// stdErr is the standard error of value, NaN where that is.
-func (s noisyShare) stdErr() float64 {
-	p := s.value()
-	return math.Sqrt(s.perUnit*p*(1-p)/s.whole + s.noise(p)/(s.whole*s.whole))
+// StdErr is the standard error of Value, NaN where that is.
+func (s Share) StdErr() float64 {
+	p := s.Value()
+	return math.Sqrt(s.PerUnit*p*(1-p)/s.Whole + s.noise(p)/(s.Whole*s.Whole))
 }
 
-// interval holds the share in the population that the scope's units come from, as often
+// Interval holds the share in the population that the scope's units come from, as often
 // as a normal deviate lies within z. It is within [0, 1]. These are Fieller's limits: all
 // shares p that agree with what was released,
 //
@@ -50,12 +50,12 @@ func (s noisyShare) stdErr() float64 {
 //
 // A part outside of [0, whole] is moved to the near end, where it may be; the interval
 // would be the narrower the less it can be true.
-func (s noisyShare) interval(z float64) [2]float64 {
-	x, n, z2 := min(max(s.part, 0), s.whole), s.whole, z*z
+func (s Share) Interval(z float64) [2]float64 {
+	x, n, z2 := min(max(s.Part, 0), s.Whole), s.Whole, z*z
 	// a·p² − 2b·p + c <= 0.
-	a := n*n + z2*(s.perUnit*n-s.wholeVariance)
-	b := x*n + z2*(s.perUnit*n/2-s.covariance)
-	c := x*x - z2*s.partVariance
+	a := n*n + z2*(s.PerUnit*n-s.WholeVariance)
+	b := x*n + z2*(s.PerUnit*n/2-s.Covariance)
+	c := x*x - z2*s.PartVariance
 	if !(n > 0 && a > 0) {
 		return [2]float64{0, 1}
 	}
@@ -66,9 +66,9 @@ func (s noisyShare) interval(z float64) [2]float64 {
 // ofTheLargest is the 95 % interval of the largest of several shares, of which the given
 // number may be it. s is the one that looks largest, and may be so by luck: the lower end
 // keeps a margin for each (Bonferroni). The upper end needs none.
-func (s noisyShare) ofTheLargest(contenders int) [2]float64 {
-	i := s.interval(z95)
-	i[0] = s.interval(math.Sqrt2 * math.Erfinv(1-0.05/float64(contenders)))[0]
+func (s Share) ofTheLargest(contenders int) [2]float64 {
+	i := s.Interval(z95)
+	i[0] = s.Interval(math.Sqrt2 * math.Erfinv(1-0.05/float64(contenders)))[0]
 	return i
 }
 

@@ -301,8 +301,8 @@ func TestMajorityIntervalsHoldAmongEquals(t *testing.T) {
 					i := readAccuracy(counts, std, 1).BaselineInterval
 					knows.add(i, 1/float64(classes))
 					v := std * std
-					plain := noisyShare{part: slices.Max(counts[2:]), whole: float64(size), partVariance: v, perUnit: 1}
-					ignores.add(plain.interval(z95), 1/float64(classes))
+					plain := Share{Part: slices.Max(counts[2:]), Whole: float64(size), PartVariance: v, PerUnit: 1}
+					ignores.add(plain.Interval(z95), 1/float64(classes))
 				}
 				if knows.rate() < 0.933 {
 					t.Errorf("%d equal classes, %d rows, noise %g: %.1f %% hold", classes, size, std, 100*knows.rate())

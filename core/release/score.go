@@ -81,13 +81,13 @@ func readAccuracy(counts []float64, std, perUnit float64) AccuracyScore {
 	levels := float64(len(classes))
 	d := (right + wrong - sum) / (2 + levels)
 	v := std * std / (2 + levels)
-	accuracy := noisyShare{part: right - d, whole: right + wrong - 2*d,
-		partVariance: (1 + levels) * v, covariance: levels * v, wholeVariance: 2 * levels * v, perUnit: perUnit}
+	accuracy := Share{Part: right - d, Whole: right + wrong - 2*d,
+		PartVariance: (1 + levels) * v, Covariance: levels * v, WholeVariance: 2 * levels * v, PerUnit: perUnit}
 	baseline := accuracy
-	baseline.part, baseline.covariance = top+d, 2*v
+	baseline.Part, baseline.Covariance = top+d, 2*v
 	return AccuracyScore{
-		Value: accuracy.value(), Interval: accuracy.interval(z95), StdErr: accuracy.stdErr(),
-		Baseline: baseline.value(), BaselineInterval: baseline.ofTheLargest(contenders(classes, std, perUnit)),
+		Value: accuracy.Value(), Interval: accuracy.Interval(z95), StdErr: accuracy.StdErr(),
+		Baseline: baseline.Value(), BaselineInterval: baseline.ofTheLargest(contenders(classes, std, perUnit)),
 	}
 }
 
@@ -204,10 +204,10 @@ func (a AbsoluteError) Release(ctx context.Context, permit *sealed.Permit, rows 
 // readErrors makes a score of the noisy sums of errors of the model and of the mean, and
 // the noisy number of rows, all with independent noise of standard deviation std.
 func readErrors(model, mean, n, std, perUnit float64) ErrorScore {
-	value := noisyShare{part: model, whole: n, partVariance: std * std, wholeVariance: std * std, perUnit: perUnit}
+	value := Share{Part: model, Whole: n, PartVariance: std * std, WholeVariance: std * std, PerUnit: perUnit}
 	baseline := value
-	baseline.part = mean
-	return ErrorScore{Value: value.value(), Interval: value.interval(z95), Baseline: baseline.value(), BaselineInterval: baseline.interval(z95)}
+	baseline.Part = mean
+	return ErrorScore{Value: value.Value(), Interval: value.Interval(z95), Baseline: baseline.Value(), BaselineInterval: baseline.Interval(z95)}
 }
 
 // absoluteError counts a prediction that is not a number as the largest error.

@@ -122,8 +122,8 @@ func groupScore(loss, gain, std, perUnit, fewest float64) GroupScore {
 	if s.TooFew = !(n >= fewest); s.TooFew {
 		return s
 	}
-	share := noisyShare{part: loss, whole: n, partVariance: v, covariance: v, wholeVariance: 2 * v, perUnit: perUnit}
-	s.Loss, s.Interval = share.value(), share.interval(z95)
+	share := Share{Part: loss, Whole: n, PartVariance: v, Covariance: v, WholeVariance: 2 * v, PerUnit: perUnit}
+	s.Loss, s.Interval = share.Value(), share.Interval(z95)
 	return s
 }
 

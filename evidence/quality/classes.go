@@ -1,0 +1,260 @@
+package quality
+
+import "math"
+
+// Classification is how good the labels and probabilities of a classifier are. Of more than two
+// classes it has the labels' part only.
+type Classification struct {
+	// Positive is the second class, of which recall and precision are; empty for more than two.
+	Positive string `json:"positive_class,omitempty"`
+	// Prevalence is its share of rows.
+	Prevalence *Estimate `json:"prevalence,omitempty"`
+	// AUROC is the area under the ROC curve. Statements have it beside, as score.auroc.
+	AUROC            *Estimate `json:"-"`
+	AveragePrecision *Estimate `json:"average_precision,omitempty"`
+	// BalancedAccuracy is the mean recall of the classes, Recall and Precision are those of
+	// Positive, all of the labels that the model gives.
+	BalancedAccuracy Estimate  `json:"balanced_accuracy"`
+	Recall           *Estimate `json:"recall,omitempty"`
+	Precision        *Estimate `json:"precision,omitempty"`
+	// Brier and LogLoss are of the calibrated probabilities, RawLogLoss of those without.
+	Brier      *Estimate `json:"brier,omitempty"`
+	LogLoss    *Estimate `json:"log_loss,omitempty"`
+	RawLogLoss *Estimate `json:"log_loss_uncalibrated,omitempty"`
+	// Calibrated says that probabilities are calibrated, by Calibration.
+	Calibrated  bool         `json:"calibrated"`
+	Calibration *Calibration `json:"calibration,omitempty"`
+	Confusion   *Confusion   `json:"confusion,omitempty"`
+	// Advised is the threshold that balances recall of both classes.
+	Advised *Operating `json:"advised,omitempty"`
+	// Thresholds are the released curve: with Recall over FalsePositiveRate the ROC curve.
+	Thresholds []Operating `json:"thresholds,omitempty"`
+	// Reliability compares predicted probabilities with what was found.
+	Reliability []Reliability `json:"calibration_curve,omitempty"`
+}
+
+// Confusion are numbers of rows by true class and predicted class.
+type Confusion struct {
+	Classes []string `json:"classes"`
+	// Rows[i][j] of class i were predicted to be of class j. Noisy numbers may be negative.
+	Rows [][]float64 `json:"rows"`
+	// NoiseSD is the standard deviation of the noise in each, 0 for exact numbers.
+	NoiseSD float64 `json:"noise_sd"`
+}
+
+// Reliability is one bin of probabilities.
+type Reliability struct {
+	Predicted float64  `json:"predicted"`
+	Observed  Estimate `json:"observed"`
+	Rows      float64  `json:"rows"`
+}
+
+// Half is one of the disjoint parts of the scored units, with what the others chose for it.
+type Half struct {
+	Table *Table
+	// Calibration and Advised, a bin's number, or −1, come from other units.
+	Calibration Calibration
+	Advised     int
+}
+
+// Judge puts the halves together. final is the calibration of all of them, which the thresholds
+// of the curve are in.
+func Judge(halves []Half, final Calibration, calibrated bool) *Classification {
+	pooled := halves[0].Table
+	for _, h := range halves[1:] {
+		pooled = pooled.Plus(h.Table)
+	}
+	auroc, precision := pooled.AUROC(), pooled.AveragePrecision()
+	prevalence := share(fraction(pooled.Positives, pooled.Negatives, pooled.Std, pooled.PerUnit))
+	c := &Classification{AUROC: &auroc, AveragePrecision: &precision, Prevalence: &prevalence, Calibrated: calibrated}
+	if calibrated {
+		c.Calibration = &final
+	}
+	loss := func(of func(h Half, score float64) (positive, negative float64)) *Estimate {
+		all, high := cells{std: halves[0].Table.Std, perUnit: pooled.PerUnit}, 0.0
+		for _, h := range halves {
+			for b, mid := range h.Table.Mids {
+				p, q := of(h, mid)
+				all.rows = append(all.rows, h.Table.Positives[b], h.Table.Negatives[b])
+				all.values = append(all.values, p, q)
+				high = max(high, p, q)
+			}
+		}
+		e := all.mean(0, high)
+		return &e
+	}
+	logs := func(p float64) (float64, float64) {
+		p = min(max(p, 1e-12), 1-1e-12)
+		return -math.Log(p), -math.Log(1 - p)
+	}
+	c.LogLoss = loss(func(h Half, s float64) (float64, float64) { return logs(h.Calibration.Probability(s)) })
+	c.RawLogLoss = loss(func(_ Half, s float64) (float64, float64) { return logs(None.Probability(s)) })
+	c.Brier = loss(func(h Half, s float64) (float64, float64) {
+		p := h.Calibration.Probability(s)
+		return (1 - p) * (1 - p), p * p
+	})
+	coarse := pooled
+	if len(pooled.Mids) > mostBins {
+		coarse = pooled.Coarse()
+	}
+	c.Thresholds = coarse.Curve(final)
+	for b, mid := range coarse.Mids {
+		predicted := 0.0
+		for _, h := range halves {
+			predicted += h.Calibration.Probability(mid) / float64(len(halves))
+		}
+		part := fraction(coarse.Positives[b:b+1], coarse.Negatives[b:b+1], coarse.Std, coarse.PerUnit)
+		c.Reliability = append(c.Reliability, Reliability{predicted, share(part), part.Whole})
+	}
+	c.advise(halves, pooled, final)
+	return c
+}
+
+// advise judges the advised threshold in each half by the other's.
+func (c *Classification) advise(halves []Half, pooled *Table, final Calibration) {
+	bin, ok := pooled.Advise(final)
+	var above, below [2][]float64
+	for _, h := range halves {
+		if h.Advised < 0 {
+			ok = false
+			break
+		}
+		a, b := h.Table.split(h.Advised)
+		for class := range above {
+			above[class], below[class] = append(above[class], a[class]...), append(below[class], b[class]...)
+		}
+	}
+	if ok {
+		o := operate(final.Probability(pooled.Edges[bin]), above, below, halves[0].Table.Std, pooled.PerUnit)
+		c.Advised = &o
+	}
+}
+
+// JudgeAt is Judge of exact scores of public rows, at a threshold that was chosen elsewhere; 0 for none.
+func JudgeAt(t *Table, final Calibration, calibrated bool, advised float64) *Classification {
+	c := Judge([]Half{{t, final, -1}}, final, calibrated)
+	if advised > 0 && len(t.Edges) > 0 {
+		at := final.Score(advised)
+		edge := 0
+		for edge < len(t.Edges)-1 && t.Edges[edge] < at {
+			edge++
+		}
+		above, below := t.split(edge)
+		o := operate(advised, above, below, t.Std, t.PerUnit)
+		c.Advised = &o
+	}
+	return c
+}
+
+// Labels are noisy numbers of rows of two classes by true and predicted class.
+type Labels struct {
+	Rows         [2][2]float64 // true, predicted
+	Std, PerUnit float64
+}
+
+// Accuracy is the share of right labels.
+func (l Labels) Accuracy() Estimate {
+	return share(fraction([]float64{l.Rows[0][0], l.Rows[1][1]}, []float64{l.Rows[0][1], l.Rows[1][0]}, l.Std, l.PerUnit))
+}
+
+// Majority is the share of the more frequent class, which may be so by luck: Bonferroni's
+// margin for two.
+func (l Labels) Majority() Estimate {
+	class := l.majority()
+	s := fraction(l.Rows[class][:], l.Rows[1-class][:], l.Std, l.PerUnit)
+	i := s.Interval(z95)
+	i[0] = s.Interval(z975)[0]
+	return of(s.Value(), i, 0, 1)
+}
+
+const z975 = 2.241402727604947
+
+func (l Labels) majority() int {
+	if total(l.Rows[1][:]) > total(l.Rows[0][:]) {
+		return 1
+	}
+	return 0
+}
+
+// Gain is by how much more rows the labels are right than the more frequent class is, on the
+// same rows.
+func (l Labels) Gain() Estimate {
+	class := l.majority()
+	other := 1 - class
+	c := cells{rows: []float64{l.Rows[other][other], l.Rows[class][other], l.Rows[other][class], l.Rows[class][class]},
+		values: []float64{1, -1, 0, 0}, std: l.Std, perUnit: l.PerUnit}
+	e := c.mean(-1, 1)
+	return e
+}
+
+// Fill states the labels' part of a classification of two classes.
+func (l Labels) Fill(c *Classification, classes []string) {
+	above := [2][]float64{{l.Rows[0][1]}, {l.Rows[1][1]}}
+	below := [2][]float64{{l.Rows[0][0]}, {l.Rows[1][0]}}
+	o := operate(0, above, below, l.Std, l.PerUnit)
+	c.BalancedAccuracy, c.Recall, c.Precision = o.BalancedAccuracy, &o.Recall, &o.Precision
+	c.Confusion = &Confusion{Classes: classes, Rows: [][]float64{l.Rows[0][:], l.Rows[1][:]}, NoiseSD: l.Std}
+}
+
+// Many are noisy numbers of rows by true and predicted class, of any number of classes.
+type Many struct {
+	Rows         [][]float64
+	Std, PerUnit float64
+}
+
+// Gain is that of Labels.
+func (m Many) Gain() Estimate {
+	class, most := 0, math.Inf(-1)
+	for i, row := range m.Rows {
+		if n := total(row); n > most {
+			class, most = i, n
+		}
+	}
+	c := cells{std: m.Std, perUnit: m.PerUnit}
+	for i, row := range m.Rows {
+		for j, n := range row {
+			g := 0.0
+			if i == j && i != class {
+				g = 1
+			} else if i == class && j != class {
+				g = -1
+			}
+			c.rows, c.values = append(c.rows, n), append(c.values, g)
+		}
+	}
+	return c.mean(-1, 1)
+}
+
+// Classification states the labels. The mean recall joins those of the classes (MOVER).
+func (m Many) Classification(classes []string) *Classification {
+	out := &Classification{Confusion: &Confusion{Classes: classes, Rows: m.Rows, NoiseSD: m.Std}}
+	mean, low, high, k := 0.0, 0.0, 0.0, float64(len(m.Rows))
+	for i, row := range m.Rows {
+		var rest []float64
+		rest = append(append(rest, row[:i]...), row[i+1:]...)
+		s := fraction(row[i:i+1], rest, m.Std, m.PerUnit)
+		v, iv := s.Value(), s.Interval(z95)
+		mean += v / k
+		low, high = math.Hypot(low, v-iv[0]), math.Hypot(high, iv[1]-v)
+	}
+	out.BalancedAccuracy = of(mean, [2]float64{mean - low/k, mean + high/k}, 0, 1)
+	return out
+}
+
+// Cross gives each of two halves the calibration and the advised threshold that the other chose;
+// a single one has none.
+func Cross(halves []Half) {
+	for i := range halves {
+		halves[i].Calibration, halves[i].Advised = None, -1
+	}
+	if len(halves) != 2 {
+		return
+	}
+	for i := range halves {
+		other := halves[1-i].Table
+		halves[i].Calibration, _ = other.Calibrate()
+		if bin, ok := other.Advise(halves[i].Calibration); ok {
+			halves[i].Advised = bin
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package quality
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Table is how many rows of each of two classes have a score in each bin.
+type Table struct {
+	// Edges part the bins, ascending: a score of Edges[b] or more is above bin b.
+	Edges []float64
+	// Mids are the mean scores in the bins, as far as they are known, and Widths how far
+	// scores lie apart in them.
+	Mids, Widths []float64
+	// Positives and Negatives are numbers of rows, with independent noise of standard deviation
+	// Std each; 0 for exact numbers.
+	Positives, Negatives []float64
+	Std                  float64
+	// PerUnit is the most rows of one unit, which may be all alike.
+	PerUnit float64
+}
+
+// Plus is the table of both scopes, whose bins are the same.
+func (t *Table) Plus(o *Table) *Table {
+	sum := *t
+	sum.Positives, sum.Negatives = added(t.Positives, o.Positives), added(t.Negatives, o.Negatives)
+	sum.Std = math.Hypot(t.Std, o.Std)
+	return &sum
+}
+
+func added(a, b []float64) []float64 {
+	c := make([]float64, len(a))
+	for i := range c {
+		c[i] = a[i] + b[i]
+	}
+	return c
+}
+
+// prevalence is the share of positives, NaN where the noise leaves no rows.
+func (t *Table) prevalence() float64 {
+	p, q := total(t.Positives), total(t.Negatives)
+	if !(p > 0 && q > 0) {
+		return math.NaN()
+	}
+	return p / (p + q)
+}
+
+// ties is the chance that a positive scores above a negative in each bin. Classes differ in
+// the mean within a bin too: where both are normal with one variance, by a share of 1/2 + βw/12
+// for bins of width w, with β the difference of the means by that variance.
+func (t *Table) ties() []float64 {
+	moments := func(rows []float64) (n, mean, square float64) {
+		for b, r := range rows {
+			n, mean, square = n+r, mean+r*t.Mids[b], square+r*t.Mids[b]*t.Mids[b]
+		}
+		return n, mean / n, square/n - mean*mean/n/n
+	}
+	p, mp, vp := moments(t.Positives)
+	q, mq, vq := moments(t.Negatives)
+	variance := (p*vp + q*vq) / (p + q)
+	out := make([]float64, len(t.Mids))
+	for b := range out {
+		out[b] = 0.5
+		if beta := (mp - mq) / variance; p > 0 && q > 0 && variance > 0 {
+			out[b] = min(max(0.5+beta*t.Widths[b]/12, 0.25), 0.75)
+		}
+	}
+	return out
+}
+
+// AUROC is the chance that a random positive scores above a random negative. The interval are
+// Fieller's limits of a product of two noisy sums: with c the chance for a positive of one bin
+// and a negative of another, w = c·q − A·N and v = cᵀ·p − A·P, all A with
+//
+//	(pᵀcq − A·P·N)² <= z²·(max(s²·(Σw²+Σv²) − S, S) + k·(Σp·w² + Σq·v²)),  S = s⁴·Σ(c−A)².
+//
+// Without noise, with every score its own bin, this is DeLong's interval.
+func (t *Table) AUROC() Estimate {
+	p, q := t.Positives, t.Negatives
+	P, N := total(p), total(q)
+	if !(P > 0 && N > 0) {
+		return Estimate{}
+	}
+	tie, bins := t.ties(), float64(len(p))
+	// Of a bin of positives u = Σ c·q, of one of negatives y = Σ c·p; and Σc, Σc².
+	var won, below, above, c1, c2 float64
+	var u, y [3]float64 // Σ·, Σ·², and below Σ rows·
+	var pu, qy [3]float64
+	for b := range p {
+		x := below + tie[b]*q[b]
+		won += p[b] * x
+		u[1], u[2] = u[1]+x, u[2]+x*x
+		pu[0], pu[1], pu[2] = pu[0]+p[b], pu[1]+p[b]*x, pu[2]+p[b]*x*x
+		below += q[b]
+		c1, c2 = c1+tie[b]+float64(b), c2+tie[b]*tie[b]+float64(b)
+	}
+	for b := len(p) - 1; b >= 0; b-- {
+		x := above + tie[b]*p[b]
+		y[1], y[2] = y[1]+x, y[2]+x*x
+		qy[0], qy[1], qy[2] = qy[0]+q[b], qy[1]+q[b]*x, qy[2]+q[b]*x*x
+		above += p[b]
+	}
+	s2 := t.Std * t.Std
+	spread := func(sum [3]float64, n, a, m float64) float64 { return sum[2] - 2*a*m*sum[1] + a*a*m*m*n }
+	return fieller(won, P*N, func(a float64) float64 {
+		product := s2 * s2 * (c2 - 2*a*c1 + a*a*bins*bins)
+		noise := s2*(spread(u, bins, a, N)+spread(y, bins, a, P)) - product
+		return max(noise, product) + t.PerUnit*max(spread(pu, pu[0], a, N)+spread(qy, qy[0], a, P), 0)
+	}, 0, 1)
+}
+
+// replicates of the counts give the spread of an average precision.
+const replicates = 200
+
+// AveragePrecision is the mean precision over all positives, from the highest score down.
+// Nothing is known of it where the noise may be most of the positives. Its interval is ±1.96
+// times the root mean square deviation of replicates with sampling and noise anew.
+func (t *Table) AveragePrecision() Estimate {
+	bins := float64(len(t.Positives))
+	if !(total(t.Positives) > 2*t.Std*math.Sqrt(bins)) || !(total(t.Positives) > 0 && total(t.Negatives) > 0) {
+		return Estimate{}
+	}
+	value := averagePrecision(t.Positives, t.Negatives)
+	rng := rand.New(rand.NewPCG(20, 8)) // post-processing: it protects nobody
+	p, q := make([]float64, len(t.Positives)), make([]float64, len(t.Negatives))
+	square := 0.0
+	for range replicates {
+		for b := range p {
+			p[b] = t.Positives[b] + rng.NormFloat64()*math.Sqrt(t.Std*t.Std+t.PerUnit*max(t.Positives[b], 0))
+			q[b] = t.Negatives[b] + rng.NormFloat64()*math.Sqrt(t.Std*t.Std+t.PerUnit*max(t.Negatives[b], 0))
+		}
+		d := averagePrecision(p, q) - value
+		square += d * d
+	}
+	half := z95 * math.Sqrt(square/replicates)
+	return of(value, [2]float64{value - half, value + half}, 0, 1)
+}
+
+// averagePrecision is the area under precision by recall, by trapezia; precisions are held
+// to [0, 1].
+func averagePrecision(p, q []float64) float64 {
+	P, area, tp, fp, before := total(p), 0.0, 0.0, 0.0, math.NaN()
+	if !(P > 0) {
+		return 0
+	}
+	for b := len(p) - 1; b >= 0; b-- {
+		tp, fp = tp+p[b], fp+q[b]
+		precision := before
+		if tp+fp > 0 {
+			precision = min(max(tp/(tp+fp), 0), 1)
+		}
+		if precision != precision {
+			continue
+		}
+		if before != before {
+			before = precision
+		}
+		area += p[b] / P * (before + precision) / 2
+		before = precision
+	}
+	return min(max(area, 0), 1)
+}
