@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -126,7 +127,7 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 		return Spec{}, syntaxError(name, err)
 	}
 	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return fault(1, 1, "a network file holds one YAML document", "see: pawl models show lenet-5")
+		return fault(1, 1, "a network file holds one YAML document", wholeExample)
 	}
 	at := func(path string) (line, col int) { return place(file, path) }
 	if node := reference(file.Docs[0].Body); node != nil {
@@ -142,7 +143,11 @@ func Decode(name string, data []byte) (spec Spec, err error) {
 	}
 	var d document
 	if err := yaml.NodeToValue(file.Docs[0].Body, &d, yaml.Strict()); err != nil {
-		return Spec{}, syntaxError(name, err)
+		e := syntaxError(name, err)
+		if at := unplaced(file.Docs[0].Body, reflect.TypeFor[document]()); at != nil && e.Line*e.Col == 1 {
+			e.Line, e.Col = at.GetToken().Position.Line, at.GetToken().Position.Column
+		}
+		return Spec{}, e
 	}
 	if n := fraction(file.Docs[0].Body); n != nil {
 		at := n.Value.GetToken().Position
@@ -222,8 +227,21 @@ func reference(n ast.Node) ast.Node {
 	return found
 }
 
-// fractional are the keys whose value may have a fraction.
-var fractional = []string{"huber_threshold", "rate", "bound", "scale", "temperature", "offset", "kappa", "radius", "clipping_norm"}
+// fractional are the keys whose value may have a fraction: those that a file's fields hold
+// as one.
+var fractional = fractionsOf(reflect.TypeFor[document](), reflect.TypeFor[nn.Layer](), reflect.TypeFor[fileDefaults]())
+
+func fractionsOf(types ...reflect.Type) (keys []string) {
+	for _, t := range types {
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Type.Kind() == reflect.Float64 {
+				key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
 
 // fraction returns the first entry below n that gives a whole number a fraction, which the
 // parser would drop without a word.
@@ -247,6 +265,41 @@ func fraction(n ast.Node) *ast.MappingValueNode {
 	return found
 }
 
+// unplaced returns the first value below n that its field of t does not take. The parser names
+// no place for what a field itself refuses.
+func unplaced(n ast.Node, t reflect.Type) ast.Node {
+	switch node := n.(type) {
+	case *ast.MappingNode:
+		if t.Kind() != reflect.Struct || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.BytesUnmarshaler]()) {
+			break
+		}
+		for _, entry := range node.Values {
+			for i := range t.NumField() {
+				if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key == entry.Key.String() {
+					if at := unplaced(entry.Value, t.Field(i).Type); at != nil {
+						return at
+					}
+				}
+			}
+		}
+		return nil
+	case *ast.SequenceNode:
+		if t.Kind() != reflect.Slice || reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.BytesUnmarshaler]()) {
+			break
+		}
+		for _, one := range node.Values {
+			if at := unplaced(one, t.Elem()); at != nil {
+				return at
+			}
+		}
+		return nil
+	}
+	if yaml.NodeToValue(n, reflect.New(t).Interface()) != nil {
+		return n
+	}
+	return nil
+}
+
 type visitor func(ast.Node)
 
 func (v visitor) Visit(n ast.Node) ast.Visitor {
@@ -256,9 +309,11 @@ func (v visitor) Visit(n ast.Node) ast.Visitor {
 
 var positioned = regexp.MustCompile(`^\[(\d+):(\d+)\] (.*)`)
 
+const wholeExample = "a complete example: pawl models show lenet-5"
+
 // syntaxError gives the parser's own place and words.
-func syntaxError(name string, err error) error {
-	e := &Error{File: name, Line: 1, Col: 1}
+func syntaxError(name string, err error) *Error {
+	e := &Error{File: name, Line: 1, Col: 1, hint: wholeExample}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	if m := positioned.FindStringSubmatch(first); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
@@ -267,7 +322,7 @@ func syntaxError(name string, err error) error {
 	}
 	e.Msg = "YAML: " + first
 	if strings.HasPrefix(first, "unknown field") {
-		e.hint = "keys of a layer: kind and those of its kind; a whole example: pawl models show lenet-5"
+		e.hint = "a layer has the keys kind and those of its kind; " + wholeExample
 	}
 	return e
 }
