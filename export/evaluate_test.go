@@ -81,6 +81,8 @@ func evaluate(t *testing.T, o *operation, in []array) []array {
 		return []array{convolve(t, o, in)}
 	case "MaxPool", "AveragePool":
 		return []array{pool(o, in[0])}
+	case "GlobalAveragePool":
+		return []array{reduce(reduce(in[0], 3, true, true), 2, true, true)}
 	case "InstanceNormalization":
 		return []array{instanceNorm(o, in)}
 	case "LayerNormalization":

@@ -184,6 +184,7 @@ func nets() map[string]struct {
 			{Kind: "max_pool", Size: 2, Stride: 1}, {Kind: "avg_pool", Size: 2}, {Kind: "flatten"}, end}, nn.Loss{}},
 		"dilated convolutions": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 4, Kernel: 3, Groups: 2, Dilation: nn.Dilation{Height: 2, Width: 1}, Padding: "same"}, {Kind: "relu"},
 			{Kind: "conv2d", Filters: 4, Kernel: 2, Dilation: nn.Dilation{Height: 1, Width: 2}}, end}, nn.Loss{}},
+		"global pool": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 6, Kernel: 3}, {Kind: "relu"}, {Kind: "global_avg_pool"}, {Kind: "tanh"}, end}, nn.Loss{}},
 		"frozen convolutions": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 4, Kernel: 3, Groups: 2, Trainable: nn.TrainNone}, {Kind: "conv2d", Filters: 4, Kernel: 3, Groups: 4, Trainable: nn.TrainBias, StandardizeWeights: true},
 			{Kind: "conv2d", Filters: 4, Kernel: 3, StandardizeWeights: true, Padding: "same"}, {Kind: "relu"}, {Kind: "conv2d", Filters: 4, Kernel: 3, StandardizeWeights: true, Padding: "same", Share: 3}, {Kind: "residual", From: 3}, end}, nn.Loss{}},
 		"norms": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 4, Kernel: 3, Padding: "same"}, {Kind: "group_norm", Groups: 2}, {Kind: "residual"}, {Kind: "instance_norm"}, {Kind: "batch_norm"}, {Kind: "layer_norm", Trainable: nn.TrainNone},

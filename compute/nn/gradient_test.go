@@ -50,6 +50,8 @@ var nets = []tried{
 	{name: "max pool stride 1", in: Shape{5, 5, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 2}, {Kind: "max_pool", Size: 3, Stride: 1}, units(3)}},
 	{name: "avg pool", in: Shape{7, 5, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 2}, {Kind: "avg_pool", Size: 2}, units(3)}},
 	{name: "avg pool stride", in: Shape{7, 7, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 2}, {Kind: "avg_pool", Size: 3, Stride: 2}, kind("flatten"), units(3)}},
+	{name: "global avg pool", in: Shape{4, 5, 2}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 4, Kernel: 2}, kind("global_avg_pool"), kind("tanh"), units(3)}},
+	{name: "global avg pool at the end", in: Shape{3, 2, 1}, outputs: 3, layers: []Layer{{Kind: "conv2d", Filters: 3, Kernel: 2, Padding: "same"}, kind("tanh"), kind("global_avg_pool")}},
 	{name: "pool2x2", in: Shape{6, 7, 2}, outputs: 3, layers: []Layer{{Kind: "pool2x2", Mode: "mean"}, {Kind: "conv2d", Filters: 2, Kernel: 1}, {Kind: "pool2x2", Mode: "max"}, units(3)}},
 	{name: "dct", in: Shape{5, 6, 1}, outputs: 3, layers: []Layer{{Kind: "dct", Coefficients: 11}, units(3)}},
 	{name: "dct of channels", in: Shape{6, 3, 2}, outputs: 3, layers: []Layer{{Kind: "dct", Coefficients: 36}, units(3)}},

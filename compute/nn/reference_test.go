@@ -62,6 +62,12 @@ func reference(spec Spec, in Shape, params, x []float64) []float64 {
 			x, in = referenceConvolution(l, in, take, x)
 		case "max_pool", "avg_pool", "pool2x2":
 			x, in = referencePool(l, in, x)
+		case "global_avg_pool":
+			y := make([]float64, in.Channels)
+			for j, v := range x {
+				y[j%in.Channels] += v / float64(in.Height*in.Width)
+			}
+			x, in = y, Vector(in.Channels)
 		case "flatten":
 			in = Vector(len(x))
 		case "dct":
