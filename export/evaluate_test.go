@@ -36,6 +36,8 @@ func evaluate(t *testing.T, o *operation, in []array) []array {
 			}
 			return x[2]
 		}, in...)}
+	case "LeakyRelu":
+		return []array{broadcast(t, func(x []float64) float64 { return math.Max(x[0], 0) + o.floats["alpha"]*math.Min(x[0], 0) }, in...)}
 	case "Clip":
 		return []array{broadcast(t, func(x []float64) float64 { return math.Min(math.Max(x[0], x[1]), x[2]) }, in...)}
 	case "Cast":

@@ -172,6 +172,7 @@ func nets() map[string]struct {
 		"squared":        {vector, 1, []nn.Layer{{Kind: "dense", Units: 4}, {Kind: "sigmoid"}, {Kind: "dense", Units: 1}}, nn.Loss{Kind: nn.Squared}},
 		"frozen":         {vector, 3, []nn.Layer{{Kind: "dense", Units: 8, Trainable: nn.TrainNone}, {Kind: "relu"}, {Kind: "dense", Units: 6, Trainable: nn.TrainBias}, {Kind: "bounded_relu", Bound: 0.5}, end}, nn.Loss{}},
 		"shared":         {vector, 3, []nn.Layer{{Kind: "dense", Units: 20}, {Kind: "tanh"}, {Kind: "dense", Units: 20, Share: 1}, {Kind: "tempered_sigmoid", Scale: 1.5, Temperature: 3, Offset: 0.4}, end}, nn.Loss{}},
+		"leaky":          {vector, 3, []nn.Layer{{Kind: "dense", Units: 8}, {Kind: "leaky_relu", Slope: 0.3}, end}, nn.Loss{}},
 		"residual":       {vector, 3, []nn.Layer{{Kind: "dense", Units: 20}, {Kind: "relu"}, {Kind: "residual"}, {Kind: "layer_norm"}, {Kind: "dropout", Rate: 0.5}, end}, nn.Loss{}},
 		"front ends":     {colour, 3, []nn.Layer{{Kind: "pool2x2", Mode: "mean"}, {Kind: "standardize"}, {Kind: "random", Coefficients: 30, Seed: 5}, {Kind: "normalize"}, {Kind: "centre", Scale: 4}, end}, nn.Loss{}},
 		"dct":            {colour, 3, []nn.Layer{{Kind: "dct", Coefficients: 40}, {Kind: "identity"}, end}, nn.Loss{}},

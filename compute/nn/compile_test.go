@@ -50,6 +50,8 @@ func TestRefusals(t *testing.T) {
 		{"pool stride", image, 2, []Layer{{Kind: "max_pool", Size: 2, Stride: -2}}, Loss{}, 1, "stride", []string{"at least 1"}},
 		{"pool2x2 mode", image, 2, []Layer{{Kind: "pool2x2", Mode: "sum"}}, Loss{}, 1, "mode", []string{"mean or max"}},
 		{"pool2x2 of a row", Shape{1, 6, 1}, 2, []Layer{{Kind: "pool2x2", Mode: "max"}}, Loss{}, 1, "", []string{"larger than its input of 1×6×1"}},
+		{"leaky relu without a slope", image, 2, []Layer{kind("leaky_relu"), units(2)}, Loss{}, 1, "slope", []string{"between 0 and 1", "0.01"}},
+		{"leaky relu as identity", image, 2, []Layer{{Kind: "leaky_relu", Slope: 1}, units(2)}, Loss{}, 1, "slope", []string{"between 0 and 1"}},
 		{"dropout of all", image, 2, []Layer{{Kind: "dropout", Rate: 1}}, Loss{}, 1, "rate", []string{"[0, 1)"}},
 		{"bound", image, 2, []Layer{kind("bounded_relu")}, Loss{}, 1, "bound", []string{"above 0", "2 to 4"}},
 		{"tempered", image, 2, []Layer{{Kind: "tempered_sigmoid", Scale: 2}}, Loss{}, 1, "scale", []string{"above 0", "tanh"}},

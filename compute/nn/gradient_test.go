@@ -32,6 +32,7 @@ var nets = []tried{
 	{name: "tanh", in: Vector(5), outputs: 3, layers: []Layer{units(7), kind("tanh"), units(3)}},
 	{name: "sigmoid", in: Vector(5), outputs: 3, layers: []Layer{units(7), kind("sigmoid"), units(3)}},
 	{name: "bounded relu", in: Vector(5), outputs: 3, layers: []Layer{units(9), {Kind: "bounded_relu", Bound: 0.7}, units(3)}},
+	{name: "leaky relu", in: Vector(5), outputs: 3, layers: []Layer{units(9), {Kind: "leaky_relu", Slope: 0.2}, units(3)}},
 	{name: "tempered sigmoid", in: Vector(5), outputs: 3, layers: []Layer{units(7), {Kind: "tempered_sigmoid", Scale: 1.6, Temperature: 3, Offset: 0.7}, units(3)}},
 	{name: "identity", in: Vector(5), outputs: 3, layers: []Layer{units(7), kind("identity"), units(3)}},
 	{name: "activation at the ends", in: Vector(5), outputs: 3, layers: []Layer{kind("tanh"), units(3), kind("tanh")}},

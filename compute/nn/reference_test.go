@@ -85,6 +85,8 @@ func reference(spec Spec, in Shape, params, x []float64) []float64 {
 			each(func(v float64) float64 { return math.Max(v, 0) })
 		case "bounded_relu":
 			each(func(v float64) float64 { return math.Min(math.Max(v, 0), l.Bound) })
+		case "leaky_relu":
+			each(func(v float64) float64 { return math.Max(v, 0) + l.Slope*math.Min(v, 0) })
 		case "tanh":
 			each(math.Tanh)
 		case "sigmoid":

@@ -50,6 +50,8 @@ type Layer struct {
 	// Bound is the largest value of bounded_relu, and the public norm of dp_pca's inputs
 	// (default 1 behind rows of norm 1).
 	Bound float64 `json:"bound,omitempty" yaml:"bound,omitempty"`
+	// Slope is the factor of leaky_relu below 0, in (0, 1).
+	Slope float64 `json:"slope,omitempty" yaml:"slope,omitempty"`
 	// Scale, Temperature and Offset are those of tempered_sigmoid. Scale is also the norm
 	// of the rows that normalize and centre make (default 1).
 	Scale       float64 `json:"scale,omitempty" yaml:"scale,omitempty"`

@@ -248,6 +248,7 @@ func TestFaultsHaveAPlace(t *testing.T) {
 		{"bad dilation", "version: 1\nlayers: [{kind: conv2d, dilation: many}]\n", "net.yaml:2:35: YAML: dilation must be a number, or [height, width]", ""},
 		{"no dilation", "version: 1\nlayers: [{kind: conv2d, dilation: 1}, {kind: conv2d, dilation: [2, 0]}]\n", "net.yaml:2:64: YAML: dilation must be at least 1 in both directions", ""},
 		{"dilation with a fraction", "version: 1\nlayers: [{kind: conv2d, dilation: 1.5}]\n", "net.yaml:2:35: dilation must be a whole number", ""},
+		{"slope that is none", "version: 1\ninput: 4\noutputs: 2\nlayers: [{kind: leaky_relu, slope: 1.5}, {kind: dense}]\n", "net.yaml:4:36: layer 1 (leaky_relu): slope must lie between 0 and 1", "0.01"},
 		{"shape with a fraction", "version: 1\ninput: [28.5, 28, 1]\nlayers: [{kind: dense}]\n", "net.yaml:2:8: input must be a whole number", ""},
 		{"units with a fraction", "version: 1\nlayers:\n  - kind: dense\n    units: 2.9\n", "net.yaml:4:12: units must be a whole number", ""},
 		{"dilation of another layer", "version: 1\nlayers: [{kind: dense, dilation: 2}]\n", `net.yaml:2:34: layer 1 (dense): "dilation" has no meaning here`, "it takes units"},

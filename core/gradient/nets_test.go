@@ -45,6 +45,7 @@ func TestCompiledNetsTreatRowsApart(t *testing.T) {
 		{"dilated convolutions", []nn.Layer{{Kind: "conv2d", Filters: 8, Kernel: 3, Padding: "same", Dilation: nn.Dilation{Height: 2, Width: 3}}, relu,
 			{Kind: "conv2d", Filters: 8, Kernel: 3, Groups: 2, Dilation: nn.Dilation{Height: 2, Width: 1}}, relu, dense(3)}},
 		{"globally pooled", []nn.Layer{conv(8, 1), relu, {Kind: "global_avg_pool"}, dense(3)}},
+		{"leaky", []nn.Layer{dense(9), {Kind: "leaky_relu", Slope: 0.1}, dense(3)}},
 		{"parts", []nn.Layer{{Kind: "dense", Units: 9, Trainable: nn.TrainBias}, relu, {Kind: "dense", Units: 6, Trainable: nn.TrainNone}, relu, dense(3)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
