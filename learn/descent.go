@@ -14,7 +14,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "linear", Classes: true, Numbers: true, Approximate: true, Weights: true,
+	Name: "linear", Classes: true, Numbers: true, Approximate: true, Vectors: true, Texts: true, Weights: true,
 	New: func(s Settings) Learner {
 		return &Descent{
 			Task: s.Task, Encoding: s.Encoding, LearningRate: s.LearningRate, Momentum: s.Momentum, ClassWeights: s.ClassWeights,

@@ -11,7 +11,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "majority", Classes: true, Approximate: true, Pure: true,
+	Name: "majority", Classes: true, Approximate: true, Pure: true, Vectors: true, Texts: true,
 	New: func(s Settings) Learner {
 		return &Majority{Task: s.Task, NoiseMultiplier: 1 / s.Epsilon}
 	},

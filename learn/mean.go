@@ -12,7 +12,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "mean", Numbers: true, Approximate: true, Pure: true,
+	Name: "mean", Numbers: true, Approximate: true, Pure: true, Vectors: true, Texts: true,
 	New: func(s Settings) Learner {
 		return &Mean{Task: s.Task, NoiseMultiplier: 1 / s.Epsilon}
 	},

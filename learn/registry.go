@@ -25,6 +25,9 @@ type Kind struct {
 	// where the encoding says it. Binned says that the model looks at bins alone.
 	Bins   func(task model.Task, ratio float64) int
 	Binned bool
+	// Vectors says that it takes columns of vectors beside single values, and Texts that it
+	// takes texts too.
+	Vectors, Texts bool
 	// Weights says that the learner takes class weights.
 	Weights bool
 	// Guideline is the advice for a learner that is asked for by name.

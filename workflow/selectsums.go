@@ -85,11 +85,8 @@ func (c *classColumns) release(noise float64) release.ClassSums {
 // stdDev is the deviation of the noise on a count, at a multiplier. A sum has Norm times
 // that, a sum of squares Norm² times.
 func (c *classColumns) stdDev(noise float64) float64 {
-	parts := 2.0
-	if c.need == feature.NeedClassMoments {
-		parts = 3
-	}
-	return noise * math.Sqrt(parts) * float64(c.problem.rowsApart())
+	std, _ := c.release(noise).StdDev(c.problem.relation, c.problem.Schema.Unit.MaxRows) // +Inf with an error
+	return std
 }
 
 // distanceNoise is the deviation of the noise on a distance between the means of two

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
@@ -43,6 +44,17 @@ func (c ClassSums) moments() (sum.Moments, error) {
 	}
 	return sum.Moments{Scope: c.Scope, Event: dp.Gaussian{NoiseMultiplier: c.NoiseMultiplier}, Groups: c.Classes, Features: c.Features, Norm: c.Norm,
 		Counts: true, Sums: true, Squares: c.Squares, Row: c.Row}, nil
+}
+
+// StdDev is the standard deviation of the noise on a count, which is public; a sum has Norm
+// times that, a sum of squares Norm² times. It is +Inf with an error for a relation without a
+// bound.
+func (c ClassSums) StdDev(relation dp.Relation, rowsPerUnit int) (float64, error) {
+	m, err := c.moments()
+	if err != nil {
+		return math.Inf(1), err
+	}
+	return m.StdDev(relation, rowsPerUnit)
 }
 
 // Release returns the noisy sums.

@@ -5,6 +5,7 @@ import (
 
 	"pawl/data/encode"
 	"pawl/data/schema"
+	"pawl/learn"
 )
 
 // TextBuckets is the number of places that the tokens of a text are hashed to where
@@ -23,23 +24,19 @@ func (f Facts) each(call func(c *schema.Column)) {
 	}
 }
 
-// checkWide refuses learners that know no texts and vectors.
+// checkWide refuses learners that do not take the texts or the vectors of a table.
 func (f Facts) checkWide() error {
-	wide := ""
+	wide, kind := "", learn.KindOf(string(f.Learner))
 	f.each(func(c *schema.Column) {
-		if c.Wide() {
+		if c.Type == schema.Text && !kind.Texts || c.Type == schema.Vector && !kind.Vectors {
 			wide = c.Name
 		}
 	})
-	switch f.Learner {
-	case Descent, Majority, Mean:
-		return nil
-	}
 	switch {
 	case wide == "":
 		return nil
 	case f.Learner != "":
-		return fmt.Errorf("model %q knows no texts or vectors, such as column %q; the linear model does", f.Learner, wide)
+		return fmt.Errorf("model %q does not take columns such as %q; the linear model takes texts and vectors", f.Learner, wide)
 	case f.Delta == 0:
 		return fmt.Errorf("a model of texts or vectors, such as column %q, needs delta > 0", wide)
 	}
