@@ -28,6 +28,8 @@ type Kind struct {
 	// Vectors says that it takes columns of vectors beside single values, and Texts that it
 	// takes texts too.
 	Vectors, Texts bool
+	// MostCoordinates bounds the coordinates of an encoded row, 0 for any number.
+	MostCoordinates int
 	// Weights says that the learner takes class weights.
 	Weights bool
 	// Guideline is the advice for a learner that is asked for by name.

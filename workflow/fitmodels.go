@@ -53,6 +53,9 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	if s.Encoding, err = encode.New(p.Schema, p.Target, m.binned(r, rows).Encoding); err != nil {
 		return nil, usage("", "%v", err)
 	}
+	if most := kind.MostCoordinates; most > 0 && s.Encoding.Dim > most {
+		return nil, usage("use --model linear, or fewer columns (--features)", "model %q takes rows of up to %d coordinates, these have %d", kind.Name, most, s.Encoding.Dim)
+	}
 	return kind.New(s), nil
 }
 
