@@ -32,8 +32,8 @@ func worldSchema() *schema.Schema {
 
 const worldRows = 3000
 
-func world(t testing.TB) (rows *intake.Rows, test [][]float64) {
-	t.Helper()
+// worldCells are the rows that world seals, and 2,000 for tests behind them.
+func worldCells() (all [][]float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	row := func() []float64 {
 		number, class, flag := 2*rng.Float64()-1, rng.IntN(4), rng.IntN(2)
@@ -53,20 +53,26 @@ func world(t testing.TB) (rows *intake.Rows, test [][]float64) {
 		}
 		return cells
 	}
+	for range worldRows + 2000 {
+		all = append(all, row())
+	}
+	return all
+}
+
+func world(t testing.TB) (rows *intake.Rows, test [][]float64) {
+	t.Helper()
+	all := worldCells()
 	key, err := testLedger().Key(context.Background(), "world")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := intake.NewBuilder(key, worldSchema())
-	for i := range worldRows {
-		if err := b.Add(row(), schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
+	for i, cells := range all[:worldRows] {
+		if err := b.Add(cells, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range 2000 {
-		test = append(test, row())
-	}
-	return b.Seal(), test
+	return b.Seal(), all[worldRows:]
 }
 
 func task(target string) Task {
@@ -103,23 +109,25 @@ func learners(t testing.TB) map[string]Learner {
 	pairs := boosting("yes")
 	pairs.Interactions = [][2]string{{"number", "flag"}, {"class", "flag"}}
 	return map[string]Learner{
-		"descent, two classes":       descent("yes"),
-		"descent, three classes":     descent("kind"),
-		"descent, regression":        descent("amount"),
-		"boosting, two classes":      boosting("yes"),
-		"boosting, three classes":    boosting("kind"),
-		"boosting, regression":       boosting("amount"),
-		"boosting, interactions":     pairs,
-		"objective, two classes":     &Objective{Task: task("yes"), Epsilon: 1e4, Encoding: encoding(t, "yes", encode.Options{})},
-		"objective, three classes":   &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
-		"adaptive ridge":             &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
-		"output, two classes":        &OutputPerturbation{Task: task("yes"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "yes", encode.Options{})},
-		"output, three classes":      &OutputPerturbation{Task: task("kind"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "kind", encode.Options{})},
-		"minima, two classes":        &MinimaPerturbation{Task: task("yes"), Epsilon: 5, Delta: 1e-2, Encoding: encoding(t, "yes", encode.Options{})},
-		"naive Bayes, two classes":   &NaiveBayes{Task: task("yes"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "yes", encode.Options{})},
-		"naive Bayes, three classes": &NaiveBayes{Task: task("kind"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "kind", encode.Options{})},
-		"majority (baseline itself)": &Majority{Task: task("yes"), NoiseMultiplier: tiny},
-		"mean (baseline itself)":     &Mean{Task: task("amount"), NoiseMultiplier: tiny},
+		"descent, two classes":        descent("yes"),
+		"descent, three classes":      descent("kind"),
+		"descent, regression":         descent("amount"),
+		"boosting, two classes":       boosting("yes"),
+		"boosting, three classes":     boosting("kind"),
+		"boosting, regression":        boosting("amount"),
+		"boosting, interactions":      pairs,
+		"objective, two classes":      &Objective{Task: task("yes"), Epsilon: 1e4, Encoding: encoding(t, "yes", encode.Options{})},
+		"objective, three classes":    &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
+		"adaptive ridge":              &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
+		"output, two classes":         &OutputPerturbation{Task: task("yes"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "yes", encode.Options{})},
+		"output, three classes":       &OutputPerturbation{Task: task("kind"), NoiseMultiplier: tiny, Regularization: 0.1, Encoding: encoding(t, "kind", encode.Options{})},
+		"minima, two classes":         &MinimaPerturbation{Task: task("yes"), Epsilon: 5, Delta: 1e-2, Encoding: encoding(t, "yes", encode.Options{})},
+		"naive Bayes, two classes":    &NaiveBayes{Task: task("yes"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "yes", encode.Options{})},
+		"naive Bayes, three classes":  &NaiveBayes{Task: task("kind"), NoiseMultiplier: tiny * 100, Encoding: encoding(t, "kind", encode.Options{})},
+		"discriminant, two classes":   &Discriminant{Task: task("yes"), NoiseMultiplier: tiny, Encoding: encoding(t, "yes", encode.Options{Linear: true})},
+		"discriminant, three classes": &Discriminant{Task: task("kind"), NoiseMultiplier: tiny, Encoding: encoding(t, "kind", encode.Options{Bins: 8})},
+		"majority (baseline itself)":  &Majority{Task: task("yes"), NoiseMultiplier: tiny},
+		"mean (baseline itself)":      &Mean{Task: task("amount"), NoiseMultiplier: tiny},
 	}
 }
 
@@ -146,6 +154,8 @@ func targetOf(l Learner) string {
 	case *Objective:
 		return l.Target
 	case *Majority:
+		return l.Target
+	case *Discriminant:
 		return l.Target
 	case *NaiveBayes:
 		return l.Target
