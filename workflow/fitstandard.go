@@ -8,7 +8,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
@@ -119,7 +119,7 @@ func (s *standard) choosePublic(ctx context.Context, env Env) (candidate, error)
 			return best, err
 		}
 		e := newExact(s.problem, m)
-		if err := localrows.Public(env.Rows, s.validate, e.add); err != nil {
+		if err := public.Visit(env.Rows, s.validate, e.add); err != nil {
 			return best, err
 		}
 		score := e.value()

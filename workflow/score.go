@@ -7,7 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/core/release"
 	"pawl/model"
 )
@@ -65,7 +65,7 @@ func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit,
 		return err
 	}
 	e := newExact(plan.problem, out.Model)
-	if err := localrows.Public(env.Rows, plan.scoreScope, e.add); err != nil {
+	if err := public.Visit(env.Rows, plan.scoreScope, e.add); err != nil {
 		return err
 	}
 	e.accompany(out)

@@ -16,7 +16,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/core/release"
 	"pawl/evidence/advise"
 	"pawl/report"
@@ -305,7 +305,7 @@ func (out *Outcome) classOfInput() func(input []float32) int {
 // publicScore is the exact accuracy on a scope of public rows, and their number.
 func (out *Outcome) publicScore(env Env, scope dp.Scope) (score, rows float64, err error) {
 	right, predict, column := 0.0, out.classOfInput(), out.network.problem.targetColumn
-	err = localrows.PublicInputs(env.Rows, scope, func(cells []float64, input []float32) {
+	err = public.VisitInputs(env.Rows, scope, func(cells []float64, input []float32) {
 		if y := cells[column]; y == y {
 			rows++
 			if predict(input) == int(y) {

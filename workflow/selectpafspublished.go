@@ -12,7 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/feature"
 	"pawl/feature/aware"
 )
@@ -127,7 +127,7 @@ func (c *publishedPAFS) table(rows *intake.Rows) (t *aware.Table, at []int, err 
 	fill := columns.release(0).Row
 	t = &aware.Table{Name: p.Dataset}
 	var all [][]float64
-	err = localrows.Public(rows, dp.WholeScope, func(cells []float64) {
+	err = public.Visit(rows, dp.WholeScope, func(cells []float64) {
 		x := make([]float64, len(columns.columns))
 		if y := fill(x, cells); y >= 0 {
 			all, t.Label = append(all, x), append(t.Label, float64(y))

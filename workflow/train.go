@@ -12,7 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/gradient"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/core/release"
 	"pawl/data/encode"
 	"pawl/data/text"
@@ -278,7 +278,7 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		return err
 	}
 	e := newExact(p, out.Model)
-	err = localrows.PublicInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
+	err = public.VisitInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
 		e.tally(cells[p.targetColumn], predict(input), math.NaN())
 	})
 	if err == nil {

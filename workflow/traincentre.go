@@ -8,7 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
-	"pawl/core/localrows"
+	"pawl/core/public"
 	"pawl/core/release"
 )
 
@@ -68,7 +68,7 @@ func (n *training) centrePublic(env Env) error {
 		return nil
 	}
 	mean, rows := make([]float32, n.net.Centred()), float32(n.expectedRows())
-	err := localrows.PublicInputs(env.Rows, n.scope, func(_ []float64, input []float32) {
+	err := public.VisitInputs(env.Rows, n.scope, func(_ []float64, input []float32) {
 		for j, v := range input {
 			mean[j] += v / rows
 		}

@@ -139,23 +139,17 @@ func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Row
 	if err != nil {
 		return nil, err
 	}
-	return c.fit(ctx, newSolver(design.New(view, a.Encoding, a.Target)), streamsOf(view.Noise()))
+	return c.fit(ctx, fitterOf(design.New(view, a.Encoding, a.Target)), streamsOf(view.Noise()))
 }
 
 // fit draws both noises and solves. It is the only way to weights.
-func (c ampCalibration) fit(ctx context.Context, s *solver, from streams) ([]float64, error) {
-	clear(s.linear)
-	noise.AddGaussian(from.objective, s.linear, c.objective)
-	s.cap, s.regularization = 1, c.regularization
-	size, err := s.minimize(ctx, c.gamma/2)
+func (c ampCalibration) fit(ctx context.Context, f *fitter, from streams) ([]float64, error) {
+	clear(f.problem.Linear())
+	noise.AddGaussian(from.objective, f.problem.Linear(), c.objective)
+	w, gamma, err := f.minimise(ctx, nil, 1, c.regularization, c.gamma)
 	if err != nil {
 		return nil, err
 	}
-	gamma, err := certifyFrom(c.gamma, size)
-	if err != nil {
-		return nil, err
-	}
-	w := append([]float64(nil), s.weights...)
 	if err := noise.Perturb(from.finishing, w, c.finishing*gamma); err != nil {
 		return nil, err
 	}

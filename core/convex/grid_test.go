@@ -34,7 +34,7 @@ func TestWeightsLeaveOnTheGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := o.fit(ctx, newSolver(m), nil, 1, streamsOf(src))
+			w, err := o.fit(ctx, fitterOf(m), nil, 1, streamsOf(src))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,14 +45,14 @@ func TestWeightsLeaveOnTheGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w, err = a.fit(ctx, newSolver(m), streamsOf(src)); err != nil {
+			if w, err = a.fit(ctx, fitterOf(m), streamsOf(src)); err != nil {
 				t.Fatal(err)
 			}
 			cells(t, "minima perturbation", w, a.finishing*a.gamma)
 
 			out := Output{Scope: dp.WholeScope, NoiseMultiplier: 2, Regularization: 4, ResidualCap: 0.5, Encoding: enc, Target: lastCell}
 			for _, apart := range []int{1, 3} {
-				if w, err = out.fit(ctx, newSolver(m), apart, src); err != nil {
+				if w, err = out.fit(ctx, fitterOf(m), apart, src); err != nil {
 					t.Fatal(err)
 				}
 				cells(t, "output perturbation", w, 2*out.sensitivity(apart, certificate))

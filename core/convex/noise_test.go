@@ -6,6 +6,8 @@ import (
 	"sort"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/noise"
@@ -24,7 +26,7 @@ func replay(from streams, cal calibration, dim int) (b, finishing []float64) {
 // law of the minimiser is known in closed form.
 type world struct {
 	rows   int
-	solver *solver
+	solver *fitter
 }
 
 func newWorld(t testing.TB, rows int) world {
@@ -35,7 +37,7 @@ func newWorld(t testing.TB, rows int) world {
 		cells = append(cells, 0, 0, 0, 1)
 	}
 	_, m := mustOpen(t, s, cells, enc)
-	return world{rows, newSolver(m)}
+	return world{rows, fitterOf(m)}
 }
 
 func (v world) draw(t testing.TB, cal calibration, from streams) float64 {
@@ -195,7 +197,7 @@ func TestFinishingNoiseIsThere(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			used := claimed
 			used.finishing *= tc.factor
-			solver := newSolver(m)
+			solver := fitterOf(m)
 			src := entropy.Seeded(17)
 			sum := 0.0
 			for i := range n {
@@ -204,15 +206,18 @@ func TestFinishingNoiseIsThere(t *testing.T) {
 					t.Fatal(err)
 				}
 				b, _ := replay(streamsOf(src.Split("fit", uint64(i))), claimed, d)
-				exact := append([]float64(nil), solver.weights...)
+				exact := append([]float64(nil), solver.solver.Weights...)
 				for range 3 { // dense Newton steps from the certified point
 					have, h := dense(view, enc, 1, used.regularization, exact)
 					axpy(-1, b, have) // −∇J
-					factor, ok := cholesky(h.RawSymmetric().Data, 0)
-					if !ok {
+					var factor mat.Cholesky
+					if !factor.Factorize(h) {
 						t.Fatal("Hessian")
 					}
-					solve(factor, have)
+					step := mat.NewVecDense(d, have)
+					if err := factor.SolveVecTo(step, step); err != nil {
+						t.Fatal(err)
+					}
 					axpy(1, have, exact)
 				}
 				axpy(-1, w, exact)

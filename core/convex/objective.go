@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/design"
+	"pawl/core/internal/logistic"
+	"pawl/core/internal/newton"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
 	"pawl/data/encode"
@@ -131,7 +134,7 @@ func (o Objective) Event() dp.Event { return dp.Pure{Epsilon: o.Epsilon} }
 // r <= 1/2, scores with r <= p <= 1−r all mean 1/2.
 func (o Objective) Probability(score float64) float64 {
 	// σ(−s) rather than 1−σ(s): the difference has no digits left at large scores.
-	one, zero := min(sigmoid(score), o.ResidualCap), min(sigmoid(-score), o.ResidualCap)
+	one, zero := min(logistic.Sigmoid(score), o.ResidualCap), min(logistic.Sigmoid(-score), o.ResidualCap)
 	return one / (one + zero)
 }
 
@@ -279,36 +282,24 @@ func fitAll(ctx context.Context, view *sealed.View, objectives []Objective, cals
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m := design.New(view, objectives[0].Encoding, objectives[0].Target)
-	solver := newSolver(m)
+	f := fitterOf(design.New(view, objectives[0].Encoding, objectives[0].Target))
 	out := make([][]float64, len(objectives))
-	var near *center
+	var near *newton.Center
 	for i, o := range objectives {
 		if i > 0 {
-			same := retarget(m, view, o.Target) && cals[i].regularization == cals[i-1].regularization && o.ResidualCap == objectives[i-1].ResidualCap
+			same := f.problem.Retarget(view, o.Target) && cals[i].regularization == cals[i-1].regularization && o.ResidualCap == objectives[i-1].ResidualCap
 			var err error
-			if near, err = solver.start(ctx, near, same, len(objectives)-i); err != nil {
+			if near, err = f.solver.Start(ctx, near, same, len(objectives)-i); err != nil {
 				return nil, err
 			}
 		}
-		w, err := cals[i].fit(ctx, solver, near, o.ResidualCap, from[i])
+		w, err := cals[i].fit(ctx, f, near, o.ResidualCap, from[i])
 		if err != nil {
 			return nil, err
 		}
 		out[i] = w
 	}
 	return out, nil
-}
-
-// retarget sets the targets of m and reports whether they stay as they were.
-func retarget(m *design.Matrix, view *sealed.View, target func(cells []float64) float64) (same bool) {
-	same = true
-	for row, old := range m.Target {
-		y := target(view.Row(row))
-		same = same && (y == old || y != y && old != old)
-		m.Target[row] = y
-	}
-	return same
 }
 
 // streams are the origins of the two noises of a fit.
@@ -320,32 +311,46 @@ func streamsOf(src *entropy.Source) streams {
 
 // fit draws both noises and solves. It is the only way to weights, so none leave
 // without the finishing noise.
-func (c calibration) fit(ctx context.Context, s *solver, start *center, cap float64, from streams) ([]float64, error) {
-	clear(s.linear)
-	noise.L2Laplace(from.objective, s.linear, c.scale)
-	if s.cap != cap || s.regularization != c.regularization {
-		s.forget() // secant pairs outlive a new b only
-	}
-	s.cap, s.regularization = cap, c.regularization
-	norm, err := s.solve(ctx, start, certificate/2)
+func (c calibration) fit(ctx context.Context, f *fitter, start *newton.Center, cap float64, from streams) ([]float64, error) {
+	clear(f.problem.Linear())
+	noise.L2Laplace(from.objective, f.problem.Linear(), c.scale)
+	w, gamma, err := f.minimise(ctx, start, cap, c.regularization, certificate)
 	if err != nil {
 		return nil, err
 	}
-	gamma, err := certify(norm)
-	if err != nil {
-		return nil, err
-	}
-	w := append([]float64(nil), s.weights...)
 	noise.L2Laplace(from.finishing, w, c.finishing*gamma)
 	noise.OnGrid(w, c.finishing*gamma)
 	return w, nil
 }
 
-// certify returns the smallest γ of the public schedule that covers a computed
-// gradient norm, with half of γ kept back for the rounding of that norm.
-func certify(norm float64) (float64, error) { return certifyFrom(certificate, norm) }
+// fitter is a problem on opened rows and what finds its minimisers. The solver is not trusted: the
+// problem says how large the gradient is at what it found.
+type fitter struct {
+	problem *logistic.Problem
+	solver  *newton.Solver
+}
 
-// certifyFrom is certify for a schedule that starts at gamma.
+func fitterOf(m *design.Matrix) *fitter {
+	p := logistic.New(m)
+	return &fitter{p, newton.New(p)}
+}
+
+// minimise finds weights of the problem with the linear term that stands, and γ of the public
+// schedule that begins with gamma: ‖∇J‖ is at most γ there. The weights are the caller's own.
+func (f *fitter) minimise(ctx context.Context, start *newton.Center, cap, regularization, gamma float64) ([]float64, float64, error) {
+	if f.problem.Set(cap, regularization) {
+		f.solver.Forget() // secant pairs outlive a new b only
+	}
+	if err := f.solver.Solve(ctx, start, gamma/2); err != nil {
+		return nil, 0, err
+	}
+	w := slices.Clone(f.solver.Weights)
+	gamma, err := certifyFrom(gamma, f.problem.GradientNorm(w))
+	return w, gamma, err
+}
+
+// certifyFrom returns the smallest γ of the public schedule that starts at gamma and covers a
+// computed gradient norm, with half of γ kept back for the rounding of that norm.
 func certifyFrom(gamma, norm float64) (float64, error) {
 	for range certificateDoublings {
 		if norm <= gamma/2 {

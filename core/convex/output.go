@@ -87,23 +87,16 @@ func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows
 	if err != nil {
 		return nil, err
 	}
-	return o.fit(ctx, newSolver(design.New(view, o.Encoding, o.Target)), permit.RowsApart(), view.Noise())
+	return o.fit(ctx, fitterOf(design.New(view, o.Encoding, o.Target)), permit.RowsApart(), view.Noise())
 }
 
 // fit is the only way to weights, so none leave without noise.
-func (o Output) fit(ctx context.Context, s *solver, rowsApart int, src *entropy.Source) ([]float64, error) {
-	s.cap, s.regularization = o.ResidualCap, o.Regularization
-	size, err := s.minimize(ctx, certificate/2)
+func (o Output) fit(ctx context.Context, f *fitter, rowsApart int, src *entropy.Source) ([]float64, error) {
+	w, gamma, err := f.minimise(ctx, nil, o.ResidualCap, o.Regularization, certificate)
 	if err != nil {
 		return nil, err
 	}
-	gamma, err := certify(size)
-	if err != nil {
-		return nil, err
-	}
-	w := append([]float64(nil), s.weights...)
-	std := o.NoiseMultiplier * o.sensitivity(rowsApart, gamma)
-	if err := noise.Perturb(src, w, std); err != nil {
+	if err := noise.Perturb(src, w, o.NoiseMultiplier*o.sensitivity(rowsApart, gamma)); err != nil {
 		return nil, err
 	}
 	return w, nil

@@ -40,12 +40,12 @@ func TestOutputSensitivity(t *testing.T) {
 		second := drawRows(t, rapid.IntRange(1, k).Draw(t, "after"), "after")
 		minimiser := func(unit []float64) []float64 {
 			_, m := mustOpenRapid(t, s, append(slices.Clone(common), unit...), enc)
-			solver := newSolver(m)
-			solver.cap, solver.regularization = o.ResidualCap, o.Regularization
-			if size, err := solver.minimize(context.Background(), certificate/2); err != nil || size > certificate {
-				t.Fatal(size, err)
+			solver := fitterOf(m)
+			solver.problem.Set(o.ResidualCap, o.Regularization)
+			if err := solver.solver.Minimize(context.Background(), certificate/2); err != nil || solver.problem.GradientNorm(solver.solver.Weights) > certificate {
+				t.Fatal(err)
 			}
-			return solver.weights
+			return solver.solver.Weights
 		}
 		w1, w2 := minimiser(first), minimiser(second)
 		axpy(-1, w2, w1)
@@ -67,12 +67,12 @@ func TestOutputSensitivityIsTight(t *testing.T) {
 	for _, r := range []float64{0.5, 0.25} {
 		o := Output{Regularization: 1e6, ResidualCap: r}
 		_, m := mustOpen(t, s, []float64{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, enc)
-		solver := newSolver(m)
-		solver.cap, solver.regularization = r, o.Regularization
-		if _, err := solver.minimize(context.Background(), certificate/2); err != nil {
+		solver := fitterOf(m)
+		solver.problem.Set(r, o.Regularization)
+		if err := solver.solver.Minimize(context.Background(), certificate/2); err != nil {
 			t.Fatal(err)
 		}
-		if got, bound := solver.weights[0], o.sensitivity(3, 0); math.Abs(got-bound) > 1e-5*bound {
+		if got, bound := solver.solver.Weights[0], o.sensitivity(3, 0); math.Abs(got-bound) > 1e-5*bound {
 			t.Errorf("cap %g: three rows move the minimiser by %g, sensitivity %g", r, got, bound)
 		}
 	}
@@ -356,16 +356,16 @@ func TestAMPFinishingNoise(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			used := claimed
 			used.finishing *= tc.factor
-			solver, src, squares := newSolver(m), entropy.Seeded(17), 0.0
+			solver, src, squares := fitterOf(m), entropy.Seeded(17), 0.0
 			for i := range runs {
 				w, err := used.fit(context.Background(), solver, streamsOf(src.Split("run", uint64(i))))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if g := norm(solver.grad); g > claimed.gamma/2 {
+				if g := solver.problem.GradientNorm(solver.solver.Weights); g > claimed.gamma/2 {
 					t.Fatalf("‖∇J‖ = %g was certified", g)
 				}
-				axpy(-1, solver.weights, w)
+				axpy(-1, solver.solver.Weights, w)
 				squares += dot(w, w)
 			}
 			sd := claimed.finishing * claimed.gamma

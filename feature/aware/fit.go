@@ -3,9 +3,9 @@ package aware
 import (
 	"context"
 
-	"pawl/core/convex"
 	"pawl/core/dp"
 	"pawl/core/entropy"
+	"pawl/core/public"
 	"pawl/data/encode"
 )
 
@@ -16,8 +16,8 @@ const NoPrivacy = 1e9
 type Fits struct {
 	Columns []int
 	Epsilon float64
-	// Formula is the calibration; empty is convex.Diffprivlib2021.
-	Formula convex.Formula
+	// Formula is the calibration; empty is public.Diffprivlib2021.
+	Formula public.Formula
 	Repeats int
 }
 
@@ -26,7 +26,7 @@ type Fits struct {
 // that of the data, both as the library has them.
 func (s *Split) Accuracies(ctx context.Context, f Fits, src *entropy.Source) ([]float64, error) {
 	if f.Formula == "" {
-		f.Formula = convex.Diffprivlib2021
+		f.Formula = public.Diffprivlib2021
 	}
 	o := encode.Options{Linear: true, InterceptOnly: len(f.Columns) == 0}
 	for _, j := range f.Columns {
@@ -37,11 +37,11 @@ func (s *Split) Accuracies(ctx context.Context, f Fits, src *entropy.Source) ([]
 		return nil, err
 	}
 	last := len(s.Table.Names)
-	p := convex.Published{
+	p := public.Published{
 		Formula: f.Formula, Epsilon: f.Epsilon, C: 1, DataNorm: s.Norm(f.Columns),
 		Target: func(cells []float64) float64 { return cells[last] }, Repeats: f.Repeats,
 	}
-	weights, err := convex.FitPublished(ctx, s.rows, dp.WholeScope, enc, []convex.Published{p}, src)
+	weights, err := public.FitPublished(ctx, s.rows, dp.WholeScope, enc, []public.Published{p}, src)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ var sabotages = []sabotage{
 	{"AdaSSP: matrix and vector without √2 and 2 under replace-one", "core/sum/regression.go", "n.Gram, n.Cross = math.Sqrt2*s, 2*s", "n.Gram, n.Cross = s, s", mechanism("adaptive-sufficient-statistics-units-replaced"), nil},
 	{"output perturbation: half the sensitivity", "core/convex/output.go", "return (float64(rowsApart)*o.ResidualCap + 2*gamma)", "return (float64(rowsApart)*o.ResidualCap/2 + 2*gamma)", mechanism("output-perturbation-units"), nil},
 	{"objective perturbation: not doubled under replace-one", "core/convex/objective.go", "gradient *= 2", "gradient *= 1", mechanism("objective-perturbation-units-replaced"), nil},
-	{"minima perturbation: half the noise", "core/convex/amp.go", "noise.AddGaussian(from.objective, s.linear, c.objective)", "noise.AddGaussian(from.objective, s.linear, c.objective/2)", mechanism("minima-perturbation-units"), nil},
+	{"minima perturbation: half the noise", "core/convex/amp.go", "noise.AddGaussian(from.objective, f.problem.Linear(), c.objective)", "noise.AddGaussian(from.objective, f.problem.Linear(), c.objective/2)", mechanism("minima-perturbation-units"), nil},
 	// Releases.
 	{"rows of a unit ignored in counts and scores", "core/sum/sum.go", "k := float64(apart) * rounding", "k := min(1, float64(apart)) * rounding", mechanism("count-units"), nil},
 	{"accuracy without √2", "core/release/score.go", "Size: 2 + a.Levels, L1: 2, L2Squared: 2", "Size: 2 + a.Levels, L1: 2, L2Squared: 1", mechanism("accuracy-units"), nil},

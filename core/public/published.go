@@ -1,14 +1,17 @@
-package convex
+package public
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/design"
+	"pawl/core/internal/logistic"
+	"pawl/core/internal/newton"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
 	"pawl/data/encode"
@@ -29,6 +32,15 @@ const (
 	// c = R²/4, ε' = ε − 2·ln(1 + c/a).
 	ReplaceOneFormula Formula = "replace-one"
 )
+
+var errNotCertified = errors.New("public: no minimiser was found; raise the regularization")
+
+func positive(name string, v float64) error {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("public: %s must be a finite number > 0, got %g", name, v)
+	}
+	return nil
+}
 
 // publishedAim is the gradient norm, in scaled coordinates, that a published fit stops
 // at. The libraries stop at 1e-4 in raw ones, which is about as much.
@@ -73,14 +85,14 @@ func (p Published) calibrate(bound float64) (regularization, scale float64, err 
 	case ReplaceOneFormula:
 		c = r * r / 4
 	default:
-		return 0, 0, fmt.Errorf("convex: unknown formula %q", p.Formula)
+		return 0, 0, fmt.Errorf("public: unknown formula %q", p.Formula)
 	}
 	rest, extra := p.Epsilon-2*math.Log1p(c/(share*a)), 0.0
 	if rest <= 0 {
 		extra, rest = c/math.Expm1(p.Epsilon/4)-share*a, p.Epsilon/2
 	}
 	if a+extra <= 0 || math.IsInf(a+extra, 0) || math.IsInf(2*r/rest, 0) {
-		return 0, 0, errors.New("convex: epsilon and C are out of the range of a 64-bit float")
+		return 0, 0, errors.New("public: epsilon and C are out of the range of a 64-bit float")
 	}
 	return a + extra, 2 * r / rest, nil
 }
@@ -94,13 +106,13 @@ func FitPublished(ctx context.Context, rows *sealed.Rows, scope dp.Scope, enc *e
 		return nil, nil
 	}
 	if src == nil {
-		return nil, errors.New("convex: a source of randomness is required")
+		return nil, errors.New("public: a source of randomness is required")
 	}
 	type raw struct{ regularization, scale float64 }
 	cals := make([]raw, len(fits))
 	for i, p := range fits {
-		if err := validate(scope, enc, p.Target); err != nil {
-			return nil, err
+		if enc == nil || p.Target == nil {
+			return nil, errors.New("public: encoding and target are required")
 		}
 		var err error
 		if cals[i].regularization, cals[i].scale, err = p.calibrate(1 / enc.Scale); err != nil {
@@ -111,37 +123,36 @@ func FitPublished(ctx context.Context, rows *sealed.Rows, scope dp.Scope, enc *e
 	if err != nil {
 		return nil, err
 	}
-	m := design.New(view, enc, fits[0].Target)
-	s := newSolver(m)
+	problem := logistic.New(design.New(view, enc, fits[0].Target))
+	s := newton.New(problem)
 	left := 0
 	for _, p := range fits {
 		left += p.repeats()
 	}
-	var from *center
+	var from *newton.Center
 	for i, c := range cals {
-		same := i == 0 || retarget(m, view, fits[i].Target) && c.regularization == cals[i-1].regularization
+		same := i == 0 || problem.Retarget(view, fits[i].Target) && c.regularization == cals[i-1].regularization
 		// With w = v·Scale, w·x/Scale = v·x, ‖w‖² = Scale²‖v‖² and b·w = Scale·b·v.
 		regularization := c.regularization * enc.Scale * enc.Scale
 		for range fits[i].repeats() {
 			if len(all) > 0 {
-				if from, err = s.start(ctx, from, same, left); err != nil {
+				if from, err = s.Start(ctx, from, same, left); err != nil {
 					return nil, err
 				}
 			}
-			clear(s.linear)
-			noise.L2Laplace(src.Split("published", uint64(len(all))), s.linear, enc.Scale*c.scale)
-			if s.regularization != regularization {
-				s.forget()
+			clear(problem.Linear())
+			noise.L2Laplace(src.Split("published", uint64(len(all))), problem.Linear(), enc.Scale*c.scale)
+			if problem.Set(1, regularization) {
+				s.Forget()
 			}
-			s.cap, s.regularization = 1, regularization
-			size, err := s.solve(ctx, from, publishedAim)
-			if err != nil {
+			if err := s.Solve(ctx, from, publishedAim); err != nil {
 				return nil, err
 			}
-			if !(size <= publishedAim*(1<<certificateDoublings)) {
-				return nil, ErrNotCertified
+			w := slices.Clone(s.Weights)
+			if !(problem.GradientNorm(w) <= publishedAim*(1<<12)) {
+				return nil, errNotCertified
 			}
-			all = append(all, append([]float64(nil), s.weights...))
+			all = append(all, w)
 			left, same = left-1, true
 		}
 	}

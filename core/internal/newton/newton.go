@@ -1,14 +1,17 @@
-package convex
+// Package newton minimises strongly convex functions of many terms, again and again, from where
+// it stands. It opens no row and draws no noise; whoever uses it holds what it returns to a
+// bound on the gradient, which it computes itself (logistic.Problem).
+package newton
 
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"pawl/core/internal/design"
 )
 
 const (
@@ -21,8 +24,22 @@ const (
 	slow = 0.5
 )
 
-// solver minimises J(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w on one encoded matrix, again
-// and again, from where it stands. It measures progress by ‖∇J‖ alone: that is
+// Problem is J(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w.
+type Problem interface {
+	// Len is the number of terms ℓ_i, Dim that of coordinates.
+	Len() int
+	Dim() int
+	// Linear is b, which the solver may clear, and Regularization a.
+	Linear() []float64
+	Regularization() float64
+	// Gradient sets g to ∇J(w) and curvature to the second derivative of each term, and returns ‖g‖₂.
+	Gradient(g, curvature, w []float64) float64
+	// Hessian sets h to the sum of the terms' Hessians, of every term or of one in every,
+	// scaled up, at these second derivatives.
+	Hessian(h, curvature []float64, every int)
+}
+
+// Solver minimises one Problem. It measures progress by ‖∇J‖ alone: that is
 // what the certificate needs, it stays meaningful when differences of J drown in
 // rounding, and J is strongly convex, so ‖∇J‖ → 0 is convergence.
 //
@@ -33,26 +50,22 @@ const (
 // falls; the last resort is a gradient step of length 1/L, which shrinks ‖∇J‖ by
 // the factor 1−a/L for every convex J with a <= ∇²J <= L. So every data set
 // converges.
-type solver struct {
-	m *design.Matrix
+type Solver struct {
+	p Problem
 
-	// The problem: b, a, and the cap on residuals.
-	linear         []float64
-	regularization float64
-	cap            float64
+	// Weights are where it stands.
+	Weights []float64
 
-	weights, grad       []float64
+	grad                []float64
 	curvature           []float64 // ℓ'' of every row at weights
 	trialWeights, trial []float64
 	trialCurvature      []float64
 	direction           []float64
-	packed              *design.Packed
-	moments             design.Moments
 	hessian             []float64 // without a
 	// taken holds the curvature of every row in hessian; empty where hessian is an
 	// estimate from a sample. part and change are scratch of an update.
 	taken, part, change   []float64
-	origin                *center           // whose Hessian this one is, not yet copied
+	origin                *Center           // whose Hessian this one is, not yet copied
 	factor                blas64.Triangular // U with UᵀU = the metric; empty before the first
 	exact                 bool              // take metrics from all rows from now on
 	complete              bool              // the present metric did
@@ -60,57 +73,29 @@ type solver struct {
 	products, projections []float64
 }
 
-func newSolver(m *design.Matrix) *solver {
-	d := m.Dim()
+// New returns a solver of p that stands at 0.
+func New(p Problem) *Solver {
+	d, n := p.Dim(), p.Len()
 	vector := func(n int) []float64 { return make([]float64, n) }
-	return &solver{
-		m: m, packed: m.Pack(), linear: vector(d), weights: vector(d), grad: vector(d), curvature: vector(m.Len()),
-		trialWeights: vector(d), trial: vector(d), trialCurvature: vector(m.Len()),
-		direction: vector(d), hessian: vector(d * d), part: vector(d * d), change: vector(m.Len()), projections: vector(memory),
+	return &Solver{
+		p: p, Weights: vector(d), grad: vector(d), curvature: vector(n),
+		trialWeights: vector(d), trial: vector(d), trialCurvature: vector(n),
+		direction: vector(d), hessian: vector(d * d), part: vector(d * d), change: vector(n), projections: vector(memory),
 	}
 }
 
-// gradient sets g to ∇J(w) and curvature to the rows' second derivatives, and
-// returns ‖g‖₂.
-func (s *solver) gradient(g, curvature, w []float64) float64 {
-	for j := range g {
-		g[j] = s.linear[j] + s.regularization*w[j]
-	}
-	limit := s.cap
-	s.packed.Sum(g, w, func(first int, scores []float64) {
-		target, curvature := s.m.Target[first:][:len(scores)], curvature[first:][:len(scores)]
-		sigmoids(scores)
-		for i, p := range scores {
-			y := target[i]
-			// A product, because a branch on y itself would be a coin toss.
-			if y*(1-y) != 0 { // true for NaN as well
-				scores[i], curvature[i] = 0, 0
-				continue
-			}
-			r := p - y
-			second := p * (1 - p)
-			if math.Abs(r) > limit {
-				r, second = math.Copysign(limit, r), 0
-			}
-			scores[i], curvature[i] = r, second
-		}
-	})
-	return norm(g)
+// Minimize moves Weights until ‖∇J‖ <= aim or float64 allows no progress. The error is that of ctx.
+func (s *Solver) Minimize(ctx context.Context, aim float64) error {
+	return s.improve(ctx, aim, s.p.Gradient(s.grad, s.curvature, s.Weights))
 }
 
-// minimize moves weights until ‖∇J‖ <= aim or float64 allows no progress, and
-// returns ‖∇J‖.
-func (s *solver) minimize(ctx context.Context, aim float64) (float64, error) {
-	return s.improve(ctx, aim, s.gradient(s.grad, s.curvature, s.weights))
-}
-
-// improve is minimize from weights whose gradient, of norm size, and curvature are
+// improve is Minimize from weights whose gradient, of norm size, and curvature are
 // known.
-func (s *solver) improve(ctx context.Context, aim, size float64) (float64, error) {
+func (s *Solver) improve(ctx context.Context, aim, size float64) error {
 	fresh, stale := false, s.factor.N == 0
 	for range maxIterations {
 		if err := ctx.Err(); err != nil {
-			return math.Inf(1), err
+			return err
 		}
 		if size <= aim {
 			break
@@ -146,7 +131,7 @@ func (s *solver) improve(ctx context.Context, aim, size float64) (float64, error
 		if !moved {
 			// L <= rows/4 + a.
 			for j, g := range s.grad {
-				s.direction[j] = -g / (float64(s.m.Len())/4 + s.regularization)
+				s.direction[j] = -g / (float64(s.p.Len())/4 + s.p.Regularization())
 			}
 			if next = s.try(1); !(next < size) {
 				break
@@ -155,37 +140,37 @@ func (s *solver) improve(ctx context.Context, aim, size float64) (float64, error
 		size = s.accept(next)
 		fresh, stale = false, true
 	}
-	return size, nil
+	return nil
 }
 
-// center is the minimiser without a linear term, from which many problems start that
+// Center is the minimiser without a linear term, from which many problems start that
 // differ in that term only: with the Hessian of all rows there, as their metric, they
 // need about half as many gradients as from each other's minimisers.
-type center struct {
+type Center struct {
 	weights, grad, curvature []float64 // grad without the linear term
 	hessian                  []float64 // at curvature, without a
 	factor                   blas64.Triangular
 }
 
-// centre finds the center of the present problem. A rough minimum will do.
-func (s *solver) centre(ctx context.Context) (*center, error) {
-	clear(s.linear)
-	if _, err := s.minimize(ctx, 1e-3); err != nil {
+// centre finds the Center of the present problem. A rough minimum will do.
+func (s *Solver) centre(ctx context.Context) (*Center, error) {
+	clear(s.p.Linear())
+	if err := s.Minimize(ctx, 1e-3); err != nil {
 		return nil, err
 	}
 	exact := s.exact
 	s.exact, s.origin, s.taken = true, nil, s.taken[:0]
 	s.refactor()
 	s.exact = exact
-	return &center{clone(s.weights), clone(s.grad), clone(s.taken), clone(s.hessian), s.factor}, nil
+	return &Center{slices.Clone(s.Weights), slices.Clone(s.grad), slices.Clone(s.taken), slices.Clone(s.hessian), s.factor}, nil
 }
 
-// worthACenter is the number of fits from which a center is not slower.
+// worthACenter is the number of fits from which a Center is not slower.
 const worthACenter = 6
 
-// start returns the center for the next of left fits, nil for none. same says that the
+// Start returns the Center for the next of left fits, nil for none. same says that the
 // problem is that of the fit before, which left its cap and regularization here.
-func (s *solver) start(ctx context.Context, from *center, same bool, left int) (*center, error) {
+func (s *Solver) Start(ctx context.Context, from *Center, same bool, left int) (*Center, error) {
 	switch {
 	case !same:
 		return nil, nil
@@ -195,32 +180,30 @@ func (s *solver) start(ctx context.Context, from *center, same bool, left int) (
 	return from, nil
 }
 
-// solve is minimize for the present linear term, from c if there is one.
-func (s *solver) solve(ctx context.Context, c *center, aim float64) (float64, error) {
+// Solve is Minimize for the present linear term, from c if there is one.
+func (s *Solver) Solve(ctx context.Context, c *Center, aim float64) error {
 	if c == nil {
-		return s.minimize(ctx, aim)
+		return s.Minimize(ctx, aim)
 	}
-	s.forget()
+	s.Forget()
 	s.factor, s.complete, s.exact = c.factor, true, false
-	copy(s.weights, c.weights)
+	copy(s.Weights, c.weights)
 	copy(s.curvature, c.curvature)
 	s.origin = c
 	copy(s.grad, c.grad)
-	axpy(1, s.linear, s.grad)
-	return s.improve(ctx, aim, norm(s.grad))
+	floats.Add(s.grad, s.p.Linear())
+	return s.improve(ctx, aim, floats.Norm(s.grad, 2))
 }
 
-func clone(v []float64) []float64 { return append([]float64(nil), v...) }
-
-func (s *solver) try(t float64) float64 {
-	for j, w := range s.weights {
+func (s *Solver) try(t float64) float64 {
+	for j, w := range s.Weights {
 		s.trialWeights[j] = w + t*s.direction[j]
 	}
-	return s.gradient(s.trial, s.trialCurvature, s.trialWeights)
+	return s.p.Gradient(s.trial, s.trialCurvature, s.trialWeights)
 }
 
 // accept makes the tried point the current one and remembers the secant pair.
-func (s *solver) accept(size float64) float64 {
+func (s *Solver) accept(size float64) float64 {
 	var step, change []float64
 	if len(s.steps) == memory {
 		step, change = s.steps[0], s.changes[0]
@@ -233,14 +216,14 @@ func (s *solver) accept(size float64) float64 {
 	}
 	product := 0.0
 	for j := range step {
-		step[j] = s.trialWeights[j] - s.weights[j]
+		step[j] = s.trialWeights[j] - s.Weights[j]
 		change[j] = s.trial[j] - s.grad[j]
 		product += step[j] * change[j]
 	}
 	if product > 0 { // always in exact arithmetic
 		s.steps, s.changes, s.products = append(s.steps, step), append(s.changes, change), append(s.products, product)
 	}
-	s.weights, s.trialWeights = s.trialWeights, s.weights
+	s.Weights, s.trialWeights = s.trialWeights, s.Weights
 	s.grad, s.trial = s.trial, s.grad
 	s.curvature, s.trialCurvature = s.trialCurvature, s.curvature
 	return size
@@ -249,11 +232,11 @@ func (s *solver) accept(size float64) float64 {
 // refactor takes the Hessian at weights and drops the secant pairs. Fifty rows per
 // coordinate are enough for most metrics: the pairs make up for the rest. From a
 // Hessian of all rows on it adds what has changed.
-func (s *solver) refactor() {
-	s.forget()
+func (s *Solver) refactor() {
+	s.Forget()
 	every := 1
 	if !s.exact {
-		every = max(1, s.m.Len()/(50*len(s.weights)))
+		every = max(1, s.p.Len()/(50*len(s.Weights)))
 	}
 	if s.origin != nil {
 		s.taken = append(s.taken[:0], s.origin.curvature...)
@@ -263,17 +246,17 @@ func (s *solver) refactor() {
 	switch {
 	case len(s.taken) > 0 && s.update():
 	case every == 1:
-		s.m.Weighted(&s.moments, s.hessian, s.curvature, 1)
+		s.p.Hessian(s.hessian, s.curvature, 1)
 		s.taken = append(s.taken[:0], s.curvature...)
 	default:
-		s.m.Weighted(&s.moments, s.hessian, s.curvature, every)
+		s.p.Hessian(s.hessian, s.curvature, every)
 		s.taken = s.taken[:0]
 	}
 	s.complete = len(s.taken) > 0
 	// Rounding can make a tiny a vanish beside many rows. The metric may be
 	// anything positive: only speed depends on it.
-	factor, ok := cholesky(s.hessian, s.regularization)
-	for ridge := math.Max(s.regularization, float64(s.m.Len())*1e-16); !ok; ridge *= 10 {
+	factor, ok := cholesky(s.hessian, s.p.Regularization())
+	for ridge := math.Max(s.p.Regularization(), float64(s.p.Len())*1e-16); !ok; ridge *= 10 {
 		factor, ok = cholesky(s.hessian, ridge)
 	}
 	s.factor = factor
@@ -286,7 +269,7 @@ const unchanged = 0.2
 
 // update brings a Hessian of all rows up to date where their curvature has changed. It
 // reports false, having done nothing, if that is most of them.
-func (s *solver) update() bool {
+func (s *Solver) update() bool {
 	changed := 0
 	for i, c := range s.curvature {
 		d := c - s.taken[i]
@@ -300,33 +283,33 @@ func (s *solver) update() bool {
 	if 3*changed > 2*len(s.curvature) {
 		return false
 	}
-	s.m.Weighted(&s.moments, s.part, s.change, 1)
-	axpy(1, s.part, s.hessian)
+	s.p.Hessian(s.part, s.change, 1)
+	floats.Add(s.hessian, s.part)
 	for i, d := range s.change {
 		s.taken[i] += d
 	}
 	return true
 }
 
-func (s *solver) forget() {
+func (s *Solver) Forget() {
 	s.steps, s.changes, s.products = s.steps[:0], s.changes[:0], s.products[:0]
 }
 
 // descend sets direction to −B∇J, with B the inverse of the metric updated by the
 // secant pairs (two-loop recursion of L-BFGS).
-func (s *solver) descend() {
+func (s *Solver) descend() {
 	p := s.direction
 	for j, g := range s.grad {
 		p[j] = -g
 	}
 	for i := len(s.steps) - 1; i >= 0; i-- {
-		f := dot(s.steps[i], p) / s.products[i]
+		f := floats.Dot(s.steps[i], p) / s.products[i]
 		s.projections[i] = f
-		axpy(-f, s.changes[i], p)
+		floats.AddScaled(p, -f, s.changes[i])
 	}
 	solve(s.factor, p)
 	for i := range s.steps {
-		axpy(s.projections[i]-dot(s.changes[i], p)/s.products[i], s.steps[i], p)
+		floats.AddScaled(p, s.projections[i]-floats.Dot(s.changes[i], p)/s.products[i], s.steps[i])
 	}
 }
 
@@ -347,19 +330,3 @@ func solve(u blas64.Triangular, x []float64) {
 	blas64.Trsv(blas.Trans, u, v)
 	blas64.Trsv(blas.NoTrans, u, v)
 }
-
-func dot(a, b []float64) float64 {
-	s := 0.0
-	for i, v := range a {
-		s += v * b[i]
-	}
-	return s
-}
-
-func axpy(f float64, x, y []float64) {
-	for i, v := range x {
-		y[i] += f * v
-	}
-}
-
-func norm(v []float64) float64 { return math.Sqrt(dot(v, v)) }

@@ -1,4 +1,4 @@
-package convex
+package logistic
 
 import (
 	"math"
@@ -11,7 +11,7 @@ func TestSigmoidAgainstTheLibrary(t *testing.T) {
 	for i := range 200001 {
 		x := float64(i-100000) * 0.00699
 		want := 1 / (1 + math.Exp(-x))
-		if e := math.Abs(sigmoid(x)-want) / want; !(e <= worst) {
+		if e := math.Abs(Sigmoid(x)-want) / want; !(e <= worst) {
 			worst = e
 		}
 	}
@@ -27,17 +27,17 @@ func TestSigmoidAgainstTheLibrary(t *testing.T) {
 		{"beyond the range", 1e9, 1},
 		{"infinity", math.Inf(1), 1},
 	} {
-		if got := sigmoid(tc.x); got != tc.want {
-			t.Errorf("%s: sigmoid(%g) = %v, want %v", tc.name, tc.x, got, tc.want)
+		if got := Sigmoid(tc.x); got != tc.want {
+			t.Errorf("%s: Sigmoid(%g) = %v, want %v", tc.name, tc.x, got, tc.want)
 		}
 	}
 	for _, x := range []float64{-701, -1e9, math.Inf(-1)} {
-		if got := sigmoid(x); !(got >= 0 && got < 1e-300) {
-			t.Errorf("sigmoid(%g) = %v, want a number just above 0", x, got)
+		if got := Sigmoid(x); !(got >= 0 && got < 1e-300) {
+			t.Errorf("Sigmoid(%g) = %v, want a number just above 0", x, got)
 		}
 	}
-	if got := sigmoid(math.NaN()); got == got {
-		t.Errorf("sigmoid(NaN) = %v", got)
+	if got := Sigmoid(math.NaN()); got == got {
+		t.Errorf("Sigmoid(NaN) = %v", got)
 	}
 }
 

@@ -1,15 +1,20 @@
-package convex
+package public
 
 import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/internal/stattest"
 )
 
 func TestPublishedCalibration(t *testing.T) {
@@ -44,9 +49,7 @@ func TestPublishedCalibration(t *testing.T) {
 // The weights solve the published problem in raw coordinates, on the noise of the
 // named stream; sensitive rows are refused.
 func TestFitPublishedSolvesTheRawProblem(t *testing.T) {
-	s := testSchema(1)
-	s.Public = true
-	enc := mustEncoding(t, s, encode.Options{Linear: true})
+	s, enc := testRows(t)
 	cells := []float64{0.5, 1, 2, 1, -0.5, 0, 1, 0, 0.1, 1, 0, 1, -0.9, 0, 2, 0}
 	rows := sealed.New("d", s, cells, make([]uint64, 4))
 	fits := []Published{
@@ -71,13 +74,13 @@ func TestFitPublishedSolvesTheRawProblem(t *testing.T) {
 		for r := range 4 {
 			row := cells[r*4 : r*4+4]
 			enc.Vector(x, row)
-			p := 1/(1+math.Exp(-dot(x, v))) - fits[i].Target(row)
-			axpy(p/enc.Scale, x, g)
+			p := 1/(1+math.Exp(-floats.Dot(x, v))) - fits[i].Target(row)
+			floats.AddScaled(g, p/enc.Scale, x)
 		}
-		size := norm(g) / scale
+		size := floats.Norm(g, 2) / scale
 		if i == 2 {
-			if norm(g) > 1e-4 {
-				t.Errorf("without noise the raw gradient is %g", norm(g))
+			if floats.Norm(g, 2) > 1e-4 {
+				t.Errorf("without noise the raw gradient is %g", floats.Norm(g, 2))
 			}
 			continue
 		}
@@ -91,38 +94,70 @@ func TestFitPublishedSolvesTheRawProblem(t *testing.T) {
 	if _, err := FitPublished(context.Background(), hidden, dp.WholeScope, enc, fits, entropy.Seeded(3)); !errors.Is(err, sealed.ErrNotReserved) {
 		t.Errorf("sensitive rows: %v", err)
 	}
-	o := Objective{Scope: dp.WholeScope, Epsilon: 1, Regularization: 2, ResidualCap: 1, Encoding: enc, Target: lastCell}
-	if _, err := PerturbObjectivesPublic(context.Background(), hidden, dp.AddOrRemoveOne, []Objective{o}, entropy.Seeded(3)); !errors.Is(err, sealed.ErrNotReserved) {
-		t.Errorf("sensitive rows without a permit: %v", err)
-	}
-	free, err := PerturbObjectivesPublic(context.Background(), rows, dp.AddOrRemoveOne, []Objective{o, o}, entropy.Seeded(3))
+}
+
+// Repeats are fits with noise of their own, the same as if they were listed.
+func TestPublishedRepeats(t *testing.T) {
+	census, cells := stattest.Census(200)
+	rows := sealed.New("census", census, cells, make([]uint64, 200))
+	enc, err := encode.New(census, "label", encode.Options{Linear: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	permit := permitWith(t, entropy.Seeded(3), "d", dp.Compose{Events: []dp.Event{o.Event(), o.Event()}})
-	paid, err := PerturbObjectives(context.Background(), permit, rows, []Objective{o, o})
+	p := Published{Formula: Diffprivlib2021, Epsilon: 5, C: 1, Target: lastCell}
+	listed, err := FitPublished(context.Background(), rows, dp.WholeScope, enc, []Published{p, p, p}, entropy.Seeded(3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Both have the noise that is claimed, each from streams of its own.
-	cal, err := o.calibrate(dp.AddOrRemoveOne, 1)
-	if err != nil {
-		t.Fatal(err)
+	p.Repeats = 3
+	repeated, err := FitPublished(context.Background(), rows, dp.WholeScope, enc, []Published{p}, entropy.Seeded(3))
+	if err != nil || len(repeated) != 3 {
+		t.Fatalf("%d fits (%v)", len(repeated), err)
 	}
-	view, _ := mustOpen(t, s, cells, enc)
-	streams := eventStreams(t, entropy.Seeded(3), o.Event(), o.Event())
-	for i := range paid {
-		for name, fit := range map[string]struct {
-			w    []float64
-			from *entropy.Source
-		}{"paid": {paid[i], streams[i]}, "public": {free[i], entropy.Seeded(3).Split("fit", uint64(i))}} {
-			want, finishing := replay(streamsOf(fit.from), cal, enc.Dim)
-			axpy(-1, finishing, fit.w)
-			b, _ := dense(view, enc, 1, cal.regularization, fit.w)
-			axpy(-1, want, b)
-			if g := norm(b); !(g <= certificate*1.01) {
-				t.Errorf("%s fit %d: ‖∇J‖ = %g", name, i, g)
+	for i := range listed {
+		for j := range listed[i] {
+			if listed[i][j] != repeated[i][j] {
+				t.Fatalf("fit %d differs", i)
 			}
 		}
 	}
+	if repeated[0][0] == repeated[1][0] {
+		t.Error("repeats share their noise")
+	}
+}
+
+// Of a sensitive data set no row is visited.
+func TestVisitsArePublic(t *testing.T) {
+	s, _ := testRows(t)
+	cells := []float64{0.5, 1, 2, 1, -0.5, 0, 1, 0}
+	var seen []float64
+	if err := Visit(sealed.New("d", s, cells, make([]uint64, 2)), dp.WholeScope, func(cells []float64) { seen = append(seen, cells...) }); err != nil || !slices.Equal(seen, cells) {
+		t.Errorf("visited %v, %v", seen, err)
+	}
+	s.Public = false
+	rows := sealed.New("d", s, cells, make([]uint64, 2))
+	if err := Visit(rows, dp.WholeScope, func([]float64) { t.Error("a sensitive row was visited") }); !errors.Is(err, sealed.ErrNotReserved) {
+		t.Errorf("exact visit of a sensitive data set: %v", err)
+	}
+	if err := VisitInputs(rows, dp.WholeScope, func([]float64, []float32) { t.Error("a sensitive row was visited") }); !errors.Is(err, sealed.ErrNotReserved) {
+		t.Errorf("exact visit of the inputs of a sensitive data set: %v", err)
+	}
+}
+
+func lastCell(cells []float64) float64 { return cells[len(cells)-1] }
+
+// testRows is the schema of four columns, the last of which is predicted.
+func testRows(t *testing.T) (*schema.Schema, *encode.Encoding) {
+	t.Helper()
+	s := &schema.Schema{Public: true, Unit: schema.Unit{Name: "person", MaxRows: 1}, Columns: []schema.Column{
+		{Name: "number", Type: schema.Numeric, Lower: -1, Upper: 1},
+		{Name: "flag", Type: schema.Boolean},
+		{Name: "class", Type: schema.Categorical, Categories: []string{"a", "b", "c"}},
+		{Name: "label", Type: schema.Numeric, Lower: -9, Upper: 9},
+	}}
+	enc, err := encode.New(s, "label", encode.Options{Linear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, enc
 }

@@ -1,4 +1,4 @@
-package convex
+package logistic
 
 import "math"
 
@@ -10,8 +10,8 @@ var powers = func() (t [64]float64) {
 	return t
 }()
 
-// sigmoid returns 1/(1+e^(−x)); see sigmoids.
-func sigmoid(x float64) float64 {
+// Sigmoid returns 1/(1+e^(−x)); see sigmoids.
+func Sigmoid(x float64) float64 {
 	v := [1]float64{x}
 	sigmoids(v[:])
 	return v[0]

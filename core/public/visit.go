@@ -1,0 +1,36 @@
+// Package public shows the rows of public data sets, as they are and as replays of published
+// methods see them. It can open no other: there is no permit in it.
+package public
+
+import (
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+)
+
+// Visit visits the rows of a scope of a public data set. It fails for every
+// other: exact numbers exist on benchmarks only.
+func Visit(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64)) error {
+	view, err := sealed.OpenPublic(rows, scope)
+	if err != nil {
+		return err
+	}
+	for i := range view.Len() {
+		visit(view.Row(i))
+	}
+	return nil
+}
+
+// VisitInputs is Visit for rows with dense inputs. input is valid until visit
+// returns.
+func VisitInputs(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64, input []float32)) error {
+	view, err := sealed.OpenPublic(rows, scope)
+	if err != nil {
+		return err
+	}
+	input := make([]float32, view.InputDim())
+	for i := range view.Len() {
+		view.Input(i, input)
+		visit(view.Row(i), input)
+	}
+	return nil
+}
