@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"pawl/data/columnar"
 )
@@ -101,7 +102,7 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	}
 	for i, f := range c.fields {
 		x := &c.batch.Chunks[i]
-		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at)}
+		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at), typed: !asText(c.types[f])}
 		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict && c.used[f] {
 			c.at++ // rowFault speaks of the record before c.at
 			return nil, c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell")
@@ -109,6 +110,14 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	}
 	c.at++
 	return space, nil
+}
+
+// asText reports that a column holds texts, and not the digits of exact decimals or a
+// dictionary of numbers.
+func asText(c columnar.Column) bool {
+	name := strings.ToLower(c.Type)
+	return c.Kind == columnar.Text && !strings.HasPrefix(name, "decimal") &&
+		(!strings.HasPrefix(name, "dictionary") || strings.Contains(name, "utf8") || strings.Contains(name, "string"))
 }
 
 func (c *byColumns) floats(field int) (single, ok bool) {
@@ -127,8 +136,7 @@ func (c *byColumns) rowFault(_ []cell, _ int, column, msg, hint string) error {
 }
 
 func (c *byColumns) absent(column, why string) error {
-	return c.headFault("", fmt.Sprintf("the file has no column %q, %s", column, why),
-		nearestHint(column, c.Header(), "a column that the file need not have is declared type: ignore"))
+	return c.headFault("", fmt.Sprintf("the file has no column %q, %s", column, why), "a column that the file need not have is declared type: ignore")
 }
 
 func (c *byColumns) noRows() error { return c.headFault("", "the file has no rows", "") }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -26,35 +27,55 @@ func (p Position) At(i int) int {
 	return p.cells[i].line
 }
 
-// CSV is an open file of comma-separated values, or tab-separated ones where its name
-// ends in .tsv or .tsv.gz, with a header line.
+// CSV is an open file of delimiter-separated values, by default of commas, or of tabs where
+// its name ends in .tsv or .tsv.gz.
 type CSV struct {
 	file   string
-	tabs   bool
+	how    schema.File
 	scan   *scanner
 	close  []io.Closer
 	header []string
+	// written are the names as they stand in the file, nil without a header.
+	written []string
+	// first is the line of the header, or of the first record where there is none, and
+	// pending that record.
+	first   int
+	pending []cell
 	// blankLine is the first of a run of blank lines just passed, or 0: they are
 	// allowed at the end of the file and nowhere else.
 	blankLine int
 }
 
 // New reads CSV from r, compressed by gzip or not (told by its content), up to the
-// end of the header; name stands for the file in errors.
-func New(name string, r io.Reader) (*CSV, error) {
-	c := &CSV{file: name}
+// end of the header; name stands for the file in errors, and how says how it is written.
+func New(name string, r io.Reader, how schema.File) (*CSV, error) {
+	c := &CSV{file: name, how: how, first: 1 + how.Skip}
 	in, start, err := c.open(r)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(start) == 0:
-		return nil, c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
+		return nil, c.emptyFault()
 	case bytes.HasPrefix(start, []byte(`{"`)):
 		return nil, c.fault(1, "", "this looks like JSON, not CSV", "one object a line is read from a file that is named .jsonl")
 	}
+	if err := c.skip(in); err != nil {
+		return nil, err
+	}
 	c.scan = newScanner(in)
-	if c.tabs = tabSeparated(name); c.tabs {
-		c.scan.separator, c.scan.literal = '\t', true
+	c.scan.line = c.first
+	if tabSeparated(name) && how.Delimiter == "" {
+		c.scan.separator, c.scan.literal = '\t', how.Quote == ""
+	}
+	if how.Delimiter != "" {
+		c.scan.separator = how.Delimiter[0]
+	}
+	switch how.Quote {
+	case schema.QuoteNone:
+		c.scan.literal = true
+	case "":
+	default:
+		c.scan.quote = how.Quote[0]
 	}
 	if err := c.readHeader(); err != nil {
 		return nil, err
@@ -62,7 +83,8 @@ func New(name string, r io.Reader) (*CSV, error) {
 	return c, nil
 }
 
-// open unpacks r and refuses what is no text in UTF-8; start is how it begins.
+// open unpacks r and turns it into UTF-8; start is how the text begins. A mark at the
+// beginning says what the encoding is, and nothing may say otherwise.
 func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
 	in = bufio.NewReader(r)
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -78,22 +100,74 @@ func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
 		return nil, nil, c.readFault(err)
 	}
 	refuse := func(msg, hint string) (*bufio.Reader, []byte, error) { return nil, nil, c.fault(0, "", msg, hint) }
+	encoding, mark := c.how.Encoding, ""
 	switch {
 	case bytes.HasPrefix(start, []byte{0xef, 0xbb, 0xbf}):
 		in.Discard(3)
-		start, _ = in.Peek(4)
+		mark = "utf-8"
 	case bytes.Equal(start, []byte{0xff, 0xfe, 0, 0}), bytes.Equal(start, []byte{0, 0, 0xfe, 0xff}):
 		return refuse("the file is UTF-32; UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-32 -t UTF-8")
 	case bytes.HasPrefix(start, []byte{0xff, 0xfe}):
-		return refuse("the file is UTF-16 (little endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+		in.Discard(2)
+		mark = "utf-16le"
 	case bytes.HasPrefix(start, []byte{0xfe, 0xff}):
-		return refuse("the file is UTF-16 (big endian); UTF-8 is needed", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8")
+		in.Discard(2)
+		mark = "utf-16be"
 	case bytes.HasPrefix(start, []byte("PAR1")):
 		return refuse("this is a Parquet file, not CSV", "open it as what it is, or write it as CSV in UTF-8")
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		return refuse("this is a ZIP archive or a spreadsheet, not CSV", "save the sheet as CSV in UTF-8")
 	}
+	switch {
+	case mark == "" && encoding == "utf-16":
+		return refuse("the schema declares utf-16, but the file does not begin with the mark of it", "declare encoding: utf-16le or utf-16be")
+	case mark == "" || encoding == mark || encoding == "" || encoding == "utf-16" && mark != "utf-8":
+	default:
+		return refuse(fmt.Sprintf("the file begins with the mark of %s, but the schema declares encoding: %s", mark, encoding), "leave out the encoding: the mark says it")
+	}
+	if mark != "" {
+		encoding = mark
+	}
+	switch encoding {
+	case "", "utf-8":
+	case "utf-16le":
+		in = bufio.NewReader(&pairs{in: in, order: binary.LittleEndian})
+	case "utf-16be":
+		in = bufio.NewReader(&pairs{in: in, order: binary.BigEndian})
+	default:
+		m, ok := charmaps[encoding]
+		if !ok {
+			return nil, nil, fmt.Errorf("encoding %q cannot be read", encoding)
+		}
+		in = bufio.NewReader(newLetters(in, m))
+	}
+	if c.how.Encoding = encoding; encoding == "utf-8" {
+		c.how.Encoding = ""
+	}
+	if start, err = in.Peek(4); err != nil && err != io.EOF {
+		return nil, nil, c.readFault(err)
+	}
 	return in, start, nil
+}
+
+// skip passes over the lines before the header.
+func (c *CSV) skip(in *bufio.Reader) error {
+	for range c.how.Skip {
+		for {
+			_, err := in.ReadSlice('\n')
+			if err == bufio.ErrBufferFull {
+				continue
+			}
+			if err == io.EOF {
+				return c.fault(0, "", fmt.Sprintf("the file ends within the %d lines that the schema skips", c.how.Skip), "correct skip: under file: in the schema")
+			}
+			if err != nil {
+				return c.readFault(err)
+			}
+			break
+		}
+	}
+	return nil
 }
 
 // tabSeparated goes by the name alone: what a file holds could be read either way.
@@ -126,30 +200,56 @@ func (c *CSV) Close() error {
 // Header returns the names of the columns.
 func (c *CSV) Header() []string { return append([]string(nil), c.header...) }
 
+func (c *CSV) emptyFault() error {
+	if c.how.NoHeader {
+		return c.fault(0, "", "the file is empty", "")
+	}
+	return c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
+}
+
+// readHeader names the columns. What stands in the first line is never shown here: it may
+// be a row.
 func (c *CSV) readHeader() error {
 	cells, blank, err := c.scan.record(nil)
 	switch {
 	case err == io.EOF:
-		return c.fault(0, "", "the file is empty; a header line with the names of the columns is needed", "")
+		return c.emptyFault()
 	case err != nil:
 		return c.readFault(err)
+	case blank && !c.how.NoHeader:
+		return c.fault(c.first, "", "the first line is blank; a header line with the names of the columns is needed", "lines before the header are passed over with skip: N under file: in the schema")
 	case blank:
-		return c.fault(1, "", "the first line is blank; a header line with the names of the columns is needed", "")
+		return c.fault(c.first, "", "a blank line before the last record", "remove it, or pass over it with skip: N under file: in the schema")
 	}
-	seen := map[string]bool{}
-	for i, h := range cells {
-		switch {
-		case h.bad != "":
-			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, h.bad), "")
-		case h.text == "":
-			return c.fault(h.line, "", fmt.Sprintf("name %d of the header is empty", i+1), "give every column a name")
-		case seen[h.text]:
-			return c.fault(h.line, h.text, "the header names this column twice", "rename or remove one of the two columns")
+	if c.how.NoHeader {
+		c.pending = cells
+		if n := len(c.how.Names); n > 0 && n != len(cells) {
+			return c.fault(c.first, "", fmt.Sprintf("%s, but the schema names %s", counted(len(cells), "cell"), counted(n, "column")), "correct names: or delimiter: under file: in the schema")
 		}
-		seen[h.text] = true
-		c.header = append(c.header, h.text)
+		c.header = c.how.Names
+		if len(c.header) == 0 {
+			c.header, _ = schema.NumberNames(make([]string, len(cells)))
+		}
+		return nil
 	}
+	names := make([]string, len(cells))
+	for i, h := range cells {
+		if h.bad != "" {
+			msg, hint := c.malformed(h.bad)
+			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, msg), hint)
+		}
+		names[i] = h.text
+	}
+	c.written = names
+	c.header, _ = schema.NumberNames(names)
 	return nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (c *CSV) readable(int) bool { return true }
@@ -157,18 +257,23 @@ func (c *CSV) readable(int) bool { return true }
 // choose keeps every field: a record has to be scanned whole.
 func (c *CSV) choose([]int) error { return nil }
 
-func (c *CSV) headFault(column, msg, hint string) error { return c.fault(1, column, msg, hint) }
+func (c *CSV) headFault(column, msg, hint string) error { return c.fault(c.first, column, msg, hint) }
 
 func (c *CSV) rowFault(cells []cell, field int, column, msg, hint string) error {
 	return c.fault(cells[field].line, column, msg, hint)
 }
 
 func (c *CSV) absent(column, why string) error {
-	return c.fault(1, "", fmt.Sprintf("the header has no column %q, %s", column, why),
-		nearestHint(column, c.header, separatorHint(c.header)))
+	if c.how.NoHeader {
+		return c.fault(0, "", fmt.Sprintf("the file has no column %q, %s", column, why), fmt.Sprintf("its columns are named under file: in the schema, and without names: column_1 to column_%d", len(c.header)))
+	}
+	return c.fault(c.first, "", fmt.Sprintf("the header has no column %q, %s", column, why), separatorHint(c.header, c.scan.separator))
 }
 
 func (c *CSV) noRows() error {
+	if c.how.NoHeader {
+		return c.fault(0, "", "the file has no rows", "")
+	}
 	return c.fault(0, "", "the file has a header and no rows", "append the rows below the header")
 }
 
@@ -191,7 +296,10 @@ func (c *CSV) Next() ([]string, Position, error) {
 // a ragged record and a blank line before the last record are errors.
 func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 	for {
-		cells, blank, err := c.scan.record(space)
+		cells, blank, err := c.pending, false, error(nil)
+		if c.pending = nil; cells == nil {
+			cells, blank, err = c.scan.record(space)
+		}
 		if err == io.EOF {
 			return nil, io.EOF
 		}
@@ -218,26 +326,61 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 func (c *CSV) check(cells []cell) error {
 	for i, x := range cells {
 		if x.bad != "" {
-			hint := "correct the cell in UTF-8; quotes inside a quoted cell are doubled"
-			if c.tabs {
-				hint = "correct the cell in UTF-8"
-			}
-			return c.fault(x.line, c.name(i), x.bad, hint)
+			msg, hint := c.malformed(x.bad)
+			return c.fault(x.line, c.name(i), msg, hint)
 		}
 	}
 	if len(cells) == len(c.header) {
 		return nil
 	}
-	hint := "an empty cell still needs its comma"
-	switch {
-	case len(cells) > len(c.header) && c.tabs:
-		hint = "a cell cannot hold a tab; CSV can"
-	case len(cells) > len(c.header):
-		hint = "a cell that holds a comma must be quoted"
-	case c.tabs:
-		hint = "an empty cell still needs its tab"
+	mark := delimiterName(c.scan.separator)
+	hint := fmt.Sprintf("an empty cell still needs its %s, and every line is separated by the same character", mark)
+	if len(cells) > len(c.header) {
+		hint = fmt.Sprintf("a cell that holds a %s must be quoted, and every line is separated by the same character", mark)
+		if c.scan.literal {
+			hint = fmt.Sprintf("without quotes no cell can hold a %s", mark)
+		}
 	}
-	return c.fault(cells[0].line, "", fmt.Sprintf("%d cells, but the header names %d columns", len(cells), len(c.header)), hint)
+	named := "the header names"
+	if c.how.NoHeader {
+		named = "the first line has"
+		if len(c.how.Names) > 0 {
+			named = "the schema names"
+		}
+	}
+	return c.fault(cells[0].line, "", fmt.Sprintf("%s, but %s %s", counted(len(cells), "cell"), named, counted(len(c.header), "column")), hint)
+}
+
+// malformed puts a fault of a cell's text in the words of the file's encoding.
+func (c *CSV) malformed(bad string) (msg, hint string) {
+	switch {
+	case bad == notText && c.how.Encoding == "":
+		return bad, "declare the encoding of the file, such as file: {encoding: windows-1252}, in the schema; if only some lines have another, correct those"
+	case bad == notText:
+		return "a character that " + c.how.Encoding + " does not have", "correct the encoding under file: in the schema; if only some lines have another, correct those"
+	case bad == hasNUL && c.how.Encoding == "":
+		return bad, "if the file is UTF-16, declare file: {encoding: utf-16le} in the schema"
+	case c.scan != nil && c.scan.literal:
+		return bad, "correct the cell"
+	}
+	return bad, "correct the cell; quotes inside a quoted cell are doubled"
+}
+
+// delimiterName is the word for a delimiter.
+func delimiterName(b byte) string {
+	switch b {
+	case ',':
+		return "comma"
+	case ';':
+		return "semicolon"
+	case '\t':
+		return "tab"
+	case '|':
+		return "bar"
+	case ' ':
+		return "space"
+	}
+	return fmt.Sprintf("%q", string(b))
 }
 
 func (c *CSV) name(i int) string {

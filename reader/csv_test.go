@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"pawl/data/schema"
 )
 
 func zipped(text string) string {
@@ -25,7 +27,7 @@ func zipped(text string) string {
 
 // all reads a whole file strictly: the header first, then the records.
 func all(text string) ([][]string, []Position, error) {
-	c, err := New("f.csv", strings.NewReader(text))
+	c, err := New("f.csv", strings.NewReader(text), schema.File{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,15 +85,12 @@ func TestRefuses(t *testing.T) {
 		{"only a mark", "\xef\xbb\xbf", "f.csv: the file is empty"},
 		{"empty gzip", zipped(""), "f.csv: the file is empty"},
 		{"blank first line", "\na,b\n", "f.csv:1: the first line is blank"},
-		{"utf-16 le", "\xff\xfea\x00,\x00", "UTF-16 (little endian)"},
-		{"utf-16 be", "\xfe\xff\x00a", "UTF-16 (big endian)"},
+		{"utf-16 cut short", "\xff\xfea\x00\n\x001\x00\n", "not have"},
 		{"utf-32", "\xff\xfe\x00\x00a\x00\x00\x00", "UTF-32"},
 		{"parquet", "PAR1....", "Parquet"},
 		{"zip", "PK\x03\x04....", "ZIP"},
-		{"same name twice", "a,b,a\n", `f.csv:1: column "a": the header names this column twice`},
-		{"empty name", "a,,b\n", "name 2 of the header is empty"},
 		{"bare quote in header", "a\"b,c\n", "name 1 of the header: a quote inside"},
-		{"short row", "a,b\n1,2\n1\n", "f.csv:3: 1 cells, but the header names 2"},
+		{"short row", "a,b\n1,2\n1\n", "f.csv:3: 1 cell, but the header names 2"},
 		{"long row", "a,b\n1,2,3\n", "f.csv:2: 3 cells, but the header names 2"},
 		{"bare quote", "a,b\n1,SECRET\"x\n", `f.csv:2: column "b": a quote inside an unquoted cell`},
 		{"after closing quote", "a,b\n\"SECRET\"x,2\n", `f.csv:2: column "a": text after a closing quote`},

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"pawl/data/schema"
 )
 
 // jsonLines is an open file of one JSON object a line. Its columns are named from outside:
@@ -33,7 +35,7 @@ func JSONNamed(name string) bool {
 }
 
 func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
-	j := &jsonLines{CSV: &CSV{file: name, header: keys.Names}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]bool, len(keys.Names))}
+	j := &jsonLines{CSV: &CSV{file: name, how: schema.File{Encoding: keys.File.Encoding}, header: keys.Names, first: 1}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]bool, len(keys.Names))}
 	if len(keys.Names) == 0 {
 		return nil, j.fault(0, "", "JSON lines have no header, and the names in their rows are data: nothing says which columns there are", "name the columns")
 	}
@@ -174,7 +176,7 @@ func (j *jsonLines) noRows() error { return j.fault(0, "", "the file has no rows
 func object(line []byte, value func(key string, c cell) string) (bad string) {
 	const malformed = "not one JSON object"
 	if !utf8.Valid(line) {
-		return "not UTF-8 text"
+		return notText
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
@@ -222,9 +224,9 @@ func cellOf(d *json.Decoder) (c cell, ok bool) {
 	case nil:
 		c.null = true
 	case bool:
-		c.text = fmt.Sprint(v)
+		c.text, c.typed = fmt.Sprint(v), true
 	case json.Number:
-		c.text = v.String()
+		c.text, c.typed = v.String(), true
 	case string:
 		c.text = v
 		c.bad = faultOf(v)

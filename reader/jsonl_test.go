@@ -76,7 +76,7 @@ func TestJSONLinesFaults(t *testing.T) {
 		{"a value", first + `{"id": "y", "age": "SECRET", "color": "blue", "bmi": 1, "sick": "no"}`, `f.jsonl:2: column "age"`},
 		{"a long text", first + `{"id": "` + strings.Repeat("a", maxCell+1) + `"}`, `f.jsonl:2: column "id": longer than 1 MiB`},
 		{"a long line", first + `{"id": "` + strings.Repeat("a", maxRecord) + `"}`, "f.jsonl:2: the record is longer than 16 MiB"},
-		{"UTF-16", "\xff\xfe{\x00", "UTF-16"},
+		{"UTF-16", "\xff\xfe{\x00", "f.jsonl:1: not one JSON object"},
 		{"damaged", zipped(first)[:30], "damaged gzip"},
 	} {
 		_, _, err := readNamed("f.jsonl", c.text, s, Options{})

@@ -43,12 +43,23 @@ func openParts(c *Content, keys Keys) (*manyParts, error) {
 func (m *manyParts) compare(in records) (order []int, err error) {
 	header, other := in.Header(), m.of.parts[0].Name
 	same := slices.Equal(header, m.header)
+	shared := 0
+	for _, name := range m.header {
+		if slices.Contains(header, name) {
+			shared++
+		}
+	}
 	for f, name := range m.header {
 		at := f
 		if !same {
 			at = slices.Index(header, name)
 		}
-		if at < 0 {
+		switch {
+		case at < 0 && 2*shared < len(m.header):
+			// Without a header the first line is a row, and is not shown.
+			return nil, in.headFault("", "its columns are not those of "+other+": parts of one table have the same columns",
+				"leave the part out, or give it the columns of the others; if the files have no header line, declare file: {header: false}")
+		case at < 0:
 			return nil, in.headFault("", fmt.Sprintf("the column %q of %s is missing here: parts of one table have the same columns", name, other),
 				nearestHint(name, header, "leave the part out, or give it the columns of the others"))
 		}
@@ -57,8 +68,11 @@ func (m *manyParts) compare(in records) (order []int, err error) {
 		}
 		order = append(order, at)
 	}
-	for _, name := range header {
-		if !slices.Contains(m.header, name) {
+	for i, name := range header {
+		switch {
+		case !slices.Contains(m.header, name) && 2*shared < len(header):
+			return nil, in.headFault("", fmt.Sprintf("column %d is not in %s: parts of one table have the same columns", i+1, other), "leave the part out, or give it the columns of the others")
+		case !slices.Contains(m.header, name):
 			return nil, in.headFault(name, "there is no such column in "+other+": parts of one table have the same columns",
 				"leave the part out, or give it the columns of the others")
 		}

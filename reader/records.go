@@ -52,11 +52,13 @@ type Keys struct {
 	Names []string
 	// PassOver passes over other names, where they would be refused.
 	PassOver bool
+	// File says how a file of text is written.
+	File schema.File
 }
 
 // keysOf are the names that a schema declares.
 func keysOf(s *schema.Schema, o Options) Keys {
-	k := Keys{Names: make([]string, len(s.Columns)), PassOver: o.PassOver}
+	k := Keys{Names: make([]string, len(s.Columns)), PassOver: o.PassOver, File: s.File}
 	for i := range s.Columns {
 		k.Names[i] = s.Columns[i].Name
 	}
@@ -91,8 +93,10 @@ func NewRecords(name string, r io.Reader, keys Keys) (*Records, error) {
 // Header returns the names of the columns.
 func (r *Records) Header() []string { return r.in.Header() }
 
-// Absent is the fault of a column that the file does not have and needs.
-func (r *Records) Absent(column, why string) error { return r.in.absent(column, why) }
+// Absent is the fault of a column that the file does not have and needs, as s declares.
+func (r *Records) Absent(s *schema.Schema, column, why string) error {
+	return absent(r.in, s, column, why)
+}
 
 // Next returns the texts of the next record, one per column and fresh; a null gives
 // the empty text, as does a column of a type that cannot be read. At the end the
@@ -164,5 +168,5 @@ func openText(name string, r io.Reader, keys Keys) (records, error) {
 	if JSONNamed(name) {
 		return openJSONLines(name, r, keys)
 	}
-	return New(name, r)
+	return New(name, r, keys.File)
 }

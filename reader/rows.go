@@ -262,7 +262,7 @@ func (h *heldRows) next(space []cell, strict bool) ([]cell, error) {
 				return nil, h.rowFault(nil, f, h.rows.columns[f].Name, cellFaults[n], "correct the cell")
 			}
 		default:
-			space[f] = cell{text: s[:n-firstText]}
+			space[f] = cell{text: s[:n-firstText], typed: true}
 			s = s[n-firstText:]
 		}
 	}
@@ -293,8 +293,7 @@ func (h *heldRows) rowFault(_ []cell, _ int, column, msg, hint string) error {
 }
 
 func (h *heldRows) absent(column, why string) error {
-	return h.headFault("", fmt.Sprintf("there is no column %q, %s", column, why),
-		nearestHint(column, h.Header(), "a column that need not be there is declared type: ignore"))
+	return h.headFault("", fmt.Sprintf("there is no column %q, %s", column, why), "a column that need not be there is declared type: ignore")
 }
 
 func (h *heldRows) noRows() error { return h.headFault("", "there are no rows", "") }

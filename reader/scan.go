@@ -23,6 +23,7 @@ type cell struct {
 	bad    string // why it is malformed; empty when it is not
 	quoted bool
 	null   bool // of a typed file; CSV has none
+	typed  bool // a number, a truth value or a time of a typed file, not a text
 	end    int  // of its text in the scanner's buffer, while the record is read
 }
 
@@ -42,11 +43,12 @@ type scanner struct {
 	start int    // of the present cell in buf
 	// separator ends a cell; literal says that quotes are letters like others.
 	separator byte
+	quote     byte
 	literal   bool
 }
 
 func newScanner(r io.Reader) *scanner {
-	return &scanner{in: bufio.NewReaderSize(r, 64<<10), line: 1, separator: ','}
+	return &scanner{in: bufio.NewReaderSize(r, 64<<10), line: 1, separator: ',', quote: '"'}
 }
 
 // fileFault is a fault after which no further record can be told apart.
@@ -111,14 +113,20 @@ func plainText(b []byte) bool {
 	return true
 }
 
+// Faults of a text that a wrong encoding explains.
+const (
+	hasNUL  = "a NUL byte"
+	notText = "not UTF-8 text"
+)
+
 func faultOf(text string) string {
 	switch {
 	case len(text) > maxCell:
 		return "longer than 1 MiB"
 	case strings.IndexByte(text, 0) >= 0:
-		return "a NUL byte"
+		return hasNUL
 	case !utf8.ValidString(text):
-		return "not UTF-8 text"
+		return notText
 	}
 	return ""
 }
@@ -127,7 +135,7 @@ func faultOf(text string) string {
 func (s *scanner) cell() (c cell, last bool, err error) {
 	s.start = len(s.buf)
 	c.line = s.line
-	if b, err := s.in.Peek(1); err == nil && b[0] == '"' && !s.literal {
+	if b, err := s.in.Peek(1); err == nil && b[0] == s.quote && !s.literal {
 		s.in.Discard(1)
 		c.quoted = true
 		if err := s.quoted(c.line); err != nil {
@@ -158,7 +166,7 @@ func (s *scanner) cell() (c cell, last bool, err error) {
 			}
 			c.bad = "carriage return without line feed"
 		}
-		if b == '"' && !c.quoted && !s.literal && c.bad == "" {
+		if b == s.quote && !c.quoted && !s.literal && c.bad == "" {
 			c.bad = "a quote inside an unquoted cell (write the cell in quotes and double those inside)"
 		}
 		outside = true
@@ -184,9 +192,9 @@ func (s *scanner) quoted(line int) error {
 		if b == '\n' {
 			s.line++
 		}
-		if b == '"' {
+		if b == s.quote {
 			next, err := s.in.Peek(1)
-			if err != nil || next[0] != '"' {
+			if err != nil || next[0] != s.quote {
 				return nil
 			}
 			s.in.Discard(1)

@@ -223,25 +223,85 @@ func (t *table) match(in records, o Options) error {
 		case o.Optional[col.Name], col.Type == schema.Ignore && !isUnit:
 			t.field[i] = -1
 		default:
-			return in.absent(col.Name, "which the schema declares")
+			return absent(in, s, col.Name, "which the schema declares")
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
 		}
 	}
+	for i, h := range header {
+		if s.Column(h) < 0 {
+			return undeclaredColumn(in, s, i)
+		}
+	}
+	t.recorded(foundNames(in), in.readable)
+	t.watchRecords(in, o)
+	return in.choose(t.used())
+}
+
+// foundNames are the names of the columns as the file has them: where it has no header,
+// what the schema calls them is no part of a record.
+func foundNames(in records) []string {
+	names := in.Header()
+	if c := textOf(in); c != nil {
+		for i, name := range names {
+			names[i] = c.how.FoundName(name)
+		}
+	}
+	return names
+}
+
+// textOf is the file of text whose first line names the columns, nil where there is none.
+func textOf(in records) *CSV {
+	switch in := in.(type) {
+	case *CSV:
+		return in
+	case *manyParts:
+		return textOf(in.in)
+	}
+	return nil
+}
+
+// mayShow says that the names of a file are names. A file of text without a header, read as
+// one that has, gives the cells of a row in their place: they are taken for names where the
+// schema declares at least half of them, and are not shown elsewhere.
+func mayShow(in records, s *schema.Schema) bool {
+	c := textOf(in)
+	if c == nil || c.how.NoHeader {
+		return true
+	}
+	known := 0
+	for _, h := range c.header {
+		if s.Column(h) >= 0 {
+			known++
+		}
+	}
+	return 2*known >= len(c.header)
+}
+
+// absent is the fault of a column that the file lacks, with the nearest of its names.
+func absent(in records, s *schema.Schema, column, why string) error {
+	err := in.absent(column, why)
+	var p *PositionError
+	if mayShow(in, s) && errors.As(err, &p) {
+		p.hint = nearestHint(column, in.Header(), p.hint)
+	}
+	return err
+}
+
+// undeclaredColumn is the fault of a field that the schema does not declare.
+func undeclaredColumn(in records, s *schema.Schema, field int) error {
+	header := in.Header()
+	if !mayShow(in, s) {
+		return in.headFault("", fmt.Sprintf("name %d of the header is not declared in the schema", field+1),
+			"it is not shown, since it may be a cell: if the file has no header line, declare file: {header: false} in the schema")
+	}
 	names := make([]string, len(s.Columns))
 	for i := range s.Columns {
 		names[i] = s.Columns[i].Name
 	}
-	for _, h := range header {
-		if s.Column(h) < 0 {
-			return in.headFault(h, "not declared in the schema",
-				nearestHint(h, names, "declare it, with type: ignore if it is not to be used"))
-		}
-	}
-	t.recorded(header, in.readable)
-	t.watchRecords(in, o)
-	return in.choose(t.used())
+	return in.headFault(header[field], "not declared in the schema",
+		nearestHint(header[field], names, "declare it, with type: ignore if it is not to be used"))
 }
 
 // used lists the fields that are looked at.
@@ -300,7 +360,10 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 	if s.Columns[i].Type == schema.Text {
 		return parseText(&s.Columns[i], c, values)
 	}
-	if !c.null {
+	switch {
+	case !c.null && c.typed:
+		return s.ParseTyped(i, c.text)
+	case !c.null:
 		return s.Parse(i, c.text)
 	}
 	switch col := &s.Columns[i]; col.Missing {
@@ -313,15 +376,16 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 }
 
 // separatorHint explains an absent column; a header of one name that holds
-// another separator is the usual reason.
-func separatorHint(header []string) string {
+// another delimiter is the usual reason.
+func separatorHint(header []string, separator byte) string {
 	if len(header) == 1 {
-		for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
-			if strings.Contains(header[0], sep.char) {
-				if sep.char == "\t" {
-					return "the file seems to be separated by tabs: name it .tsv"
+		for _, other := range []byte{',', ';', '\t', '|'} {
+			if other != separator && strings.IndexByte(header[0], other) >= 0 {
+				declare := string(other)
+				if other == '\t' {
+					declare = "tab"
 				}
-				return "the file seems to be separated by " + sep.name + "; commas are needed"
+				return fmt.Sprintf("the file seems to be separated by %ss: declare file: {delimiter: %q} in the schema", delimiterName(other), declare)
 			}
 		}
 	}

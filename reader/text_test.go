@@ -102,7 +102,7 @@ func TestTextsAreRefused(t *testing.T) {
 // Tab-separated values have no quoting.
 func TestTabSeparated(t *testing.T) {
 	for _, name := range []string{"t.tsv", "dir/T.TSV", "t.tab", "t.tsv.gz"} {
-		c, err := New(name, strings.NewReader("a\tb,c\r\n\"x\ty\"\"z, w\r\n\t\r\n"))
+		c, err := New(name, strings.NewReader("a\tb,c\r\n\"x\ty\"\"z, w\r\n\t\r\n"), schema.File{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,12 @@
 package reader
 
+import "pawl/data/schema"
+
 // watch hands on records as they were found, before anything is parsed.
 type watch struct {
 	record func(texts []string)
 	texts  []string // one for each column of the file
+	how    *schema.File
 }
 
 // watchRecords begins what o.Watch asks for.
@@ -12,15 +15,19 @@ func (t *table) watchRecords(in records, o Options) {
 		return
 	}
 	names := in.Header()
-	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names))}
+	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names)), how: &t.schema.File}
 }
 
-// see hands on one record. What is malformed or null is empty, and so are cells that a ragged record lacks.
+// see hands on one record. What is malformed or null is empty, and so are cells that a ragged record lacks. Numbers
+// are written with a point and without separators, whatever the marks of the file.
 func (w *watch) see(cells []cell) {
 	for i := range w.texts {
 		w.texts[i] = ""
 		if i < len(cells) && cells[i].bad == "" && !cells[i].null {
 			w.texts[i] = cells[i].text
+			if !cells[i].typed {
+				w.texts[i] = w.how.Plain(cells[i].text)
+			}
 		}
 	}
 	w.record(w.texts)

@@ -37,6 +37,12 @@ import (
 // vector behind the row's key). The schema's bounds, types, ignored columns and orders
 // and the front end of a model do not enter: they may change without moving a unit.
 //
+// A schema also says how the file is read (schema.File). Other marks in numbers leave every
+// text as it is. Another delimiter, encoding or header gives other texts: other records,
+// which are another version, and with a unit column another text for the same person, or
+// another column of that name. Such a reading is therefore part of the column's name
+// (schema.Identifier) and makes an assignment of its own, whose charges add up.
+//
 // Because j belongs to one version of the data, two versions have two assignments,
 // even where rows were only appended: a person whose row stands once in the first and
 // twice in the second may lie in two scopes. With a unit column all versions have one.
@@ -83,7 +89,7 @@ func (s *sum) add(h *[sha256.Size]byte) {
 func newUnits(key *Key, s *schema.Schema) units {
 	secret := sealed.ScopeSecret(key)
 	print, ok := sealed.PrintSecret(key)
-	u := units{mac: hmac.New(sha256.New, secret[:]), perRow: s.Unit.Column == "", column: s.Unit.Column, maxRows: s.Unit.MaxRows}
+	u := units{mac: hmac.New(sha256.New, secret[:]), perRow: s.Unit.Column == "", column: s.Identifier(), maxRows: s.Unit.MaxRows}
 	if ok && !u.perRow {
 		u.writings = identity.NewWritings(print)
 	}

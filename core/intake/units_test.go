@@ -179,6 +179,47 @@ func TestBoundCountsCopiesOneByOne(t *testing.T) {
 	stattest.Accept(t, stattest.Proportion("both rows of one kind", alone, 200, 3.0/7))
 }
 
+// Two readings of the same bytes that give a person two identifiers are two assignments.
+func TestOtherReadingsAreOtherAssignments(t *testing.T) {
+	const text = "1,m\xfcller,1\n2,m\xfcller,2\n"
+	rule := func(file string) string {
+		s, err := schema.Decode("s", []byte("version: 1\nunit: id\nrows_per_unit: 2\nfile: "+file+"\ncolumns: [{name: id, type: ignore}, {name: y, type: integer, lower: 0, upper: 9}, {name: z, type: ignore}]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := newUnits(keyed([32]byte{1}), s)
+		err = reader.ReadFrom("f.csv", strings.NewReader(text), s, reader.Options{BadRows: reader.Default}, func(_ []float64, found schema.Record) error {
+			u.add(found)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.rule()
+	}
+	seen := map[string]string{}
+	for _, file := range []string{
+		"{header: false, encoding: latin-1, names: [y, id, z]}",
+		"{header: false, encoding: windows-1251, names: [y, id, z]}", // who is written in other letters
+		"{header: false, encoding: latin-1, names: [id, z, y]}",      // another column
+		"{header: false, encoding: latin-1, names: [y, id, z], quote: none}",
+	} {
+		r := rule(file)
+		if other, ok := seen[r]; ok {
+			t.Errorf("%s and %s are one assignment: %s", file, other, r)
+		}
+		seen[r] = file
+	}
+	for _, file := range []string{
+		`{header: false, encoding: cp1251, names: [z, id, y]}`,
+		`{header: false, encoding: windows-1251, names: [y, id, z], thousands: "'", trim: true}`,
+	} {
+		if r := rule(file); seen[r] == "" {
+			t.Errorf("%s: %s is a new assignment", file, r)
+		}
+	}
+}
+
 // Hashes of units of a column are those of earlier versions, so that charges that were
 // booked by scope stay with the persons they were for. Do NOT edit the value.
 func TestUnitsOfAColumnKeepTheirScopes(t *testing.T) {

@@ -241,7 +241,7 @@ func TestConvertRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := reader.New("f.csv", strings.NewReader(string(out)))
+		c, err := reader.New("f.csv", strings.NewReader(string(out)), schema.File{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ const Version = 1
 const maxBytes = 16 << 20
 
 var (
-	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "na", "columns"}
+	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "file", "na", "columns"}
 	colKeys = []string{"name", "type", "lower", "upper", "categories", "ordered", "other", "missing", "heavy_tailed", "buckets", "tokens", "dimension", "key", "why"}
 )
 
@@ -115,7 +115,8 @@ func (d *decoder) locate(err error) error {
 	if !errors.As(err, &f) {
 		return err
 	}
-	for _, k := range []faultKey{f.at, {f.at.col, ""}, {-1, "columns"}} {
+	section, _, _ := strings.Cut(f.at.key, ".")
+	for _, k := range []faultKey{f.at, {f.at.col, section}, {f.at.col, ""}, {-1, "columns"}} {
 		if at, ok := d.places[k]; ok {
 			return d.fault(at, f.err.Column, f.err.Msg, f.err.hint)
 		}
@@ -156,6 +157,11 @@ func (d *decoder) top(body ast.Node) error {
 	}
 	if err := d.unitGiven(by); err != nil {
 		return err
+	}
+	if f, ok := by["file"]; ok {
+		if err := d.fileSection(f); err != nil {
+			return err
+		}
 	}
 	f, ok := by["columns"]
 	if !ok {

@@ -36,6 +36,7 @@ func Encode(s *Schema) ([]byte, error) {
 	default:
 		fmt.Fprintf(&b, "rows: %s\n", s.Rows.Kind)
 	}
+	b.WriteString(s.File.encode())
 	fmt.Fprintf(&b, "na: %s\ncolumns:\n", quoteList(s.NA))
 	for i := range s.Columns {
 		s.Columns[i].encode(&b)

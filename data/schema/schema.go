@@ -108,6 +108,8 @@ type Schema struct {
 	Unit    Unit
 	Public  bool
 	Rows    RowCount
+	// File says how a table of text is written.
+	File File
 	// NA lists the cells that mean "missing", compared exactly.
 	NA      []string
 	Columns []Column
@@ -196,11 +198,20 @@ var (
 // Parse turns one cell into a number: the value clipped to the bounds, the index
 // of the level, 0 or 1 for booleans, NaN for a cell that the missing rule makes
 // unknown. Errors say what was expected and never repeat the cell.
-func (s *Schema) Parse(col int, cell string) (float64, error) {
+func (s *Schema) Parse(col int, cell string) (float64, error) { return s.parse(col, cell, &s.File) }
+
+// ParseTyped is Parse for a cell that was no text in a file of text: the marks of such files do
+// not concern it.
+func (s *Schema) ParseTyped(col int, cell string) (float64, error) {
+	return s.parse(col, cell, &File{Trim: s.File.Trim})
+}
+
+func (s *Schema) parse(col int, cell string, f *File) (float64, error) {
 	c := &s.Columns[col]
 	if c.Type == Ignore || c.Wide() {
 		return math.NaN(), nil
 	}
+	cell = f.trimmed(cell)
 	if c.Type == Categorical {
 		if i := c.category(cell); i >= 0 {
 			return float64(i), nil
@@ -220,7 +231,7 @@ func (s *Schema) Parse(col int, cell string) (float64, error) {
 	}
 	switch c.Type {
 	case Numeric, Integer:
-		return c.parseNumber(cell)
+		return c.parseNumber(cell, f)
 	case Boolean:
 		return parseBoolean(cell)
 	default:
@@ -231,15 +242,16 @@ func (s *Schema) Parse(col int, cell string) (float64, error) {
 	}
 }
 
-func (c *Column) parseNumber(cell string) (float64, error) {
+func (c *Column) parseNumber(cell string, f *File) (float64, error) {
 	want := "a number"
 	if c.Type == Integer {
 		want = "a whole number"
 	}
+	cell = f.plain(cell)
 	v, err := shortNumber(cell), error(nil)
 	if v != v {
 		if !plainNumber(cell) {
-			return 0, fmt.Errorf("not %s (digits with an optional sign, point and exponent, no spaces)", want)
+			return 0, fmt.Errorf("not %s (%s)", want, f.numbers())
 		}
 		v, err = strconv.ParseFloat(cell, 64)
 	}

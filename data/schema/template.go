@@ -19,6 +19,9 @@ dataset: %s
 unit:%s
 # rows: private | about N | N | public (the file's own row count is public).
 rows: private
+# file: how a file of text is written where it is not UTF-8 with commas, points and a header:
+#   {delimiter: ";", decimal: ",", thousands: ".", quote: none, encoding: windows-1252,
+#    skip: 2 (lines before the header), header: false, names: [...], trim: true (blanks around cells)}
 # na: cells that mean "missing".
 na: %s
 `
@@ -43,6 +46,13 @@ func Template(name string, header []string) []byte {
 		fmt.Fprintf(&b, "  - name: %s\n    type:\n", quote(h))
 	}
 	return b.Bytes()
+}
+
+// WithFile puts into a template how the file is written. It leaves a template alone of a
+// file with nothing to declare.
+func WithFile(template []byte, f File) []byte {
+	const before = "# na: cells that mean"
+	return bytes.Replace(template, []byte(before), []byte(f.encode()+before), 1)
 }
 
 // oneLine keeps a name inside the comment it stands in.

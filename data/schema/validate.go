@@ -41,6 +41,9 @@ func (s *Schema) Validate() error {
 	if err := s.validateRows(); err != nil {
 		return err
 	}
+	if err := s.File.validate(); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	used := 0
 	for i := range s.Columns {

@@ -217,10 +217,11 @@ func (f *Copies) why(ctx context.Context, alike string, refusal error) (string, 
 
 // Watcher collects the prints of a table while it is read: one of all columns, and where some are not used, one of
 // those that are. The second recognises a table that lost or gained a column that nobody uses, such as an
-// identifier.
+// identifier. A file without a header has a third, under the numbers of its columns: what a schema calls them makes
+// no other table of it.
 type Watcher struct{ feeds *feeds }
 
-type feeds struct{ all, used *identity.Feed }
+type feeds struct{ all, used, numbered *identity.Feed }
 
 // NewWatcher makes o hand on the records as found, to be printed under the ledger's key. The
 // columns that s uses count; with nil all do.
@@ -229,6 +230,18 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 	uses := usedBy(s)
 	o.Watch = func(names []string) func([]string) {
 		w.all = identity.NewFeed(key, names)
+		whole := w.all.Add
+		if s != nil && s.File.NoHeader && len(s.File.Names) > 0 {
+			numbers := make([]string, len(names))
+			for i := range names {
+				numbers[i] = schema.NumberedName(i)
+			}
+			w.numbered = identity.NewRecordsFeed(key, numbers)
+			whole = func(texts []string) {
+				w.all.Add(texts)
+				w.numbered.Add(texts)
+			}
+		}
 		var at []int
 		var columns []string
 		for i, name := range names {
@@ -237,12 +250,12 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 			}
 		}
 		if len(at) == 0 || len(at) == len(names) {
-			return w.all.Add
+			return whole
 		}
 		w.used = identity.NewRecordsFeed(key, columns)
 		part := make([]string, len(at))
 		return func(texts []string) {
-			w.all.Add(texts)
+			whole(texts)
 			for k, i := range at {
 				part[k] = texts[i]
 			}
@@ -269,7 +282,7 @@ func (w Watcher) End(err error) (prints []*identity.Print) {
 	if w.feeds == nil {
 		return nil
 	}
-	for _, feed := range []*identity.Feed{w.feeds.all, w.feeds.used} {
+	for _, feed := range []*identity.Feed{w.feeds.all, w.feeds.used, w.feeds.numbered} {
 		if feed == nil {
 			continue
 		}

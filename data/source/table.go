@@ -173,7 +173,7 @@ func (src *Table) ReadTest(name string, content io.Reader, bad reader.BadRows, o
 	column, units := s.Column(s.Unit.Column), map[string]float64{}
 	err := ReadRows(name, content, s, o, src.vectors, false, func(cells []float64, found schema.Record) error {
 		// An optional unit is not looked at while rows are read.
-		if i, ok := slices.BinarySearch(found.Columns, s.Unit.Column); ok && column >= 0 && found.Cells[i].Text != "" {
+		if i, ok := slices.BinarySearch(found.Columns, s.File.FoundName(s.Unit.Column)); ok && column >= 0 && found.Cells[i].Text != "" {
 			unit := found.Cells[i].Text
 			if _, known := units[unit]; !known {
 				units[unit] = float64(len(units))

@@ -227,14 +227,14 @@ func ReadLines(file string, s *schema.Schema) (texts []string, err error) {
 		}
 		content = content.AsGiven()
 		column := s.Columns[i].Name
-		r, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: []string{column}, PassOver: true})
+		r, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: []string{column}, PassOver: true, File: s.File})
 		if err != nil {
 			return nil, err
 		}
 		defer r.Close()
 		at := slices.Index(r.Header(), column)
 		if at < 0 {
-			return nil, r.Absent(column, "which the model needs")
+			return nil, r.Absent(s, column, "which the model needs")
 		}
 		for {
 			row, err := r.Next()

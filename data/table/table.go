@@ -114,9 +114,9 @@ func Read(arg string) (*reader.Content, error) {
 	return reader.NewContent(n.text, parts...), nil
 }
 
-// Columns returns the names of the columns and reads no row of a database: it asks its
-// catalogue. keys are the names of JSON lines, which have no header.
-func Columns(arg string, keys reader.Keys) ([]string, error) {
+// Propose names the columns and says how a file of text seems to be written, by its first
+// line alone; see reader.Propose. It reads no row of a database: it asks its catalogue.
+func Propose(arg string, keys reader.Keys, sure bool) (*reader.Proposal, error) {
 	n, err := parse(arg)
 	if err != nil {
 		return nil, err
@@ -131,12 +131,7 @@ func Columns(arg string, keys reader.Keys) ([]string, error) {
 	} else if c, err = Read(arg); err != nil {
 		return nil, err
 	}
-	in, err := reader.NewRecords(arg, c.Reader(), keys)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return in.Header(), nil
+	return c.Propose(keys, sure)
 }
 
 // readPart reads one file, unpacks it and picks the member or the sheet.

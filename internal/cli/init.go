@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +19,8 @@ import (
 type initFlags struct {
 	out, smartNoise   string
 	guessTypes, force bool
+	how               schema.File
+	header            bool
 	bounds            boundsFlags
 }
 
@@ -32,6 +33,12 @@ func (a *app) initCommand() *cobra.Command {
 categories, privacy unit. FILE is CSV, TSV (.tsv), JSON lines (.jsonl), Parquet or Arrow.
 Only the names are read: facts read from rows and then used as public would reveal
 rows. JSON lines have their names in the rows, so list them with --columns.
+
+The first line also shows the delimiter and, if it is not UTF-8, that another encoding is
+needed; the schema then has a section "file:" for it. Names that are blank or stand there
+twice are numbered (column_1, age_2). A first line with numbers, dates or many equal names
+may be a row: nothing of it is written, and you say what it is with --header or --no-header.
+A file of different words without a header looks like a header: pass --no-header.
 
 The privacy unit states whose data must be protected: a row's, or a person's who may
 have several rows. Nothing runs until it is filled in.
@@ -69,6 +76,11 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.out, "out", "", "schema file to write (default: beside FILE, ending in .yaml)")
 	s.StringVar(&f.smartNoise, "from-smartnoise", "", "convert this SmartNoise SQL metadata file, instead of FILE")
 	s.BoolVar(&f.guessTypes, "guess-types", false, "read the rows to propose types; the schema is refused until reviewed")
+	s.BoolVar(&f.how.NoHeader, "no-header", false, "FILE has no header line: number its columns")
+	s.BoolVar(&f.header, "header", false, "the first line is a header, even if it looks like a row")
+	s.IntVar(&f.how.Skip, "skip", 0, "number of lines before the header")
+	s.StringVar(&f.how.Delimiter, "delimiter", "", "character between cells, such as ';', tab or '|' (default: the one that divides the first line most)")
+	s.StringVar(&f.how.Encoding, "encoding", "", "encoding of FILE, such as windows-1252 or utf-16le (default: by its first line, else UTF-8)")
 	s.BoolVar(&f.force, "force", false, "replace an existing schema")
 	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "compute private bounds of numeric columns from the rows, for --epsilon")
 	s.StringVar(&f.bounds.Epsilon, "epsilon", "", "epsilon of --infer-bounds")
@@ -108,35 +120,27 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if _, err := os.Stat(f.out); err == nil && !f.force {
 		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
 	}
-	if f.bounds.infer {
-		if err := notBuiltin(file); err != nil {
-			return err
-		}
-		return a.inferBounds(ctx, file, name, &f)
-	}
-	names, err := f.bounds.Names()
+	seen, err := a.propose(file, &f)
 	if err != nil {
 		return err
 	}
-	header, text, err := template(file, name, names, f.guessTypes)
+	if f.bounds.File = seen.File; f.bounds.infer {
+		return a.inferBounds(ctx, file, name, &f)
+	}
+	header := seen.Columns
+	text, err := template(file, name, seen, f.guessTypes)
 	if err != nil {
 		return err
 	}
 	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 		return err
 	}
-	for _, h := range header {
-		if _, err := strconv.ParseFloat(h, 64); err == nil {
-			fmt.Fprintln(a.err, "note: a column name is a number; if FILE has no header line, the schema now contains its first row: delete the schema and add a header")
-			break
-		}
-	}
 	if f.guessTypes {
 		fmt.Fprintln(a.err, "note: the rows were read to guess types; the schema is not public until a person has reviewed it and set reviewed: true")
 	}
 	fmt.Fprintf(a.err, "next: fill in %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
 	if a.json {
-		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header})
+		return writeJSON(a.out, map[string]any{"schema": f.out, "columns": header, "saw": append([]string{}, seen.Saw...)})
 	}
 	_, err = fmt.Fprintln(a.out, f.out)
 	return err
@@ -152,34 +156,55 @@ func notBuiltin(file string) error {
 	return nil
 }
 
-// template is a schema with the columns of a file; those of JSON lines are names.
-func template(file, name string, names []string, guess bool) (header []string, text []byte, err error) {
+// propose names the columns of a table, and says how it is written by its first line.
+func (a *app) propose(file string, f *initFlags) (*reader.Proposal, error) {
 	if err := notBuiltin(file); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	if f.header && f.how.NoHeader {
+		return nil, &usageError{"--header and --no-header exclude each other", "leave out one of them"}
+	}
+	how, err := f.how.Declared()
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.bounds.Names()
+	if err != nil {
+		return nil, err
+	}
+	p, err := table.Propose(file, reader.Keys{Names: names, File: how}, f.header)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range p.Saw {
+		a.note(s)
+	}
+	return p, nil
+}
+
+// template is a schema with the columns of a table.
+func template(file, name string, seen *reader.Proposal, guess bool) ([]byte, error) {
 	if !guess {
-		header, err = table.Columns(file, reader.Keys{Names: names})
-		return header, schema.Template(name, header), err
+		return schema.WithFile(schema.Template(name, seen.Columns), seen.File), nil
 	}
 	content, err := table.Read(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	c, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: names})
+	c, err := reader.NewRecords(content.Name(), content.Reader(), reader.Keys{Names: seen.Columns, File: seen.File})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer c.Close()
-	header = c.Header()
-	g := schema.NewGuesser(header)
+	g := schema.NewGuesser(seen.Columns)
 	for {
 		row, err := c.Next()
 		if err == io.EOF {
 			// Categories are not copied: a rare one can name a person.
-			return header, g.Schema(name, false), nil
+			return schema.WithFile(g.Schema(name, false), seen.File), nil
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		g.Observe(row)
 	}

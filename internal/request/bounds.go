@@ -36,7 +36,9 @@ type Bounds struct {
 	// Columns are names with commas between them, "" for all.
 	Columns string
 	// Total is the budget that a first use grants, "" for none.
-	Total   string
+	Total string
+	// File says how a file of text is written.
+	File    schema.File
 	Updated bool // the bytes changed on purpose
 	Copies  source.Copies
 }
@@ -166,7 +168,7 @@ func (d *Desk) Bounds(ctx context.Context, file, name, path string, content *rea
 	if v.mark != "" {
 		v.Warnings = append(v.Warnings, v.mark)
 	}
-	v.Text = schema.BoundsTemplate(name, header, f.Unit, f.RowsPerUnit, v.remark(), released(out, v))
+	v.Text = schema.WithFile(schema.BoundsTemplate(name, header, f.Unit, f.RowsPerUnit, v.remark(), released(out, v)), f.File)
 	if doubt != nil {
 		return nil, d.holdBounds(out, path, v.Text, f, doubt)
 	}
@@ -191,7 +193,7 @@ func (f *Bounds) declare(file, name string, content *reader.Content) (*schema.Sc
 	if err != nil {
 		return nil, nil, err
 	}
-	keys := reader.Keys{Names: names} // of JSON lines: what else is in a row is passed over
+	keys := reader.Keys{Names: names, File: f.File} // of JSON lines: what else is in a row is passed over
 	if f.Unit != "row" && !slices.Contains(names, f.Unit) {
 		keys.Names = append([]string{f.Unit}, names...)
 	}
@@ -227,7 +229,11 @@ func (f *Bounds) declare(file, name string, content *reader.Content) (*schema.Sc
 		}
 	}
 	s, err := schema.WideOpen(name, header, f.Unit, f.RowsPerUnit, numeric)
-	return s, header, err
+	if err != nil {
+		return nil, nil, err
+	}
+	s.File = f.File
+	return s, header, nil
 }
 
 func nearestAdvice(name string, among []string) string {

@@ -57,11 +57,7 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 		if !features[c.Name] {
 			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
 		} else if c.Type != schema.Vector && !slices.Contains(header, c.Name) {
-			advice := ""
-			if near := schema.Nearest(c.Name, header); near != "" {
-				advice = fmt.Sprintf("did you mean its column %q?", near)
-			}
-			return nil, usage.New(file.Absent(c.Name, "which the model needs").Error(), advice)
+			return nil, file.Absent(m.Schema, c.Name, "which the model needs")
 		}
 	}
 	for _, h := range header {
@@ -90,8 +86,8 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 		}
 		content = reader.NewContent(file, reader.Part{Name: file, Bytes: plain})
 	}
-	content = content.AsGiven()         // the answer has the order of the rows
-	keys := reader.Keys{PassOver: true} // as columns are that the model does not know
+	content = content.AsGiven()                              // the answer has the order of the rows
+	keys := reader.Keys{PassOver: true, File: m.Schema.File} // as columns are that the model does not know
 	for i := range m.Schema.Columns {
 		keys.Names = append(keys.Names, m.Schema.Columns[i].Name)
 	}
