@@ -8,7 +8,7 @@
 //	res, err := plan.Run(ctx) // charges the ledger, then reads rows
 //	err = res.WriteDir("out") // model, report.html, statement.json, model card
 //
-// [Fit], [Train], [Search] and [Select] are jobs: all are planned, priced and run alike.
+// [Fit], [Train], [Search], [Select] and [Describe] are jobs: all are planned, priced and run alike.
 // [Account] computes the cost of any training run or event, [Calibrate] the noise that meets
 // a target, [LoadModel] opens a released model to predict with. The caller supplies no key,
 // digest, row count or randomness. examples/library is a program in a module of its own.

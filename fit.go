@@ -9,7 +9,7 @@ import (
 	"pawl/internal/request"
 )
 
-// Job is what can be planned: a [Fit], a [Train], a [Search] or a [Select].
+// Job is what can be planned: a [Fit], a [Train], a [Search], a [Select] or a [Describe].
 type Job interface {
 	// plan prices the job; as replaces its identity.
 	plan(context.Context, *request.Desk, *source.Data) (*request.Job, error)

@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},
 	{"learn"},
 	{"evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
-	{"search/study", "search/space/table", "workflow/checkpoint"},
+	{"search/study", "search/space/table", "workflow/checkpoint", "learn/describe"},
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
 	{"evidence/audit/membership", "evidence/advise/query"},
@@ -106,7 +106,7 @@ func TestImportDirection(t *testing.T) {
 
 // thin lists the files of the command line that do their work through the library: of the
 // packages of pawl they import the root alone.
-var thin = []string{"fit.go", "train.go", "search.go", "select.go", "plan.go", "predict.go", "account.go", "calibrate.go", "calibratefile.go", "job.go", "checkpoint.go", "embeddings.go"}
+var thin = []string{"fit.go", "train.go", "search.go", "select.go", "describe.go", "plan.go", "predict.go", "account.go", "calibrate.go", "calibratefile.go", "job.go", "checkpoint.go", "embeddings.go"}
 
 func TestThinCommands(t *testing.T) {
 	for _, name := range thin {

@@ -44,7 +44,7 @@ func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 		return nil, fail(usage.New("there are no data to plan for", "open them with Open or Source.Open"))
 	}
 	if v := reflect.ValueOf(job); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil, fail(usage.New("the job is nil", "give a Fit, a Train, a Search or a Select"))
+		return nil, fail(usage.New("the job is nil", "give a Fit, a Train, a Search, a Select or a Describe"))
 	}
 	p := &Plan{ledger: l, data: data, asked: job}
 	desk := l.desk()
@@ -206,12 +206,14 @@ func (p *Plan) run(ctx context.Context, how running) (*Result, error) {
 
 // Result is what a run released; all of it may be published.
 type Result struct {
-	// Model predicts; nil for a Select.
+	// Model predicts; nil for a Select and a Describe.
 	Model *Model
-	// Score is the model's, nil for a Select.
+	// Score is the model's, nil where Model is.
 	Score *Score
 	// Features are the choice of a Select, in its order.
 	Features []Feature
+	// Description is that of a Describe, nil for other jobs.
+	Description *Description
 	// Cost is the claim, with +Inf where there is none.
 	Cost Price
 	// Entry names the charge in the ledger, "" where nothing was charged. Replayed says that an
@@ -263,6 +265,10 @@ func newResult(done *request.Done) (*Result, error) {
 		}
 		return r, nil
 	}
+	if s.Description != nil {
+		r.Description = newDescription(s.Description)
+		return r, nil
+	}
 	r.Model, r.Replayed = &Model{done.Outcome.Model}, done.Outcome.Receipt.Replayed
 	if o := done.Outcome.Score; s.Score != nil {
 		r.Score = &Score{s.Score.Metric, o.Value, o.Baseline, o.Interval, o.BaselineInterval, o.How}
@@ -288,18 +294,23 @@ func (r *Result) WriteJSON(w io.Writer) error {
 
 // WriteDir writes model, report, statement and model card into dir, which is made and must not
 // hold those of an earlier run; "" makes a new folder in pawl-out. It sets Dir, which is another
-// folder beside dir where that has been taken meanwhile. A Select writes nothing.
+// folder beside dir where that has been taken meanwhile. A Describe writes describe.html and
+// statement.json, a Select nothing.
 //
 // Errors: [ErrUsage] for a file in the place of dir, or a folder whose files would be replaced.
 func (r *Result) WriteDir(dir string) error {
-	if r.Model == nil {
+	if r.Model == nil && r.Description == nil {
 		return nil
 	}
 	if err := request.CheckDir(dir, false); err != nil {
 		return fail(err)
 	}
 	out, err := workflow.NewOutput(dir, false)
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.Description != nil:
+		r.Dir, err = out.WriteDescription(r.done.Statement)
+	default:
 		r.Dir, err = out.Write(r.done.Outcome.Model, r.done.Statement)
 	}
 	return fail(err)

@@ -76,16 +76,18 @@ type Statement struct {
 	SeededRuns []SeededRun `json:"seeded_runs"`
 	Cleared    []Clearing  `json:"seeded_runs_cleared"`
 
-	Data     Data     `json:"data"`
-	Privacy  Privacy  `json:"privacy"`
-	Budget   Budget   `json:"budget"`
-	Score    *Score   `json:"score,omitempty"`
-	Choice   Choice   `json:"choice"`
-	Search   *Search  `json:"search,omitempty"`
-	Shapes   *Shapes  `json:"shapes,omitempty"` // of an additive model
-	Advice   []Advice `json:"advice"`
-	Outputs  Paths    `json:"paths"`
-	Warnings []string `json:"warnings"`
+	Data    Data    `json:"data"`
+	Privacy Privacy `json:"privacy"`
+	Budget  Budget  `json:"budget"`
+	Score   *Score  `json:"score,omitempty"`
+	Choice  Choice  `json:"choice"`
+	Search  *Search `json:"search,omitempty"`
+	Shapes  *Shapes `json:"shapes,omitempty"` // of an additive model
+	// Description is what pawl describe released, nil of other commands.
+	Description *Description `json:"description,omitempty"`
+	Advice      []Advice     `json:"advice"`
+	Outputs     Paths        `json:"paths"`
+	Warnings    []string     `json:"warnings"`
 }
 
 // Software identifies the program that made the statement.
@@ -322,7 +324,7 @@ type Advice struct {
 
 // Paths are the files written.
 type Paths struct {
-	Model     string `json:"model"`
+	Model     string `json:"model"` // "" of a description, as is Card
 	Report    string `json:"report"`
 	Statement string `json:"statement"`
 	Card      string `json:"card"`

@@ -11,6 +11,9 @@ import (
 // plain words, NOT PRIVATE first where it applies. It returns an error, and writes
 // nothing, when Validate does.
 func Text(w io.Writer, s *Statement) error {
+	if s != nil && s.Description != nil {
+		return DescriptionText(w, s)
+	}
 	if err := Validate(s); err != nil {
 		return err
 	}

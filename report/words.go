@@ -44,6 +44,8 @@ func unprotected(p Privacy) bool { return math.IsInf(float64(p.Epsilon), 1) }
 // banner is the first line of every output of a run without a claim, "" otherwise.
 func banner(s *Statement) string {
 	switch {
+	case s.Description != nil && s.Description.Exact:
+		return "" // it says that it is exact
 	case s.PublishedEpsilon != nil:
 		return "NOT PRIVATE — choices used rows without charge"
 	case unprotected(s.Privacy):

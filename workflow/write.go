@@ -38,6 +38,7 @@ const (
 	ReportFile    = "report.html"
 	StatementFile = "statement.json"
 	CardFile      = "README.md"
+	DescribeFile  = "describe.html"
 )
 
 // outputs are in the order in which they are put into place: whose statement it is has the
@@ -104,12 +105,28 @@ func (o *Output) Discard() {
 	}
 }
 
-// paths are where the files will be.
-func paths(dir string) report.Paths {
-	return report.Paths{
-		Model: filepath.Join(dir, ModelDir), Report: filepath.Join(dir, ReportFile),
-		Statement: filepath.Join(dir, StatementFile), Card: filepath.Join(dir, CardFile),
-	}
+// product is what a job writes.
+type product struct {
+	names []string // in the order in which they are put into place
+	paths func(dir string) report.Paths
+	stage func() error // writes every file beside the others
+}
+
+func (o *Output) model(m *model.Model, s *report.Statement) product {
+	return product{outputs, func(dir string) report.Paths {
+		return report.Paths{
+			Model: filepath.Join(dir, ModelDir), Report: filepath.Join(dir, ReportFile),
+			Statement: filepath.Join(dir, StatementFile), Card: filepath.Join(dir, CardFile),
+		}
+	}, func() error { return o.stage(m, s) }}
+}
+
+func (o *Output) description(s *report.Statement) product {
+	return product{[]string{StatementFile, DescribeFile}, func(dir string) report.Paths {
+		return report.Paths{Report: filepath.Join(dir, DescribeFile), Statement: filepath.Join(dir, StatementFile)}
+	}, func() error {
+		return errors.Join(o.file(DescribeFile, s, report.DescriptionHTML), o.file(StatementFile, s, report.WriteJSON))
+	}}
 }
 
 // FolderName names data set, target, epsilon and ledger entry, in letters that every file
@@ -140,6 +157,15 @@ func plainName(s string) string {
 // written since NewOutput keeps its files, and those of this run, which is paid for, lie
 // beside it. When that fails too, what was staged stays, and the error says where.
 func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err error) {
+	return o.write(o.model(m, s), s)
+}
+
+// WriteDescription is Write for a description: its page and its statement.
+func (o *Output) WriteDescription(s *report.Statement) (dir string, err error) {
+	return o.write(o.description(s), s)
+}
+
+func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
 	var first error
 	dir = o.dir
 	if dir == "" {
@@ -148,7 +174,7 @@ func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err err
 	if err == nil {
 		// A run that went on after its files were in place writes the same again.
 		same := Earlier(dir)
-		err = o.writeInto(dir, o.replace || same != nil && same.Budget.Entry != "" && same.Budget.Entry == s.Budget.Entry, m, s)
+		err = o.writeInto(dir, o.replace || same != nil && same.Budget.Entry != "" && same.Budget.Entry == s.Budget.Entry, p, s)
 	}
 	if err == nil {
 		o.Discard()
@@ -166,7 +192,7 @@ func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err err
 		os.Remove(dir) // fails unless it is still empty
 	}
 	if dir, err = newFolder(cmp.Or(o.dir, DefaultDir) + "-" + cmp.Or(plainName(s.Budget.Entry), "new")); err == nil {
-		if err = o.writeInto(dir, false, m, s); err == nil {
+		if err = o.writeInto(dir, false, p, s); err == nil {
 			o.Discard()
 			return dir, nil
 		}
@@ -190,9 +216,9 @@ func newFolder(dir string) (string, error) {
 }
 
 // writeInto stages every file and moves all of them into dir, or none.
-func (o *Output) writeInto(dir string, replace bool, m *model.Model, s *report.Statement) error {
-	s.Outputs = paths(dir)
-	if err := o.stage(m, s); err != nil {
+func (o *Output) writeInto(dir string, replace bool, p product, s *report.Statement) error {
+	s.Outputs = p.paths(dir)
+	if err := p.stage(); err != nil {
 		return err
 	}
 	if o.Confirm != nil {
@@ -203,10 +229,10 @@ func (o *Output) writeInto(dir string, replace bool, m *model.Model, s *report.S
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for i, name := range outputs {
+	for i, name := range p.names {
 		staged, final := filepath.Join(o.staging, name), filepath.Join(dir, name)
 		if err := move(staged, final, replace); err != nil {
-			for _, name := range outputs[:i] {
+			for _, name := range p.names[:i] {
 				if !replace {
 					err = errors.Join(err, os.Rename(filepath.Join(dir, name), filepath.Join(o.staging, name)))
 				}

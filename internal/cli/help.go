@@ -18,8 +18,8 @@ var flagGroups = []struct {
 	title string
 	names string
 }{
-	{"Privacy", "epsilon delta noise-multiplier accountant relation budget allow-large-delta pay release seed non-private as-published"},
-	{"Job", "target class-weight model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
+	{"Privacy", "epsilon delta noise-multiplier accountant relation budget allow-large-delta anyway pay release seed non-private as-published"},
+	{"Job", "target columns class-weight model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
 	{"Tables and texts", "schema test bad-rows score-by encoding vocabulary unknown-token stand-in relation"},
 	{"Embeddings (vectors of a public extractor, joined to a table)", "embeddings key"},
 	{"Images", "labels classes images rows augment shift flip front-end"},
@@ -29,13 +29,13 @@ var flagGroups = []struct {
 	{"Attack", "data attack shadows records index scores coins fpr priors"},
 	{"Data known to the ledger (all kinds)", "updated same-as different reason"},
 	{"Checkpoints", "checkpoint resume checkpoint-every"},
-	{"Output", "out force output json"},
+	{"Output", "out force show output json"},
 }
 
 // verbGroups are the headings under which the commands of pawl stand.
 var verbGroups = []struct{ title, names string }{
 	{"Train and use models", "fit train search tune select predict export"},
-	{"Prepare data", "init data"},
+	{"Prepare data", "init data describe"},
 	{"Plan", "advise plan check calibrate account"},
 	{"Account for privacy", "ledger"},
 	{"Look closer", "audit crossover reproduce study models version"},
@@ -45,13 +45,13 @@ var verbGroups = []struct{ title, names string }{
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.
 var metavars = map[string]string{
 	"schema": "FILE", "test": "FILE", "labels": "FILE", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",
-	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR",
+	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
 	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
 	"a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",

@@ -36,6 +36,7 @@ type Job struct {
 	// selects says that it chooses features: mode says whether it releases a table, to be
 	// written to the path.
 	selects     bool
+	describes   bool // that it describes a table
 	mode, table string
 }
 
@@ -116,7 +117,8 @@ func (r *Running) say(line string) {
 	}
 }
 
-// Done is what a run released: one of Outcome and Selection is nil.
+// Done is what a run released: a model in Outcome, a Selection, or with neither a description, which
+// the statement holds.
 type Done struct {
 	Outcome   *workflow.Outcome
 	Selection *Selection
@@ -129,8 +131,11 @@ type Done struct {
 // ledger does not confirm is held back in a file under a key of its own, and nothing is
 // returned but the error.
 func (j *Job) Run(ctx context.Context, how Running) (*Done, error) {
-	if j.selects {
+	switch {
+	case j.selects:
 		return j.choose(ctx, how)
+	case j.describes:
+		return j.describe(ctx, how)
 	}
 	if how.Write {
 		if err := CheckDir(how.Dir, how.Replace || j.checkpoint != nil && !j.checkpoint.Fresh()); err != nil {
@@ -242,7 +247,12 @@ func isDoubt(err error) bool { return errors.As(err, new(*workflow.UnconfirmedEr
 // CheckDir refuses an output directory in which a run would replace files: those of an earlier
 // run, which were paid for, unless replace says so, and all others, since --out . must not cost
 // anybody a README. "" stands for a new folder.
-func CheckDir(path string, replace bool) error {
+func CheckDir(path string, replace bool) error { return checkDir(path, replace, false) }
+
+// CheckDescribeDir is CheckDir for a description, which does not replace a model.
+func CheckDescribeDir(path string, replace bool) error { return checkDir(path, replace, true) }
+
+func checkDir(path string, replace, describes bool) error {
 	dir := cmp.Or(path, workflow.DefaultDir)
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -255,14 +265,17 @@ func CheckDir(path string, replace bool) error {
 	if path == "" {
 		return nil
 	}
-	if workflow.Earlier(dir) != nil {
+	if earlier := workflow.Earlier(dir); earlier != nil {
+		if describes != (earlier.Description != nil) {
+			return usage.Newf(advice, "%s contains the results of another command, which are not replaced", dir)
+		}
 		if replace {
 			return nil
 		}
 		return usage.Newf("choose another directory with --out, or leave it out for a new one; --force replaces the files",
 			"%s contains the results of an earlier run, which are not replaced", dir)
 	}
-	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile} {
+	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile, workflow.DescribeFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return usage.Newf(advice, "%s contains %s, which does not come from an earlier run", dir, name)
 		}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+)
+
+type describeFlags struct {
+	jobFlags
+	pawl.Describe
+	columns string
+	out     outDir
+	show    string
+}
+
+func (a *app) describeCommand() *cobra.Command {
+	var f describeFlags
+	c := &cobra.Command{
+		Use:   "describe DATA --epsilon E",
+		Short: "Describe a table privately: look before you model",
+		Long: `Describe a table in one paid release: counts of categories and missing cells,
+histograms, quantiles, means, standard deviations, the target by level of every other
+column, and rank correlations, all with 95% intervals.
+
+Bins follow from the declared bounds, never from rows. Columns of texts and vectors are
+left out; a table of texts gives the counts of its other columns. Images cannot be
+described.
+
+The forecast says before the charge how far off counts will be. A description that
+would show noise and little else is refused, unless --anyway.
+
+--out receives describe.html (one page, ready to print) and statement.json (all
+figures, for programs). pawl describe --show DIR prints them again at no cost. Without
+--epsilon, the figures of a public data set are exact and cost nothing.`,
+		Example: `  pawl describe adult --epsilon 0.5 --out look
+  pawl describe patients.csv --schema patients.yaml --target readmitted --epsilon 0.3 --budget 2
+  pawl describe --show look`,
+		Args: func(c *cobra.Command, args []string) error {
+			if f.show != "" && len(args) == 0 {
+				return nil
+			}
+			return exactArgs("DATA")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.show != "" {
+				return a.showDescription(f.show, args)
+			}
+			return a.describe(c.Context(), args[0], f)
+		},
+	}
+	s := c.Flags()
+	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the whole description (required unless the data set is public)")
+	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP, without correlations)")
+	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
+	s.Lookup("target").Usage = "column by which the others are broken down, a class or a number (built-in data sets have a default)"
+	s.StringVar(&f.columns, "columns", "", "describe these columns, and the target, only: fewer columns have less noise (default: all)")
+	s.BoolVar(&f.Anyway, "anyway", false, "run what would be refused because its noise hides nearly everything")
+	f.out.register(c)
+	s.StringVar(&f.show, "show", "", "print the description in this folder again; charges nothing")
+	return c
+}
+
+func (a *app) describe(ctx context.Context, data string, f describeFlags) (err error) {
+	job := f.Describe
+	a.identity(&job.Identity)
+	if job.Seed, err = f.seedOf(); err != nil {
+		return err
+	}
+	if f.columns != "" {
+		for _, name := range strings.Split(f.columns, ",") {
+			job.Columns = append(job.Columns, strings.TrimSpace(name))
+		}
+	}
+	return a.run(ctx, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
+}
+
+func (a *app) showDescription(dir string, args []string) error {
+	if len(args) > 0 {
+		return &usageError{"--show prints a description that was released before, and takes no DATA", "leave out one of them"}
+	}
+	res, err := pawl.LoadDescription(dir)
+	if err != nil {
+		return err
+	}
+	return a.printed(res)
+}
