@@ -55,6 +55,18 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
+// Faults are the single mistakes where one look found several, of which Error says the first;
+// else it is empty.
+func (e *Error) Faults() (all []*Error) {
+	var several *usage.Faults
+	if errors.As(e.cause, &several) {
+		for _, err := range several.List {
+			all = append(all, &Error{err})
+		}
+	}
+	return all
+}
+
 // Is reports whether the error is one of the sentinels above or wraps target.
 func (e *Error) Is(target error) bool { return target == ErrUsage && e.ExitStatus() == usage.Status }
 
@@ -80,6 +92,8 @@ func (e *Error) ExitStatus() int {
 	var path interface{ Timeout() bool } // *fs.PathError and its kin
 	err := e.cause
 	switch {
+	case errors.As(err, new(*usage.Faults)): // nothing was charged, and there is something to mend
+		return usage.Status
 	case errors.As(err, new(*workflow.UnconfirmedError)), errors.As(err, new(*workflow.HeldError)): // whatever the ledger's own fault is
 		return 3
 	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable):

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/data/columnar"
+	"pawl/internal/usage"
 )
 
 // byColumns gives the rows of a file that is stored by columns as records. Every cell
@@ -65,11 +66,15 @@ func (c *byColumns) readable(field int) bool {
 // choose refuses types that no schema can declare. Columns that are not chosen may hold
 // anything: they are read where they have texts, since those belong to the record.
 func (c *byColumns) choose(fields []int) error {
+	var faults []error
 	for _, f := range fields {
 		if t := c.types[f]; t.Kind == columnar.Unsupported || t.Kind == columnar.Vector {
 			refused := columnar.Refused(t)
-			return c.headFault(t.Name, refused.Msg, refused.Hint+", or declare the column type: ignore")
+			faults = append(faults, c.headFault(t.Name, refused.Msg, refused.Hint+", or declare the column type: ignore"))
 		}
+	}
+	if len(faults) > 0 {
+		return usage.All(faults...)
 	}
 	c.used = make([]bool, len(c.types))
 	for _, f := range fields {
@@ -105,7 +110,7 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at), typed: !asText(c.types[f])}
 		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict && c.used[f] {
 			c.at++ // rowFault speaks of the record before c.at
-			return nil, c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell")
+			return nil, ofRecord(c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell"))
 		}
 	}
 	c.at++

@@ -293,7 +293,7 @@ func (c *CSV) Next() ([]string, Position, error) {
 }
 
 // next returns the next record that is not blank, in the space of cells. When strict, a malformed cell,
-// a ragged record and a blank line before the last record are errors.
+// a ragged record and a blank line before the last record are errors; the record comes with them.
 func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 	for {
 		cells, blank, err := c.pending, false, error(nil)
@@ -315,9 +315,10 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 		if !strict {
 			return cells, nil
 		}
-		if c.blankLine != 0 {
-			return nil, c.fault(c.blankLine, "", "a blank line before the last record",
-				`remove it; an empty value in a table of one column is written ""`)
+		if line := c.blankLine; line != 0 {
+			c.blankLine = 0
+			return cells, ofRecord(c.fault(line, "", "a blank line before the last record",
+				`remove it; an empty value in a table of one column is written ""`))
 		}
 		return cells, c.check(cells)
 	}
@@ -327,7 +328,7 @@ func (c *CSV) check(cells []cell) error {
 	for i, x := range cells {
 		if x.bad != "" {
 			msg, hint := c.malformed(x.bad)
-			return c.fault(x.line, c.name(i), msg, hint)
+			return ofRecord(c.fault(x.line, c.name(i), msg, hint))
 		}
 	}
 	if len(cells) == len(c.header) {
@@ -348,7 +349,7 @@ func (c *CSV) check(cells []cell) error {
 			named = "the schema names"
 		}
 	}
-	return c.fault(cells[0].line, "", fmt.Sprintf("%s, but %s %s", counted(len(cells), "cell"), named, counted(len(c.header), "column")), hint)
+	return ofRecord(c.fault(cells[0].line, "", fmt.Sprintf("%s, but %s %s", counted(len(cells), "cell"), named, counted(len(c.header), "column")), hint))
 }
 
 // malformed puts a fault of a cell's text in the words of the file's encoding.

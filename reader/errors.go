@@ -18,28 +18,35 @@ type PositionError struct {
 	Msg    string
 
 	hint string
+	// record says that it is a fault of one record, after which the next can be read.
+	record bool
 }
 
 // Error is one line: file:line: column "name": what was expected. In a file stored
 // by columns: file: row 7 (row group 1): column "name": what was expected.
 func (e *PositionError) Error() string {
+	place, what := e.Fault()
+	return place + ": " + what
+}
+
+// Fault returns the place, as Error begins, and what was expected there.
+func (e *PositionError) Fault() (place, what string) {
 	s := e.File
 	if e.Line > 0 {
 		s += fmt.Sprintf(":%d", e.Line)
 	}
-	s += ": "
 	switch {
 	case e.Row > 0 && e.Group > 0:
-		s += fmt.Sprintf("row %d (row group %d): ", e.Row, e.Group)
+		s += fmt.Sprintf(": row %d (row group %d)", e.Row, e.Group)
 	case e.Row > 0:
-		s += fmt.Sprintf("row %d: ", e.Row)
+		s += fmt.Sprintf(": row %d", e.Row)
 	case e.Group > 0:
-		s += fmt.Sprintf("row group %d: ", e.Group)
+		s += fmt.Sprintf(": row group %d", e.Group)
 	}
 	if e.Column != "" {
-		s += fmt.Sprintf("column %q: ", e.Column)
+		s += fmt.Sprintf(": column %q", e.Column)
 	}
-	return s + e.Msg
+	return s, e.Msg
 }
 
 // Hint says how to mend the fault; empty when the message says it already.

@@ -139,11 +139,11 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	case bad == "":
 		return space, nil
 	case strict && bad == undeclared:
-		return nil, j.fault(j.line, "", bad, "declare every name of the file, in a schema with type: ignore if it is not to be used; it is not shown here, since names in rows are data")
+		return nil, ofRecord(j.fault(j.line, "", bad, "declare every name of the file, in a schema with type: ignore if it is not to be used; it is not shown here, since names in rows are data"))
 	case strict && column != "":
-		return nil, j.fault(j.line, column, bad, "write the value of a column as text, a number, true, false or null")
+		return nil, ofRecord(j.fault(j.line, column, bad, "write the value of a column as text, a number, true, false or null"))
 	case strict:
-		return nil, j.fault(j.line, "", bad, "one object a line: "+exampleLine)
+		return nil, ofRecord(j.fault(j.line, "", bad, "one object a line: "+exampleLine))
 	}
 	for i := range space {
 		space[i] = cell{line: j.line, bad: bad}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pawl/data/schema"
+	"pawl/internal/usage"
 )
 
 // BadRows says what becomes of malformed and undeclared cells.
@@ -48,6 +49,13 @@ type Options struct {
 	// each record as found, whether or not the schema uses a column: empty for nulls and malformed cells. The
 	// slice is used again. Columns of types that cannot be read are empty.
 	Watch func(names []string) func(texts []string)
+	// Faults, if there is one, takes the faults of records in place of the first ending
+	// the reading, and columns that the schema or the file lacks. A faulty record is then
+	// not handed on.
+	Faults *Faults
+	// Target names the column that is to be predicted, "" for none: its labels have no
+	// level for others.
+	Target string
 }
 
 func (o Options) strict() (bool, error) {
@@ -110,8 +118,16 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
 }
 
-// read calls row for each record that is not left out.
+// read calls row for each record that is not left out. What t.faults took is part of its error.
 func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
+	err := t.rows(strict, row)
+	if t.faults.any() {
+		return usage.All(append(slices.Clone(t.faults.list), err)...)
+	}
+	return err
+}
+
+func (t *table) rows(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
 	rows, kept := false, false
 	var space []cell
 	for {
@@ -120,7 +136,11 @@ func (t *table) read(strict bool, row func(values []float64, found schema.Record
 			break
 		}
 		if err != nil {
-			return err
+			if err = t.faults.take(err); err != nil {
+				return err
+			}
+			rows = true
+			continue
 		}
 		values, id, ok, err := t.parse(cells, strict)
 		if err != nil {
@@ -141,7 +161,7 @@ func (t *table) read(strict bool, row func(values []float64, found schema.Record
 	switch {
 	case !rows:
 		return t.in.noRows()
-	case !kept:
+	case !kept && !t.faults.any():
 		return t.in.headFault(t.schema.Unit.Column, "no row has an identifier of its unit: there is nothing to read", "name the column that has it with unit: in the schema, or mend the file")
 	}
 	t.ids.end()
@@ -161,6 +181,8 @@ type table struct {
 	found  schema.Record
 	ids    identifiers
 	watch  *watch
+	faults *Faults
+	target string
 }
 
 func newTable(s *schema.Schema) *table {
@@ -204,7 +226,8 @@ func (t *table) record(cells []cell, id string) schema.Record {
 // match finds the columns of the schema in a file.
 func (t *table) match(in records, o Options) error {
 	s := t.schema
-	t.in, t.ids.note = in, o.Note
+	var faults []error
+	t.in, t.ids.note, t.faults, t.target = in, o.Note, o.Faults, o.Target
 	at, header := map[string]int{}, in.Header()
 	for i, h := range header {
 		at[h] = i
@@ -223,7 +246,8 @@ func (t *table) match(in records, o Options) error {
 		case o.Optional[col.Name], col.Type == schema.Ignore && !isUnit:
 			t.field[i] = -1
 		default:
-			return absent(in, s, col.Name, "which the schema declares")
+			t.field[i] = -1
+			faults = append(faults, absent(in, s, col.Name, "which the schema declares"))
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
@@ -231,12 +255,23 @@ func (t *table) match(in records, o Options) error {
 	}
 	for i, h := range header {
 		if s.Column(h) < 0 {
-			return undeclaredColumn(in, s, i)
+			faults = append(faults, undeclaredColumn(in, s, i))
 		}
+	}
+	for _, err := range faults {
+		if o.Faults == nil {
+			return usage.All(faults...)
+		}
+		o.Faults.add(err)
 	}
 	t.recorded(foundNames(in), in.readable)
 	t.watchRecords(in, o)
-	return in.choose(t.used())
+	err := in.choose(t.used())
+	if err != nil && o.Faults != nil {
+		o.Faults.add(err)
+		err = o.Faults.Err()
+	}
+	return err
 }
 
 // foundNames are the names of the columns as the file has them: where it has no header,
@@ -318,16 +353,21 @@ func (t *table) used() (fields []int) {
 // parse turns a record into numbers; ok is false for a record that is left out.
 func (t *table) parse(cells []cell, strict bool) (values []float64, id string, ok bool, err error) {
 	s := t.schema
+	ok = true
 	if t.unit >= 0 {
 		var known bool
-		if id, known, err = t.identifier(cells, strict); err != nil {
-			return nil, "", false, err
-		}
-		if !known {
-			if !strict {
-				return nil, "", false, nil
+		if id, known, err = t.identifier(cells, strict); err == nil && !known {
+			if ok = false; strict {
+				err = t.in.rowFault(cells, 0, s.Unit.Column, "the identifier of the unit is missing", "every row needs one; with --bad-rows default such rows are left out")
 			}
-			return nil, "", false, t.in.rowFault(cells, 0, s.Unit.Column, "the identifier of the unit is missing", "every row needs one; with --bad-rows default such rows are left out")
+		}
+		if err != nil {
+			if ok, err = false, t.faults.take(ofRecord(err)); err != nil {
+				return nil, "", false, err
+			}
+		}
+		if !ok && t.faults == nil {
+			return nil, "", false, nil
 		}
 	}
 	values = make([]float64, len(s.Columns))
@@ -344,13 +384,17 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 		v, err := t.parseCell(i, &cells[f], &values)
 		if err != nil {
 			if strict {
-				return nil, "", false, t.in.rowFault(cells, f, s.Columns[i].Name, err.Error(), cellHint(err))
+				fault := t.in.rowFault(cells, f, s.Columns[i].Name, err.Error(), cellHint(err, s.Columns[i].Name == t.target))
+				if err := t.faults.take(ofRecord(fault)); err != nil {
+					return nil, "", false, err
+				}
+				ok = false
 			}
 			v = s.Columns[i].Default()
 		}
 		values[i] = v
 	}
-	return values, id, true, nil
+	return values, id, ok, nil
 }
 
 // parseCell is schema.Parse and knows texts, and nulls, which are missing whatever the
@@ -392,8 +436,11 @@ func separatorHint(header []string, separator byte) string {
 	return "a column that the file need not have is declared type: ignore"
 }
 
-func cellHint(err error) string {
+func cellHint(err error, target bool) string {
 	switch {
+	case target && errors.Is(err, schema.ErrUndeclared):
+		return "labels are compared letter by letter, so a dot or a space at the end makes another one: correct the label, or list it under categories if it is a class of its own"
+
 	case errors.Is(err, schema.ErrMissing):
 		return "declare missing: unknown, or a constant, for this column"
 	case errors.Is(err, errNoToken):

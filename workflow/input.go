@@ -4,6 +4,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -122,14 +123,26 @@ func (in Input) check() (*problem, error) {
 	if p.Accountant == "" {
 		p.Accountant = accountant.MethodMin
 	}
-	for _, step := range []func() error{p.checkTarget, p.checkChoices, p.checkScoreBy, p.checkEpsilon, p.checkDelta} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := mistake.All(p.checkTarget(), p.checkChoices(), p.checkScoreBy(), p.checkEpsilon(), p.checkDelta()); err != nil {
+		return nil, err
 	}
 	p.warnings = append(p.warnings, in.Schema.Warnings...)
 	return p, nil
 }
+
+// CheckTarget refuses a target that the schema does not have, or that cannot be one.
+func CheckTarget(s *schema.Schema, target string) error {
+	return (&problem{Input: Input{Schema: s, Target: target}}).checkTarget()
+}
+
+// Amounts are the mistakes in an epsilon and a delta, where "" is the default.
+func Amounts(epsilon, delta string) error {
+	p := &problem{Input: Input{Epsilon: epsilon, Delta: cmp.Or(delta, usualDelta), Accountant: accountant.MethodMin}}
+	return mistake.All(p.checkEpsilon(), p.checkDelta())
+}
+
+// usualDelta is that of a job on a private number of rows whose data set has no budget yet.
+const usualDelta = "1e-06"
 
 func (p *problem) checkTarget() error {
 	var names []string
@@ -258,10 +271,7 @@ func (p *problem) checkDelta() error {
 	rows := p.Rows
 	if p.Delta == "" {
 		var note string
-		if p.Delta, note = p.ownDelta(); p.Delta == "" {
-			return usage("give --delta (below 1/rows), or declare rows: about N in the schema", "the number of rows is private, so delta has no default")
-		}
-		if note != "" {
+		if p.Delta, note = p.ownDelta(); note != "" {
 			p.warnings = append(p.warnings, note)
 		}
 	}
@@ -295,8 +305,8 @@ func (p *problem) checkDelta() error {
 }
 
 // ownDelta is the delta of a job that names none: that of the budget to which it is
-// charged, unless one row may be published whole at it, else the usual one; "" where the
-// number of rows is private. The note says of a budget what was made of it.
+// charged, unless one row may be published whole at it, else the usual one. The note says what
+// was made of a budget, and of a number of rows that is private.
 func (in *Input) ownDelta() (delta, note string) {
 	if in.Rows >= 1 {
 		_, delta = DefaultDelta(in.Rows)
@@ -304,6 +314,8 @@ func (in *Input) ownDelta() (delta, note string) {
 	granted := in.Schema.GrantedDelta
 	d, ok := decimal(granted)
 	switch {
+	case !ok && in.Rows < 1:
+		return usualDelta, fmt.Sprintf("delta is %s, because the number of rows is private; for more than 100,000 units give a smaller one with --delta", usualDelta)
 	case !ok:
 		return delta, ""
 	case in.Rows >= 1 && d.Cmp(big.NewRat(1, in.Rows)) >= 0 && !in.AllowLargeDelta:

@@ -222,7 +222,6 @@ func TestUsageErrorsNameTheMend(t *testing.T) {
 		{"mean of classes", func(in *Input) { in.Model = "mean" }, "fits a regression"},
 		{"as published", func(in *Input) { in.AsPublished = true }, "no paper"},
 		{"stw on sensitive rows", func(in *Input) { in.Workflow = STW }, "public data only"},
-		{"private rows without delta", func(in *Input) { in.Rows, in.Delta = 0, "" }, "delta has no default"},
 	} {
 		in := small(1000, nil).input("1", "1e-6", 1)
 		c.change(&in)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"pawl/internal/usage"
 )
 
 // Version is the newest schema version that Decode understands.
@@ -65,6 +67,9 @@ func tooDeep(data []byte) (line, col int, found bool) {
 // Unknown keys, duplicate keys and blanks are refused: a slip in a privacy
 // declaration must not pass as a default. A schema without a unit is refused too,
 // unless it says public: true; each row is then one unit (Unit.Assumed).
+//
+// All faults are found in one look. Where columns can be told apart, the error is a
+// *PartlyError.
 func Decode(name string, data []byte) (*Schema, error) {
 	if len(data) > maxBytes {
 		return nil, &Error{File: name, Line: 1, Col: 1, Msg: "the schema is larger than 16 MiB"}
@@ -76,18 +81,50 @@ func Decode(name string, data []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{file: name, places: map[faultKey]place{}, schema: &Schema{
+	d := &decoder{file: name, places: map[faultKey]place{}, broken: map[int]bool{}, schema: &Schema{
 		Unit: Unit{Name: "row", MaxRows: 1},
 		Rows: RowCount{Kind: RowsPrivate},
 		NA:   append([]string(nil), DefaultNA...),
 	}}
-	if err := d.top(body); err != nil {
+	if d.top(body) {
+		for _, f := range d.schema.faults(d.broken) {
+			d.add(d.locate(f))
+		}
+	}
+	switch err := usage.All(d.faults...); {
+	case err == nil:
+		return d.schema, nil
+	case len(d.schema.Columns) == 0 || d.unreadable:
 		return nil, err
+	default:
+		return nil, d.partly(err)
 	}
-	if err := d.schema.Validate(); err != nil {
-		return nil, d.locate(err)
+}
+
+// partly is err with what can be read all the same.
+func (d *decoder) partly(err error) error {
+	p := &PartlyError{err, d.schema, map[string]bool{}}
+	for _, f := range d.faults {
+		var e *Error
+		if errors.As(f, &e) && e.Column != "" {
+			p.Faulty[e.Column] = true
+		}
 	}
-	return d.schema, nil
+	s := d.schema
+	var sound []Column
+	for i, c := range s.Columns {
+		switch {
+		case c.Name == "":
+			continue
+		case d.broken[i] || p.Faulty[c.Name]:
+			c, p.Faulty[c.Name] = Column{Name: c.Name, Type: Ignore}, true
+		}
+		sound = append(sound, c)
+	}
+	if s.Columns = sound; s.Unit.Column != "" && s.Column(s.Unit.Column) < 0 {
+		s.Unit = Unit{Name: "row", MaxRows: 1}
+	}
+	return p
 }
 
 type decoder struct {
@@ -95,6 +132,11 @@ type decoder struct {
 	schema *Schema
 	// column is the name of the column being read, for messages.
 	column string
+	// faults are those found so far, broken the numbers of the columns that have one.
+	faults []error
+	broken map[int]bool
+	// unreadable says that nothing tells how the table is written.
+	unreadable bool
 	// places remembers where each key stands, so that Validate, which knows no
 	// files, can have its errors located.
 	places map[faultKey]place
@@ -124,10 +166,31 @@ func (d *decoder) locate(err error) error {
 	return d.fault(place{1, 1}, f.err.Column, f.err.Msg, f.err.hint)
 }
 
-func (d *decoder) top(body ast.Node) error {
+// add notes a fault, unless err is nil.
+func (d *decoder) add(err error) {
+	if err != nil {
+		d.faults = append(d.faults, err)
+	}
+}
+
+// get reads one key into v, if it is there.
+func get[T any](d *decoder, by map[string]field, key string, v *T, read func(field) (T, error)) {
+	f, ok := by[key]
+	if !ok {
+		return
+	}
+	got, err := read(f)
+	if d.add(err); err == nil {
+		*v = got
+	}
+}
+
+// top reads the schema and reports whether there are columns that can be looked at.
+func (d *decoder) top(body ast.Node) (columns bool) {
 	fields, err := d.mapping(body, "the schema", topKeys)
 	if err != nil {
-		return err
+		d.add(err)
+		return false
 	}
 	by := map[string]field{}
 	for _, f := range fields {
@@ -136,60 +199,44 @@ func (d *decoder) top(body ast.Node) error {
 	}
 	// Version first: a newer file may hold keys that mean something else here.
 	if err := d.version(by); err != nil {
-		return err
+		d.add(err)
+		return false
 	}
 	if f, ok := by["reviewed"]; ok {
 		yes, err := d.boolean(f)
-		if err != nil {
-			return err
-		}
-		if !yes {
-			return d.fault(f.where, "", "this schema was guessed from rows and is not public until reviewed",
-				"replace what came from rows by what is known without them, then set reviewed: true")
+		if d.add(err); err == nil && !yes {
+			d.add(d.fault(f.where, "", "this schema was guessed from rows and is not public until reviewed",
+				"replace what came from rows by what is known without them, then set reviewed: true"))
 		}
 	}
-	if f, ok := by["public"]; ok {
-		yes, err := d.boolean(f)
-		if err != nil {
-			return err
-		}
-		d.schema.Public = yes
-	}
-	if err := d.unitGiven(by); err != nil {
-		return err
-	}
+	s := d.schema
+	get(d, by, "public", &s.Public, d.boolean)
+	unit := d.unitGiven(by)
+	d.add(unit)
 	if f, ok := by["file"]; ok {
-		if err := d.fileSection(f); err != nil {
-			return err
-		}
+		before := len(d.faults)
+		d.add(d.fileSection(f))
+		d.unreadable = len(d.faults) > before
 	}
 	f, ok := by["columns"]
 	if !ok {
-		return d.fault(place{1, 1}, "", "no columns are declared", "add columns: with a list of {name, type, ...}")
+		d.add(d.fault(place{1, 1}, "", "no columns are declared", "add columns: with a list of {name, type, ...}"))
+		return false
 	}
 	if err := d.columns(f); err != nil {
-		return err
+		d.add(err)
+		return false
 	}
-	s := d.schema
-	if f, ok := by["dataset"]; ok {
-		if s.Dataset, err = d.text(f); err != nil {
-			return err
-		}
-		if s.Dataset == "" {
-			return d.fault(f.where, "", "dataset is blank", "leave the key out to use the file's name")
-		}
+	get(d, by, "dataset", &s.Dataset, d.text)
+	if f, ok := by["dataset"]; ok && s.Dataset == "" && !blank(f.value) {
+		d.add(d.fault(f.where, "", "dataset is blank", "leave the key out to use the file's name"))
 	}
-	if f, ok := by["rows"]; ok {
-		if s.Rows, err = d.rowCount(f); err != nil {
-			return err
-		}
+	get(d, by, "rows", &s.Rows, d.rowCount)
+	get(d, by, "na", &s.NA, d.list)
+	if unit == nil {
+		d.add(d.unit(by))
 	}
-	if f, ok := by["na"]; ok {
-		if s.NA, err = d.list(f); err != nil {
-			return err
-		}
-	}
-	return d.unit(by)
+	return true
 }
 
 func (d *decoder) version(by map[string]field) error {
@@ -240,10 +287,10 @@ func (d *decoder) columns(f field) error {
 		return d.fault(f.where, "", "columns must be a list of {name, type, ...}", "")
 	}
 	for i, n := range seq.Values {
+		before := len(d.faults)
 		c, err := d.oneColumn(i, n)
-		if err != nil {
-			return err
-		}
+		d.add(err)
+		d.broken[i] = len(d.faults) > before
 		d.schema.Columns = append(d.schema.Columns, c)
 	}
 	d.column = ""
@@ -286,20 +333,19 @@ func (d *decoder) oneColumn(i int, n ast.Node) (Column, error) {
 	}
 	c.Type = Type(t)
 	if f, ok = by["why"]; ok && !blank(f.value) {
-		if c.Why, err = d.text(f); err != nil {
-			return c, err
-		}
+		get(d, by, "why", &c.Why, d.text)
 	}
 	if c.Type == Ignore {
 		return c, nil // its other keys mean nothing, whatever they say
 	}
-	return c, d.details(&c, by)
+	d.details(&c, by)
+	return c, nil
 }
 
 const typeHint = "write one of numeric, integer, boolean, categorical, text, ignore"
 
 // details reads the keys whose use depends on the type.
-func (d *decoder) details(c *Column, by map[string]field) error {
+func (d *decoder) details(c *Column, by map[string]field) {
 	uses := map[string][]Type{
 		"lower": {Numeric, Integer}, "upper": {Numeric, Integer}, "heavy_tailed": {Numeric, Integer},
 		"categories": {Categorical}, "ordered": {Categorical}, "other": {Categorical},
@@ -313,52 +359,29 @@ func (d *decoder) details(c *Column, by map[string]field) error {
 			continue
 		}
 		if !hasType(allowed, c.Type) {
-			return d.fault(f.where, c.Name, fmt.Sprintf("%s means nothing for type %s", key, c.Type), "remove the key or change the type")
+			d.add(d.fault(f.where, c.Name, fmt.Sprintf("%s means nothing for type %s", key, c.Type), "remove the key or change the type"))
+			delete(by, key)
 		}
 	}
-	var err error
-	if f, ok := by["lower"]; ok {
-		if c.Lower, err = d.number(f); err != nil {
-			return err
-		}
-	} else if numeric(c.Type) {
-		return d.fault(d.places[faultKey{len(d.schema.Columns), ""}], c.Name, "lower bound is missing", boundHint)
-	}
-	if f, ok := by["upper"]; ok {
-		if c.Upper, err = d.number(f); err != nil {
-			return err
-		}
-	} else if numeric(c.Type) {
-		return d.fault(d.places[faultKey{len(d.schema.Columns), ""}], c.Name, "upper bound is missing", boundHint)
-	}
-	if f, ok := by["heavy_tailed"]; ok {
-		if c.HeavyTailed, err = d.boolean(f); err != nil {
-			return err
+	for _, b := range []struct {
+		key string
+		to  *float64
+	}{{"lower", &c.Lower}, {"upper", &c.Upper}} {
+		if _, ok := by[b.key]; ok {
+			get(d, by, b.key, b.to, d.number)
+		} else if numeric(c.Type) {
+			d.add(d.fault(d.places[faultKey{len(d.schema.Columns), ""}], c.Name, b.key+" bound is missing", boundHint))
 		}
 	}
-	if f, ok := by["categories"]; ok {
-		if c.Categories, err = d.list(f); err != nil {
-			return err
-		}
-	}
-	if f, ok := by["ordered"]; ok {
-		if c.Ordered, err = d.boolean(f); err != nil {
-			return err
-		}
-	}
-	if f, ok := by["other"]; ok {
-		if c.Other, err = d.other(f); err != nil {
-			return err
-		}
-	}
-	if err := d.wide(c, by); err != nil {
-		return err
-	}
+	get(d, by, "heavy_tailed", &c.HeavyTailed, d.boolean)
+	get(d, by, "categories", &c.Categories, d.list)
+	get(d, by, "ordered", &c.Ordered, d.boolean)
+	get(d, by, "other", &c.Other, d.other)
+	d.wide(c, by)
 	c.Missing = MissingRefuse
 	if f, ok := by["missing"]; ok {
-		return d.missing(c, f)
+		d.add(d.missing(c, f))
 	}
-	return nil
 }
 
 const boundHint = "state a round number from what the quantity means, never the smallest or largest value of the rows"

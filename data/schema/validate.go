@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"pawl/internal/usage"
 )
 
 // largestBound keeps every bound, and the width between two of them, exact
@@ -31,41 +33,46 @@ func newFault(col int, key, column, msg, hint string) error {
 
 // Validate checks a schema that was built by a program by the same rules as one
 // that was read from a file. Errors unwrap to *Error.
-func (s *Schema) Validate() error {
+func (s *Schema) Validate() error { return usage.All(s.faults(nil)...) }
+
+// faults are those of the declaration, but for those of broken columns, by number.
+func (s *Schema) faults(broken map[int]bool) (all []error) {
+	add := func(err error) {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
 	if s.Version < 1 || s.Version > Version {
-		return newFault(-1, "version", "", fmt.Sprintf("version %d is not understood (1 to %d)", s.Version, Version), "")
+		add(newFault(-1, "version", "", fmt.Sprintf("version %d is not understood (1 to %d)", s.Version, Version), ""))
 	}
 	if !printable(s.Dataset) {
-		return newFault(-1, "dataset", "", "dataset must be printable text of at most 200 letters", "")
+		add(newFault(-1, "dataset", "", "dataset must be printable text of at most 200 letters", ""))
 	}
-	if err := s.validateRows(); err != nil {
-		return err
-	}
-	if err := s.File.validate(); err != nil {
-		return err
-	}
+	add(s.validateRows())
+	add(s.File.validate())
 	seen := map[string]bool{}
 	used := 0
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		if c.Name == "" || !printable(c.Name) {
-			return newFault(i, "name", "", fmt.Sprintf("the name of column %d must be printable text of 1 to 200 letters", i+1), "")
-		}
-		if seen[c.Name] {
-			return newFault(i, "name", c.Name, "declared twice", "")
+		switch {
+		case broken[i]:
+		case c.Name == "" || !printable(c.Name):
+			add(newFault(i, "name", "", fmt.Sprintf("the name of column %d must be printable text of 1 to 200 letters", i+1), ""))
+		case seen[c.Name]:
+			add(newFault(i, "name", c.Name, "declared twice", ""))
+		default:
+			add(c.validate(i))
 		}
 		seen[c.Name] = true
-		if err := c.validate(i); err != nil {
-			return err
-		}
-		if c.Type != Ignore {
+		if c.Type != Ignore || broken[i] {
 			used++
 		}
 	}
 	if used == 0 {
-		return newFault(-1, "columns", "", "every column is ignored; at least one must be used", "")
+		add(newFault(-1, "columns", "", "every column is ignored; at least one must be used", ""))
 	}
-	return s.validateUnit()
+	add(s.validateUnit())
+	return all
 }
 
 func (s *Schema) validateRows() error {

@@ -116,29 +116,11 @@ func (c *Column) wide(tail []float64) (n int, ok bool) {
 }
 
 // wide reads the keys of texts and vectors.
-func (d *decoder) wide(c *Column, by map[string]field) error {
-	var err error
-	if f, ok := by["buckets"]; ok {
-		if c.Buckets, err = d.whole(f, "buckets", MaxBuckets); err != nil {
-			return err
-		}
-	}
-	if f, ok := by["tokens"]; ok {
-		if c.Tokens, err = d.text(f); err != nil {
-			return err
-		}
-	}
-	if f, ok := by["dimension"]; ok {
-		if c.Dimension, err = d.whole(f, "dimension", MaxDimension); err != nil {
-			return err
-		}
-	}
-	if f, ok := by["key"]; ok {
-		if c.Key, err = d.text(f); err != nil {
-			return err
-		}
-	}
-	return nil
+func (d *decoder) wide(c *Column, by map[string]field) {
+	get(d, by, "buckets", &c.Buckets, func(f field) (int, error) { return d.whole(f, "buckets", MaxBuckets) })
+	get(d, by, "tokens", &c.Tokens, d.text)
+	get(d, by, "dimension", &c.Dimension, func(f field) (int, error) { return d.whole(f, "dimension", MaxDimension) })
+	get(d, by, "key", &c.Key, d.text)
 }
 
 func (d *decoder) whole(f field, what string, most int) (int, error) {

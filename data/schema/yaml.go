@@ -87,7 +87,7 @@ func position(n ast.Node) place {
 }
 
 // mapping returns the fields of a mapping in order, or an error that names what
-// stands there instead. Keys outside known are refused with the nearest one.
+// stands there instead. Keys outside known are faults, with the nearest one.
 func (d *decoder) mapping(n ast.Node, what string, known []string) ([]field, error) {
 	var pairs []*ast.MappingValueNode
 	switch m := n.(type) {
@@ -112,10 +112,12 @@ func (d *decoder) mapping(n ast.Node, what string, known []string) ([]field, err
 			if near := Nearest(key, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
-			return nil, d.fault(at, "", fmt.Sprintf("unknown key %q in %s", key, what), hint)
+			d.add(d.fault(at, "", fmt.Sprintf("unknown key %q in %s", key, what), hint))
+			continue
 		}
 		if seen[canonical] {
-			return nil, d.fault(at, "", fmt.Sprintf("key %q is given twice", canonical), "")
+			d.add(d.fault(at, "", fmt.Sprintf("key %q is given twice", canonical), ""))
+			continue
 		}
 		seen[canonical] = true
 		out = append(out, field{canonical, p.Value, at})

@@ -43,12 +43,17 @@ type Table struct {
 	Prints   []*identity.Print
 	Tests    []Tested
 
+	// AllFaults has every reading look for all faults in place of the first.
+	AllFaults bool
+
 	vectors *reader.Embeddings
 }
 
 // OpenTable opens a file of rows with its schema, or a built-in table, found in dataDir where
 // it is not part of the program. It reads the whole table once, so that the bytes that are
-// digested are those that are parsed. data is what table.Read takes.
+// digested are those that are parsed. data is what table.Read takes. With a
+// *schema.PartlyError comes the table under what is sound of its schema, to look for more
+// faults.
 func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
@@ -81,9 +86,13 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 
 	}
 	s, err := schema.Load(schemaPath)
-	if errors.Is(err, os.ErrNotExist) {
+	var partly *schema.PartlyError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", usage.Shell(shown)))
-	} else if err != nil {
+	case errors.As(err, &partly):
+		s = partly.Sound
+	case err != nil:
 		return nil, err
 	}
 	name := s.Dataset
@@ -95,14 +104,18 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 	}
 	content, err := table.Read(data)
 	if err != nil {
-		return nil, err
+		return nil, usage.All(partly.Err(), err)
 	}
 	if !s.Public {
 		if err := OwnName(shown, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
-			return nil, err
+			return nil, usage.All(partly.Err(), err)
 		}
 	}
-	return &Table{Name: name, Schema: s, Content: content, Path: shown}, nil
+	t := &Table{Name: name, Schema: s, Content: content, Path: shown}
+	if partly != nil {
+		return t, partly
+	}
+	return t, nil
 }
 
 // NeedsTable refuses images where rows of a table are needed.
@@ -139,7 +152,16 @@ func (s *Table) Each(bad reader.BadRows, row reader.Row) error {
 }
 
 func (s *Table) eachWith(o reader.Options, row reader.Row) error {
+	o.Target, o.Faults = s.Target, s.faults()
 	return ReadRows(s.Path, s.Content.Reader(), s.Schema, o, s.vectors, s.Whole, row)
+}
+
+// faults collects those of one reading, nil where the first ends it.
+func (s *Table) faults() *reader.Faults {
+	if !s.AllFaults {
+		return nil
+	}
+	return reader.NewFaults()
 }
 
 // Seal parses every row and seals it. Faults are found here, before anything is
@@ -162,7 +184,7 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 func (src *Table) ReadTest(name string, content io.Reader, bad reader.BadRows, own bool) ([][]float64, error) {
 	s := src.Schema
 	var rows [][]float64
-	o := reader.Options{BadRows: bad}
+	o := reader.Options{BadRows: bad, Target: src.Target, Faults: src.faults()}
 	if s.Unit.Column != "" {
 		o.Optional = map[string]bool{s.Unit.Column: true}
 	}

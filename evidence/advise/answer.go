@@ -19,6 +19,8 @@ type Question struct {
 	// Rows are those of the data set, Training those that train.
 	Rows     float64 `json:"rows"`
 	Training float64 `json:"training_rows"`
+	// PerUnit is the most rows of one unit, 0 for one.
+	PerUnit int `json:"rows_per_unit,omitempty"`
 	// Attributes are the columns that a model may use, Numeric those that are numbers.
 	Attributes int `json:"attributes,omitempty"`
 	Numeric    int `json:"numeric,omitempty"`

@@ -13,8 +13,12 @@ func (a *Answer) WriteText(out io.Writer) error {
 	w := &lines{w: out}
 	w.f("Facts: %s", factWords(q))
 	switch {
+	case q.Delta == 0 && q.PerUnit > 1:
+		w.f("       rows·epsilon/k = %.4g decides at delta 0: a unit may have k = %d rows", q.Training*q.Epsilon/float64(q.PerUnit), q.PerUnit)
 	case q.Delta == 0:
 		w.f("       rows·epsilon = %.4g decides at delta 0", q.Training*q.Epsilon)
+	case q.PerUnit > 1:
+		w.f("       r = n/(k·σ₁) = %.4g/(%d·%.4g) = %.4g decides: training rows over the most rows of a unit and the noise multiplier of one release at epsilon %g, delta %.2g", q.Training, q.PerUnit, q.NoiseMultiplier, q.Ratio, q.Epsilon, q.Delta)
 	default:
 		w.f("       r = n/σ₁ = %.4g/%.4g = %.4g decides: training rows over the noise multiplier of one release at epsilon %g, delta %.2g", q.Training, q.NoiseMultiplier, q.Ratio, q.Epsilon, q.Delta)
 	}

@@ -13,6 +13,7 @@ import (
 	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 )
 
 func (a *app) checkCommand() *cobra.Command {
@@ -24,12 +25,17 @@ func (a *app) checkCommand() *cobra.Command {
 of the plan, and train two steps on synthetic rows of the same schema. check takes the
 flags of pawl fit.
 
-It also asks the ledger whether it would admit the job. If not, check ends with the same
-message as pawl fit and exit status 3; with --json, the object has "ok": false and the
-refusal.
+All faults are listed at once on standard error, by kind, with exit status 2: those of
+the schema, of the flags, of the names and cells of the file, and of the test file. A
+fault of cells is listed once for each column, at the first line that has it. The list
+is for you alone: where a cell is malformed is a fact about a row.
 
-Nothing is charged. Nothing that depends on the rows is shown, except their number if
-the schema declares "rows: public", and the position of the first error in a refusal.`,
+check also asks the ledger whether it would admit the job. If not, check ends with the
+same message as pawl fit and exit status 3; with --json, the object has "ok": false and
+the refusal.
+
+Nothing is charged. Nothing else that depends on the rows is shown, except their number
+if the schema declares "rows: public".`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -51,29 +57,15 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 		return err
 	}
 	defer store.Close()
-	if err := writable(f.out.path, f.out.force); err != nil {
-		return err
-	}
-	fit, o := f.asked()
+	fit, o, mistakes := f.asked()
 	o.DataDir = a.dataDir
-	opened, err := source.OpenTable(data, o.Schema, a.dataDir)
-	if err != nil {
+	j, verdict, err := a.desk(l).Check(ctx, data, o, &fit)
+	if err != nil && !usage.Mistake(err) && !errors.Is(err, ledger.ErrRefused) {
 		return err
 	}
-	j, err := a.desk(l).Fit(ctx, &source.Data{Table: opened, Argument: data, Options: o}, &fit)
-	if err != nil {
-		return err
-	}
-	verdict, refused := j.Foretell(ctx, true) // which parses every row
-	if refused != nil && !errors.Is(refused, ledger.ErrRefused) {
-		return refused
-	}
-	if refused != nil {
-		if !a.json {
-			return refused
-		}
-		return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(refused), "hint": oneLine(hint(refused)),
-			"warnings": append([]string{}, j.Plan.Warnings...)}), refused)
+	room := request.Writable(f.out.path, f.out.force)
+	if mended := usage.All(mistakes, room, err); mended != nil {
+		return a.refused(j, f, mended)
 	}
 	budget, err := checkBudget(ctx, l, j, verdict)
 	if err != nil {
@@ -96,6 +88,16 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	}
 	_, err = fmt.Fprintln(a.out, "Nothing was charged.")
 	return err
+}
+
+// refused is err, which is shown on standard error. With --json a refusal of the ledger is on
+// standard output too, but no fault: where one stands may be a fact about rows.
+func (a *app) refused(j *request.Job, f *fitFlags, err error) error {
+	if !a.json || status(err) != exitRefused || j == nil {
+		return err
+	}
+	return errors.Join(writeJSON(a.out, map[string]any{"ok": false, "checks": checks(j, f), "refusal": message(err), "hint": oneLine(hint(err)),
+		"warnings": append([]string{}, j.Plan.Warnings...)}), err)
 }
 
 // checks says what was found in order. All of it follows from public facts: that
@@ -150,11 +152,13 @@ func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v ledger
 	return checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}, nil
 }
 
-// asked is the fit of the flags as a request.
-func (f *fitFlags) asked() (request.Fit, source.Options) {
+// asked is the fit of the flags as a request, and what is wrong with the flags.
+func (f *fitFlags) asked() (request.Fit, source.Options, error) {
 	b, i, s := f.Budget, f.Identity, f.Source
+	_, seed := f.seedOf()
+	weights, err := classWeights(f.classWeights)
 	return request.Fit{Target: f.Target, Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Preset: f.Preset,
-			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated,
+			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights,
 			Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}},
-		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}
+		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}, usage.All(seed, err)
 }

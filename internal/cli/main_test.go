@@ -86,8 +86,8 @@ func TestScripts(t *testing.T) {
 }
 
 // exits runs a program and checks its exit status. A failure must keep the
-// command line's contract: empty stdout, one error line and at most one hint, no
-// new file, nothing booked in the ledger. No outcome may print a cell.
+// command line's contract: empty stdout, one error line and at most one hint or a list of
+// faults, no new file, nothing booked in the ledger. No outcome may print a cell.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS PROGRAM ARGS...")
@@ -129,7 +129,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // A refusal by the ledger comes after the plan was shown.
-var failure = regexp.MustCompile(`^((NOT PRIVATE|warning|Plan|Total|Expected|note|  ).*\n)*error: .+\n(hint: .+\n)?$`)
+var failure = regexp.MustCompile(`^((NOT PRIVATE|warning|Plan|Total|Expected|note|  ).*\n)*(error: .+\n(hint: .+\n)?|error: [0-9]+ faults; nothing was charged\n(.+\n)+)$`)
 
 func files(ts *testscript.TestScript, work string) []string {
 	var out []string

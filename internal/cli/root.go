@@ -56,6 +56,10 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err == nil {
 		return exitOK
 	}
+	if all := (*usage.Faults)(nil); errors.As(err, &all) {
+		_ = all.Write(s.err, message)
+		return status(err)
+	}
 	fmt.Fprintf(s.err, "error: %s\n", message(err))
 	if h := hint(err); h != "" {
 		fmt.Fprintf(s.err, "hint: %s\n", oneLine(h))

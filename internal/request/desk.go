@@ -76,6 +76,7 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opene
 	if in.Target == "" {
 		in.Target = s.Target
 	}
+	s.Target = in.Target
 	return j, in, nil
 }
 
@@ -84,24 +85,24 @@ func (f *Fit) input() (workflow.Input, error) {
 		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta, ClassWeights: f.ClassWeights,
 		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy,
 	}
+	var faults []error
 	if f.Epsilon == "" {
-		return in, usage.New("missing --epsilon", "example: --epsilon 1")
+		faults = append(faults, usage.New("missing --epsilon", "example: --epsilon 1"))
 	}
 	var err error
 	if in.Accountant, err = accountant.ParseMethod(f.Accountant); err != nil {
-		return in, usage.New(err.Error(), "")
+		faults = append(faults, usage.New(err.Error(), ""))
 	}
-	if in.Seed, err = ParseSeed(f.Seed); err != nil {
-		return in, err
-	}
+	in.Seed, err = ParseSeed(f.Seed)
+	faults, err = append(faults, err), nil
 	switch {
 	case f.Features == "auto" || f.Features == "all" || f.Features == "":
 	case f.Features == "scatter" || strings.HasPrefix(f.Features, "pca:"):
-		return in, usage.Newf("use --features auto, all, or a list of columns", "features %q are not available for tables", f.Features)
+		err = usage.Newf("use --features auto, all, or a list of columns", "features %q are not available for tables", f.Features)
 	default:
 		in.Features, in.Chosen, err = namedFeatures(f.Features)
 	}
-	return in, err
+	return in, usage.All(append(faults, err)...)
 }
 
 // OpenTest opens public test rows of the table.

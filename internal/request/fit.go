@@ -58,11 +58,12 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	if err != nil {
 		return nil, err
 	}
-	if in.Test, err = d.OpenTest(ctx, j, data.Options); err != nil {
-		return nil, err
+	var faulty error
+	if in.Test, faulty = d.OpenTest(ctx, j, data.Options); faulty != nil && !usage.Mistake(faulty) {
+		return nil, faulty
 	}
 	plan, err := workflow.NewPlan(in)
-	if err != nil {
+	if err = usage.All(err, faulty); err != nil {
 		return nil, err
 	}
 	if err := plan.Preflight(ctx); err != nil {

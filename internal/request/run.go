@@ -244,6 +244,19 @@ func (d *Desk) deliver(ctx context.Context, out *workflow.Output, outcome *workf
 // isDoubt says that a run is done and that the ledger does not confirm it.
 func isDoubt(err error) bool { return errors.As(err, new(*workflow.UnconfirmedError)) }
 
+// Writable refuses an output directory as CheckDir does, and one that cannot be written or is
+// full. It leaves nothing behind.
+func Writable(path string, replace bool) error {
+	if err := CheckDir(path, replace); err != nil {
+		return err
+	}
+	out, err := workflow.NewOutput(path, replace)
+	if err == nil {
+		out.Discard()
+	}
+	return err
+}
+
 // CheckDir refuses an output directory in which a run would replace files: those of an earlier
 // run, which were paid for, unless replace says so, and all others, since --out . must not cost
 // anybody a README. "" stands for a new folder.

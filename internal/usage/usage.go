@@ -36,6 +36,12 @@ func (e *Error) ExitStatus() int { return Status }
 // Is says that every Error is Err.
 func (e *Error) Is(target error) bool { return target == Err }
 
+// Mistake reports whether err is an operator's: one of this package, or another with its status.
+func Mistake(err error) bool {
+	var own interface{ ExitStatus() int }
+	return errors.Is(err, Err) || errors.As(err, &own) && own.ExitStatus() == Status
+}
+
 // Shell quotes a text so that a hint can be pasted.
 func Shell(s string) string {
 	plain := func(r rune) bool {

@@ -278,25 +278,32 @@ func (f *Facts) ofTable(s *schema.Schema, name string, rows int64, test workflow
 	if err != nil {
 		return nil, err
 	}
-	facts := plan.Facts()
-	q := advise.Question{Data: name, Task: string(facts.Task), Rows: float64(rows), Training: facts.Rows, Delta: facts.Delta, Assumed: []string{}}
-	if q.Epsilon, err = positive("epsilon", f.Epsilon); err != nil {
+	epsilon, err := positive("epsilon", f.Epsilon)
+	if err != nil {
 		return nil, err
 	}
+	answer := OfPlan(plan, name, rows, epsilon)
+	answer.Next = next
+	return answer, nil
+}
+
+// OfPlan puts the plan of a fit of a table into words. Its number of rows is public.
+func OfPlan(plan *workflow.Plan, name string, rows int64, epsilon float64) *advise.Answer {
+	facts := plan.Facts()
+	s := facts.Schema
+	q := advise.Question{Data: name, Task: string(facts.Task), Rows: float64(rows), Training: facts.Rows, PerUnit: s.Unit.MaxRows, Epsilon: epsilon, Delta: facts.Delta, Assumed: []string{}}
 	if r := facts.SignalRatio(); r > 0 {
 		q.NoiseMultiplier, q.Ratio = facts.NoiseMultiplier, r
 	}
-	q.Kind, q.Attributes, q.Numeric = advise.Of(s, f.Target)
+	q.Kind, q.Attributes, q.Numeric = advise.Of(s, facts.Target)
 	if facts.Task == model.Classification {
-		q.Classes = len(s.Columns[s.Column(f.Target)].Levels())
+		q.Classes = len(s.Columns[s.Column(facts.Target)].Levels())
 	}
 	recipe := plan.Recipe
 	if rule, ok := plan.SearchAdvised(); ok {
 		recipe.Rules = append(advise.BesideSearch(recipe.Rules), rule)
 	}
-	answer := advise.ForTable(q, recipe)
-	answer.Next = next
-	return answer, nil
+	return advise.ForTable(q, recipe)
 }
 
 // ofImages asks the rule that fit asks.
