@@ -20,17 +20,25 @@ type PositionError struct {
 	hint string
 	// record says that it is a fault of one record, after which the next can be read.
 	record bool
+	// listed and about stand for Msg and Column in a list of faults by kind.
+	listed, about string
 }
 
 // Error is one line: file:line: column "name": what was expected. In a file stored
 // by columns: file: row 7 (row group 1): column "name": what was expected.
 func (e *PositionError) Error() string {
-	place, what := e.Fault()
-	return place + ": " + what
+	return e.place(e.Column) + ": " + e.Msg
 }
 
-// Fault returns the place, as Error begins, and what was expected there.
+// Fault returns the place and what was expected there, for a list of faults by kind.
 func (e *PositionError) Fault() (place, what string) {
+	if e.listed != "" {
+		return e.place(e.about), e.listed
+	}
+	return e.place(e.Column), e.Msg
+}
+
+func (e *PositionError) place(column string) string {
 	s := e.File
 	if e.Line > 0 {
 		s += fmt.Sprintf(":%d", e.Line)
@@ -43,10 +51,10 @@ func (e *PositionError) Fault() (place, what string) {
 	case e.Group > 0:
 		s += fmt.Sprintf(": row group %d", e.Group)
 	}
-	if e.Column != "" {
-		s += fmt.Sprintf(": column %q", e.Column)
+	if column != "" {
+		s += fmt.Sprintf(": column %q", column)
 	}
-	return s, e.Msg
+	return s
 }
 
 // Hint says how to mend the fault; empty when the message says it already.

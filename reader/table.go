@@ -256,6 +256,9 @@ func (t *table) match(in records, o Options) error {
 	for i, h := range header {
 		if s.Column(h) < 0 {
 			faults = append(faults, undeclaredColumn(in, s, i))
+			if !mayShow(in, s) {
+				break // the others are nameless too
+			}
 		}
 	}
 	for _, err := range faults {
@@ -318,8 +321,11 @@ func mayShow(in records, s *schema.Schema) bool {
 func absent(in records, s *schema.Schema, column, why string) error {
 	err := in.absent(column, why)
 	var p *PositionError
-	if mayShow(in, s) && errors.As(err, &p) {
-		p.hint = nearestHint(column, in.Header(), p.hint)
+	if errors.As(err, &p) {
+		p.listed, p.about = "the file has no such column, "+why, column
+		if mayShow(in, s) {
+			p.hint = nearestHint(column, in.Header(), p.hint)
+		}
 	}
 	return err
 }

@@ -87,6 +87,7 @@ func Decode(name string, data []byte) (*Schema, error) {
 		NA:   append([]string(nil), DefaultNA...),
 	}}
 	if d.top(body) {
+		d.unreadable = d.unreadable || d.schema.File.validate() != nil
 		for _, f := range d.schema.faults(d.broken) {
 			d.add(d.locate(f))
 		}
