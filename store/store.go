@@ -89,7 +89,7 @@ func (d Address) Absolute() string {
 var errMissing = errors.New("there is no ledger yet")
 
 // Open opens the ledger at an address. Where there is none, missing says why none may be
-// made; nil makes it. total is the epsilon that a data set without a budget is granted at its
+// made; otherwise it is made at its first use. total is the epsilon that a data set without a budget is granted at its
 // first use, "" for what that job asks. warn is told what is wrong and stops nothing. The
 // caller closes the store.
 func (d Address) Open(ctx context.Context, total string, warn func(string), missing func(ledger.Heads) error) (*ledger.Ledger, io.Closer, error) {
@@ -101,16 +101,20 @@ func (d Address) Open(ctx context.Context, total string, warn func(string), miss
 				return nil, nil, err
 			}
 		}
-		if d.url != "" {
-			s, err = postgres.Open(ctx, d.url)
-		} else {
-			s, err = sqlite.Open(ctx, d.path)
-		}
+		s, err = &unborn{create: d.create, perUser: d.url == ""}, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return ledger.New(s, pricing.Accountant{}, ledger.Options{Total: total, Heads: second, Warn: warn}), s, nil
+}
+
+// create makes a store where there is none.
+func (d Address) create(ctx context.Context) (ledger.Store, error) {
+	if d.url != "" {
+		return postgres.Open(ctx, d.url)
+	}
+	return sqlite.Open(ctx, d.path)
 }
 
 // existing opens a store that is there, or returns errMissing.

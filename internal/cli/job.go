@@ -58,15 +58,15 @@ func (f *jobFlags) seedOf() (*uint64, error) {
 
 // run prices a job, shows the price, runs it and prints what it released.
 func (a *app) run(ctx context.Context, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {
+	opened, err := a.open(data, s)
+	if err != nil {
+		return err
+	}
 	led, err := a.library(ctx)
 	if err != nil {
 		return err
 	}
 	defer led.Close()
-	opened, err := a.open(data, s)
-	if err != nil {
-		return err
-	}
 	plan, err := led.Plan(ctx, opened, job)
 	if err != nil {
 		return err

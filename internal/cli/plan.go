@@ -49,15 +49,15 @@ func (a *app) planFit(ctx context.Context, data string, f *fitFlags) error {
 // show prices a job, asks the ledger about it and prints both. That it would be refused is no
 // failure of a price list.
 func (a *app) show(ctx context.Context, data string, s pawl.Source, job pawl.Job) error {
+	opened, err := a.open(data, s)
+	if err != nil {
+		return err
+	}
 	led, err := a.library(ctx)
 	if err != nil {
 		return err
 	}
 	defer led.Close()
-	opened, err := a.open(data, s)
-	if err != nil {
-		return err
-	}
 	plan, err := led.Plan(ctx, opened, job)
 	if err != nil {
 		return err

@@ -36,11 +36,6 @@ except to count a public number of rows.`,
 }
 
 func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error {
-	l, store, err := a.openLedger(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	t := f.Train
 	asked := request.Search{Space: f.Space, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
 		AllowLargeDelta: t.Budget.AllowLargeDelta, Preset: t.Preset, Target: t.Target, Seed: f.seed, Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm,
@@ -50,6 +45,11 @@ func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error 
 	if err != nil {
 		return err
 	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
 	list, err := a.desk(l).PriceList(ctx, opened, &asked, message)
 	if err != nil {
 		return err

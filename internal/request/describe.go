@@ -40,7 +40,7 @@ func (d *Desk) Describe(ctx context.Context, data *source.Data, f *Describe) (*J
 	if !asked {
 		fit.Epsilon = "1" // whether one has to be given follows from the data
 	}
-	j, in, err := d.OpenTable(ctx, data, &fit)
+	j, in, err := d.OpenTable(ctx, data, &fit, nil)
 	if err != nil {
 		return nil, err
 	}

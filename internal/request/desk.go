@@ -5,6 +5,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -42,8 +43,8 @@ type Opened struct {
 func (j *Opened) Digested() io.Reader { return j.Source.Content.Reader() }
 
 // OpenTable reads the declarations of a table: a job without test rows and plan, and the input
-// for one.
-func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opened, workflow.Input, error) {
+// for one. What sound refuses is refused before the ledger is asked.
+func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit, sound func(workflow.Input) error) (*Opened, workflow.Input, error) {
 	in, err := f.input()
 	if err != nil {
 		return nil, in, err
@@ -56,6 +57,18 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opene
 		return nil, in, err
 	}
 	s := j.Source
+	if sound != nil {
+		known := in
+		known.Schema = s.Schema
+		known.Schema.SetBuckets(advise.TextBuckets)
+		known.Dataset, known.Target = s.Name, cmp.Or(in.Target, s.Target)
+		if data.Options.Vectors != (source.Vectors{}) {
+			known.Features = nil // they may name columns of vectors that are joined later
+		}
+		if err := sound(known); err != nil {
+			return nil, in, err
+		}
+	}
 	if err := s.Owned(ctx, d.Ledger, data.Argument, &f.Copies, &f.Updated); err != nil {
 		return nil, in, err
 	}
@@ -73,9 +86,7 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit) (*Opene
 	}
 	s.Schema.SetBuckets(advise.TextBuckets)
 	in.Dataset, in.Schema, in.Public, in.Licence = s.Name, s.Schema, s.Schema.Public, s.Licence
-	if in.Target == "" {
-		in.Target = s.Target
-	}
+	in.Target = cmp.Or(in.Target, s.Target)
 	s.Target = in.Target
 	return j, in, nil
 }

@@ -54,7 +54,7 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 		}
 		return d.Train(ctx, data, t)
 	}
-	j, in, err := d.OpenTable(ctx, data, f)
+	j, in, err := d.OpenTable(ctx, data, f, workflow.Input.Sound)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/compute/nn"
+	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
 	"pawl/internal/usage"
@@ -196,7 +197,14 @@ func (f *Search) front(s *space.Space) ([]nn.Layer, error) {
 }
 
 func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *space.Space, strategy search.Strategy) (*Job, error) {
-	p, declared, err := d.images(ctx, data, &f.Train)
+	p, declared, err := d.images(ctx, data, &f.Train, func(p *source.Images, s *schema.Schema) error {
+		in, err := f.Train.shared(p, s)
+		if err != nil {
+			return err
+		}
+		in.Dense = true
+		return in.Input.Sound()
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +292,7 @@ func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *s
 	t.Epsilon, t.Delta, t.Accountant, t.Preset, t.Seed, t.Target = f.Epsilon, f.Delta, f.Accountant, f.Preset, f.Seed, f.Target
 	t.Updated, t.AllowLargeDelta, t.Copies = f.Updated, f.AllowLargeDelta, f.Copies
 	t.Workflow, t.Model = "paw", "auto"
-	j, in, err := d.OpenTable(ctx, data, &t)
+	j, in, err := d.OpenTable(ctx, data, &t, workflow.Input.Sound)
 	if err != nil {
 		return nil, err
 	}

@@ -38,26 +38,23 @@ func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, 
 	if !asked {
 		fit.Epsilon = "1" // whether one has to be given follows from the method
 	}
-	j, in, err := d.OpenTable(ctx, data, fit)
+	var want workflow.SelectInput
+	j, in, err := d.OpenTable(ctx, data, fit, func(in workflow.Input) (err error) {
+		if !asked {
+			in.Epsilon = ""
+		}
+		if want, err = f.input(in); err != nil {
+			return err
+		}
+		return want.Sound()
+	})
 	if err != nil {
 		return nil, err
 	}
 	if !asked {
 		in.Epsilon, fit.Epsilon = "", ""
 	}
-	in.AsPublished = f.AsPublished
-	want := workflow.SelectInput{Input: in, Method: f.Method, Count: feature.Auto, Level: feature.Level(f.Level), Bins: f.Bins,
-		Search: f.Published, Mode: workflow.Mode(f.Mode), Labels: workflow.LabelMode(f.Labels)}
-	if f.Relation != "" {
-		if want.Relation, err = dp.ParseRelation(f.Relation); err != nil {
-			return nil, usage.New(err.Error(), "--relation add_or_remove_one or --relation replace_one")
-		}
-	}
-	if f.Count != "auto" && f.Count != "" {
-		if want.Count, err = strconv.Atoi(f.Count); err != nil || want.Count < 1 {
-			return nil, usage.New(fmt.Sprintf("--k %q: want a number from 1, or auto", f.Count), "example: --k 10")
-		}
-	}
+	want.Input, want.Input.AsPublished = in, f.AsPublished
 	plan, err := workflow.NewSelectPlan(want)
 	if err != nil {
 		return nil, err
@@ -68,6 +65,24 @@ func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, 
 	job := d.ofTable(plan, j)
 	job.selects, job.mode, job.table = true, f.Mode, f.Table
 	return job, nil
+}
+
+// input is what a plan of the selection is made of.
+func (f *Select) input(in workflow.Input) (want workflow.SelectInput, err error) {
+	in.AsPublished = f.AsPublished
+	want = workflow.SelectInput{Input: in, Method: f.Method, Count: feature.Auto, Level: feature.Level(f.Level), Bins: f.Bins,
+		Search: f.Published, Mode: workflow.Mode(f.Mode), Labels: workflow.LabelMode(f.Labels)}
+	if f.Relation != "" {
+		if want.Relation, err = dp.ParseRelation(f.Relation); err != nil {
+			return want, usage.New(err.Error(), "--relation add_or_remove_one or --relation replace_one")
+		}
+	}
+	if f.Count != "auto" && f.Count != "" {
+		if want.Count, err = strconv.Atoi(f.Count); err != nil || want.Count < 1 {
+			return want, usage.New(fmt.Sprintf("--k %q: want a number from 1, or auto", f.Count), "example: --k 10")
+		}
+	}
+	return want, nil
 }
 
 // checkRelation says before anything runs that a budget is kept under another relation.

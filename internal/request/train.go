@@ -70,7 +70,13 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	if err := f.Checkpoint.open(); err != nil {
 		return nil, err
 	}
-	p, s, err := d.images(ctx, data, f)
+	p, s, err := d.images(ctx, data, f, func(p *source.Images, s *schema.Schema) error {
+		in, err := f.Input(p, s)
+		if err != nil {
+			return err
+		}
+		return in.Sound()
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +97,14 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	return d.ofImages(plan, data.Argument, p, s, f, in.Seed, nil), nil
 }
 
-// images opens what a network is trained on, and asks the ledger whose it is.
-func (d *Desk) images(ctx context.Context, data *source.Data, f *Train) (*source.Images, *schema.Schema, error) {
+// images opens what a network is trained on, and asks the ledger whose it is. What sound
+// refuses is refused before that.
+func (d *Desk) images(ctx context.Context, data *source.Data, f *Train, sound func(*source.Images, *schema.Schema) error) (*source.Images, *schema.Schema, error) {
 	p, err := d.Inputs(ctx, data, f)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := sound(p, p.Schema()); err != nil {
 		return nil, nil, err
 	}
 	if err := f.Copies.Rename(ctx, d.Ledger, data.Argument, !p.Mine, &p.Name, &f.Updated); err != nil {
@@ -363,6 +373,12 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 		return nil, err
 	}
 	s := j.Source
+	s.Schema.SetBuckets(advise.TextBuckets)
+	if in, err := f.ofTable(s, s.Schema.Rows.N, spec); err != nil {
+		return nil, err
+	} else if err := in.Sound(); err != nil {
+		return nil, err
+	}
 	if err := s.Owned(ctx, d.Ledger, data.Argument, &f.Copies, &f.Updated); err != nil {
 		return nil, err
 	}
@@ -374,31 +390,12 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	if err != nil {
 		return nil, err
 	}
-	s.Schema.SetBuckets(advise.TextBuckets)
-	p := &source.Images{Name: s.Name, Target: cmp.Or(f.Target, s.Target), Licence: s.Licence, Train: &images.Set{}, Rows: schema.RowCount{N: rows}}
-	in, err := f.shared(p, s.Schema)
+	in, err := f.ofTable(s, rows, spec)
 	if err != nil {
 		return nil, err
 	}
-	j.Seed, in.ScoreBy = in.Seed, f.ScoreBy
-	if in.Features, in.Chosen, err = namedFeatures(f.Features); err != nil {
-		return nil, err
-	}
+	j.Seed = in.Seed
 	if in.Test, err = d.OpenTest(ctx, j, data.Options); err != nil {
-		return nil, err
-	}
-	switch f.Encoding {
-	case "thermometer":
-		in.Encoding = &encode.Options{}
-	case "linear":
-		in.Encoding = &encode.Options{Linear: true}
-	default:
-		return nil, usage.Newf("use --encoding thermometer or --encoding linear", "unknown encoding %q", f.Encoding)
-	}
-	if spec, err = f.form(spec, &in); err != nil {
-		return nil, err
-	}
-	if err := in.Table(spec); err != nil {
 		return nil, err
 	}
 	plan, err := workflow.NewTrainPlan(in)
@@ -411,6 +408,30 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	job := d.ofTable(plan, j)
 	job.checkpoint = f.Checkpoint.file
 	return job, nil
+}
+
+// ofTable is what a plan on so many rows of a table is made of.
+func (f *Train) ofTable(s *source.Table, rows int64, spec zoo.Spec) (in workflow.TrainInput, err error) {
+	p := &source.Images{Name: s.Name, Target: cmp.Or(f.Target, s.Target), Licence: s.Licence, Train: &images.Set{}, Rows: schema.RowCount{N: rows}}
+	if in, err = f.shared(p, s.Schema); err != nil {
+		return in, err
+	}
+	in.ScoreBy = f.ScoreBy
+	if in.Features, in.Chosen, err = namedFeatures(f.Features); err != nil {
+		return in, err
+	}
+	switch f.Encoding {
+	case "thermometer":
+		in.Encoding = &encode.Options{}
+	case "linear":
+		in.Encoding = &encode.Options{Linear: true}
+	default:
+		return in, usage.Newf("use --encoding thermometer or --encoding linear", "unknown encoding %q", f.Encoding)
+	}
+	if spec, err = f.form(spec, &in); err != nil {
+		return in, err
+	}
+	return in, in.Table(spec)
 }
 
 // Inputs opens images, built-in texts, or a table with a column of texts, for a network.

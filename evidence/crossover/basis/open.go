@@ -206,7 +206,7 @@ func (a *Desk) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *Re
 		return err
 	}
 	desk := a.desk(l)
-	j, in, err := desk.OpenTable(ctx, &source.Data{Table: opened, Argument: data, Options: own.Options}, &own.Fit)
+	j, in, err := desk.OpenTable(ctx, &source.Data{Table: opened, Argument: data, Options: own.Options}, &own.Fit, workflow.Input.Sound)
 	if err != nil {
 		return err
 	}
