@@ -7,6 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -46,7 +47,7 @@ func (m *MinimaPerturbation) config() []convex.AMP {
 	for k := range all {
 		all[k] = convex.AMP{
 			Scope: m.Scope, Epsilon: m.Epsilon / n, Delta: m.Delta / n, ExpectedRows: m.ExpectedRows,
-			Share: convex.DefaultAMPShare(m.Epsilon / n), Encoding: m.Encoding, Target: targets[k],
+			Share: linear.AMPShare(m.Epsilon / n), Encoding: m.Encoding, Target: targets[k],
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -43,7 +44,7 @@ func (o *Objective) config() []convex.Objective {
 	for k := range all {
 		all[k] = convex.Objective{
 			Scope: o.Scope, Epsilon: epsilon, ResidualCap: residual, Encoding: o.Encoding,
-			Regularization: max(least, residual*convex.DefaultRegularization(o.Encoding.Dim, epsilon/float64(o.Schema.Unit.MaxRows))),
+			Regularization: max(least, residual*linear.Regularization(o.Encoding.Dim, epsilon/float64(o.Schema.Unit.MaxRows))),
 			Target:         targets[k],
 		}
 	}

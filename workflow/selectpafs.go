@@ -134,7 +134,7 @@ func (c *pafs) event(x float64) dp.Select {
 // selectSet runs the selection and returns the winner.
 func (c *pafs) selectSet(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (selection.Winner[candidate, *model.Model], error) {
 	p := c.plan.problem
-	base := func(ctx context.Context, permit *ledger.Permit, of candidate) (*model.Model, float64, error) {
+	base := func(ctx context.Context, permit *ledger.Permit, _ int, of candidate) (*model.Model, float64, error) {
 		learner, err := c.models.learner(of.recipe, float64(p.Rows))
 		if err != nil {
 			return nil, 0, err
@@ -146,7 +146,7 @@ func (c *pafs) selectSet(ctx context.Context, permit *ledger.Permit, rows *intak
 		score, err := p.validationScore(ctx, permit, rows, m, c.validate, c.models.noise)
 		return m, score, err
 	}
-	return selection.Run(ctx, permit, c.event(c.models.noise), c.drawSet, base)
+	return selection.Study[candidate, *model.Model]{Select: c.event(c.models.noise), Draw: c.drawSet, Base: base}.Run(ctx, permit)
 }
 
 func (c *pafs) describe() description {

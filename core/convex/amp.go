@@ -10,6 +10,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -51,19 +52,12 @@ type AMP struct {
 	// ExpectedRows is n, a public number. It sets γ and nothing else.
 	ExpectedRows float64
 	// Share in (0, 1) of ε_obj goes to b, the rest to the regularization; see
-	// DefaultAMPShare.
+	// linear.AMPShare.
 	Share    float64
 	Encoding *encode.Encoding
 	// Target maps a row's cells to 0 or 1; any other value, NaN among them, takes the
 	// row out.
 	Target func(cells []float64) float64
-}
-
-// DefaultAMPShare is the rule of the paper's experiments: f = 0.88671 +
-// 0.0186607/ε^0.372906, at most 0.99, and at least 1 − 1/ε + 0.001, which keeps
-// ε_obj − ε_p below 1.
-func DefaultAMPShare(epsilon float64) float64 {
-	return max(min(0.88671+0.0186607/math.Pow(epsilon, 0.372906), 0.99), 1-1/epsilon+0.001)
 }
 
 // Event is what one fit costs.
@@ -77,7 +71,7 @@ func (a AMP) Validate() error {
 	if !(a.Share > 0 && a.Share < 1) {
 		return fmt.Errorf("convex: share must lie in (0, 1), got %g", a.Share)
 	}
-	return errors.Join(positive("epsilon", a.Epsilon), positive("expected rows", a.ExpectedRows), validate(a.Scope, a.Encoding, a.Target))
+	return errors.Join(sum.Positive("epsilon", a.Epsilon), sum.Positive("expected rows", a.ExpectedRows), validate(a.Scope, a.Encoding, a.Target))
 }
 
 // ampCalibration holds what is computed from public parameters.
@@ -128,8 +122,8 @@ func PerturbMinimum(ctx context.Context, permit *sealed.Permit, rows *sealed.Row
 	if err := a.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit); err != nil {
-		return nil, err
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
 	}
 	c, err := a.calibrate(permit)
 	if err != nil {

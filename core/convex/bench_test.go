@@ -29,7 +29,7 @@ func BenchmarkObjectivePerturbation(b *testing.B) {
 	rows, enc := censusRows(22750)
 	for _, epsilon := range []float64{0.1, 1, 10} {
 		o := Objective{
-			Scope: dp.WholeScope, Epsilon: epsilon, Regularization: DefaultRegularization(enc.Dim, epsilon),
+			Scope: dp.WholeScope, Epsilon: epsilon, Regularization: linear.Regularization(enc.Dim, epsilon),
 			ResidualCap: 1, Encoding: enc, Target: lastCell,
 		}
 		for _, repeats := range []int{1, 20} {

@@ -14,6 +14,7 @@ import (
 	"pawl/core/internal/newton"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -102,7 +103,7 @@ type Objective struct {
 	Scope dp.Scope
 	// Epsilon is the total, finishing noise included.
 	Epsilon float64
-	// Regularization is a; see DefaultRegularization.
+	// Regularization is a; see linear.Regularization.
 	Regularization float64
 	// ResidualCap r in (0, 1]; 1 is the logistic loss. A cap divides the noise by
 	// 1/r and wants a regularization smaller by r. With that, 1/2 was never worse
@@ -118,25 +119,8 @@ type Objective struct {
 	Target func(cells []float64) float64
 }
 
-// DefaultRegularization is max(2, dim/15)/epsilon, a rule found on data sets of
-// 200 to 32,000 rows. With up to k rows per unit, pass epsilon/k; multiply the
-// result by ResidualCap.
-func DefaultRegularization(dim int, epsilon float64) float64 {
-	return max(2, float64(dim)/15) / epsilon
-}
-
 // Event is what one fit costs.
 func (o Objective) Event() dp.Event { return dp.Pure{Epsilon: o.Epsilon} }
-
-// Probability turns a score w·x into the probability of target 1 that o's loss
-// stands for: the q at which the score minimises the expected loss, where
-// q·min(1−p, r) = (1−q)·min(p, r) with p = σ(score). Without a cap it is p. With
-// r <= 1/2, scores with r <= p <= 1−r all mean 1/2.
-func (o Objective) Probability(score float64) float64 {
-	// σ(−s) rather than 1−σ(s): the difference has no digits left at large scores.
-	one, zero := min(logistic.Sigmoid(score), o.ResidualCap), min(logistic.Sigmoid(-score), o.ResidualCap)
-	return one / (one + zero)
-}
 
 // Validate reports the first parameter without meaning.
 func (o Objective) Validate() error {
@@ -146,7 +130,7 @@ func (o Objective) Validate() error {
 	if o.ResidualCap < 1 && !(o.Regularization >= minCapped) {
 		return fmt.Errorf("convex: a residual cap below 1 needs a regularization of at least %g, got %g", minCapped, o.Regularization)
 	}
-	return errors.Join(positive("epsilon", o.Epsilon), positive("regularization", o.Regularization),
+	return errors.Join(sum.Positive("epsilon", o.Epsilon), sum.Positive("regularization", o.Regularization),
 		validate(o.Scope, o.Encoding, o.Target))
 }
 
@@ -210,59 +194,40 @@ func PerturbObjective(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 // their common minimum without noise, which the guarantee allows: many fits are
 // several times faster than one by one. If one fails, none is returned
 // and all stay charged.
-func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective) (all [][]float64, err error) {
-	defer sealed.Contain(&err)
-	if len(objectives) == 0 {
-		return nil, nil
+func PerturbObjectives(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, objectives []Objective) ([][]float64, error) {
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
 	}
-	if err := complete(permit); err != nil {
-		return nil, err
-	}
-	cals, err := calibrateAll(objectives, permit.Relation(), permit.MaxRows())
-	if err != nil {
-		return nil, err
-	}
-	var view *sealed.View
-	from := make([]streams, len(objectives))
-	for i, o := range objectives {
-		v, err := sealed.Open(rows, permit, o.Scope, o.Event())
+	return perturb(ctx, objectives, permit.Relation(), permit.MaxRows(), func(i int) (*sealed.View, *entropy.Source, error) {
+		view, err := sealed.Open(rows, permit, objectives[i].Scope, objectives[i].Event())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		view, from[i] = v, streamsOf(v.Noise())
-	}
-	return fitAll(ctx, view, objectives, cals, from)
+		return view, view.Noise(), nil
+	})
 }
 
 // PerturbObjectivesPublic does the same on a public data set without a permit, for
 // simulations with many repetitions: noise is that of relation with one row per unit.
 // Its results carry no guarantee, because rows are open to whoever calls it.
-func PerturbObjectivesPublic(ctx context.Context, rows *sealed.Rows, relation dp.Relation, objectives []Objective, src *entropy.Source) (all [][]float64, err error) {
+func PerturbObjectivesPublic(ctx context.Context, rows *sealed.Rows, relation dp.Relation, objectives []Objective, src *entropy.Source) ([][]float64, error) {
+	if src == nil {
+		return nil, errors.New("convex: a source of randomness is required")
+	}
+	return perturb(ctx, objectives, relation, 1, func(i int) (*sealed.View, *entropy.Source, error) {
+		view, err := sealed.OpenPublic(rows, objectives[0].Scope)
+		return view, src.Split("fit", uint64(i)), err
+	})
+}
+
+// perturb fits objectives, of which open opens the rows and says where noise comes from.
+func perturb(ctx context.Context, objectives []Objective, relation dp.Relation, rowsPerUnit int, open func(i int) (*sealed.View, *entropy.Source, error)) (all [][]float64, err error) {
 	defer sealed.Contain(&err)
 	if len(objectives) == 0 {
 		return nil, nil
 	}
-	if src == nil {
-		return nil, errors.New("convex: a source of randomness is required")
-	}
-	cals, err := calibrateAll(objectives, relation, 1)
-	if err != nil {
-		return nil, err
-	}
-	view, err := sealed.OpenPublic(rows, objectives[0].Scope)
-	if err != nil {
-		return nil, err
-	}
-	from := make([]streams, len(objectives))
-	for i := range from {
-		from[i] = streamsOf(src.Split("fit", uint64(i)))
-	}
-	return fitAll(ctx, view, objectives, cals, from)
-}
-
-func calibrateAll(objectives []Objective, relation dp.Relation, rowsPerUnit int) ([]calibration, error) {
 	first := objectives[0]
-	cals := make([]calibration, len(objectives))
+	cals, from := make([]calibration, len(objectives)), make([]streams, len(objectives))
 	for i, o := range objectives {
 		if err := o.Validate(); err != nil {
 			return nil, err
@@ -270,34 +235,34 @@ func calibrateAll(objectives []Objective, relation dp.Relation, rowsPerUnit int)
 		if o.Scope != first.Scope || o.Encoding != first.Encoding {
 			return nil, errors.New("convex: objectives fitted together must share scope and encoding")
 		}
-		var err error
 		if cals[i], err = o.calibrate(relation, rowsPerUnit); err != nil {
 			return nil, err
 		}
 	}
-	return cals, nil
-}
-
-func fitAll(ctx context.Context, view *sealed.View, objectives []Objective, cals []calibration, from []streams) ([][]float64, error) {
+	var view *sealed.View
+	for i := range objectives {
+		var src *entropy.Source
+		if view, src, err = open(i); err != nil {
+			return nil, err
+		}
+		from[i] = streamsOf(src)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := fitterOf(design.New(view, objectives[0].Encoding, objectives[0].Target))
+	f := fitterOf(design.New(view, first.Encoding, first.Target))
 	out := make([][]float64, len(objectives))
 	var near *newton.Center
 	for i, o := range objectives {
 		if i > 0 {
 			same := f.problem.Retarget(view, o.Target) && cals[i].regularization == cals[i-1].regularization && o.ResidualCap == objectives[i-1].ResidualCap
-			var err error
 			if near, err = f.solver.Start(ctx, near, same, len(objectives)-i); err != nil {
 				return nil, err
 			}
 		}
-		w, err := cals[i].fit(ctx, f, near, o.ResidualCap, from[i])
-		if err != nil {
+		if out[i], err = cals[i].fit(ctx, f, near, o.ResidualCap, from[i]); err != nil {
 			return nil, err
 		}
-		out[i] = w
 	}
 	return out, nil
 }

@@ -373,27 +373,6 @@ func TestHardProblemsAreCertified(t *testing.T) {
 	}
 }
 
-func TestProbability(t *testing.T) {
-	for _, tc := range []struct {
-		name             string
-		cap, score, want float64
-	}{
-		{"logistic", 1, 1, 1 / (1 + math.Exp(-1))},
-		{"logistic, far", 1, -800, 0},
-		{"even", 0.5, 0, 0.5},
-		{"cap 1/2", 0.5, math.Log(3), 0.5 / (0.5 + 0.25)}, // p = 3/4
-		{"cap 1/2, other side", 0.5, -math.Log(3), 0.25 / (0.5 + 0.25)},
-		{"flat middle", 0.25, 0.5, 0.5},
-		{"far", 0.25, 800, 1},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got := (Objective{ResidualCap: tc.cap}).Probability(tc.score); !(math.Abs(got-tc.want) <= 1e-12) {
-				t.Errorf("Probability(%g) = %v, want %v", tc.score, got, tc.want)
-			}
-		})
-	}
-}
-
 func TestCertificateSchedule(t *testing.T) {
 	for _, tc := range []struct {
 		name       string

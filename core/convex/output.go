@@ -10,6 +10,7 @@ import (
 	"pawl/core/internal/design"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -59,7 +60,7 @@ func (o Output) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: o.NoiseMu
 func (o Output) Validate() error {
 	// Epsilon plays no part here; the other rules are those of Objective.
 	like := Objective{Scope: o.Scope, Epsilon: 1, Regularization: o.Regularization, ResidualCap: o.ResidualCap, Encoding: o.Encoding, Target: o.Target}
-	return errors.Join(positive("noise multiplier", o.NoiseMultiplier), like.Validate())
+	return errors.Join(sum.Positive("noise multiplier", o.NoiseMultiplier), like.Validate())
 }
 
 // sensitivity is Δ for a certificate γ.
@@ -77,8 +78,8 @@ func PerturbOutput(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if err := complete(permit); err != nil {
-		return nil, err
+	if permit == nil {
+		return nil, sealed.ErrNotReserved
 	}
 	if math.IsInf(o.NoiseMultiplier*o.sensitivity(permit.RowsApart(), 1), 0) {
 		return nil, errors.New("convex: noise multiplier and regularization are out of the range of a 64-bit float")

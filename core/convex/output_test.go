@@ -15,6 +15,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/core/linear"
 	"pawl/data/encode"
 )
 
@@ -284,7 +285,7 @@ func TestAMPCalibration(t *testing.T) {
 		t.Error("units of three rows were accepted")
 	}
 	for epsilon, want := range map[float64]float64{1: 0.88671 + 0.0186607, 100: 0.991, 1e-9: 0.99} {
-		if got := DefaultAMPShare(epsilon); math.Abs(got-want) > 1e-9 {
+		if got := linear.AMPShare(epsilon); math.Abs(got-want) > 1e-9 {
 			t.Errorf("share at ε %g is %g, want %g", epsilon, got, want)
 		}
 	}

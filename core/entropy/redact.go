@@ -21,9 +21,6 @@ func (s Source) String() string {
 // Format prints String for every verb and flag: %#v and %x would show the key.
 func (s Source) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// GoString returns String.
-func (s Source) GoString() string { return s.String() }
-
 // MarshalText returns String; encoders of JSON, YAML and XML use it.
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 

@@ -114,9 +114,6 @@ func (s Secret) String() string { return secretWord }
 // Format prints String for every verb and flag.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, secretWord) }
 
-// GoString returns String.
-func (s Secret) GoString() string { return secretWord }
-
 // MarshalText returns String; encoders of JSON, YAML and XML use it.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(secretWord), nil }
 

@@ -1,6 +1,9 @@
 package gradient
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Clipping says how a row's gradient is brought to norm ClippingNorm at most.
 type Clipping string
@@ -26,11 +29,7 @@ const (
 )
 
 func (c Clipping) known() bool {
-	switch c {
-	case Flat, Automatic, PerLayer, Quantile, Unclipped:
-		return true
-	}
-	return false
+	return slices.Contains([]Clipping{Flat, Automatic, PerLayer, Quantile, Unclipped}, c)
 }
 
 // group puts together what is clipped together, and makes room for the factors of n

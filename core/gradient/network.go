@@ -131,14 +131,6 @@ func (t *Training) check(params []float32) error {
 	return nil
 }
 
-// checkPublic is check for a run without a permit, which needs a source.
-func (t *Training) checkPublic(params []float32, src *entropy.Source) error {
-	if src == nil {
-		return errors.New("gradient: a source of randomness is required")
-	}
-	return t.check(params)
-}
-
 // Train runs t on the rows of its scope and changes params (Network.Parameters()
 // numbers) in place. permit must hold t.Event() on t.Scope, unused.
 //
@@ -173,29 +165,32 @@ func Train(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows, t Trai
 
 // TrainPublic runs t without noise, with or without clipping. It opens public data
 // sets only; its result carries no guarantee.
-func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
-	defer sealed.Contain(&err)
+func TrainPublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) error {
 	t.NoiseMultiplier = 0
-	if err := t.checkPublic(params, src); err != nil {
-		return err
-	}
-	view, err := sealed.OpenPublic(rows, t.Scope)
-	if err != nil {
-		return err
-	}
-	return t.run(ctx, view, params, 0, src)
+	return t.public(ctx, rows, params, src)
 }
 
 // SimulatePublic is TrainPublic with t's clipping and noise, for trainings on public
 // data that shall behave like private ones. Its result carries no guarantee either:
 // nothing was booked.
-func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) (err error) {
-	defer sealed.Contain(&err)
-	if err := t.checkPublic(params, src); err != nil {
+func SimulatePublic(ctx context.Context, rows *sealed.Rows, t Training, params []float32, src *entropy.Source) error {
+	if t.Clipping == Unclipped {
+		return errors.New("gradient: noise has a scale only where gradients are clipped")
+	}
+	if err := sum.Positive("noise multiplier", t.NoiseMultiplier); err != nil {
 		return err
 	}
-	if !(t.NoiseMultiplier > 0) || math.IsInf(t.NoiseMultiplier, 0) || t.Clipping == Unclipped {
-		return errors.New("gradient: noise has a scale only where gradients are clipped, and must be a finite number > 0")
+	return t.public(ctx, rows, params, src)
+}
+
+// public is a run without a permit, which needs a source.
+func (t *Training) public(ctx context.Context, rows *sealed.Rows, params []float32, src *entropy.Source) (err error) {
+	defer sealed.Contain(&err)
+	if src == nil {
+		return errors.New("gradient: a source of randomness is required")
+	}
+	if err := t.check(params); err != nil {
+		return err
 	}
 	view, err := sealed.OpenPublic(rows, t.Scope)
 	if err != nil {

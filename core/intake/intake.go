@@ -176,19 +176,6 @@ func (b *Builder) declared(cells []float64) error {
 	return nil
 }
 
-// PublicRows returns the number of rows when the schema makes it public.
-func (b *Builder) PublicRows() (int64, bool) {
-	switch b.schema.Rows.Kind {
-	case schema.RowsPublic:
-		return int64(b.units.len()), true
-	}
-	return 0, false
-}
-
-// Empty reports whether no row was added. An empty file is a fault of the
-// operator's, found before anything is reserved.
-func (b *Builder) Empty() bool { return b.units.len() == 0 }
-
 // Print puts prints of the data on the rows, made under the ledger's PrintKey while they were
 // read: of the table, and of vectors behind its keys. By them the ledger recognises a copy
 // when the rows are to be opened; without any it knows the file's bytes alone.

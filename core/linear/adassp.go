@@ -51,7 +51,7 @@ func (a AdaSSP) Event() dp.Event { return a.regression().Event() }
 
 // Validate reports the first parameter without meaning.
 func (a AdaSSP) Validate() error {
-	if err := positive("noise multiplier", a.NoiseMultiplier); err != nil {
+	if err := sum.Positive("noise multiplier", a.NoiseMultiplier); err != nil {
 		return err
 	}
 	switch {
@@ -59,18 +59,9 @@ func (a AdaSSP) Validate() error {
 		return fmt.Errorf("linear: scope %v is not valid", a.Scope)
 	case a.Encoding == nil || a.Target == nil:
 		return errors.New("linear: encoding and target are required")
-	case !sum.Fits(a.Encoding):
-		return errTooWide
-	case !sum.Dense(a.Encoding):
-		return errors.New("linear: texts and bags of columns have too many coordinates for a dense solver")
-	case a.Encoding.Dim > maxDim:
-		return fmt.Errorf("linear: %d coordinates are too many for a dense solver (limit %d)", a.Encoding.Dim, maxDim)
 	}
-	return nil
+	return a.Encoding.ForSolver()
 }
-
-// maxDim bounds the dense Dim×Dim matrices of least squares: 4096 is 128 MiB each.
-const maxDim = 4096
 
 // SolveAdaSSP fits a on the rows of its scope and returns the weights (Dim). permit
 // must hold a.Event() on a.Scope, unused.

@@ -96,7 +96,7 @@ func (b *Boost) Validate() error {
 	case b.Epochs < 1 || b.Tail < 1 || b.Tail > b.Epochs:
 		return fmt.Errorf("linear: boosting needs epochs >= tail >= 1, got %d and %d", b.Epochs, b.Tail)
 	}
-	return errors.Join(positive("clipping norm", b.ClippingNorm), positive("learning rate", b.LearningRate), positive("floor", b.Floor))
+	return errors.Join(sum.Positive("clipping norm", b.ClippingNorm), sum.Positive("learning rate", b.LearningRate), sum.Positive("floor", b.Floor))
 }
 
 func (b *Boost) terms() *sum.Terms {

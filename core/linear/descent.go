@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"pawl/core/internal/sealed"
 	"pawl/core/sum"
@@ -59,13 +58,6 @@ type Descent struct {
 
 var errTooWide = errors.New("linear: the schema has more categories than one model can hold (65,534)")
 
-func positive(name string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("linear: %s must be a finite number > 0, got %g", name, v)
-	}
-	return nil
-}
-
 // Validate reports the first parameter without meaning.
 func (d *Descent) Validate() error {
 	switch {
@@ -83,11 +75,11 @@ func (d *Descent) Validate() error {
 		return fmt.Errorf("linear: class weights must lie in (0, 1], one for each class of a %s loss, got %v", d.Loss, d.ClassWeights)
 	case !(d.Momentum >= 0 && d.Momentum < 1):
 		return fmt.Errorf("linear: momentum must lie in [0, 1), got %g", d.Momentum)
-	case !sum.Fits(d.Encoding):
+	case !d.Encoding.Fits():
 		return errTooWide
 	}
-	return errors.Join(positive("clipping norm", d.ClippingNorm),
-		positive("expected rows", d.ExpectedRows), positive("learning rate", d.LearningRate))
+	return errors.Join(sum.Positive("clipping norm", d.ClippingNorm),
+		sum.Positive("expected rows", d.ExpectedRows), sum.Positive("learning rate", d.LearningRate))
 }
 
 // Descend runs d on the rows of its scope and returns the weights (Dim×Outputs,

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -103,7 +102,7 @@ func (l Table) validate() error {
 	case l.PublicLabels && l.Scope != dp.WholeScope:
 		return errors.New("localrows: classes are public for the whole scope only")
 	}
-	return positive("norm", l.Norm)
+	return sum.Positive("norm", l.Norm)
 }
 
 // Release returns the noisy table.
@@ -121,7 +120,7 @@ func (l Table) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 		return nil, fmt.Errorf("localrows: a table of rows needs 1 row per unit, not %d", permit.MaxRows())
 	}
 	events := l.Events()
-	if err := errors.Join(ctx.Err(), positive("noise multiplier", l.NoiseMultiplier)); err != nil {
+	if err := errors.Join(ctx.Err(), sum.Positive("noise multiplier", l.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
 	view, err := sealed.Open(rows, permit, l.Scope, events[0])
@@ -172,7 +171,7 @@ func (l Table) Public(rows *sealed.Rows) (table *Noisy, err error) {
 // fill makes the table of the rows of an order; one that does not exist is zeros without
 // a class.
 func (l Table) fill(view *sealed.View, order []int) (*Noisy, error) {
-	dim, at := l.Features, sum.Vectors(view, oneGroup(l.Row))
+	dim, at := l.Features, sum.Vectors(view, sum.OneGroup(l.Row))
 	if l.Row == nil && view.InputDim() != dim {
 		return nil, fmt.Errorf("localrows: inputs of %d numbers, want %d", view.InputDim(), dim)
 	}
@@ -220,20 +219,4 @@ func respond(src *entropy.Source, labels []int, classes int, chance float64) {
 			labels[i] = int(src.Uint64n(uint64(classes)))
 		}
 	}
-}
-
-// oneGroup is a function of rows that are all in one group, nil where there is none.
-func oneGroup(row func(x, cells []float64)) func(x, cells []float64) int {
-	if row == nil {
-		return nil
-	}
-	return func(x, cells []float64) int { row(x, cells); return 0 }
-}
-
-// positive refuses what is not a finite number above 0.
-func positive(name string, x float64) error {
-	if !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("localrows: %s must be a finite number > 0, got %g", name, x)
-	}
-	return nil
 }

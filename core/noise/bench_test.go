@@ -27,11 +27,10 @@ func BenchmarkScalar(b *testing.B) {
 		name string
 		draw func()
 	}{
-		{"Laplace", func() { Laplace(src, 2) }},
 		{"Gamma", func() { Gamma(src, 20) }},
-		{"DiscreteLaplace/3.7", func() { _, _ = DiscreteLaplace(src, 3.7) }},
-		{"DiscreteGaussian/3.7", func() { _, _ = DiscreteGaussian(src, 3.7) }},
-		{"DiscreteGaussian/2^55", func() { _, _ = DiscreteGaussian(src, 0x1p55) }},
+		{"DiscreteLaplace/3.7", func() { _, _ = discreteLaplace(src, 3.7) }},
+		{"DiscreteGaussian/3.7", func() { _, _ = discreteGaussian(src, 3.7) }},
+		{"DiscreteGaussian/2^55", func() { _, _ = discreteGaussian(src, 0x1p55) }},
 		{"AddDiscreteGaussian/3.7", func() { _ = AddDiscreteGaussian(src, make([]int64, 1), 3.7) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

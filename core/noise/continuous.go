@@ -10,17 +10,6 @@ import (
 // −ln U. It reaches 700, where U ends at 2^-1022.
 func Exponential(src *entropy.Source) float64 { return -math.Log(src.Open01()) }
 
-// Laplace returns one value of density exp(−|x|/scale)/(2·scale): mean 0,
-// variance 2·scale². A scale that is not positive and finite panics.
-func Laplace(src *entropy.Source, scale float64) float64 {
-	mustScale("scale", scale)
-	x := scale * Exponential(src)
-	if src.Uint64()>>63 == 1 {
-		return -x
-	}
-	return x
-}
-
 // Gamma returns one value of density x^(shape−1)·exp(−x)/Γ(shape), x > 0: mean
 // and variance are shape. Marsaglia and Tsang, "A simple method for generating
 // gamma variables" (2000), for shape >= 1; below, a draw of shape+1 times

@@ -8,7 +8,7 @@ import (
 	"pawl/core/entropy"
 )
 
-// DiscreteLaplace returns an integer x with probability
+// AddDiscreteLaplace adds to every element of dst an independent integer x with probability
 //
 //	P(x) = (e^(1/scale) − 1)/(e^(1/scale) + 1) · exp(−|x|/scale)
 //
@@ -17,19 +17,9 @@ import (
 // arXiv:2004.00010, sampling of the discrete Laplace). Added to an integer of sensitivity Δ with
 // scale Δ/ε it is ε-DP. A scale of Δ/ε must be rounded up by the caller.
 //
-// Scales that are NaN, infinite, not positive or above 2^55 return 0 and an error
-// that wraps ErrScale. Values beyond ±(2^63−1), probability below e^-255, come back
-// as that limit, which is a function of the exact draw and costs no privacy.
-func DiscreteLaplace(src *entropy.Source, scale float64) (int64, error) {
-	if err := checkScale("scale", scale); err != nil {
-		return 0, err
-	}
-	return newLaplaceSampler(scale).draw(src), nil
-}
-
-// AddDiscreteLaplace adds an independent DiscreteLaplace draw to every element of
-// dst, or returns the error of a refused scale and leaves dst alone. Sums beyond
-// int64 stop at its limits (post-processing of the exact sum).
+// Scales that are NaN, infinite, not positive or above 2^55 are an error that wraps ErrScale and
+// leaves dst alone. Draws beyond ±(2^63−1), probability below e^-255, and sums beyond int64 stop at
+// these limits, which are a function of the exact draw and cost no privacy.
 func AddDiscreteLaplace(src *entropy.Source, dst []int64, scale float64) error {
 	if err := checkScale("scale", scale); err != nil {
 		return err

@@ -9,14 +9,13 @@ import (
 
 // A count of sensitivity 1 released with epsilon 0.5 takes discrete Laplace noise
 // of scale 1/0.5.
-func ExampleDiscreteLaplace() {
+func ExampleAddDiscreteLaplace() {
 	src := entropy.Seeded(42) // entropy.New() outside an example: Seeded protects nobody
-	x, err := noise.DiscreteLaplace(src, 1/0.5)
-	fmt.Println(1000+x, err)
-	_, err = noise.DiscreteLaplace(src, -1)
-	fmt.Println(err)
+	count := []int64{1000}
+	fmt.Println(noise.AddDiscreteLaplace(src, count, 1/0.5), count)
+	fmt.Println(noise.AddDiscreteLaplace(src, count, -1))
 	// Output:
-	// 1001 <nil>
+	// <nil> [1001]
 	// scale -1 is not in (0, 2^55]: noise scale out of range
 }
 

@@ -14,6 +14,7 @@ import (
 	"pawl/core/internal/newton"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
+	"pawl/core/sum"
 	"pawl/data/encode"
 )
 
@@ -34,13 +35,6 @@ const (
 )
 
 var errNotCertified = errors.New("public: no minimiser was found; raise the regularization")
-
-func positive(name string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("public: %s must be a finite number > 0, got %g", name, v)
-	}
-	return nil
-}
 
 // publishedAim is the gradient norm, in scaled coordinates, that a published fit stops
 // at. The libraries stop at 1e-4 in raw ones, which is about as much.
@@ -74,7 +68,7 @@ func (p Published) calibrate(bound float64) (regularization, scale float64, err 
 	if r == 0 {
 		r = bound
 	}
-	if err := errors.Join(positive("epsilon", p.Epsilon), positive("C", p.C), positive("data norm", r)); err != nil {
+	if err := errors.Join(sum.Positive("epsilon", p.Epsilon), sum.Positive("C", p.C), sum.Positive("data norm", r)); err != nil {
 		return 0, 0, err
 	}
 	a, c, share := 1/p.C, r/4, 1.0

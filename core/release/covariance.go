@@ -60,7 +60,7 @@ func (c Covariance) StdDev(relation dp.Relation, rowsPerUnit int) (float64, erro
 
 func (c Covariance) moments() sum.Moments {
 	return sum.Moments{Scope: c.Scope, Event: dp.Gaussian{NoiseMultiplier: c.NoiseMultiplier}, Groups: 1, Features: c.Features, Norm: c.Norm,
-		Products: true, Row: alone(c.Row), Centre: c.Centre}
+		Products: true, Row: sum.OneGroup(c.Row), Centre: c.Centre}
 }
 
 // Release returns the noisy second moments.

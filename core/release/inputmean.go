@@ -40,17 +40,9 @@ func (m InputMean) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: m.Nois
 func (m InputMean) moments(rows *sealed.Rows) (sum.Moments, error) {
 	s := sum.Moments{Scope: m.Scope, Event: dp.Gaussian{NoiseMultiplier: m.NoiseMultiplier}, Groups: 1, Features: rows.InputDim(), Norm: m.Norm, Sums: true}
 	if m.Row != nil {
-		s.Features, s.Row = m.Features, alone(m.Row)
+		s.Features, s.Row = m.Features, sum.OneGroup(m.Row)
 	}
-	return s, positive("expected rows", m.ExpectedRows)
-}
-
-// alone is a function of rows that are all in one group.
-func alone(row func(x, cells []float64)) func(x, cells []float64) int {
-	if row == nil {
-		return nil
-	}
-	return func(x, cells []float64) int { row(x, cells); return 0 }
+	return s, sum.Positive("expected rows", m.ExpectedRows)
 }
 
 // divided is the mean of what left.

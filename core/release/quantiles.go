@@ -48,7 +48,7 @@ func DoublingEdges(lower, upper, smallest float64, perDoubling int) ([]float64, 
 	if !(lower < upper) || math.IsInf(lower, 0) || math.IsInf(upper, 0) {
 		return nil, errors.New("release: edges need finite bounds with lower < upper")
 	}
-	if err := positive("smallest edge", smallest); err != nil {
+	if err := sum.Positive("smallest edge", smallest); err != nil {
 		return nil, err
 	}
 	if perDoubling < 1 || perDoubling > 64 {

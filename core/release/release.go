@@ -127,7 +127,7 @@ func (m Mean) Event() dp.Event { return dp.DiscreteLaplace{NoiseMultiplier: m.No
 
 // Release returns the noisy mean, clamped to [−1, 1].
 func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (float64, error) {
-	if err := positive("expected rows", m.ExpectedRows); err != nil {
+	if err := sum.Positive("expected rows", m.ExpectedRows); err != nil {
 		return 0, err
 	}
 	noisy, err := one(ctx, permit, rows, sum.Cells{Scope: m.Scope, Event: m.Event(), Size: 1, L1: grid,
@@ -136,14 +136,6 @@ func (m Mean) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 		return 0, err
 	}
 	return min(max(float64(noisy)/grid/m.ExpectedRows, -1), 1), nil
-}
-
-// positive refuses what is not a finite number above 0.
-func positive(name string, x float64) error {
-	if !(x > 0) || math.IsInf(x, 0) {
-		return fmt.Errorf("release: %s must be a finite number > 0, got %g", name, x)
-	}
-	return nil
 }
 
 // discrete is the event of integers with noise, pure or not.

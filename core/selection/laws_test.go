@@ -139,7 +139,16 @@ func TestPanicGoesOn(t *testing.T) {
 }
 
 func TestNoPermit(t *testing.T) {
-	if _, err := Run(context.Background(), nil, sel, func(*entropy.Source) int { return 0 }, never(t)); err == nil {
+	if _, err := run(context.Background(), nil, sel, func(*entropy.Source) int { return 0 }, never(t)); err == nil {
 		t.Error("a selection ran without a permit")
 	}
+}
+
+// drawRuns draws the number of runs from its law.
+func drawRuns(law dp.Runs, src *entropy.Source) (int, error) {
+	draw, err := sampler(law)
+	if err != nil {
+		return 0, err
+	}
+	return draw(src), nil
 }

@@ -59,18 +59,6 @@ type Study[C, M any] struct {
 	Workers int
 }
 
-// Run is a Study of one run after another.
-func Run[C, M any](
-	ctx context.Context, permit *sealed.Permit, sel dp.Select,
-	draw func(src *entropy.Source) C,
-	base func(ctx context.Context, permit *sealed.Permit, candidate C) (M, float64, error),
-) (Winner[C, M], error) {
-	return Study[C, M]{Select: sel, Draw: draw,
-		Base: func(ctx context.Context, permit *sealed.Permit, _ int, candidate C) (M, float64, error) {
-			return base(ctx, permit, candidate)
-		}}.Run(ctx, permit)
-}
-
 // Run draws the secret number of runs, draws a candidate for each, runs Base on them
 // and returns the winner; ties go to the first. permit must hold Select, unused.
 func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit) (Winner[C, M], error) {
@@ -130,15 +118,6 @@ func (s Study[C, M]) Run(ctx context.Context, permit *sealed.Permit) (Winner[C, 
 		return none, ErrNothing
 	}
 	return best, nil
-}
-
-// drawRuns draws the number of runs from its law.
-func drawRuns(law dp.Runs, src *entropy.Source) (int, error) {
-	draw, err := sampler(law)
-	if err != nil {
-		return 0, err
-	}
-	return draw(src), nil
 }
 
 // sampler returns the sampler of a law, or says why there is none.

@@ -140,7 +140,7 @@ func TestWinnerIsTheBestOfK(t *testing.T) {
 	}
 	scores := make([]float64, n)
 	for i := range scores {
-		w, err := Run(context.Background(), permitWith(t, entropy.Seeded(6).Split("study", uint64(i)), sel), sel,
+		w, err := run(context.Background(), permitWith(t, entropy.Seeded(6).Split("study", uint64(i)), sel), sel,
 			func(src *entropy.Source) float64 { return src.Float64() },
 			func(_ context.Context, p *sealed.Permit, c float64) (float64, float64, error) {
 				u := p.Randomness("score").Float64()
@@ -175,7 +175,7 @@ func TestRunsAreFresh(t *testing.T) {
 	for study := range uint64(30) {
 		p = permitWith(t, entropy.Seeded(8).Split("study", study), sel)
 		calls := 0
-		_, err := Run(context.Background(), p, sel,
+		_, err := run(context.Background(), p, sel,
 			func(src *entropy.Source) int { use(src); return 0 },
 			func(_ context.Context, child *sealed.Permit, _ int) (int, float64, error) {
 				use(child.Randomness("run"))
@@ -205,7 +205,7 @@ func TestRunsAreFresh(t *testing.T) {
 		}
 		most = max(most, calls)
 		// A second study needs a second reservation.
-		if _, err := Run(context.Background(), p, sel, func(*entropy.Source) int { return 0 }, never(t)); !errors.Is(err, sealed.ErrNotReserved) {
+		if _, err := run(context.Background(), p, sel, func(*entropy.Source) int { return 0 }, never(t)); !errors.Is(err, sealed.ErrNotReserved) {
 			t.Fatalf("one reservation paid for two studies (%v)", err)
 		}
 	}
@@ -231,7 +231,7 @@ func never(t *testing.T) func(context.Context, *sealed.Permit, int) (int, float6
 func studyOf(t *testing.T, seed uint64, outcome func(i int) (float64, error)) (int, Winner[int, int], error) {
 	i := 0
 	drawn := 0
-	w, err := Run(context.Background(), permitWith(t, entropy.Seeded(seed), sel), sel,
+	w, err := run(context.Background(), permitWith(t, entropy.Seeded(seed), sel), sel,
 		func(*entropy.Source) int { drawn++; return drawn },
 		func(_ context.Context, _ *sealed.Permit, c int) (int, float64, error) {
 			s, err := outcome(i)
@@ -301,7 +301,7 @@ func TestNumberOfRunsIsNotReleased(t *testing.T) {
 // as they are, and drawing them does not touch the permit.
 func TestCandidatesDoNotDependOnData(t *testing.T) {
 	study := func(rows *sealed.Rows) (seen []uint64) {
-		_, err := Run(context.Background(), permitWith(t, entropy.Seeded(31), sel), sel,
+		_, err := run(context.Background(), permitWith(t, entropy.Seeded(31), sel), sel,
 			func(src *entropy.Source) uint64 { v := src.Uint64(); seen = append(seen, v); return v },
 			func(_ context.Context, p *sealed.Permit, _ uint64) (int, float64, error) {
 				v, err := sealed.Open(rows, p, dp.WholeScope, base)
@@ -337,7 +337,7 @@ func TestInterruptedStudyReleasesNothing(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			p := permitWith(t, entropy.Seeded(seed), sel)
 			runs := 0
-			w, err := Run(ctx, p, sel, func(*entropy.Source) int { return 1 },
+			w, err := run(ctx, p, sel, func(*entropy.Source) int { return 1 },
 				func(_ context.Context, _ *sealed.Permit, _ int) (int, float64, error) {
 					if runs++; runs == after {
 						cancel()
@@ -373,7 +373,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := permitFor(t, tt.held)
-			if _, err := Run(context.Background(), p, tt.sel, draw, never(t)); err == nil || p.Opened() {
+			if _, err := run(context.Background(), p, tt.sel, draw, never(t)); err == nil || p.Opened() {
 				t.Fatalf("error %v, opened %v", err, p.Opened())
 			}
 		})
@@ -388,4 +388,16 @@ func TestSmallEtaIsTheLimit(t *testing.T) {
 			t.Errorf("P(K = 1) at eta %g is %g, want %g", eta, got, want)
 		}
 	}
+}
+
+// run is a Study of one run after another.
+func run[C, M any](
+	ctx context.Context, permit *sealed.Permit, sel dp.Select,
+	draw func(src *entropy.Source) C,
+	base func(ctx context.Context, permit *sealed.Permit, candidate C) (M, float64, error),
+) (Winner[C, M], error) {
+	return Study[C, M]{Select: sel, Draw: draw,
+		Base: func(ctx context.Context, permit *sealed.Permit, _ int, candidate C) (M, float64, error) {
+			return base(ctx, permit, candidate)
+		}}.Run(ctx, permit)
 }

@@ -38,7 +38,7 @@ func (p Privacy) Event() dp.Event {
 // StdDev is the noise of one sum under a permit: the multiplier times the most that neighbours
 // move it, enlarged by a margin for the rounding of contributions.
 func (p Privacy) StdDev(permit *sealed.Permit, margin float64) (float64, error) {
-	if err := positive(p.NoiseMultiplier); err != nil {
+	if err := Positive("noise multiplier", p.NoiseMultiplier); err != nil {
 		return 0, err
 	}
 	if permit == nil {
@@ -66,11 +66,6 @@ type Linear struct {
 	// nil for 1. They do not enter the guarantee.
 	ClassWeights []float64
 }
-
-// Fits reports whether sums over rows of an encoding can be laid out, and Dense whether all
-// of its coordinates can be held at once.
-func Fits(enc *encode.Encoding) bool  { return design.Fits(enc) }
-func Dense(enc *encode.Encoding) bool { return !design.IsSparse(enc) }
 
 // LinearRun is a Linear with its rows opened.
 type LinearRun struct {

@@ -50,44 +50,33 @@ func weightsOf(targets, classes []float64) []float64 {
 	return all
 }
 
-// by is the weight of row i.
-func by(w []float64, i int) float64 {
+// contribution returns the function that turns scores into the clipped residual
+// r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A residual is
+// multiplied by the weight of the row's class before it is clipped, so that no weight can raise
+// the bound.
+func contribution(l Loss, c float64, m *design.Matrix, classes []float64) func(i int, scores []float64) {
+	r, w := residual(l, c), weightsOf(m.Target, classes)
 	if w == nil {
-		return 1
+		return func(i int, s []float64) { r(s, m.Target[i], 1, m.Norm[i]) }
 	}
-	return w[i]
+	return func(i int, s []float64) { r(s, m.Target[i], w[i], m.Norm[i]) }
 }
 
-// contribution returns the function that turns scores into the clipped residual
-// r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A row
-// without a target, and a residual that is not finite, contribute nothing: success of a
-// step must not depend on one row. A residual is multiplied by the weight of the row's class
-// before it is clipped, so that no weight can raise the bound.
-func contribution(l Loss, c float64, m *design.Matrix, classes []float64) func(i int, scores []float64) {
-	w := weightsOf(m.Target, classes)
+// residual returns the function that turns the scores of a row of this norm into its clipped
+// residual. A row without a target, and a residual that is not finite, contribute nothing: success
+// of a step must not depend on one row.
+func residual(l Loss, c float64) func(s []float64, target, weight, norm float64) {
 	switch l {
 	case Logistic:
-		return func(i int, s []float64) {
-			s[0] = clip(by(w, i)*(1/(1+math.Exp(-s[0]))-m.Target[i]), c, m.Norm[i])
+		return func(s []float64, target, weight, norm float64) {
+			s[0] = clip(weight*(1/(1+math.Exp(-s[0]))-target), c, norm)
 		}
 	case Residual:
-		// The residual itself is capped at c; ‖x_i‖ <= 1 makes that a bound on the gradient,
+		// The residual itself is capped at c; ‖x‖ <= 1 makes that a bound on the gradient,
 		// and rows of smaller norm count less.
-		return func(i int, s []float64) { s[0] = clip(s[0]-m.Target[i], c, 1) }
+		return func(s []float64, target, _, _ float64) { s[0] = clip(s[0]-target, c, 1) }
 	default:
-		return func(i int, s []float64) { softmaxResidual(s, m.Target[i], by(w, i), c, m.Norm[i]) }
-	}
-}
-
-// residual is contribution for a row of norm 1.
-func residual(l Loss, c float64) func(scores []float64, target float64) {
-	switch l {
-	case Logistic:
-		return func(s []float64, target float64) { s[0] = clip(1/(1+math.Exp(-s[0]))-target, c, 1) }
-	case Residual:
-		return func(s []float64, target float64) { s[0] = clip(s[0]-target, c, 1) }
-	default:
-		return func(s []float64, target float64) { softmaxResidual(s, target, 1, c, 1) }
+		return func(s []float64, target, weight, norm float64) { softmaxResidual(s, target, weight, c, norm) }
 	}
 }
 

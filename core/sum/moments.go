@@ -126,7 +126,7 @@ func (m Moments) Release(ctx context.Context, permit *sealed.Permit, rows *seale
 		return nil, sealed.ErrNotReserved
 	}
 	std, err := m.StdDev(permit.Relation(), permit.MaxRows())
-	if err := errors.Join(err, m.check(rows), positive(m.Event.NoiseMultiplier), noise.InRange(std, std*m.Norm, std*m.Norm*m.Norm), ctx.Err()); err != nil {
+	if err := errors.Join(err, m.check(rows), Positive("noise multiplier", m.Event.NoiseMultiplier), noise.InRange(std, std*m.Norm, std*m.Norm*m.Norm), ctx.Err()); err != nil {
 		return nil, err
 	}
 	view, err := sealed.Open(rows, permit, m.Scope, m.Event)
@@ -142,7 +142,7 @@ func (m Moments) Release(ctx context.Context, permit *sealed.Permit, rows *seale
 func (m Moments) SimulatePublic(rows *sealed.Rows, src *entropy.Source) (sums *Sums, err error) {
 	defer sealed.Contain(&err)
 	std, err := m.StdDev(dp.AddOrRemoveOne, 1)
-	if err := errors.Join(err, m.check(rows), positive(m.Event.NoiseMultiplier)); err != nil {
+	if err := errors.Join(err, m.check(rows), Positive("noise multiplier", m.Event.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
 	view, err := sealed.OpenPublic(rows, m.Scope)
@@ -317,10 +317,18 @@ func Bound(x []float64, most float64) bool {
 	return true
 }
 
-// positive refuses a multiplier that would make no noise, or none that is finite.
-func positive(multiplier float64) error {
-	if !(multiplier > 0) || math.IsInf(multiplier, 0) {
-		return fmt.Errorf("noise multiplier must be a finite number > 0, got %g", multiplier)
+// Positive refuses what is not a finite number above 0, such as a multiplier that would make no noise.
+func Positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 0) {
+		return fmt.Errorf("%s must be a finite number > 0, got %g", name, x)
 	}
 	return nil
+}
+
+// OneGroup is a function of rows that are all in one group, nil where there is none.
+func OneGroup(row func(x, cells []float64)) func(x, cells []float64) int {
+	if row == nil {
+		return nil
+	}
+	return func(x, cells []float64) int { row(x, cells); return 0 }
 }

@@ -82,7 +82,7 @@ func (r Regression) Release(ctx context.Context, permit *sealed.Permit, rows *se
 		return nil, sealed.ErrNotReserved
 	}
 	n, err := r.Noise(permit.Relation(), permit.MaxRows())
-	if err := errors.Join(positive(r.NoiseMultiplier), err); err != nil {
+	if err := errors.Join(Positive("noise multiplier", r.NoiseMultiplier), err); err != nil {
 		return nil, err
 	}
 	view, err := sealed.Open(rows, permit, r.Scope, r.Event())

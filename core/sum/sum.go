@@ -20,6 +20,7 @@ import (
 	"math"
 
 	"pawl/core/dp"
+	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/core/noise"
 )
@@ -81,21 +82,15 @@ func (t *Tally) Add(cell int, n int64) {
 
 // law is the noise of the event: its scale for neighbours apart rows apart, its standard
 // deviation, and how it is added.
-func (c Cells) law(apart int) (scale, stdDev float64, add func(sums []int64, view *sealed.View) error, err error) {
+func (c Cells) law(apart int) (scale, stdDev float64, add func(src *entropy.Source, sums []int64, scale float64) error, err error) {
 	k := float64(apart) * rounding
 	switch e := c.Event.(type) {
 	case dp.DiscreteLaplace:
 		scale = e.NoiseMultiplier * float64(c.L1) * k
-		stdDev = scale * math.Sqrt2
-		add = func(sums []int64, view *sealed.View) error {
-			return noise.AddDiscreteLaplace(view.Noise(), sums, scale)
-		}
+		stdDev, add = scale*math.Sqrt2, noise.AddDiscreteLaplace
 	case dp.DiscreteGaussian:
 		scale = e.NoiseMultiplier * math.Sqrt(float64(c.L2Squared)) * k
-		stdDev = scale
-		add = func(sums []int64, view *sealed.View) error {
-			return noise.AddDiscreteGaussian(view.Noise(), sums, scale)
-		}
+		stdDev, add = scale, noise.AddDiscreteGaussian
 	default:
 		return 0, 0, nil, fmt.Errorf("sum: cells cannot carry the noise of %T", c.Event)
 	}
@@ -125,7 +120,7 @@ func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	if permit == nil {
 		return nil, sealed.ErrNotReserved
 	}
-	_, _, add, err := c.law(permit.RowsApart())
+	scale, _, add, err := c.law(permit.RowsApart())
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +133,7 @@ func (c Cells) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.
 	}
 	// Not the named result: a fault in the noise would hand it out as it is.
 	noisy := c.add(view)
-	if err := errors.Join(ctx.Err(), add(noisy, view)); err != nil {
+	if err := errors.Join(ctx.Err(), add(view.Noise(), noisy, scale)); err != nil {
 		return nil, err
 	}
 	return noisy, nil

@@ -98,7 +98,7 @@ type TermsRun struct {
 	level         [][]uint16 // by term
 	target        []float64
 	scores        []float64 // n×Outputs
-	residual      func(scores []float64, target float64)
+	residual      func(scores []float64, target, weight, norm float64)
 
 	// The last step, which the next pass adds to the scores: cells of term moved.
 	move  []float64
@@ -114,7 +114,7 @@ type TermsRun struct {
 // without meaning, before any row is read.
 func (t *Terms) Open(permit *sealed.Permit, rows *sealed.Rows) (run *TermsRun, err error) {
 	defer sealed.Contain(&err)
-	if err := errors.Join(t.check(), positive(t.NoiseMultiplier)); err != nil {
+	if err := errors.Join(t.check(), Positive("noise multiplier", t.NoiseMultiplier)); err != nil {
 		return nil, err
 	}
 	if permit == nil {
@@ -265,7 +265,7 @@ func (r *TermsRun) chunk(c int, buffer []float64) {
 			continue
 		}
 		copy(buffer, scores)
-		r.residual(buffer, r.target[i])
+		r.residual(buffer, r.target[i], 1, 1)
 		for j, v := range buffer {
 			part[l*k+j] += v
 		}

@@ -13,8 +13,10 @@
 package encode
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pawl/data/schema"
@@ -206,6 +208,35 @@ func (e *Encoding) add(b Block) {
 	b.Offset = e.Dim
 	e.Dim += b.Dim
 	e.Blocks = append(e.Blocks, b)
+}
+
+// Fits reports whether the levels of all blocks together have numbers of 16 bits.
+func (e *Encoding) Fits() bool {
+	levels := 0
+	for i := range e.Blocks {
+		levels += e.Blocks[i].Levels
+	}
+	return levels < math.MaxUint16
+}
+
+// Dense reports whether no block is sparse, so that all coordinates may be held at once.
+func (e *Encoding) Dense() bool {
+	return !slices.ContainsFunc(e.Blocks, func(b Block) bool { return b.Kind == Sparse })
+}
+
+// ForSolver refuses an encoding with more coordinates than a dense solver can hold, or
+// categories than a model: its matrices have Dim×Dim numbers, 128 MiB at 4096.
+func (e *Encoding) ForSolver() error {
+	const most = 4096
+	switch {
+	case !e.Fits():
+		return errors.New("the schema has more categories than one model can hold (65,534)")
+	case !e.Dense():
+		return errors.New("texts and bags of columns have too many coordinates for a dense solver")
+	case e.Dim > most:
+		return fmt.Errorf("%d coordinates are too many for a dense solver (limit %d)", e.Dim, most)
+	}
+	return nil
 }
 
 // Names returns one name per coordinate, for weights in reports.

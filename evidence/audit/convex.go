@@ -62,7 +62,7 @@ func minimum(noise float64) (Mechanism, error) {
 	if err != nil {
 		return Mechanism{}, err
 	}
-	a := convex.AMP{Scope: dp.WholeScope, Epsilon: 4 / noise, Delta: 1e-2, ExpectedRows: 1000, Share: convex.DefaultAMPShare(4 / noise), Encoding: enc, Target: target}
+	a := convex.AMP{Scope: dp.WholeScope, Epsilon: 4 / noise, Delta: 1e-2, ExpectedRows: 1000, Share: linear.AMPShare(4 / noise), Encoding: enc, Target: target}
 	m := Mechanism{Name: "minima perturbation", Entry: "convex.PerturbMinimum", Neighbours: "40 rows of one class and one of the other more", Event: a.Event(), Delta: a.Delta}
 	return fitOf(m, 40, func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) ([]float64, error) {
 		return convex.PerturbMinimum(ctx, permit, rows, a)

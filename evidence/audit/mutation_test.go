@@ -241,9 +241,18 @@ var cutNoise = plain(func(w World, src *entropy.Source) float64 {
 	return float64(w) + min(max(noise.Gaussian(src), -2), 2)
 })
 
+// laplace is noise of density exp(−|x|)/2.
+func laplace(src *entropy.Source) float64 {
+	x := noise.Exponential(src)
+	if src.Uint64()>>63 == 1 {
+		return -x
+	}
+	return x
+}
+
 // A row of 0 leaves the sum alone and its noise smaller.
 var secretDivisor = plain(func(w World, src *entropy.Source) float64 {
-	return math.Abs(noise.Laplace(src, 1) / (1 + float64(w)))
+	return math.Abs(laplace(src) / (1 + float64(w)))
 })
 
 var exactScore = plain(func(w World, _ *entropy.Source) float64 { return (15 + float64(w)) / (315 + float64(w)) })
@@ -254,7 +263,7 @@ var exactChoice = plain(func(w World, src *entropy.Source) float64 {
 	if 3+float64(w) > 3.5 {
 		candidate = 1
 	}
-	return 1000*candidate + 3 + float64(w) + noise.Laplace(src, 1)
+	return 1000*candidate + 3 + float64(w) + laplace(src)
 })
 
 // The winner of a known number of runs: where all of many fell short, the rows are few.
@@ -265,7 +274,7 @@ var runsRevealed = plain(func(w World, src *entropy.Source) float64 {
 		k++
 	}
 	for range k {
-		best = max(best, 3+float64(w)+noise.Laplace(src, 1))
+		best = max(best, 3+float64(w)+laplace(src))
 	}
 	if best < 3.5 {
 		return -float64(k)

@@ -89,10 +89,10 @@ func louder(e dp.Event, factor float64) dp.Event {
 }
 
 // notAlone are functions that take a permit and are audited through another: the plural
-// runs under the singular, selection.Run is a study of one run after another, and sums are
+// runs under the singular, and sums are
 // under counts, tables, scores, means, descent, boosting and
 // least squares. StdDev reads no row.
-var notAlone = []string{"convex.PerturbObjectives", "selection.Run", "sum.Cells.Release", "sum.Moments.Release", "sum.Linear.Open", "sum.Terms.Open", "sum.Privacy.StdDev", "sum.Regression.Release"}
+var notAlone = []string{"convex.PerturbObjectives", "sum.Cells.Release", "sum.Moments.Release", "sum.Linear.Open", "sum.Terms.Open", "sum.Privacy.StdDev", "sum.Regression.Release"}
 
 // Every exported function of core that takes a permit has an audit, and no audit names a
 // function that is gone.

@@ -8,6 +8,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/intake"
+	rules "pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/experiments/lab"
@@ -53,7 +54,7 @@ func (s *split) plain(ctx context.Context, columns []string, epsilon float64, se
 	}
 	at := s.Schema.Column(s.Target)
 	o := convex.Objective{
-		Scope: dp.WholeScope, Epsilon: epsilon, Regularization: convex.DefaultRegularization(enc.Dim, epsilon), ResidualCap: 1, Encoding: enc,
+		Scope: dp.WholeScope, Epsilon: epsilon, Regularization: rules.Regularization(enc.Dim, epsilon), ResidualCap: 1, Encoding: enc,
 		Target: func(cells []float64) float64 { return cells[at] },
 	}
 	all, err := convex.PerturbObjectivesPublic(ctx, s.rows, dp.AddOrRemoveOne, []convex.Objective{o}, entropy.Seeded(seed).Split("plain"))

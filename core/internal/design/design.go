@@ -105,15 +105,6 @@ func (m *Matrix) encode(i int, cells []float64) {
 	m.Norm[i] = math.Sqrt(norm2) * m.enc.Scale
 }
 
-// Fits reports whether the encoding can be held in this form.
-func Fits(enc *encode.Encoding) bool {
-	levels := 0
-	for i := range enc.Blocks {
-		levels += enc.Blocks[i].Levels
-	}
-	return levels < none
-}
-
 // Len is the number of rows: a private fact.
 func (m *Matrix) Len() int { return m.n }
 

@@ -2,7 +2,6 @@ package design
 
 import (
 	"math"
-	"slices"
 
 	"pawl/core/internal/sealed"
 	"pawl/data/encode"
@@ -15,11 +14,6 @@ type sparse struct {
 	start  []int // of each row, and the end of the last; nil without sparse blocks
 	at     []uint32
 	value  []float64
-}
-
-// IsSparse reports whether the encoding has sparse blocks, which only Sum knows.
-func IsSparse(enc *encode.Encoding) bool {
-	return slices.ContainsFunc(enc.Blocks, func(b encode.Block) bool { return b.Kind == encode.Sparse })
 }
 
 // row returns the coordinates of a row among those of all sparse blocks.

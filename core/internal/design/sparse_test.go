@@ -102,7 +102,7 @@ func TestSparseSumMatchesDenseRows(t *testing.T) {
 				}
 			}
 		}
-		if !IsSparse(enc) {
+		if enc.Dense() {
 			t.Fatal("an encoding with a text is not sparse")
 		}
 	})

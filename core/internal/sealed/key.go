@@ -77,7 +77,6 @@ func (a Assignment) String() string {
 }
 
 func (k *Key) String() string               { return redactedKey }
-func (k *Key) GoString() string             { return redactedKey }
 func (k *Key) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redactedKey) }
 func (k *Key) MarshalJSON() ([]byte, error) { return []byte(`"` + redactedKey + `"`), nil }
 func (k *Key) MarshalText() ([]byte, error) { return []byte(redactedKey), nil }

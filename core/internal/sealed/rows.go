@@ -335,14 +335,12 @@ func (v *View) Seeds() []uint64 { return v.seeds() }
 // print unexported fields.
 
 func (r *Rows) String() string               { return redacted }
-func (r *Rows) GoString() string             { return redacted }
 func (r *Rows) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redacted) }
 func (r *Rows) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 func (r *Rows) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 func (r *Rows) LogValue() slog.Value         { return slog.StringValue(redacted) }
 
 func (v *View) String() string               { return redacted }
-func (v *View) GoString() string             { return redacted }
 func (v *View) Format(f fmt.State, _ rune)   { fmt.Fprint(f, redacted) }
 func (v *View) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 func (v *View) MarshalText() ([]byte, error) { return []byte(redacted), nil }
