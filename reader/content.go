@@ -30,7 +30,7 @@ func NewContent(name string, parts ...Part) *Content { return &Content{name: nam
 func (c *Content) Name() string { return c.name }
 
 // AsGiven is the same table with the rows of a query in the order in which they came, for
-// answers row by row. Its Reader gives no bytes to digest.
+// answers row by row.
 func (c *Content) AsGiven() *Content { return &Content{c.name, c.parts, true} }
 
 // Reader gives the bytes by which the table is told from others: those of a file as they are, of
@@ -80,7 +80,11 @@ func (c *Content) records(keys Keys) (records, error) {
 func (c *Content) open(i int, keys Keys) (records, error) {
 	p := &c.parts[i]
 	if p.Rows != nil {
-		return &heldRows{name: p.Name, rows: p.Rows, given: c.given}, nil
+		h := &heldRows{name: p.Name, rows: p.Rows}
+		if c.given && p.Rows.sorted {
+			h.order = p.Rows.given()
+		}
+		return h, nil
 	}
 	return openRecords(p.Name, bytes.NewReader(p.Bytes), keys)
 }

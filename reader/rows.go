@@ -21,7 +21,7 @@ type Rows struct {
 	data    string   // cell after cell
 	starts  []uint64 // of every row in data, and the end
 	numbers []int64  // of the rows as errors name them; nil for 1, 2, 3 …
-	order   []uint32 // in which they are visited; nil for that in which they came
+	sorted  bool     // numbers tell the order in which the rows came
 }
 
 // RowsBuilder collects rows cell by cell.
@@ -44,8 +44,10 @@ var cellFaults = []string{"", "longer than 1 MiB", "a NUL byte", "not UTF-8 text
 const firstText = 8
 
 func (b *RowsBuilder) code(n uint64) {
-	var space [binary.MaxVarintLen64]byte
-	b.data.Write(binary.AppendUvarint(space[:0], n))
+	for ; n >= 0x80; n >>= 7 {
+		b.data.WriteByte(byte(n) | 0x80)
+	}
+	b.data.WriteByte(byte(n))
 	b.cell++
 }
 
@@ -126,16 +128,34 @@ func (b *RowsBuilder) Unordered() (*Rows, error) {
 	}
 	rows := make([]row, len(r.starts)-1)
 	for i := range rows {
-		rows[i] = row{fnv(r.row(uint32(i))), uint32(i)}
+		rows[i] = row{fnv(r.row(i)), uint32(i)}
 	}
 	slices.SortFunc(rows, func(x, y row) int {
-		return cmp.Or(cmp.Compare(x.hash, y.hash), strings.Compare(r.row(x.at), r.row(y.at)), cmp.Compare(x.at, y.at))
+		if x.hash != y.hash {
+			return cmp.Compare(x.hash, y.hash)
+		}
+		return cmp.Or(strings.Compare(r.row(int(x.at)), r.row(int(y.at))), cmp.Compare(x.at, y.at))
 	})
-	r.order = make([]uint32, len(rows))
+	// They lie in that order too: reading here and there in memory takes as long as parsing.
+	var data strings.Builder
+	data.Grow(len(r.data))
+	sorted := &Rows{columns: r.columns, starts: make([]uint64, 1, len(r.starts)), numbers: make([]int64, len(rows)), sorted: true}
 	for i := range rows {
-		r.order[i] = rows[i].at
+		data.WriteString(r.row(int(rows[i].at)))
+		sorted.starts = append(sorted.starts, uint64(data.Len()))
+		sorted.numbers[i] = int64(rows[i].at) + 1
 	}
-	return r, nil
+	sorted.data = data.String()
+	return sorted, nil
+}
+
+// given is the order in which the rows came.
+func (r *Rows) given() []int {
+	order := make([]int, len(r.numbers))
+	for i, n := range r.numbers {
+		order[n-1] = i
+	}
+	return order
 }
 
 // fnv is FNV-1a of 64 bits. It scatters rows whose first cells are alike, which would be slow to
@@ -148,7 +168,7 @@ func fnv(s string) uint64 {
 	return h
 }
 
-func (r *Rows) row(i uint32) string { return r.data[r.starts[i]:r.starts[i+1]] }
+func (r *Rows) row(i int) string { return r.data[r.starts[i]:r.starts[i+1]] }
 
 // head describes the columns in the digested bytes.
 func (r *Rows) head() []byte {
@@ -165,45 +185,17 @@ func (r *Rows) size() uint64 { return uint64(len(r.head()) + len(r.data)) }
 
 // reader gives the head and the rows in the order in which they are visited.
 func (r *Rows) reader() io.Reader {
-	if r.order == nil {
-		return io.MultiReader(bytes.NewReader(r.head()), strings.NewReader(r.data))
-	}
-	return io.MultiReader(bytes.NewReader(r.head()), &ordered{r: r})
-}
-
-type ordered struct {
-	r    *Rows
-	next int
-	rest string
-}
-
-func (o *ordered) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if o.rest == "" {
-			if o.next == len(o.r.order) {
-				if n == 0 && len(p) > 0 {
-					return 0, io.EOF
-				}
-				return n, nil
-			}
-			o.rest = o.r.row(o.r.order[o.next])
-			o.next++
-			continue
-		}
-		k := copy(p[n:], o.rest)
-		n, o.rest = n+k, o.rest[k:]
-	}
-	return n, nil
+	return io.MultiReader(bytes.NewReader(r.head()), strings.NewReader(r.data))
 }
 
 // heldRows are open Rows.
 type heldRows struct {
 	name  string
 	rows  *Rows
-	given bool // in the order in which they came
+	order []int // nil for that in which they lie
 	used  []bool
 	at    int // next row
-	row   int // as it came, the last one that was read
+	row   int // that was read last
 }
 
 func (h *heldRows) Header() []string {
@@ -242,14 +234,14 @@ func (h *heldRows) next(space []cell, strict bool) ([]cell, error) {
 		return nil, io.EOF
 	}
 	h.row = h.at
-	if h.rows.order != nil && !h.given {
-		h.row = int(h.rows.order[h.at])
+	if h.order != nil {
+		h.row = h.order[h.at]
 	}
 	h.at++
 	if len(space) != len(h.rows.columns) {
 		space = make([]cell, len(h.rows.columns))
 	}
-	s := h.rows.row(uint32(h.row))
+	s := h.rows.row(h.row)
 	for f := range space {
 		n, k := uvarint(s)
 		s = s[k:]

@@ -9,6 +9,7 @@ import (
 	"pawl/data/columnar"
 	"pawl/internal/usage"
 	"pawl/reader"
+	"pawl/store/postgres"
 )
 
 // database is a table or a query of a database.
@@ -86,15 +87,16 @@ func parseDatabase(arg string) (*database, error) {
 		}
 		u.RawQuery = values.Encode()
 		d.address = u.String()
-		shown := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
-		if d.shown = shown.String(); u.Host == "" {
-			d.shown = "postgres://" + u.Path
-		}
+		d.shown = postgres.Redacted(d.address)
+	}
+	separator := "?"
+	if d.server && strings.Contains(d.shown, "?") {
+		separator = "&"
 	}
 	if d.table != "" {
-		d.shown += "?table=" + d.table
+		d.shown += separator + "table=" + d.table
 	} else {
-		d.shown += "?query"
+		d.shown += separator + "query=…"
 	}
 	return d, nil
 }

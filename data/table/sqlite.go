@@ -61,8 +61,8 @@ func (d *database) sqlite(ctx context.Context, columnsOnly bool) (*reader.Rows, 
 		statement += `+"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 	}
 	rows, err := tx.QueryContext(ctx, statement+" FROM ("+d.statement()+"\n)")
-	if err != nil {
-		return nil, d.failedFile(err, false)
+	if err != nil { // the driver has asked for the first row
+		return nil, d.failedFile(err, true)
 	}
 	defer rows.Close()
 	cells, into := make([]any, len(names)), make([]any, len(names))

@@ -28,8 +28,6 @@ type name struct {
 	// inner is the member of an archive or the sheet of a workbook, "" for the only one.
 	inner string
 	db    *database
-	// pattern says that files are those of a pattern.
-	pattern bool
 }
 
 // parse says what an argument names. Files are not opened.
@@ -54,7 +52,6 @@ func parse(arg string) (*name, error) {
 	if !strings.ContainsAny(arg, "*?[") {
 		return n, CheckFile(arg)
 	}
-	n.pattern = true
 	var err error
 	if n.files, err = filepath.Glob(arg); err != nil {
 		return nil, usage.New(fmt.Sprintf("%s: not a pattern of file names", arg), "* stands for any letters, ? for one; write [ as [[]")
@@ -64,18 +61,6 @@ func parse(arg string) (*name, error) {
 	}
 	slices.Sort(n.files)
 	return n, nil
-}
-
-// There says that an argument names something that is not built in: files, maybe packed or by a
-// pattern, or a database.
-func There(arg string) bool {
-	n, err := parse(arg)
-	return err == nil && (n.db != nil || !isDir(arg))
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // Foreign says that an argument can be neither the name of a built-in data set nor that of one

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -193,7 +195,11 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 			return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
 		}
 		if len(args) > len(names) {
-			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[len(names)]), "usage: " + c.UseLine()}
+			extra, advice := args[len(names)], "usage: "+c.UseLine()
+			if _, err := os.Stat(extra); err == nil {
+				advice = "several files are one table by a pattern in quotes, which the shell leaves alone: 'visits-*.csv'"
+			}
+			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), extra), advice}
 		}
 		return nil
 	}
@@ -207,9 +213,15 @@ func status(err error) int {
 	return pawl.AsError(err).ExitStatus()
 }
 
-func hint(err error) string { return pawl.AsError(err).Hint() }
+func hint(err error) string { return withoutPassword(pawl.AsError(err).Hint()) }
 
 // message is an error in one line and in the words of a person at a terminal.
-func message(err error) string { return pawl.AsError(err).Error() }
+func message(err error) string { return withoutPassword(pawl.AsError(err).Error()) }
+
+// withoutPassword is for what was mistyped and is quoted in an error: those of databases hold
+// no password.
+func withoutPassword(text string) string { return password.ReplaceAllString(text, "$1$2") }
+
+var password = regexp.MustCompile(`(postgres(?:ql)?://[^\s/:@?]*):[^\s"']*(@)`)
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -88,7 +88,8 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 		return &Compared{Data: d}, err
 	}
 	info, err := os.Stat(data)
-	if err != nil {
+	foreign := table.Foreign(data)
+	if err != nil && !foreign {
 		return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", data), source.NamesAdvice(data, source.Names()))
 	}
 	l, store, err := a.OpenLedger(ctx)
@@ -96,10 +97,10 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 		return nil, err
 	}
 	p := &Compared{store: store}
-	if info.IsDir() || f.Labels != "" || strings.HasSuffix(data, ".npy") {
+	if !foreign && info.IsDir() || f.Labels != "" || strings.HasSuffix(data, ".npy") {
 		err = a.openOwnImages(ctx, l, data, f, p)
 	} else {
-		err = f.tablesOnly(data)
+		err = f.tablesOnly(table.Shown(data))
 		if err == nil {
 			err = a.openOwn(ctx, l, data, f, p)
 		}
@@ -205,6 +206,7 @@ func (a *Desk) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *Re
 	if err != nil {
 		return err
 	}
+	data = opened.Path
 	desk := a.desk(l)
 	j, in, err := desk.OpenTable(ctx, &source.Data{Table: opened, Argument: data, Options: own.Options}, &own.Fit, workflow.Input.Sound)
 	if err != nil {
@@ -388,7 +390,7 @@ func imageNames() string {
 // standInFile reads rows that stand in for those of src. They are public, or synthetic, by
 // the operator's word.
 func (a *Desk) standInFile(ctx context.Context, l *ledger.Ledger, path string, src *source.Table, target string, f *source.Copies) (*crossover.Data, error) {
-	if !table.There(path) {
+	if _, err := os.Stat(path); err != nil && !table.Foreign(path) {
 		return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", path), source.NamesAdvice(path, source.Names()))
 	}
 	content, err := table.Read(path)
