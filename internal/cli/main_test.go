@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", c)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between, "load": load},
 	})
 }
 
