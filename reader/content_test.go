@@ -49,11 +49,11 @@ func TestFaultsNameTheirPart(t *testing.T) {
 		second Part
 		want   string
 	}{
-		{part("visits-2.csv", "age,wards\n1,a\n"), `visits-2.csv:1: the column "ward" of visits-1.csv is missing here: parts of one table have the same columns`},
-		{part("visits-2.csv", "age,ward,hiv\n1,a,0\n"), `visits-2.csv:1: column "hiv": there is no such column in visits-1.csv: parts of one table have the same columns`},
+		{part("visits-2.csv", "age,wards\n1,a\n"), `visits-2.csv:1: column 2 of visits-1.csv is missing here: parts of one table have the same columns`},
+		{part("visits-2.csv", "age,ward,hiv\n1,a,0\n"), `visits-2.csv:1: column 3 is no column of visits-1.csv: parts of one table have the same columns`},
 		{part("visits-2.csv", ""), `visits-2.csv: the file is empty; a header line with the names of the columns is needed`},
 		{part("visits-2.csv", "ward,age\na,1\nb,x\n"), `visits-2.csv:3: column "age": not a whole number (digits with an optional sign, point and exponent, no spaces)`},
-		{part("visits-2.csv", "ward,age\na\n"), `visits-2.csv:2: 1 cells, but the header names 2 columns`},
+		{part("visits-2.csv", "ward,age\na\n"), `visits-2.csv:2: 1 cell, but the header names 2 columns`},
 	} {
 		_, err := lines(t, NewContent("visits-*.csv", good, tt.second), Options{})
 		if err == nil || err.Error() != tt.want {
@@ -105,12 +105,12 @@ func TestDigestCoversAllParts(t *testing.T) {
 	}
 }
 
-var twoColumns = []columnar.Column{{Name: "age", Kind: columnar.Integer}, {Name: "ward", Kind: columnar.Text}}
+var ageAndWard = []columnar.Column{{Name: "age", Kind: columnar.Integer}, {Name: "ward", Kind: columnar.Text}}
 
 // held makes rows of pairs; "-" is a null.
 func held(t *testing.T, rows ...[2]string) *Content {
 	t.Helper()
-	b := NewRows(twoColumns)
+	b := NewRows(ageAndWard)
 	for _, r := range rows {
 		for _, cell := range r {
 			if cell == "-" {
@@ -182,7 +182,7 @@ func TestFaultsOfRows(t *testing.T) {
 			t.Errorf("%.40q: %v, want %s", tt.rows, err, tt.want)
 		}
 	}
-	b := NewRows([]columnar.Column{twoColumns[0], {Name: "ward", Kind: columnar.Unsupported, Type: "bytea"}})
+	b := NewRows([]columnar.Column{ageAndWard[0], {Name: "ward", Kind: columnar.Unsupported, Type: "bytea"}})
 	b.Int(1)
 	b.Null()
 	b.End()
@@ -195,7 +195,7 @@ func TestFaultsOfRows(t *testing.T) {
 	if !errors.As(err, &fault) || fault.Column != "ward" || !strings.Contains(err.Error(), "bytea") {
 		t.Errorf("a type that cannot be read: %v", err)
 	}
-	b = NewRows(twoColumns)
+	b = NewRows(ageAndWard)
 	b.Int(1)
 	b.End()
 	if _, err := b.Unordered(); err == nil {

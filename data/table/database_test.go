@@ -54,8 +54,8 @@ func TestSQLite(t *testing.T) {
 	if bytesOf(t, "sqlite:clinic.db?table=visits") != bytesOf(t, "sqlite:clinic.db?query=SELECT * FROM visits ORDER BY id") {
 		t.Error("the order of rows changes the table")
 	}
-	if names, err := Columns("sqlite:clinic.db?table=visits", reader.Keys{}); err != nil || !slices.Equal(names, []string{"id", "seen", "weight", "ok", `a "name"`}) {
-		t.Errorf("%q, %v", names, err)
+	if p, err := Propose("sqlite:clinic.db?table=visits", reader.Keys{}, false); err != nil || !slices.Equal(p.Columns, []string{"id", "seen", "weight", "ok", `a "name"`}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 	for arg, want := range map[string]string{
 		"sqlite:clinic.db?table=visit":                                                        "sqlite:clinic.db?table=visit: the file has no such table",
@@ -161,8 +161,8 @@ func TestPostgres(t *testing.T) {
 	if got, err := cells(t, at("table=care.Odd Name")); err != nil || got != "x\n5\n" {
 		t.Errorf("a table of another schema: %q, %v", got, err)
 	}
-	if names, err := Columns(at("table=kinds"), reader.Keys{}); err != nil || !slices.Equal(names, []string{"a", "b", "c", "d", "e"}) {
-		t.Errorf("%q, %v", names, err)
+	if p, err := Propose(at("table=kinds"), reader.Keys{}, false); err != nil || !slices.Equal(p.Columns, []string{"a", "b", "c", "d", "e"}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 	for rest, want := range map[string]string{
 		"table=visit":                                        "the database has no such table",
