@@ -49,8 +49,8 @@ func TestFaultsNameTheirPart(t *testing.T) {
 		second Part
 		want   string
 	}{
-		{part("visits-2.csv", "age,wards\n1,a\n"), `visits-2.csv:1: column 2 of visits-1.csv is missing here: parts of one table have the same columns`},
-		{part("visits-2.csv", "age,ward,hiv\n1,a,0\n"), `visits-2.csv:1: column 3 is no column of visits-1.csv: parts of one table have the same columns`},
+		{part("visits-2.csv", "age,wards\n1,a\n"), `visits-2.csv:1: the column "ward" of visits-1.csv is missing here: parts of one table have the same columns`},
+		{part("visits-2.csv", "age,ward,hiv\n1,a,0\n"), `visits-2.csv:1: column "hiv": there is no such column in visits-1.csv: parts of one table have the same columns`},
 		{part("visits-2.csv", ""), `visits-2.csv: the file is empty; a header line with the names of the columns is needed`},
 		{part("visits-2.csv", "ward,age\na,1\nb,x\n"), `visits-2.csv:3: column "age": not a whole number (digits with an optional sign, point and exponent, no spaces)`},
 		{part("visits-2.csv", "ward,age\na\n"), `visits-2.csv:2: 1 cell, but the header names 2 columns`},
@@ -77,6 +77,18 @@ func TestShortRecordsOfPartsGetDefaults(t *testing.T) {
 	err := ReadFrom("", c.Reader(), &s, Options{BadRows: Default}, func(cells []float64, _ schema.Record) error { got = cells[0]; return nil })
 	if err != nil || got != s.Columns[0].Default() {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A part whose first line is a row shows nothing of it.
+func TestHeaderlessPartsShowNoCell(t *testing.T) {
+	_, err := lines(t, NewContent("p", part("a.csv", "age,ward,dose,seen\n1,a,1,2\n"), part("b.csv", "CANARY42,x,y,z\n")), Options{})
+	if err == nil || strings.Contains(err.Error(), "CANARY42") || strings.Contains(err.Error(), "ward") || !strings.HasPrefix(err.Error(), "b.csv:1: its columns are not those of a.csv") {
+		t.Error(err)
+	}
+	_, err = lines(t, NewContent("p", part("a.csv", "CANARY42,x,y,z\n1,a,1,2\n"), part("b.csv", "age,ward,dose,seen\n")), Options{})
+	if err == nil || strings.Contains(err.Error(), "CANARY42") {
+		t.Error(err)
 	}
 }
 

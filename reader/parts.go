@@ -39,11 +39,8 @@ func openParts(c *Content, keys Keys) (*manyParts, error) {
 	return m, nil
 }
 
-// compare finds the columns of the header in another part. Faults number columns: a file without a
-// header has a row where the names are looked for.
+// compare finds the columns of the header in another part.
 func (m *manyParts) compare(in records) (order []int, err error) {
-	const sameColumns = "parts of one table have the same columns"
-	const advice = "leave the part out, or give it the columns of the others"
 	header, other := in.Header(), m.of.parts[0].Name
 	same := slices.Equal(header, m.header)
 	shared := 0
@@ -63,10 +60,11 @@ func (m *manyParts) compare(in records) (order []int, err error) {
 			return nil, in.headFault("", "its columns are not those of "+other+": parts of one table have the same columns",
 				"leave the part out, or give it the columns of the others; if the files have no header line, declare file: {header: false}")
 		case at < 0:
-			return nil, in.headFault("", fmt.Sprintf("column %d of %s is missing here: %s", f+1, other, sameColumns), advice)
+			return nil, in.headFault("", fmt.Sprintf("the column %q of %s is missing here: parts of one table have the same columns", name, other),
+				nearestHint(name, header, "leave the part out, or give it the columns of the others"))
 		}
 		if m.readable(f) != in.readable(at) {
-			return nil, in.headFault("", fmt.Sprintf("the type of column %d is not that of column %d of %s", at+1, f+1, other), "write both files alike")
+			return nil, in.headFault(name, "its type is not that of the column in "+other, "write both files alike")
 		}
 		order = append(order, at)
 	}

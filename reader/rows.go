@@ -254,7 +254,7 @@ func (h *heldRows) next(space []cell, strict bool) ([]cell, error) {
 				return nil, h.rowFault(nil, f, h.rows.columns[f].Name, cellFaults[n], "correct the cell")
 			}
 		default:
-			space[f] = cell{text: s[:n-firstText], typed: true}
+			space[f] = cell{text: s[:n-firstText], typed: h.rows.columns[f].Kind != columnar.Text}
 			s = s[n-firstText:]
 		}
 	}

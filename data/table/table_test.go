@@ -177,7 +177,7 @@ func TestRefusedFiles(t *testing.T) {
 		"[":               "[: not a pattern of file names",
 		"folder":          "folder is a directory, not a file",
 		"q*":              "q.d is a directory, not a file",
-		"p-*.csv":         `p-2.csv:1: column 2 of p-1.csv is missing here`,
+		"p-*.csv":         `p-2.csv:1: the column "ward" of p-1.csv is missing here`,
 	} {
 		refused(t, arg, want)
 	}
