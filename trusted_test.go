@@ -49,6 +49,9 @@ const (
 	// holds is the leave of a package that passes sealed rows and permits on: of sealed it names
 	// only what is in passedOn, and it imports no package that is handed opened rows.
 	holds
+	// asks is the leave of a package that asks what something costs: it imports neither sealed rows nor
+	// noise, nor the ledger.
+	asks
 )
 
 func (l leave) String() string {
@@ -102,9 +105,17 @@ var base = []part{
 		total: "Events, prices and the ledger",
 		packages: []trusted{
 			{"core/dp", 900, 0, "says what an event is"},
-			{"core/accountant", 4600, 0, "prices events"},
+			{"core/accountant", 4300, 0, "prices events"},
 			{"core/ledger", 4400, 0, "books events before rows open; makes permits"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
+		}},
+	{title: "What asks about prices and decides nothing",
+		about: "These packages read what the accountant says. They can book, charge and reserve nothing: of core they import the accountant\n" +
+			"and events alone.",
+		total: "Code that asks",
+		packages: []trusted{
+			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
+			{"core/accountant/meaning", 0, asks, "says what an epsilon means to an adversary; figures as papers read them"},
 		}},
 	{title: "Copies of a data set, and public facts", capped: true,
 		about: "What core takes from elsewhere, and how copies are told before rows are sealed.",
@@ -119,6 +130,9 @@ var base = []part{
 
 // open and openPublic are the functions of internal/sealed by which a mechanism gets at rows.
 const open, openPublic = "pawl/core/internal/sealed.Open", "pawl/core/internal/sealed.OpenPublic"
+
+// asked are the packages of core that one may import which asks about prices.
+var asked = []string{"pawl/core/accountant", "pawl/core/dp"}
 
 // passedOn is what a package that holds rows and cannot open them names of internal/sealed.
 var passedOn = []string{"Permit", "Rows", "ErrNotReserved"}
@@ -200,6 +214,8 @@ func keepsTo(t *testing.T, p trusted, uses map[string]bool) {
 			t.Errorf("%s must not open rows (%s)", p.name, use)
 		case from == "pawl/core/noise" && p.may&draws == 0:
 			t.Errorf("%s must not draw noise (%s)", p.name, use)
+		case p.may&asks != 0 && (strings.HasPrefix(from, "pawl/core/internal/") || strings.HasPrefix(from, "pawl/core/") && !slices.Contains(asked, from)):
+			t.Errorf("%s must ask and nothing else (%s)", p.name, use)
 		case p.may&holds != 0 && strings.HasPrefix(from, "pawl/core/internal/") && !(from == "pawl/core/internal/sealed" && (name == "" || slices.Contains(passedOn, name))):
 			t.Errorf("%s must pass rows on and nothing else (%s)", p.name, use)
 		}

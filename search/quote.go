@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 )
 
@@ -132,7 +133,7 @@ func (s Strategy) choiceWithin(j Job, x float64) (dp.Event, error) {
 
 func (s Strategy) calibrate(j Job, event func(x float64) (dp.Event, error)) (float64, error) {
 	var failed error
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: j.target(), Delta: j.Delta}, j.Relation, j.method(), accountant.Search{
+	x, _, err := calibrate.To(calibrate.Target{Epsilon: j.target(), Delta: j.Delta}, j.Relation, j.method(), calibrate.Search{
 		Decreasing: true, Lower: 1e-3, Upper: 1e6,
 		Event: func(x float64) dp.Event {
 			e, err := event(x)
@@ -144,9 +145,9 @@ func (s Strategy) calibrate(j Job, event func(x float64) (dp.Event, error)) (flo
 		},
 	})
 	switch {
-	case errors.Is(err, accountant.ErrUnreachable) && failed != nil:
+	case errors.Is(err, calibrate.ErrUnreachable) && failed != nil:
 		return 0, failed
-	case errors.Is(err, accountant.ErrUnreachable):
+	case errors.Is(err, calibrate.ErrUnreachable):
 		return 0, &TooDearError{Strategy: s, Epsilon: j.Epsilon, Reason: "no amount of noise is enough"}
 	}
 	return x, err

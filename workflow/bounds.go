@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/release"
@@ -77,8 +78,8 @@ func NewBoundsPlan(in BoundsInput) (*BoundsPlan, error) {
 	if len(plan.quantiles.Columns) == 0 {
 		return nil, usage("", "no column is left to buy bounds for")
 	}
-	x, result, err := accountant.Calibrate(accountant.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
-		accountant.Search{Decreasing: true, Event: func(x float64) dp.Event {
+	x, result, err := calibrate.To(calibrate.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
+		calibrate.Search{Decreasing: true, Event: func(x float64) dp.Event {
 			q := plan.quantiles
 			q.NoiseMultiplier = x
 			return q.Event()

@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/data/schema"
 )
@@ -65,8 +66,8 @@ func (plan *Plan) smallest(event func(noise float64) dp.Event) (float64, error) 
 		}
 		return dp.Compose{Events: []dp.Event{plan.countEvent(), event(x)}}
 	}
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
-		accountant.Search{Event: both, Decreasing: true})
+	x, _, err := calibrate.To(calibrate.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
+		calibrate.Search{Event: both, Decreasing: true})
 	if err != nil {
 		return 0, usage("ask for a larger epsilon or delta", "no amount of noise meets epsilon %s at delta %s: %v", p.Epsilon, p.deltaText, err)
 	}

@@ -20,6 +20,9 @@ const (
 	// samples, zCDP and discrete Gaussian events enter by their Rényi profile; what
 	// has none (random stopping) costs +Inf by it.
 	MethodPLD Method = "pld"
+	// MethodQuick is MethodMin without the loss distribution, where a search begins. It has no
+	// word that ParseMethod knows.
+	MethodQuick Method = "quick"
 )
 
 // ParseMethod reads "min", "rdp" or "pld".
@@ -64,6 +67,8 @@ func wantOf(m Method) (want, error) {
 		return want{rdp: true}, nil
 	case MethodPLD:
 		return want{pld: true}, nil
+	case MethodQuick:
+		return want{closed: true, rdp: true}, nil
 	}
 	return want{}, fmt.Errorf("unknown accountant %q", string(m))
 }
@@ -82,6 +87,15 @@ func Epsilon(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, 
 		return Result{}, err
 	}
 	w.lower = true
+	return epsilonBy(e, rel, delta, w)
+}
+
+// Upper is Epsilon without a lower bound, which takes a while.
+func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, error) {
+	w, err := wantOf(which)
+	if err != nil {
+		return Result{}, err
+	}
 	return epsilonBy(e, rel, delta, w)
 }
 

@@ -43,7 +43,7 @@ func bestOrder(f func(alpha float64) float64) (alpha, value float64) {
 	walk(+1)
 	lo := math.Log(orders[max(0, at-1)] - 1)
 	hi := math.Log(orders[min(len(orders)-1, at+1)] - 1)
-	t, v := goldenMin(func(t float64) float64 { return f(1 + math.Exp(t)) }, lo, hi, 26)
+	t, v := GoldenMin(func(t float64) float64 { return f(1 + math.Exp(t)) }, lo, hi, 26)
 	if v < best {
 		return 1 + math.Exp(t), v
 	}

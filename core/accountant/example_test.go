@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 )
 
@@ -23,8 +24,8 @@ func ExampleEpsilon() {
 }
 
 // The least noise for a target.
-func ExampleCalibrate() {
-	x, r, err := accountant.Calibrate(accountant.Target{Epsilon: 1, Delta: 1e-5}, dp.AddOrRemoveOne, accountant.MethodMin, accountant.Search{
+func Example_calibrate() {
+	x, r, err := calibrate.To(calibrate.Target{Epsilon: 1, Delta: 1e-5}, dp.AddOrRemoveOne, accountant.MethodMin, calibrate.Search{
 		Decreasing: true,
 		Event:      func(x float64) dp.Event { return dp.Repeat{Count: 100, Event: dp.Gaussian{NoiseMultiplier: x}} },
 	})

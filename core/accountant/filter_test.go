@@ -160,12 +160,7 @@ func TestFilterScopes(t *testing.T) {
 // F17: of two spends of 0.9 on a budget of 1 exactly one fits.
 func TestFilterTwoOfNineTenths(t *testing.T) {
 	f := mustFilter(t, 1, 1e-5)
-	x, _, err := Calibrate(Target{0.9, 1e-5}, addRemove, MethodRDP, Search{
-		Event: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} }, Decreasing: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := dp.Gaussian{NoiseMultiplier: x}
+	e := costing(t, 0.9, 0.1, 100, func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} })
 	if ok, _, _, err := f.Admits(nil, e, addRemove); !ok || err != nil {
 		t.Errorf("the first was refused: %v", err)
 	}
@@ -225,4 +220,19 @@ func TestRoundUp(t *testing.T) {
 			t.Errorf("RoundUp(%v, %d) = %q, want %q", c.x, c.digits, got, c.want)
 		}
 	}
+}
+
+// costing bisects for the event of a family that costs epsilon at 1e-5 by Rényi DP, or a little
+// less: at cheap it costs less, at dear more.
+func costing(t *testing.T, epsilon, dear, cheap float64, family func(x float64) dp.Event) dp.Event {
+	t.Helper()
+	for range 60 {
+		x := math.Sqrt(dear * cheap)
+		if mustEpsilon(t, family(x), addRemove, 1e-5, MethodRDP).Epsilon <= epsilon {
+			cheap = x
+		} else {
+			dear = x
+		}
+	}
+	return family(cheap)
 }

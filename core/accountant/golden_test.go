@@ -22,12 +22,6 @@ type reference struct {
 		PLD             *float64 `json:"pld_eps"`
 		PLDError        float64  `json:"pld_abs_err"`
 	} `json:"dpsgd"`
-	Calibration []struct {
-		Q, Delta, Epsilon float64
-		Steps             int64
-		SigmaRDP          float64 `json:"sigma_rdp"`
-		SigmaPLD          float64 `json:"sigma_pld"`
-	} `json:"calibration"`
 	Orders []struct{ Q, Sigma, Alpha, RDP float64 } `json:"rdp_orders"`
 	Gauss  []struct {
 		Epsilon, Delta, Sensitivity, Sigma float64
@@ -384,21 +378,6 @@ func TestLiuTalwarGolden(t *testing.T) {
 		whole := mustEpsilon(t, dp.Select{Runs: s, Event: base}, addRemove, c.FinalDelta, MethodMin)
 		if whole.Epsilon < got || whole.Epsilon > 1.001*got {
 			t.Errorf("%s gamma %g: event %.8g, formula %.8g", c.Base, c.Gamma, whole.Epsilon, got)
-		}
-	}
-}
-
-func TestCalibrationGolden(t *testing.T) {
-	for _, c := range loadReference(t).Calibration {
-		x, r, err := Calibrate(Target{c.Epsilon, c.Delta}, addRemove, MethodRDP, Search{
-			Event:      func(x float64) dp.Event { return dpsgd(c.Q, x, c.Steps) },
-			Decreasing: true,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if x > c.SigmaRDP*1.001 || x < c.SigmaPLD || r.Epsilon > c.Epsilon || r.Epsilon < 0.9995*c.Epsilon {
-			t.Errorf("q=%g T=%d epsilon=%g: sigma %v (rdp %v, pld %v), re-accounts to %v", c.Q, c.Steps, c.Epsilon, x, c.SigmaRDP, c.SigmaPLD, r.Epsilon)
 		}
 	}
 }

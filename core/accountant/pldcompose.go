@@ -49,7 +49,7 @@ func (c composed) moments(t float64) (k, mean, variance float64) {
 // minimiser of the improved conversion at order t+1, since E_P[e^(t·loss)] is the
 // Rényi moment of that order.
 func (c composed) tiltFor(logDelta float64) float64 {
-	u, _ := goldenMin(func(u float64) float64 {
+	u, _ := GoldenMin(func(u float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf((k - logDelta + logTangent(t)) / t)
@@ -68,7 +68,7 @@ func (c composed) tiltSteps() int {
 
 // tiltAt returns the tilt whose law is centred near epsilon.
 func (c composed) tiltAt(epsilon float64) float64 {
-	u, _ := goldenMin(func(u float64) float64 {
+	u, _ := GoldenMin(func(u float64) float64 {
 		t := math.Exp(u)
 		k, _, _ := c.moments(t)
 		return orInf(k - t*epsilon + logTangent(t))

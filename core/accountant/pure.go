@@ -92,7 +92,7 @@ func leastAtoms(f func(s float64) float64, epsilon, cells float64, steps int) fl
 		}
 	}
 	lo, hi := math.Max(0, at-0.5), math.Min(cells, at+1.5)
-	if _, v := goldenMin(f, lo*epsilon/cells, hi*epsilon/cells, steps); v < best {
+	if _, v := GoldenMin(f, lo*epsilon/cells, hi*epsilon/cells, steps); v < best {
 		best = v
 	}
 	return best

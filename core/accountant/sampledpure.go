@@ -252,7 +252,7 @@ func replacedCurve(e dp.PoissonSampled) (curve, error) {
 			conjugate := p / (p - 1)
 			return orInf((alpha-1/p)/(alpha-1)*side(p*alpha) + side(conjugate*(alpha-1/p)))
 		}
-		if _, v := goldenMin(through, -4, 4, 10); v < best {
+		if _, v := GoldenMin(through, -4, 4, 10); v < best {
 			best = v
 		}
 		return best

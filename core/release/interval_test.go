@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 )
 
@@ -102,8 +103,8 @@ func scoreNoise(t *testing.T, epsilon, delta float64) (class, number float64) {
 	if delta == 0 {
 		return 1 / epsilon, math.NaN()
 	}
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: delta}, dp.AddOrRemoveOne, accountant.MethodMin,
-		accountant.Search{Decreasing: true, Event: func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }})
+	x, _, err := calibrate.To(calibrate.Target{Epsilon: epsilon, Delta: delta}, dp.AddOrRemoveOne, accountant.MethodMin,
+		calibrate.Search{Decreasing: true, Event: func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 )
@@ -76,7 +76,7 @@ func TestCalibratedRefuses(t *testing.T) {
 	if _, err := Calibrated("no-such", 1); !errors.Is(err, ErrUnknown) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Calibrated("count", 1e-9); !errors.Is(err, accountant.ErrUnreachable) {
+	if _, err := Calibrated("count", 1e-9); !errors.Is(err, calibrate.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
 }

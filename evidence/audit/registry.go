@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 )
 
@@ -65,7 +66,7 @@ func Find(name string) (Mechanism, error) {
 // Calibrated returns the mechanism of a name with the noise at which it claims epsilon at
 // its own δ, or a little less. It stands between the same neighbours.
 //
-// Errors: ErrUnknown, an ε that is not a number above 0, accountant.ErrUnreachable where
+// Errors: ErrUnknown, an ε that is not a number above 0, calibrate.ErrUnreachable where
 // no noise from a hundredth to a thousand times the default meets it.
 func Calibrated(name string, epsilon float64) (Mechanism, error) {
 	d, m, err := find(name)
@@ -80,8 +81,8 @@ func Calibrated(name string, epsilon float64) (Mechanism, error) {
 		m, _ := d(noise)
 		return m.Event
 	}
-	noise, _, err := accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: m.Delta}, m.Relation, accountant.MethodMin,
-		accountant.Search{Event: event, Decreasing: true, Lower: 1e-2, Upper: 1e3})
+	noise, _, err := calibrate.To(calibrate.Target{Epsilon: epsilon, Delta: m.Delta}, m.Relation, accountant.MethodMin,
+		calibrate.Search{Event: event, Decreasing: true, Lower: 1e-2, Upper: 1e3})
 	if err != nil {
 		return m, fmt.Errorf("audit: %s at epsilon %g: %w", m.Name, epsilon, err)
 	}

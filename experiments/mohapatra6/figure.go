@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 	"pawl/experiments"
 )
@@ -41,7 +42,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		Unit: "candidates, and ε in the rows that say so",
 		Notes: []string{
 			"noise 4, lots of 250, 10,000 iterations; random stopping with γ = 1/k and δ₂ = δ/2",
-			"as published: the paper's conversion, orders and the smaller of two readings of random stopping's δ (accountant.Replay), which is no guarantee",
+			"as published: the paper's conversion, orders and the smaller of two readings of random stopping's δ (meaning.Replay), which is no guarantee",
 			"honest: composition and random stopping by our accountant, with the larger reading; baseline: the same against private selection (Papernot and Steinke, η = 0, k runs on average) instead of random stopping; 1 says that composing two is dearer already",
 		},
 	}
@@ -61,7 +62,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 
 // measure makes the row of the crossing, and what candidates cost at the printed one.
 func (s setting) measure(ctx context.Context, r *experiments.Run) (row experiments.Row, more []experiments.Row, err error) {
-	replay := accountant.Replay{Relation: dp.AddOrRemoveOne, Event: s.training()}
+	replay := meaning.Replay{Relation: dp.AddOrRemoveOne, Event: s.training()}
 	composed := func(k int) (float64, error) { return replay.ComposedCandidates(k, s.delta) }
 	stopped := func(k int) (float64, error) { return replay.LiuTalwar(k, s.delta) }
 	const data = "none: accounting"

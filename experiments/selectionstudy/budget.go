@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/workflow"
 )
@@ -68,7 +69,7 @@ const meanRuns = 8
 // searched is the multiplier of every training, and of every score on rows of its own,
 // in a Papernot–Steinke selection at the total.
 func (b budget) searched() (float64, error) {
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: b.epsilon, Delta: b.delta}, dp.AddOrRemoveOne, accountant.MethodMin, accountant.Search{
+	x, _, err := calibrate.To(calibrate.Target{Epsilon: b.epsilon, Delta: b.delta}, dp.AddOrRemoveOne, accountant.MethodMin, calibrate.Search{
 		Event: func(x float64) dp.Event {
 			return dp.Select{
 				Runs: dp.TruncatedNegativeBinomial{Eta: 0, Mean: meanRuns},

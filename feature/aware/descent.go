@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/gradient"
@@ -52,7 +53,7 @@ func CalibratedDescent(rows int, epsilon float64) (Descent, error) {
 		d.SamplingRate, d.Steps = DescentLot/float64(rows), DescentEpochs*rows/DescentLot
 	}
 	var err error
-	d.NoiseMultiplier, _, err = accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: DescentDelta}, dp.AddOrRemoveOne, accountant.MethodRDP, accountant.Search{
+	d.NoiseMultiplier, _, err = calibrate.To(calibrate.Target{Epsilon: epsilon, Delta: DescentDelta}, dp.AddOrRemoveOne, accountant.MethodRDP, calibrate.Search{
 		Event:      func(x float64) dp.Event { d := d; d.NoiseMultiplier = x; return d.Event() },
 		Decreasing: true,
 	})

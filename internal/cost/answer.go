@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/internal/usage"
@@ -77,7 +78,7 @@ func NewAnswer(p Plan, r accountant.Result) (*Answer, error) {
 			Epsilon: ledger.Number(r.Epsilon), Delta: ledger.Number(r.Delta), Relation: p.relation, Unit: p.Unit,
 			Accountant: r.Method, Order: r.Order, Events: []json.RawMessage{raw},
 		},
-		PosteriorAtHalf: ledger.Number(accountant.Posterior(r.Epsilon, 0.5)),
+		PosteriorAtHalf: ledger.Number(meaning.Posterior(r.Epsilon, 0.5)),
 		Warnings:        []string{},
 	}, nil
 }
@@ -221,7 +222,7 @@ func curveOf(p Plan, known accountant.Result) ([]point, error) {
 //	min(e^ε·FPR + δ, 1 − e^(−ε)(1 − δ − FPR))
 //
 // (Kairouz, Oh and Viswanath, arXiv:1311.0776, Theorem 2.1) and the smallest
-// counts. accountant.TruePositiveRate looks for the best ε of one rate; here the
+// counts. meaning.TruePositiveRate looks for the best ε of one rate; here the
 // rates share the points, because each may take a tenth of a second.
 func truePositives(curve []point, fpr float64) float64 {
 	best := 1.0
@@ -336,7 +337,7 @@ func BeliefWords(p *Privacy) string {
 	if math.IsInf(float64(p.Epsilon), 1) || p.Delta >= 1 {
 		return fmt.Sprintf("somebody who was 50%% sure %s can become 100%% sure", what)
 	}
-	belief := percentUp(accountant.Posterior(float64(p.Epsilon), 0.5))
+	belief := percentUp(meaning.Posterior(float64(p.Epsilon), 0.5))
 	if p.Delta == 0 {
 		return fmt.Sprintf("somebody who was 50%% sure %s can become at most %s%% sure", what, belief)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/internal/usage"
@@ -19,7 +20,7 @@ import (
 // Family is a family of plans with one free number.
 type Family struct {
 	Free   string // as the JSON names it
-	Search accountant.Search
+	Search calibrate.Search
 	Price  func(x float64) Plan
 }
 
@@ -56,8 +57,8 @@ func nextDecimal(d float64, by int) float64 {
 // Solve finds the number, rounds it to the safe side and prices what is printed.
 func (f Family) Solve(target ledger.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
 	epsilon, delta := float64(target.Epsilon), float64(target.Delta)
-	x, _, err := accountant.Calibrate(accountant.Target{Epsilon: epsilon, Delta: delta}, rel, m, f.Search)
-	if errors.Is(err, accountant.ErrUnreachable) {
+	x, _, err := calibrate.To(calibrate.Target{Epsilon: epsilon, Delta: delta}, rel, m, f.Search)
+	if errors.Is(err, calibrate.ErrUnreachable) {
 		return nil, f.unreachable(epsilon, delta)
 	}
 	if err != nil {
@@ -146,13 +147,13 @@ func trainingFamily(t *Training, free string, rel dp.Relation, m accountant.Meth
 	var set func(x float64)
 	switch free {
 	case "noise-multiplier":
-		f.Search = accountant.Search{Decreasing: true, Lower: 1e-3, Upper: 1e9}
+		f.Search = calibrate.Search{Decreasing: true, Lower: 1e-3, Upper: 1e9}
 		set = func(x float64) { t.NoiseMultiplier = x }
 	case "steps":
-		f.Search = accountant.Search{Integer: true, Lower: 1, Upper: 1e9}
+		f.Search = calibrate.Search{Integer: true, Lower: 1, Upper: 1e9}
 		set = func(x float64) { t.Steps = int64(x) }
 	default:
-		f.Search = accountant.Search{Lower: 1e-9, Upper: 1}
+		f.Search = calibrate.Search{Lower: 1e-9, Upper: 1}
 		set = func(x float64) { t.SamplingRate = x }
 	}
 	f.Search.Event = func(x float64) dp.Event { set(x); return t.Event() }
@@ -191,7 +192,7 @@ func stdDev(kind string, scale float64) float64 {
 
 // freeNumbers are the fields that may be left open, with the way in which the cost
 // moves.
-var freeNumbers = map[string]accountant.Search{
+var freeNumbers = map[string]calibrate.Search{
 	"noise_multiplier": {Decreasing: true, Lower: 1e-6, Upper: 1e9},
 	"count":            {Integer: true, Lower: 1, Upper: 1e9},
 	"epochs":           {Integer: true, Lower: 1, Upper: 1e9},
@@ -355,7 +356,7 @@ func CalibrateRelease(kind string, count int64, sensitivity float64, target ledg
 	}
 	f := Family{
 		Free:   "noise_multiplier",
-		Search: accountant.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
+		Search: calibrate.Search{Event: event, Decreasing: true, Lower: 1e-6, Upper: 1e9},
 		Price:  func(x float64) Plan { return Of(event(x), how.Relation, how.Method) },
 	}
 	ans, err := f.release(kind, float64(count), target, how.Relation, how.Method)

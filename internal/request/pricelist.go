@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 	"pawl/data/source"
 	"pawl/report"
@@ -158,7 +158,7 @@ func crossings(j search.Job) (c Crossing, err error) {
 		if rows > 10_000 {
 			p.Delta = 1e-5
 		}
-		r := accountant.Replay{Relation: dp.AddOrRemoveOne, Event: dp.Repeat{Count: 10_000,
+		r := meaning.Replay{Relation: dp.AddOrRemoveOne, Event: dp.Repeat{Count: 10_000,
 			Event: dp.PoissonSampled{Rate: 250 / float64(rows), Event: dp.Gaussian{NoiseMultiplier: 4}}}}
 		for k := 1; k <= 200; k++ {
 			g, err := r.ComposedCandidates(k, p.Delta)

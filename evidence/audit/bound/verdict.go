@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pawl/core/accountant"
+	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 )
 
@@ -45,7 +46,7 @@ func (c Claim) TruePositiveRate(falsePositives float64) (float64, error) {
 	if c.Event == nil {
 		return most, nil
 	}
-	curve, err := accountant.TruePositiveRate(c.Event, c.Relation, falsePositives, accountant.MethodMin)
+	curve, err := meaning.TruePositiveRate(c.Event, c.Relation, falsePositives, accountant.MethodMin)
 	return min(most, curve), err
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"pawl/core/accountant"
+	"pawl/core/accountant/calibrate"
 	"pawl/core/entropy"
 	"pawl/data/schema"
 	"pawl/evidence/audit"
@@ -201,7 +201,7 @@ func chooseMechanism(name, epsilon string) (m audit.Mechanism, err error) {
 			advice = fmt.Sprintf("did you mean %q? pawl audit mechanism --name list shows all", near)
 		}
 		return m, usage.New(fmt.Sprintf("unknown mechanism %q", name), advice)
-	case errors.Is(err, accountant.ErrUnreachable):
+	case errors.Is(err, calibrate.ErrUnreachable):
 		return m, usage.New(fmt.Sprintf("--epsilon: %s is out of range for %s", epsilon, m.Name), "audits work for epsilon from about 0.05 to 10")
 	}
 	return m, err

@@ -1,8 +1,9 @@
-package accountant
+package meaning
 
 import (
 	"math"
 
+	"pawl/core/accountant"
 	"pawl/core/dp"
 )
 
@@ -52,7 +53,7 @@ func (r Replay) convert(count, logInverseDelta float64) (float64, error) {
 		if alpha > 199 && alpha != 256 && alpha != 384 && alpha != 512 {
 			continue
 		}
-		divergence, err := RDP(r.Event, r.Relation, float64(alpha))
+		divergence, err := accountant.RDP(r.Event, r.Relation, float64(alpha))
 		if err != nil {
 			return math.Inf(1), err
 		}

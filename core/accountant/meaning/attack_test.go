@@ -1,9 +1,10 @@
-package accountant
+package meaning
 
 import (
 	"math"
 	"testing"
 
+	"pawl/core/accountant"
 	"pawl/core/dp"
 )
 
@@ -13,7 +14,7 @@ func TestTruePositiveRateOfGaussian(t *testing.T) {
 	for _, sigma := range []float64{0.7, 1, 5} {
 		for _, z := range []float64{-3, -1.3, 0, 1} {
 			fpr, want := cdf(z), cdf(z+1/sigma)
-			got, err := TruePositiveRate(dp.Gaussian{NoiseMultiplier: sigma}, addRemove, fpr, MethodMin)
+			got, err := TruePositiveRate(dp.Gaussian{NoiseMultiplier: sigma}, dp.AddOrRemoveOne, fpr, accountant.MethodMin)
 			if err != nil || got < want-1e-9 || got > want+0.01 {
 				t.Errorf("sigma %g, FPR %g: %v, %v; want %v", sigma, fpr, got, err, want)
 			}
@@ -33,13 +34,13 @@ func TestTruePositiveRateEdges(t *testing.T) {
 		{"pure, small rate", dp.Pure{Epsilon: 1}, 0.01, 0.01 * math.E, 0.01*math.E + 1e-3},
 		{"always positive", dp.Pure{Epsilon: 1}, 1, 1, 1},
 	} {
-		got, err := TruePositiveRate(c.event, addRemove, c.fpr, MethodMin)
+		got, err := TruePositiveRate(c.event, dp.AddOrRemoveOne, c.fpr, accountant.MethodMin)
 		if err != nil || got < c.lo-1e-12 || got > c.hi+1e-12 {
 			t.Errorf("%s: %v, %v; want in [%v, %v]", c.name, got, err, c.lo, c.hi)
 		}
 	}
 	for _, fpr := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := TruePositiveRate(dp.NoOp{}, addRemove, fpr, MethodMin); err == nil {
+		if _, err := TruePositiveRate(dp.NoOp{}, dp.AddOrRemoveOne, fpr, accountant.MethodMin); err == nil {
 			t.Errorf("FPR %v: no error", fpr)
 		}
 	}

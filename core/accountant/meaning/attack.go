@@ -1,9 +1,12 @@
-package accountant
+// Package meaning says what an epsilon means, and recomputes figures as papers read them. It asks
+// the accountant and decides nothing.
+package meaning
 
 import (
 	"fmt"
 	"math"
 
+	"pawl/core/accountant"
 	"pawl/core/dp"
 )
 
@@ -16,13 +19,13 @@ import (
 //
 // (Kairouz, Oh and Viswanath, arXiv:1311.0776, Theorem 2.1), and the smallest over
 // ε counts. It is at least FPR, and 1 where nothing is bounded.
-func TruePositiveRate(e dp.Event, rel dp.Relation, falsePositives float64, which Method) (float64, error) {
+func TruePositiveRate(e dp.Event, rel dp.Relation, falsePositives float64, which accountant.Method) (float64, error) {
 	if !(falsePositives >= 0 && falsePositives <= 1) {
 		return 1, fmt.Errorf("false positive rate must lie in [0, 1]")
 	}
 	var failure error
 	at := func(epsilon float64) float64 {
-		r, err := Delta(e, rel, epsilon, which)
+		r, err := accountant.Delta(e, rel, epsilon, which)
 		if err != nil {
 			failure = err
 			return 1
@@ -42,7 +45,7 @@ func TruePositiveRate(e dp.Event, rel dp.Relation, falsePositives float64, which
 			best, at0 = v, hi*float64(i)/cells
 		}
 	}
-	if _, v := goldenMin(at, math.Max(0, at0-hi/cells), at0+hi/cells, 12); v < best {
+	if _, v := accountant.GoldenMin(at, math.Max(0, at0-hi/cells), at0+hi/cells, 12); v < best {
 		best = v
 	}
 	return math.Min(1, math.Max(best, falsePositives)), failure

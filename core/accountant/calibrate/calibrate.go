@@ -1,10 +1,13 @@
-package accountant
+// Package calibrate finds the parameter of an event that spends a target. It asks the accountant
+// and decides nothing: what is booked is priced again.
+package calibrate
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"pawl/core/accountant"
 	"pawl/core/dp"
 )
 
@@ -28,22 +31,18 @@ type Search struct {
 	Lower, Upper float64
 }
 
-// Calibrate returns the x that spends as much of the target as it can without
+// To returns the x that spends as much of the target as it can without
 // exceeding it, with the Result at that x: re-accounting by the same method gives
 // at most the target epsilon and, where x is continuous and not at the end of its
 // range, at least 0.9995 of it (0.995 where the bound itself jumps). The whole
 // range being affordable returns its costly end. It takes a bounded number of
 // evaluations; ErrUnreachable says that even the cheap end costs too much.
-func Calibrate(target Target, rel dp.Relation, which Method, s Search) (float64, Result, error) {
+func To(target Target, rel dp.Relation, which accountant.Method, s Search) (float64, accountant.Result, error) {
 	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {
-		return 0, Result{}, fmt.Errorf("epsilon must be a finite number > 0")
+		return 0, accountant.Result{}, fmt.Errorf("epsilon must be a finite number > 0")
 	}
 	if !(target.Delta >= 0 && target.Delta < 1) {
-		return 0, Result{}, fmt.Errorf("delta must lie in [0, 1)")
-	}
-	w, err := wantOf(which)
-	if err != nil {
-		return 0, Result{}, err
+		return 0, accountant.Result{}, fmt.Errorf("delta must lie in [0, 1)")
 	}
 	if s.Lower == 0 {
 		s.Lower = 1e-6
@@ -55,19 +54,19 @@ func Calibrate(target Target, rel dp.Relation, which Method, s Search) (float64,
 		s.Upper = 1e9
 	}
 	if !(s.Lower > 0 && s.Lower <= s.Upper) || math.IsInf(s.Upper, 1) {
-		return 0, Result{}, fmt.Errorf("search range must satisfy 0 < lower <= upper < +Inf")
+		return 0, accountant.Result{}, fmt.Errorf("search range must satisfy 0 < lower <= upper < +Inf")
 	}
-	c := calibration{target: target, rel: rel, search: s, w: w}
+	c := calibration{target: target, rel: rel, search: s, by: which}
 	start := math.Min(math.Max(1, s.Lower), s.Upper)
-	if w.pld {
+	if which != accountant.MethodRDP {
 		// The distribution is the slow accountant: begin where the others end.
-		c.w = want{closed: true, rdp: true}
+		c.by = accountant.MethodQuick
 		if x, _, err := c.solve(start); err == nil {
 			start = x
 		} else if !errors.Is(err, ErrUnreachable) {
-			return 0, Result{}, err
+			return 0, accountant.Result{}, err
 		}
-		c.w = w
+		c.by = which
 	}
 	return c.solve(start)
 }
@@ -76,13 +75,13 @@ type calibration struct {
 	target Target
 	rel    dp.Relation
 	search Search
-	w      want
+	by     accountant.Method
 }
 
 // side is one end of a bracket.
 type side struct {
 	u      float64 // ln x
-	result Result
+	result accountant.Result
 }
 
 func (c *calibration) at(u float64) (side, error) {
@@ -90,9 +89,9 @@ func (c *calibration) at(u float64) (side, error) {
 	if c.search.Integer {
 		x = math.Round(x)
 	}
-	r, err := epsilonBy(c.search.Event(x), c.rel, c.target.Delta, c.w)
+	r, err := accountant.Upper(c.search.Event(x), c.rel, c.target.Delta, c.by)
 	if math.IsNaN(r.Epsilon) {
-		r.Epsilon = inf
+		r.Epsilon = math.Inf(1)
 	}
 	return side{math.Log(x), r}, err
 }
@@ -107,10 +106,10 @@ func (c *calibration) x(s side) float64 {
 	return x
 }
 
-func (c *calibration) solve(start float64) (float64, Result, error) {
+func (c *calibration) solve(start float64) (float64, accountant.Result, error) {
 	good, bad, bracketed, err := c.bracket(start)
 	if err != nil {
-		return 0, Result{}, err
+		return 0, accountant.Result{}, err
 	}
 	for i := 0; bracketed && i < 80 && good.result.Epsilon < 0.9995*c.target.Epsilon; i++ {
 		if math.Abs(good.u-bad.u) < 1e-12 {
@@ -118,7 +117,7 @@ func (c *calibration) solve(start float64) (float64, Result, error) {
 		}
 		mid, err := c.at(c.guess(good, bad, i))
 		if err != nil {
-			return 0, Result{}, err
+			return 0, accountant.Result{}, err
 		}
 		if mid.u == good.u || mid.u == bad.u {
 			if c.search.Integer && math.Abs(c.x(good)-c.x(bad)) > 1 {
@@ -134,10 +133,10 @@ func (c *calibration) solve(start float64) (float64, Result, error) {
 	}
 	// Recompute at the number that is handed out, which has been through exp.
 	x := c.x(good)
-	r, err := epsilonBy(c.search.Event(x), c.rel, c.target.Delta, c.w)
+	r, err := accountant.Upper(c.search.Event(x), c.rel, c.target.Delta, c.by)
 	for i := 0; err == nil && r.Epsilon > c.target.Epsilon && i < 60; i++ {
 		x *= 1 + c.sign()*math.Ldexp(1e-15, i)
-		r, err = epsilonBy(c.search.Event(x), c.rel, c.target.Delta, c.w)
+		r, err = accountant.Upper(c.search.Event(x), c.rel, c.target.Delta, c.by)
 	}
 	if err == nil && !(r.Epsilon <= c.target.Epsilon) {
 		err = fmt.Errorf("%w: epsilon %g at delta %g", ErrUnreachable, c.target.Epsilon, c.target.Delta)

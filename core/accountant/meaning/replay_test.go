@@ -1,9 +1,10 @@
-package accountant
+package meaning
 
 import (
 	"math"
 	"testing"
 
+	"pawl/core/accountant"
 	"pawl/core/dp"
 )
 
@@ -39,7 +40,7 @@ func TestReplayFigure6(t *testing.T) {
 			t.Errorf("n=%v: composition is still cheaper at %d (%.4f against %.4f)", c.rows, c.crossing+1, ma, lt)
 		}
 		// The guarantee is never below the replay.
-		g, err := Epsilon(dp.Select{Runs: dp.RandomStopping{Gamma: 1 / float64(c.crossing), Delta2: c.delta / 2}, Event: r.Event}, dp.AddOrRemoveOne, c.delta, MethodRDP)
+		g, err := accountant.Epsilon(dp.Select{Runs: dp.RandomStopping{Gamma: 1 / float64(c.crossing), Delta2: c.delta / 2}, Event: r.Event}, dp.AddOrRemoveOne, c.delta, accountant.MethodRDP)
 		if err == nil && !math.IsInf(g.Epsilon, 1) && g.Epsilon < 0.5*lt {
 			t.Errorf("n=%v: guarantee %v is far below the replay %v", c.rows, g.Epsilon, lt)
 		}
