@@ -32,6 +32,7 @@ type Builder struct {
 	ends   []int // of each row in cells, where rows are wide
 	wide   bool
 	inputs sealed.Inputs
+	texts  texts
 	prints []*identity.Print
 	// rehearsal hashes records and keeps no cell.
 	rehearsal bool
@@ -98,6 +99,7 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 	if b.wide {
 		b.ends = append(b.ends, len(b.cells))
 	}
+	b.texts.add(found)
 	b.units.add(found)
 	return nil
 }
@@ -195,6 +197,7 @@ func (b *Builder) Seal() *Rows {
 	if keep != nil {
 		t.Cells, t.Ends = b.kept(keep)
 	}
+	t.Texts = b.texts.kept(keep)
 	rows := sealed.Seal(b.key, b.schema, t)
 	*b = Builder{}
 	return rows

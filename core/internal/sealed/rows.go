@@ -50,7 +50,19 @@ type table struct {
 	hash   []uint64  // per row, the hash of its unit
 	unit   []int32   // per row, the number of its unit; nil where every row is one, or where hashes tell them apart
 	inputs Inputs
+	texts  Texts
 }
+
+// Texts are cells as they were found, of some columns of the file, for mechanisms that release
+// which texts there are. Dictionary[c] has the texts of column c, each once; of the row-major Of,
+// row i has len(Dictionary) indices into them, or NoText where the cell is empty of any text.
+type Texts struct {
+	Dictionary [][]string
+	Of         []int32
+}
+
+// NoText stands for a cell that is a null.
+const NoText = -1
 
 // Table is what intake seals: rows that were held to a schema, with their units.
 type Table struct {
@@ -63,6 +75,7 @@ type Table struct {
 	Hash   []uint64
 	Unit   []int32
 	Inputs Inputs
+	Texts  Texts
 	// Rule says what a unit is; see Assignment.
 	Rule string
 	// Writings are those of the units' identifiers; nil where rows are units.
@@ -84,8 +97,11 @@ func Seal(key *Key, s *schema.Schema, t Table) *Rows {
 	if t.Unit != nil && len(t.Unit) != len(t.Hash) {
 		panic("sealed: not every row has a unit")
 	}
+	if len(t.Texts.Of) != len(t.Texts.Dictionary)*len(t.Hash) {
+		panic("sealed: not every row has its texts")
+	}
 	sealed := r.table()
-	sealed.unit = t.Unit
+	sealed.unit, sealed.texts = t.Unit, t.Texts
 	r.table = func() table { return sealed }
 	r.assignment, r.simulation, r.rehearsal = Assignment{Key: key.id, Rule: t.Rule}, key.simulation, t.Rehearsal
 	r.writings = func() *identity.Writings { return t.Writings }
@@ -256,6 +272,10 @@ func (r *Rows) view(scope dp.Scope) *View {
 			dst[j] = float32(b) * (1.0 / 255)
 		}
 	}
+	v.texts = func() ([][]string, func(i int) []int32) {
+		width := len(t.texts.Dictionary)
+		return t.texts.Dictionary, func(i int) []int32 { return t.texts.Of[index[i]*width : (index[i]+1)*width] }
+	}
 	v.units = func() ([]int32, int) {
 		if r.maxRows <= 1 {
 			return nil, v.n
@@ -294,6 +314,7 @@ type View struct {
 	// Functions for the reason given at Rows.
 	row   func(i int) []float64
 	input func(i int, dst []float32)
+	texts func() ([][]string, func(i int) []int32)
 	units func() ([]int32, int)
 	seeds func() []uint64
 	noise func() *entropy.Source // nil without a permit
@@ -319,6 +340,10 @@ func (v *View) Input(i int, dst []float32) { v.input(i, dst) }
 
 // Row returns the cells of row i of the scope; the caller must not change them.
 func (v *View) Row(i int) []float64 { return v.row(i) }
+
+// Texts are the dictionaries of the columns whose texts were sealed, and the indices of row i
+// of the scope into them. A dictionary may hold texts of rows that are in no scope.
+func (v *View) Texts() (dictionary [][]string, of func(i int) []int32) { return v.texts() }
 
 // Units numbers the units of the scope from 0 to n−1 and returns the number of
 // each row's unit. Where a unit owns one row, rows are units, equal ones too: of

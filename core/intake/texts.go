@@ -1,0 +1,57 @@
+package intake
+
+import (
+	"slices"
+
+	"pawl/core/internal/sealed"
+	"pawl/data/schema"
+)
+
+// KeepTexts seals, beside the numbers of rows, the texts of the named columns of the file as they
+// were found, for mechanisms that release which texts there are (sum.Levels). It comes before the
+// first row. A column that the file lacks has no texts.
+func (b *Builder) KeepTexts(columns []string) {
+	b.texts = texts{columns: columns, known: make([]map[string]int32, len(columns))}
+	b.texts.Dictionary = make([][]string, len(columns))
+	for c := range columns {
+		b.texts.known[c] = map[string]int32{}
+	}
+}
+
+// texts collects the texts of cells, each once.
+type texts struct {
+	sealed.Texts
+	columns []string
+	known   []map[string]int32
+}
+
+func (t *texts) add(r schema.Record) {
+	for c, name := range t.columns {
+		f, ok := slices.BinarySearch(r.Columns, name)
+		if !ok || r.Cells[f].Null {
+			t.Of = append(t.Of, sealed.NoText)
+			continue
+		}
+		text := r.Cells[f].Text
+		i, ok := t.known[c][text]
+		if !ok {
+			i = int32(len(t.Dictionary[c]))
+			t.known[c][text], t.Dictionary[c] = i, append(t.Dictionary[c], text)
+		}
+		t.Of = append(t.Of, i)
+	}
+}
+
+// kept are the texts of the rows that stay, nil for all.
+func (t *texts) kept(keep []bool) sealed.Texts {
+	width, n := len(t.columns), 0
+	for i, ok := range keep {
+		if ok {
+			n += copy(t.Of[n:], t.Of[i*width:(i+1)*width])
+		}
+	}
+	if keep != nil {
+		t.Of = t.Of[:n]
+	}
+	return t.Texts
+}
