@@ -20,7 +20,7 @@ import (
 var layers = [][]string{
 	{"compute/kernel", "internal/usage", "internal/whole", "internal/build"},
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/columnar", "data/text", "search/evolve"},
-	{"data/images"},
+	{"data/images", "data/infer"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "feature"},
 	{"core/ledger", "core/accountant/calibrate", "core/accountant/meaning", "core/intake", "core/sum", "core/internal/logistic"},

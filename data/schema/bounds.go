@@ -5,36 +5,66 @@ import (
 	"fmt"
 )
 
-// ReleasedBounds are bounds of a numeric column that a mechanism has released.
-type ReleasedBounds struct {
+// Filled is what a template may say of a column that was looked at by a mechanism.
+type Filled struct {
+	Name string
+	// Type is "" for a blank that a person fills.
+	Type         Type
 	Lower, Upper float64
 	HeavyTailed  bool
+	Categories   []string
+	// Other gives undeclared categories a level of their own.
+	Other bool
+	// Unknown says that missing cells carry no information.
+	Unknown bool
 	// Why says which mechanism, at what cost.
 	Why string
+	// Remarks stand in lines of their own above the column.
+	Remarks []string
 }
 
-// BoundsTemplate is Template with the bounds of some columns, by name, filled in, and
-// with the unit that they were released for: "row", or a column with its most rows.
-// remark stands in the file's head.
-func BoundsTemplate(name string, header []string, unit string, rowsPerUnit int, remark string, bounds map[string]ReleasedBounds) []byte {
+// FilledTemplate is Template with columns that are filled in, and with the unit that they were released
+// for: "row", or a column with its most rows. rows is about how many rows there are, 0 where that is private. remarks stand in the file's head.
+func FilledTemplate(name, unit string, rowsPerUnit int, rows int64, na []string, remarks []string, columns []Filled) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n", oneLine(remark))
-	fmt.Fprintf(&b, templateHead, oneLine(name), quote(name), " "+quoteUnit(unit, rowsPerUnit), quoteList(DefaultNA))
+	for _, r := range remarks {
+		fmt.Fprintf(&b, "# %s\n", oneLine(r))
+	}
+	var head bytes.Buffer
+	fmt.Fprintf(&head, templateHead, oneLine(name), quote(name), " "+quoteUnit(unit, rowsPerUnit), quoteList(na))
+	text := head.Bytes()
+	if rows > 0 {
+		text = bytes.Replace(text, []byte("\nrows: private\n"), fmt.Appendf(nil, "\nrows: about %d\n", rows), 1)
+	}
+	b.Write(text)
 	b.WriteString(templateKeys + "columns:\n")
-	for _, h := range header {
-		fmt.Fprintf(&b, "  - name: %s\n", quote(h))
-		r, ok := bounds[h]
-		switch {
-		case ok:
-			fmt.Fprintf(&b, "    type: numeric\n    lower: %s\n    upper: %s\n", formatNumber(r.Lower), formatNumber(r.Upper))
-			if r.HeavyTailed {
-				b.WriteString("    heavy_tailed: true\n")
-			}
-			fmt.Fprintf(&b, "    why: %s\n", quote(r.Why))
-		case h == unit:
-			b.WriteString("    type: ignore\n")
-		default:
+	for _, c := range columns {
+		for _, r := range c.Remarks {
+			fmt.Fprintf(&b, "  # %s\n", oneLine(r))
+		}
+		fmt.Fprintf(&b, "  - name: %s\n", quote(c.Name))
+		if c.Type == "" {
 			b.WriteString("    type:\n")
+			continue
+		}
+		fmt.Fprintf(&b, "    type: %s\n", c.Type)
+		if c.Type == Numeric {
+			fmt.Fprintf(&b, "    lower: %s\n    upper: %s\n", formatNumber(c.Lower), formatNumber(c.Upper))
+		}
+		if c.HeavyTailed {
+			b.WriteString("    heavy_tailed: true\n")
+		}
+		if c.Type == Categorical {
+			fmt.Fprintf(&b, "    categories: %s\n", quoteList(c.Categories))
+		}
+		if c.Other {
+			b.WriteString("    other: true\n")
+		}
+		if c.Unknown {
+			b.WriteString("    missing: unknown\n")
+		}
+		if c.Why != "" {
+			fmt.Fprintf(&b, "    why: %s\n", quote(c.Why))
 		}
 	}
 	return b.Bytes()
@@ -48,18 +78,19 @@ func quoteUnit(unit string, rowsPerUnit int) string {
 	return fmt.Sprintf("%s\nrows_per_unit: %d", quote(unit), rowsPerUnit)
 }
 
-// WideOpen is a schema under which the named columns are numbers without bounds, for
-// mechanisms that release them: other cells are unknown, and all other columns
-// ignored. unit and rowsPerUnit are those of BoundsTemplate.
-func WideOpen(name string, header []string, unit string, rowsPerUnit int, numeric map[string]bool) (*Schema, error) {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "version: 1\ndataset: %s\nunit: %s\nrows: private\ncolumns:\n", quote(name), quoteUnit(unit, rowsPerUnit))
-	for _, h := range header {
-		if !numeric[h] {
-			fmt.Fprintf(&b, "  - {name: %s, type: ignore}\n", quote(h))
-			continue
-		}
-		fmt.Fprintf(&b, "  - {name: %s, type: numeric, lower: %s, upper: %s, missing: unknown}\n", quote(h), formatNumber(-largestBound), formatNumber(largestBound))
+// Unlooked is a schema that ignores every column of a header, for mechanisms that look at the texts
+// of cells. unit, rowsPerUnit and rows are those of FilledTemplate. It is no declaration that could be
+// written to a file: one that uses no column is refused there.
+func Unlooked(name string, header []string, unit string, rowsPerUnit int, rows int64, na []string) *Schema {
+	s := &Schema{Version: 1, Dataset: name, Unit: Unit{Name: "row", MaxRows: 1}, Rows: RowCount{Kind: RowsPrivate}, NA: na}
+	if rows > 0 {
+		s.Rows = RowCount{Kind: RowsAbout, N: rows}
 	}
-	return Decode("columns of the file", b.Bytes())
+	if unit != "row" {
+		s.Unit = Unit{Name: unit, Column: unit, MaxRows: rowsPerUnit}
+	}
+	for _, h := range header {
+		s.Columns = append(s.Columns, Column{Name: h, Type: Ignore, Missing: MissingRefuse})
+	}
+	return s
 }

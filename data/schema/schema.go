@@ -317,6 +317,22 @@ func shortNumber(s string) float64 {
 	return v
 }
 
+// Number is the number that a cell is, and whether it is one: finite, as the file writes numbers.
+func (s *Schema) Number(cell string) (v float64, ok bool) {
+	wide := Column{Type: Numeric, Lower: math.Inf(-1), Upper: math.Inf(1)}
+	v, err := wide.parseNumber(s.File.trimmed(cell), &s.File)
+	return v, err == nil
+}
+
+// Cell is a cell as it is read: without the blanks around it where the file says so.
+func (s *Schema) Cell(found string) string { return s.File.trimmed(found) }
+
+// Truth is the answer that a cell of a boolean column is, and whether it is one.
+func Truth(cell string) (v, ok bool) {
+	b, err := parseBoolean(cell)
+	return b == 1, err == nil
+}
+
 func parseBoolean(cell string) (float64, error) {
 	switch strings.ToLower(cell) {
 	case "true", "yes", "1", "t", "y":

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -107,24 +108,33 @@ func TestCheckWide(t *testing.T) {
 	}
 }
 
-func TestBoundsTemplate(t *testing.T) {
-	got := string(BoundsTemplate("d", []string{"who", "age", "name"}, "who", 3, "released\nby a mechanism", map[string]ReleasedBounds{
-		"age": {Lower: 0, Upper: 100, HeavyTailed: true, Why: "entry 1"},
-	}))
-	for _, want := range []string{"# released by a mechanism\n", "unit: \"who\"\nrows_per_unit: 3\n", "  - name: \"who\"\n    type: ignore\n",
-		"    lower: 0\n    upper: 100\n    heavy_tailed: true\n    why: \"entry 1\"\n", "  - name: \"name\"\n    type:\n"} {
-		if !strings.Contains(got, want) {
+func TestFilledTemplate(t *testing.T) {
+	columns := []Filled{
+		{Name: "who", Type: Ignore, Remarks: []string{"the\nunit"}},
+		{Name: "age", Type: Numeric, Lower: 0, Upper: 100, HeavyTailed: true, Unknown: true, Why: "entry 1"},
+		{Name: "ward", Type: Categorical, Categories: []string{"a: b", "#"}, Other: true, Unknown: true},
+		{Name: "ill", Type: Boolean},
+	}
+	na := []string{"", " "}
+	got := FilledTemplate("d", "who", 3, 40, na, []string{"released\nby a mechanism"}, columns)
+	for _, want := range []string{"# released by a mechanism\n", "unit: \"who\"\nrows_per_unit: 3\n", "\nrows: about 40\n", "  # the unit\n  - name: \"who\"\n    type: ignore\n",
+		"    lower: 0\n    upper: 100\n    heavy_tailed: true\n    missing: unknown\n    why: \"entry 1\"\n"} {
+		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if _, err := Decode("s.yaml", []byte(got)); err == nil {
-		t.Error("a schema with blanks was read")
-	}
-	s, err := WideOpen("d", []string{"who", "age", "name"}, "who", 3, map[string]bool{"age": true})
+	s, err := Decode("s.yaml", got)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Unit.Column != "who" || s.Unit.MaxRows != 3 || s.Columns[1].Upper != 1e15 || s.Columns[2].Type != Ignore {
-		t.Errorf("wide open: %+v", s)
+	if s.Rows.N != 40 || s.Unit.MaxRows != 3 || !slices.Equal(s.NA, na) || !slices.Equal(s.Columns[2].Categories, columns[2].Categories) || s.Columns[2].Other != "other" || s.Columns[1].Missing != MissingUnknown {
+		t.Errorf("read as %+v", s)
+	}
+	if _, err := Decode("s.yaml", FilledTemplate("d", "row", 0, 0, na, nil, append(columns, Filled{Name: "name"}))); err == nil {
+		t.Error("a schema with blanks was read")
+	}
+	u := Unlooked("d", []string{"who", "age"}, "who", 3, 0, na)
+	if u.Unit.Column != "who" || u.Unit.MaxRows != 3 || u.Columns[1].Type != Ignore || u.Rows.Kind != RowsPrivate {
+		t.Errorf("unlooked: %+v", u)
 	}
 }

@@ -1,0 +1,83 @@
+package infer
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/data/schema"
+)
+
+// Types follow from levels, their masses and bins.
+func TestPropose(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(f func() float64) []float64 {
+		var values []float64
+		for range 1000 {
+			values = append(values, f())
+		}
+		return release(r, values, 10)
+	}
+	missing := func(n float64) *float64 { return &n }
+	number := draw(func() float64 { return 50 + 10*r.NormFloat64() })
+	for _, c := range []struct {
+		name       string
+		column     Column
+		numbers    bool // may be numbers
+		want       schema.Type
+		categories string
+	}{
+		{"numbers without a level", Column{Missing: missing(3), Bins: number}, true, schema.Numeric, ""},
+		{"numbers with some levels", Column{Missing: missing(0), Levels: []Level{{"50", 60}, {"51", 55}}, Bins: number}, true, schema.Numeric, ""},
+		{"texts", Column{Missing: missing(0), Levels: []Level{{"b", 600}, {"a", 380}}}, false, schema.Categorical, "a b"},
+		{"half of them texts", Column{Missing: missing(500), Levels: []Level{{"b", 300}, {"a", 180}}}, false, schema.Categorical, "a b"},
+		{"yes and no", Column{Missing: missing(0), Levels: []Level{{"Yes", 700}, {"No", 290}}}, false, schema.Boolean, ""},
+		{"no alone", Column{Missing: missing(0), Levels: []Level{{"no", 960}}}, false, schema.Boolean, ""},
+		{"a letter alone", Column{Missing: missing(0), Levels: []Level{{"f", 960}}}, false, schema.Categorical, "f"},
+		{"two of one answer", Column{Missing: missing(0), Levels: []Level{{"yes", 500}, {"1", 480}}}, false, schema.Categorical, "1 yes"},
+		{"0 and 1", Column{Missing: missing(0), Levels: []Level{{"0", 900}, {"1", 95}}}, false, schema.Boolean, ""},
+		{"1 and 2", Column{Missing: missing(0), Levels: []Level{{"1", 600}, {"2", 390}}}, false, schema.Categorical, "1 2"},
+		{"0 alone", Column{Missing: missing(0), Levels: []Level{{"0", 960}}, Bins: draw(func() float64 { return 0 })}, true, schema.Boolean, ""},
+		{"1 alone", Column{Missing: missing(0), Levels: []Level{{"3", 960}}, Bins: draw(func() float64 { return 3 })}, true, schema.Categorical, "3"},
+		{"nothing", Column{Missing: missing(0), Bins: draw(func() float64 { return 1e300 })[:0:0]}, true, "", ""},
+		{"few numbers among texts that did not come out", Column{Missing: missing(0), Bins: release(r, slices.Repeat([]float64{7}, 100), 10)}, true, "", ""},
+		{"a text that no schema can hold", Column{Missing: missing(0), Levels: []Level{{"a\x01", 600}}}, false, "", ""},
+	} {
+		if len(c.column.Bins) == 0 {
+			c.column.Bins = nil
+		}
+		c.column.Asked = Asked{Levels: true, Numbers: true}
+		released := Released{Schema: &schema.Schema{}, Forecast: Forecast{Rows: 1000, RowsPerUnit: 1, LevelDev: 10, BinDev: 10}, Columns: []Column{c.column}}
+		if got := released.MayBeNumbers(0); got != c.numbers {
+			t.Errorf("%s: may be numbers: %v", c.name, got)
+		}
+		p := released.Propose()[0]
+		if p.Type != c.want || strings.Join(p.Categories, " ") != c.categories || p.Type == schema.Numeric && !(p.Lower < p.Upper) {
+			t.Errorf("%s: %+v, want %s %s", c.name, p, c.want, c.categories)
+		}
+	}
+}
+
+func TestForecast(t *testing.T) {
+	f := Forecast{Rows: 5875, RowsPerUnit: 140, Levels: 21, Numbers: 21, LevelDev: 300, Threshold: 1900, BinDev: 100}
+	if f.Units() > 42 || !f.Nothing() {
+		t.Errorf("42 persons: %g units, nothing %v", f.Units(), f.Nothing())
+	}
+	if f.Persons = 3000; f.Nothing() || f.Holds95() != 2394 || f.Bounds(4) != 800 {
+		t.Errorf("3000 persons: %g, %g", f.Holds95(), f.Bounds(4))
+	}
+	for _, line := range f.Lines("persons") {
+		if !strings.Contains(line, "persons (") {
+			t.Errorf("forecast: %s", line)
+		}
+	}
+	if levels := (&Forecast{Rows: 100, Levels: 1, LevelDev: 30, Threshold: 150}); !levels.Nothing() || !strings.Contains(levels.Lines("rows")[0], "more than there are") {
+		t.Errorf("levels alone: %v", levels.Lines("rows"))
+	}
+	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -999: "-999"} {
+		if got := count(x); got != want {
+			t.Errorf("%g is written %s", x, got)
+		}
+	}
+}
