@@ -138,7 +138,7 @@ func (out *Selected) Hold(dir string, s *report.Statement, files map[string][]by
 }
 
 // Hold is that of Selected.
-func (out *BoundsOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, safe Safe, cause error) error {
+func (out *InferOutcome) Hold(dir string, now time.Time, epsilon, delta string, files map[string][]byte, safe Safe, cause error) error {
 	h := HeldHeader{Version: heldVersion, Time: now.UTC(), Command: "init", Epsilon: epsilon, Delta: delta}
 	return out.hold(dir, h, files, safe, cause)
 }

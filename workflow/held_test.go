@@ -158,13 +158,13 @@ func TestNothingMovesWithoutConfirmation(t *testing.T) {
 	}
 }
 
-// Bounds that were bought are held back as well.
-func TestBoundsAreHeldBack(t *testing.T) {
+// A schema that was bought is held back as well.
+func TestBoughtSchemasAreHeldBack(t *testing.T) {
 	ctx := context.Background()
-	in, env := boundsEnv(t, 5000, "5")
+	in, env := inferEnv(t, 5000, "5")
 	disk, l := onDisk()
 	env.Ledger = l
-	plan, err := NewBoundsPlan(in)
+	plan, err := NewInferPlan(in)
 	if err != nil {
 		t.Fatal(err)
 	}

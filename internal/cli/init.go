@@ -21,7 +21,7 @@ type initFlags struct {
 	guessTypes, force bool
 	how               schema.File
 	header            bool
-	bounds            boundsFlags
+	bought            inferFlags
 }
 
 func (a *app) initCommand() *cobra.Command {
@@ -47,18 +47,23 @@ have several rows. Nothing runs until it is filled in.
 "reviewed: false" and refused until a person has replaced everything that came from the
 rows.
 
---infer-bounds computes private bounds of numeric columns from a noisy histogram of each
-column on public edges (1, 2 and 5 times powers of ten), as two quantiles. It charges
---epsilon to the budget of the data set before it reads a row; create the budget first
-(pawl ledger create, or --budget E at first use). --unit states who is protected: row,
-or the column that identifies a person. The bounds are approximate and rounded outward;
-values beyond them are clipped, and the schema says so. All columns share epsilon;
---columns selects fewer. Bounds that follow from the meaning of a quantity are free, and
-better.
+--infer buys the schema: it charges --epsilon to the budget of the data set before it
+reads a row, and releases with noise which texts many people hold (categories), how many
+cells are missing, and bounds of the columns that hold numbers. What few people hold stays
+hidden. Half of the privacy goes to categories and half to bounds. Before the charge a
+forecast, made from public facts (names, --rows, --unit, --epsilon), says what will come
+out and asks; --yes agrees. Where nothing can come out, nothing is charged. Text and
+identifiers cost nothing if they are left out: --ignore, or --columns for the others;
+columns with names like "id" are left out anyhow. --numbers names columns known to hold
+numbers, whose categories are not looked at. --unit states who is protected: row, or the
+column that identifies a person. The first use grants the budget: --budget E, of which the
+schema takes --epsilon. The schema says what was released and how sure it is; all of it is
+in FILE.released.json beside it, and costs nothing more to read. Bounds that follow from
+the meaning of a quantity are free, and better.
 
 --from-smartnoise FILE reads no data: it converts SmartNoise SQL metadata (YAML) into a
 schema with its bounds, unit, rows and missing values, and blanks for the rest.`,
-		Example: "  pawl init patients.csv\n  pawl init patients.jsonl --columns age,ward,ill\n  pawl init patients.csv --infer-bounds --epsilon 0.2 --unit row --columns weight,dose\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
+		Example: "  pawl init patients.csv\n  pawl init patients.jsonl --columns age,ward,ill\n  pawl init patients.csv --infer --epsilon 0.3 --budget 2 --rows 'about 7000' --unit patient_id --rows-per-unit 1 --target ill\n  pawl init --from-smartnoise PUMS.yaml --out people.yaml",
 		Args: func(c *cobra.Command, args []string) error {
 			if f.smartNoise != "" {
 				return exactArgs()(c, args)
@@ -69,7 +74,7 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 			if f.smartNoise != "" {
 				return a.importSmartNoise(f)
 			}
-			return a.again(&f.bounds.Copies, func() error { return a.init(c.Context(), args[0], f) })
+			return a.again(&f.bought.Copies, func() error { return a.init(c.Context(), args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -82,14 +87,21 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.how.Delimiter, "delimiter", "", "character between cells, such as ';', tab or '|' (default: the one that divides the first line most)")
 	s.StringVar(&f.how.Encoding, "encoding", "", "encoding of FILE, such as windows-1252 or utf-16le (default: by its first line, else UTF-8)")
 	s.BoolVar(&f.force, "force", false, "replace an existing schema")
-	s.BoolVar(&f.bounds.infer, "infer-bounds", false, "compute private bounds of numeric columns from the rows, for --epsilon")
-	s.StringVar(&f.bounds.Epsilon, "epsilon", "", "epsilon of --infer-bounds")
-	s.StringVar(&f.bounds.Delta, "delta", "", "failure probability delta of --infer-bounds (default: that of the budget; 0 asks for pure DP)")
-	s.StringVar(&f.bounds.Columns, "columns", "", "columns for --infer-bounds, such as age,weight (default: all); for JSON lines, the columns of the schema")
-	s.StringVar(&f.bounds.Unit, "unit", "", "with --infer-bounds: column that identifies a person, or row if every row is a different person")
-	s.IntVar(&f.bounds.RowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
-	s.BoolVar(&f.bounds.Updated, "updated", false, "accept that the data have changed since they were last used")
-	registerCopies(&f.bounds.Copies, c)
+	s.BoolVar(&f.bought.infer, "infer", false, "buy types, bounds, categories and missing rates from the rows, for --epsilon")
+	s.BoolVar(&f.bought.bounds, "infer-bounds", false, "old name of --infer for bounds alone")
+	s.StringVar(&f.bought.Epsilon, "epsilon", "", "epsilon of --infer")
+	s.StringVar(&f.bought.Delta, "delta", "", "failure probability delta of --infer (default: that of the budget)")
+	s.StringVar(&f.bought.Rows, "rows", "", "with --infer: about how many rows there are, such as 'about 7000'")
+	s.StringVar(&f.bought.Unit, "unit", "", "with --infer: column that identifies a person, or row if every row is a different person")
+	s.IntVar(&f.bought.RowsPerUnit, "rows-per-unit", 0, "with --unit: maximum number of rows kept per person")
+	s.StringVar(&f.bought.Units, "units", "", "with --unit COLUMN: about how many persons there are (default: rows / rows per person)")
+	s.StringVar(&f.bought.Columns, "columns", "", "columns for --infer, such as age,weight (default: all); for JSON lines, the columns of the schema")
+	s.StringVar(&f.bought.Numbers, "numbers", "", "with --infer: columns that hold numbers: bounds only, no categories")
+	s.StringVar(&f.bought.Ignore, "ignore", "", "with --infer: columns that are not looked at, such as texts and identifiers")
+	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict, whose categories are all that there are")
+	s.BoolVar(&f.bought.yes, "yes", false, "with --infer: charge without asking")
+	s.BoolVar(&f.bought.Updated, "updated", false, "accept that the data have changed since they were last used")
+	registerCopies(&f.bought.Copies, c)
 	return c
 }
 
@@ -101,15 +113,16 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if name == "" {
 		return &usageError{fmt.Sprintf("%s has no name for its data set", table.Shown(file)), "choose one by the name of the schema: --out NAME.yaml"}
 	}
-	if f.bounds.Columns == "" && table.JSONNamed(file) {
+	if f.bought.Columns == "" && table.JSONNamed(file) {
 		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", table.Shown(file)),
 			"list the columns from documentation: --columns age,ward,ill"}
 	}
-	if flag := f.bounds.given(a.total); flag != "" && !f.bounds.infer && !(flag == "--columns" && table.JSONNamed(file)) {
-		return &usageError{flag + " needs --infer-bounds, the only part of pawl init that charges a budget", "add --infer-bounds, or leave it out"}
+	infer := f.bought.infer || f.bought.bounds
+	if flag := f.bought.given(a.total); flag != "" && !infer && !(flag == "--columns" && table.JSONNamed(file)) {
+		return &usageError{flag + " needs --infer, the only part of pawl init that charges a budget", "add --infer, or leave it out"}
 	}
-	if f.bounds.infer && f.guessTypes {
-		return &usageError{"--infer-bounds and --guess-types exclude each other", "leave out one of them"}
+	if infer && f.guessTypes {
+		return &usageError{"--infer and --guess-types exclude each other", "leave out one of them"}
 	}
 	if f.out == "" {
 		f.out = filepath.Join(table.Dir(file), name+".yaml")
@@ -124,8 +137,8 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.bounds.File = seen.File; f.bounds.infer {
-		return a.inferBounds(ctx, file, name, &f)
+	if f.bought.File = seen.File; infer {
+		return a.buySchema(ctx, file, name, &f)
 	}
 	header := seen.Columns
 	text, err := template(file, name, seen, f.guessTypes)
@@ -168,7 +181,7 @@ func (a *app) propose(file string, f *initFlags) (*reader.Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := f.bounds.Names()
+	names, err := f.bought.Names()
 	if err != nil {
 		return nil, err
 	}

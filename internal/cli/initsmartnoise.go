@@ -13,7 +13,7 @@ import (
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
 func (a *app) importSmartNoise(f initFlags) error {
 	file := f.smartNoise
-	if f.guessTypes || f.bounds.infer || f.bounds.given(a.total) != "" {
+	if f.guessTypes || f.bought.infer || f.bought.bounds || f.bought.given(a.total) != "" {
 		return &usageError{"--from-smartnoise excludes the flags about data", "leave them out"}
 	}
 	if f.out == "" {

@@ -179,7 +179,7 @@ func TestJobsStateTheEpsilonOfTheirEvents(t *testing.T) {
 		{"plan", "fit", "wdbc", "--epsilon", "1"},
 		{"plan", "select", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--method", "cfs-greedy", "--epsilon", "1"},
 		{"plan", "search", "breast-cancer", "--space", "tabular", "--strategy", "ps", "--epsilon", "2"},
-		{"init", "clinic.csv", "--infer-bounds", "--columns", "age,stay", "--unit", "row", "--epsilon", "0.1", "--budget", "3", "--out", "bounds.yaml"},
+		{"init", "clinic.csv", "--infer", "--columns", "age,stay", "--unit", "row", "--rows", "about 3000", "--epsilon", "1", "--budget", "3", "--yes", "--out", "bounds.yaml"},
 		{"fit", "wdbc", "--epsilon", "1", "--out", "fitted"},
 		{"select", "adult", "--target", "income", "--method", "dfs", "--k", "2", "--epsilon", "0.2"},
 		{"train", "wdbc", "--model", "fcn-64", "--epsilon", "2", "--epochs", "2", "--out", "trained"},

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"pawl/data/source"
+	"pawl/data/table"
+	"pawl/internal/request"
+)
+
+// inferFlags ask for a schema that is bought from the rows.
+type inferFlags struct {
+	infer, bounds, yes bool
+	request.Infer
+}
+
+// given says whether a flag that means something to --infer only was used.
+func (f *inferFlags) given(total string) string {
+	for _, flag := range []struct {
+		name string
+		used bool
+	}{
+		{"--budget", total != ""}, {"--epsilon", f.Epsilon != ""}, {"--delta", f.Delta != ""}, {"--unit", f.Unit != ""},
+		{"--rows-per-unit", f.RowsPerUnit != 0}, {"--rows", f.Rows != ""}, {"--units", f.Units != ""}, {"--updated", f.Updated},
+		{"--columns", f.Columns != ""}, {"--numbers", f.Numbers != ""}, {"--ignore", f.Ignore != ""}, {"--target", f.Target != ""}, {"--yes", f.yes},
+		{"--same-as", f.Copies.SameAs != ""}, {"--different", f.Copies.Different}, {"--reason", f.Copies.Reason != ""},
+	} {
+		if flag.used {
+			return flag.name
+		}
+	}
+	return ""
+}
+
+// buySchema buys a schema and writes it, and beside it all that was released.
+func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) error {
+	b := &f.bought.Infer
+	if b.BoundsOnly = f.bought.bounds; b.BoundsOnly {
+		a.note("--infer-bounds is now part of --infer, which finds categories and missing rates too; it goes with the next release")
+	}
+	if err := b.Check(); err != nil {
+		return err
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := source.OwnName(table.Shown(file), name, "rename the file: its name is the name of the data set"); err != nil {
+		return err
+	}
+	if err := b.Copies.Rename(ctx, l, table.Shown(file), false, &name, &b.Updated); err != nil {
+		return err
+	}
+	content, err := table.Read(file)
+	if err != nil {
+		return err
+	}
+	b.Total, b.Agree = a.total, func(ctx context.Context, forecast *request.InferForecast) error {
+		for _, line := range forecast.Notes() {
+			a.note(line)
+		}
+		if f.bought.yes {
+			return nil
+		}
+		return a.agree(ctx, forecast)
+	}
+	d := a.desk(l)
+	d.Safe = a.safe
+	v, err := d.Infer(ctx, content.Name(), name, f.out, content, b)
+	if err != nil {
+		return err
+	}
+	// It is paid for, and shown even where it cannot be written.
+	put := func(text []byte) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := w.Write(text); return err }
+	}
+	var failed, lost error
+	if v.Schema, failed = a.writePaid(f.out, f.force, put(v.Text)); failed != nil {
+		failed = fmt.Errorf("the schema was charged and is shown, but could not be written: %w", failed)
+	}
+	if v.Released, lost = a.writePaid(request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
+		lost = fmt.Errorf("all that was released is shown with --json, but could not be written: %w", lost)
+	}
+	if failed = errors.Join(failed, lost); failed != nil {
+		fmt.Fprintf(a.err, "%s", v.Text)
+	}
+	for _, w := range v.Warnings {
+		a.note(w)
+	}
+	if v.Dearer != "" {
+		v.Warnings = append(v.Warnings, v.Dearer) // said before the charge
+	}
+	if failed == nil {
+		fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(table.Shown(file)), shell(v.Schema))
+	}
+	if a.json {
+		return errors.Join(failed, writeJSON(a.out, v))
+	}
+	return errors.Join(failed, v.Table(a.out))
+}
+
+// agree asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
+func (a *app) agree(ctx context.Context, f *request.InferForecast) error {
+	if !a.interactive() {
+		return &usageError{"nothing was charged: the forecast above is what epsilon " + f.Epsilon + " buys, and nobody has agreed", "add --yes if it is worth it"}
+	}
+	answer, err := a.ask(ctx, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
+	if err != nil {
+		return err
+	}
+	switch strings.ToLower(strings.Trim(answer, " .!\"'")) {
+	case "yes", "y":
+		return nil
+	}
+	return &usageError{"nothing was charged", ""}
+}
