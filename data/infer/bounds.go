@@ -17,7 +17,7 @@ type Range struct {
 	HeavyTailed bool
 	// Zero is about how many are 0 (smaller than 2^-12), and Ones about how many of the rest lie in [1, 2).
 	Zero, Ones float64
-	// OnlyZero and ZeroOne say that nothing but 0, or 0 and numbers in [1, 2), was found.
+	// OnlyZero and ZeroOne say that nothing but 0, or 0 and numbers in [1, 2), was found for certain.
 	OnlyZero, ZeroOne bool
 	// Point says that no two different numbers were told apart.
 	Point bool
@@ -55,7 +55,9 @@ func Read(counts []float64, sd float64) Range {
 	r.Total, r.TotalDev = mass(coarse, h), sd*math.Sqrt(h.bins())
 	lower, upper := h.ends()
 	r.OnlyZero = lower == 0 && upper == 0
-	r.ZeroOne = lower == 0 && upper == 2 && coarse[bin(1, 1)] > 3.6*sd
+	one := bin(1, 1)
+	beyond := hull{h.cut, one + 1, max(h.last, one)}
+	r.ZeroOne = lower == 0 && coarse[one] > 3.6*sd && mass(coarse, beyond) <= 3*sd*math.Sqrt(beyond.bins())
 	switch {
 	case r.OnlyZero:
 		r.Lower, r.Upper = 0, 1

@@ -127,6 +127,8 @@ type Proposal struct {
 	Lower, Upper float64
 	HeavyTailed  bool
 	Categories   []string
+	// Answer says that the only category is known for one of two answers, such as "no".
+	Answer bool
 	// Remarks say how sure that is, for a person.
 	Remarks []string
 }
@@ -160,12 +162,9 @@ func (r *Released) propose(c *Column) Proposal {
 	}
 	isNumbers := b.Found && b.Total+2*b.TotalDev >= .5*r.present(c)
 	switch {
-	case len(texts) > 0 && len(texts) <= 2 && booleans(texts) && (numbers == 0 || !b.Found || b.OnlyZero || b.ZeroOne) && (len(texts) == 2 || long(texts[0]) && largest >= .5*r.present(c)):
+	case len(texts) == 2 && booleans(texts) && (numbers == 0 || !b.Found || b.ZeroOne) && total >= .97*r.present(c)-2*r.Forecast.LevelDev:
 		p.Type = schema.Boolean
-		if len(texts) == 1 {
-			p.Remarks = append(p.Remarks, "only "+quoted(texts[0])+" came out, of about "+shareOf(largest, r.present(c))+" of them: taken for one of two answers")
-		}
-	case isNumbers && !(len(texts) > 0 && numbers == 0) && !(b.Point && len(texts) > 0):
+	case isNumbers && !(len(texts) > 0 && numbers == 0) && !((b.Point || b.OnlyZero || b.ZeroOne) && len(texts) > 0):
 		p.Type = schema.Numeric
 		p.Lower, p.Upper = roundOut(b)
 		p.HeavyTailed = b.HeavyTailed
@@ -174,6 +173,7 @@ func (r *Released) propose(c *Column) Proposal {
 		}
 	case len(texts) > 0:
 		if p.Type, p.Categories = schema.Categorical, texts; len(texts) == 1 {
+			p.Answer = long(texts[0]) && booleans(texts)
 			p.Remarks = append(p.Remarks, "only "+quoted(texts[0])+" came out, of about "+shareOf(largest, r.present(c))+" of them")
 		}
 	}

@@ -533,8 +533,12 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 		to := schema.Filled{Name: p.Name, Type: p.Type, Lower: p.Lower, Upper: p.Upper, HeavyTailed: p.HeavyTailed, Categories: p.Categories,
 			Other: p.Type == schema.Categorical && p.Name != f.Target, Unknown: p.Name != f.Target}
 		if p.Type == schema.Categorical && len(p.Categories) == 1 {
-			// A list has two: what did not come out is the other one, of a target as well.
-			to.Categories, to.Other = append(slices.Clone(p.Categories), otherLevel(p.Categories[0])), true
+			// A list has two: what did not come out is the other one. Of a target it is a class, and may have a name.
+			if p.Name == f.Target && p.Answer {
+				to.Type, to.Categories, one.Type = schema.Boolean, nil, string(schema.Boolean)
+			} else {
+				to.Categories, to.Other = append(slices.Clone(p.Categories), otherLevel(p.Categories[0])), true
+			}
 		}
 		if p.Type == schema.Numeric {
 			one.Lower, one.Upper = &p.Lower, &p.Upper
