@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"pawl/core/dp"
@@ -10,6 +11,8 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/localrows"
 	"pawl/core/release"
+	"pawl/core/sum"
+	"pawl/data/schema"
 )
 
 // one is the row that is in or out, where the mechanism cares for it as a count.
@@ -35,7 +38,7 @@ func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (floa
 func releases() []design {
 	return []design{
 		count, countOfUnits, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums,
-		covariance, covarianceReplaced, inputMean, localRows, localClasses, quantiles, pureQuantiles,
+		covariance, covarianceReplaced, inputMean, localRows, localClasses, quantiles, pureQuantiles, levels,
 	}
 }
 
@@ -294,4 +297,47 @@ func histogram(name string, q release.Quantiles, delta float64, term func(count 
 			return term(d[0].Counts[1]) + term(d[1].Counts[1]), nil
 		}),
 	}, err
+}
+
+// The whole power: the three rows of a unit mark three cells of each of two columns, and their noise is the
+// same.
+func levels(noise float64) (Mechanism, error) {
+	const rows = 3
+	l := sum.Levels{Scope: dp.WholeScope, Noise: dp.Gaussian{NoiseMultiplier: noise}, Columns: []int{0, 1}, Known: rows, Most: 1,
+		Mark: func(_ int, text string, null bool) ([]int, string) {
+			if null {
+				return nil, ""
+			}
+			return []int{int(text[0] - '0')}, ""
+		}}
+	b := &bench{desk: &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: rows, events: []dp.Event{l.Noise}}}
+	for w, units := range [2]int{Out: 1, In: 2} {
+		build := intake.NewBuilder(intake.SimulationKey(dataset, 1), peopleSchema(rows))
+		columns := []string{"a", "b"}
+		build.KeepTexts(columns)
+		for i := range units * rows {
+			text := schema.Found{Text: fmt.Sprint(i % rows)}
+			if err := build.Add([]float64{0, 0, math.NaN()}, schema.Record{Unit: fmt.Sprint(i / rows), Columns: columns, Cells: []schema.Found{text, text}}); err != nil {
+				return Mechanism{}, err
+			}
+		}
+		b.worlds[w] = build.Seal()
+	}
+	return Mechanism{
+		Name: "levels", Entry: "sum.Levels.Release", Neighbours: "1 and 2 units of three rows, whose texts differ", Event: l.Noise,
+		Relation: dp.AddOrRemoveOne, Delta: 1e-5,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			found, err := l.Release(ctx, permit, rows)
+			if err != nil {
+				return 0, err
+			}
+			total := 0.0
+			for _, c := range found {
+				for _, n := range c.Known {
+					total += n
+				}
+			}
+			return total, nil
+		}),
+	}, nil
 }

@@ -62,7 +62,7 @@ func releaseSpecs() []Specification {
 	var out []Specification
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
 		out = append(out, cellsSpec(relation), countSpec(relation), meanSpec(relation), accuracySpec(relation), absoluteErrorSpec(relation), groupsSpec(relation), groupsPureSpec(relation),
-			tablesSpec(relation), classSumsSpec(relation), covarianceSpec(relation), inputMeanSpec(relation), quantilesSpec(relation, false), quantilesSpec(relation, true), majoritySpec(relation))
+			tablesSpec(relation), classSumsSpec(relation), covarianceSpec(relation), inputMeanSpec(relation), quantilesSpec(relation, false), quantilesSpec(relation, true), levelsSpec(relation), majoritySpec(relation))
 	}
 	return append(out, accuracyPureSpec(), localRowsSpec(), scopesSpec())
 }
@@ -375,6 +375,35 @@ func inputMeanSpec(relation dp.Relation) Specification {
 			z = [][]float64{v}
 			return nil
 		}, func(float64) []Check { return vectorChecks(z) })
+}
+
+// A unit's rows mark one public cell of two columns, and a level of each that nobody else has.
+func levelsSpec(relation dp.Relation) Specification {
+	const sigma, cells = 4, 600
+	l := sum.Levels{Scope: dp.WholeScope, Noise: dp.Gaussian{NoiseMultiplier: sigma}, Failure: dp.Approximate{Delta: 1e-9}, Columns: []int{0, 1}, Known: cells, Most: 3,
+		Mark: func(_ int, text string, _ bool) ([]int, string) { return []int{cells / 2}, text }}
+	var z [][]float64
+	shown := 0
+	return releaseSpec("levels, units", "sum.Levels.Release", relation, 1, func() []dp.Event { z, shown = nil, 0; return []dp.Event{l.Noise, l.Failure} },
+		func(p *people) { p.texts = []string{"a", "b"} },
+		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
+			found, err := l.Release(ctx, permit, rows)
+			if err != nil {
+				return err
+			}
+			for _, c := range found {
+				shown += len(c.Levels)
+				x := slices.Clone(c.Known)
+				x[cells/2]-- // its rows mark it once
+				for j := range x {
+					x[j] /= sigma * math.Sqrt(3*2*apart)
+				}
+				z = append(z, x)
+			}
+			return nil
+		}, func(float64) []Check {
+			return append(vectorChecks(z), NeverCheck("a level of one unit alone is not shown", shown, len(z)))
+		})
 }
 
 func quantilesSpec(relation dp.Relation, pure bool) Specification {

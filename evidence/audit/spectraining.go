@@ -18,6 +18,8 @@ type people struct {
 	unit []string
 	// number is the first cell, a direction over directions; class the second.
 	number, class []float64
+	// texts are columns of that name whose cells all have that text, to be sealed; nil for none. They ascend.
+	texts []string
 }
 
 const directions = 1 << 12 // a direction as a cell is its number over this
@@ -35,9 +37,17 @@ func peopleSchema(rowsPerUnit int) *schema.Schema {
 
 func (p *people) seal(rowsPerUnit int) (*intake.Rows, error) {
 	b := intake.NewBuilder(intake.SimulationKey(dataset, 1), peopleSchema(rowsPerUnit))
+	found := schema.Record{}
+	if p.texts != nil {
+		b.KeepTexts(p.texts)
+		for _, text := range p.texts {
+			found.Columns, found.Cells = append(found.Columns, text), append(found.Cells, schema.Found{Text: text})
+		}
+	}
 	for i, u := range p.unit {
 		// The row's number tells the rows of a unit apart, as a file would.
-		if err := b.Add([]float64{p.number[i], p.class[i], math.NaN()}, schema.Record{Unit: u, Raw: fmt.Append(nil, i)}); err != nil {
+		found.Unit, found.Raw = u, fmt.Append(nil, i)
+		if err := b.Add([]float64{p.number[i], p.class[i], math.NaN()}, found); err != nil {
 			return nil, err
 		}
 	}
