@@ -85,11 +85,13 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 		failed = fmt.Errorf("the schema was charged and is shown, but could not be written: %w", failed)
 	}
 	if v.Released, lost = a.writePaid(request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
-		lost = fmt.Errorf("all that was released is shown with --json, but could not be written: %w", lost)
+		lost = fmt.Errorf("all that was released was charged and is shown, but could not be written: %w", lost)
+		fmt.Fprintf(a.err, "%s\n", v.Whole)
 	}
-	if failed = errors.Join(failed, lost); failed != nil {
+	if failed != nil {
 		fmt.Fprintf(a.err, "%s", v.Text)
 	}
+	failed = errors.Join(failed, lost)
 	for _, w := range v.Warnings {
 		a.note(w)
 	}
