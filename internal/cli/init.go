@@ -58,7 +58,8 @@ columns with names like "id" are left out anyhow. --numbers names columns known 
 numbers, whose categories are not looked at. --unit states who is protected: row, or the
 column that identifies a person. The first use grants the budget: --budget E, of which the
 schema takes --epsilon. The schema says what was released and how sure it is; all of it is
-in FILE.released.json beside it, and costs nothing more to read. Bounds that follow from
+in FILE.released.json beside it, and costs nothing more to read: --released makes a schema
+from it again, such as for another --target. Bounds that follow from
 the meaning of a quantity are free, and better.
 
 --from-smartnoise FILE reads no data: it converts SmartNoise SQL metadata (YAML) into a
@@ -99,6 +100,7 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.bought.Numbers, "numbers", "", "with --infer: columns that hold numbers: bounds only, no categories")
 	s.StringVar(&f.bought.Ignore, "ignore", "", "with --infer: columns that are not looked at, such as texts and identifiers")
 	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict, whose categories are all that there are")
+	s.StringVar(&f.bought.released, "released", "", "make the schema again from this FILE.released.json of an earlier --infer, at no cost")
 	s.BoolVar(&f.bought.yes, "yes", false, "with --infer: charge without asking")
 	s.BoolVar(&f.bought.Updated, "updated", false, "accept that the data have changed since they were last used")
 	registerCopies(&f.bought.Copies, c)
@@ -118,7 +120,10 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 			"list the columns from documentation: --columns age,ward,ill"}
 	}
 	infer := f.bought.infer || f.bought.bounds
-	if flag := f.bought.given(a.total); flag != "" && !infer && !(flag == "--columns" && table.JSONNamed(file)) {
+	if f.bought.released != "" && (infer || f.guessTypes) {
+		return &usageError{"--released makes a schema of an earlier release, and excludes --infer and --guess-types", "leave out one of them"}
+	}
+	if flag := f.bought.given(a.total); flag != "" && !infer && !(flag == "--target" && f.bought.released != "") && !(flag == "--columns" && table.JSONNamed(file)) {
 		return &usageError{flag + " needs --infer, the only part of pawl init that charges a budget", "add --infer, or leave it out"}
 	}
 	if infer && f.guessTypes {
@@ -136,6 +141,9 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	seen, err := a.propose(file, &f)
 	if err != nil {
 		return err
+	}
+	if f.bought.released != "" {
+		return a.schemaAgain(file, seen.Columns, &f)
 	}
 	if f.bought.File = seen.File; infer {
 		return a.buySchema(ctx, file, name, &f)

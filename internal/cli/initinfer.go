@@ -16,6 +16,7 @@ import (
 // inferFlags ask for a schema that is bought from the rows.
 type inferFlags struct {
 	infer, bounds, yes bool
+	released           string // a file of what was released before
 	request.Infer
 }
 
@@ -105,6 +106,29 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 		return errors.Join(failed, writeJSON(a.out, v))
 	}
 	return errors.Join(failed, v.Table(a.out))
+}
+
+// schemaAgain makes a schema of what was released before.
+func (a *app) schemaAgain(file string, columns []string, f *initFlags) error {
+	text, err := table.ReadFile(f.bought.released)
+	if err != nil {
+		return err
+	}
+	v, err := request.Again(f.bought.released, text, columns, f.out, f.bought.Target)
+	if err != nil {
+		return err
+	}
+	if err := writeFile(f.out, f.force, func(w io.Writer) error { _, err := w.Write(v.Text); return err }); err != nil {
+		return err
+	}
+	for _, w := range v.Warnings {
+		a.note(w)
+	}
+	fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
+	if a.json {
+		return writeJSON(a.out, v)
+	}
+	return v.Table(a.out)
 }
 
 // agree asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.

@@ -304,7 +304,7 @@ func (f *Infer) forecast(plan *workflow.InferPlan, declared *schema.Schema, aske
 	if len(v.Free) > 0 {
 		v.Lines = append(v.Lines, "not looked at, free: "+few(v.Free, 8))
 	}
-	if f.Unit != "row" && f.units == 0 {
+	if f.RowsPerUnit > 1 && f.units == 0 {
 		v.Lines = append(v.Lines, fmt.Sprintf("about %.0f units, if each has %d rows; --units says it better", plan.Forecast.Units(), f.RowsPerUnit))
 	}
 	return v
@@ -471,10 +471,64 @@ func (f *Infer) view(path string, plan *workflow.InferPlan, s *schema.Schema, ou
 	}
 	p.Epsilon, p.Delta, p.Relation, p.Unit = plan.Price.Epsilon, plan.Delta(), dp.AddOrRemoveOne.String(), s.Unit.Name
 	p.Accountant, p.Events = string(plan.Price.Method), []json.RawMessage{event}
-	if mark != "" {
-		v.Warnings = append(v.Warnings, mark)
+	return v, f.fill(v, s, &out.Released, releasedOf{Dataset: s.Dataset, Unit: f.Unit, RowsPerUnit: f.RowsPerUnit, Rows: f.rows, File: f.File, Free: free, BoundsOnly: f.BoundsOnly, Mark: mark})
+}
+
+// releasedFile is all that was released, as the file beside a schema has it.
+type releasedFile struct {
+	*InferView
+	Of    releasedOf     `json:"of"`
+	Noise infer.Forecast `json:"noise"`
+	All   []infer.Column `json:"all"`
+}
+
+// releasedOf says what was asked for.
+type releasedOf struct {
+	Dataset     string            `json:"dataset"`
+	Unit        string            `json:"unit"`
+	RowsPerUnit int               `json:"rows_per_unit,omitempty"`
+	Rows        int64             `json:"rows,omitempty"`
+	File        schema.File       `json:"file"`
+	Columns     []string          `json:"columns"`
+	Free        map[string]string `json:"free"`
+	BoundsOnly  bool              `json:"bounds_only,omitempty"`
+	Mark        string            `json:"mark,omitempty"` // of seeded runs on the data set
+}
+
+// Again makes a schema, to be written at path, from what was released before, in a file of that name and
+// text, for a table with these columns. It costs nothing: no row is read.
+func Again(name string, text []byte, header []string, path, target string) (*InferView, error) {
+	bad := func(why string) (*InferView, error) {
+		return nil, usage.New(fmt.Sprintf("%s: %s", name, why), "it has to be the file that pawl init --infer wrote beside its schema, and the table the same")
 	}
-	filled, blank := f.columns(v, s, &out.Released, free)
+	var r releasedFile
+	if err := json.Unmarshal(text, &r); err != nil || r.InferView == nil || len(r.All) == 0 || r.Of.Unit == "" {
+		return bad("no release of pawl init --infer")
+	}
+	if !slices.Equal(r.Of.Columns, header) {
+		return bad("its columns are not those of the table")
+	}
+	if target != "" && !slices.ContainsFunc(r.All, func(c infer.Column) bool { return c.Name == target }) {
+		return nil, usage.New(fmt.Sprintf("--target: nothing was released of %q", target), nearestAdvice(target, header))
+	}
+	for _, c := range r.All {
+		if len(c.Bins) != 0 && len(c.Bins) != infer.Size() {
+			return bad("bins are missing")
+		}
+	}
+	f := &Infer{Unit: r.Of.Unit, RowsPerUnit: r.Of.RowsPerUnit, Target: target, BoundsOnly: r.Of.BoundsOnly, File: r.Of.File, rows: r.Of.Rows}
+	s := schema.Unlooked(r.Of.Dataset, header, f.Unit, f.RowsPerUnit, f.rows, missing)
+	s.File = f.File
+	v := &InferView{Schema: path, Released: name, Privacy: r.Privacy, Entry: r.Entry, Forecast: r.Forecast, Warnings: []string{}}
+	return v, f.fill(v, s, &infer.Released{Schema: s, Forecast: r.Noise, Columns: r.All}, r.Of)
+}
+
+// fill reads what was released and lays out the schema, and the file of all of it.
+func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, of releasedOf) (err error) {
+	if of.Mark != "" {
+		v.Warnings = append(v.Warnings, of.Mark)
+	}
+	filled, blank := f.columns(v, s, released, of.Free)
 	if len(blank) > 0 {
 		what := "nothing came out for " + few(blank, 10) + ", and the schema ignores them: texts, identifiers, or too rare for the noise"
 		if f.BoundsOnly {
@@ -484,24 +538,24 @@ func (f *Infer) view(path string, plan *workflow.InferPlan, s *schema.Schema, ou
 		}
 		v.Warnings = append(v.Warnings, what)
 	}
-	if n, seen := float64(f.rows), out.Released.Seen(); n > 0 && f.Unit == "row" && seen > 0 && (seen > 1.5*n || seen < n/1.5) {
+	if n, seen := float64(f.rows), released.Seen(); n > 0 && f.Unit == "row" && seen > 0 && (seen > 1.5*n || seen < n/1.5) {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("--rows said about %d, and what was released counts about %.0f", f.rows, math.Round(seen)))
 	}
 	remarks := []string{
 		"Types, bounds and categories below were released by a private mechanism (" + v.cost() + ").",
-		"Counts are noisy, with a standard deviation of " + strconv.FormatFloat(math.Round(out.Released.Forecast.LevelDev), 'f', 0, 64) + "; categories that fewer hold did not come out. Bounds are extrapolated, and values beyond them are clipped.",
+		"Counts are noisy, with a standard deviation of " + strconv.FormatFloat(math.Round(released.Forecast.LevelDev), 'f', 0, 64) + "; categories that fewer hold did not come out. Bounds are extrapolated, and values beyond them are clipped.",
 		"All that was released is in " + filepath.Base(v.Released) + ": reading it costs nothing more.",
 	}
-	if mark != "" {
-		remarks = append(remarks, mark+".")
+	if of.Mark != "" {
+		remarks = append(remarks, of.Mark+".")
 	}
 	v.Text = schema.WithFile(schema.FilledTemplate(s.Dataset, f.Unit, f.RowsPerUnit, f.rows, missing, remarks, filled), f.File)
-	v.Whole, err = json.Marshal(struct {
-		*InferView
-		Noise infer.Forecast `json:"noise"`
-		All   []infer.Column `json:"all"`
-	}{v, out.Released.Forecast, rounded(out.Released.Columns)})
-	return v, err
+	of.Columns = nil
+	for _, c := range s.Columns {
+		of.Columns = append(of.Columns, c.Name)
+	}
+	v.Whole, err = json.Marshal(releasedFile{v, of, released.Forecast, rounded(released.Columns)})
+	return err
 }
 
 // rounded are columns with whole bins: their noise is much larger.
