@@ -30,10 +30,6 @@ func TestFaultsInTheNoiseReleaseNothing(t *testing.T) {
 	if got, err := moments.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, moments.Event()), rows); got != nil || err == nil {
 		t.Errorf("moments: %v, %v", got, err)
 	}
-	histograms := Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 2, Columns: []QuantileColumn{{Column: 1, Edges: []float64{-1, 0, 1}}}}
-	if got, err := histograms.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, histograms.Event()), rows); got != nil || err == nil {
-		t.Errorf("histograms: %v, %v", got, err)
-	}
 	accuracy := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 2, Column: 0, Levels: 2, Predict: func([]float64) int { return 0 }}
 	if got, err := accuracy.Release(background, permitWith(t, new(entropy.Source), dp.AddOrRemoveOne, 1, accuracy.Event()), rows); err == nil {
 		t.Errorf("accuracy: %v, %v", got, err)

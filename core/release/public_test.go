@@ -44,13 +44,6 @@ func TestPublicReleasesAreExact(t *testing.T) {
 	if want := []float64{4, 1, 2, 1, 1.25, -0.5, 2, -0.5, 2}; err != nil || frobenius(moments.Matrix, want) > 1e-12 || moments.StdDev != 0 {
 		t.Errorf("moments %+v, %v, want %v", moments, err, want)
 	}
-	columns, err := someQuantiles(1, true).Public(rows)
-	if err != nil || !slices.Equal(columns[0].Counts, []int64{1, 0, 0, 2}) || !slices.Equal(columns[1].Counts, []int64{1, 1}) {
-		t.Errorf("histograms %+v, %v", columns, err)
-	}
-	if lower, upper, err := columns[0].Bounds(0, 1); err != nil || lower != -1 || upper != 1 {
-		t.Errorf("exact bounds [%g, %g], %v", lower, upper, err)
-	}
 }
 
 // What a public data set is asked for is checked like the rest.
@@ -65,7 +58,6 @@ func TestPublicReleasesCheckTheirParameters(t *testing.T) {
 			_, err := Covariance{Scope: dp.WholeScope, Features: 2, Norm: 1}.Public(background, rows)
 			return err
 		},
-		"quantiles": func() error { _, err := Quantiles{Scope: dp.WholeScope}.Public(rows); return err },
 	} {
 		if err := call(); err == nil {
 			t.Errorf("%s without parameters", name)

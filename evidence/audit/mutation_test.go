@@ -60,11 +60,11 @@ var mutations = []mutation{
 	{"three releases priced as one", "adaptive sufficient statistics", equationsShort, 12_000},
 	{"replaced rows priced as added ones", "input mean", replacedRows, 4000},
 	{"a second row of the unit", "count", secondRow, 10_000},
-	{"budget of two columns spent on each", "quantiles, pure", columnsShort, 10_000},
+	{"budget of two columns spent on each", "histograms, pure", columnsShort, 10_000},
 	{"charged once, run twice", "count", runTwice, 20_000},
 	{"everybody in every lot", "descent, sampled", everybody, 6000},
 	{"noise from one seed", "count", oneSeed, 1000},
-	{"one draw for all cells", "quantiles", oneDraw, 1000},
+	{"one draw for all cells", "histograms", oneDraw, 1000},
 	{"noise rounded before it is added", "input mean", roundedNoise, 1000},
 	{"noise cut at two deviations", "descent", cutNoise, 30_000},
 	{"divided by the number of rows", "mean", secretDivisor, 50_000},
@@ -192,9 +192,7 @@ func secondRow(t *testing.T) scorer {
 }
 
 func columnsShort(t *testing.T) scorer {
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: 0.5, Pure: true,
-		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
-	m, err := histogram("", q, 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
+	m, err := histogram("", twoBins(dp.DiscreteLaplace{NoiseMultiplier: 0.5}), 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
 	return scoreOf(t, m, err)
 }
 

@@ -18,7 +18,7 @@ import (
 // released, or where the proof has slack.
 var power = map[string]float64{
 	"accuracy": 6, "accuracy, pure": 5, "absolute error": 4, // one number of several
-	"group scores": 2.5, "tables": 2.5, "quantiles": 2.5, "quantiles, pure": 2.5, // zCDP, and few values
+	"group scores": 2.5, "tables": 2.5, "histograms": 2.5, "histograms, pure": 2.5, // zCDP, and few values
 	"objective perturbation": 2.5, // the residual is below 1
 	"minima perturbation":    12,  // the bound on Gaussian tails
 	"selection":              4,   // the theorem holds for outputs ranked against the data

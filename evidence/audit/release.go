@@ -38,7 +38,7 @@ func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (floa
 func releases() []design {
 	return []design{
 		count, countOfUnits, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums,
-		covariance, covarianceReplaced, inputMean, localRows, localClasses, quantiles, pureQuantiles, levels,
+		covariance, covarianceReplaced, inputMean, localRows, localClasses, histograms, pureHistograms, levels,
 	}
 }
 
@@ -270,31 +270,41 @@ func localClasses(noise float64) (Mechanism, error) {
 }
 
 // The whole power: a row adds 1 to one bin of each column.
-func quantiles(noise float64) (Mechanism, error) {
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: noise,
-		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
-	return histogram("quantiles", q, 1e-5, func(c int64) float64 { return float64(c) })
+func histograms(noise float64) (Mechanism, error) {
+	return histogram("histograms", twoBins(dp.DiscreteGaussian{NoiseMultiplier: noise}), 1e-5, func(c int64) float64 { return float64(c) })
 }
 
 // The whole power: under Laplace noise the likelihood ratio of a count stops outside of
 // the two values that it has without noise.
-func pureQuantiles(noise float64) (Mechanism, error) {
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: noise, Pure: true,
-		Columns: []release.QuantileColumn{{Column: numberCell, Edges: []float64{-1, 0, 1}}, {Column: classCell, Edges: []float64{0, 0.5, 2}}}}
-	return histogram("quantiles, pure", q, 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
+func pureHistograms(noise float64) (Mechanism, error) {
+	return histogram("histograms, pure", twoBins(dp.DiscreteLaplace{NoiseMultiplier: noise}), 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
 }
 
-func histogram(name string, q release.Quantiles, delta float64, term func(count int64) float64) (Mechanism, error) {
-	b, err := addOrRemove([]row{one}, one, q.Event())
+// twoBins are histograms of two bins each of two columns.
+func twoBins(event dp.Event) sum.Cells {
+	return sum.Cells{Scope: dp.WholeScope, Event: event, Size: 4, L1: 2, L2Squared: 2,
+		Row: func(cells []float64, _ []float32, add *sum.Tally) {
+			for c, edge := range []float64{numberCell: 0, classCell: 0.5} {
+				bin := 2 * c
+				if cells[c] >= edge {
+					bin++
+				}
+				add.Add(bin, 1)
+			}
+		}}
+}
+
+func histogram(name string, h sum.Cells, delta float64, term func(count int64) float64) (Mechanism, error) {
+	b, err := addOrRemove([]row{one}, one, h.Event)
 	return Mechanism{
-		Name: name, Entry: "release.Quantiles.Release", Neighbours: "1 and 2 rows in one bin of two columns", Event: q.Event(),
+		Name: name, Entry: "sum.Cells.Release", Neighbours: "1 and 2 rows in one bin of two columns", Event: h.Event,
 		Relation: dp.AddOrRemoveOne, Delta: delta,
 		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
-			d, err := q.Release(ctx, permit, rows)
+			counts, err := h.Release(ctx, permit, rows)
 			if err != nil {
 				return 0, err
 			}
-			return term(d[0].Counts[1]) + term(d[1].Counts[1]), nil
+			return term(counts[1]) + term(counts[3]), nil
 		}),
 	}, err
 }

@@ -434,7 +434,6 @@ func eventsSpec() Specification {
 				{release.GroupScores{NoiseMultiplier: z}.Event(), discrete}, {release.GroupScores{NoiseMultiplier: z, Pure: true}.Event(), laplace},
 				{release.Tables{NoiseMultiplier: z}.Event(), discrete}, {release.ClassSums{NoiseMultiplier: z}.Event(), step},
 				{release.Covariance{NoiseMultiplier: z}.Event(), step}, {release.InputMean{NoiseMultiplier: z}.Event(), step},
-				{release.Quantiles{NoiseMultiplier: z}.Event(), discrete}, {release.Quantiles{NoiseMultiplier: z, Pure: true}.Event(), laplace},
 				{convex.Output{NoiseMultiplier: z}.Event(), step},
 				{linear.AdaSSP{NoiseMultiplier: z}.Event(), dp.Repeat{Count: 3, Event: dp.Gaussian{NoiseMultiplier: z * math.Sqrt(3)}}},
 				{convex.Objective{Epsilon: z}.Event(), dp.Pure{Epsilon: z}}, {convex.AMP{Epsilon: z, Delta: 1e-3}.Event(), dp.Approximate{Epsilon: z, Delta: 1e-3}},

@@ -62,7 +62,7 @@ func releaseSpecs() []Specification {
 	var out []Specification
 	for _, relation := range []dp.Relation{dp.AddOrRemoveOne, dp.ReplaceOne} {
 		out = append(out, cellsSpec(relation), countSpec(relation), meanSpec(relation), accuracySpec(relation), absoluteErrorSpec(relation), groupsSpec(relation), groupsPureSpec(relation),
-			tablesSpec(relation), classSumsSpec(relation), covarianceSpec(relation), inputMeanSpec(relation), quantilesSpec(relation, false), quantilesSpec(relation, true), levelsSpec(relation), majoritySpec(relation))
+			tablesSpec(relation), classSumsSpec(relation), covarianceSpec(relation), inputMeanSpec(relation), histogramsSpec(relation, false), histogramsSpec(relation, true), levelsSpec(relation), majoritySpec(relation))
 	}
 	return append(out, accuracyPureSpec(), localRowsSpec(), scopesSpec())
 }
@@ -406,22 +406,22 @@ func levelsSpec(relation dp.Relation) Specification {
 		})
 }
 
-func quantilesSpec(relation dp.Relation, pure bool) Specification {
+func histogramsSpec(relation dp.Relation, pure bool) Specification {
 	const sigma, bins, columns = 4, 600, 2
-	edges := make([]float64, bins+1)
-	for j := range edges {
-		edges[j] = -1 + 2*float64(j)/bins
-	}
-	q := release.Quantiles{Scope: dp.WholeScope, NoiseMultiplier: sigma, Pure: pure,
-		Columns: []release.QuantileColumn{{Column: numberCell, Edges: edges}, {Column: numberCell, Edges: edges}}}
-	name := "quantiles, units"
+	name := "histograms, units"
+	h := sum.Cells{Scope: dp.WholeScope, Event: dp.DiscreteGaussian{NoiseMultiplier: sigma}, Size: bins * columns, L1: columns, L2Squared: columns,
+		Row: func(_ []float64, _ []float32, add *sum.Tally) {
+			for c := range columns {
+				add.Add(c*bins+bins/2, 1)
+			}
+		}}
 	if pure {
-		name = "quantiles, pure, units"
+		name, h.Event = "histograms, pure, units", dp.DiscreteLaplace{NoiseMultiplier: sigma}
 	}
 	var z [][]float64
-	return releaseSpec(name, "release.Quantiles.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{q.Event()} }, nil,
+	return releaseSpec(name, "sum.Cells.Release", relation, 1, func() []dp.Event { z = nil; return []dp.Event{h.Event} }, nil,
 		func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows, apart float64) error {
-			d, err := q.Release(ctx, permit, rows)
+			counts, err := h.Release(ctx, permit, rows)
 			if err != nil {
 				return err
 			}
@@ -429,9 +429,9 @@ func quantilesSpec(relation dp.Relation, pure bool) Specification {
 			if pure {
 				scale = sigma * columns * apart
 			}
-			for _, c := range d {
+			for c := range columns {
 				x := make([]float64, bins)
-				for j, v := range c.Counts {
+				for j, v := range counts[c*bins : (c+1)*bins] {
 					x[j] = float64(v)
 				}
 				x[bins/2] -= specRows
