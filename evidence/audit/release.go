@@ -38,7 +38,7 @@ func (b *bench) score(f run) func(context.Context, World, *entropy.Source) (floa
 func releases() []design {
 	return []design{
 		count, countOfUnits, majority, mean, accuracy, pureAccuracy, groupScores, absoluteError, tables, classSums,
-		covariance, covarianceReplaced, inputMean, localRows, localClasses, histograms, pureHistograms, levels,
+		covariance, covarianceReplaced, inputMean, localRows, localClasses, histograms, pureHistograms, bins, levels,
 	}
 }
 
@@ -278,6 +278,22 @@ func histograms(noise float64) (Mechanism, error) {
 // the two values that it has without noise.
 func pureHistograms(noise float64) (Mechanism, error) {
 	return histogram("histograms, pure", twoBins(dp.DiscreteLaplace{NoiseMultiplier: noise}), 0, func(c int64) float64 { return float64(min(max(c, 1), 2)) })
+}
+
+// The whole power: a row moves one bin by 1.
+func bins(noise float64) (Mechanism, error) {
+	s := release.Bins{Scope: dp.WholeScope, NoiseMultiplier: noise, Size: 2, Pure: true, Counted: true, Bin: func([]float64, []float32) (int, float64) { return 1, 0 }}
+	b, err := addOrRemove(repeat(3, one), one, s.Event())
+	return Mechanism{
+		Name: "bins", Entry: "release.Bins.Release", Neighbours: "3 and 4 rows in one bin", Event: s.Event(), Relation: dp.AddOrRemoveOne,
+		Score: b.score(func(ctx context.Context, permit *ledger.Permit, rows *intake.Rows) (float64, error) {
+			counts, _, err := s.Release(ctx, permit, rows)
+			if err != nil {
+				return 0, err
+			}
+			return counts[1], nil
+		}),
+	}, err
 }
 
 // twoBins are histograms of two bins each of two columns.
