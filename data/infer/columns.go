@@ -71,11 +71,16 @@ func (r *Released) units() float64 {
 	for i := range r.Columns {
 		c := &r.Columns[i]
 		total := 0.0
+		add := func(x float64) {
+			if total += x; r.Forecast.RowsPerUnit > 1 { // a unit may be in several levels
+				total = math.Max(total-x, x)
+			}
+		}
 		if c.Missing != nil {
-			total += *c.Missing
+			add(*c.Missing)
 		}
 		for _, l := range c.Levels {
-			total += l.Units
+			add(l.Units)
 		}
 		if total > n+3*r.Forecast.LevelDev*math.Sqrt(float64(1+len(c.Levels))) {
 			n = total

@@ -86,6 +86,8 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.BoolVar(&f.header, "header", false, "the first line is a header, even if it looks like a row")
 	s.IntVar(&f.how.Skip, "skip", 0, "number of lines before the header")
 	s.StringVar(&f.how.Delimiter, "delimiter", "", "character between cells, such as ';', tab or '|' (default: the one that divides the first line most)")
+	s.StringVar(&f.how.Decimal, "decimal", "", "mark before the fraction of a number, such as ',' (default: a point)")
+	s.StringVar(&f.how.Thousands, "thousands", "", "mark between groups of three digits, such as '.' or ' ' (default: none)")
 	s.StringVar(&f.how.Encoding, "encoding", "", "encoding of FILE, such as windows-1252 or utf-16le (default: by its first line, else UTF-8)")
 	s.BoolVar(&f.force, "force", false, "replace an existing schema")
 	s.BoolVar(&f.bought.infer, "infer", false, "buy types, bounds, categories and missing rates from the rows, for --epsilon")
