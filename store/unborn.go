@@ -29,6 +29,10 @@ func (u *unborn) store(ctx context.Context) (_ ledger.Store, err error) {
 	return u.made, err
 }
 
+// A ledger that asks whether its store is Located must hear yes: otherwise a file that is
+// deleted while a job runs would go unnoticed.
+var _ ledger.Located = (*unborn)(nil)
+
 // Update implements ledger.Store.
 func (u *unborn) Update(ctx context.Context, fn func(ledger.Tx) error) error {
 	s, err := u.store(ctx)
@@ -60,6 +64,24 @@ func (u *unborn) Same(ctx context.Context) error {
 	}
 	return at.Same(ctx)
 }
+
+// Fresh implements ledger.Located. What was made may have no place of its own; it is then
+// its own fresh look.
+func (u *unborn) Fresh(ctx context.Context) (ledger.Store, error) {
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := s.(ledger.Located); ok {
+		return at.Fresh(ctx)
+	}
+	return borrowed{s}, nil
+}
+
+// borrowed is a store that somebody else closes.
+type borrowed struct{ ledger.Store }
+
+func (borrowed) Close() error { return nil }
 
 // Close implements ledger.Store.
 func (u *unborn) Close() error {
