@@ -17,18 +17,17 @@ type Describe struct {
 	Target string
 	// Columns are those to describe, nil for all that can be.
 	Columns []string
-	// Budget is what it may cost. Without an Epsilon the figures of a public data set are exact,
+	// Budget is what it may cost, and whether it runs where its noise hides nearly everything.
+	// Without an Epsilon the figures of a public data set are exact,
 	// and cost nothing.
 	Budget   Budget
 	Seed     *uint64
 	Identity Identity
-	// Anyway runs what would be refused because its noise hides nearly everything.
-	Anyway bool
 }
 
 func (d Describe) plan(ctx context.Context, desk *request.Desk, data *source.Data) (*request.Job, error) {
 	f := Fit{Target: d.Target, Budget: d.Budget, Seed: d.Seed, Identity: d.Identity}.request()
-	return desk.Describe(ctx, data, &request.Describe{Fit: f, Columns: d.Columns, Anyway: d.Anyway})
+	return desk.Describe(ctx, data, &request.Describe{Fit: f, Columns: d.Columns})
 }
 
 func (d Describe) as(sameAs string) Job { d.Identity.SameAs = sameAs; return d }

@@ -22,6 +22,10 @@ var (
 	// ErrUsage is a mistake in what was asked or in a file: which, where, and a hint how to
 	// mend it.
 	ErrUsage = usage.Err
+	// ErrHopeless is a job that is not worth its price by public rules: too few units or too
+	// little epsilon, too many classes, nothing to predict from, steps that cannot train. It
+	// is ErrUsage too. [Budget].Anyway runs it all the same.
+	ErrHopeless = workflow.ErrHopeless
 	// ErrRefused is a budget that does not allow the job, or a file that may hold what is
 	// budgeted under another name.
 	ErrRefused = ledger.ErrRefused

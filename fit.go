@@ -27,6 +27,9 @@ type Budget struct {
 	AllowLargeDelta bool
 	// Accountant is "min" (the default: the smallest valid bound), "pld" or "rdp".
 	Accountant string
+	// Anyway runs a job that public rules call hopeless, which is refused as [ErrHopeless]
+	// otherwise; the statement says so.
+	Anyway bool
 }
 
 // Identity says whose rows a file holds that resembles a sensitive data set of the ledger. The
@@ -83,7 +86,7 @@ type Fit struct {
 }
 
 func (f Fit) request() request.Fit {
-	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta,
+	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
 		ClassWeights: maps.Clone(f.ClassWeights), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }

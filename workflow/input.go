@@ -245,7 +245,14 @@ func (p *problem) checkChoices() error {
 		}
 		return usage(hint, "feature %q is not a usable column of the schema", f)
 	}
-	if len(names) == 0 && !p.Dense {
+	constant := (p.Model == "" || p.Model == "auto") && p.Rows > 0 || p.Model == string(advise.Majority) || p.Model == string(advise.Mean)
+	switch {
+	case len(names) > 0 || p.Dense:
+	case p.Model != "" && !constant:
+		return usage("declare more columns, or ask for the constant: --model majority or mean", "the schema has no column but the target, and model %q needs one", p.Model)
+	case !constant:
+		return usage("declare more columns, or rows: about N", "the schema has no column but the target, and the constant needs a public number of rows")
+	default:
 		p.warnings = append(p.warnings, "the schema has no column but the target: only a constant can be predicted")
 	}
 	return nil

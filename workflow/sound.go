@@ -13,19 +13,19 @@ func (in Input) Sound() error {
 	return err
 }
 
-// supposed is the input as the most generous ledger would complete it.
+// supposed is the input as the most generous ledger, and rows that are counted later, would complete it.
 func (in Input) supposed() Input {
 	in.Public, in.AllowLargeDelta = true, true
 	if in.Delta == "" && in.Rows < 1 {
 		in.Delta = "1e-6"
 	}
+	in.Rows = cmp.Or(in.Rows, 1_000_000)
 	return in
 }
 
 // Sound is that of Input, for the training of a network.
 func (in TrainInput) Sound() error {
 	in.Input = in.supposed()
-	in.Rows = cmp.Or(in.Rows, 1_000_000)
 	_, err := newTraining(in)
 	return err
 }

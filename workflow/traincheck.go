@@ -58,13 +58,22 @@ const farAbove = 30
 // warnOfStep says before anything is paid that a step is far too long. It compares
 // public numbers.
 func (n *training) warnOfStep() []string {
+	ratio, rate, ok := n.besideRule()
+	if !ok || ratio <= farAbove {
+		return nil
+	}
+	return []string{fmt.Sprintf("learning rate %.3g is %.2g times the rule's %.3g: training is likely to diverge", n.LearningRate, ratio, rate)}
+}
+
+// besideRule is a given learning rate as a multiple of the rule's.
+func (n *training) besideRule() (ratio, rule float64, ok bool) {
 	given := n.LearningRate
 	if given == 0 {
-		return nil
+		return 0, 0, false
 	}
 	rate, base, err := n.ruleStep()
 	if err != nil {
-		return nil
+		return 0, 0, false
 	}
 	switch n.Optimizer {
 	case "adam":
@@ -72,10 +81,7 @@ func (n *training) warnOfStep() []string {
 	case "adam-wosm":
 		rate = base * rate / max(base, 1e-300)
 	}
-	if given <= farAbove*rate {
-		return nil
-	}
-	return []string{fmt.Sprintf("learning rate %.3g is %.2g times the rule's %.3g: training is likely to diverge", given, given/rate, rate)}
+	return given / rate, rate, true
 }
 
 // absurd is a size that no parameter of a useful network has.

@@ -20,7 +20,7 @@ func (n *training) checkPublished() error {
 	case !n.Public:
 		return usage("use --front-end dp-pca:K, or dct:K", "principal components as published look at rows without paying; they are for public data only")
 	case n.Test == HeldOut:
-		return usage("use a data set with a test set", "components fitted on all images would have seen those held out")
+		return usage("use a public data set with a test set", "components fitted on all images would have seen those held out")
 	}
 	return nil
 }

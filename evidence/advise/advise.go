@@ -124,6 +124,8 @@ func Choose(f Facts) (Recipe, error) {
 	switch {
 	case f.Learner == Majority || f.Learner == Mean:
 		return constant(f, r, "asked for"), nil
+	case f.Learner == "" && attributeCount(f) == 0:
+		return constant(f, r, "there is no column to predict from"), nil
 	case f.Learner != "" && !asked.Approximate:
 		return Recipe{}, fmt.Errorf("%s is offered at delta 0 (pure epsilon); at delta > 0 the linear model is better at the same budget", f.Learner)
 	case asked.Encoding != nil:
@@ -383,6 +385,9 @@ func pure(f Facts) (Recipe, error) {
 	case Majority:
 		return constant(f, n, "asked for"), nil
 	case "":
+		if attributeCount(f) == 0 {
+			return constant(f, n, "there is no column to predict from"), nil
+		}
 		// The direction of a class difference has to stand out of a noise whose norm
 		// grows with the number of coordinates; the recipe's own threshold on r maps
 		// to about 100 rows·ε.

@@ -135,7 +135,7 @@ func askedRules() (names []string) {
 }
 
 // Guidelines are all rules, in the order in which they are asked.
-var Guidelines = slices.Concat(forData, learners(), forAll)
+var Guidelines = slices.Concat(forData, learners(), stops, forAll)
 
 // learners are the guidelines of learners that are asked for by name.
 func learners() (all []Guideline) {

@@ -58,7 +58,6 @@ figures, for programs). pawl describe --show DIR prints them again at no cost. W
 	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
 	s.Lookup("target").Usage = "column by which the others are broken down, a class or a number (built-in data sets have a default)"
 	s.StringVar(&f.columns, "columns", "", "describe these columns, and the target, only: fewer columns have less noise (default: all)")
-	s.BoolVar(&f.Anyway, "anyway", false, "run what would be refused because its noise hides nearly everything")
 	f.out.register(c)
 	s.StringVar(&f.show, "show", "", "print the description in this folder again; charges nothing")
 	return c

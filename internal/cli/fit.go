@@ -48,6 +48,7 @@ func registerTable(c *cobra.Command, f *jobFlags, target *string, b *pawl.Budget
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
 	s.StringVar(&f.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	s.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	registerAnyway(c, b)
 	identityFlags(c, i)
 }
 

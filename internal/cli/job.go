@@ -20,6 +20,11 @@ func identityFlags(c *cobra.Command, f *pawl.Identity) {
 	s.StringVar(&f.Reason, "reason", "", "reason why they are different; recorded in the ledger and every statement")
 }
 
+// registerAnyway adds the flag that runs what public rules call hopeless.
+func registerAnyway(c *cobra.Command, b *pawl.Budget) {
+	c.Flags().BoolVar(&b.Anyway, "anyway", false, "run a job that public rules call hopeless (pawl advise rules: stop-...); every statement says so")
+}
+
 // jobFlags are those of every job.
 type jobFlags struct {
 	pawl.Source

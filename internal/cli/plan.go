@@ -42,7 +42,7 @@ func (a *app) planFit(ctx context.Context, data string, f *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	job.Checkpoint = pawl.Checkpoint{}
+	job.Checkpoint, job.Budget.Anyway = pawl.Checkpoint{}, true // a price list stops nobody
 	return a.show(ctx, data, f.Source, job)
 }
 

@@ -28,6 +28,7 @@ except to count a public number of rows.`,
 			if err != nil {
 				return err
 			}
+			job.Train.Budget.Anyway = true
 			return a.show(c.Context(), args[0], f.Source, job)
 		},
 	}

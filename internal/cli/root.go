@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -90,7 +91,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 			}
 			return nil
 		},
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return emptyFlag(c) },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return usage.All(emptyFlag(c), zeroFlags(c)) },
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -136,6 +137,24 @@ func emptyFlag(c *cobra.Command) (err error) {
 		}
 	})
 	return err
+}
+
+// zeroMeans are the numbers without a default of their own that may be 0.
+var zeroMeans = []string{"attributes", "ema", "eta", "numeric", "skip", "warmup", "workers"}
+
+// zeroFlags refuses a 0 that is given for a number that follows from other facts: it must not
+// count as left out.
+func zeroFlags(c *cobra.Command) error {
+	var faults []error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		kind := f.Value.Type()
+		if n, err := strconv.ParseFloat(f.Value.String(), 64); err != nil || n != 0 || f.DefValue != "0" || slices.Contains(zeroMeans, f.Name) ||
+			kind != "int" && kind != "int64" && kind != "float64" {
+			return
+		}
+		faults = append(faults, &usageError{fmt.Sprintf("--%s 0 means nothing", f.Name), "leave it out for its default, or give a number above 0"})
+	})
+	return usage.All(faults...)
 }
 
 // totalFlag is an epsilon above 0, as the ledger writes it. Given, it is not empty.

@@ -111,6 +111,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
 	identityFlags(c, &f.Train.Identity)
 	s.BoolVar(&f.Train.Budget.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	registerAnyway(c, &f.Train.Budget)
 	s.StringVar(&f.Labels, "labels", "", "file of labels for an IDX or npy file of images")
 	s.StringVar(&f.Classes, "classes", "", "class names in order, for files of labels")
 	s.StringVar(&f.Rows, "rows", "", "how the number of your own images is declared: public, N or about-N")

@@ -97,6 +97,7 @@ func (a *app) planSelectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			job.Budget.Anyway = true
 			return a.show(c.Context(), args[0], f.Source, job)
 		},
 	}

@@ -57,9 +57,6 @@ The file is erased when the run ends.`,
   pawl train mnist --model mnist-paw-fcn --noise-multiplier 2 --batch 250 --epochs 200 --delta 1e-5 --accountant rdp`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.Batch == 0 && c.Flags().Changed("batch") {
-				return &usageError{"--batch must be at least 1", "it is the expected number of examples per step"}
-			}
 			if c.Flags().Changed("learning-rate") && !(f.LearningRate > 0) {
 				return &usageError{"--learning-rate must be a finite number above 0", "leave it out to use the data-free rule"}
 			}
@@ -120,6 +117,7 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
 	identityFlags(c, &f.Identity)
 	s.BoolVar(&f.Budget.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
+	registerAnyway(c, &f.Budget)
 	f.out.register(c)
 	f.checkpoint.register(c)
 	s.StringVar(&f.Schema, "schema", "", "schema file, YAML, of a table or a file of texts")

@@ -336,7 +336,7 @@ func TestTrainDiverges(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, out, errs := call(t, "train", x, "--labels", y, "--classes", "up,down", "--rows", "public", "--model", net,
-		"--epsilon", "1", "--delta", "1e-3", "--learning-rate", fmt.Sprint(math.MaxFloat32), "--epochs", "30", "--out", filepath.Join(dir, "o"))
+		"--epsilon", "1", "--delta", "1e-3", "--learning-rate", fmt.Sprint(math.MaxFloat32), "--anyway", "--epochs", "30", "--out", filepath.Join(dir, "o"))
 	if status != exitOther || out != "" || !strings.Contains(errs, "diverged") {
 		t.Fatalf("status %d, stdout %q, stderr %q", status, out, errs)
 	}

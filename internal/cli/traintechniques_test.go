@@ -96,7 +96,7 @@ func TestTrainLastLayers(t *testing.T) {
 // A step far beyond the rule's is announced before it is paid for, and parameters of
 // absurd size are called what they are.
 func TestTrainFarTooLong(t *testing.T) {
-	_, _, warnings := trainTiny(t, tinyNet, "--learning-rate", "1e9")
+	_, _, warnings := trainTiny(t, tinyNet, "--learning-rate", "1e9", "--anyway")
 	all := strings.Join(warnings, "\n")
 	for _, want := range []string{"times the rule's", "training diverged: parameters reach"} {
 		if !strings.Contains(all, want) {

@@ -24,8 +24,6 @@ import (
 type Describe struct {
 	Fit
 	Columns []string // nil for all
-	// Anyway runs what the forecast calls hopeless.
-	Anyway bool
 }
 
 // Describe prices a description. It changes f as the operator's answers say.

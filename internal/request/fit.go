@@ -20,7 +20,9 @@ type Fit struct {
 	Target, Epsilon, Delta, Accountant, Preset string
 	Workflow, Model, Features, ScoreBy, Seed   string
 	Search, AllowLargeDelta, Updated           bool
-	Copies                                     source.Copies
+	// Anyway runs a job that public rules call hopeless.
+	Anyway bool
+	Copies source.Copies
 	// ClassWeights are public factors on the losses of classes, by name.
 	ClassWeights map[string]float64
 	// Checkpoint keeps the training of a network of images.
@@ -69,6 +71,9 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
+	if err := plan.Worth(f.Anyway); err != nil {
+		return nil, err
+	}
 	if r, ok := plan.SearchAdvised(); ok {
 		f.kinds = &r
 		return d.fitSearch(ctx, data, f)
@@ -81,7 +86,7 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 func (f *Fit) training(data *source.Data) (*Train, error) {
 	t := &Train{
 		Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Checkpoint: f.Checkpoint,
-		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, ClassWeights: f.ClassWeights, Average: DefaultAverage, Shift: -1,
+		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, ClassWeights: f.ClassWeights, Average: DefaultAverage, Shift: -1, Anyway: f.Anyway,
 	}
 	o := data.Options
 	if f.Epsilon == "" {
@@ -166,7 +171,7 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 			return nil, usage.New("--search and --model exclude each other: the search chooses the model", "leave out one of them")
 		}
 		s.Train = Train{Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Target: f.Target,
-			Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1}
+			Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1, Anyway: f.Anyway}
 		if s.Space = "tabular"; f.kinds != nil {
 			s.Space = "learners"
 		}

@@ -246,6 +246,9 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.Worth(f.Train.Anyway); err != nil {
+		return nil, err
+	}
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
@@ -306,6 +309,9 @@ func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *s
 	}
 	plan, err := workflow.NewTableSearchPlan(in, settings)
 	if err != nil {
+		return nil, err
+	}
+	if err := plan.Worth(f.Train.Anyway); err != nil {
 		return nil, err
 	}
 	return d.ofTable(plan, j), nil

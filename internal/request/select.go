@@ -59,6 +59,9 @@ func (d *Desk) Select(ctx context.Context, data *source.Data, f *Select) (*Job, 
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.Worth(fit.Anyway); err != nil {
+		return nil, err
+	}
 	if err := d.checkRelation(ctx, plan, j.Source.Name); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ type Train struct {
 	Warmup, Quantile, Tolerance                                   float64
 	Batch, Augment, Shift, TrainLast                              int
 	Flip, NonPrivate, AsDrawn, Updated, AllowLargeDelta           bool
-	AsPublished, KeepAll                                          bool
+	AsPublished, KeepAll, Anyway                                  bool
 	// Features, Encoding and ScoreBy are for rows of a table.
 	Features, Encoding, ScoreBy string
 	Checkpoint                  Checkpoint
@@ -86,6 +86,9 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	}
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
+		return nil, err
+	}
+	if err := plan.Worth(f.Anyway); err != nil {
 		return nil, err
 	}
 	if err := plan.FitComponents(p.Train); err != nil {
@@ -400,6 +403,9 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	}
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
+		return nil, err
+	}
+	if err := plan.Worth(f.Anyway); err != nil {
 		return nil, err
 	}
 	if err := plan.Preflight(ctx); err != nil {
