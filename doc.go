@@ -37,7 +37,7 @@
 //   - data and reader turn a file into numbers by public facts only; data/source opens any
 //     argument.
 //   - compute holds the kernel, layers, optimizers, networks by name and scattering features.
-//   - learn, model and feature hold learners, models and the choice of features; search the
+//   - learn, model and feature hold learners, descriptions, models and the choice of features; search the
 //     spaces, strategies and studies.
 //   - workflow prices a job, books it, runs its stages; internal/request does so for what a
 //     user asks for, for this package and for internal/cli, the command line.

@@ -70,6 +70,40 @@ func ExampleLedger_Plan() {
 	// epsilon 0.5 at delta 1e-06, add_or_remove_one, unit row
 }
 
+// A public data set is described exactly, at no cost; with an epsilon in the Budget the same figures
+// have noise, on any table.
+func ExampleDescribe() {
+	ctx := context.Background()
+	led, done := temporary(ctx)
+	defer done()
+	data, err := pawl.Open("adult", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan, err := led.Plan(ctx, data, pawl.Describe{Columns: []string{"age", "sex"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := plan.Run(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range res.Description.Columns {
+		for _, by := range c.ByLevel {
+			if c.Name == "sex" {
+				fmt.Printf("%s: %.1f %% earn more than 50K\n", by.Name, 100*by.Rates[">50K"].Value)
+			}
+		}
+		if c.Name == "age" {
+			fmt.Println("median age:", c.Quantiles[0.5].Value)
+		}
+	}
+	// Output:
+	// median age: 37
+	// Female: 10.9 % earn more than 50K
+	// Male: 30.6 % earn more than 50K
+}
+
 // A budget that does not allow the job refuses it before a row is used.
 func ExamplePlan_Check() {
 	ctx := context.Background()

@@ -76,6 +76,7 @@ type columnFigure struct {
 	Target        bool
 	Label         string // read out in place of the picture
 	Facts         []row
+	Quantiles     []quantileCell
 	Width, Height float64
 	Lying         []lyingBar
 	Standing      []standingBar
@@ -86,6 +87,8 @@ type columnFigure struct {
 	Box           *boxMark
 	More          string
 }
+
+type quantileCell struct{ Name, Value, Interval string }
 
 type lyingBar struct {
 	Y, TextY, X, Width, X1, X2, Middle float64
@@ -117,14 +120,20 @@ func newColumnFigure(d *Description, c *DescribedColumn) columnFigure {
 	if c.Mean == nil {
 		f.lying(c)
 	} else {
-		f.standing(c, n)
+		f.standing(c, n, float64(d.Noise.Count))
 		f.Facts = append(f.Facts, row{"Mean", figureText(c.Mean, valueText)}, row{"Standard deviation", figureText(c.StdDev, valueText)})
 		for _, q := range c.Quantiles {
-			name := fmt.Sprintf("%.0f%% below", 100*float64(q.Share))
-			if q.Share == 0.5 {
-				name = "Median"
+			cell := quantileCell{Name: fmt.Sprintf("%.0f%%", 100*float64(q.Share)), Value: "?", Interval: valueText(float64(q.Interval[0]))}
+			if high := valueText(float64(q.Interval[1])); high != cell.Interval {
+				cell.Interval += " – " + high
 			}
-			f.Facts = append(f.Facts, row{name, figureText(&q.Figure, valueText)})
+			if q.Share == 0.5 {
+				cell.Name = "median"
+			}
+			if !math.IsNaN(float64(q.Value)) {
+				cell.Value = valueText(float64(q.Value))
+			}
+			f.Quantiles = append(f.Quantiles, cell)
 		}
 		if c.Missing != nil {
 			f.Facts = append(f.Facts, row{"Missing", figurePercent(&c.Missing.Share)})
@@ -172,16 +181,17 @@ func (f *columnFigure) lying(c *DescribedColumn) {
 }
 
 // standing places the bars of bins side by side, equally wide.
-func (f *columnFigure) standing(c *DescribedColumn, rows float64) {
-	f.Left, f.Right, f.Floor, f.Height = 40, describeWidth-8, 104, 138
+func (f *columnFigure) standing(c *DescribedColumn, rows, noise float64) {
+	f.Left, f.Right, f.Floor, f.Height = 40, describeWidth-8, 104, 134
 	const top = 6.0
+	levels := mergedBars(c.Levels, noise)
 	edges := make([]Number, 0, len(c.Levels)+1)
 	shift := Number(0)
 	if c.Type == "integer" {
 		shift = 0.5
 	}
 	most, apart := 0.0, 0.0 // bars of one number alone, left of the others
-	for i, l := range c.Levels {
+	for i, l := range levels {
 		if i == 0 && *l.Lower == *l.Upper && c.Type != "integer" {
 			apart = 1
 		} else {
@@ -189,13 +199,13 @@ func (f *columnFigure) standing(c *DescribedColumn, rows float64) {
 		}
 		most = math.Max(most, float64(l.Count.Interval[1])/math.Max(rows, 1))
 	}
-	edges = append(edges, *c.Levels[len(c.Levels)-1].Upper+shift)
+	edges = append(edges, *levels[len(levels)-1].Upper+shift)
 	_, high, step := axis(0, math.Max(most, 1e-6)/1.05)
 	y := func(share float64) float64 { return tenth(f.Floor - math.Min(share/high, 1)*(f.Floor-top)) }
 	for v := 0.0; v <= high+step/1e6; v += step {
 		f.YTicks = append(f.YTicks, yTick{y(v), rounded(100*v, 100*step) + "%"})
 	}
-	n := float64(len(c.Levels))
+	n := float64(len(levels))
 	at := func(bins float64) float64 { return f.Left + bins/n*(f.Right-f.Left) }
 	place := func(v float64) float64 {
 		if apart > 0 && v <= float64(edges[0]) {
@@ -203,7 +213,7 @@ func (f *columnFigure) standing(c *DescribedColumn, rows float64) {
 		}
 		return tenth(at(apart + position(edges, v)))
 	}
-	for i, l := range c.Levels {
+	for i, l := range levels {
 		share := func(x Number) float64 { return float64(x) / math.Max(rows, 1) }
 		x, next := at(float64(i)), at(float64(i+1))
 		gap := math.Min(1, (next-x)/6)
@@ -215,12 +225,12 @@ func (f *columnFigure) standing(c *DescribedColumn, rows float64) {
 		x := place(e)
 		label := mark(e)
 		half := letter * float64(len([]rune(label))) / 2
-		if x-half < last+4 {
-			continue
-		}
-		anchor := "middle"
+		anchor, start := "middle", x-half
 		if x+half > describeWidth {
-			anchor = "end"
+			anchor, start = "end", x-2*half
+		}
+		if start < last+4 {
+			continue
 		}
 		f.XTicks = append(f.XTicks, xTick{X: x, Y: f.Floor + 12, Label: label, Anchor: anchor})
 		last = x + half
@@ -234,6 +244,30 @@ func (f *columnFigure) standing(c *DescribedColumn, rows float64) {
 	if len(q) == 5 {
 		f.Box = &boxMark{f.Floor + 24, q[0.05], q[0.25], q[0.5], q[0.75], q[0.95]}
 	}
+}
+
+// mostStanding bars are drawn of a histogram.
+const mostStanding = 64
+
+// mergedBars are the bins, or of many of them the sums of neighbours, with an interval for the noise
+// on the sum: each bin has its own, of one deviation.
+func mergedBars(levels []DescribedLevel, noise float64) (out []DescribedLevel) {
+	by := (len(levels) + mostStanding - 1) / mostStanding
+	if by < 2 {
+		return levels
+	}
+	half := Number(1.96 * noise * math.Sqrt(float64(by)))
+	for i := 0; i < len(levels); i += by {
+		l := DescribedLevel{Lower: levels[i].Lower}
+		for _, one := range levels[i:min(i+by, len(levels))] {
+			l.Upper = one.Upper
+			l.Count.Value += one.Count.Value
+			l.Count.Estimate += one.Count.Estimate
+		}
+		l.Count.Interval = [2]Number{max(l.Count.Estimate-half, 0), max(l.Count.Estimate+half, 0)}
+		out = append(out, l)
+	}
+	return out
 }
 
 // targetFigure is the target by level of one column: points with intervals, or with three classes
@@ -274,7 +308,7 @@ func targetFigures(d *Description) (out []targetFigure) {
 		if len(c.Target) == 0 {
 			continue
 		}
-		if focus > 1 || focus == 1 && len(c.Target[0].Classes) > 2 {
+		if focus < 0 && d.classed() {
 			out = append(out, rateTable(c))
 		} else {
 			out = append(out, d.targetPoints(c))
@@ -364,15 +398,14 @@ func (d *Description) targetPoints(c *DescribedColumn) targetFigure {
 
 // overall is the target among all rows.
 func (d *Description) overall() *Figure {
-	for i := range d.Columns {
-		if c := &d.Columns[i]; c.Name == d.Target {
-			if _, at := d.focus(); at >= 0 {
-				return &c.Levels[at].Share
-			}
-			return c.Mean
-		}
+	t := d.targetColumn()
+	if t == nil {
+		return nil
 	}
-	return nil
+	if _, at := d.focus(); at >= 0 {
+		return &t.Levels[at].Share
+	}
+	return t.Mean
 }
 
 func rateTable(c *DescribedColumn) targetFigure {

@@ -166,7 +166,7 @@ func valuesOf(c *DescribedColumn) string {
 	return strings.Join(out, ", ")
 }
 
-// byCount are the levels in the order of their counts, those with an order in it.
+// byCount are the levels by their counts, the largest first.
 func byCount(c *DescribedColumn) []int {
 	order := make([]int, len(c.Levels))
 	for i := range order {
@@ -176,20 +176,37 @@ func byCount(c *DescribedColumn) []int {
 	return order
 }
 
-// focus is the class whose rate is shown: the last one.
+// focus is the class of two whose rate is shown: the last one. −1 stands for a number, and for more
+// classes, of which all are shown.
 func (d *Description) focus() (class string, at int) {
-	for i := range d.Columns {
-		if d.Columns[i].Name == d.Target && d.Columns[i].Mean == nil {
-			n := len(d.Columns[i].Levels)
-			return d.Columns[i].Levels[n-1].Name, n - 1
-		}
+	if t := d.targetColumn(); t != nil && t.Mean == nil && t.Missing == nil && len(t.Levels) == 2 {
+		return t.Levels[1].Name, 1
 	}
 	return "", -1
 }
 
+func (d *Description) targetColumn() *DescribedColumn {
+	for i := range d.Columns {
+		if d.Columns[i].Name == d.Target {
+			return &d.Columns[i]
+		}
+	}
+	return nil
+}
+
+// classed says that the target is a class.
+func (d *Description) classed() bool {
+	t := d.targetColumn()
+	return t != nil && t.Mean == nil
+}
+
 func (d *Description) targetWords() string {
-	if class, at := d.focus(); at >= 0 {
+	class, at := d.focus()
+	switch {
+	case at >= 0:
 		return fmt.Sprintf("Rate of %s = %s", Plain(d.Target), Plain(class))
+	case d.classed():
+		return "Classes of " + Plain(d.Target)
 	}
 	return "Mean of " + Plain(d.Target)
 }
@@ -204,14 +221,14 @@ func (d *Description) shownFigure(g *TargetGroup) *Figure {
 
 // targetText writes a target's figure.
 func (d *Description) targetText(x float64) string {
-	if _, at := d.focus(); at >= 0 {
+	if d.classed() {
 		return percent(x)
 	}
 	return valueText(x)
 }
 
 // contrasts has a line for each column: the groups with the lowest and the highest target whose
-// intervals are apart.
+// intervals are apart, of several classes that where they are furthest apart.
 func (d *Description) contrasts() (lines [][3]string) {
 	type line struct {
 		text [3]string
@@ -220,32 +237,43 @@ func (d *Description) contrasts() (lines [][3]string) {
 	var all []line
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		var low, high *TargetGroup
-		for k := range c.Target {
-			g := &c.Target[k]
-			f := d.shownFigure(g)
-			if f == nil || math.IsNaN(float64(f.Value)) {
-				continue
-			}
-			if low == nil || f.Interval[1] < d.shownFigure(low).Interval[1] {
-				low = g
-			}
-			if high == nil || f.Interval[0] > d.shownFigure(high).Interval[0] {
-				high = g
-			}
-		}
-		if low == nil {
+		if len(c.Target) == 0 {
 			continue
 		}
-		gap := float64(d.shownFigure(high).Interval[0] - d.shownFigure(low).Interval[1])
-		if gap <= 0 {
-			all = append(all, line{[3]string{Plain(c.Name), "no clear difference", ""}, gap})
-			continue
+		best := line{[3]string{Plain(c.Name), "no clear difference", ""}, 0}
+		try := func(prefix string, of func(g *TargetGroup) *Figure) {
+			low, high := -1, -1
+			for k := range c.Target {
+				f := of(&c.Target[k])
+				if f == nil || math.IsNaN(float64(f.Value)) {
+					continue
+				}
+				if low < 0 || f.Interval[1] < of(&c.Target[low]).Interval[1] {
+					low = k
+				}
+				if high < 0 || f.Interval[0] > of(&c.Target[high]).Interval[0] {
+					high = k
+				}
+			}
+			if low < 0 {
+				return
+			}
+			text := func(k int) string {
+				return short(Plain(c.Target[k].Name), 24) + ": " + figureText(of(&c.Target[k]), d.targetText)
+			}
+			if gap := float64(of(&c.Target[high]).Interval[0] - of(&c.Target[low]).Interval[1]); gap > best.gap {
+				best = line{[3]string{Plain(c.Name), prefix + text(low), text(high)}, gap}
+			}
 		}
-		text := func(g *TargetGroup) string {
-			return short(Plain(g.Name), 24) + ": " + figureText(d.shownFigure(g), d.targetText)
+		switch _, at := d.focus(); {
+		case at >= 0 || !d.classed():
+			try("", d.shownFigure)
+		default:
+			for k, class := range c.Target[0].Classes {
+				try(short(Plain(class), 20)+" for ", func(g *TargetGroup) *Figure { return g.Rates[k] })
+			}
 		}
-		all = append(all, line{[3]string{Plain(c.Name), text(low), text(high)}, gap})
+		all = append(all, best)
 	}
 	slices.SortStableFunc(all, func(a, b line) int { return cmp.Compare(b.gap, a.gap) })
 	for _, l := range all {

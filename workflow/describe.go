@@ -40,7 +40,7 @@ type describing struct {
 
 // hopeless is how large the deviation of the noise on a count may be, as a part of the rows in a
 // mean cell.
-const hopeless = 1
+const hopeless = 0.6
 
 // NewDescribePlan validates the input and prices the description. Errors are *UsageError, or the
 // accountant's.

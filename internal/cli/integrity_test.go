@@ -420,6 +420,26 @@ func TestSelectionIsHeldBack(t *testing.T) {
 	}
 }
 
+// What describe released is held back too, and read again after it was handed out.
+func TestDescriptionIsHeldBack(t *testing.T) {
+	_, path := clinicHome(t)
+	errs := &saboteur{at: "stage: counts", act: func() { remove(t, path) }}
+	status, stdout := callWith(errs, "describe", "clinic.csv", "--schema", "clinic.yaml", "--epsilon", "1", "--out", "look")
+	held, _ := filepath.Glob("look/held-*.pawl")
+	if status != exitRefused || stdout != "" || len(held) != 1 {
+		t.Fatalf("status %d, %q, held %v: %s", status, stdout, held, errs.String())
+	}
+	if files, _ := filepath.Glob("look/*"); len(files) != 1 {
+		t.Errorf("in the clear: %v", files)
+	}
+	if status, _, said := call(t, "ledger", "reconcile", held[0], "--reason", "why", "--out", "found"); status != 0 {
+		t.Fatal(said)
+	}
+	if status, out, said := call(t, "describe", "--show", "found"); status != 0 || !strings.Contains(out, "smoker") {
+		t.Errorf("status %d: %s%s", status, out, said)
+	}
+}
+
 // A held release is booked where its run was, and not in the ledger that happens to be
 // named.
 func TestHeldReleaseGoesToItsLedger(t *testing.T) {

@@ -107,7 +107,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.AddCommand(a.commands()...)
 	for _, c := range root.Commands() {
 		switch c.Name() {
-		case "fit", "train", "select", "search", "init":
+		case "fit", "train", "select", "search", "init", "describe":
 			c.Flags().Var((*totalFlag)(&a.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
 		}
 	}

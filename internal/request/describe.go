@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/core/ledger"
 	"pawl/data/source"
 	"pawl/internal/build"
 	"pawl/internal/usage"
@@ -49,6 +50,9 @@ func (d *Desk) Describe(ctx context.Context, data *source.Data, f *Describe) (*J
 	plan, err := workflow.NewDescribePlan(workflow.DescribeInput{Input: in, Replaced: j.Bad == reader.Default, Anyway: f.Anyway})
 	if err != nil {
 		return nil, err
+	}
+	if _, _, _, err := d.Ledger.Limit(ctx, j.Source.Name); errors.Is(err, ledger.ErrUnknownDataset) && asked && !in.Public {
+		plan.Warnings = append(plan.Warnings, fmt.Sprintf("data set %q has no budget yet: unless --budget grants more, this description takes all of it", j.Source.Name))
 	}
 	job := d.ofTable(plan, j)
 	job.describes = true

@@ -25,7 +25,11 @@ func (j *Job) WriteText(w io.Writer, s *report.Statement) {
 	if n := len(s.SeededRuns); n > 0 {
 		fmt.Fprintf(w, "NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data\n", report.SeededRuns(n))
 	}
-	fmt.Fprintf(w, "Plan for %s, target %s (%s), rows %s\n", s.Data.Name, s.Data.Target, s.Data.Task, s.Data.Rows)
+	target := ""
+	if s.Data.Target != "" {
+		target = fmt.Sprintf(", target %s (%s)", s.Data.Target, s.Data.Task)
+	}
+	fmt.Fprintf(w, "Plan for %s%s, rows %s\n", s.Data.Name, target, s.Data.Rows)
 	fmt.Fprintf(w, "Total: epsilon %s at delta %s, %s, unit %s, by %s\n",
 		number(float64(s.Privacy.Epsilon)), s.Privacy.DeltaAsked, s.Privacy.Relation, s.Privacy.Unit, s.Privacy.Accountant)
 	names := make([]string, 0, len(s.Privacy.ByStage))

@@ -191,6 +191,12 @@ func TestNoise(t *testing.T) {
 		s := testSchema(false, perUnit)
 		r := Release{Layout: layout(t, s, "ill", 0), CountNoise: 2, RankNoise: 3}
 		counts, target, sums, ranks := r.StdDevs(perUnit)
+		k := float64(perUnit)
+		for i, want := range []float64{2 * k * math.Sqrt(5/0.4), 2 * k * math.Sqrt(4/0.35), 2 * k * math.Sqrt(6/0.25), 3 * k * math.Sqrt(6)} {
+			if got := []float64{counts, target, sums, ranks}[i]; math.Abs(got/want-1) > 1e-4 {
+				t.Errorf("%d rows per unit: deviation %d is %g, want %g", perUnit, i, got, want)
+			}
+		}
 		a, tg, sm := r.groups()
 		at := r.Layout.places()
 		var zc, zt, zs, zr []float64
@@ -222,6 +228,21 @@ func TestNoise(t *testing.T) {
 		for name, z := range map[string][]float64{"counts": zc, "target": zt, "sums": zs, "ranks": zr} {
 			stattest.Accept(t, stattest.Variance(fmt.Sprintf("%s, %d rows per unit", name, perUnit), z, stattest.Moments{Variance: 1, Kurtosis: 3}))
 		}
+	}
+}
+
+// Of a unit with five rows three are counted, where three are allowed.
+func TestRowsOfOneUnit(t *testing.T) {
+	s := testSchema(true, 3)
+	in := intake.NewBuilder(intake.SimulationKey("d", 1), s)
+	for i := range 5 {
+		if err := in.Add([]float64{0, 40, 0, 0, 1, math.NaN()}, schema.Record{Raw: []byte(fmt.Sprint(i)), Unit: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := Release{Layout: layout(t, s, "ill", 0)}.Public(in.Seal())
+	if err != nil || d.Rows.Value != 3 || d.Columns[0].Levels[0].Count.Value != 3 || d.Columns[0].Target[0].Counts[1].Value != 3 {
+		t.Errorf("counted %+v, %v", d.Rows, err)
 	}
 }
 

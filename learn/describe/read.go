@@ -3,6 +3,7 @@ package describe
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"pawl/report"
@@ -292,7 +293,7 @@ func (g *reading) description() (*report.Description, []rankScale) {
 		show := shown(m, std)
 		out := report.DescribedColumn{Name: c.name, Type: string(c.typ), Logarithmic: c.log, Levels: []report.DescribedLevel{}}
 		for i := range m {
-			level := report.DescribedLevel{Name: c.levelName(i), Count: g.count(show[i], m[i], g.variance(j, 1)), Share: g.share(j, i)}
+			level := report.DescribedLevel{Name: c.levelName(i), Count: g.count(show[i], m[i], g.variance(j, 1)), Share: g.share(j, i, show[i])}
 			if i == c.known() {
 				out.Missing = &level
 				continue
@@ -324,11 +325,15 @@ func (g *reading) description() (*report.Description, []rankScale) {
 	return d, scales
 }
 
-// share is that of a level among all rows.
-func (g *reading) share(j, level int) report.Figure {
+// share is that of a level among all rows; shown is its count as shown.
+func (g *reading) share(j, level int, shown float64) report.Figure {
 	m := g.marginals[j].counts
-	return ratio{part: m[level], whole: g.n, partVariance: g.variance(j, 1), covariance: g.nVariance / float64(len(m)),
+	f := ratio{part: m[level], whole: g.n, partVariance: g.variance(j, 1), covariance: g.nVariance / float64(len(m)),
 		wholeVariance: g.nVariance, perUnit: g.k}.share()
+	if g.n > 0 {
+		f.Value = number(math.Min(shown/g.n, 1)) // so that shares add up
+	}
+	return f
 }
 
 // knownRows are those in which a number is known.
@@ -382,7 +387,8 @@ func (g *reading) mean(j int) (mean, deviation report.Figure) {
 	variance := (g.sums*g.sums+4*m*m*first+nVariance*(v-m*m)*(v-m*m))/(n*n) + g.k*math.Max(fourth-v*v, 0)/n
 	d := z95 * math.Sqrt(variance)
 	low, high := math.Sqrt(math.Max(v-d, 0)), math.Sqrt(math.Min(v+d, 1))
-	if low == 0 && high == 1 {
+	if low == 0 && (high == 1 || v == 0) {
+		nothing.Interval[1] = number(high * half)
 		return mean, nothing
 	}
 	return mean, report.Figure{Value: number(math.Sqrt(v) * half), Interval: [2]report.Number{number(low * half), number(high * half)}}
@@ -393,8 +399,8 @@ func (g *reading) byLevel(j int, shown []float64) (out []report.TargetGroup) {
 	l := g.r.Layout
 	c, t := &l.columns[j], &l.columns[l.target]
 	var groups [][]int
-	if c.numeric() && (!c.single || c.known() > 2*mostGroups) {
-		groups = mergeBins(shown[:c.known()], math.Sqrt(g.variance(j, 1)))
+	if c.numeric() && (!c.single || c.known() > mostSingles) {
+		groups = c.mergeBins(shown[:c.known()], math.Sqrt(g.variance(j, 1)))
 	} else {
 		for i := range c.known() {
 			groups = append(groups, []int{i})
@@ -442,8 +448,11 @@ func (g *reading) rates(x *report.TargetGroup, j int, of []int) {
 		x.Classes = append(x.Classes, t.levelName(k))
 		x.Counts = append(x.Counts, g.count(show[k], parts[k], variance))
 		f := ratio{part: parts[k], whole: whole, partVariance: variance, covariance: wholeVariance / float64(K), wholeVariance: wholeVariance, perUnit: g.k}.share()
-		if f.Interval[0] == 0 && f.Interval[1] == 1 {
+		switch total := sumOf(show); {
+		case f.Interval[0] == 0 && f.Interval[1] == 1:
 			f.Value = number(math.NaN())
+		case total > 0:
+			f.Value = number(show[k] / total) // so that rates add up
 		}
 		x.Rates = append(x.Rates, &f)
 	}
@@ -473,24 +482,81 @@ func (g *reading) targetMean(j int, of []int) report.Figure {
 	return ratio{part: part, whole: whole, partVariance: variance, wholeVariance: wholeVariance, perUnit: g.k}.mean(spread, t.unscaled)
 }
 
-// mostGroups of bins are shown with the target.
-const mostGroups = 8
+const (
+	// fewestGroups with enough rows are looked for among the partitions of bins, and so few whole
+	// numbers are shown one by one.
+	fewestGroups = 5
+	mostSingles  = 16
+)
 
-// mergeBins makes groups of neighbouring bins of about the same number of rows, each well above
-// the noise. It sees what was released only.
-func mergeBins(counts []float64, stdDev float64) (groups [][]int) {
+// mergeBins makes groups of neighbouring bins, whose ends are multiples of one step or, of bins
+// that grow, powers of ten. Ends that followed the counts would choose where noise is large, and the
+// target of the group would be off; here the counts choose the step alone, from a public list, and
+// join what is empty at both ends.
+func (c *column) mergeBins(counts []float64, stdDev float64) (groups [][]int) {
 	total := sumOf(counts)
-	least := math.Max(total/mostGroups, 8*stdDev)
-	at, in := 0.0, []int(nil)
-	left := total
-	for i, c := range counts {
-		in, at, left = append(in, i), at+c, left-c
-		if at >= least && left >= 8*stdDev && left > 0 {
-			groups, in, at = append(groups, in), nil, 0
+	sure := func(of []int) bool {
+		rows := 0.0
+		for _, i := range of {
+			rows += counts[i]
+		}
+		return rows >= math.Max(total/50, 8*stdDev*math.Sqrt(float64(len(of))))
+	}
+	most := -1
+	for _, candidate := range slices.Backward(c.partitions()) {
+		found := 0
+		for _, of := range candidate {
+			if sure(of) {
+				found++
+			}
+		}
+		if found > most {
+			most, groups = found, candidate
+		}
+		if found >= fewestGroups {
+			break // finer ones have more noise
 		}
 	}
-	if len(in) > 0 {
-		groups = append(groups, in)
+	join := func(at int) { groups = slices.Replace(groups, at, at+2, slices.Concat(groups[at], groups[at+1])) }
+	for len(groups) > 2 && !sure(groups[0]) {
+		join(0)
+	}
+	for len(groups) > 2 && !sure(groups[len(groups)-1]) {
+		join(len(groups) - 2)
 	}
 	return groups
+}
+
+// partitions are the public ways to group bins, from fine to coarse.
+func (c *column) partitions() (all [][][]int) {
+	cut := func(begins func(edge float64) bool) {
+		var groups [][]int
+		for i := range c.known() {
+			if i == 0 || begins(c.edges[i]) {
+				groups = append(groups, nil)
+			}
+			groups[len(groups)-1] = append(groups[len(groups)-1], i)
+		}
+		all = append(all, groups)
+	}
+	if c.log {
+		cut(func(float64) bool { return true })
+		cut(func(edge float64) bool {
+			k := math.Log10(edge)
+			return c.zero && edge == c.edges[1] || math.Abs(k-math.Round(k)) < 1e-9
+		})
+		cut(func(edge float64) bool { return edge == c.edges[1] })
+		return all
+	}
+	width := c.edges[len(c.edges)-1] - c.edges[0]
+	for step := roundStep(width / float64(c.known())); step < width; step = roundStep(step * 1.5) {
+		cut(func(edge float64) bool {
+			k := edge / step
+			return math.Abs(k-math.Round(k)) < 1e-6
+		})
+	}
+	if len(all) == 0 {
+		cut(func(float64) bool { return true })
+	}
+	return all
 }
