@@ -21,6 +21,8 @@ type Part struct {
 	// Bytes are those of a file, unpacked; nil where there are Rows.
 	Bytes []byte
 	Rows  *Rows
+	// Note is what the operator should know of it, or "".
+	Note string
 }
 
 // NewContent makes one table of one or more parts, in their order. name stands for the whole.
@@ -28,6 +30,16 @@ func NewContent(name string, parts ...Part) *Content { return &Content{name: nam
 
 // Name stands for the table in errors; it holds no password.
 func (c *Content) Name() string { return c.name }
+
+// Notes are what the operator should know of the parts.
+func (c *Content) Notes() (notes []string) {
+	for _, p := range c.parts {
+		if p.Note != "" {
+			notes = append(notes, p.Note)
+		}
+	}
+	return notes
+}
 
 // AsGiven is the same table with the rows of a query in the order in which they came, for
 // answers row by row.

@@ -31,6 +31,7 @@ var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	zipMagic  = []byte("PK\x03\x04")
+	oleMagic  = []byte{0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1}
 )
 
 // unpack unpacks what is packed, told by its content. The plain bytes are the table: a packed
@@ -39,6 +40,8 @@ func unpack(name, inner string, content []byte) (reader.Part, error) {
 	switch {
 	case bytes.HasPrefix(content, zipMagic):
 		return member(name, inner, content)
+	case bytes.HasPrefix(content, oleMagic):
+		return reader.Part{}, usage.New(name+": a workbook with a password, or of an old format (.xls)", "save it as .xlsx without a password, or the sheet as CSV")
 	case inner != "":
 		return reader.Part{}, usage.New(fmt.Sprintf("%s: neither a zip archive nor a workbook: it has no part %q", name, inner), "name the file alone")
 	}

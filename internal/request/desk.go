@@ -137,6 +137,11 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 		return env, err
 	}
 	j.Source.Note = d.Note
+	if d.Note != nil {
+		for _, note := range j.Source.Content.Notes() {
+			d.Note(note)
+		}
+	}
 	if env.Rows, err = j.Source.Seal(j.Bad, key); err != nil {
 		return env, err
 	}
