@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 		v.Warnings = append(v.Warnings, v.Dearer) // said before the charge
 	}
 	if failed == nil {
-		fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(v.Schema), shell(table.Shown(file)), shell(v.Schema))
+		a.lookThrough(v.Schema, file, b.Target)
 	}
 	if a.json {
 		return errors.Join(failed, writeJSON(a.out, v))
@@ -124,11 +125,16 @@ func (a *app) schemaAgain(file string, columns []string, f *initFlags) error {
 	for _, w := range v.Warnings {
 		a.note(w)
 	}
-	fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target COLUMN --epsilon 1\n", shell(f.out), shell(table.Shown(file)), shell(f.out))
+	a.lookThrough(f.out, file, f.bought.Target)
 	if a.json {
 		return writeJSON(a.out, v)
 	}
 	return v.Table(a.out)
+}
+
+// lookThrough says what comes after a schema that was bought.
+func (a *app) lookThrough(schema, file, target string) {
+	fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target %s --epsilon 1\n", shell(schema), shell(table.Shown(file)), shell(schema), shell(cmp.Or(target, "COLUMN")))
 }
 
 // agree asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
