@@ -19,6 +19,9 @@ type Range struct {
 	Zero, Ones float64
 	// OnlyZero and ZeroOne say that nothing but 0, or 0 and numbers in [1, 2), was found for certain.
 	OnlyZero, ZeroOne bool
+	// Dates says that they are dates, from about one of the years FromYear to ToYear.
+	Dates            bool
+	FromYear, ToYear int
 	// Point says that no two different numbers were told apart.
 	Point bool
 }
@@ -54,6 +57,10 @@ func Read(counts []float64, sd float64) Range {
 	r := Range{Found: true, Zero: coarse[zero(1)], Ones: coarse[bin(1, 1)]}
 	r.Total, r.TotalDev = mass(coarse, h), sd*math.Sqrt(h.bins())
 	lower, upper := h.ends()
+	if r.Dates = h.asDates(coarse); r.Dates {
+		h.first, h.last = bin(dateUnit, 1), bin(dateUnit, 1)
+		lower, upper = h.ends()
+	}
 	r.OnlyZero = lower == 0 && upper == 0
 	one := bin(1, 1)
 	beyond := hull{h.cut, one + 1, max(h.last, one)}
@@ -113,6 +120,10 @@ func Read(counts []float64, sd float64) Range {
 	r.Point = h.cut == cuts[len(cuts)-1] && h.first == h.last
 	width := widen * (last - first)
 	r.Lower, r.Upper = first-width, last+width
+	if r.Dates {
+		r.FromYear, r.ToYear = year(r.Lower), year(r.Upper)
+		return r
+	}
 	// Numbers within two doublings do not come near 0, and what shows no other sign has none.
 	if lower > 0 && (upper <= 4*lower || none(coarse, doublings, true)) {
 		r.Lower = math.Max(r.Lower, 0)

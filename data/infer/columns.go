@@ -58,11 +58,13 @@ func CellsOf(s *schema.Schema, text string, null bool) []int {
 	if null || slices.Contains(s.NA, s.Cell(text)) {
 		return nil
 	}
-	v, ok := s.Number(text)
-	if !ok {
-		return nil
+	if v, ok := s.Number(text); ok {
+		return Bins(v)
 	}
-	return Bins(v)
+	if v, ok := dateNumber(s.Cell(text)); ok {
+		return Bins(v)
+	}
+	return nil
 }
 
 // units is about how many units have a cell in a column, missing or not, and no fewer than what was counted.
@@ -118,7 +120,8 @@ func (r *Released) MayBeNumbers(c int) bool {
 	case !column.Asked.Levels || len(column.Levels) == 0:
 		return true
 	case texts > numbers:
-		return false
+		// Texts may be dates, of which some days are common.
+		return !slices.ContainsFunc(column.Levels, func(l Level) bool { _, ok := dateNumber(l.Text); return !ok })
 	}
 	// Two numbers that are nearly all there is are a choice of two.
 	return !(len(column.Levels) == 2 && numbers >= .9*r.present(column)-2*r.Forecast.LevelDev)
@@ -131,7 +134,9 @@ type Proposal struct {
 	Type         schema.Type
 	Lower, Upper float64
 	HeavyTailed  bool
-	Categories   []string
+	// FromYear and ToYear are those of dates, of Type "date".
+	FromYear, ToYear int
+	Categories       []string
 	// Answer says that the only category is known for one of two answers, such as "no".
 	Answer bool
 	// Remarks say how sure that is, for a person.
@@ -169,6 +174,8 @@ func (r *Released) propose(c *Column) Proposal {
 	switch {
 	case len(texts) == 2 && booleans(texts) && (numbers == 0 || !b.Found || b.ZeroOne) && total >= .97*r.present(c)-2*r.Forecast.LevelDev:
 		p.Type = schema.Boolean
+	case isNumbers && b.Dates:
+		p.Type, p.FromYear, p.ToYear = "date", b.FromYear, b.ToYear
 	case isNumbers && !(len(texts) > 0 && numbers == 0) && !((b.Point || b.OnlyZero || b.ZeroOne) && len(texts) > 0):
 		p.Type = schema.Numeric
 		p.Lower, p.Upper = roundOut(b)

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,6 +22,13 @@ func TestPropose(t *testing.T) {
 	}
 	missing := func(n float64) *float64 { return &n }
 	number := draw(func() float64 { return 50 + 10*r.NormFloat64() })
+	dates := draw(func() float64 {
+		v, ok := dateNumber(fmt.Sprintf("%d-%02d-%02d", 2013+r.IntN(2), 1+r.IntN(12), 1+r.IntN(28)))
+		if !ok {
+			t.Fatal("no date")
+		}
+		return v
+	})
 	for _, c := range []struct {
 		name       string
 		column     Column
@@ -42,6 +50,8 @@ func TestPropose(t *testing.T) {
 		{"0 alone", Column{Missing: missing(0), Levels: []Level{{"0", 960}}, Bins: draw(func() float64 { return 0 })}, true, schema.Categorical, "0"},
 		{"0, and a few of 1", Column{Missing: missing(0), Levels: []Level{{"0", 930}}, Bins: draw(func() float64 { return float64(r.IntN(12) / 11) })}, true, schema.Categorical, "0"},
 		{"1 alone", Column{Missing: missing(0), Levels: []Level{{"3", 960}}, Bins: draw(func() float64 { return 3 })}, true, schema.Categorical, "3"},
+		{"dates", Column{Missing: missing(0), Bins: dates}, true, "date", ""},
+		{"dates, some of them common", Column{Missing: missing(0), Levels: []Level{{"2013-02-20", 60}, {"2013-02-21", 55}}, Bins: dates}, true, "date", ""},
 		{"nothing", Column{Missing: missing(0), Bins: draw(func() float64 { return 1e300 })[:0:0]}, true, "", ""},
 		{"few numbers among texts that did not come out", Column{Missing: missing(0), Bins: release(r, slices.Repeat([]float64{7}, 100), 10)}, true, "", ""},
 		{"a text that no schema can hold", Column{Missing: missing(0), Levels: []Level{{"a\x01", 600}}}, false, "", ""},
@@ -57,6 +67,9 @@ func TestPropose(t *testing.T) {
 		p := released.Propose()[0]
 		if p.Type != c.want || strings.Join(p.Categories, " ") != c.categories || p.Type == schema.Numeric && !(p.Lower < p.Upper) {
 			t.Errorf("%s: %+v, want %s %s", c.name, p, c.want, c.categories)
+		}
+		if p.Type == "date" && !(p.FromYear >= 2009 && p.FromYear <= 2013 && p.ToYear >= 2014 && p.ToYear <= 2018) {
+			t.Errorf("%s: from %d to %d", c.name, p.FromYear, p.ToYear)
 		}
 	}
 }
@@ -80,6 +93,20 @@ func TestForecast(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -999: "-999"} {
 		if got := count(x); got != want {
 			t.Errorf("%g is written %s", x, got)
+		}
+	}
+}
+
+func TestDates(t *testing.T) {
+	for cell, want := range map[string]int{"1900-01-01": 1900, "2013-08-14": 2013, "2013-12-31 23:59:59": 2013, "2014-01-01T00:00:00": 2014, "1850-01-01": 1900, "2400-01-01": 2155} {
+		v, ok := dateNumber(cell)
+		if !ok || year(v) != want {
+			t.Errorf("%s: year %d, %v", cell, year(v), ok)
+		}
+	}
+	for _, cell := range []string{"", "2013", "2013-13-01", "2013-08-14x", "14.08.2013", "2013-08-1", "-2013-08-14"} {
+		if _, ok := dateNumber(cell); ok {
+			t.Errorf("%q is a date", cell)
 		}
 	}
 }

@@ -49,7 +49,7 @@ rows.
 
 --infer buys the schema: it charges --epsilon to the budget of the data set before it
 reads a row, and releases with noise which texts many people hold (categories), how many
-cells are missing, and bounds of the columns that hold numbers. What few people hold stays
+cells are missing, bounds of the columns that hold numbers, and years of ISO dates. What few people hold stays
 hidden. Half of the privacy goes to categories and half to bounds. Before the charge a
 forecast, made from public facts (names, --rows, --unit, --epsilon), says what will come
 out and asks; --yes agrees. Where nothing can come out, nothing is charged. Text and

@@ -594,6 +594,14 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 				to.Categories, to.Other = append(slices.Clone(p.Categories), otherLevel(p.Categories[0])), true
 			}
 		}
+		if p.Type == "date" {
+			said := fmt.Sprintf("dates, from about %d to %d", p.FromYear, p.ToYear)
+			if p.ToYear-p.FromYear > 100 {
+				said = "dates, of years that the noise hides"
+			}
+			one.Remarks, to.Remarks = append(one.Remarks, said), append(to.Remarks, said)
+			to.Type, to.Unknown = schema.Ignore, false
+		}
 		if p.Type == schema.Numeric {
 			one.Lower, one.Upper = &p.Lower, &p.Upper
 		}
@@ -663,6 +671,8 @@ func (v *InferView) Table(w io.Writer) error {
 		switch {
 		case c.Lower != nil:
 			said = fmt.Sprintf("%s to %s", exact(*c.Lower), exact(*c.Upper))
+		case c.Type == "date":
+			said = strings.Join(c.Remarks, "; ")
 		case len(c.Levels) > 0:
 			var names []string
 			for _, l := range c.Levels {
