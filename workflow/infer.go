@@ -190,7 +190,8 @@ func (p *InferPlan) release(ctx context.Context, permit *ledger.Permit, env Env,
 	bins.Mark = func(_ int, text string, null bool) (known []int, level string) {
 		return infer.CellsOf(declared, text, null), ""
 	}
-	counts, err := bins.Release(ctx, permit, env.Rows)
+	// Levels that are paid for are not lost because somebody interrupts now.
+	counts, err := bins.Release(context.WithoutCancel(ctx), permit, env.Rows)
 	if err != nil {
 		return err
 	}
