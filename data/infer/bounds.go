@@ -65,16 +65,35 @@ func Read(counts []float64, sd float64) Range {
 	one := bin(1, 1)
 	beyond := hull{h.cut, one + 1, max(h.last, one)}
 	r.ZeroOne = lower == 0 && coarse[one] > 3.6*sd && mass(coarse, beyond) <= 3*sd*math.Sqrt(beyond.bins())
+	r.read(by, h, sd)
+	// Where a hundredth of the numbers stands out of the noise, the finer bins show where amounts end.
+	if r.LogLike && r.fine(sd) && !r.OnlyZero {
+		if upper > 0 {
+			r.Upper = math.Min(r.Upper, 1.15*end(by[1], h, sd, false))
+		} else {
+			r.Lower = math.Max(r.Lower, -1.15*end(by[1], h, sd, true))
+		}
+	}
+	return r
+}
+
+// fine says that a hundredth of the numbers stands out of the noise on a bin.
+func (r *Range) fine(sd float64) bool { return .01*r.Total > 3*sd }
+
+// read finds the bounds within the doublings of a hull.
+func (r *Range) read(by [][]float64, h hull, sd float64) {
+	coarse := by[0]
+	lower, upper := h.ends()
 	switch {
 	case r.OnlyZero:
 		r.Lower, r.Upper = 0, 1
-		return r
+		return
 	case lower == 0:
 		r.LogLike, r.Lower, r.Upper, r.HeavyTailed = true, 0, 2.5*upper, heavy(coarse, h, r.Total)
-		return r
+		return
 	case upper == 0:
 		r.LogLike, r.Lower, r.Upper = true, 2.5*lower, 0
-		return r
+		return
 	case lower > 0 && upper >= 16*lower:
 		if r.LogLike = !through(coarse, h, sd, false); r.LogLike {
 			r.Lower, r.Upper, r.HeavyTailed = lower/2, 2.5*upper, heavy(coarse, h, r.Total)
@@ -84,7 +103,7 @@ func Read(counts []float64, sd float64) Range {
 				r.Lower = 0
 			}
 		}
-		return r
+		return
 	case upper < 0 && lower <= 16*upper:
 		if r.LogLike = !through(coarse, h, sd, true); r.LogLike {
 			r.Lower, r.Upper = 2.5*lower, upper/2
@@ -94,7 +113,7 @@ func Read(counts []float64, sd float64) Range {
 				r.Upper = 0
 			}
 		}
-		return r
+		return
 	}
 	doublings := h
 	for i := 1; i < len(cuts); i++ {
@@ -102,7 +121,11 @@ func Read(counts []float64, sd float64) Range {
 		// The bins of one histogram within those of the one before.
 		inner := hull{cuts[i], finer(h.first, h.cut, ratio, false), finer(h.last, h.cut, ratio, true)}
 		m := inner.bins()
-		narrow := grow(by[i], inner, sd, 2.2, 3)
+		near, far := 2.2, 3.
+		if r.fine(sd) { // what is missed is little, and what is taken for nothing makes it wide
+			near, far = 3, 4
+		}
+		narrow := grow(by[i], inner, sd, near, far)
 		if i > 1 { // what the bins of a sixteenth of a doubling show is not lost among finer ones
 			for j := h.first; j <= h.last; j++ {
 				first, last := finer(j, h.cut, ratio, false), finer(j, h.cut, ratio, true)
@@ -122,7 +145,7 @@ func Read(counts []float64, sd float64) Range {
 	r.Lower, r.Upper = first-width, last+width
 	if r.Dates {
 		r.FromYear, r.ToYear = year(r.Lower), year(r.Upper)
-		return r
+		return
 	}
 	// Numbers within two doublings do not come near 0, and what shows no other sign has none.
 	if lower > 0 && (upper <= 4*lower || none(coarse, doublings, true)) {
@@ -130,7 +153,6 @@ func Read(counts []float64, sd float64) Range {
 	} else if upper < 0 && (lower >= 4*upper || none(coarse, doublings, false)) {
 		r.Upper = math.Min(r.Upper, 0)
 	}
-	return r
 }
 
 // heavy says that the upper end is a hundred times the median of what the doublings hold, or more.
@@ -179,6 +201,21 @@ func through(coarse []float64, h hull, sd float64, negative bool) bool {
 	}
 	noise := sd / next
 	return below > .5 && below < 1.6+2*math.Sqrt(5)*noise && far > .08-1.6*math.Sqrt(3)*noise
+}
+
+// end is how far the numbers of a hull of doublings reach by a finer histogram, from its largest bin within the
+// hull's two outer doublings on.
+func end(fine []float64, h hull, sd float64, negative bool) float64 {
+	ratio := cuts[1]
+	within := hull{cuts[1], finer(max(h.last-1, h.first), h.cut, ratio, false), finer(h.last, h.cut, ratio, true)}
+	if negative {
+		within = hull{cuts[1], finer(h.first, h.cut, ratio, false), finer(min(h.first+1, h.last), h.cut, ratio, true)}
+	}
+	lower, upper := grow(fine, within, sd, 3, 4).ends()
+	if negative {
+		return -lower
+	}
+	return upper
 }
 
 // none says that the other side of 0 shows nothing at all: the sum of its five doublings from the size of

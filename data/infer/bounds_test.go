@@ -227,10 +227,11 @@ func TestRead(t *testing.T) {
 		check        func(Range) bool
 	}{
 		{"zeros", func() float64 { return 0 }, [2]float64{0, 0}, [2]float64{1, 1}, func(b Range) bool { return b.OnlyZero }},
-		{"answers", func() float64 { return float64(r.IntN(2)) }, [2]float64{0, 0}, [2]float64{2, 5}, func(b Range) bool { return b.ZeroOne }},
+		{"answers", func() float64 { return float64(r.IntN(2)) }, [2]float64{0, 0}, [2]float64{1, 5}, func(b Range) bool { return b.ZeroOne }},
 		{"one number", func() float64 { return 1 }, [2]float64{.99, 1}, [2]float64{1, 1.01}, func(b Range) bool { return b.Point }},
 		{"amounts", func() float64 { return math.Exp(8 + 2*r.NormFloat64()) }, [2]float64{0, 100}, [2]float64{1e5, 2e7}, func(b Range) bool { return b.LogLike && b.HeavyTailed }},
 		{"negative amounts", func() float64 { return -math.Exp(6 + r.NormFloat64()) }, [2]float64{-5e4, -4000}, [2]float64{-100, 0}, func(b Range) bool { return b.LogLike }},
+		{"ages from 0 on", func() float64 { return float64(r.IntN(90)) }, [2]float64{0, 0}, [2]float64{89, 130}, func(b Range) bool { return b.LogLike }},
 		{"degrees", func() float64 { return 20 * r.NormFloat64() }, [2]float64{-320, -45}, [2]float64{45, 320}, func(b Range) bool { return !b.LogLike }},
 		{"below zero", func() float64 { return -150 + 10*r.NormFloat64() }, [2]float64{-330, -170}, [2]float64{-130, 0}, func(b Range) bool { return !b.LogLike }},
 	} {
@@ -245,5 +246,33 @@ func TestRead(t *testing.T) {
 		if math.Abs(b.Total-20000) > 1000 {
 			t.Errorf("%s: about %g numbers of 20000", c.name, b.Total)
 		}
+	}
+}
+
+// With little noise every ordinary column gets bounds that hold it.
+func TestReadWithLittleNoise(t *testing.T) {
+	laws := append([]law{
+		{"ages", func(r *rand.Rand) float64 { return float64(r.IntN(90)) }},
+		{"exponential", func(r *rand.Rand) float64 { return 1000 * r.ExpFloat64() }},
+		{"negative", func(r *rand.Rand) float64 { return -math.Exp(5 + r.NormFloat64()) }},
+		{"mostly 0", func(r *rand.Rand) float64 { return math.Max(0, 5*r.NormFloat64()) }},
+	}, narrow...)
+	bad := 0
+	for run := range 10 {
+		r := rand.New(rand.NewPCG(uint64(run), 3))
+		for _, l := range laws {
+			values := make([]float64, 50000)
+			for i := range values {
+				values[i] = l.draw(r)
+			}
+			if b := Read(release(r, values, 20), 20); !good(values, b) {
+				t.Logf("%s: %+v", l.name, b)
+				bad++
+			}
+		}
+	}
+	// A bin of noise beyond the numbers makes bounds wide now and then.
+	if bad > 10*len(laws)/20 {
+		t.Errorf("%d of %d are not good", bad, 10*len(laws))
 	}
 }
