@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,9 @@ func (t *table) number(c *schema.Column) string {
 	} else {
 		meaning += "; NaN is unknown"
 	}
+	if d := c.Date; d != nil {
+		meaning = d.Meaning() + ", " + meaning
+	}
 	v := t.Input(onnx.NewPort(c.Name, onnx.Floats, meaning, 0, 1))
 	t.Scope = c.Name
 	if c.Missing == schema.MissingValue {
@@ -49,6 +53,9 @@ func (t *table) code(c *schema.Column) string {
 	}
 	t.Scope = ""
 	meaning, others := "true or false, yes or no, 1 or 0", "unknown"
+	if c.Values != nil {
+		meaning = strings.Join(c.Values, " or ")
+	}
 	if c.Type == schema.Categorical {
 		if meaning = "one of " + strings.Join(c.Categories, ", "); c.Other != "" {
 			others = strconv.Quote(c.Other)
@@ -84,8 +91,8 @@ func spellings(s *schema.Schema, c *schema.Column) (keys []string, codes []int64
 		}
 		return unknown
 	}
-	// A declared category may look like a missing cell, and then is none.
-	for _, k := range c.Categories {
+	// A declared category or value may look like a missing cell, and then is none.
+	for _, k := range slices.Concat(c.Categories, c.Values) {
 		add(k, code(k))
 	}
 	for _, na := range s.NA {
@@ -96,6 +103,9 @@ func spellings(s *schema.Schema, c *schema.Column) (keys []string, codes []int64
 		add(na, missing)
 	}
 	if c.Type == schema.Boolean {
+		if c.Values != nil {
+			return keys, codes, unknown
+		}
 		for i, words := range [][]string{{"false", "no", "0", "f", "n"}, {"true", "yes", "1", "t", "y"}} {
 			for _, w := range words {
 				for _, spelling := range cases(w) {

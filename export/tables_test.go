@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"pawl/compute/nn"
 	"pawl/data/encode"
@@ -28,6 +29,8 @@ func clinic() *schema.Schema {
 			{Name: "ward", Type: schema.Categorical, Categories: []string{"x", "y", "z"}, Other: "y", Missing: schema.MissingValue, MissingCategory: "z"},
 			{Name: "sex", Type: schema.Categorical, Categories: []string{"f", "m"}, Missing: schema.MissingUnknown},
 			{Name: "smoker", Type: schema.Boolean, Missing: schema.MissingUnknown},
+			{Name: "member", Type: schema.Boolean, Values: []string{"Nein", "?"}, Missing: schema.MissingUnknown},
+			dated("days", 0, 20000), dated("month", 1, 12), dated("weekday", 1, 7),
 			{Name: "note", Type: schema.Ignore},
 			{Name: "sick", Type: schema.Boolean, Missing: schema.MissingRefuse},
 			{Name: "stage", Type: schema.Categorical, Categories: []string{"i", "ii", "iii"}, Missing: schema.MissingRefuse},
@@ -35,10 +38,21 @@ func clinic() *schema.Schema {
 		}}
 }
 
+func dated(part string, lower, upper float64) schema.Column {
+	c := schema.Column{Name: "born." + part, Type: schema.Integer, Lower: lower, Upper: upper, Missing: schema.MissingUnknown}
+	c.Date = &schema.Date{Column: "born", Formats: []string{"D/M/YYYY"}, Part: part, Origin: day0, Lower: day0, Upper: day0.AddDate(0, 0, 20000)}
+	return c
+}
+
+var day0 = time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // cell draws a cell of the file that the schema accepts.
 func cell(c *schema.Column, rng *rand.Rand) string {
 	if rng.IntN(8) == 0 && (c.Missing == schema.MissingUnknown || c.Missing == schema.MissingValue) {
 		return schema.DefaultNA[rng.IntN(len(schema.DefaultNA))]
+	}
+	if c.Date != nil {
+		return day0.AddDate(0, 0, rng.IntN(26000)-3000).Format("2/1/2006")
 	}
 	switch c.Type {
 	case schema.Numeric:
@@ -51,6 +65,9 @@ func cell(c *schema.Column, rng *rand.Rand) string {
 	case schema.Integer:
 		return strconv.Itoa(int(c.Lower) - 3 + rng.IntN(int(c.Upper-c.Lower)+7))
 	case schema.Boolean:
+		if c.Values != nil {
+			return c.Values[rng.IntN(2)]
+		}
 		return []string{"true", "FALSE", "Yes", "no", "1", "0", "t", "N"}[rng.IntN(8)]
 	case schema.Categorical:
 		if c.Other != "" && rng.IntN(6) == 0 {
@@ -111,6 +128,12 @@ func feed(s *schema.Schema, ports []Port, raw [][]string, cells [][]float64) map
 				a.texts = append(a.texts, row[i])
 			default:
 				v, err := strconv.ParseFloat(row[i], 64)
+				if t, no := time.Parse("2/1/2006", row[i]); no == nil && s.Columns[i].Date != nil {
+					v, err = map[string]float64{"days": t.Sub(day0).Hours() / 24, "month": float64(t.Month()), "weekday": float64(t.Weekday())}[s.Columns[i].Date.Part], nil
+					if v == 0 && s.Columns[i].Date.Part == "weekday" {
+						v = 7
+					}
+				}
 				if err != nil {
 					v = math.NaN()
 				}

@@ -280,3 +280,30 @@ func TestWildFiles(t *testing.T) {
 		}
 	}
 }
+
+// Columns that nobody declared are passed over where the schema says so, and are part of the
+// record all the same.
+func TestOthersAreIgnored(t *testing.T) {
+	declared := "others: ignore\ncolumns:\n  - {name: b, type: date, lower: 1900-01-01, upper: 2020-12-31, parts: [year, month]}\n"
+	for _, c := range []struct {
+		name, text string
+		columns    int
+	}{
+		{"f.csv", "a,b,c\nx,1999-05-01,CELL\n", 3},
+		{"f.jsonl", `{"a": "x", "b": "1999-05-01", "c": "CELL"}` + "\n", 1},
+	} {
+		rows, found, err := rowsOf(t, c.name, c.text, declared)
+		if err != nil || len(rows) != 1 || !slices.Equal(rows[0], []float64{1999, 5}) || len(found[0].Cells) != c.columns {
+			t.Errorf("%s: %v, %v, %v", c.name, rows, found, err)
+		}
+	}
+	_, _, err := rowsOf(t, "f.csv", "a,b,c\nx,1999-05-01,CELL\n", strings.TrimPrefix(declared, "others: ignore\n"))
+	if err == nil || strings.Contains(err.Error(), "CELL") {
+		t.Errorf("undeclared columns: %v", err)
+	}
+	// A cell that is no date is named by the column of the file.
+	_, _, err = rowsOf(t, "f.csv", "b\nSECRET\n", declared)
+	if err == nil || !strings.Contains(err.Error(), `f.csv:2: column "b": not a date`) || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("no date: %v", err)
+	}
+}

@@ -58,11 +58,7 @@ type Keys struct {
 
 // keysOf are the names that a schema declares.
 func keysOf(s *schema.Schema, o Options) Keys {
-	k := Keys{Names: make([]string, len(s.Columns)), PassOver: o.PassOver, File: s.File}
-	for i := range s.Columns {
-		k.Names[i] = s.Columns[i].Name
-	}
-	return k
+	return Keys{Names: s.Sources(), PassOver: o.PassOver || s.IgnoreOthers, File: s.File}
 }
 
 // OpenRecords opens a file and reads the names of its columns. Close releases it.

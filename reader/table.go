@@ -238,23 +238,23 @@ func (t *table) match(in records, o Options) error {
 			t.field[i] = -1 // its numbers are not in the table
 			continue
 		}
-		f, ok := at[col.Name]
+		f, ok := at[col.Source()]
 		isUnit := col.Name == s.Unit.Column
 		switch {
 		case ok:
 			t.field[i] = f
-		case o.Optional[col.Name], col.Type == schema.Ignore && !isUnit:
+		case o.Optional[col.Name] || o.Optional[col.Source()], col.Type == schema.Ignore && !isUnit:
 			t.field[i] = -1
 		default:
 			t.field[i] = -1
-			faults = append(faults, absent(in, s, col.Name, "which the schema declares"))
+			faults = append(faults, absent(in, s, col.Source(), "which the schema declares"))
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
 		}
 	}
 	for i, h := range header {
-		if s.Column(h) < 0 {
+		if !s.IgnoreOthers && !s.Declares(h) {
 			faults = append(faults, undeclaredColumn(in, s, i))
 			if !mayShow(in, s) {
 				break // the others are nameless too
@@ -310,7 +310,7 @@ func mayShow(in records, s *schema.Schema) bool {
 	}
 	known := 0
 	for _, h := range c.header {
-		if s.Column(h) >= 0 {
+		if s.Declares(h) {
 			known++
 		}
 	}
@@ -337,12 +337,8 @@ func undeclaredColumn(in records, s *schema.Schema, field int) error {
 		return in.headFault("", fmt.Sprintf("name %d of the header is not declared in the schema", field+1),
 			"it is not shown, since it may be a cell: if the file has no header line, declare file: {header: false} in the schema")
 	}
-	names := make([]string, len(s.Columns))
-	for i := range s.Columns {
-		names[i] = s.Columns[i].Name
-	}
 	return in.headFault(header[field], "not declared in the schema",
-		nearestHint(header[field], names, "declare it, with type: ignore if it is not to be used"))
+		nearestHint(header[field], s.Sources(), "declare it, with type: ignore if it is not to be used, or pass over all such columns with others: ignore"))
 }
 
 // used lists the fields that are looked at.
@@ -390,7 +386,7 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 		v, err := t.parseCell(i, &cells[f], &values)
 		if err != nil {
 			if strict {
-				fault := t.in.rowFault(cells, f, s.Columns[i].Name, err.Error(), cellHint(err, s.Columns[i].Name == t.target))
+				fault := t.in.rowFault(cells, f, s.Columns[i].Source(), err.Error(), cellHint(err, s.Columns[i].Name == t.target))
 				if err := t.faults.take(ofRecord(fault)); err != nil {
 					return nil, "", false, err
 				}

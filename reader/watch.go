@@ -1,12 +1,17 @@
 package reader
 
-import "pawl/data/schema"
+import (
+	"slices"
+
+	"pawl/data/schema"
+)
 
 // watch hands on records as they were found, before anything is parsed.
 type watch struct {
 	record func(texts []string)
 	texts  []string // one for each column of the file
-	how    *schema.File
+	schema *schema.Schema
+	column []int // of the schema, -1 for none
 }
 
 // watchRecords begins what o.Watch asks for.
@@ -15,18 +20,21 @@ func (t *table) watchRecords(in records, o Options) {
 		return
 	}
 	names := in.Header()
-	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names)), how: &t.schema.File}
+	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
+	for _, n := range names {
+		t.watch.column = append(t.watch.column, slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n }))
+	}
 }
 
 // see hands on one record. What is malformed or null is empty, and so are cells that a ragged record lacks. Numbers
-// are written with a point and without separators, whatever the marks of the file.
+// and dates are written in one way, whatever the marks of the file.
 func (w *watch) see(cells []cell) {
 	for i := range w.texts {
 		w.texts[i] = ""
 		if i < len(cells) && cells[i].bad == "" && !cells[i].null {
 			w.texts[i] = cells[i].text
 			if !cells[i].typed {
-				w.texts[i] = w.how.Plain(cells[i].text)
+				w.texts[i] = w.schema.Plain(w.column[i], cells[i].text)
 			}
 		}
 	}

@@ -21,8 +21,8 @@ const Version = 1
 const maxBytes = 16 << 20
 
 var (
-	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "file", "na", "columns"}
-	colKeys = []string{"name", "type", "lower", "upper", "categories", "ordered", "other", "missing", "heavy_tailed", "buckets", "tokens", "dimension", "key", "why"}
+	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "file", "na", "others", "columns"}
+	colKeys = []string{"name", "match", "type", "lower", "upper", "signs", "format", "parts", "origin", "values", "categories", "ordered", "other", "missing", "heavy_tailed", "buckets", "tokens", "dimension", "key", "why"}
 )
 
 // Load reads a schema file. Faults are *Error with file, line and column.
@@ -118,7 +118,7 @@ func (d *decoder) partly(err error) error {
 		case c.Name == "":
 			continue
 		case d.broken[i] || p.Faulty[c.Name]:
-			c, p.Faulty[c.Name] = Column{Name: c.Name, Type: Ignore}, true
+			c, p.Faulty[c.Source()] = Column{Name: c.Source(), Type: Ignore}, true
 		}
 		sound = append(sound, c)
 	}
@@ -219,6 +219,13 @@ func (d *decoder) top(body ast.Node) (columns bool) {
 		d.add(d.fileSection(f))
 		d.unreadable = len(d.faults) > before
 	}
+	if f, ok := by["others"]; ok {
+		rule, err := d.text(f)
+		if d.add(err); err == nil && rule != "ignore" && rule != "refuse" {
+			d.add(d.fault(position(f.value), "", "others must be ignore or refuse", "refuse, the default: a column of the file that is not declared is a fault"))
+		}
+		d.schema.IgnoreOthers = rule == "ignore"
+	}
 	f, ok := by["columns"]
 	if !ok {
 		d.add(d.fault(place{1, 1}, "", "no columns are declared", "add columns: with a list of {name, type, ...}"))
@@ -288,67 +295,99 @@ func (d *decoder) columns(f field) error {
 		return d.fault(f.where, "", "columns must be a list of {name, type, ...}", "")
 	}
 	for i, n := range seq.Values {
-		before := len(d.faults)
-		c, err := d.oneColumn(i, n)
+		before, at := len(d.faults), len(d.schema.Columns)
+		cs, err := d.oneColumn(i, n)
 		d.add(err)
-		d.broken[i] = len(d.faults) > before
-		d.schema.Columns = append(d.schema.Columns, c)
+		if len(cs) == 0 {
+			cs = []Column{{}} // broken, and counted all the same
+		}
+		for k := range cs {
+			d.broken[at+k] = len(d.faults) > before
+		}
+		d.schema.Columns = append(d.schema.Columns, cs...)
 	}
 	d.column = ""
 	return nil
 }
 
-func (d *decoder) oneColumn(i int, n ast.Node) (Column, error) {
+// oneColumn reads entry i, which is one column, or of dates one for each part.
+func (d *decoder) oneColumn(i int, n ast.Node) ([]Column, error) {
 	d.column = ""
 	if blank(n) {
-		return Column{}, d.fault(position(n), "", fmt.Sprintf("entry %d of columns is blank", i+1), "")
+		return nil, d.fault(position(n), "", fmt.Sprintf("entry %d of columns is blank", i+1), "")
 	}
 	fields, err := d.mapping(n, "a column", colKeys)
 	if err != nil {
-		return Column{}, err
+		return nil, err
 	}
-	d.places[faultKey{i, ""}] = position(n)
+	at := len(d.schema.Columns)
 	by := map[string]field{}
 	for _, f := range fields {
 		by[f.key] = f
-		d.places[faultKey{i, f.key}] = f.where
 	}
+	located := func(columns int) {
+		for k := range columns {
+			d.places[faultKey{at + k, ""}] = position(n)
+			for _, f := range fields {
+				d.places[faultKey{at + k, f.key}] = f.where
+			}
+		}
+	}
+	located(1)
 	var c Column
 	f, ok := by["name"]
+	if pattern, given := by["match"]; given {
+		if ok {
+			return nil, d.fault(pattern.where, "", "a column has a name or a pattern to match, not both", "")
+		}
+		f, ok, c.Match = pattern, true, true
+	}
 	if !ok {
-		return c, d.fault(position(n), "", fmt.Sprintf("entry %d of columns has no name", i+1), "")
+		return nil, d.fault(position(n), "", fmt.Sprintf("entry %d of columns has no name", i+1), "")
 	}
 	if c.Name, err = d.text(f); err != nil {
-		return c, err
+		return nil, err
 	}
 	d.column = c.Name
 	if f, ok = by["type"]; !ok {
-		return c, d.fault(position(n), c.Name, "type is missing", typeHint)
+		return []Column{c}, d.fault(position(n), c.Name, "type is missing", typeHint)
 	}
 	if blank(f.value) {
-		return c, d.fault(f.where, c.Name, "type is blank", typeHint)
+		return []Column{c}, d.fault(f.where, c.Name, "type is blank", typeHint)
 	}
 	t, err := d.text(f)
 	if err != nil {
-		return c, err
+		return []Column{c}, err
 	}
 	c.Type = Type(t)
 	if f, ok = by["why"]; ok && !blank(f.value) {
 		get(d, by, "why", &c.Why, d.text)
 	}
-	if c.Type == Ignore {
-		return c, nil // its other keys mean nothing, whatever they say
+	switch c.Type {
+	case Ignore:
+		return []Column{c}, nil // its other keys mean nothing, whatever they say
+	case DateType:
+		cs, err := d.date(c.Name, c.Why, by)
+		for k := range cs {
+			cs[k].Match = c.Match
+		}
+		located(len(cs))
+		if len(cs) == 0 {
+			cs = []Column{c}
+		}
+		return cs, err
 	}
 	d.details(&c, by)
-	return c, nil
+	return []Column{c}, nil
 }
 
-const typeHint = "write one of numeric, integer, boolean, categorical, text, ignore"
+const typeHint = "write one of numeric, integer, boolean, categorical, date, text, ignore"
 
 // details reads the keys whose use depends on the type.
 func (d *decoder) details(c *Column, by map[string]field) {
 	uses := map[string][]Type{
 		"lower": {Numeric, Integer}, "upper": {Numeric, Integer}, "heavy_tailed": {Numeric, Integer},
+		"signs": {Numeric, Integer}, "values": {Boolean}, "format": {DateType}, "parts": {DateType}, "origin": {DateType},
 		"categories": {Categorical}, "ordered": {Categorical}, "other": {Categorical},
 		"buckets": {Text}, "tokens": {Text}, "dimension": {Vector}, "key": {Vector},
 	}
@@ -375,6 +414,8 @@ func (d *decoder) details(c *Column, by map[string]field) {
 		}
 	}
 	get(d, by, "heavy_tailed", &c.HeavyTailed, d.boolean)
+	get(d, by, "signs", &c.Signs, d.list)
+	get(d, by, "values", &c.Values, d.list)
 	get(d, by, "categories", &c.Categories, d.list)
 	get(d, by, "ordered", &c.Ordered, d.boolean)
 	get(d, by, "other", &c.Other, d.other)

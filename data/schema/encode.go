@@ -37,9 +37,25 @@ func Encode(s *Schema) ([]byte, error) {
 		fmt.Fprintf(&b, "rows: %s\n", s.Rows.Kind)
 	}
 	b.WriteString(s.File.encode())
-	fmt.Fprintf(&b, "na: %s\ncolumns:\n", quoteList(s.NA))
-	for i := range s.Columns {
-		s.Columns[i].encode(&b)
+	fmt.Fprintf(&b, "na: %s\n", quoteList(s.NA))
+	if s.IgnoreOthers {
+		b.WriteString("others: ignore\n")
+	}
+	b.WriteString("columns:\n")
+	for i := 0; i < len(s.Columns); {
+		n := sameDate(s.Columns[i:])
+		var entry bytes.Buffer
+		if s.Columns[i].Date != nil {
+			entry.WriteString(encodeDate(s.Columns[i : i+n]))
+		} else {
+			s.Columns[i].encode(&entry)
+		}
+		text := entry.Bytes()
+		if s.Columns[i].Match {
+			text = bytes.Replace(text, []byte("  - name:"), []byte("  - match:"), 1)
+		}
+		b.Write(text)
+		i += n
 	}
 	return b.Bytes(), nil
 }
@@ -51,6 +67,13 @@ func (c *Column) encode(b *bytes.Buffer) {
 		fmt.Fprintf(b, "    lower: %s\n    upper: %s\n", formatNumber(c.Lower), formatNumber(c.Upper))
 		if c.HeavyTailed {
 			b.WriteString("    heavy_tailed: true\n")
+		}
+		if c.Signs != nil {
+			fmt.Fprintf(b, "    signs: %s\n", quoteList(c.Signs))
+		}
+	case Boolean:
+		if c.Values != nil {
+			fmt.Fprintf(b, "    values: %s\n", quoteList(c.Values))
 		}
 	case Categorical:
 		fmt.Fprintf(b, "    categories: %s\n", quoteList(c.Categories))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -334,16 +335,34 @@ func (f *File) ungrouped(whole string) (string, bool) {
 	return joined, !strings.ContainsAny(joined, ".,")
 }
 
-// Plain is a cell in the writing that tables of points and plain digits have, where it is a
-// number by the marks of the file, and the cell itself elsewhere. By it copies of a table
-// are recognised.
-func (f *File) Plain(cell string) string {
-	if f.Decimal == "" && f.Thousands == "" {
+// Plain is a cell in the writing that tables of points, plain digits and ISO dates have, where
+// it is such a number or date as declared, and the cell itself elsewhere; col is -1 for a
+// column that is not declared. By it copies of a table are recognised.
+func (s *Schema) Plain(col int, cell string) string {
+	f := &s.File
+	var c *Column
+	if col >= 0 {
+		c = &s.Columns[col]
+	}
+	marked := f.Decimal != "" || f.Thousands != ""
+	switch {
+	case c != nil && c.Date != nil:
+		if t, ok := c.Date.read(strings.TrimFunc(cell, unicode.IsSpace), false); ok {
+			if t.Equal(t.Truncate(24 * time.Hour)) {
+				return t.Format(time.DateOnly)
+			}
+			return t.Format(time.DateTime)
+		}
+		return cell
+	case !marked && (c == nil || c.Signs == nil):
 		return cell
 	}
-	trimmed := strings.TrimFunc(cell, unicode.IsSpace)
-	if p := f.plain(trimmed); plainNumber(p) {
-		return p
+	plain := strings.TrimFunc(cell, unicode.IsSpace)
+	if c != nil {
+		plain = c.unsigned(plain)
+	}
+	if plain = f.plain(plain); plainNumber(plain) {
+		return plain
 	}
 	return cell
 }

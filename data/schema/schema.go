@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Type is the declared type of a column.
@@ -68,9 +70,19 @@ const (
 type Column struct {
 	Name string
 	Type Type
+	// Match says that Name is a pattern of * and ? that stands for many columns (Expand).
+	Match bool
+	// Date says of which date the column is a number; nil for other columns.
+	Date *Date
 	// Lower and Upper bound numeric and integer columns; values outside are
 	// clipped to them, silently, since how many were clipped is a private fact.
 	Lower, Upper float64
+	// Signs are texts such as $ and % that are taken off the beginning or the end of a number,
+	// each once, with the blanks beside it. 12% is 12.
+	Signs []string
+	// Values are the two texts of a boolean column, the one for false first; nil for
+	// true/false, yes/no, t/f, y/n and 1/0 in any case.
+	Values []string
 	// Categories is the declared list, in order.
 	Categories []string
 	// Ordered says that the order of Categories is meaningful (age bands, grades).
@@ -110,6 +122,9 @@ type Schema struct {
 	Rows    RowCount
 	// File says how a table of text is written.
 	File File
+	// IgnoreOthers passes over columns of the file that are not declared, where they would
+	// be refused.
+	IgnoreOthers bool
 	// NA lists the cells that mean "missing", compared exactly.
 	NA      []string
 	Columns []Column
@@ -139,6 +154,9 @@ func (s *Schema) Column(name string) int {
 func (c *Column) Levels() []string {
 	switch c.Type {
 	case Boolean:
+		if c.Values != nil {
+			return c.Values
+		}
 		return []string{"false", "true"}
 	case Categorical:
 		if c.Other == "" || c.category(c.Other) >= 0 {
@@ -198,24 +216,28 @@ var (
 // Parse turns one cell into a number: the value clipped to the bounds, the index
 // of the level, 0 or 1 for booleans, NaN for a cell that the missing rule makes
 // unknown. Errors say what was expected and never repeat the cell.
-func (s *Schema) Parse(col int, cell string) (float64, error) { return s.parse(col, cell, &s.File) }
+func (s *Schema) Parse(col int, cell string) (float64, error) {
+	return s.parse(col, cell, &s.File, false)
+}
 
 // ParseTyped is Parse for a cell that was no text in a file of text: the marks of such files do
 // not concern it.
 func (s *Schema) ParseTyped(col int, cell string) (float64, error) {
-	return s.parse(col, cell, &File{Trim: s.File.Trim})
+	return s.parse(col, cell, &File{Trim: s.File.Trim}, true)
 }
 
-func (s *Schema) parse(col int, cell string, f *File) (float64, error) {
+func (s *Schema) parse(col int, cell string, f *File, typed bool) (float64, error) {
 	c := &s.Columns[col]
 	if c.Type == Ignore || c.Wide() {
 		return math.NaN(), nil
 	}
 	cell = f.trimmed(cell)
-	if c.Type == Categorical {
-		if i := c.category(cell); i >= 0 {
-			return float64(i), nil
-		}
+	// A declared text may look like a missing cell, and then is none.
+	if i := c.category(cell); i >= 0 {
+		return float64(i), nil
+	}
+	if i := slices.Index(c.Values, cell); i >= 0 {
+		return float64(i), nil
 	}
 	for _, na := range s.NA {
 		if cell != na {
@@ -229,11 +251,13 @@ func (s *Schema) parse(col int, cell string, f *File) (float64, error) {
 		}
 		return 0, ErrMissing
 	}
-	switch c.Type {
-	case Numeric, Integer:
-		return c.parseNumber(cell, f)
-	case Boolean:
-		return parseBoolean(cell)
+	switch {
+	case c.Date != nil:
+		return c.parseDate(cell, typed)
+	case numeric(c.Type):
+		return c.parseNumber(c.unsigned(cell), f)
+	case c.Type == Boolean:
+		return c.parseBoolean(cell)
 	default:
 		if c.Other != "" {
 			return c.level(c.Other), nil
@@ -331,6 +355,30 @@ func (s *Schema) Cell(found string) string { return s.File.trimmed(found) }
 func Truth(cell string) (v, ok bool) {
 	b, err := parseBoolean(cell)
 	return b == 1, err == nil
+}
+
+// unsigned takes the signs off a number.
+func (c *Column) unsigned(cell string) string {
+	for _, sign := range c.Signs {
+		if rest, ok := strings.CutSuffix(cell, sign); ok {
+			cell = strings.TrimRightFunc(rest, unicode.IsSpace)
+			continue
+		}
+		rest, negative := strings.CutPrefix(cell, "-")
+		if rest, ok := strings.CutPrefix(rest, sign); ok {
+			if cell = strings.TrimLeftFunc(rest, unicode.IsSpace); negative {
+				cell = "-" + cell
+			}
+		}
+	}
+	return cell
+}
+
+func (c *Column) parseBoolean(cell string) (float64, error) {
+	if c.Values == nil {
+		return parseBoolean(cell)
+	}
+	return 0, fmt.Errorf("not one of the two declared values")
 }
 
 func parseBoolean(cell string) (float64, error) {

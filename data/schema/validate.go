@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,20 +51,24 @@ func (s *Schema) faults(broken map[int]bool) (all []error) {
 	}
 	add(s.validateRows())
 	add(s.File.validate())
-	seen := map[string]bool{}
+	seen, sources := map[string]bool{}, map[string]bool{}
 	used := 0
 	for i := range s.Columns {
 		c := &s.Columns[i]
+		source := c.Source()
+		another := i == 0 || c.Date == nil || s.Columns[i-1].Source() != source // not a further part of a date
 		switch {
 		case broken[i]:
 		case c.Name == "" || !printable(c.Name):
 			add(newFault(i, "name", "", fmt.Sprintf("the name of column %d must be printable text of 1 to 200 letters", i+1), ""))
-		case seen[c.Name]:
+		case c.Match && (!strings.ContainsAny(source, "*?") || source == s.Unit.Column):
+			add(newFault(i, "match", c.Name, "a pattern holds * for any letters or ? for one, and names no unit", "a single column has a name:"))
+		case seen[c.Name] || another && sources[source]:
 			add(newFault(i, "name", c.Name, "declared twice", ""))
 		default:
 			add(c.validate(i))
 		}
-		seen[c.Name] = true
+		seen[c.Name], sources[source] = true, true
 		if c.Type != Ignore || broken[i] {
 			used++
 		}
@@ -112,9 +117,9 @@ func (c *Column) validate(i int) error {
 		return c.validateNumber(i)
 	case Boolean:
 		if c.Missing == MissingValue && math.IsNaN(c.level(c.MissingCategory)) {
-			return newFault(i, "missing", c.Name, "missing must be refuse, unknown, true or false", "")
+			return newFault(i, "missing", c.Name, "missing must be refuse, unknown, "+strings.Join(c.Levels(), " or "), "")
 		}
-		return c.validateMissing(i)
+		return c.validateValues(i)
 	case Categorical:
 		return c.validateCategories(i)
 	case Text:
@@ -123,13 +128,23 @@ func (c *Column) validate(i int) error {
 		return c.validateVector(i)
 	}
 	hint := typeHint
-	if near := Nearest(string(c.Type), []string{"numeric", "integer", "boolean", "categorical", "text", "ignore"}); near != "" {
+	if near := Nearest(string(c.Type), []string{"numeric", "integer", "boolean", "categorical", "date", "text", "ignore"}); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return newFault(i, "type", c.Name, fmt.Sprintf("unknown type %q", string(c.Type)), hint)
 }
 
 func (c *Column) validateNumber(i int) error {
+	for _, s := range c.Signs {
+		if s == "" || !printable(s) || strings.ContainsAny(s, "0123456789.,+-") {
+			return newFault(i, "signs", c.Name, "a sign must be a text without digits, marks and signs of a number", `such as signs: ["$"] or ["%"]`)
+		}
+	}
+	if d := c.Date; d != nil && (d.layouts == nil || !slices.Contains(Parts, d.Part) || d.Column == "") {
+		if err := d.compile(); err != nil || !slices.Contains(Parts, d.Part) || d.Column == "" {
+			return newFault(i, "format", c.Name, "a date needs a column, a part and a format", "")
+		}
+	}
 	for _, b := range []struct {
 		key string
 		v   float64
@@ -161,6 +176,17 @@ func (c *Column) validateNumber(i int) error {
 		case c.Type == Integer && v != math.Trunc(v):
 			return newFault(i, "missing", c.Name, "fill value of an integer column must be a whole number", "")
 		}
+	}
+	return c.validateMissing(i)
+}
+
+func (c *Column) validateValues(i int) error {
+	switch v := c.Values; {
+	case v == nil:
+	case len(v) != 2 || v[0] == v[1]:
+		return newFault(i, "values", c.Name, "values must be two different texts: that of false, then that of true", `such as values: ["No", "Yes"]`)
+	case v[0] == "" || v[1] == "" || !printable(v[0]) || !printable(v[1]):
+		return newFault(i, "values", c.Name, "a value is not printable text", `empty cells are the business of the key "missing"`)
 	}
 	return c.validateMissing(i)
 }

@@ -272,8 +272,9 @@ func usedBy(s *schema.Schema) func(column string) bool {
 		if s == nil {
 			return false
 		}
-		i := s.Column(column)
-		return i >= 0 && s.Columns[i].Type != schema.Ignore && column != s.Unit.Column
+		return column != s.Unit.Column && slices.ContainsFunc(s.Columns, func(c schema.Column) bool {
+			return c.Source() == column && c.Type != schema.Ignore
+		})
 	}
 }
 

@@ -106,6 +106,15 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 	if err != nil {
 		return nil, usage.All(partly.Err(), err)
 	}
+	if s.Patterns() {
+		if err := expand(s, content); err != nil {
+			var fault *schema.Error
+			if errors.As(err, &fault) {
+				fault.File = schemaPath
+			}
+			return nil, err
+		}
+	}
 	if !s.Public {
 		if err := OwnName(shown, name, "give the data set another name in the schema: dataset: NAME"); err != nil {
 			return nil, usage.All(partly.Err(), err)
@@ -116,6 +125,22 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		return t, partly
 	}
 	return t, nil
+}
+
+// expand declares the columns that patterns stand for, by the header of the table.
+func expand(s *schema.Schema, content *reader.Content) error {
+	keys := reader.Keys{PassOver: true, File: s.File}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; !c.Match {
+			keys.Names = append(keys.Names, c.Source())
+		}
+	}
+	in, err := reader.NewRecords(content.Name(), content.Reader(), keys)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return s.Expand(in.Header())
 }
 
 // NeedsTable refuses images where rows of a table are needed.

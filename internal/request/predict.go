@@ -55,13 +55,13 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		if !features[c.Name] {
-			*c = schema.Column{Name: c.Name, Type: schema.Ignore}
-		} else if c.Type != schema.Vector && !slices.Contains(header, c.Name) {
-			return nil, file.Absent(m.Schema, c.Name, "which the model needs")
+			*c = schema.Column{Name: c.Name, Date: c.Date, Type: schema.Ignore}
+		} else if c.Type != schema.Vector && !slices.Contains(header, c.Source()) {
+			return nil, file.Absent(m.Schema, c.Source(), "which the model needs")
 		}
 	}
 	for _, h := range header {
-		if s.Column(h) < 0 {
+		if !s.Declares(h) {
 			s.Columns = append(s.Columns, schema.Column{Name: h, Type: schema.Ignore})
 		}
 	}
@@ -87,10 +87,8 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 		content = reader.NewContent(file, reader.Part{Name: file, Bytes: plain})
 	}
 	content = content.AsGiven()                              // the answer has the order of the rows
-	keys := reader.Keys{PassOver: true, File: m.Schema.File} // as columns are that the model does not know
-	for i := range m.Schema.Columns {
-		keys.Names = append(keys.Names, m.Schema.Columns[i].Name)
-	}
+	// Columns that the model does not know are passed over.
+	keys := reader.Keys{Names: m.Schema.Sources(), PassOver: true, File: m.Schema.File}
 	c, err := reader.NewRecords(content.Name(), content.Reader(), keys)
 	if err != nil {
 		return err

@@ -236,6 +236,9 @@ func (f *Facts) ofSchema(path string) (*advise.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Patterns() {
+		return nil, usage.New(path+": the schema declares columns by patterns, and advise reads no table", "name the columns one by one")
+	}
 	rows := f.Rows
 	declared := s.Rows.Kind == schema.RowsDeclared || s.Rows.Kind == schema.RowsAbout
 	switch {
