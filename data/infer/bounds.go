@@ -19,6 +19,8 @@ type Range struct {
 	Zero, Ones float64
 	// OnlyZero and ZeroOne say that nothing but 0, or 0 and numbers in [1, 2), was found for certain.
 	OnlyZero, ZeroOne bool
+	// Beyond says that some doubling other than [1, 2) certainly holds numbers.
+	Beyond bool
 	// Dates says that they are dates, from about one of the years FromYear to ToYear.
 	Dates            bool
 	FromYear, ToYear int
@@ -57,14 +59,22 @@ func Read(counts []float64, sd float64) Range {
 	r := Range{Found: true, Zero: coarse[zero(1)], Ones: coarse[bin(1, 1)]}
 	r.Total, r.TotalDev = mass(coarse, h), sd*math.Sqrt(h.bins())
 	lower, upper := h.ends()
-	if r.Dates = h.asDates(coarse); r.Dates {
+	dates, certain := asDates(coarse, sd)
+	if dates && !certain {
+		return Range{} // no quantity is as large as that
+	}
+	if r.Dates = dates; r.Dates {
 		h.first, h.last = bin(dateUnit, 1), bin(dateUnit, 1)
 		lower, upper = h.ends()
+		r.Total, r.TotalDev = mass(coarse, h), sd
 	}
 	r.OnlyZero = lower == 0 && upper == 0
 	one := bin(1, 1)
 	beyond := hull{h.cut, one + 1, max(h.last, one)}
 	r.ZeroOne = lower == 0 && coarse[one] > 3.6*sd && mass(coarse, beyond) <= 3*sd*math.Sqrt(beyond.bins())
+	for i, n := range coarse {
+		r.Beyond = r.Beyond || i != zero(1) && i != one && n > 4.5*sd
+	}
 	r.read(by, h, sd)
 	// Where a hundredth of the numbers stands out of the noise, the finer bins show where amounts end.
 	if r.LogLike && r.fine(sd) && !r.OnlyZero {

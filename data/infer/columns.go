@@ -174,9 +174,10 @@ func (r *Released) propose(c *Column) Proposal {
 	switch {
 	case len(texts) == 2 && booleans(texts) && (numbers == 0 || !b.Found || b.ZeroOne) && total >= .97*r.present(c)-2*r.Forecast.LevelDev:
 		p.Type = schema.Boolean
+	case b.Dates && b.FromYear >= firstYear+years-3: // numbers that are larger than all bins
 	case isNumbers && b.Dates:
-		p.Type, p.FromYear, p.ToYear = "date", b.FromYear, b.ToYear
-	case isNumbers && !(len(texts) > 0 && numbers == 0) && !((b.Point || b.OnlyZero || b.ZeroOne) && len(texts) > 0):
+		p.Type, p.FromYear, p.ToYear = schema.DateType, b.FromYear, b.ToYear
+	case isNumbers && !(len(texts) > 0 && numbers == 0) && !(len(texts) > 0 && (b.Point || b.OnlyZero || b.ZeroOne || !b.Beyond && total >= .8*r.present(c))):
 		p.Type = schema.Numeric
 		p.Lower, p.Upper = roundOut(b)
 		p.HeavyTailed = b.HeavyTailed

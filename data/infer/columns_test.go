@@ -52,6 +52,7 @@ func TestPropose(t *testing.T) {
 		{"1 alone", Column{Missing: missing(0), Levels: []Level{{"3", 960}}, Bins: draw(func() float64 { return 3 })}, true, schema.Categorical, "3"},
 		{"dates", Column{Missing: missing(0), Bins: dates}, true, "date", ""},
 		{"dates, some of them common", Column{Missing: missing(0), Levels: []Level{{"2013-02-20", 60}, {"2013-02-21", 55}}, Bins: dates}, true, "date", ""},
+		{"microseconds", Column{Missing: missing(0), Bins: draw(func() float64 { return 1.7e15 + 1e12*r.Float64() })}, true, "", ""},
 		{"nothing", Column{Missing: missing(0), Bins: draw(func() float64 { return 1e300 })[:0:0]}, true, "", ""},
 		{"few numbers among texts that did not come out", Column{Missing: missing(0), Bins: release(r, slices.Repeat([]float64{7}, 100), 10)}, true, "", ""},
 		{"a text that no schema can hold", Column{Missing: missing(0), Levels: []Level{{"a\x01", 600}}}, false, "", ""},

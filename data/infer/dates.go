@@ -31,10 +31,16 @@ func dateNumber(cell string) (v float64, ok bool) {
 	return 0, false
 }
 
-// asDates says that the doublings of a hull hold dates, and beside them nothing but noise.
-func (h hull) asDates(coarse []float64) bool {
-	d := bin(dateUnit, 1)
-	return h.first >= d-1 && h.first <= d && h.last == d && coarse[d] >= .8*mass(coarse, h)
+// asDates says that numbers are dates: no other doubling holds as many. They are certain where it holds more than
+// twice what any other does, which may be noise.
+func asDates(coarse []float64, sd float64) (dates, certain bool) {
+	d, other := bin(dateUnit, 1), 0.0
+	for i, n := range coarse {
+		if i != d {
+			other = math.Max(other, n)
+		}
+	}
+	return coarse[d] > other, coarse[d] > math.Max(2*other, 4.5*sd)
 }
 
 // year is that of a number which stands for a date.

@@ -12,7 +12,9 @@ type Filled struct {
 	Type         Type
 	Lower, Upper float64
 	HeavyTailed  bool
-	Categories   []string
+	// From and To bound dates, as YYYY-MM-DD.
+	From, To   string
+	Categories []string
 	// Other gives undeclared categories a level of their own.
 	Other bool
 	// Unknown says that missing cells carry no information.
@@ -50,6 +52,9 @@ func FilledTemplate(name, unit string, rowsPerUnit int, rows int64, na []string,
 		fmt.Fprintf(&b, "    type: %s\n", c.Type)
 		if c.Type == Numeric {
 			fmt.Fprintf(&b, "    lower: %s\n    upper: %s\n", formatNumber(c.Lower), formatNumber(c.Upper))
+		}
+		if c.Type == DateType {
+			fmt.Fprintf(&b, "    lower: %s\n    upper: %s\n", c.From, c.To)
 		}
 		if c.HeavyTailed {
 			b.WriteString("    heavy_tailed: true\n")

@@ -114,6 +114,7 @@ func TestFilledTemplate(t *testing.T) {
 		{Name: "age", Type: Numeric, Lower: 0, Upper: 100, HeavyTailed: true, Unknown: true, Why: "entry 1"},
 		{Name: "ward", Type: Categorical, Categories: []string{"a: b", "#"}, Other: true, Unknown: true},
 		{Name: "ill", Type: Boolean},
+		{Name: "came", Type: DateType, From: "2011-01-01", To: "2016-12-31", Unknown: true},
 	}
 	na := []string{"", " "}
 	got := FilledTemplate("d", "who", 3, 40, na, []string{"released\nby a mechanism"}, columns)
@@ -126,6 +127,9 @@ func TestFilledTemplate(t *testing.T) {
 	s, err := Decode("s.yaml", got)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if came := s.Columns[4]; came.Missing != MissingUnknown || came.Date == nil || came.Upper < 2190 || came.Upper > 2192 {
+		t.Errorf("dates are read as %+v", came)
 	}
 	if s.Rows.N != 40 || s.Unit.MaxRows != 3 || !slices.Equal(s.NA, na) || !slices.Equal(s.Columns[2].Categories, columns[2].Categories) || s.Columns[2].Other != "other" || s.Columns[1].Missing != MissingUnknown {
 		t.Errorf("read as %+v", s)

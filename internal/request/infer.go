@@ -594,13 +594,14 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 				to.Categories, to.Other = append(slices.Clone(p.Categories), otherLevel(p.Categories[0])), true
 			}
 		}
-		if p.Type == "date" {
+		if p.Type == schema.DateType {
 			said := fmt.Sprintf("dates, from about %d to %d", p.FromYear, p.ToYear)
+			to.From, to.To = fmt.Sprintf("%d-01-01", p.FromYear), fmt.Sprintf("%d-12-31", p.ToYear)
+			to.Why = "released, extrapolated from noisy bins: ledger entry " + v.Entry
 			if p.ToYear-p.FromYear > 100 {
-				said = "dates, of years that the noise hides"
+				said, to.Type, to.Unknown, to.Why = "dates, of years that the noise hides", schema.Ignore, false, ""
 			}
 			one.Remarks, to.Remarks = append(one.Remarks, said), append(to.Remarks, said)
-			to.Type, to.Unknown = schema.Ignore, false
 		}
 		if p.Type == schema.Numeric {
 			one.Lower, one.Upper = &p.Lower, &p.Upper
@@ -671,7 +672,7 @@ func (v *InferView) Table(w io.Writer) error {
 		switch {
 		case c.Lower != nil:
 			said = fmt.Sprintf("%s to %s", exact(*c.Lower), exact(*c.Upper))
-		case c.Type == "date":
+		case c.Type == string(schema.DateType):
 			said = strings.Join(c.Remarks, "; ")
 		case len(c.Levels) > 0:
 			var names []string
