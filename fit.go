@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"pawl/data/source"
+	"pawl/evidence/quality"
 	"pawl/internal/request"
 )
 
@@ -53,6 +54,20 @@ func (i Identity) copies() source.Copies {
 	return source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason, Ask: i.Ask}
 }
 
+// Decision chooses the threshold of a classifier of two classes, at no cost, from what its score
+// releases. One wish at most is given. The second class in the order of the schema is the one
+// that is looked for: true of a boolean, the last of two categories.
+type Decision struct {
+	// Threshold, within (0, 1), is the smallest probability of the second class at which it is
+	// predicted.
+	Threshold float64
+	// Recall, within (0, 1), is the share of the second class to be found.
+	Recall float64
+	// FalseNegative and FalsePositive, above 0, are what a missed row of the second class, and a
+	// false alarm, cost. Both are given or none.
+	FalseNegative, FalsePositive float64
+}
+
 // Fit asks for the best model that the budget can buy: recipe, encoding and noise follow from
 // public facts. Images have data-free features under a linear model, or a network by name.
 type Fit struct {
@@ -70,6 +85,9 @@ type Fit struct {
 	// ClassWeights are public factors on the losses of the classes, by name; 1 for the others.
 	// They are never computed from the data.
 	ClassWeights map[string]float64
+	// Decision says how a classifier of two classes turns probabilities into labels; the zero
+	// value takes the more probable class.
+	Decision Decision
 	// Workflow is "paw" (the default), or "stw": choose without paying, on public data only.
 	Workflow string
 	// ScoreBy names a categorical column whose groups are scored one by one, paid from the
@@ -88,7 +106,7 @@ type Fit struct {
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		ClassWeights: maps.Clone(f.ClassWeights), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+		ClassWeights: maps.Clone(f.ClassWeights), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 
 func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

@@ -116,14 +116,34 @@ func (g *graph) output(name string, k onnx.Kind, meaning string, shape ...int) P
 func (g *graph) classes(m *model.Model, scores string) {
 	classes := m.Classes()
 	outputs := len(classes)
-	probabilities := g.output("probabilities", onnx.Floats, "of "+strings.Join(classes, ", ")+"; they order rows, noise leaves them uncalibrated", 0, len(classes))
-	var best string
-	if m.Kind != model.Constant && outputsOf(m) == 1 {
+	say := "they order rows, noise leaves them uncalibrated"
+	if m.Calibration != nil {
+		say = "calibrated by what was released of scored rows"
+	}
+	probabilities := g.output("probabilities", onnx.Floats, "of "+strings.Join(classes, ", ")+"; "+say, 0, len(classes))
+	one := m.Kind != model.Constant && outputsOf(m) == 1
+	if one {
 		outputs = 1
-		best = g.Reshape(g.To(onnx.Int64s, g.Op("Greater", scores, g.Float(0))), -1)
-		second := g.Op("Sigmoid", scores)
+	}
+	var best string
+	switch {
+	case one || m.TwoClasses() && (m.Calibration != nil || m.Threshold > 0):
+		odds := scores
+		if !one {
+			odds = g.Op("MatMul", scores, g.Tensor("odds", []float32{-1, 1}, 2, 1))
+		}
+		if c := m.Calibration; c != nil {
+			odds = g.Op("Add", g.Op("Mul", odds, g.Float(float32(c.Slope))), g.Float(float32(c.Intercept)))
+		}
+		cut, inclusive := m.Cut()
+		compare := "Greater"
+		if inclusive {
+			compare = "GreaterOrEqual"
+		}
+		best = g.Reshape(g.To(onnx.Int64s, g.Op(compare, odds, g.Float(float32(cut)))), -1)
+		second := g.Op("Sigmoid", odds)
 		g.Put(probabilities, "Concat", "", onnx.Attributes{"axis", int64(1)}, g.Op("Sub", g.Float(1), second), second)
-	} else {
+	default:
 		best = g.Add("ArgMax", onnx.Attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
 		g.Put(probabilities, "Softmax", "", onnx.Attributes{"axis", int64(1)}, scores)
 	}
@@ -133,7 +153,7 @@ func (g *graph) classes(m *model.Model, scores string) {
 	}
 	label := g.output("label", onnx.Texts, "the class of "+m.Target, 0)
 	g.Put(label, "LabelEncoder", onnx.MLDomain, onnx.Attributes{"keys_int64s", keys, "values_strings", classes}, best)
-	g.Put(g.output("scores", onnx.Floats, "before the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
+	g.Put(g.output("scores", onnx.Floats, "before calibration and the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
 	g.Outputs[0], g.Outputs[1] = g.Outputs[1], g.Outputs[0]
 }
 

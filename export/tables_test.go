@@ -12,6 +12,7 @@ import (
 	"pawl/compute/nn"
 	"pawl/data/encode"
 	"pawl/data/schema"
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
@@ -280,6 +281,17 @@ func tableModels(t testing.TB) map[string]*model.Model {
 			m.Parameters32 = m.Net.Init(rand.New(rand.NewPCG(3, 4)))
 			all["network "+name+" "+target] = m
 		}
+	}
+	for _, name := range []string{"linear bins sick", "ebm sick", "network affine sick"} {
+		calibrated := *all[name]
+		calibrated.Calibration = &quality.Calibration{Intercept: -0.7, Slope: 0.45}
+		all["calibrated "+name] = &calibrated
+		decided := calibrated
+		decided.Threshold = 0.3
+		all["decided "+name] = &decided
+		threshold := *all[name]
+		threshold.Threshold = 0.8
+		all["threshold "+name] = &threshold
 	}
 	bent := linear("bent scale", "cost", s, encode.Options{})
 	bent.Scale.Log = true

@@ -35,7 +35,7 @@ func exactRows(s *Statement) []row {
 		if sc.AUROC != nil {
 			out = append(out, row{"area under the ROC curve", exact(*sc.AUROC)})
 		}
-		out = append(out, exactGroups(sc)...)
+		out = append(append(out, exactQuality(s)...), exactGroups(sc)...)
 	}
 	return out
 }

@@ -173,6 +173,9 @@ func cardQuality(line func(string, ...any), s *Statement) {
 	line("|---|---|---|")
 	line("| this model | %s | %s |", scoreText(s, sc.Value), intervalText(s, &sc.Interval))
 	line("| %s | %s | %s |", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), baselineInterval(s))
+	for _, r := range qualityRows(s) {
+		line("| %s | %s | |", plain(r.Name), plain(r.Value))
+	}
 	if t := byGroup(s); t != nil {
 		line("")
 		line("### By group of %s", plain(t.Attribute))

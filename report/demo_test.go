@@ -4,7 +4,24 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"pawl/evidence/quality"
 )
+
+func number(x float64) *Number { n := Number(x); return &n }
+
+func about(value, low, high float64) *quality.Estimate {
+	return &quality.Estimate{Value: &value, Interval: &[2]float64{low, high}}
+}
+
+// classification has every further score of two classes.
+func classification() *quality.Classification {
+	return &quality.Classification{Positive: "yes", Prevalence: about(.239, .229, .249), AveragePrecision: about(.62, .59, .65),
+		BalancedAccuracy: *about(.742, .73, .754), Recall: about(.56, .53, .59), Precision: about(.71, .68, .74),
+		Brier: about(.11, .105, .115), LogLoss: about(.35, .338, .362), RawLogLoss: about(.39, .37, .41), Calibrated: true,
+		Calibration: &quality.Calibration{Intercept: -.1, Slope: .6}, Confusion: &quality.Confusion{Classes: []string{"no", "yes"}, Rows: [][]float64{{14310, 918}, {2107, 2676}}, NoiseSD: 11.4},
+		Advised: &quality.Operating{Threshold: .24, Flagged: *about(.31, .3, .32), Recall: *about(.78, .76, .8), FalsePositiveRate: *about(.19, .18, .2), Precision: *about(.57, .55, .59), BalancedAccuracy: *about(.795, .785, .805)}}
+}
 
 // hospital is a statement about sensitive rows: a score released with noise, several
 // rows per unit, a steward's grant.
@@ -36,7 +53,9 @@ func hospital() *Statement {
 			Total: Amount{3, 1e-5}, Spent: Amount{1.32118, 2e-6}, Reserved: Amount{0.5, 1e-6}, Left: Amount{1.17882, 7e-6},
 			Entry: "e-000004", Head: "9b3f6a0c51d27e88a1c4"},
 		Score: &Score{Metric: "accuracy", Value: 0.8437, Interval: [2]Number{0.8341, 0.8533}, How: "released on a held-out scope",
-			Baseline: 0.7610, BaselineInterval: &[2]Number{0.7512, 0.7708}, AUROC: nil},
+			Baseline: 0.7610, BaselineInterval: &[2]Number{0.7512, 0.7708},
+			Verdict: quality.Useful, UsefulFor: quality.ForLabels, Gain: about(0.0827, 0.0741, 0.0913),
+			AUROC: number(0.8712), AUROCInterval: &[2]Number{0.8604, 0.8820}, Classification: classification()},
 		Choice: Choice{Workflow: "paw", Model: "logistic regression", Features: []string{"age", "prior admissions", "length of stay", "emergency", "ward", "discharge"},
 			Encoding: "scaled to declared bounds, one-hot for categories", Parameters: 31,
 			Hyperparameters: map[string]any{"clipping_norm": 1.0, "steps": 420, "expected_batch_size": 4096, "learning_rate": 0.5, "noise_multiplier": 4.871},
@@ -72,6 +91,7 @@ func benchmarkDemo() *Statement {
 	inf := Amount{Number(math.Inf(1)), 1}
 	s.Budget = Budget{Ledger: "per-user", Dataset: "adult", Granted: "public data set: not limited", Total: inf, Spent: Amount{7.2, 1e-5}, Left: inf, Entry: "e-9", Head: "aa"}
 	s.Score.Test, s.Score.AUROC, s.Score.UsedForChoosing = &test, &auroc, &chosen
+	s.Score.AUROCInterval = &[2]Number{0.9402, 0.946}
 	s.Score.How = "public benchmark, official test set"
 	return s
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 
+	"pawl/evidence/quality"
 	"pawl/report"
 )
 
 func ExampleText() {
+	gain := 0.12
 	s := &report.Statement{
 		Version: report.StatementVersion,
 		Data:    report.Data{Name: "clinic", Target: "relapse", Task: "classification", Rows: "about 8000", Attributes: 9},
@@ -17,7 +19,8 @@ func ExampleText() {
 		Budget: report.Budget{Granted: "granted by J. Lindqvist on 2026-11-02",
 			Total: report.Amount{Epsilon: 2, Delta: 1e-4}, Spent: report.Amount{Epsilon: 1.04, Delta: 1e-5}, Left: report.Amount{Epsilon: 0.96, Delta: 9e-5}},
 		Score: &report.Score{Metric: "accuracy", Value: 0.81, Interval: [2]report.Number{0.78, 0.84}, How: "released on a held-out scope",
-			Baseline: 0.69, BaselineInterval: &[2]report.Number{0.66, 0.72}},
+			Baseline: 0.69, BaselineInterval: &[2]report.Number{0.66, 0.72},
+			Verdict: quality.Useful, UsefulFor: quality.ForLabels, Gain: &quality.Estimate{Value: &gain, Interval: &[2]float64{0.09, 0.15}}},
 		Choice:  report.Choice{Workflow: "paw", Model: "logistic regression", UsefulModel: true},
 		Outputs: report.Paths{Report: "pawl-out/report.html"},
 	}
@@ -25,7 +28,7 @@ func ExampleText() {
 		fmt.Println(err)
 	}
 	// Output:
-	// The model is useful. It scores 81.0%, against 69.0% for always predicting the majority class, and the intervals do not overlap.
+	// The model is useful. It scores 81.0%, against 69.0% for always predicting the majority class: on the same rows, it is better than that by 9.0 to 15.0 percentage points of accuracy.
 	//
 	// claim       (epsilon, delta) = (1.00, 1e-05), central model, privacy loss distribution (PLD)
 	// neighbour   the same data with one patient added or removed (add/remove-one)

@@ -223,8 +223,8 @@ func (v *view) score(s *Statement) {
 		return
 	}
 	v.ScoreHow = short(or(s.Score.How, "not stated"), 50)
-	if s.Score.AUROC != nil && !publicScore(s) {
-		v.ScoreNote = "Area under the ROC curve, also released: " + quantity(float64(*s.Score.AUROC)) + ". "
+	if q := qualityLine(s); q != "" {
+		v.ScoreNote = q + " "
 	}
 	if v.Groups != nil {
 		v.ScoreNote += "Groups of " + short(v.Groups.Attribute, 20) + ": section 1. "

@@ -52,10 +52,10 @@ func WriteJSON(w io.Writer, s *Statement) error {
 	return err
 }
 
-// Three numbers or more stand in one line. A text cannot look like a list of them:
+// Two numbers or more stand in one line. A text cannot look like a list of them:
 // JSON writes its line breaks as escapes.
 var (
-	numberLists = regexp.MustCompile(`\[\n +(?:-?[0-9][0-9.eE+-]*|null)(?:,\n +(?:-?[0-9][0-9.eE+-]*|null)){2,}\n +\]`)
+	numberLists = regexp.MustCompile(`\[\n +(?:-?[0-9][0-9.eE+-]*|null)(?:,\n +(?:-?[0-9][0-9.eE+-]*|null)){1,}\n +\]`)
 	blanks      = regexp.MustCompile(`\s+`)
 )
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pawl/evidence/quality"
 )
 
 func TestRounding(t *testing.T) {
@@ -150,14 +152,15 @@ func TestMissingIsNeverZero(t *testing.T) {
 	s := hospital()
 	nan := Number(math.NaN())
 	s.Score.Value, s.Score.Interval, s.Score.Baseline, s.Score.BaselineInterval = nan, [2]Number{nan, nan}, nan, nil
+	s.Score.Verdict, s.Score.Gain, s.Score.Classification = quality.NotDetermined, &quality.Estimate{}, &quality.Classification{}
 	page := mustHTML(t, s)
-	if !strings.Contains(page, "This model <tspan class=\"value\">suppressed</tspan>") {
-		t.Error("a missing score is not shown as suppressed")
+	if !strings.Contains(page, "This model <tspan class=\"value\">not determined</tspan>") {
+		t.Error("a missing score is not shown as not determined")
 	}
 	if strings.Contains(page, "NaN") || strings.Contains(page, "0.0%") {
 		t.Error("a missing score shows as NaN or 0")
 	}
-	if !strings.Contains(page, "its quality is unknown") {
+	if !strings.Contains(page, "Whether the model is useful is not determined.") {
 		t.Error("the verdict claims a quality that was not released")
 	}
 }

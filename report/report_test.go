@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"pawl/evidence/quality"
 )
 
 func write(t *testing.T, to func(io.Writer, *Statement) error, s *Statement) string {
@@ -148,9 +150,9 @@ func TestNotPrivateComesFirst(t *testing.T) {
 func TestPaidAUROC(t *testing.T) {
 	s := hospital()
 	auroc := Number(0.9431)
-	s.Score.AUROC = &auroc
+	s.Score.AUROC, s.Score.AUROCInterval = &auroc, &[2]Number{0.94, 0.947}
 	page := mustHTML(t, s)
-	if !strings.Contains(page, "also released: 0.943") || strings.Contains(page, "Public benchmark") {
+	if !strings.Contains(page, "Area under the ROC curve: 0.943 (0.940 to 0.947)") || strings.Contains(page, "Public benchmark") {
 		t.Error("a released area under the curve is missing or shown as a benchmark")
 	}
 }
@@ -322,17 +324,15 @@ func TestVerdict(t *testing.T) {
 		want   string
 	}{
 		{"better", func(s *Statement) {}, "The model is useful."},
-		{"overlap", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "The model may not be better than its baseline."},
-		{"worse", func(s *Statement) { s.Score.BaselineInterval = &[2]Number{0.9, 0.92} }, "The released model is worse than its baseline."},
-		{"no interval", func(s *Statement) { s.Score.BaselineInterval = nil }, "The model may not be better than its baseline."},
+		{"intervals overlap, and it is better on the same rows", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "The model is useful."},
+		{"not shown", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.NotShown, about(0.01, -0.02, 0.04) }, "The model may not be better than its baseline."},
+		{"worse", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.Worse, about(-0.03, -0.04, -0.02) }, "The released model is worse than its baseline."},
+		{"ranking", func(s *Statement) { s.Score.UsefulFor, s.Score.Gain, s.Score.BalancedAccuracy = quality.ForRanking, about(0, -0.01, 0.01), *about(.5, .49, .52) }, "The model is useful for ranking; its labels need another threshold."},
+		{"not by accuracy", func(s *Statement) { s.Score.UsefulFor, s.Score.Gain = quality.ForRanking, about(0, -0.01, 0.01) }, "The model is useful, though not by accuracy."},
+		{"noise", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.NotDetermined, &quality.Estimate{} }, "Whether the model is useful is not determined."},
+		{"no verdict", func(s *Statement) { s.Score.Verdict = "" }, "A model was trained; its quality is unknown."},
 		{"no score", func(s *Statement) { s.Score = nil }, "A model was trained; its quality is unknown."},
 		{"majority", func(s *Statement) { s.Choice.UsefulModel = false }, "No useful model at this budget."},
-		{"smaller error is better", func(s *Statement) {
-			s.Score = &Score{Metric: "mean_absolute_error", Value: 10, Interval: [2]Number{9, 11}, Baseline: 20, BaselineInterval: &[2]Number{19, 21}}
-		}, "The model is useful."},
-		{"larger error is worse", func(s *Statement) {
-			s.Score = &Score{Metric: "mean_absolute_error", Value: 20, Interval: [2]Number{19, 21}, Baseline: 10, BaselineInterval: &[2]Number{9, 11}}
-		}, "The released model is worse than its baseline."},
 	} {
 		s := hospital()
 		c.change(s)

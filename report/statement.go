@@ -231,6 +231,8 @@ type Score struct {
 	TestBaseline *Number `json:"test_baseline,omitempty"`
 	// Verdict says whether the model is worth using; package quality has the rule.
 	Verdict quality.Verdict `json:"verdict,omitempty"`
+	// UsefulFor is "labels" or "ranking" where the verdict is useful.
+	UsefulFor string `json:"useful_for,omitempty"`
 	// Gain is how much better the model is than the best constant, the most frequent class or
 	// the median, on the same rows: a difference of accuracies, or of mean absolute errors. It is
 	// paired, so it says more than two intervals.

@@ -65,6 +65,9 @@ func Text(w io.Writer, s *Statement) error {
 	if sc := s.Score; sc != nil {
 		line("score", "%s %s, %s (%s)", strings.ReplaceAll(sc.Metric, "_", " "), scoreText(s, sc.Value), intervalText(s, &sc.Interval), or(sc.How, "origin not stated"))
 		line("baseline", "%s %s, %s", strings.ToLower(baselineWords(s)), scoreText(s, sc.Baseline), baselineInterval(s))
+		if q := qualityLine(s); q != "" {
+			line("quality", "%s", q)
+		}
 		if sc.Test != nil {
 			exactly := scoreText(s, *sc.Test)
 			if sc.TestBaseline != nil {

@@ -188,7 +188,7 @@ func stages(p Privacy) []stage {
 func scoreText(s *Statement, n Number) string {
 	x := float64(n)
 	if math.IsNaN(x) {
-		return suppressed
+		return undetermined
 	}
 	if s.Score.Metric == "accuracy" {
 		return percent(x)
@@ -212,7 +212,7 @@ func quantity(x float64) string {
 
 func intervalText(s *Statement, iv *[2]Number) string {
 	if iv == nil || math.IsNaN(float64(iv[0]+iv[1])) || math.IsInf(float64(iv[0]), 0) || math.IsInf(float64(iv[1]), 0) {
-		return "interval " + suppressed
+		return "interval " + undetermined
 	}
 	low, high := float64(iv[0]), float64(iv[1])
 	if s.Score.Metric == "accuracy" {

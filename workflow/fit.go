@@ -54,6 +54,7 @@ func NewPlan(in Input) (*Plan, error) {
 // plan chooses and prices the stages of a valid problem.
 func (p *problem) plan() (*Plan, error) {
 	plan := newPlan(p)
+	plan.keepCalibration()
 	f := &fit{Plan: plan}
 	plan.job = f
 	train := f.planTraining

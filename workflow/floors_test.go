@@ -25,7 +25,7 @@ func (tab table) repeat(t testing.TB, epsilon, delta string, runs int, change fu
 		f.value = append(f.value, *out.Score.Exact)
 		f.baseline = append(f.baseline, *out.Score.ExactBaseline)
 		if out.Score.AUROC != nil {
-			f.auroc = append(f.auroc, *out.Score.AUROC)
+			f.auroc = append(f.auroc, *out.Score.AUROC.Value)
 		}
 	}
 	return f

@@ -16,6 +16,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
+	"pawl/evidence/quality"
 	mistake "pawl/internal/usage"
 	"pawl/learn"
 	"pawl/model"
@@ -72,6 +73,10 @@ type Input struct {
 	// ClassWeights are public factors above 0 on the losses of classes, by their names; a
 	// class without one has 1.
 	ClassWeights map[string]float64 `json:",omitempty"`
+	// Decision says how a classifier of two classes turns probabilities into labels.
+	Decision quality.Decision
+	// Uncalibrated keeps no training rows apart for a calibration, where the scored rows are public.
+	Uncalibrated bool `json:",omitempty"`
 	Accountant   accountant.Method
 	// Dense says that rows carry a dense input beside the label, such as an image.
 	Dense bool
@@ -123,7 +128,7 @@ func (in Input) check() (*problem, error) {
 	if p.Accountant == "" {
 		p.Accountant = accountant.MethodMin
 	}
-	if err := mistake.All(p.checkTarget(), p.checkChoices(), p.checkScoreBy(), p.checkEpsilon(), p.checkDelta()); err != nil {
+	if err := mistake.All(p.checkTarget(), p.checkChoices(), p.checkScoreBy(), p.checkDecision(), p.checkEpsilon(), p.checkDelta()); err != nil {
 		return nil, err
 	}
 	p.warnings = append(p.warnings, in.Schema.Warnings...)

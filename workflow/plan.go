@@ -15,10 +15,18 @@ import (
 type Stage struct {
 	Name  string
 	Scope dp.Scope
-	// Events are what the stage costs on Scope; empty for a stage that touches no
-	// sensitive row.
+	// Events are what the stage costs on Scope, or on the part of it that an event names; empty
+	// for a stage that touches no sensitive row.
 	Events []dp.Event
 	What   string
+}
+
+// placed is an event of the stage with its scope.
+func (s Stage) placed(e dp.Event) dp.Event {
+	if part, ok := e.(dp.Scoped); ok {
+		return part
+	}
+	return dp.Scoped{Scope: s.Scope, Event: e}
 }
 
 // Plan is a priced sequence of stages. Making one spends nothing, and running one
@@ -42,9 +50,10 @@ type Plan struct {
 	problem    *problem
 	trainScope dp.Scope
 	scoreScope dp.Scope // not valid where the scored rows are public
-	scoreNoise float64
-	groupNoise float64 // of scores by group
-	countNoise float64 // of a number of rows that is paid for, else 0
+	scoring    scoring
+	// calibration are training rows that calibrate where the scored rows are public, or not valid.
+	calibration dp.Scope
+	countNoise  float64 // of a number of rows that is paid for, else 0
 	// free: no row is looked at, and the ledger is not asked.
 	free bool
 }

@@ -103,7 +103,7 @@ func (plan *Plan) priceAll() error {
 	var events []dp.Event
 	for _, s := range plan.Stages {
 		for _, e := range s.Events {
-			events = append(events, dp.Scoped{Scope: s.Scope, Event: e})
+			events = append(events, s.placed(e))
 		}
 	}
 	plan.Event = dp.Compose{Events: events}

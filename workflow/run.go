@@ -11,6 +11,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/data/images"
 	"pawl/evidence/advise"
+	"pawl/evidence/quality"
 	"pawl/learn"
 	"pawl/model"
 	"pawl/search/study"
@@ -91,9 +92,16 @@ type Score struct {
 	Value, Baseline            float64
 	Interval, BaselineInterval [2]float64
 	Exact, ExactBaseline       *float64 // public rows only
-	AUROC                      *float64 // public rows only
-	Groups                     []GroupScore
-	How                        string
+	// Gain is over the best constant on the same rows: how many more are right, or by how much
+	// errors are smaller.
+	Gain quality.Estimate
+	// Classes and Numbers are further scores of a classification and a regression.
+	Classes *quality.Classification
+	Numbers *quality.Regression
+	// AUROC is exact, of public rows only.
+	AUROC  *quality.Estimate
+	Groups []GroupScore
+	How    string
 	// losses are those of public rows, in order.
 	losses byUnit
 }
@@ -118,8 +126,10 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		ScoreBy                                                                    string             `json:",omitempty"`
 		ClassWeights                                                               map[string]float64 `json:",omitempty"`
 		AsPublished                                                                bool               `json:",omitempty"`
+		Decision                                                                   *quality.Decision  `json:",omitempty"`
+		Uncalibrated                                                               bool               `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished, p.decisionKey(), p.Uncalibrated})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

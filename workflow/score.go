@@ -3,65 +3,59 @@ package workflow
 import (
 	"context"
 	"errors"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/public"
 	"pawl/core/release"
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
-func (plan *Plan) planScore() error {
-	p := plan.problem
-	if p.Test != HeldOut {
-		what := "exact score on a public test file"
-		if p.Test == Official {
-			what = "exact score on the official public test set"
-		}
-		plan.add("score", dp.Scope{}, what)
-		return plan.planGroups()
-	}
-	if err := plan.calibrateScore(); err != nil {
-		return err
-	}
-	plan.add("score", plan.scoreScope, "score and baseline on held-out rows, from one noisy table of counts", plan.scoreEvents(plan.scoreNoise)...)
-	return plan.planGroups()
+// scorer scores or predicts a row, by its cells or by its dense input.
+type scorer struct {
+	cells func(cells []float64) float64
+	input func(input []float32) float64
 }
 
-// scoreEvents splits a score's budget: a regression first pays a fifth for the
-// mean that its baseline predicts.
-func (plan *Plan) scoreEvents(x float64) []dp.Event {
-	switch {
-	case plan.problem.delta == 0:
-		return []dp.Event{dp.DiscreteLaplace{NoiseMultiplier: x}}
-	case plan.problem.task == model.Regression:
-		return plan.problem.absoluteError(plan.scoreScope, x).Events()
+func (s scorer) of(cells []float64, input []float32) float64 {
+	if s.input != nil {
+		return s.input(input)
 	}
-	return []dp.Event{dp.DiscreteGaussian{NoiseMultiplier: x}}
+	return s.cells(cells)
+}
+
+// predictors are what a model says of rows of a table: its labels or numbers and, for two
+// classes, raw scores.
+func predictors(m *model.Model) (predict, score scorer) {
+	predict.cells = m.Predictor()
+	if m.TwoClasses() {
+		score.cells = m.RowScorer()
+	}
+	return predict, score
 }
 
 // scoreRows fills the score: exact on a public test set, released otherwise, and
 // both on a public data set without one.
 func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	p := plan.problem
+	_, score := predictors(out.Model)
 	if p.Test != HeldOut {
+		if err := plan.calibrate(ctx, env, permit, out, score); err != nil {
+			return err
+		}
 		e := newExact(plan.problem, out.Model)
 		for _, cells := range env.Test {
 			e.add(cells)
 		}
 		return e.publish(out)
 	}
-	var err error
-	if p.task == model.Regression {
-		err = plan.releaseError(ctx, env, permit, out)
-	} else {
-		err = plan.releaseAccuracy(ctx, env, permit, out, release.Accuracy{Predict: classPredictor(out.Model)})
+	if err := plan.release(ctx, env, permit, out); err != nil {
+		return err
 	}
-	if err == nil {
-		err = plan.releaseGroups(ctx, env, permit, out)
-	}
-	if err != nil || !p.Public {
+	if err := plan.releaseGroups(ctx, env, permit, out); err != nil || !p.Public {
 		return err
 	}
 	e := newExact(plan.problem, out.Model)
@@ -70,6 +64,15 @@ func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit,
 	}
 	e.accompany(out)
 	return nil
+}
+
+// release releases the score of a model of a table.
+func (plan *Plan) release(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	if plan.problem.task == model.Regression {
+		return plan.releaseNumbers(ctx, env, permit, out)
+	}
+	predict, score := predictors(out.Model)
+	return plan.releaseClasses(ctx, env, permit, out, predict, score)
 }
 
 // publish makes the exact score of a public test set the score of the run.
@@ -103,38 +106,29 @@ func (e *exact) accompany(out *Outcome) {
 func (e *exact) score() Score {
 	v := e.value()
 	b, baseline := e.baseline()
-	s := Score{Value: v, Interval: e.interval(), Baseline: b, BaselineInterval: baseline, Exact: &v, ExactBaseline: &b, losses: e.losses}
-	if a, ok := e.auroc(); ok {
-		s.AUROC = &a
+	s := Score{Value: v, Interval: e.interval(), Baseline: b, BaselineInterval: baseline, Exact: &v, ExactBaseline: &b, losses: e.losses, Gain: e.gain()}
+	if e.model.Task == model.Regression {
+		s.Numbers = e.numbers()
+		return s
+	}
+	if s.Classes = e.classification(); s.Classes.AUROC != nil && s.Classes.AUROC.Known() {
+		s.AUROC = s.Classes.AUROC
 	}
 	return s
 }
 
 const heldOutHow = "released on held-out rows"
 
-// releaseAccuracy scores by a, which says how to predict.
-func (plan *Plan) releaseAccuracy(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, a release.Accuracy) error {
-	a.Scope, a.NoiseMultiplier, a.Pure = plan.scoreScope, plan.scoreNoise, plan.problem.delta == 0
-	a.Column, a.Levels = plan.problem.targetColumn, len(out.Model.Classes())
-	s, err := a.Release(ctx, permit, env.Rows)
-	if err != nil {
-		return err
+// known and interval are those of an estimate: NaN and [low, high] where there is none.
+func (s *Score) set(value, baseline quality.Estimate, low, high float64) {
+	read := func(e quality.Estimate) (float64, [2]float64) {
+		if !e.Known() {
+			return math.NaN(), [2]float64{low, high}
+		}
+		return *e.Value, *e.Interval
 	}
-	out.Score = Score{Value: s.Value, Interval: s.Interval, Baseline: s.Baseline, BaselineInterval: s.BaselineInterval, How: heldOutHow}
-	return nil
-}
-
-func (plan *Plan) releaseError(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
-	e := plan.problem.absoluteError(plan.scoreScope, plan.scoreNoise)
-	e.Predict = plan.problem.unitPredictor(out.Model)
-	s, err := e.Release(ctx, permit, env.Rows)
-	if err != nil {
-		return err
-	}
-	span := plan.problem.scale.Upper - plan.problem.scale.Lower
-	inUnits := func(i [2]float64) [2]float64 { return [2]float64{i[0] * span, i[1] * span} }
-	out.Score = Score{Value: s.Value * span, Interval: inUnits(s.Interval), Baseline: s.Baseline * span, BaselineInterval: inUnits(s.BaselineInterval), How: heldOutHow}
-	return nil
+	s.Value, s.Interval = read(value)
+	s.Baseline, s.BaselineInterval = read(baseline)
 }
 
 // validationEvents are what a score that chooses costs.

@@ -2,13 +2,14 @@ package workflow
 
 import (
 	"math"
-	"sort"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"pawl/core/dp"
 	"pawl/core/release"
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
@@ -23,14 +24,10 @@ type exact struct {
 	unit    int    // column that tells units apart, or −1
 	losses  byUnit // of every row, in order
 	truths  []float64
-	scores  []scoredRow
-	probs   []float64
-	groups  *groupTally // nil unless asked for
-}
-
-type scoredRow struct {
-	score    float64
-	positive bool
+	// predicted are numbers or classes; scores, of two classes, raw scores of the second.
+	predicted, scores []float64
+	scorer            scorer
+	groups            *groupTally // nil unless asked for
 }
 
 func newExact(p *problem, m *model.Model) *exact {
@@ -41,10 +38,10 @@ func newExact(p *problem, m *model.Model) *exact {
 	}
 	if m.OfTable() {
 		e.predict = m.Predictor()
+		_, e.scorer = predictors(m)
 	}
 	if m.Task == model.Classification {
 		e.classes = make([]float64, len(m.Classes()))
-		e.probs = make([]float64, len(m.Classes()))
 	}
 	return e
 }
@@ -58,13 +55,12 @@ func (e *exact) add(cells []float64) {
 	if e.unit >= 0 {
 		unit = cells[e.unit]
 	}
+	if e.scorer.cells != nil {
+		e.scores = append(e.scores, e.scorer.cells(cells))
+	}
 	loss := e.tally(truth, e.predict(cells), unit)
 	if e.groups != nil {
 		e.groups.add(cells, loss, unit)
-	}
-	if len(e.classes) == 2 {
-		e.model.Probabilities(e.probs, cells)
-		e.scores = append(e.scores, scoredRow{e.probs[1], truth == 1})
 	}
 }
 
@@ -72,7 +68,7 @@ func (e *exact) add(cells []float64) {
 // wrong class. unit tells whose row it is (byUnit).
 func (e *exact) tally(truth, p, unit float64) (loss float64) {
 	e.n++
-	e.truths = append(e.truths, truth)
+	e.truths, e.predicted = append(e.truths, truth), append(e.predicted, p)
 	defer func() { e.losses.add(loss, unit) }()
 	if e.model.Task == model.Regression {
 		return math.Abs(p - truth)
@@ -123,30 +119,91 @@ func (e *exact) interval() [2]float64 {
 // span is the width of the target's public range, the largest absolute error.
 func (e *exact) span() float64 { return e.model.Scale.Upper - e.model.Scale.Lower }
 
-// auroc is the chance that a random positive row scores above a random negative
-// one, ties counting half; ok is false without both kinds.
-func (e *exact) auroc() (area float64, ok bool) {
-	sort.Slice(e.scores, func(i, j int) bool { return e.scores[i].score < e.scores[j].score })
-	var ranks, positives float64
-	for i := 0; i < len(e.scores); {
-		j := i
-		for j < len(e.scores) && e.scores[j].score == e.scores[i].score {
-			j++
-		}
-		mean := float64(i+j+1) / 2
-		for _, s := range e.scores[i:j] {
-			if s.positive {
-				ranks += mean
-				positives++
-			}
-		}
-		i = j
+// gain is how many more rows are right than the most frequent class has, or how much smaller
+// the mean absolute error is than that of the rows' median, row by row.
+func (e *exact) gain() quality.Estimate {
+	constant := float64(0)
+	if e.model.Task == model.Regression {
+		constant = e.median()
+	} else {
+		constant = float64(floats.MaxIdx(e.classes))
 	}
-	negatives := float64(len(e.scores)) - positives
-	if positives == 0 || negatives == 0 {
-		return 0, false
+	return e.losses.of(func(i int) float64 {
+		if e.model.Task == model.Regression {
+			return math.Abs(e.truths[i]-constant) - e.losses.values[i]
+		}
+		if e.truths[i] == constant {
+			return -e.losses.values[i]
+		}
+		return 1 - e.losses.values[i]
+	}).mean()
+}
+
+func (e *exact) median() float64 {
+	sorted := slices.Sorted(slices.Values(e.truths))
+	return stat.Quantile(0.5, stat.LinInterp, sorted, nil)
+}
+
+// classification are the further scores of a classifier.
+func (e *exact) classification() *quality.Classification {
+	classes := e.model.Classes()
+	n := len(classes)
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, n)
 	}
-	return (ranks - positives*(positives+1)/2) / (positives * negatives), true
+	for i, truth := range e.truths {
+		rows[int(truth)][int(e.predicted[i])]++
+	}
+	if n != 2 {
+		return quality.Many{Rows: rows, PerUnit: e.losses.perUnit}.Classification(classes)
+	}
+	c := &quality.Classification{}
+	if len(e.scores) == len(e.truths) {
+		positive := make([]bool, len(e.truths))
+		for i, truth := range e.truths {
+			positive[i] = truth == 1
+		}
+		o, final := e.model.Operation, quality.None
+		if o.Calibration != nil {
+			final = *o.Calibration
+		}
+		c = quality.JudgeAt(quality.ExactTable(e.scores, positive, e.losses.perUnit), final, o.Calibration != nil, o.Advised)
+	}
+	c.Positive = classes[1]
+	quality.Labels{Rows: [2][2]float64{{rows[0][0], rows[0][1]}, {rows[1][0], rows[1][1]}}, PerUnit: e.losses.perUnit}.Fill(c, classes)
+	return c
+}
+
+// numbers are the further scores of a regression.
+func (e *exact) numbers() *quality.Regression {
+	centre, median := stat.Mean(e.truths, nil), e.median()
+	square := e.losses.of(func(i int) float64 { return e.losses.values[i] * e.losses.values[i] })
+	r := &quality.Regression{
+		MeanBaseline:   e.losses.of(func(i int) float64 { return math.Abs(e.truths[i] - centre) }).mean(),
+		MedianBaseline: e.losses.of(func(i int) float64 { return math.Abs(e.truths[i] - median) }).mean(),
+	}
+	mse := stat.Mean(square.values, nil)
+	if low, high, ok := square.ends(); ok {
+		root, ends := math.Sqrt(mse), [2]float64{math.Sqrt(max(low, 0)), math.Sqrt(high)}
+		r.RMSE = quality.Estimate{Value: &root, Interval: &ends}
+	}
+	variance := stat.Mean(e.losses.of(func(i int) float64 { return (e.truths[i] - centre) * (e.truths[i] - centre) }).values, nil)
+	if variance > 0 {
+		explained := 1 - mse/variance
+		// The ratio's error is that of r² − (1−R²)·d², row by row.
+		off := e.losses.of(func(i int) float64 {
+			return (square.values[i] - (1-explained)*(e.truths[i]-centre)*(e.truths[i]-centre)) / variance
+		})
+		if low, high, ok := off.ends(); ok {
+			r.R2 = quality.Estimate{Value: &explained, Interval: &[2]float64{explained - high, explained - low}}
+		}
+	}
+	sorted := slices.Sorted(slices.Values(e.losses.values))
+	for _, level := range quality.IntervalLevels {
+		r.Intervals = append(r.Intervals, quality.PredictionInterval{Level: level, HalfWidth: stat.Quantile(level, stat.Empirical, sorted, nil)})
+	}
+	return r
 }
 
 func classPredictor(m *model.Model) func(cells []float64) int {

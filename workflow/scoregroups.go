@@ -89,51 +89,12 @@ func groupOf(cell float64, levels int) int {
 	return -1
 }
 
-// calibrateScore finds the noise of what is released on the scored rows: the score
-// alone, or the score and its groups.
-func (plan *Plan) calibrateScore() error {
-	share := 1.0
-	if plan.problem.ScoreBy != "" {
-		share = 1 - groupShare
-	}
-	if plan.problem.delta == 0 {
-		if plan.problem.task == model.Regression {
-			return usage("give a delta above 0, or a public test file with --test", "at delta 0 the score of a regression is not offered")
-		}
-		plan.scoreNoise = 1 / (plan.remaining() * share)
-		if share < 1 {
-			plan.groupNoise = 1 / (plan.remaining() * (1 - share))
-		}
-		return nil
-	}
-	// In zero-concentrated terms it is the precisions 1/x² that add up.
-	split := func(x float64) (score, groups float64) {
-		if share == 1 {
-			return x, 0
-		}
-		return x / math.Sqrt(share), x / math.Sqrt(1-share)
-	}
-	x, err := plan.smallest(func(x float64) dp.Event {
-		score, groups := split(x)
-		events := plan.scoreEvents(score)
-		if groups > 0 {
-			events = append(events, release.GroupScores{NoiseMultiplier: groups}.Event())
-		}
-		return dp.Compose{Events: events}
-	})
-	if err != nil {
-		return err
-	}
-	plan.scoreNoise, plan.groupNoise = split(x)
-	return nil
-}
-
 // groupScores is the release without what it needs of a model.
 func (plan *Plan) groupScores() release.GroupScores {
 	p := plan.problem
 	column, names, _ := p.groupColumn()
 	return release.GroupScores{
-		Scope: plan.scoreScope, NoiseMultiplier: plan.groupNoise, Pure: p.delta == 0, Groups: len(names),
+		Scope: plan.scoreScope, NoiseMultiplier: plan.scoring.noise[groupsStage], Pure: plan.scoring.pure, Groups: len(names),
 		Counted: p.task == model.Classification, Group: func(cells []float64) int { return groupOf(cells[column], len(names)) },
 	}
 }

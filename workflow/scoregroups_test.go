@@ -33,13 +33,10 @@ func TestScoresByGroupArePaidFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		delta  string
 		change func(*Input)
-		event  func(x float64) dp.Event
 	}{
-		"classification": {"1e-6", nil, func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }},
-		"regression":     {"1e-6", func(in *Input) { in.Target = "amount" }, func(x float64) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: x} }},
-		"pure": {"0", func(in *Input) { in.Model = "" }, func(x float64) dp.Event {
-			return dp.DiscreteLaplace{NoiseMultiplier: x}
-		}},
+		"classification": {"1e-6", nil},
+		"regression":     {"1e-6", func(in *Input) { in.Target = "amount" }},
+		"pure":           {"0", func(in *Input) { in.Model = "" }},
 	} {
 		tab := small(5000, nil)
 		in := grouped(tab, "1", c.delta, c.change)
@@ -60,22 +57,24 @@ func TestScoresByGroupArePaidFor(t *testing.T) {
 		}
 		on := func(plan *Plan) (events []dp.Event) {
 			for _, e := range plan.Event.(dp.Compose).Events {
-				if s := e.(dp.Scoped); s.Scope == plan.scoreScope {
+				if s := e.(dp.Scoped); s.Scope.Lower == plan.scoreScope.Lower { // what one unit of them pays
 					events = append(events, s.Event)
 				}
 			}
 			return events
 		}
 		scored := on(plan)
-		if n := len(scored); n != len(on(without))+1 || scored[n-1] != c.event(plan.groupNoise) {
+		if n := len(scored); n != len(on(without))+1 || scored[n-1] != plan.scoring.event(groupsStage) {
 			t.Errorf("%s: the scored rows are charged %v, without groups %v", name, scored, on(without))
 		}
 		price, err := accountant.Epsilon(dp.Compose{Events: scored}, dp.AddOrRemoveOne, plan.problem.delta, accountant.MethodMin)
 		if err != nil || price.Epsilon > 1 || price.Epsilon < 0.99 {
 			t.Errorf("%s: the scored rows pay %g (%v), want all of 1", name, price.Epsilon, err)
 		}
-		if !(plan.scoreNoise > without.scoreNoise*1.2) {
-			t.Errorf("%s: the score has noise %g with groups and %g without: who pays for them?", name, plan.scoreNoise, without.scoreNoise)
+		for _, part := range plan.problem.scoreParts() {
+			if with, alone := plan.scoring.noise[part.name], without.scoring.noise[part.name]; !(with > alone*1.2) {
+				t.Errorf("%s: %s has noise %g with groups and %g without: who pays for them?", name, part.name, with, alone)
+			}
 		}
 	}
 }
@@ -100,8 +99,8 @@ func TestForgottenChargeOfGroupsIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if booked, err := dp.DecodeEvent(view.Entries[0].Event); err != nil || !reflect.DeepEqual(booked, plan.Event) || len(booked.(dp.Compose).Events) != 3 {
-		t.Errorf("the ledger holds %s (%v), want the training, the score and its groups", view.Entries[0].Event, err)
+	if booked, err := dp.DecodeEvent(view.Entries[0].Event); err != nil || !reflect.DeepEqual(booked, plan.Event) || len(booked.(dp.Compose).Events) != 8 {
+		t.Errorf("the ledger holds %s (%v), want the training, three parts of the score on each half, and its groups", view.Entries[0].Event, err)
 	}
 
 	if plan, err = NewPlan(grouped(tab, "1", "1e-6", nil)); err != nil {
@@ -129,7 +128,7 @@ func TestScoresByGroupAreNoisy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := math.Sqrt2 * float64(k) * plan.groupNoise
+		want := math.Sqrt2 * plan.groupScores().StdDev(k)
 		for seed := range uint64(n) {
 			plan.problem.Seed = &seed
 			out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: rows, Digest: bytes.Repeat([]byte{7}, 32)})
@@ -174,7 +173,7 @@ func TestScoresByGroupAgainstExactOnes(t *testing.T) {
 	for name, target := range map[string]string{"classification": "y", "regression": "amount"} {
 		tab := small(9000, func(s *schema.Schema) { s.Public = true })
 		tab.target = target
-		out := tab.run(t, grouped(tab, "4", "1e-6", nil))
+		out := tab.run(t, grouped(tab, "0.5", "1e-6", nil))
 		for _, g := range out.Score.Groups {
 			if g.Exact == nil || math.Abs(*g.Exact-g.Value) < 1e-12 || *g.Exact < g.Interval[0] || *g.Exact > g.Interval[1] {
 				t.Errorf("%s: group %+v: want a noisy value whose interval holds the exact one", name, g)
@@ -224,7 +223,6 @@ func TestBadScoreBy(t *testing.T) {
 		{"too many for the budget", "g", "drown in the noise", many(60), nil},
 		{"too little budget", "g", "drown in the noise", nil, func(in *Input) { in.Epsilon = "0.02" }},
 		{"images", "g", "images", nil, func(in *Input) { in.Dense = true }},
-		{"regression at delta 0", "g", "delta 0", nil, func(in *Input) { in.Target, in.Delta = "amount", "0" }},
 	} {
 		tab := small(5000, c.schema)
 		in := tab.input("1", "1e-6", 1)
@@ -258,10 +256,10 @@ func TestStatementOfGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := s.Score.ByGroup
-	if b == nil || b.Attribute != "g" || !(b.Epsilon > 0.5 && b.Epsilon < 1) || len(b.Groups) != 3 || b.Groups[0].Test != nil {
+	if b == nil || b.Attribute != "g" || !(b.Epsilon > 0.499 && b.Epsilon < 1) || len(b.Groups) != 3 || b.Groups[0].Test != nil {
 		t.Fatalf("by group: %+v", b)
 	}
-	if st := s.Privacy.ByStage[groupsStage]; st.Epsilon != b.Epsilon || len(s.Privacy.Events) != 3 {
+	if st := s.Privacy.ByStage[groupsStage]; st.Epsilon != b.Epsilon || len(s.Privacy.Events) != 8 {
 		t.Errorf("stage %+v, %d events", st, len(s.Privacy.Events))
 	}
 	for _, g := range b.Groups {

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/evidence/quality"
 )
 
 // byUnit holds one number of each public row, and whose row it is. The rows of a unit are
@@ -93,6 +95,24 @@ func (b byUnit) interval(most float64) [2]float64 {
 		return [2]float64{0, most}
 	}
 	return [2]float64{max(e.mean-half, 0), min(e.mean+half, most)}
+}
+
+// ends are those of a 95 % interval for the mean of values of any size; ok is false where units
+// are too few.
+func (b byUnit) ends() (low, high float64, ok bool) {
+	e := b.estimate()
+	half := e.quantile() * math.Sqrt(e.variance)
+	return e.mean - half, e.mean + half, half == half && !math.IsInf(half, 0)
+}
+
+// mean is the estimate of a mean, with no value where units are too few.
+func (b byUnit) mean() quality.Estimate {
+	low, high, ok := b.ends()
+	if !ok {
+		return quality.Estimate{}
+	}
+	v := stat.Mean(b.values, nil)
+	return quality.Estimate{Value: &v, Interval: &[2]float64{low, high}}
 }
 
 // priorUnits is the number of units with which the worst case enters share's estimate of

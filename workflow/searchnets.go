@@ -298,7 +298,7 @@ func (s *netSearch) work(env Env) study.Work[space.Point, *Outcome] {
 }
 
 func (out *Outcome) classOfInput() func(input []float32) int {
-	predict := out.behindPrefix()
+	predict, _ := out.behindPrefix()
 	return func(input []float32) int { return int(predict(input)) }
 }
 

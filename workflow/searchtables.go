@@ -52,6 +52,7 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 		return nil, err
 	}
 	s := &tableSearch{input: in, plan: newPlan(p)}
+	s.plan.keepCalibration()
 	s.of = newSearching(s.plan, settings, s, false)
 	if err := s.of.price(); err != nil {
 		return nil, err

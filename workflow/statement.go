@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/schema"
+	"pawl/evidence/quality"
 	"pawl/model"
 	"pawl/report"
 )
@@ -67,7 +68,7 @@ func (plan *Plan) statement(version string, now time.Time) (*report.Statement, d
 			return nil, d, err
 		}
 		for _, e := range stage.Events {
-			raw, err := dp.Stated{Event: dp.Scoped{Scope: stage.Scope, Event: e}, Relation: p.relation, Unit: p.Schema.Unit.Name}.Encode()
+			raw, err := dp.Stated{Event: stage.placed(e), Relation: p.relation, Unit: p.Schema.Unit.Name}.Encode()
 			if err != nil {
 				return nil, d, err
 			}
@@ -219,7 +220,20 @@ func (out *Outcome) fillScore(s *report.Statement) {
 		return &n
 	}
 	if s.Score.PublicTest = out.Plan.problem.Public || out.Plan.problem.Test != HeldOut; s.Score.PublicTest {
-		s.Score.Test, s.Score.TestBaseline, s.Score.AUROC = number(v.Exact), number(v.ExactBaseline), number(v.AUROC)
+		s.Score.Test, s.Score.TestBaseline = number(v.Exact), number(v.ExactBaseline)
+	}
+	auroc := v.AUROC // of public rows
+	if s.Score.Classification, s.Score.Regression = v.Classes, v.Numbers; v.Classes != nil && auroc == nil {
+		auroc = v.Classes.AUROC
+	}
+	if auroc != nil && auroc.Known() {
+		s.Score.AUROC = number(auroc.Value)
+		s.Score.AUROCInterval = &[2]report.Number{report.Number(auroc.Interval[0]), report.Number(auroc.Interval[1])}
+	}
+	s.Score.Gain = &v.Gain
+	s.Score.Verdict, s.Score.UsefulFor = quality.Decide(v.Gain, v.Classes)
+	if out.Plan.problem.Decision.Given() {
+		s.Score.Decision = &out.Plan.problem.Decision
 	}
 	if out.Model.Task == model.Regression {
 		e := v.Value

@@ -13,10 +13,10 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/ledger"
 	"pawl/core/public"
-	"pawl/core/release"
 	"pawl/data/encode"
 	"pawl/data/text"
 	"pawl/evidence/advise"
+	"pawl/evidence/quality"
 	"pawl/report"
 )
 
@@ -260,11 +260,23 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	if n.encoding != nil {
 		return plan.scoreRows(ctx, env, permit, out)
 	}
-	predict := out.behindPrefix()
+	predict, score := out.behindPrefix()
+	// After the release, which may give the model a calibration and a threshold.
+	tally := func(e *exact) func(truth float64, input []float32) {
+		label, _ := out.behindPrefix()
+		return func(truth float64, input []float32) {
+			if score != nil {
+				e.scores = append(e.scores, score(input))
+			}
+			e.tally(truth, label(input), math.NaN())
+		}
+	}
 	if p.Test != HeldOut {
+		plan.operate(out, nil, quality.None, false)
 		e := newExact(p, out.Model)
+		add := tally(e)
 		err := plan.sealing().inputs(env.Images, func(i int, input []float32) error {
-			e.tally(float64(env.Images.Labels[i]), predict(input), math.NaN())
+			add(float64(env.Images.Labels[i]), input)
 			return nil
 		})
 		if err != nil {
@@ -272,14 +284,13 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 		}
 		return e.publish(out)
 	}
-	err := plan.releaseAccuracy(ctx, env, permit, out,
-		release.Accuracy{PredictInput: func(input []float32) int { return int(predict(input)) }})
-	if err != nil || !p.Public {
+	if err := plan.releaseClasses(ctx, env, permit, out, scorer{input: predict}, scorer{input: score}); err != nil || !p.Public {
 		return err
 	}
 	e := newExact(p, out.Model)
-	err = public.VisitInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
-		e.tally(cells[p.targetColumn], predict(input), math.NaN())
+	add := tally(e)
+	err := public.VisitInputs(env.Rows, plan.scoreScope, func(cells []float64, input []float32) {
+		add(cells[p.targetColumn], input)
 	})
 	if err == nil {
 		e.accompany(out)
@@ -287,9 +298,13 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	return err
 }
 
-// behindPrefix predicts from what the trained layers of the outcome's network take.
-func (out *Outcome) behindPrefix() func(input []float32) float64 {
+// behindPrefix predicts from what the trained layers of the outcome's network take; score is nil
+// unless there are two classes.
+func (out *Outcome) behindPrefix() (predict, score func(input []float32) float64) {
 	behind := *out.Model
 	behind.Net = out.network.net
-	return behind.InputPredictor()
+	if behind.TwoClasses() {
+		score = behind.InputScorer()
+	}
+	return behind.InputPredictor(), score
 }

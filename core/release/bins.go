@@ -72,13 +72,16 @@ func (b Bins) cells() sum.Cells {
 		}}
 }
 
+// StdDev is the standard deviation of the noise in a bin, in rows, where neighbours differ in at
+// most apart rows.
+func (b Bins) StdDev(apart int) float64 { return b.cells().StdDev(apart) / float64(b.unit()) }
+
 // Release returns the noisy number of rows in each bin, and the standard deviation of the noise.
 func (b Bins) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.Rows) (bins []float64, std float64, err error) {
 	if b.Size < 1 || b.Bin == nil {
 		return nil, 0, fmt.Errorf("release: bins need a size and a rule")
 	}
-	c := b.cells()
-	noisy, err := c.Release(ctx, permit, rows)
+	noisy, err := b.cells().Release(ctx, permit, rows)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -87,5 +90,5 @@ func (b Bins) Release(ctx context.Context, permit *sealed.Permit, rows *sealed.R
 	for i := range bins {
 		bins[i] /= unit
 	}
-	return bins, c.StdDev(permit.RowsApart()) / unit, nil
+	return bins, b.StdDev(permit.RowsApart()), nil
 }

@@ -76,9 +76,10 @@ func (g GroupScores) Event() dp.Event {
 	return discrete(g.Pure, g.NoiseMultiplier)
 }
 
-// stdDev is the standard deviation in rows of the noise on each sum. That of the
-// discrete Laplace law is a little below √2 times its scale.
-func (g GroupScores) stdDev(apart float64) float64 {
+// StdDev is the standard deviation in rows of the noise on each sum, where neighbours differ in
+// at most apart rows. That of the discrete Laplace law is a little below √2 times its scale.
+func (g GroupScores) StdDev(rows int) float64 {
+	apart := float64(rows)
 	if g.Pure {
 		return math.Sqrt2 * g.NoiseMultiplier * apart
 	}
@@ -97,7 +98,7 @@ const (
 // Fewest is the noisy number of rows below which a group's score says nothing, where
 // neighbours differ in at most apart rows.
 func (g GroupScores) Fewest(apart int) float64 {
-	return max(fewestRows, fewestDeviations*math.Sqrt2*g.stdDev(float64(apart)))
+	return max(fewestRows, fewestDeviations*math.Sqrt2*g.StdDev(apart))
 }
 
 // Release returns the score of every group, that of unknown ones last.
@@ -106,7 +107,7 @@ func (g GroupScores) Release(ctx context.Context, permit *sealed.Permit, rows *s
 	if err != nil {
 		return nil, err
 	}
-	unit, std := float64(g.unit()), g.stdDev(float64(permit.RowsApart()))
+	unit, std := float64(g.unit()), g.StdDev(permit.RowsApart())
 	out := make([]GroupScore, len(sums)/2)
 	for i := range out {
 		loss, gain := sums[2*i]/unit, sums[2*i+1]/unit

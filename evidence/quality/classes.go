@@ -112,7 +112,7 @@ func Judge(halves []Half, final Calibration, calibrated bool) *Classification {
 
 // advise judges the advised threshold in each half by the other's.
 func (c *Classification) advise(halves []Half, pooled *Table, final Calibration) {
-	bin, ok := pooled.Advise(final)
+	bin, ok := pooled.Advise(final, c.Calibrated)
 	var above, below [2][]float64
 	for _, h := range halves {
 		if h.Advised < 0 {
@@ -252,8 +252,9 @@ func Cross(halves []Half) {
 	}
 	for i := range halves {
 		other := halves[1-i].Table
-		halves[i].Calibration, _ = other.Calibrate()
-		if bin, ok := other.Advise(halves[i].Calibration); ok {
+		var calibrated bool
+		halves[i].Calibration, calibrated = other.Calibrate()
+		if bin, ok := other.Advise(halves[i].Calibration, calibrated); ok {
 			halves[i].Advised = bin
 		}
 	}

@@ -29,7 +29,7 @@ type scoring struct {
 }
 
 // the shares of epsilon, as package workflow has them.
-const edgeShare, binShare, labelShare = 0.1, 0.55, 0.35
+const edgeShare, binShare, labelShare = 0.07, 0.54, 0.39
 
 func (s scoring) score(rng *rand.Rand, positive bool) float64 {
 	x := rng.NormFloat64()
@@ -48,16 +48,16 @@ func (s scoring) release(rng *rand.Rand) (halves []Half, labels Labels, final Ca
 		positive bool
 	}
 	var parts [2][]row
-	fine := make([]float64, Fine)
+	fine := make([]float64, FineBins(float64(s.n), std(edgeShare)*math.Sqrt2))
 	for range s.n {
 		r := row{positive: rng.Float64() < s.prevalence}
 		r.score = s.score(rng, r.positive)
 		h := rng.IntN(2)
 		parts[h] = append(parts[h], r)
-		fine[FineBin(r.score)]++
+		fine[FineBin(r.score, len(fine))]++
 	}
+	noisy(rng, fine, std(edgeShare)) // of either half
 	noisy(rng, fine, std(edgeShare))
-	noisy(rng, fine, 0)
 	base := NewTable(fine, std(edgeShare)*math.Sqrt2, std(binShare)*math.Sqrt2, 1)
 	for h := range parts {
 		t := *base
@@ -148,12 +148,16 @@ func TestCoverageOfClassification(t *testing.T) {
 						}
 						add("balanced", c.Advised.BalancedAccuracy, (at(pooledTable.Edges[halves[0].Advised])+at(pooledTable.Edges[halves[1].Advised]))/2)
 					}
-					x := (0 - math.Log(prevalence/(1-prevalence)) + s.gap*s.gap/2) / s.gap
-					_ = x
-					_ = labels
+					right := func() float64 { // of labels at a probability of a half
+						x := (-math.Log(prevalence/(1-prevalence)) + s.gap*s.gap/2) / s.gap
+						return prevalence*(1-normalCDF(x-s.gap)) + (1-prevalence)*normalCDF(x)
+					}()
+					if halves[0].Calibration == None && halves[1].Calibration == None {
+						add("accuracy", labels.Accuracy(), right)
+					}
 				}
 				line := ""
-				for _, name := range []string{"auroc", "balanced"} {
+				for _, name := range []string{"auroc", "balanced", "accuracy"} {
 					h := here[name]
 					if h == nil {
 						continue
@@ -175,5 +179,151 @@ func TestCoverageOfClassification(t *testing.T) {
 	}
 	for name, p := range pooled {
 		t.Logf("%s: pooled %.4f, %d of %d cells below .9", name, p.share(), bad[name], cells[name])
+		judge(t, name, *p, bad[name], cells[name], n)
+	}
+}
+
+// judge wants 94 % of all intervals to hold and 95 % of the settings above 90 %. With few runs a
+// setting of true coverage .95 is below .9 by chance in some cases (7 % at 60 runs), so these are
+// told only by the whole study; the pooled share, of 2,000 and more, has a standard error of .005:
+// coverage of .92 is convicted in 19 of 20 cases.
+func judge(t *testing.T, name string, pooled tally, bad, settings, runs int) {
+	t.Helper()
+	least := 0.94
+	if runs < 200 {
+		least -= 2 * math.Sqrt(0.05*0.95/float64(pooled.of))
+	}
+	if pooled.share() < least {
+		t.Errorf("%s: intervals held in %.4f", name, pooled.share())
+	}
+	if runs >= 200 && float64(bad) > 0.05*float64(settings) {
+		t.Errorf("%s: %d of %d settings below .9", name, bad, settings)
+	}
+}
+
+// Intervals of a mean absolute error, of R² and of the gain over the median hold.
+func TestCoverageOfRegression(t *testing.T) {
+	n := *runs
+	if n == 0 {
+		n = 60
+	}
+	rng := rand.New(rand.NewPCG(2, 20))
+	pooled, bad, settings := map[string]*tally{}, map[string]int{}, 0
+	for _, epsilon := range []float64{.1, 1, 8} {
+		for _, size := range []int{500, 2000, 20000} {
+			for _, off := range []float64{.01, .05, .15} {
+				// Targets of N(.5, .15), held to [0, 1]; predictions off by N(0, off).
+				draw := func() (y, r float64) {
+					return min(max(.5+.15*rng.NormFloat64(), 0), 1), math.Abs(off * rng.NormFloat64())
+				}
+				var e1, e2, d1, d2, g1 float64
+				const many = 1_000_000
+				for range many {
+					y, r := draw()
+					r = min(r, 1)
+					e1, e2, d1, d2, g1 = e1+r, e2+r*r, d1+y, d2+y*y, g1+math.Abs(y-.5)-r
+				}
+				mae, r2, gain := e1/many, 1-e2/(d2-d1*d1/many), g1/many
+				here := map[string]*tally{"mae": {}, "r2": {}, "gain": {}}
+				for range n {
+					std := func(share float64) float64 { return math.Sqrt2 / (share * epsilon) }
+					targets := Spread{Nodes: TargetNodes, Rows: make([]float64, len(TargetNodes)), Std: std(.25), PerUnit: 1}
+					errors := Spread{Nodes: ErrorNodes, Rows: make([]float64, len(ErrorNodes)), Std: std(.45), PerUnit: 1}
+					gains := Spread{Nodes: GainNodes, Rows: make([]float64, len(GainNodes)), Std: std(.3), PerUnit: 1}
+					put := func(s *Spread, v float64) {
+						i, next := Place(s.Nodes, v)
+						s.Rows[i] += 1 - next
+						s.Rows[min(i+1, len(s.Rows)-1)] += next
+					}
+					for range size {
+						y, r := draw()
+						put(&targets, y)
+						put(&errors, min(r, 1))
+						put(&gains, math.Abs(y-.5)-min(r, 1))
+					}
+					for _, s := range []*Spread{&targets, &errors, &gains} {
+						noisy(rng, s.Rows, s.Std)
+					}
+					a, g, r := RegressionScores(errors, targets, gains, 1)
+					here["mae"].add(a, mae)
+					here["r2"].add(r.R2, r2)
+					here["gain"].add(g, gain)
+				}
+				settings++
+				line := ""
+				for _, name := range []string{"mae", "r2", "gain"} {
+					h := here[name]
+					if pooled[name] == nil {
+						pooled[name] = &tally{}
+					}
+					pooled[name].held, pooled[name].of = pooled[name].held+h.held, pooled[name].of+h.of
+					if h.share() < .9 {
+						bad[name]++
+					}
+					line += fmt.Sprintf(" %s %.3f (%d unknown)", name, h.share(), h.unknown)
+				}
+				t.Logf("eps %g n %d off %g:%s", epsilon, size, off, line)
+			}
+		}
+	}
+	for name, p := range pooled {
+		t.Logf("%s: pooled %.4f, %d of %d settings below .9", name, p.share(), bad[name], settings)
+		judge(t, name, *p, bad[name], settings, n)
+	}
+}
+
+// The noise's part in the error of the area under the curve, at a pure epsilon of 1 with 10,000 rows
+// scored of which one in twenty is positive, is at most .012; and the accuracy's interval of
+// 1,000 rows is at most a fifth wider than that of right, wrong and two class counts with Gaussian
+// noise of multiplier 4.2, as the score was released before.
+func TestNoiseIsSmall(t *testing.T) {
+	n := max(*runs, 150)
+	rng := rand.New(rand.NewPCG(3, 20))
+	s := scoring{n: 10000, prevalence: .05, gap: 1.2, slope: 1, epsilon: 1}
+	exact := s
+	exact.epsilon = 1e4
+	spread := func(s scoring) (square float64) {
+		for range n {
+			halves, _, final, ok := s.release(rng)
+			square += sq(*Judge(halves, final, ok).AUROC.Value-normalCDF(s.gap/math.Sqrt2)) / float64(n)
+		}
+		return square
+	}
+	if noise := math.Sqrt(max(spread(s)-spread(exact), 0)); noise > .012 {
+		t.Errorf("noise's part in the error of the area is %.4f", noise)
+	} else {
+		t.Logf("noise's part in the error of the area is %.4f", noise)
+	}
+	for _, right := range []float64{.5, .7, .85, .95} {
+		labels := Labels{Std: math.Sqrt2 / labelShare * math.Sqrt2, PerUnit: 1}
+		labels.Rows = [2][2]float64{{500 * right, 500 * (1 - right)}, {500 * (1 - right), 500 * right}}
+		i := labels.Accuracy().Interval
+		v := 4.2 * 4.2 * 2 / 4
+		before := math.Sqrt(1000*right*(1-right)+v*(3-4*right+4*right*right)) / 1000 * 2 * z95
+		t.Logf("accuracy %g: interval %.4f wide, before %.4f", right, i[1]-i[0], before)
+		if i[1]-i[0] > 1.2*before {
+			t.Errorf("accuracy %g: the interval is %.4f wide, before %.4f", right, i[1]-i[0], before)
+		}
+	}
+}
+
+// Each half is judged by what the other chose.
+func TestHalvesChooseForEachOther(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 20))
+	a, _, _, _ := scoring{n: 8000, prevalence: .3, gap: 1.4, slope: .5, epsilon: 4}.release(rng)
+	b, _, _, _ := scoring{n: 8000, prevalence: .05, gap: 1.4, slope: .9, epsilon: 4}.release(rng)
+	halves := []Half{{Table: a[0].Table}, {Table: b[0].Table}}
+	Cross(halves)
+	for i := range halves {
+		want, _ := halves[1-i].Table.Calibrate()
+		own, _ := halves[i].Table.Calibrate()
+		if halves[i].Calibration != want || want == own {
+			t.Errorf("half %d is judged by %+v, its own is %+v, the other's %+v", i, halves[i].Calibration, own, want)
+		}
+	}
+	one := []Half{{Table: a[0].Table}}
+	Cross(one)
+	if one[0].Advised >= 0 || one[0].Calibration != None {
+		t.Errorf("a single half chose for itself: %+v", one[0])
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"pawl/core/release"
 )
 
@@ -67,22 +69,45 @@ func (t *Table) cutOfRecall(recall float64) (cut float64, ok bool) {
 	return math.Inf(-1), true // every row
 }
 
-// Advise is the cut that balances recall of both classes, an edge of the table: the one next to
-// where a row is as probable as the second class is among all rows. That is where the sum of the
-// two recalls is largest if probabilities are right, and is found by one number instead of
-// the luckiest of many. ok is false where the noise leaves no such number.
-func (t *Table) Advise(c Calibration) (bin int, ok bool) {
-	share := t.prevalence()
-	if share != share || len(t.Edges) == 0 {
+// Advise is the cut that balances the recalls of both classes, the number of an edge of the table.
+// It follows from few numbers, not from the luckiest of many thresholds. Where probabilities
+// are calibrated, the sum of the recalls is largest where a row is as probable as the second
+// class is among all rows. Elsewhere it is as if the scores of both classes were normal of one
+// variance, d apart: halfway, so that Φ(−d/2) of the first class and Φ(d/2) of the second lie
+// above, with d = √2·Φ⁻¹(AUROC). ok is false where the noise leaves no such number.
+func (t *Table) Advise(c Calibration, calibrated bool) (bin int, ok bool) {
+	prevalence, rows := t.prevalence(), total(t.Positives)+total(t.Negatives)
+	if len(t.Edges) == 0 || !(rows > 0) {
 		return 0, false
 	}
-	want, best := c.Score(share), 0
-	for i, e := range t.Edges {
-		if math.Abs(e-want) < math.Abs(t.Edges[best]-want) {
-			best = i
+	if prevalence != prevalence { // all but noise; it matters little below
+		prevalence, calibrated = 0.05, false
+	}
+	best := math.Inf(1)
+	consider := func(i int, off float64) {
+		if off = math.Abs(off); off < best {
+			bin, best = i, off
 		}
 	}
-	return best, true
+	if calibrated {
+		want := c.Score(prevalence)
+		for i, e := range t.Edges {
+			consider(i, e-want)
+		}
+		return bin, true
+	}
+	area := 0.75
+	if a := t.AUROC(); a.Known() {
+		area = min(max(*a.Value, 0.55), 0.98)
+	}
+	half := distuv.UnitNormal.Quantile(area) / math.Sqrt2
+	flagged := distuv.UnitNormal.CDF(-half)*(1-prevalence) + distuv.UnitNormal.CDF(half)*prevalence
+	below := 0.0
+	for i := range t.Edges {
+		below += t.Positives[i] + t.Negatives[i]
+		consider(i, below/rows-(1-flagged))
+	}
+	return bin, true
 }
 
 // Operating is what a threshold does.

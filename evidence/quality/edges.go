@@ -2,29 +2,39 @@ package quality
 
 import "math"
 
-// A classifier's score is first counted in Fine bins, equally wide in asinh(2·score) up to
-// scores of ±farthest: fine near 0, where scores of much noise lie, and wide far from it.
+// A classifier's scores are first counted in fine bins, equally wide in asinh(2·score) up to
+// scores of ±farthest: narrow near 0, where scores of much noise lie, and wide far from it.
 const (
-	Fine     = 64
-	farthest = 16
+	mostFine  = 64
+	leastFine = 8
+	// vagueFine is where the rows in fine bins say too little of the scores for a calibration.
+	vagueFine = 11
+	// fineDeviations is the number of deviations of the noise that the rows in a fine bin are if
+	// scores lie in all of them.
+	fineDeviations = 2.5
+	farthest       = 16
 )
 
 var farthestPlace = math.Asinh(2 * farthest)
 
-// FineBin is the bin of a score.
-func FineBin(score float64) int {
+// FineBins is the number of fine bins for a public number of rows and noise of standard
+// deviation std.
+func FineBins(rows, std float64) int {
+	return int(min(max(rows/(fineDeviations*std), leastFine), mostFine))
+}
+
+// FineBin is the bin of a score among bins.
+func FineBin(score float64, bins int) int {
 	if score != score {
 		return 0
 	}
-	return min(max(int((math.Asinh(2*score)/farthestPlace+1)/2*Fine), 0), Fine-1)
+	return min(max(int((math.Asinh(2*score)/farthestPlace+1)/2*float64(bins)), 0), bins-1)
 }
-
-func fineEdge(i float64) float64 { return math.Sinh((2*i/Fine-1)*farthestPlace) / 2 }
 
 const (
 	// mostBins is as many bins as the area under the curve gains by, without noise; more noise
 	// than they are worth comes with each.
-	mostBins  = 12
+	mostBins  = 10
 	leastBins = 4
 	// binDeviations is the number of deviations of the noise that a bin's rows should be.
 	binDeviations = 8
@@ -34,6 +44,7 @@ const (
 // in the fine bins with noise of standard deviation std. binStd is the noise that the
 // table's own cells will have: the more, the fewer bins.
 func NewTable(fine []float64, std, binStd, perUnit float64) *Table {
+	fineEdge := func(i float64) float64 { return math.Sinh((2*i/float64(len(fine))-1)*farthestPlace) / 2 }
 	mass, all := make([]float64, len(fine)), 0.0
 	for i, h := range fine {
 		// Half of the empty bins would otherwise seem to have rows.
@@ -54,7 +65,7 @@ func NewTable(fine []float64, std, binStd, perUnit float64) *Table {
 	if binStd > 0 {
 		bins = min(max(int(all/(binDeviations*binStd)), leastBins), mostBins)
 	}
-	t := &Table{PerUnit: perUnit, Positives: make([]float64, bins), Negatives: make([]float64, bins)}
+	t := &Table{PerUnit: perUnit, Vague: len(fine) < vagueFine, Positives: make([]float64, bins), Negatives: make([]float64, bins)}
 	first, last := 0, len(mass)-1
 	for mass[first] == 0 {
 		first++
@@ -62,32 +73,48 @@ func NewTable(fine []float64, std, binStd, perUnit float64) *Table {
 	for mass[last] == 0 {
 		last--
 	}
+	// The rows of a fine bin are taken to lie evenly in it. A bin is made of pieces of them.
+	type piece struct{ rows, low, high, std float64 }
+	var pieces []piece
 	from, done := fineEdge(float64(first)), 0.0
-	inBin, weighted := 0.0, 0.0
 	end := func(to float64) {
-		t.Mids, t.Widths = append(t.Mids, weighted/inBin), append(t.Widths, to-from)
-		from, inBin, weighted = to, 0, 0
+		rows, mean := 0.0, 0.0
+		for _, p := range pieces {
+			rows, mean = rows+p.rows, mean+p.rows*(p.low+p.high)/2
+		}
+		if mean /= rows; !(rows > 0) { // rounding left nothing
+			rows, mean = 1, to
+		}
+		doubt := 0.0
+		for _, p := range pieces {
+			doubt += sq(p.std*((p.low+p.high)/2-mean)/rows) + sq(p.rows*(p.high-p.low)/rows/4)
+		}
+		t.Mids, t.Widths = append(t.Mids, mean), append(t.Widths, to-from)
+		t.Doubts = append(t.Doubts, min(math.Sqrt(doubt), (to-from)/2))
+		from, pieces = to, nil
 	}
 	for i := first; i <= last; i++ {
-		// The rows of a fine bin are taken to lie evenly in it.
 		low, high, left := fineEdge(float64(i)), fineEdge(float64(i+1)), mass[i]
-		for len(t.Edges) < bins-1 && done+left >= all*float64(len(t.Edges)+1)/float64(bins) {
+		for left > 0 && len(t.Edges) < bins-1 && done+left >= all*float64(len(t.Edges)+1)/float64(bins) {
 			take := all*float64(len(t.Edges)+1)/float64(bins) - done
 			at := low + (high-low)*take/left
-			inBin, weighted = inBin+take, weighted+take*(low+at)/2
+			pieces = append(pieces, piece{take, low, at, std * take / mass[i]})
 			done, left, low = done+take, left-take, at
 			t.Edges = append(t.Edges, at)
 			end(at)
-			if left <= 0 {
-				break
-			}
 		}
-		inBin, weighted, done = inBin+left, weighted+left*(low+high)/2, done+left
-	}
-	if inBin <= 0 { // rounding left nothing above the last edge
-		inBin, weighted = 1, fineEdge(float64(last+1))
+		pieces, done = append(pieces, piece{left, low, high, std * left / max(mass[i], 1e-300)}), done+left
+		if mass[i] == 0 {
+			pieces[len(pieces)-1].std = std
+		}
 	}
 	end(fineEdge(float64(last + 1)))
+	// The outer bins reach far, and their rows lie near the edge.
+	n := len(t.Mids) - 1
+	if n > 0 {
+		t.Widths[0] = min(t.Widths[0], 3*(t.Edges[0]-t.Mids[0]))
+		t.Widths[n] = min(t.Widths[n], 3*(t.Mids[n]-t.Edges[n-1]))
+	}
 	return t
 }
 

@@ -76,6 +76,10 @@ func between(a, b release.Share) Estimate {
 		return Estimate{}
 	}
 	x, y, i, j := a.Value(), b.Value(), a.Interval(z95), b.Interval(z95)
+	nothing := [2]float64{0, 1}
+	if i == nothing || j == nothing { // of one nothing is known: it may be anything
+		return of((x+y)/2, [2]float64{(i[0] + j[0]) / 2, (i[1] + j[1]) / 2}, 0, 1)
+	}
 	low := math.Hypot(x-i[0], y-j[0]) / 2
 	high := math.Hypot(i[1]-x, j[1]-y) / 2
 	mean := (x + y) / 2

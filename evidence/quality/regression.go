@@ -1,6 +1,9 @@
 package quality
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Errors, targets and gains of a regression are counted between nodes, as fractions of the
 // target's range: a row gives 1−t to a node and t to the next one.
@@ -81,7 +84,15 @@ func (s Spread) values(f func(node int) float64, zero int) []float64 {
 	return out
 }
 
+// told says that the noise leaves no doubt that there are rows, and some of where they are.
+func (s Spread) told() bool {
+	return total(s.Rows) > 16*s.Std && slices.Max(s.Rows) > 4*s.Std
+}
+
 func (s Spread) mean(f func(node int) float64, zero int, low, high float64) Estimate {
+	if !s.told() {
+		return Estimate{}
+	}
 	return cells{s.Rows, s.values(f, zero), s.Std, s.PerUnit}.mean(low, high)
 }
 
@@ -244,9 +255,18 @@ func rSquared(errors, targets Spread, centre float64) Estimate {
 		d1, d2, nd = d1+x*g[i], d2+x*g[i]*g[i], nd+g[i]*g[i]
 	}
 	n := (total(errors.Rows) + total(targets.Rows)) / 2
-	if !(n > 0 && d1 > 0) {
+	if !(n > 0 && d1 > 0 && e1 > 0 && errors.told() && targets.told()) {
 		return Estimate{}
 	}
+	// What squares between nodes are below their chords is known to a tenth.
+	chord := func(s Spread, around float64, below float64) float64 {
+		all := 0.0
+		for i, x := range s.Rows {
+			all += x * sq(s.Nodes[i]-around)
+		}
+		return math.Abs(all-below) / below / 10
+	}
+	doubt := chord(errors, 0, e1) + chord(targets, centre, d1)
 	ratio := fieller(e1, d1, func(a float64) float64 {
 		sampling := max(e2+a*a*d2-2*a*e1*d1/n, 0)
 		return errors.Std*errors.Std*ne + a*a*targets.Std*targets.Std*nd + errors.PerUnit*sampling
@@ -255,5 +275,6 @@ func rSquared(errors, targets Spread, centre float64) Estimate {
 		return ratio
 	}
 	r := ratio.Scaled(-1, 1)
-	return r
+	wide := doubt * (1 - *r.Value)
+	return of(*r.Value, [2]float64{r.Interval[0] - wide, r.Interval[1] + wide}, worstR2, 1)
 }

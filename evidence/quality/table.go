@@ -10,8 +10,10 @@ type Table struct {
 	// Edges part the bins, ascending: a score of Edges[b] or more is above bin b.
 	Edges []float64
 	// Mids are the mean scores in the bins, as far as they are known, and Widths how far
-	// scores lie apart in them.
-	Mids, Widths []float64
+	// scores lie apart in them. Doubts are standard deviations of the means, 0 where they are exact.
+	Mids, Widths, Doubts []float64
+	// Vague says that too little is known of the scores in the bins to calibrate by them.
+	Vague bool
 	// Positives and Negatives are numbers of rows, with independent noise of standard deviation
 	// Std each; 0 for exact numbers.
 	Positives, Negatives []float64
@@ -47,8 +49,9 @@ func (t *Table) prevalence() float64 {
 
 // ties is the chance that a positive scores above a negative in each bin. Classes differ in
 // the mean within a bin too: where both are normal with one variance, by a share of 1/2 + βw/12
-// for bins of width w, with β the difference of the means by that variance.
-func (t *Table) ties() []float64 {
+// for bins of width w, with β the difference of the means by that variance. doubt is how far
+// that may be wrong: nothing in narrow bins, and the whole of it in those that hold most scores.
+func (t *Table) ties() (tie, doubt []float64) {
 	moments := func(rows []float64) (n, mean, square float64) {
 		for b, r := range rows {
 			n, mean, square = n+r, mean+r*t.Mids[b], square+r*t.Mids[b]*t.Mids[b]
@@ -58,14 +61,18 @@ func (t *Table) ties() []float64 {
 	p, mp, vp := moments(t.Positives)
 	q, mq, vq := moments(t.Negatives)
 	variance := (p*vp + q*vq) / (p + q)
-	out := make([]float64, len(t.Mids))
-	for b := range out {
-		out[b] = 0.5
-		if beta := (mp - mq) / variance; p > 0 && q > 0 && variance > 0 {
-			out[b] = min(max(0.5+beta*t.Widths[b]/12, 0.25), 0.75)
+	tie, doubt = make([]float64, len(t.Mids)), make([]float64, len(t.Mids))
+	for b, w := range t.Widths {
+		tie[b] = 0.5
+		if w == 0 {
+			continue
+		}
+		if doubt[b] = 0.5; p > 0 && q > 0 && variance > 0 {
+			lead := (mp - mq) / variance * w / 12
+			tie[b], doubt[b] = min(max(0.5+lead, 0.25), 0.75), min(8*lead*lead, 0.5)
 		}
 	}
-	return out
+	return tie, doubt
 }
 
 // AUROC is the chance that a random positive scores above a random negative. The interval are
@@ -74,21 +81,23 @@ func (t *Table) ties() []float64 {
 //
 //	(pᵀcq − A·P·N)² <= z²·(max(s²·(Σw²+Σv²) − S, S) + k·(Σp·w² + Σq·v²)),  S = s⁴·Σ(c−A)².
 //
-// Without noise, with every score its own bin, this is DeLong's interval.
+// Without noise, with every score its own bin, this is DeLong's interval. What bins leave in
+// doubt widens it.
 func (t *Table) AUROC() Estimate {
 	p, q := t.Positives, t.Negatives
 	P, N := total(p), total(q)
 	if !(P > 0 && N > 0) {
 		return Estimate{}
 	}
-	tie, bins := t.ties(), float64(len(p))
+	tie, doubt := t.ties()
+	bins := float64(len(p))
 	// Of a bin of positives u = Σ c·q, of one of negatives y = Σ c·p; and Σc, Σc².
-	var won, below, above, c1, c2 float64
+	var won, doubtful, below, above, c1, c2 float64
 	var u, y [3]float64 // Σ·, Σ·², and below Σ rows·
 	var pu, qy [3]float64
 	for b := range p {
 		x := below + tie[b]*q[b]
-		won += p[b] * x
+		won, doubtful = won+p[b]*x, doubtful+doubt[b]*max(p[b], 0)*max(q[b], 0)
 		u[1], u[2] = u[1]+x, u[2]+x*x
 		pu[0], pu[1], pu[2] = pu[0]+p[b], pu[1]+p[b]*x, pu[2]+p[b]*x*x
 		below += q[b]
@@ -102,11 +111,16 @@ func (t *Table) AUROC() Estimate {
 	}
 	s2 := t.Std * t.Std
 	spread := func(sum [3]float64, n, a, m float64) float64 { return sum[2] - 2*a*m*sum[1] + a*a*m*m*n }
-	return fieller(won, P*N, func(a float64) float64 {
+	doubtful = min(doubtful/(P*N), 0.5)
+	e := fieller(won, P*N, func(a float64) float64 {
 		product := s2 * s2 * (c2 - 2*a*c1 + a*a*bins*bins)
 		noise := s2*(spread(u, bins, a, N)+spread(y, bins, a, P)) - product
 		return max(noise, product) + t.PerUnit*max(spread(pu, pu[0], a, N)+spread(qy, qy[0], a, P), 0)
 	}, 0, 1)
+	if !e.Known() {
+		return e
+	}
+	return of(*e.Value, [2]float64{e.Interval[0] - doubtful, e.Interval[1] + doubtful}, 0, 1)
 }
 
 // replicates of the counts give the spread of an average precision.

@@ -3,13 +3,12 @@ package quality
 // Verdict says whether a model is worth using, by one rule for released and for exact numbers.
 type Verdict string
 
+// The verdicts.
 const (
 	// Useful: the labels are right more often, or errors are smaller, than those of the best
-	// constant on the same rows.
+	// constant on the same rows; or, where that is not shown, rows of the second class score
+	// higher than others.
 	Useful Verdict = "useful"
-	// UsefulRanking: that is not shown, but rows of the second class score higher than the others.
-	// The labels want another threshold, or none.
-	UsefulRanking Verdict = "useful_ranking"
 	// NotShown: the numbers agree with a constant, and with more.
 	NotShown Verdict = "not_shown"
 	// Worse: a constant is better.
@@ -18,36 +17,44 @@ const (
 	NotDetermined Verdict = "not_determined"
 )
 
+// What a useful model is useful for.
+const (
+	ForLabels = "labels"
+	// ForRanking: its order of rows is good and its labels, at the threshold that the model has,
+	// are not: they want another one.
+	ForRanking = "ranking"
+)
+
 // Decide applies the rule: the paired gain over the best constant first; then, for a
-// classifier, the balanced accuracy at the advised threshold and the area under the ROC curve,
-// each against a half.
-func Decide(gain Estimate, c *Classification) Verdict {
+// classifier, the area under the ROC curve and the balanced accuracy, of the labels and at the
+// advised threshold, each against that of a constant.
+func Decide(gain Estimate, c *Classification) (v Verdict, useful string) {
 	ranks, inverted, known := false, false, gain.Known()
 	if c != nil {
-		for _, e := range []*Estimate{c.AUROC, &c.BalancedAccuracy} {
-			if e == nil {
-				continue
-			}
-			constant := 0.5
-			if c.Positive == "" && c.Confusion != nil { // mean recall of a constant
-				constant = 1 / float64(len(c.Confusion.Classes))
-			}
-			ranks, known = ranks || e.Above(constant), known || e.Known()
-			inverted = inverted || e.Below(constant)
+		half := 0.5
+		if c.Positive == "" && c.Confusion != nil {
+			half = 1 / float64(len(c.Confusion.Classes)) // mean recall of a constant
+		}
+		look := func(e Estimate) {
+			ranks, inverted, known = ranks || e.Above(half), inverted || e.Below(half), known || e.Known()
+		}
+		look(c.BalancedAccuracy)
+		if c.AUROC != nil {
+			look(*c.AUROC)
 		}
 		if c.Advised != nil {
-			ranks = ranks || c.Advised.BalancedAccuracy.Above(0.5)
+			look(c.Advised.BalancedAccuracy)
 		}
 	}
 	switch {
 	case gain.Above(0):
-		return Useful
+		return Useful, ForLabels
 	case ranks:
-		return UsefulRanking
+		return Useful, ForRanking
 	case !known:
-		return NotDetermined
+		return NotDetermined, ""
 	case gain.Below(0) || inverted:
-		return Worse
+		return Worse, ""
 	}
-	return NotShown
+	return NotShown, ""
 }

@@ -14,6 +14,7 @@ type fitFlags struct {
 	jobFlags
 	pawl.Fit
 	classWeights []string
+	decision     decisionFlags
 	out          outDir
 	checkpoint   checkpointFlags
 }
@@ -30,6 +31,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
 	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
 	registerClassWeights(&f.classWeights, c)
+	f.decision.register(c)
 	s.BoolVar(&f.Search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
 	registerVectors(&f.Source, c, "")
@@ -70,12 +72,19 @@ public.
 For images, fit trains a linear model on data-free features (scatter) or on pixels, or
 a network by name.
 
+For a target of two classes the held-out rows also give, in the same release, the ROC
+curve, precision and recall by threshold, and a calibration of the probabilities.
+--threshold, --recall or --cost choose the labels from them at no further cost; without
+one the more probable class is predicted. With --test, 10% of the training rows give the
+calibration, since test rows choose nothing.
+
 The plan and its epsilon are shown first. The ledger is charged before any row is used.
 fit writes model/, report.html, statement.json and README.md (the model card) into
 --out.`,
 		Example: `  pawl fit adult --target income --epsilon 1
   pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out
   pawl fit sms-spam --epsilon 1
+  pawl fit stroke.csv --schema stroke.yaml --target stroke --epsilon 1 --cost false-negative=10
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -96,6 +105,9 @@ func (a *app) job(f *fitFlags) (job pawl.Fit, err error) {
 	}
 	if err == nil {
 		job.ClassWeights, err = classWeights(f.classWeights)
+	}
+	if err == nil {
+		job.Decision, err = f.decision.decision()
 	}
 	a.identity(&job.Identity)
 	return job, err

@@ -10,6 +10,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/data/source"
 	"pawl/evidence/advise"
+	"pawl/evidence/quality"
 	"pawl/internal/usage"
 	"pawl/search"
 	"pawl/workflow"
@@ -25,6 +26,8 @@ type Fit struct {
 	Copies source.Copies
 	// ClassWeights are public factors on the losses of classes, by name.
 	ClassWeights map[string]float64
+	// Decision is how probabilities become labels.
+	Decision quality.Decision
 	// Checkpoint keeps the training of a network of images.
 	Checkpoint Checkpoint
 	// Study is a name for the study of a fit that searches.
@@ -95,7 +98,7 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
+	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {f.Decision.Given(), "a decision (--threshold, --recall, --cost)"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
 		if c.given {
 			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
 		}

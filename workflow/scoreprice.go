@@ -1,0 +1,177 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/core/dp"
+	"pawl/core/release"
+	"pawl/model"
+)
+
+// scoring is what a score on sensitive rows costs: each part's multiplier, and the law of noise.
+type scoring struct {
+	pure  bool // discrete Laplace noise, else discrete Gaussian
+	noise map[string]float64
+}
+
+// part is one release of a score with its share of what the score costs: of epsilon where the
+// noise is Laplace's, of the precision 1/σ² where it is Gaussian.
+type part struct {
+	name           string
+	pure, gaussian float64
+}
+
+// The parts of a score, by what is scored.
+var (
+	// Two classes: unclassed scores, from which bins follow; scores by class in these; and labels
+	// by class, at the threshold that the other half of the units chose. Labels have the
+	// accuracy's interval to keep narrow, and are not counted from bins, whose noise adds up.
+	twoClassParts = []part{{"edges", 0.07, 0.05}, {"bins", 0.54, 0.35}, {"labels", 0.39, 0.60}}
+	// More: right answers and classes, and labels by class.
+	manyClassParts = []part{{"accuracy", 0.5, 0.5}, {"labels", 0.5, 0.5}}
+	// A number: targets, of which the median and the mean follow, then errors, then the gain over
+	// the median.
+	numberParts = []part{{"targets", 0.25, 0.2}, {"errors", 0.45, 0.5}, {"gains", 0.30, 0.3}}
+	// A calibration alone, on training rows.
+	calibrationParts = []part{{"edges", 0.10, 0.10}, {"bins", 0.90, 0.90}}
+)
+
+func (p *problem) scoreParts() []part {
+	switch {
+	case p.task == model.Regression:
+		return numberParts
+	case p.twoClasses():
+		return twoClassParts
+	}
+	return manyClassParts
+}
+
+// withGroups adds the scores by group to parts.
+func withGroups(parts []part) (all []part) {
+	for _, x := range parts {
+		all = append(all, part{x.name, x.pure * (1 - groupShare), x.gaussian * (1 - groupShare)})
+	}
+	return append(all, part{groupsStage, groupShare, groupShare})
+}
+
+// event is what a part costs.
+func (s scoring) event(name string) dp.Event {
+	if s.pure {
+		return dp.DiscreteLaplace{NoiseMultiplier: s.noise[name]}
+	}
+	return dp.DiscreteGaussian{NoiseMultiplier: s.noise[name]}
+}
+
+// calibrateScore finds the noise of what is released on scored rows, all parts together at the
+// price of a training.
+//
+// At pure epsilon it is Laplace's. Elsewhere it is Gaussian, although Laplace noise of one price,
+// of deviation √2/ε, is the smaller in one plan: in the account of a data set pure epsilons add
+// up, while Gaussian noise of many jobs adds up by squares, as that of their trainings does. The
+// scored rows would soon have paid more than the rest, and stop jobs that have budget there.
+func (plan *Plan) calibrateScore(parts []part) (scoring, error) {
+	p := plan.problem
+	if p.ScoreBy != "" && p.Test == HeldOut {
+		parts = withGroups(parts)
+	}
+	of := func(pure bool, x float64) scoring {
+		s := scoring{pure, map[string]float64{}}
+		for _, each := range parts {
+			if s.noise[each.name] = x / math.Sqrt(each.gaussian); pure {
+				s.noise[each.name] = 1 / (x * each.pure)
+			}
+		}
+		return s
+	}
+	if p.delta == 0 {
+		return of(true, plan.remaining()), nil
+	}
+	x, err := plan.smallest(func(x float64) dp.Event {
+		s, events := of(false, x), []dp.Event{}
+		for _, each := range parts {
+			events = append(events, s.event(each.name))
+		}
+		return dp.Compose{Events: events}
+	})
+	return of(false, x), err
+}
+
+// halves are the parts of the scored units that choose for each other: disjoint, so that each
+// pays the price of one.
+func (plan *Plan) halves() []dp.Scope {
+	s := plan.scoreScope
+	middle := (s.Lower + s.Upper) / 2
+	return []dp.Scope{{Lower: s.Lower, Upper: middle}, {Lower: middle, Upper: s.Upper}}
+}
+
+// scoreEvents are what the score alone costs, in the order in which the parts are released.
+func (plan *Plan) scoreEvents() (events []dp.Event) {
+	scopes := []dp.Scope{plan.scoreScope}
+	if plan.problem.twoClasses() {
+		scopes = plan.halves()
+	}
+	for _, each := range plan.problem.scoreParts() {
+		for _, s := range scopes {
+			events = append(events, dp.Scoped{Scope: s, Event: plan.scoring.event(each.name)})
+		}
+	}
+	return events
+}
+
+func (plan *Plan) planScore() (err error) {
+	p := plan.problem
+	if p.Test != HeldOut {
+		what := "exact score on a public test file"
+		if p.Test == Official {
+			what = "exact score on the official public test set"
+		}
+		if err := plan.planCalibration(); err != nil {
+			return err
+		}
+		plan.add("score", dp.Scope{}, what)
+		return plan.planGroups()
+	}
+	if plan.scoring, err = plan.calibrateScore(p.scoreParts()); err != nil {
+		return err
+	}
+	what := "score and baseline on held-out rows, from noisy tables of counts"
+	if p.twoClasses() {
+		what = "score, baseline, calibration and thresholds on held-out rows, from noisy tables of counts: two halves, each judged by what the other chose"
+	}
+	plan.add("score", plan.scoreScope, what, plan.scoreEvents()...)
+	return plan.planGroups()
+}
+
+// calibrationShare of the training rows calibrates where the scored rows are public.
+const calibrationShare = 0.1
+
+// keepCalibration keeps training rows apart for a calibration, where the scored rows are public
+// and so may not choose one. What they pay is not paid by the rest.
+func (plan *Plan) keepCalibration() {
+	p := plan.problem
+	if p.Test == HeldOut || !p.twoClasses() || p.Workflow != PAW || p.AsPublished || p.Uncalibrated {
+		return
+	}
+	cut := plan.trainScope.Upper * (1 - calibrationShare)
+	plan.calibration = dp.Scope{Lower: cut, Upper: plan.trainScope.Upper}
+	plan.trainScope.Upper = cut
+}
+
+// planCalibration books it.
+func (plan *Plan) planCalibration() (err error) {
+	if !plan.calibration.Valid() {
+		return nil
+	}
+	if plan.scoring, err = plan.calibrateScore(calibrationParts); err != nil {
+		return err
+	}
+	plan.add("calibrate", plan.calibration, fmt.Sprintf("calibration and advised threshold, on %.0f%% of the rows, from noisy tables of counts", 100*calibrationShare),
+		plan.scoring.event("edges"), plan.scoring.event("bins"))
+	return nil
+}
+
+// bins is the release of a part on a scope.
+func (plan *Plan) bins(name string, scope dp.Scope) release.Bins {
+	return release.Bins{Scope: scope, NoiseMultiplier: plan.scoring.noise[name], Pure: plan.scoring.pure}
+}
