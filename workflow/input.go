@@ -67,6 +67,11 @@ type Input struct {
 	Features []string
 	// Chosen says, where Features come from a selection, which.
 	Chosen *ChosenBy
+	// Calibrate keeps some training rows for a calibration where the rows that are scored are public,
+	// and so choose nothing. Held-out rows calibrate in any case, within the price of the score.
+	Calibrate bool
+	// Several says that the job is one of several that are priced together, whatever the budget.
+	Several bool
 	// ScoreBy names a categorical column: its groups are scored one by one, beside the
 	// score of all. Empty for none.
 	ScoreBy string
@@ -74,10 +79,8 @@ type Input struct {
 	// class without one has 1.
 	ClassWeights map[string]float64 `json:",omitempty"`
 	// Decision says how a classifier of two classes turns probabilities into labels.
-	Decision quality.Decision
-	// Uncalibrated keeps no training rows apart for a calibration, where the scored rows are public.
-	Uncalibrated bool `json:",omitempty"`
-	Accountant   accountant.Method
+	Decision   quality.Decision
+	Accountant accountant.Method
 	// Dense says that rows carry a dense input beside the label, such as an image.
 	Dense bool
 	// AsPublished replays a published procedure, on public data only: principal components or

@@ -148,3 +148,6 @@ func roundUp(epsilon float64, asked *big.Rat) (float64, bool) {
 	f, _ := rounded.Float64()
 	return f, true
 }
+
+// bestAccountant says that a price is the smallest of all valid bounds.
+func (p *problem) bestAccountant() bool { return p.Accountant == accountant.MethodMin }

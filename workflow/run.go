@@ -127,9 +127,9 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		ClassWeights                                                               map[string]float64 `json:",omitempty"`
 		AsPublished                                                                bool               `json:",omitempty"`
 		Decision                                                                   *quality.Decision  `json:",omitempty"`
-		Uncalibrated                                                               bool               `json:",omitempty"`
+		Calibrate                                                                  bool               `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished, p.decisionKey(), p.Uncalibrated})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished, p.decisionKey(), p.Calibrate})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

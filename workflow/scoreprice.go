@@ -63,15 +63,22 @@ func (s scoring) event(name string) dp.Event {
 	return dp.DiscreteGaussian{NoiseMultiplier: s.noise[name]}
 }
 
+// negligible is the share of sampling's deviation, of the area under the ROC curve with a rare
+// class of one row in twenty, below which noise does not matter.
+const negligible = 0.1
+
 // calibrateScore finds the noise of what is released on scored rows, all parts together at the
 // price of a training.
 //
-// At pure epsilon it is Laplace's. Elsewhere it is Gaussian, although Laplace noise of one price,
-// of deviation √2/ε, is the smaller in one plan: in the account of a data set pure epsilons add
-// up, while Gaussian noise of many jobs adds up by squares, as that of their trainings does. The
-// scored rows would soon have paid more than the rest, and stop jobs that have budget there.
-func (plan *Plan) calibrateScore(parts []part) (scoring, error) {
-	p := plan.problem
+// A row lies in one bin of each part, so parts have the same sensitivity in L1 and in L2, and
+// Laplace noise, whose deviation is √2/ε, is nearly always the smaller at one price. In the
+// account of a data set, though, pure epsilons add up, while Gaussian noise of many jobs adds
+// up by squares: three scores of ε 1 cost 3, or 1.8. So Gaussian noise is taken where the budget
+// of the data set has room for other jobs, where Laplace's is not smaller, and where there are
+// so many rows that it is negligible anyway. All is public: ε, δ, the budget and the declared number
+// of rows decide. Under --accountant pld or rdp it is Gaussian.
+func (plan *Plan) calibrateScore(parts []part, fraction float64) (scoring, error) {
+	p, widest := plan.problem, parts[1].name
 	if p.ScoreBy != "" && p.Test == HeldOut {
 		parts = withGroups(parts)
 	}
@@ -84,8 +91,9 @@ func (plan *Plan) calibrateScore(parts []part) (scoring, error) {
 		}
 		return s
 	}
+	laplace := of(true, plan.remaining())
 	if p.delta == 0 {
-		return of(true, plan.remaining()), nil
+		return laplace, nil
 	}
 	x, err := plan.smallest(func(x float64) dp.Event {
 		s, events := of(false, x), []dp.Event{}
@@ -94,7 +102,24 @@ func (plan *Plan) calibrateScore(parts []part) (scoring, error) {
 		}
 		return dp.Compose{Events: events}
 	})
-	return of(false, x), err
+	if err != nil {
+		return scoring{}, err
+	}
+	gaussian := of(false, x)
+	// .42·s·√(2·10)/P by noise, of both halves in 10 bins each, against .3/√P by sampling.
+	rare := float64(p.Rows) * fraction / 20
+	small := p.Rows > 0 && 0.42*math.Sqrt(20)*gaussian.noise[widest]*float64(p.rowsApart())/rare < negligible*0.3/math.Sqrt(rare)
+	if small || p.shared() || laplace.noise[widest]*math.Sqrt2 >= gaussian.noise[widest] || !p.bestAccountant() {
+		return gaussian, nil
+	}
+	return laplace, nil
+}
+
+// shared reports whether the budget of the data set holds more than this job. A data set without
+// a budget gets that of its first job.
+func (p *problem) shared() bool {
+	total, ok := decimal(p.Schema.GrantedEpsilon)
+	return p.Several || ok && p.epsilon != nil && total.Cmp(p.epsilon) > 0
 }
 
 // halves are the parts of the scored units that choose for each other: disjoint, so that each
@@ -132,7 +157,7 @@ func (plan *Plan) planScore() (err error) {
 		plan.add("score", dp.Scope{}, what)
 		return plan.planGroups()
 	}
-	if plan.scoring, err = plan.calibrateScore(p.scoreParts()); err != nil {
+	if plan.scoring, err = plan.calibrateScore(p.scoreParts(), plan.scoreScope.Fraction()); err != nil {
 		return err
 	}
 	what := "score and baseline on held-out rows, from noisy tables of counts"
@@ -150,7 +175,7 @@ const calibrationShare = 0.1
 // and so may not choose one. What they pay is not paid by the rest.
 func (plan *Plan) keepCalibration() {
 	p := plan.problem
-	if p.Test == HeldOut || !p.twoClasses() || p.Workflow != PAW || p.AsPublished || p.Uncalibrated {
+	if !p.Calibrate || p.Test == HeldOut || !p.twoClasses() || p.Workflow != PAW || p.AsPublished {
 		return
 	}
 	cut := plan.trainScope.Upper * (1 - calibrationShare)
@@ -163,7 +188,7 @@ func (plan *Plan) planCalibration() (err error) {
 	if !plan.calibration.Valid() {
 		return nil
 	}
-	if plan.scoring, err = plan.calibrateScore(calibrationParts); err != nil {
+	if plan.scoring, err = plan.calibrateScore(calibrationParts, plan.calibration.Fraction()); err != nil {
 		return err
 	}
 	plan.add("calibrate", plan.calibration, fmt.Sprintf("calibration and advised threshold, on %.0f%% of the rows, from noisy tables of counts", 100*calibrationShare),

@@ -121,6 +121,10 @@ func (l *Ledger) WhatIfEach(ctx context.Context, dataset, user string, rows *sea
 	return f, nil
 }
 
+// FirstTotal is the epsilon that the first use of a sensitive data set grants to itself, "" where
+// that is what the job costs.
+func (l *Ledger) FirstTotal() string { return l.total }
+
 // Limit returns the budget in force; limited is false where there is none.
 func (l *Ledger) Limit(ctx context.Context, dataset string) (epsilon, delta Amount, limited bool, err error) {
 	err = l.view(ctx, dataset, func(s *state) error {

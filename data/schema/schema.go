@@ -134,6 +134,9 @@ type Schema struct {
 	// GrantedDelta is the delta of the data set's budget in the ledger, "" where there is
 	// none. It is no part of a schema's file.
 	GrantedDelta string `json:"-" yaml:"-"`
+	// GrantedEpsilon is the epsilon of that budget, or the one that a first use would be granted
+	// apart from its own cost; "" where there is none.
+	GrantedEpsilon string `json:"-" yaml:"-"`
 }
 
 // DefaultNA is the list used when a schema declares none.

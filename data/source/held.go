@@ -59,11 +59,12 @@ func ScopeKey(ctx context.Context, l *ledger.Ledger, name string, s *schema.Sche
 }
 
 // EffectivePublic asks the ledger whether the data set is public: the schema's
-// flag counts only when the data set is new to it. It also notes the delta of its budget.
+// flag counts only when the data set is new to it. It also notes the budget.
 func EffectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *schema.Schema) error {
 	public, err := l.Public(ctx, name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
+		s.GrantedEpsilon = l.FirstTotal()
 		return nil
 	case err != nil:
 		return err
@@ -76,9 +77,9 @@ func EffectivePublic(ctx context.Context, l *ledger.Ledger, name string, s *sche
 			"the schema says public, but the ledger lists the data set as sensitive, and that decides (to change it: pawl ledger declare-public)")
 	}
 	s.Public = public
-	_, delta, limited, err := l.Limit(ctx, name)
+	epsilon, delta, limited, err := l.Limit(ctx, name)
 	if limited {
-		s.GrantedDelta = delta.String()
+		s.GrantedEpsilon, s.GrantedDelta = epsilon.String(), delta.String()
 	}
 	return err
 }

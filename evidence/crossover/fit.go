@@ -117,6 +117,7 @@ func (d *Data) imageTraining(s Spec, delta string, c cell) (zoo.Spec, func(*work
 	}
 	return spec, func(in *workflow.TrainInput) {
 		in.Input = d.Purse.Input
+		in.Several = true
 		change(in)
 	}, nil
 }

@@ -88,7 +88,7 @@ func (f *tableFit) numbers() (names []string) {
 func (f *tableFit) input(t *lab.Table, epsilon string, seed uint64) workflow.Input {
 	if f.purse != nil {
 		in := f.purse.Input
-		in.Epsilon, in.Delta = epsilon, f.delta
+		in.Epsilon, in.Delta, in.Several = epsilon, f.delta, true
 		return in
 	}
 	return workflow.Input{

@@ -19,7 +19,7 @@ var flagGroups = []struct {
 	names string
 }{
 	{"Privacy", "epsilon delta noise-multiplier accountant relation budget allow-large-delta anyway pay release seed non-private as-published"},
-	{"Job", "target columns class-weight model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
+	{"Job", "target columns class-weight threshold recall cost model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
 	{"Tables and texts", "schema test bad-rows score-by encoding vocabulary unknown-token stand-in relation"},
 	{"Embeddings (vectors of a public extractor, joined to a table)", "embeddings key"},
 	{"Images", "labels classes images rows augment shift flip front-end"},
@@ -52,7 +52,7 @@ func (a *app) commands() []*cobra.Command {
 var metavars = map[string]string{
 	"schema": "FILE", "test": "FILE", "labels": "FILE", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
-	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…",
+	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
 	"a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
 }

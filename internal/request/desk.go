@@ -94,7 +94,7 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit, sound f
 func (f *Fit) input() (workflow.Input, error) {
 	in := workflow.Input{
 		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta, ClassWeights: f.ClassWeights, Decision: f.Decision,
-		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy,
+		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy, Calibrate: true,
 	}
 	var faults []error
 	if f.Epsilon == "" {

@@ -269,7 +269,7 @@ func (f *Facts) ofTable(s *schema.Schema, name string, rows int64, test workflow
 	s.SetBuckets(advise.TextBuckets)
 	in := workflow.Input{
 		Dataset: name, Schema: s, Public: s.Public, Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, Rows: rows, Test: test,
-		Preset: advise.Preset(f.Preset), Model: f.Model, Accountant: accountant.MethodMin,
+		Preset: advise.Preset(f.Preset), Model: f.Model, Accountant: accountant.MethodMin, Calibrate: true,
 	}
 	if f.Features != "auto" && f.Features != "all" && f.Features != "" {
 		in.Features = columns(f.Features)

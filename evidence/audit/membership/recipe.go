@@ -71,8 +71,7 @@ func (r *Recipe) openTable(ctx context.Context) error {
 		r.label = append(r.label, int(rows[at][target]))
 	}
 	in := workflow.Input{
-		Uncalibrated: true, // members are the rows that train
-		Dataset:      t.Name, Schema: t.Schema, Public: true, Target: m.Target, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked,
+		Dataset: t.Name, Schema: t.Schema, Public: true, Target: m.Target, Epsilon: s.Privacy.EpsilonAsked, Delta: s.Privacy.DeltaAsked,
 		AllowLargeDelta: true, Test: workflow.TestFile, Workflow: workflow.PAW, Preset: advise.Balanced,
 	}
 	if sel := s.Choice.Selection; sel != nil && len(sel.LeftOut) > 0 {
