@@ -56,6 +56,10 @@ func TestOpeningMakesNoLedger(t *testing.T) {
 	if _, _, err := d.Open(ctx, "", func(string) {}, ledger.Missing); !errors.Is(err, ledger.ErrRefused) {
 		t.Errorf("a ledger that is gone is replaced: %v", err)
 	}
+	// Nor does the open one answer without its file.
+	if _, err := l.Public(ctx, "d"); err == nil {
+		t.Error("a ledger without its file answers")
+	}
 }
 
 // Addresses in words, and no password in what is shown.

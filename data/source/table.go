@@ -189,6 +189,9 @@ func (s *Table) faults() *reader.Faults {
 	return reader.NewFaults()
 }
 
+// farRows is the factor beyond which a declared "about N" is told to be wrong.
+const farRows = 2
+
 // Seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
 func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) {
@@ -196,8 +199,12 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 	if s.Rehearsal {
 		b = intake.NewRehearsal(key, s.Schema)
 	}
-	if err := s.Printed(bad, b.Add); err != nil {
+	n := 0.0
+	if err := s.Printed(bad, func(cells []float64, r schema.Record) error { n++; return b.Add(cells, r) }); err != nil {
 		return nil, err
+	}
+	if far := s.Schema.Rows; s.Note != nil && far.Kind == schema.RowsAbout && (n > farRows*float64(far.N) || n*farRows < float64(far.N)) {
+		s.Note(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; mend \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows, and is for you alone)", far.N))
 	}
 	b.Print(s.Prints...)
 	return b.Seal(), nil
