@@ -34,7 +34,7 @@ var flagGroups = []struct {
 
 // verbGroups are the headings under which the commands of pawl stand.
 var verbGroups = []struct{ title, names string }{
-	{"Train and use models", "fit train search tune select predict export"},
+	{"Train and use models", "fit train search tune select predict explain export"},
 	{"Prepare data", "init data describe"},
 	{"Plan", "advise plan check calibrate account"},
 	{"Account for privacy", "ledger"},
@@ -45,7 +45,7 @@ var verbGroups = []struct{ title, names string }{
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.
