@@ -33,6 +33,10 @@ type Source struct {
 	// Vocabulary is a public file of tokens, one a line, for networks of texts; UnknownToken is
 	// "skip" or "shared". Without a file tokens are hashed.
 	Vocabulary, UnknownToken string
+	// Keep are columns of a table that [Model.Predict] copies beside its predictions. Strict refuses a
+	// category that the model does not know, which is otherwise unknown and noted.
+	Keep   []string
+	Strict bool
 	// DataDir is a folder of data sets that are not part of the program; "" stands for PAWL_DATA
 	// and the folder of pawl data get.
 	DataDir string
@@ -61,7 +65,7 @@ func (s Source) Open() (*Data, error) {
 }
 
 func (s Source) options() source.Options {
-	return source.Options{DataDir: s.DataDir, Schema: s.Schema, Labels: s.Labels, Classes: s.Classes, Rows: s.Rows, Test: s.Test, BadRows: s.BadRows,
+	return source.Options{Keep: s.Keep, Strict: s.Strict, DataDir: s.DataDir, Schema: s.Schema, Labels: s.Labels, Classes: s.Classes, Rows: s.Rows, Test: s.Test, BadRows: s.BadRows,
 		Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}, Tokens: source.Tokens{Vocabulary: s.Vocabulary, Unknown: s.UnknownToken}}
 }
 

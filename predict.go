@@ -39,7 +39,7 @@ func (m *Model) NotPrivate() bool { return m.model.NotPrivate }
 
 // Predict predicts every row of a table, every image of a folder or file, or every line of a
 // file of texts, in order; or those of a built-in data set. Of a Source it uses Data, BadRows,
-// Embeddings, Key and DataDir. Columns that the model does not use may be missing or hold
+// Embeddings, Key, Keep, Strict and DataDir. Columns that the model does not use may be missing or hold
 // anything.
 //
 // Errors: [ErrUsage] for a missing column and a row that does not parse, with its place.
@@ -54,9 +54,33 @@ func (m *Model) Predict(s Source) (*Predictions, error) {
 	return &Predictions{p}, nil
 }
 
+// At is the model with another threshold, of two classes: the smallest probability of the second
+// class at which it is predicted, above 0 and below 1. It costs nothing.
+//
+// Errors: [ErrUsage] for a model of another kind and an impossible threshold.
+func (m *Model) At(threshold float64) (*Model, error) {
+	other, err := request.At(m.model, threshold)
+	if err != nil {
+		return nil, fail(err)
+	}
+	return &Model{other}, nil
+}
+
+// Raw is the model with probabilities as training left them, without the calibration that its
+// score gave, and with the more probable class as its label.
+func (m *Model) Raw() *Model { return &Model{m.model.Raw()} }
+
+// Released says what the released score knows of a threshold of a model of two classes: recall and
+// precision of the second class at the nearest threshold that was released, "" where nothing is known.
+func (m *Model) Released(threshold float64) string { return request.Released(m.model, threshold) }
+
 // Predictions are what a model says about rows, in their order. A row below 0 or from Len on
 // panics.
 type Predictions struct{ rows *request.Predictions }
+
+// Notes say in words what was done to cells of the file: those of categories that the model does
+// not know.
+func (p *Predictions) Notes() []string { return p.rows.Notes() }
 
 // Len is the number of rows.
 func (p *Predictions) Len() int { return len(p.rows.Values) }
@@ -73,8 +97,8 @@ func (p *Predictions) Class(i int) string {
 	return p.rows.Classes[int(p.rows.Values[i])]
 }
 
-// Probabilities are the model's for row i, one a class, nil for a model of a number. They order
-// rows; noise leaves them uncalibrated.
+// Probabilities are the model's for row i, one a class, nil for a model of a number. They are
+// calibrated where the score of the run determined a calibration.
 func (p *Predictions) Probabilities(i int) []float64 {
 	if p.rows.Classes == nil {
 		return nil

@@ -131,6 +131,9 @@ type Schema struct {
 	// Warnings are remarks on the declaration that an operator should read, such
 	// as "each row is taken as one person". They are public like the schema.
 	Warnings []string
+	// Unseen, where it is set, is told the column of a category that is not declared, which is then
+	// unknown instead of refused: for rows that a trained model predicts.
+	Unseen func(column string) `json:"-" yaml:"-"`
 	// GrantedDelta is the delta of the data set's budget in the ledger, "" where there is
 	// none. It is no part of a schema's file.
 	GrantedDelta string `json:"-" yaml:"-"`
@@ -264,6 +267,10 @@ func (s *Schema) parse(col int, cell string, f *File, typed bool) (float64, erro
 	default:
 		if c.Other != "" {
 			return c.level(c.Other), nil
+		}
+		if s.Unseen != nil {
+			s.Unseen(c.Source())
+			return math.NaN(), nil
 		}
 		return 0, fmt.Errorf("%w: the schema lists %d categories and no \"other\"", ErrUndeclared, len(c.Categories))
 	}

@@ -38,6 +38,10 @@ type Options struct {
 	// Vectors are joined to the rows of a table, Tokens number its texts for a network.
 	Vectors Vectors
 	Tokens  Tokens
+	// Keep are columns that stand beside predictions, as the file has them; Strict refuses a
+	// category that the model does not know. Both are for predictions.
+	Keep   []string
+	Strict bool
 }
 
 // Data is what an argument stands for: one of Table and Images is nil.

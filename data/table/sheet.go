@@ -154,7 +154,7 @@ func plainNumbers(book *excelize.File) error {
 			codes[f.NumFmtID] = f.FormatCode
 		}
 	}
-	own := len(book.Styles.CellXfs.Xf) // NewStyle adds to them
+	own := len(book.Styles.CellXfs.Xf)         // NewStyle adds to them
 	ids := map[timeFormat]int{noTime: 1 << 20} // of no format
 	for kind, code := range map[timeFormat]string{dateFormat: "yyyy-mm-dd hh:mm:ss", clockFormat: "hh:mm:ss"} {
 		at, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})

@@ -54,7 +54,7 @@ var metavars = map[string]string{
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
 	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
-	"a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
+	"keep": "COLUMNS", "a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
 }
 
 const helpWidth = 80

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"pawl"
@@ -12,7 +13,8 @@ import (
 )
 
 func (a *app) predictCommand() *cobra.Command {
-	var out string
+	var out, threshold string
+	var raw bool
 	var s pawl.Source
 	c := &cobra.Command{
 		Use:   "predict MODEL FILE",
@@ -29,29 +31,55 @@ class (two classes) or of every class.
 For an image network, FILE is what pawl train reads: a built-in set of images (its test
 set), a folder of PNG files with sub-folders, or an IDX or npy file.
 
-Probabilities rank rows; noise leaves them uncalibrated. Predictions cost no privacy
-budget: a private model may be used any number of times.`,
-		Example: "  pawl predict out new-patients.csv > predictions.csv",
+Probabilities are calibrated where the score of the run determined a calibration;
+--raw shows them as training left them. Labels follow from the threshold that fit chose,
+or from --threshold. A category that the model does not know is unknown, and noted.
+Labels are spelled as the schema spells them (true and false for a boolean without
+values). Predictions cost no privacy budget: a private model may be used any number of
+times.`,
+		Example: "  pawl predict out new-patients.csv > predictions.csv\n  pawl predict out new-patients.csv --keep id --threshold 0.12",
 		Args:    exactArgs("MODEL", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.predict(args[0], args[1], out, s)
+			return a.predict(args[0], args[1], out, threshold, raw, s)
 		},
 	}
 	registerVectors(&s, c, " (default: the one used in training)")
 	c.Flags().StringVar(&out, "output", "", "output file, Parquet if it ends in .parquet; an existing file is replaced (default: standard output)")
+	c.Flags().StringSliceVar(&s.Keep, "keep", nil, "columns of FILE to copy before the prediction, such as id")
+	c.Flags().StringVar(&threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: the one that fit chose)")
+	c.Flags().BoolVar(&raw, "raw", false, "show probabilities without calibration, and the more probable class")
+	c.Flags().BoolVar(&s.Strict, "strict", false, "refuse a category that the model does not know")
 	c.Flags().StringVar(&s.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	return c
 }
 
-func (a *app) predict(dir, file, out string, s pawl.Source) error {
+func (a *app) predict(dir, file, out, threshold string, raw bool, s pawl.Source) error {
 	m, err := pawl.LoadModel(dir)
 	if err != nil {
 		return err
+	}
+	if raw {
+		m = m.Raw()
+	}
+	if threshold != "" {
+		t, err := strconv.ParseFloat(threshold, 64)
+		if err != nil {
+			return &usageError{fmt.Sprintf("--threshold %q is not a number", threshold), "example: --threshold 0.2"}
+		}
+		if m, err = m.At(t); err != nil {
+			return err
+		}
+		if known := m.Released(t); known != "" {
+			a.note(known)
+		}
 	}
 	s.Data, s.DataDir = file, a.dataDir
 	p, err := m.Predict(s)
 	if err != nil {
 		return err
+	}
+	for _, note := range p.Notes() {
+		a.note(note)
 	}
 	if m.NotPrivate() {
 		fmt.Fprintln(a.err, "NOT PRIVATE: this model has no privacy guarantee; its predictions may reveal the rows it was trained on")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +21,7 @@ import (
 	"pawl/data/source"
 	"pawl/data/table"
 	"pawl/data/text"
+	"pawl/evidence/quality"
 	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/reader"
@@ -86,7 +89,7 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 		}
 		content = reader.NewContent(file, reader.Part{Name: file, Bytes: plain})
 	}
-	content = content.AsGiven()                              // the answer has the order of the rows
+	content = content.AsGiven() // the answer has the order of the rows
 	// Columns that the model does not know are passed over.
 	keys := reader.Keys{Names: m.Schema.Sources(), PassOver: true, File: m.Schema.File}
 	c, err := reader.NewRecords(content.Name(), content.Reader(), keys)
@@ -97,6 +100,15 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 	s, err := forFile(m, c)
 	if err != nil {
 		return err
+	}
+	for _, name := range o.Keep {
+		if !slices.Contains(c.Header(), name) {
+			return usage.New(fmt.Sprintf("%s: there is no column %q to keep", content.Name(), name), nearestAdvice(name, c.Header()))
+		}
+	}
+	p.keep(o.Keep)
+	if !o.Strict {
+		s.Unseen = func(column string) { p.unseen[column]++ }
 	}
 	vectors, err := o.Vectors.ForModel(s)
 	if err != nil {
@@ -112,13 +124,16 @@ type Predictions struct {
 	Classes []string
 	Values  []float64
 	Probs   []float64
+	// Kept are columns of the file, as texts, in the order in which they were asked for.
+	Kept []columnar.Data
 
+	unseen  map[string]int // cells of each column that hold a category the model does not know
 	model   *model.Model
 	predict func(cells []float64) float64
 }
 
 func newPrediction(m *model.Model) *Predictions {
-	p := &Predictions{model: m}
+	p := &Predictions{model: m, unseen: map[string]int{}}
 	if m.OfTable() {
 		p.predict = m.Predictor()
 	}
@@ -128,7 +143,28 @@ func newPrediction(m *model.Model) *Predictions {
 	return p
 }
 
-func (p *Predictions) add(cells []float64, _ schema.Record) error {
+func (p *Predictions) keep(names []string) {
+	for _, name := range names {
+		p.Kept = append(p.Kept, columnar.Data{Name: name, Texts: []string{}})
+	}
+}
+
+// Notes say what was done to cells of the file.
+func (p *Predictions) Notes() (notes []string) {
+	for _, column := range slices.Sorted(maps.Keys(p.unseen)) {
+		notes = append(notes, fmt.Sprintf("column %q: the model does not know the category of %d cells, which count as unknown (--strict refuses them)", column, p.unseen[column]))
+	}
+	return notes
+}
+
+func (p *Predictions) add(cells []float64, found schema.Record) error {
+	for k := range p.Kept {
+		text := ""
+		if at, ok := slices.BinarySearch(found.Columns, p.Kept[k].Name); ok {
+			text = strings.Clone(found.Cells[at].Text)
+		}
+		p.Kept[k].Texts = append(p.Kept[k].Texts, text)
+	}
 	p.Values = append(p.Values, p.predict(cells))
 	if n := len(p.Classes); n > 0 {
 		at := len(p.Probs)
@@ -152,7 +188,7 @@ func (p *Predictions) firstClass() int {
 // WriteParquet writes the columns of WriteCSV, numbers with all of their digits.
 func (p *Predictions) WriteParquet(w io.Writer) error {
 	if p.Classes == nil {
-		return columnar.WriteParquet(w, []columnar.Data{{Name: "prediction", Floats: p.Values}})
+		return columnar.WriteParquet(w, append(slices.Clone(p.Kept), columnar.Data{Name: "prediction", Floats: p.Values}))
 	}
 	first := p.firstClass()
 	out := make([]columnar.Data, 1+len(p.Classes)-first)
@@ -166,12 +202,16 @@ func (p *Predictions) WriteParquet(w io.Writer) error {
 			out[k+1].Floats[i] = q
 		}
 	}
-	return columnar.WriteParquet(w, out)
+	return columnar.WriteParquet(w, append(slices.Clone(p.Kept), out...))
 }
 
 func (p *Predictions) WriteCSV(w io.Writer) error {
 	first := p.firstClass()
-	record := []string{"prediction"}
+	var record []string
+	for _, k := range p.Kept {
+		record = append(record, k.Name)
+	}
+	record = append(record, "prediction")
 	if p.Classes != nil {
 		for _, c := range p.Classes[first:] {
 			record = append(record, "probability_"+c)
@@ -182,10 +222,14 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 		return err
 	}
 	for i, v := range p.Values {
+		record = record[:0]
+		for _, k := range p.Kept {
+			record = append(record, k.Texts[i])
+		}
 		if p.Classes == nil {
-			record = append(record[:0], short(v))
+			record = append(record, short(v))
 		} else {
-			record = append(record[:0], p.Classes[int(v)])
+			record = append(record, p.Classes[int(v)])
 			for _, q := range p.Row(i)[first:] {
 				record = append(record, short(q))
 			}
@@ -200,11 +244,18 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 
 func (p *Predictions) WriteJSON(w io.Writer) error {
 	type line struct {
+		Kept          map[string]string  `json:"kept,omitempty"`
 		Prediction    any                `json:"prediction"`
 		Probabilities map[string]float64 `json:"probabilities,omitempty"`
 	}
 	lines := make([]line, len(p.Values))
 	for i, v := range p.Values {
+		if len(p.Kept) > 0 {
+			lines[i].Kept = map[string]string{}
+		}
+		for _, k := range p.Kept {
+			lines[i].Kept[k.Name] = k.Texts[i]
+		}
 		if p.Classes == nil {
 			lines[i].Prediction = v
 			continue
@@ -292,6 +343,8 @@ func Predict(m *model.Model, file string, o source.Options) (*Predictions, error
 	p := newPrediction(m)
 	if m.OfTable() {
 		err = p.rows(file, o, bad)
+	} else if len(o.Keep) > 0 {
+		err = usage.New("the model is a network of images or texts, whose files have no columns to keep", "leave out --keep")
 	} else if o.Vectors != (source.Vectors{}) {
 		err = usage.New("the model is a network of images or texts and takes no embeddings", "leave out --embeddings and --key")
 	} else {
@@ -301,6 +354,41 @@ func Predict(m *model.Model, file string, o source.Options) (*Predictions, error
 		return nil, err
 	}
 	return p, nil
+}
+
+// At is a model of two classes with another threshold: the smallest probability of the second
+// class at which it is predicted. It costs nothing.
+func At(m *model.Model, threshold float64) (*model.Model, error) {
+	switch {
+	case !m.TwoClasses():
+		return nil, usage.New("a threshold is for a model of two classes", "leave out --threshold")
+	case !(threshold > 0 && threshold < 1):
+		return nil, usage.New(fmt.Sprintf("threshold %g is not a probability between 0 and 1", threshold), "example: --threshold 0.2")
+	}
+	other := *m
+	other.Threshold = threshold
+	return &other, nil
+}
+
+// Released says what the released score knows of a threshold, at the nearest one that it has; "" for
+// nothing.
+func Released(m *model.Model, threshold float64) string {
+	var near *quality.Operating
+	for i := range m.Thresholds {
+		if t := &m.Thresholds[i]; near == nil || math.Abs(t.Threshold-threshold) < math.Abs(near.Threshold-threshold) {
+			near = t
+		}
+	}
+	if near == nil || !near.Recall.Known() {
+		return ""
+	}
+	percent := func(name string, e quality.Estimate) string {
+		if !e.Known() {
+			return name + " not determined"
+		}
+		return fmt.Sprintf("%s %.0f%% (%.0f%% to %.0f%%)", name, 100**e.Value, 100*e.Interval[0], 100*e.Interval[1])
+	}
+	return fmt.Sprintf("at threshold %.3g, the nearest that was released: %s, %s", near.Threshold, percent("recall", near.Recall), percent("precision", near.Precision))
 }
 
 func short(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
