@@ -327,7 +327,9 @@ func TestVerdict(t *testing.T) {
 		{"intervals overlap, and it is better on the same rows", func(s *Statement) { s.Score.Baseline, s.Score.BaselineInterval = 0.83, &[2]Number{0.82, 0.84} }, "The model is useful."},
 		{"not shown", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.NotShown, about(0.01, -0.02, 0.04) }, "The model may not be better than its baseline."},
 		{"worse", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.Worse, about(-0.03, -0.04, -0.02) }, "The released model is worse than its baseline."},
-		{"ranking", func(s *Statement) { s.Score.UsefulFor, s.Score.Gain, s.Score.BalancedAccuracy = quality.ForRanking, about(0, -0.01, 0.01), *about(.5, .49, .52) }, "The model is useful for ranking; its labels need another threshold."},
+		{"ranking", func(s *Statement) {
+			s.Score.UsefulFor, s.Score.Gain, s.Score.BalancedAccuracy = quality.ForRanking, about(0, -0.01, 0.01), *about(.5, .49, .52)
+		}, "The model is useful for ranking; its labels need another threshold."},
 		{"not by accuracy", func(s *Statement) { s.Score.UsefulFor, s.Score.Gain = quality.ForRanking, about(0, -0.01, 0.01) }, "The model is useful, though not by accuracy."},
 		{"noise", func(s *Statement) { s.Score.Verdict, s.Score.Gain = quality.NotDetermined, &quality.Estimate{} }, "Whether the model is useful is not determined."},
 		{"no verdict", func(s *Statement) { s.Score.Verdict = "" }, "A model was trained; its quality is unknown."},
