@@ -86,7 +86,7 @@ type Fit struct {
 	// They are never computed from the data.
 	ClassWeights map[string]float64
 	// Decision says how a classifier of two classes turns probabilities into labels; the zero
-	// value takes the more probable class.
+	// value takes the class of the higher score.
 	Decision Decision
 	// Workflow is "paw" (the default), or "stw": choose without paying, on public data only.
 	Workflow string

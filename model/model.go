@@ -121,7 +121,7 @@ type Operation struct {
 	// better than none.
 	Calibration *quality.Calibration `json:"calibration,omitempty"`
 	// Threshold is the smallest probability of the second class at which it is predicted; 0 for
-	// the more probable class. Decision is what it follows from.
+	// the class of the higher score, which is the more probable one without a calibration. Decision is what it follows from.
 	Threshold float64           `json:"threshold,omitempty"`
 	Decision  *quality.Decision `json:"decision,omitempty"`
 	// Advised is the threshold that balances recall of both classes; 0 where none is known.

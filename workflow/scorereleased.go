@@ -113,12 +113,15 @@ func (plan *Plan) operate(out *Outcome, table *quality.Table, c quality.Calibrat
 	if calibrated {
 		m.Calibration = &c
 	}
+	if calibrated {
+		m.Threshold = held(c.Probability(0)) // labels stay where training put them
+	}
 	if d.Given() {
 		cut, ok := d.Cut(table, c)
 		if m.Decision = &d; ok {
 			m.Threshold = held(c.Probability(cut))
 		} else {
-			out.warnings = append(out.warnings, "no threshold follows from the wish for a recall: the noise leaves nothing to choose by, or no rows were kept for it; labels are those of the more probable class")
+			out.warnings = append(out.warnings, "no threshold follows from the wish for a recall: the noise leaves nothing to choose by, or no rows were kept for it; labels are those of the training")
 		}
 		if d.Threshold > 0 {
 			m.Threshold = d.Threshold

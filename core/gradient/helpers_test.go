@@ -5,8 +5,6 @@ import (
 	"os"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
@@ -33,26 +31,6 @@ func testSchema(maxRows int, public bool) *schema.Schema {
 }
 
 type fataler interface{ Fatal(...any) }
-
-// drawCells draws rows with unknown cells and unknown targets.
-func drawCells(t *rapid.T, n int) []float64 {
-	var cells []float64
-	for range n {
-		row := []float64{
-			rapid.Float64Range(-1, 1).Draw(t, "number"), rapid.SampledFrom([]float64{0, 1, 1e3, 1e6}).Draw(t, "tail"),
-			float64(rapid.IntRange(0, 1).Draw(t, "flag")), float64(rapid.IntRange(0, 3).Draw(t, "class")),
-			float64(rapid.IntRange(0, 2).Draw(t, "grade")), float64(rapid.IntRange(0, 2).Draw(t, "y")),
-		}
-		unknown := rapid.IntRange(0, 1<<columns*4).Draw(t, "unknown")
-		for j := range row {
-			if unknown>>j&1 == 1 && unknown < 1<<columns {
-				row[j] = math.NaN()
-			}
-		}
-		cells = append(cells, row...)
-	}
-	return cells
-}
 
 func target(cells []float64) float64 { return cells[columns-1] }
 func noTarget([]float64) float64     { return math.NaN() }

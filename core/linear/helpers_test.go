@@ -109,15 +109,6 @@ func permitWith(t fataler, src *entropy.Source, rel dp.Relation, maxRows int, e 
 	return p
 }
 
-// streamOf is the stream of an event that is taken first from a permit under src.
-func streamOf(t fataler, src *entropy.Source, e dp.Event) *entropy.Source {
-	v, err := sealed.Open(rowsOf(1, false, nil, nil), permitWith(t, src, dp.AddOrRemoveOne, 1, e), dp.WholeScope, e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.Noise()
-}
-
 // losses are the three losses with their numbers of outputs.
 var losses = []struct {
 	loss    Loss

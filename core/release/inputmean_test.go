@@ -72,16 +72,6 @@ func TestInputMeanSensitivity(t *testing.T) {
 	})
 }
 
-// view opens rows as the mechanism would.
-func view(t fataler, rows *sealed.Rows) *sealed.View {
-	event := dp.Gaussian{NoiseMultiplier: 1}
-	v, err := sealed.Open(rows, permitFor(t, dp.AddOrRemoveOne, 9, event), dp.WholeScope, event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 func TestInputMeanOfRows(t *testing.T) {
 	m := InputMean{Scope: dp.WholeScope, NoiseMultiplier: 1e-9, Norm: 1, ExpectedRows: 4}
 	got, err := m.Release(background, permitWith(t, source("mean of rows", 0), dp.AddOrRemoveOne, 1, m.Event()), inputRows(1, 2, []float32{0.6, 0}, []float32{3, 4}, []float32{float32(math.NaN()), 1}))

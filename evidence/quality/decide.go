@@ -28,7 +28,8 @@ func (d Decision) Given() bool { return d != Decision{} }
 
 // Cut is the score from which on rows are labelled as of the second class, by a table and a
 // calibration. ok is false where a recall was asked and the noise leaves none to choose by;
-// the cut is then that of the more probable class.
+// the cut is then that of training, which is also the one where nothing was asked: a score of 0. What few
+// rows say of probabilities may be off, and must not move labels that nobody asked to move.
 func (d Decision) Cut(t *Table, c Calibration) (cut float64, ok bool) {
 	switch {
 	case d.Threshold > 0:
@@ -38,11 +39,11 @@ func (d Decision) Cut(t *Table, c Calibration) (cut float64, ok bool) {
 		return c.Score(d.FalsePositive / (d.FalsePositive + d.FalseNegative)), true
 	case d.Recall > 0:
 		if t == nil {
-			return c.Score(0.5), false
+			return 0, false
 		}
 		return t.cutOfRecall(d.Recall)
 	}
-	return c.Score(0.5), true
+	return 0, true
 }
 
 // cutOfRecall interpolates between edges.

@@ -18,7 +18,7 @@ type decisionFlags struct {
 
 func (f *decisionFlags) register(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: the more probable class)")
+	s.StringVar(&f.threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: labels of the scores as trained)")
 	s.StringVar(&f.recall, "recall", "", "two classes: choose the threshold that finds this share of the second class, for example 0.8")
 	s.StringSliceVar(&f.costs, "cost", nil, "two classes: choose the threshold of least cost, for example false-negative=10 (false-positive=1 unless given)")
 }

@@ -47,7 +47,7 @@ times.`,
 	c.Flags().StringVar(&out, "output", "", "output file, Parquet if it ends in .parquet; an existing file is replaced (default: standard output)")
 	c.Flags().StringSliceVar(&s.Keep, "keep", nil, "columns of FILE to copy before the prediction, such as id")
 	c.Flags().StringVar(&threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: the one that fit chose)")
-	c.Flags().BoolVar(&raw, "raw", false, "show probabilities without calibration, and the more probable class")
+	c.Flags().BoolVar(&raw, "raw", false, "show probabilities without calibration, and labels as trained")
 	c.Flags().BoolVar(&s.Strict, "strict", false, "refuse a category that the model does not know")
 	c.Flags().StringVar(&s.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	return c
