@@ -528,6 +528,8 @@ func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, o
 	if of.Mark != "" {
 		v.Warnings = append(v.Warnings, of.Mark)
 	}
+	// Before anything is read of them: the file that is written makes the same schema again.
+	released.Columns = rounded(released.Columns)
 	filled, blank := f.columns(v, s, released, of.Free)
 	if len(blank) > 0 {
 		what := "nothing came out for " + few(blank, 10) + ", and the schema ignores them: texts, identifiers, or too rare for the noise"
@@ -554,7 +556,7 @@ func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, o
 	for _, c := range s.Columns {
 		of.Columns = append(of.Columns, c.Name)
 	}
-	v.Whole, err = json.Marshal(releasedFile{v, of, released.Forecast, rounded(released.Columns)})
+	v.Whole, err = json.Marshal(releasedFile{v, of, released.Forecast, released.Columns})
 	return err
 }
 
