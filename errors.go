@@ -39,7 +39,7 @@ var (
 )
 
 // Error is what every function of this package returns. Its text is one line and holds no cell
-// of the data. Unwrap leads to the cause.
+// of the data and no password of an address. Unwrap leads to the cause.
 type Error struct{ cause error }
 
 func (e *Error) Error() string {
@@ -53,10 +53,10 @@ func (e *Error) Error() string {
 	if named := (*fs.PathError)(nil); errors.As(e.cause, &named) && errors.Is(named, fs.ErrNotExist) {
 		text = strings.Replace(text, named.Error(), named.Path+": no such file", 1)
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return usage.Redact(strings.Join(strings.Fields(text), " "))
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, whose text is not redacted.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Faults are the single mistakes where one look found several, of which Error says the first;
@@ -81,7 +81,7 @@ func (e *Error) Is(target error) bool { return target == ErrUsage && e.ExitStatu
 func (e *Error) Hint() string {
 	var h interface{ Hint() string }
 	if errors.As(e.cause, &h) {
-		return strings.Join(strings.Fields(h.Hint()), " ")
+		return usage.Redact(strings.Join(strings.Fields(h.Hint()), " "))
 	}
 	return ""
 }

@@ -149,7 +149,8 @@ func OnReady(ready func(p *Plan) error) RunOption {
 	return func(r *running) { r.ready = ready }
 }
 
-// OnNote sets who is given single lines for the operator, such as that a study goes on.
+// OnNote sets who is given single lines for the operator, such as that a study goes on. A line may
+// depend on rows (where an identifier is written in two ways), like an error: do not publish it.
 func OnNote(note func(line string)) RunOption { return func(r *running) { r.Say = note } }
 
 // Run reads the rows, charges the price, runs the stages and returns what they release. The

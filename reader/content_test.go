@@ -53,7 +53,7 @@ func TestFaultsNameTheirPart(t *testing.T) {
 		{part("visits-2.csv", "age,ward,hiv\n1,a,0\n"), `visits-2.csv:1: column "hiv": there is no such column in visits-1.csv: parts of one table have the same columns`},
 		{part("visits-2.csv", ""), `visits-2.csv: the file is empty; a header line with the names of the columns is needed`},
 		{part("visits-2.csv", "ward,age\na,1\nb,x\n"), `visits-2.csv:3: column "age": not a whole number (digits with an optional sign, point and exponent, no spaces)`},
-		{part("visits-2.csv", "ward,age\na\n"), `visits-2.csv:2: 1 cell, but the header names 2 columns`},
+		{part("visits-2.csv", "ward,age\na\n"), `visits-2.csv:2: fewer cells than columns in the header`},
 	} {
 		_, err := lines(t, NewContent("visits-*.csv", good, tt.second), Options{})
 		if err == nil || err.Error() != tt.want {

@@ -224,7 +224,7 @@ func (c *CSV) readHeader() error {
 	if c.how.NoHeader {
 		c.pending = cells
 		if n := len(c.how.Names); n > 0 && n != len(cells) {
-			return c.fault(c.first, "", fmt.Sprintf("%s, but the schema names %s", counted(len(cells), "cell"), counted(n, "column")), "correct names: or delimiter: under file: in the schema")
+			return c.fault(c.first, "", widths(len(cells), n, "in the schema"), "correct names: or delimiter: under file: in the schema")
 		}
 		c.header = c.how.Names
 		if len(c.header) == 0 {
@@ -342,14 +342,23 @@ func (c *CSV) check(cells []cell) error {
 			hint = fmt.Sprintf("without quotes no cell can hold a %s", mark)
 		}
 	}
-	named := "the header names"
+	where := "in the header"
 	if c.how.NoHeader {
-		named = "the first line has"
+		where = "in the first line"
 		if len(c.how.Names) > 0 {
-			named = "the schema names"
+			where = "in the schema"
 		}
 	}
-	return ofRecord(c.fault(cells[0].line, "", fmt.Sprintf("%s, but %s %s", counted(len(cells), "cell"), named, counted(len(c.header), "column")), hint))
+	return ofRecord(c.fault(cells[0].line, "", widths(len(cells), len(c.header), where), hint))
+}
+
+// widths says that a record does not have a cell for each column; how many it has is a fact about
+// a row.
+func widths(cells, columns int, where string) string {
+	if cells > columns {
+		return "more cells than columns " + where
+	}
+	return "fewer cells than columns " + where
 }
 
 // malformed puts a fault of a cell's text in the words of the file's encoding.

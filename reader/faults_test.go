@@ -41,8 +41,8 @@ func TestAllFaults(t *testing.T) {
 		`t.csv:3: column "sick": undeclared category: the schema lists 2 categories and no "other"`,
 		`t.csv:4: column "id": the identifier of the unit is missing`,
 		`t.csv:4: column "age": missing value, but the schema declares no missing rule for this column`,
-		`t.csv:5: 3 cells, but the header names 4 columns`,
-		`t.csv:6: 6 cells, but the header names 4 columns`,
+		`t.csv:5: fewer cells than columns in the header`,
+		`t.csv:6: more cells than columns in the header`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

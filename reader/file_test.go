@@ -116,7 +116,7 @@ func TestFileFaults(t *testing.T) {
 	const semi = `{delimiter: ";", decimal: ","}`
 	for _, c := range []struct{ name, text, file, want, hint string }{
 		{"undeclared delimiter", "née;ort\n1;x\n", "", `f.csv:1: the header has no column "née"`, `declare file: {delimiter: ";"}`},
-		{"mixed delimiters", "née;ort\n1;x\n2,SECRET\n", semi, "f.csv:3: 1 cell, but the header names 2 columns", "semicolon"},
+		{"mixed delimiters", "née;ort\n1;x\n2,SECRET\n", semi, "f.csv:3: fewer cells than columns in the header", "semicolon"},
 		{"another encoding in one line", "née,ort\n1,x\n2,SECRET\xe9\n", "", `f.csv:3: column "ort": not UTF-8 text`, "encoding"},
 		{"undeclared encoding", encoded("née,ort\n", "latin-1"), "", "f.csv:1: name 1 of the header: not UTF-8 text", "encoding"},
 		{"no letter of the encoding", "a,ort\n1,SECRET\x81\n", "{encoding: windows-1252}", `f.csv:2: column "ort": a character that windows-1252 does not have`, "encoding"},
@@ -128,8 +128,8 @@ func TestFileFaults(t *testing.T) {
 		{"point under a decimal comma", "née;ort\n1.5;x\n", semi, `f.csv:2: column "née": not a number (digits with an optional sign, decimal comma`, ""},
 		{"groups of two", "née;ort\n12.34,5;x\n", `{delimiter: ";", decimal: ",", thousands: "."}`, `f.csv:2: column "née": not a number`, ""},
 		{"a group behind the mark", "née;ort\n1,234.5;x\n", `{delimiter: ";", decimal: ",", thousands: "."}`, `f.csv:2: column "née": not a number`, ""},
-		{"no header, other width", "1,x\n2,x,SECRET\n", "{header: false, names: [née, ort]}", "f.csv:2: 3 cells, but the schema names 2 columns", ""},
-		{"too few names", "1,x,SECRET\n", "{header: false, names: [née, ort]}", "f.csv:1: 3 cells, but the schema names 2 columns", ""},
+		{"no header, other width", "1,x\n2,x,SECRET\n", "{header: false, names: [née, ort]}", "f.csv:2: more cells than columns in the schema", ""},
+		{"too few names", "1,x,SECRET\n", "{header: false, names: [née, ort]}", "f.csv:1: more cells than columns in the schema", ""},
 		{"skipped away", "née,ort\n1,x\n", "{skip: 7}", "the file ends within the 7 lines", ""},
 		{"a row for a header", "SECRET,x\n2,x\n", "", `f.csv:1: the header has no column "née"`, ""},
 		{"a row like a name", "né,SECRET,7\n2,x,8\n", "", `f.csv:1: the header has no column "née"`, ""},

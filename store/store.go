@@ -34,11 +34,14 @@ func Parse(text string) (Address, error) {
 		path, err := Own()
 		return Address{path: path}, err
 	}
-	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
-		return Address{url: text}, nil
-	}
-	if path, ok := strings.CutPrefix(text, "sqlite:"); ok && path != "" {
-		return Address{path: path}, nil
+	scheme, rest, _ := strings.Cut(text, ":")
+	switch scheme = strings.ToLower(scheme); {
+	case (scheme == "postgres" || scheme == "postgresql") && strings.HasPrefix(rest, "//"):
+		return Address{url: scheme + ":" + rest}, nil
+	case scheme == "sqlite" && rest != "":
+		if _, err := os.Stat(rest); err == nil || !usage.Address(rest) {
+			return Address{path: rest}, nil
+		}
 	}
 	// Not quoted: what was meant as an address may hold a password.
 	return Address{}, usage.New("the ledger address is neither sqlite:PATH nor postgres://USER@HOST:PORT/DATABASE",

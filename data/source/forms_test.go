@@ -157,3 +157,35 @@ func TestNoFormOfDataIsATestFile(t *testing.T) {
 		}
 	}
 }
+
+// That the number of rows is far from the declared one is told where a terminal is, and by powers
+// of two: 300 rows are told from 127 and from 1024, and whoever tries all numbers learns that they
+// are between 256 and 511.
+func TestFarRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeForms(t)
+	for declared, far := range map[int]bool{50: true, 127: true, 128: false, 300: false, 1023: false, 1024: true, 90000: true} {
+		text := fmt.Sprintf("version: 1\nunit: row\nrows: about %d\ncolumns:\n", declared) +
+			"  - {name: n, type: integer, lower: 0, upper: 20000}\n  - {name: sick, type: categorical, categories: [\"no\", \"yes\"]}\n"
+		if err := os.WriteFile("t.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := source.OpenTable("t.csv", "t.yaml", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		table.Note = func(text string) { t.Errorf("about %d rows, to everybody: %s", declared, text) }
+		table.Far = func(text string) { said = append(said, text) }
+		key, err := source.ScopeKey(context.Background(), ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{}), table.Name, table.Schema, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := table.Seal(reader.Refuse, key); err != nil {
+			t.Fatal(err)
+		}
+		if (len(said) > 0) != far {
+			t.Errorf("about %d rows for 300: told %q", declared, said)
+		}
+	}
+}

@@ -74,6 +74,9 @@ func (o Options) Rule() (reader.BadRows, error) {
 // built-in. Errors are usage errors and those of the readers, with the place of a fault and
 // without a cell.
 func Open(data string, o Options) (*Data, error) {
+	if err := table.NotAddress(data); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(data)
 	_, builtin := dataset.Lookup(data)
 	pictures := o.Labels != "" || o.Classes != "" || o.Rows != ""

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"slices"
 
@@ -35,8 +36,9 @@ type Table struct {
 	Whole bool
 	// Rehearsal says that rows are read and not kept: nothing is to be run on them.
 	Rehearsal bool
-	// Note is told of doubtful identifiers of units; nil for nobody.
-	Note func(string)
+	// Note is told of doubtful identifiers of units; nil for nobody. Far is told on the operator's
+	// own terminal, and nowhere else, that the number of rows is far from what is declared.
+	Note, Far func(string)
 	// PrintKey is the ledger's, nil where nothing is compared. Prints are of the rows that
 	// were read with it, and Tests of files of test rows.
 	PrintKey *[32]byte
@@ -55,6 +57,9 @@ type Table struct {
 // *schema.PartlyError comes the table under what is sound of its schema, to look for more
 // faults.
 func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
+	if err := table.NotAddress(data); err != nil {
+		return nil, err
+	}
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Lookup(data); ok && (statErr != nil || info.IsDir()) {
 		if schemaPath != "" {
@@ -189,8 +194,13 @@ func (s *Table) faults() *reader.Faults {
 	return reader.NewFaults()
 }
 
-// farRows is the factor beyond which a declared "about N" is told to be wrong.
-const farRows = 2
+// farRows reports whether n rows are far from about declared ones: their powers of two are no
+// neighbours, so that one is more than twice the other. It knows n by its power of two alone, which
+// is all that somebody learns who declares one number after another.
+func farRows(n, declared int64) bool {
+	between := bits.Len64(uint64(n)) - bits.Len64(uint64(declared))
+	return between < -1 || between > 1
+}
 
 // Seal parses every row and seals it. Faults are found here, before anything is
 // reserved.
@@ -199,12 +209,12 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 	if s.Rehearsal {
 		b = intake.NewRehearsal(key, s.Schema)
 	}
-	n := 0.0
+	n := int64(0)
 	if err := s.Printed(bad, func(cells []float64, r schema.Record) error { n++; return b.Add(cells, r) }); err != nil {
 		return nil, err
 	}
-	if far := s.Schema.Rows; s.Note != nil && far.Kind == schema.RowsAbout && (n > farRows*float64(far.N) || n*farRows < float64(far.N)) {
-		s.Note(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; mend \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows, and is for you alone)", far.N))
+	if d := s.Schema.Rows; s.Far != nil && d.Kind == schema.RowsAbout && farRows(n, d.N) {
+		s.Far(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; correct \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows: it is for you alone)", d.N))
 	}
 	b.Print(s.Prints...)
 	return b.Seal(), nil

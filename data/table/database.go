@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 
 	"pawl/data/columnar"
@@ -22,8 +23,28 @@ type database struct {
 	table, query string
 }
 
-func isDatabase(arg string) bool {
-	return strings.HasPrefix(arg, "postgres://") || strings.HasPrefix(arg, "postgresql://") || strings.HasPrefix(arg, "sqlite:")
+// scheme is that of a database that can be read, in lower case, or "".
+func scheme(arg string) string {
+	name, rest, ok := strings.Cut(arg, ":")
+	switch name = strings.ToLower(name); {
+	case name == "sqlite" && ok, (name == "postgres" || name == "postgresql") && strings.HasPrefix(rest, "//"):
+		return name
+	}
+	return ""
+}
+
+func isDatabase(arg string) bool { return scheme(arg) != "" }
+
+// NotAddress refuses, without quoting it, what is no file and looks like an address of something
+// that cannot be read: it may hold a password.
+func NotAddress(arg string) error {
+	if isDatabase(arg) || !usage.Address(arg) {
+		return nil
+	}
+	if _, err := os.Stat(arg); err == nil {
+		return nil
+	}
+	return usage.New("this is no file, and no address of a database that pawl reads (it is not shown: it may hold a password)", addresses)
 }
 
 const addresses = "example: 'postgres://HOST/DATABASE?table=visits', 'sqlite:FILE?table=visits', or ?query=SELECT … as the last parameter"
@@ -32,14 +53,14 @@ const addresses = "example: 'postgres://HOST/DATABASE?table=visits', 'sqlite:FIL
 // the table: the last parameter, as it is or percent-encoded. Errors quote nothing of the
 // argument, which may hold a password.
 func parseDatabase(arg string) (*database, error) {
-	d := &database{server: !strings.HasPrefix(arg, "sqlite:")}
+	d := &database{server: scheme(arg) != "sqlite"}
 	before, parameters, _ := strings.Cut(arg, "?")
 	if !d.server {
 		// A file's name may hold a question mark.
 		if at := max(strings.LastIndex(arg, "?table="), strings.Index(arg, "?query=")); at >= 0 {
 			before, parameters = arg[:at], arg[at+1:]
 		}
-		d.address = strings.TrimPrefix(before, "sqlite:")
+		d.address = before[len("sqlite:"):]
 	}
 	kind := "a PostgreSQL database"
 	if !d.server {

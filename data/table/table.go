@@ -39,6 +39,9 @@ func parse(arg string) (*name, error) {
 		}
 		return &name{text: d.shown, db: d}, nil
 	}
+	if err := NotAddress(arg); err != nil {
+		return nil, err
+	}
 	n := &name{text: arg, files: []string{arg}}
 	if _, err := os.Stat(arg); err == nil {
 		return n, nil
@@ -161,6 +164,9 @@ func Unchanged(path string, before os.FileInfo) error {
 // CheckFile says why a path cannot be a table. A device never ends and would
 // fill the memory.
 func CheckFile(path string) error {
+	if err := NotAddress(path); err != nil {
+		return err
+	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -258,8 +264,7 @@ func Shown(arg string) string {
 	}
 	d, err := parseDatabase(arg)
 	if err != nil {
-		scheme, _, _ := strings.Cut(arg, ":")
-		return scheme + ":"
+		return scheme(arg) + ":"
 	}
 	return d.shown
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"pawl/evidence/advise"
 	"pawl/evidence/advise/query"
@@ -73,7 +71,7 @@ func (a *app) advise(ctx context.Context, args []string, f *query.Facts, diagram
 	for _, given := range f.Given {
 		nothing = nothing && !given
 	}
-	if in, ok := a.in.(*os.File); nothing && ok && term.IsTerminal(int(in.Fd())) {
+	if nothing && terminal(a.in) {
 		if err := f.Ask(ctx, a.in, a.err); err != nil {
 			return err
 		}

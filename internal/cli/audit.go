@@ -3,10 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 func (a *app) auditCommand() *cobra.Command {
@@ -40,7 +38,7 @@ const convictedAdvice = "publish nothing that relies on this claim; the evidence
 
 // banner is what nobody overlooks on a terminal, and plain text elsewhere.
 func banner(w io.Writer, text string) {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if terminal(w) {
 		fmt.Fprintf(w, "\x1b[1;97;41m  %s  \x1b[0m\n", text)
 		return
 	}

@@ -34,8 +34,10 @@ check also asks the ledger whether it would admit the job. If not, check ends wi
 same message as pawl fit and exit status 3; with --json, the object has "ok": false and
 the refusal.
 
-Nothing is charged. Nothing else that depends on the rows is shown, except their number
-if the schema declares "rows: public".`,
+Nothing is charged. Two more things that depend on the rows are shown: their number, if
+the schema declares "rows: public"; and, if it declares "rows: about N", a note where the
+file has far more or fewer than N rows. The note goes by the power of two of both numbers
+and appears only where standard error is a terminal, never with --json or in a file.`,
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,7 +61,11 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	defer store.Close()
 	fit, o, mistakes := f.asked()
 	o.DataDir = a.dataDir
-	j, verdict, err := a.desk(l).Check(ctx, data, o, &fit)
+	desk := a.desk(l)
+	if terminal(a.err) {
+		desk.Far = a.note
+	}
+	j, verdict, err := desk.Check(ctx, data, o, &fit)
 	if err != nil && !usage.Mistake(err) && !errors.Is(err, ledger.ErrRefused) {
 		return err
 	}

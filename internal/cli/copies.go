@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"pawl/data/source"
 )
@@ -83,6 +81,5 @@ func (a *app) interactive() bool {
 	if a.asked != nil {
 		return a.asked()
 	}
-	in, ok := a.in.(*os.File)
-	return ok && term.IsTerminal(int(in.Fd()))
+	return terminal(a.in)
 }

@@ -22,9 +22,15 @@ type progress struct {
 	bar      *mpb.Bar
 }
 
+// terminal reports whether what is written to w appears on a terminal.
+func terminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 func newProgress(w io.Writer, expected time.Duration) *progress {
 	p := &progress{w: w, expected: expected, started: time.Now()}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if terminal(w) {
 		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithRefreshRate(100*time.Millisecond))
 	}
 	return p

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,15 +231,9 @@ func status(err error) int {
 	return pawl.AsError(err).ExitStatus()
 }
 
-func hint(err error) string { return withoutPassword(pawl.AsError(err).Hint()) }
+func hint(err error) string { return pawl.AsError(err).Hint() }
 
 // message is an error in one line and in the words of a person at a terminal.
-func message(err error) string { return withoutPassword(pawl.AsError(err).Error()) }
-
-// withoutPassword is for what was mistyped and is quoted in an error: those of databases hold
-// no password.
-func withoutPassword(text string) string { return password.ReplaceAllString(text, "$1$2") }
-
-var password = regexp.MustCompile(`(postgres(?:ql)?://[^\s/:@?]*):[^\s"']*(@)`)
+func message(err error) string { return pawl.AsError(err).Error() }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -22,8 +22,9 @@ import (
 // Desk is where requests are handled.
 type Desk struct {
 	Ledger *ledger.Ledger
-	// Note is told what an operator should know of the data; nil for nobody.
-	Note func(string)
+	// Note is told what an operator should know of the data; nil for nobody. Far is told at a terminal
+	// alone, see source.Table.
+	Note, Far func(string)
 	// Safe is where what is held back has its key.
 	Safe func() (workflow.Safe, error)
 }
@@ -136,7 +137,7 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 	if err != nil {
 		return env, err
 	}
-	j.Source.Note = d.Note
+	j.Source.Note, j.Source.Far = d.Note, d.Far
 	if d.Note != nil {
 		for _, note := range j.Source.Content.Notes() {
 			d.Note(note)

@@ -16,7 +16,7 @@ import (
 // Redacted returns a URL that may be shown: without password and parameters.
 func Redacted(address string) string {
 	u, err := url.Parse(address)
-	if err != nil {
+	if err != nil || strings.Contains(u.Opaque+u.Path+u.RawQuery+u.Fragment, "@") { // the rest of a password that is not percent-encoded
 		return "postgres://"
 	}
 	shown := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
