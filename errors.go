@@ -1,18 +1,12 @@
 package pawl
 
 import (
-	"context"
 	"errors"
-	"io/fs"
-	"strings"
 
-	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/source"
+	"pawl/internal/request"
 	"pawl/internal/usage"
-	"pawl/search/space"
-	"pawl/search/space/net"
-	"pawl/search/space/table"
 	"pawl/workflow"
 )
 
@@ -38,29 +32,17 @@ var (
 	ErrSame = source.ErrSame
 )
 
-// Error is what every function of this package returns. Its text is one line and holds no cell
-// of the data and no password of an address. Unwrap leads to the cause.
+// Error is what every function of this package returns. Its text is one line, names fields of this
+// package, and holds no cell of the data and no password of an address.
 type Error struct{ cause error }
 
-func (e *Error) Error() string {
-	text := e.cause.Error()
-	if errors.Is(e.cause, context.Canceled) {
-		text = strings.Replace(text, context.Canceled.Error(), "interrupted", 1)
-	}
-	if errors.Is(e.cause, ledger.ErrInvalid) {
-		text = strings.Replace(text, ledger.ErrInvalid.Error()+": ", "", 1) // what follows says more
-	}
-	if named := (*fs.PathError)(nil); errors.As(e.cause, &named) && errors.Is(named, fs.ErrNotExist) {
-		text = strings.Replace(text, named.Error(), named.Path+": no such file", 1)
-	}
-	return usage.Redact(strings.Join(strings.Fields(text), " "))
-}
+func (e *Error) Error() string { return usage.Fields(request.Text(e.cause)) }
 
-// Unwrap returns the cause, whose text is not redacted.
+// Unwrap returns the cause. Its text names flags of the command line and is not redacted.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Faults are the single mistakes where one look found several, of which Error says the first;
-// else it is empty.
+// Faults returns the single mistakes if there are several, of which Error returns the first; else
+// nil.
 func (e *Error) Faults() (all []*Error) {
 	var several *usage.Faults
 	if errors.As(e.cause, &several) {
@@ -74,49 +56,21 @@ func (e *Error) Faults() (all []*Error) {
 // Is reports whether the error is one of the sentinels above or wraps target.
 func (e *Error) Is(target error) bool { return target == ErrUsage && e.ExitStatus() == usage.Status }
 
-// Hint says in one line how to mend it, or is "". Text and hint name options of the command line
-// (--epsilon), which have the names of the fields of this package (Epsilon), except --k (Count
-// of a Select), --out (its Table; otherwise the folder of [Into]), --force (replace) and --ledger
-// (the address).
-func (e *Error) Hint() string {
-	var h interface{ Hint() string }
-	if errors.As(e.cause, &h) {
-		return usage.Redact(strings.Join(strings.Fields(h.Hint()), " "))
-	}
-	return ""
-}
+// Hint returns in one line how to correct the mistake, or "". Commands in it (pawl init …) are for
+// a shell.
+func (e *Error) Hint() string { return usage.Fields(request.Hint(e.cause)) }
 
-// ExitStatus is the exit status of the command line for this error: 2 for wrong usage or data,
+// ExitStatus returns the exit status of the command line for this error: 2 for wrong usage or data,
 // 3 for a refusal, 4 for a privacy check that failed, 1 for anything else, 0 for a nil *Error.
 func (e *Error) ExitStatus() int {
 	if e == nil {
 		return 0
 	}
-	var own interface{ ExitStatus() int }
-	var path interface{ Timeout() bool } // *fs.PathError and its kin
-	err := e.cause
-	switch {
-	case errors.As(err, new(*usage.Faults)): // nothing was charged, and there is something to mend
-		return usage.Status
-	case errors.As(err, new(*workflow.UnconfirmedError)), errors.As(err, new(*workflow.HeldError)): // whatever the ledger's own fault is
-		return 3
-	case errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrNewer), errors.Is(err, ledger.ErrUnaccountable):
-		return 4
-	case errors.Is(err, ledger.ErrRefused):
-		return 3
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ledger.ErrUnavailable):
-		return 1
-	case errors.As(err, &own):
-		return own.ExitStatus()
-	case errors.Is(err, usage.Err), errors.Is(err, ledger.ErrInvalid), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrUnknownDataset), errors.Is(err, dp.ErrInvalidEvent),
-		errors.As(err, &path), errors.Is(err, net.ErrPoint), errors.Is(err, table.ErrPoint), errors.Is(err, space.ErrTries):
-		return usage.Status
-	}
-	return 1
+	return request.Status(e.cause)
 }
 
-// AsError is err as an error of this package, a nil *Error for nil (compare err itself with nil): any error of pawl's packages has an
-// exit status and maybe a hint.
+// AsError returns err as an error of this package, and a nil *Error for nil (compare err itself with
+// nil). Any error of pawl's packages has an exit status and may have a hint.
 func AsError(err error) *Error {
 	var e *Error
 	if err == nil || errors.As(err, &e) && e == err {

@@ -17,6 +17,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/internal/build"
+	"pawl/internal/request"
 	"pawl/internal/usage"
 )
 
@@ -228,12 +229,20 @@ func status(err error) int {
 	if strings.HasPrefix(err.Error(), "required flag") {
 		return exitUsage
 	}
-	return pawl.AsError(err).ExitStatus()
+	return request.Status(cause(err))
 }
 
-func hint(err error) string { return pawl.AsError(err).Hint() }
+// cause is what an error of the library stands for: its own words are for programs.
+func cause(err error) error {
+	if own, ok := err.(*pawl.Error); ok {
+		return own.Unwrap()
+	}
+	return err
+}
+
+func hint(err error) string { return request.Hint(cause(err)) }
 
 // message is an error in one line and in the words of a person at a terminal.
-func message(err error) string { return pawl.AsError(err).Error() }
+func message(err error) string { return request.Text(cause(err)) }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
