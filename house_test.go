@@ -41,6 +41,7 @@ var layers = [][]string{
 	{"experiments/adaptive"},
 	{"experiments/arous", "experiments/arousattacks", "experiments/audits", "experiments/mohapatra6", "experiments/mohapatra7", "experiments/mohapatra8", "experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/figure1", "experiments/figure6", "experiments/figure7", "experiments/figure8", "experiments/figure9", "experiments/figure10", "experiments/figure12", "experiments/subsets", "experiments/table10", "experiments/table13", "experiments/medical", "experiments/table16", "experiments/table17", "experiments/table1", "experiments/table2", "experiments/table5", "experiments/table6", "experiments/table7", "experiments/table8", "experiments/table9", "experiments/selectionstudy", "experiments/menu"},
 	{"experiments/registry"},
+	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
 	{"cmd/pawl"},
 }
@@ -162,11 +163,11 @@ func TestNoMechanismTakesASource(t *testing.T) {
 }
 
 // Code outside core that wants to open rows must not compile. Each file of
-// testdata/peek says in its first line what the compiler has to answer.
+// internal/peek/testdata says in its first line what the compiler has to answer.
 func TestRowsCannotBeOpenedOutsideCore(t *testing.T) {
-	files, err := filepath.Glob("testdata/peek/*.go.txt")
+	files, err := filepath.Glob("internal/peek/testdata/*.go.txt")
 	if err != nil || len(files) < 6 {
-		t.Fatalf("want at least 6 attempts in testdata/peek, got %d (%v)", len(files), err)
+		t.Fatalf("want at least 6 attempts in internal/peek/testdata, got %d (%v)", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

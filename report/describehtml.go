@@ -13,7 +13,7 @@ import (
 //go:embed describe.html.tmpl
 var describeSource string
 
-var describePage = template.Must(template.New("describe").Parse(strings.Replace(describeSource, "/*STYLE*/", pageStyle, 1)))
+var describePage = template.Must(template.New("describe").Parse(strings.Replace(describeSource, "/*STYLE*/", Style(), 1)))
 
 // DescriptionHTML writes what pawl describe released as one page without scripts: a picture of
 // every column, the target by level, correlations, and what it cost. It returns an error, and
@@ -298,7 +298,7 @@ type rateRow struct {
 
 type rateCell struct {
 	Text, Interval string
-	Shade          float64 // of 1
+	Shade          int // in tenths
 }
 
 func targetFigures(d *Description) (out []targetFigure) {
@@ -419,7 +419,7 @@ func rateTable(c *DescribedColumn) targetFigure {
 		for _, x := range groups[i].Rates {
 			cell := rateCell{Text: "?", Interval: figurePercent(x)}
 			if !math.IsNaN(float64(x.Value)) {
-				cell.Text, cell.Shade = percent(float64(x.Value)), math.Round(float64(x.Value)*100)/100
+				cell.Text, cell.Shade = percent(float64(x.Value)), int(math.Round(10*math.Min(math.Max(float64(x.Value), 0), 1)))
 			}
 			r.Rates = append(r.Rates, cell)
 		}

@@ -70,6 +70,12 @@ func New(store Store, accountant Accountant, o Options) *Ledger {
 		states: map[string]*state{}, issued: map[*sealed.Permit]bool{}}
 }
 
+// As is the same ledger for another user, who has been identified by the caller: what it books is
+// booked under that name.
+func (l *Ledger) As(user string) *Ledger {
+	return New(l.store, l.accountant, Options{User: user, Clock: l.clock, Heads: l.heads, Warn: l.warn, Total: l.total})
+}
+
 // Commit closes a reservation whose output was produced. It is idempotent.
 func (l *Ledger) Commit(ctx context.Context, p *sealed.Permit) error {
 	return l.settle(ctx, p, KindCommit)

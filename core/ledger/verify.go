@@ -26,6 +26,24 @@ func (l *Ledger) Names(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
+// Tips returns the ends of all logs, by data set, as they stand at one moment. It verifies nothing:
+// a log whose end is the one that Show named is the log that Show read.
+func (l *Ledger) Tips(ctx context.Context) (tips map[string]Head, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.transact(ctx, false, func(t *txn) error {
+		names, err := t.Names()
+		tips = make(map[string]Head, len(names))
+		for _, name := range names {
+			if err == nil {
+				tips[name], err = t.Head(name)
+			}
+		}
+		return err
+	})
+	return tips, err
+}
+
 // Records returns the verified log of a data set.
 func (l *Ledger) Records(ctx context.Context, dataset string) ([]Record, error) {
 	return l.verified(ctx, dataset)

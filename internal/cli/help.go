@@ -37,7 +37,7 @@ var verbGroups = []struct{ title, names string }{
 	{"Train and use models", "fit train search tune select predict explain export"},
 	{"Prepare data", "init data describe"},
 	{"Plan", "advise plan check calibrate account"},
-	{"Account for privacy", "ledger"},
+	{"Account for privacy", "ledger serve"},
 	{"Look closer", "audit crossover reproduce study models version"},
 }
 
@@ -45,7 +45,7 @@ var verbGroups = []struct{ title, names string }{
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.serveCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/internal/request"
 	"pawl/report"
 	"pawl/workflow"
 )
@@ -51,10 +52,7 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 		return err
 	}
 	if a.json {
-		return writeJSON(a.out, struct {
-			ledger.Statement
-			Outlook *ledger.Outlook `json:"outlook"`
-		}{s, outlook})
+		return writeJSON(a.out, request.BudgetAccount{Statement: s, Outlook: outlook})
 	}
 	if err := printStatement(a.out, &s); err != nil {
 		return err
@@ -97,22 +95,7 @@ func (a *app) listLedger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	type line struct {
-		Name   string       `json:"name"`
-		Public bool         `json:"public"`
-		Total  ledger.Spend `json:"total"`
-		// Per is how often the budget renews; the amounts are of the period.
-		Per      ledger.Period `json:"per,omitempty"`
-		Spent    ledger.Spend  `json:"spent"`
-		Reserved ledger.Spend  `json:"reserved"`
-		Left     ledger.Spend  `json:"left"`
-		Entries  int           `json:"entries"`
-		Seeded   int           `json:"seeded_runs"` // that mark the data set
-	}
-	out := struct {
-		Ledger   string `json:"ledger"`
-		Datasets []line `json:"datasets"`
-	}{where.String(), []line{}}
+	out := request.Budgets{Ledger: where.String(), Datasets: []request.BudgetLine{}}
 	l, store, err := a.openExisting(ctx)
 	var none *usageError
 	if err != nil && !errors.As(err, &none) {
@@ -129,11 +112,7 @@ func (a *app) listLedger(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			per := ledger.Once
-			if s.Renewal != nil {
-				per = s.Renewal.Per
-			}
-			out.Datasets = append(out.Datasets, line{s.Name, s.Public, s.Total, per, s.Spent, s.Reserved, s.Left, len(s.Entries), len(s.SeededRuns)})
+			out.Datasets = append(out.Datasets, request.NewBudgetLine(&s))
 		}
 	}
 	if a.json {

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/ledger"
+	"pawl/internal/request"
+	"pawl/serve"
+	"pawl/store/heads"
+	"pawl/workflow"
+)
+
+type serveFlags struct {
+	serve.Endpoint
+	roles, out string
+	open       bool
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Show budgets, plans, studies and reports in a browser",
+		Long: `Show the ledger and what was released in a browser: budgets with their history, plans
+and prices, studies, reports to compare, and a privacy calculator. The same is offered
+to programs as JSON under /api/v1.
+
+The server listens on this machine only, on a free port, and prints a link that lets one
+browser in, once. The ledger is read; a steward's forms change it.
+
+Others are let in by --roles FILE, one person a line: a name, and analyst, officer or
+steward. Each gets a link. All read everything shown; officers and stewards verify logs,
+and stewards grant, freeze and approve. Off loopback TLS is required. Behind a proxy that
+signs people in, use --socket: the proxy says who asks by the header Pawl-User, and,
+without --roles, what their role is by Pawl-Role. These headers count nowhere else.`,
+		Example: `  pawl serve
+  pawl serve --open=false --listen 127.0.0.1:8080
+  pawl serve --listen 0.0.0.0:8443 --host pawl.example.org:8443 --tls-cert cert.pem --tls-key key.pem --roles roles.txt
+  pawl serve --socket /run/pawl/pawl.sock --host pawl.example.org --roles roles.txt`,
+		Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), &f, c.Flags().Changed("listen")) },
+	}
+	s := c.Flags()
+	s.StringVar(&f.Address, "listen", "127.0.0.1:0", "IP address and port; port 0 is a free one")
+	s.BoolVar(&f.open, "open", true, "open the page in a browser; --open=false prints the link alone")
+	s.StringArrayVar(&f.Names, "host", nil, "further name, with its port if need be, by which people ask; may be repeated")
+	s.StringVar(&f.Cert, "tls-cert", "", "TLS certificate, PEM; required off loopback")
+	s.StringVar(&f.Key, "tls-key", "", "key of the TLS certificate, PEM")
+	s.StringVar(&f.Socket, "socket", "", "listen on this Unix socket, for a proxy that signs people in, instead of --listen")
+	s.StringVar(&f.roles, "roles", "", "who may ask: a name and a role on each line")
+	s.StringVar(&f.out, "out", workflow.DefaultDir, "folder of the reports to show")
+	return c
+}
+
+// people reads who may ask.
+func (f *serveFlags) people() ([]serve.Person, error) {
+	if f.roles == "" {
+		return nil, nil
+	}
+	in, err := os.Open(f.roles)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return serve.ReadRoles(in, f.roles)
+}
+
+func (a *app) serve(ctx context.Context, f *serveFlags, listen bool) error {
+	if f.Socket != "" && listen {
+		return &usageError{"--socket and --listen exclude each other", "leave out --listen"}
+	}
+	people, err := f.people()
+	if err != nil {
+		return err
+	}
+	where, err := a.ledgerAddress()
+	if err != nil {
+		return err
+	}
+	l, store, err := a.openAt(ctx, where, ledger.Missing)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	at, hosts, secure, err := f.Listen()
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	studies, err := request.Studies()
+	if err != nil {
+		return err
+	}
+	s := serve.New(serve.Options{Ledger: l, Address: where.String(), Hosts: hosts, TLS: secure, Proxy: f.Socket != "", People: people,
+		Safe:    func() (workflow.Safe, error) { return safeFor(where.Absolute(), where.Flag()) },
+		DataDir: a.dataDir, Reports: f.out, Studies: studies, Log: func(line string) { fmt.Fprintf(a.err, "note: %s\n", line) }})
+	links := s.Links()
+	if err := a.printLinks(f, links); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.err, "serving until interrupted")
+	if f.open && len(links) == 1 && !a.json {
+		forget := openBrowser(links[0].URL)
+		defer forget()
+	}
+	return s.Serve(ctx, at)
+}
+
+// safeFor is where a release that the ledger does not confirm has its key.
+func safeFor(address, flag string) (workflow.Safe, error) {
+	dir, err := heads.Default()
+	if err != nil {
+		return workflow.Safe{}, err
+	}
+	return workflow.Safe{Keys: heads.KeysIn(dir), Address: address, Flag: "--ledger " + shell(flag)}, nil
+}
+
+// printLinks says where to go. Whoever reads a link first is let in by it.
+func (a *app) printLinks(f *serveFlags, links []serve.Link) error {
+	type shown struct {
+		User string     `json:"user"`
+		Role serve.Role `json:"role"`
+		URL  string     `json:"url"`
+	}
+	all := make([]shown, 0, len(links))
+	for _, l := range links {
+		all = append(all, shown{l.Name, l.Role, l.URL})
+	}
+	switch {
+	case a.json:
+		return writeJSON(a.out, map[string]any{"links": all, "socket": f.Socket})
+	case f.Socket != "":
+		fmt.Fprintln(a.out, f.Socket)
+	case len(all) == 1:
+		fmt.Fprintln(a.out, all[0].URL)
+	default:
+		for _, l := range all {
+			fmt.Fprintf(a.out, "%s (%s): %s\n", l.User, l.Role, l.URL)
+		}
+	}
+	return nil
+}
+
+// openBrowser opens a link by a file that only its owner may read: the arguments of a program
+// are seen by every user of the machine. The function that it returns removes the file.
+func openBrowser(link string) (forget func()) {
+	dir, err := os.MkdirTemp("", "pawl-serve-")
+	if err != nil {
+		return func() {}
+	}
+	forget = func() { _ = os.RemoveAll(dir) }
+	page := filepath.Join(dir, "open.html")
+	if err := os.WriteFile(page, fmt.Appendf(nil, "<!DOCTYPE html><meta name=\"referrer\" content=\"no-referrer\"><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n", html.EscapeString(link)), 0o600); err != nil {
+		return forget
+	}
+	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if opener == nil {
+		opener = []string{"xdg-open"}
+	}
+	c := exec.Command(opener[0], append(opener[1:], page)...)
+	if c.Start() == nil {
+		go func() { _ = c.Wait() }()
+	}
+	return forget
+}

@@ -1,0 +1,2 @@
+// Comfort for pages that work without it.
+"use strict";
