@@ -5,12 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
-
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 // batchRows bounds the rows of one batch of a Parquet file.
@@ -22,15 +16,128 @@ const maxFooter = 64 << 20
 // maxScale bounds the digits behind the point of a decimal.
 const maxScale = 100
 
-// parquetFile reads through package file alone: the library's bridge to Arrow
-// brings a remote procedure protocol with it and decodes in goroutines, where a
-// panic about a damaged page would end the program.
+// maxElements bounds the columns of a file and what they are made of.
+const maxElements = 1 << 20
+
+// physical is how values are stored, by its number in the format.
+type physical int
+
+const (
+	boolean physical = iota
+	int32Values
+	int64Values
+	int96Values
+	float32Values
+	float64Values
+	byteArrays
+	fixedArrays
+	group physical = -1
+)
+
+func (p physical) String() string {
+	names := []string{"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
+	if p < 0 || int(p) >= len(names) {
+		return "of an unknown kind"
+	}
+	return names[p]
+}
+
+// Numbers of logical types in the format. Older files say the same by converted types.
+const (
+	logicalString = 1
+	logicalList   = 3
+	logicalEnum   = 4
+	logicalNumber = 5
+	logicalInt    = 10
+	logicalNull   = 11
+)
+
+var logicalNames = []string{1: "String", 2: "Map", 3: "List", 4: "Enum", 5: "Decimal", 6: "Date", 7: "Time", 8: "Timestamp", 9: "Interval",
+	10: "Int", 11: "Null", 12: "JSON", 13: "BSON", 14: "UUID", 15: "Float16", 16: "Variant", 17: "Geometry", 18: "Geography"}
+
+// converted gives the logical type of each converted type.
+var converted = []int{1, 2, 2, 3, 4, 5, 6, 7, 7, 8, 8, 10, 10, 10, 10, 10, 10, 10, 10, 12, 13, 9}
+
+// element is a node of the tree of columns as the file lists it.
+type element struct {
+	name       string
+	physical   physical
+	length     int // of fixed arrays, in bytes
+	repetition int // 0 required, 1 optional, 2 repeated
+	children   int
+	logical    int // 0 when the file says nothing
+	scale      int
+	precision  int
+	bits       int
+	unsigned   bool
+}
+
+func (e *element) typeName() string {
+	switch {
+	case e.logical == logicalNumber:
+		return fmt.Sprintf("Decimal(precision=%d, scale=%d)", e.precision, e.scale)
+	case e.logical == logicalInt:
+		return fmt.Sprintf("Int(bitWidth=%d, isSigned=%v)", e.bits, !e.unsigned)
+	case e.logical > 0 && e.logical < len(logicalNames):
+		return logicalNames[e.logical]
+	case e.physical == group:
+		return "structure"
+	}
+	return e.physical.String()
+}
+
+// kind reads the logical type first: a date is stored as a number and is none.
+func (e *element) kind() (Kind, string) {
+	whole := e.physical == int32Values || e.physical == int64Values
+	switch e.logical {
+	case 0:
+		switch {
+		case e.physical == boolean:
+			return Boolean, e.typeName()
+		case whole:
+			return Integer, e.typeName()
+		case e.physical == float32Values || e.physical == float64Values:
+			return Float, e.typeName()
+		case e.physical == byteArrays:
+			return Unsupported, "binary (bytes that are not declared to be text)"
+		}
+	case logicalInt, logicalNull: // the latter a column of nulls, whose physical type means nothing
+		if whole {
+			return Integer, e.typeName()
+		}
+	case logicalString, logicalEnum:
+		if e.physical == byteArrays {
+			return Text, e.typeName()
+		}
+	case logicalNumber:
+		if (whole || e.physical == byteArrays || e.physical == fixedArrays) && e.scale >= 0 && e.scale <= maxScale {
+			return Text, e.typeName()
+		}
+	}
+	return Unsupported, e.typeName()
+}
+
+// leaf is a stored column.
+type leaf struct {
+	*element
+	index                     int // among the stored columns
+	maxDefinition, maxRepeats int
+}
+
+// parquetFile holds the description of the columns; row groups are described where
+// they are read.
 type parquetFile struct {
-	in   *file.Reader
-	size int64
-	// leaf is the stored column of each column; -1 where it has several or none.
-	leaf    []int
+	src     Source
+	size    int64
+	footer  []byte
+	groups  []rowGroup
 	columns []Column
+	leaf    []*leaf // the stored column of each column; nil where it has several or none
+}
+
+type rowGroup struct {
+	at   int // of its description in the footer
+	rows int64
 }
 
 func openParquet(src Source) (*File, error) {
@@ -45,102 +152,177 @@ func openParquet(src Source) (*File, error) {
 	if _, err := src.ReadAt(end[:], size-8); err != nil {
 		return nil, err
 	}
-	switch footer := binary.LittleEndian.Uint32(end[:]); {
+	length := binary.LittleEndian.Uint32(end[:])
+	switch {
 	case string(end[4:]) == "PARE":
 		return nil, &Fault{Msg: "the file is encrypted", Hint: "write it without encryption"}
-	case string(end[4:]) != string(parquetMagic), int64(footer) > size-12:
+	case string(end[4:]) != string(parquetMagic), int64(length) > size-12:
 		return nil, damaged("")
-	case footer > maxFooter:
+	case length > maxFooter:
 		return nil, &Fault{Msg: "the description of the columns is longer than 64 MiB", Hint: "write fewer columns, or larger row groups"}
 	}
-	props := parquet.NewReaderProperties(&bounded{})
-	props.BufferedStreamEnabled = true // page after page, not a whole row group at once
-	in, err := file.NewParquetReader(struct{ Source }{src}, file.WithReadProps(props))
-	if err != nil {
-		return nil, damaged("")
+	p := &parquetFile{src: src, size: size, footer: make([]byte, length)}
+	if _, err := src.ReadAt(p.footer, size-8-int64(length)); err != nil {
+		return nil, err
 	}
-	p := &parquetFile{in: in, size: size}
-	p.describe()
+	elements := p.read()
+	if err := p.describe(elements); err != nil {
+		return nil, err
+	}
 	return &File{format: "Parquet", columns: p.columns, scan: func(columns []int) nexter {
 		return &parquetScan{file: p, columns: columns, row: 1}
 	}}, nil
 }
 
-func (p *parquetFile) describe() {
-	s := p.in.MetaData().Schema
-	leaves := map[schema.Node][]int{}
-	for i := range s.NumColumns() {
-		root := s.ColumnRoot(i)
-		leaves[root] = append(leaves[root], i)
-	}
-	root := s.Root()
-	for i := range root.NumFields() {
-		field := root.Field(i)
-		c, at := Column{Name: field.Name(), Type: field.LogicalType().String()}, -1
-		if l := leaves[field]; len(l) == 1 {
-			at = l[0]
-		}
-		switch node := field.(type) {
-		case *schema.PrimitiveNode:
-			c.Kind, c.Type = parquetKind(node)
-			if node.RepetitionType() == parquet.Repetitions.Repeated {
-				c.Kind, c.Type = Unsupported, "repeated "+c.Type
+// read looks through the footer.
+func (p *parquetFile) read() (elements []element) {
+	c := &compact{b: p.footer}
+	c.fields(func(id int, kind byte) bool {
+		switch {
+		case id == 2 && kind == thriftList:
+			n, _ := c.list(6)
+			if n > maxElements {
+				panic("columnar: too many columns")
 			}
-		case *schema.GroupNode:
-			if field.LogicalType().IsNone() {
-				c.Type = "structure"
+			for range n {
+				elements = append(elements, readElement(c))
 			}
-			if at >= 0 {
-				d := s.Column(at)
-				float := d.PhysicalType() == parquet.Types.Float || d.PhysicalType() == parquet.Types.Double
-				if _, list := field.LogicalType().(schema.ListLogicalType); list {
-					c.Type = "list of " + d.PhysicalType().String()
-					if float && d.MaxRepetitionLevel() == 1 {
-						c.Kind = Vector
+		case id == 4 && kind == thriftList:
+			n, _ := c.list(6)
+			for range n {
+				g := rowGroup{at: c.at, rows: -1}
+				c.fields(func(id int, kind byte) bool {
+					if id == 3 && kind == thriftI64 {
+						g.rows = c.int()
+						return true
 					}
-				}
+					return false
+				})
+				p.groups = append(p.groups, g)
 			}
+		default:
+			return false
 		}
-		p.columns, p.leaf = append(p.columns, c), append(p.leaf, at)
+		return true
+	})
+	return elements
+}
+
+func readElement(c *compact) element {
+	e := element{physical: group}
+	old := -1
+	c.fields(func(id int, kind byte) bool {
+		switch {
+		case id == 1 && kind == thriftI32:
+			e.physical = physical(c.int())
+		case id == 2 && kind == thriftI32:
+			e.length = int(c.int())
+		case id == 3 && kind == thriftI32:
+			e.repetition = int(c.int())
+		case id == 4 && kind == thriftBinary:
+			e.name = string(c.bytes())
+		case id == 5 && kind == thriftI32:
+			e.children = int(c.int())
+		case id == 6 && kind == thriftI32:
+			old = int(c.int())
+		case id == 7 && kind == thriftI32:
+			e.scale = int(c.int())
+		case id == 8 && kind == thriftI32:
+			e.precision = int(c.int())
+		case id == 10 && kind == thriftStruct:
+			c.fields(func(id int, kind byte) bool {
+				e.logical = id
+				if kind != thriftStruct {
+					return false
+				}
+				c.fields(e.parameter(c, id))
+				return true
+			})
+		default:
+			return false
+		}
+		return true
+	})
+	if e.logical == 0 && old >= 0 && old < len(converted) {
+		e.logical = converted[old]
+		if e.logical == logicalInt {
+			e.bits, e.unsigned = 8<<((old-11)%4), old < 15
+		}
+	}
+	return e
+}
+
+// parameter reads the fields of a logical type that matter.
+func (e *element) parameter(c *compact, logical int) func(id int, kind byte) bool {
+	return func(id int, kind byte) bool {
+		switch {
+		case logical == logicalNumber && id == 1 && kind == thriftI32:
+			e.scale = int(c.int())
+		case logical == logicalNumber && id == 2 && kind == thriftI32:
+			e.precision = int(c.int())
+		case logical == logicalInt && id == 1 && kind == thriftByte:
+			e.bits = int(c.byte())
+		case logical == logicalInt && id == 2 && (kind == thriftTrue || kind == thriftFalse):
+			e.unsigned = kind == thriftFalse
+			return true
+		default:
+			return false
+		}
+		return true
 	}
 }
 
-// parquetKind reads the logical type first: a date is stored as a number and is none.
-func parquetKind(n *schema.PrimitiveNode) (Kind, string) {
-	physical := n.PhysicalType()
-	logical := n.LogicalType()
-	name := logical.String()
-	if logical.IsNone() {
-		name = physical.String()
+// describe walks through the tree, which the file lists parents first.
+func (p *parquetFile) describe(elements []element) error {
+	if len(elements) == 0 {
+		return damaged("")
 	}
-	switch l := logical.(type) {
-	case schema.NoLogicalType:
-		switch physical {
-		case parquet.Types.Boolean:
-			return Boolean, name
-		case parquet.Types.Int32, parquet.Types.Int64:
-			return Integer, name
-		case parquet.Types.Float, parquet.Types.Double:
-			return Float, name
-		case parquet.Types.ByteArray:
-			return Unsupported, "binary (bytes that are not declared to be text)"
+	at, stored := 1, 0
+	var walk func(depth, definition, repeats int) []*leaf
+	walk = func(depth, definition, repeats int) []*leaf {
+		if at >= len(elements) || depth > 64 {
+			panic("columnar: a column is made of more than the file describes")
 		}
-	case schema.IntLogicalType:
-		return Integer, name
-	case schema.StringLogicalType, schema.EnumLogicalType:
-		if physical == parquet.Types.ByteArray {
-			return Text, name
+		e := &elements[at]
+		at++
+		switch e.repetition {
+		case 1:
+			definition++
+		case 2:
+			definition, repeats = definition+1, repeats+1
 		}
-	case schema.DecimalLogicalType:
-		if l.Scale() >= 0 && l.Scale() <= maxScale {
-			return Text, name
+		if e.physical != group {
+			stored++
+			return []*leaf{{element: e, index: stored - 1, maxDefinition: definition, maxRepeats: repeats}}
 		}
-	case schema.NullLogicalType: // a column of nulls, whose physical type means nothing
-		if physical == parquet.Types.Int32 || physical == parquet.Types.Int64 {
-			return Integer, name
+		var all []*leaf
+		for range e.children {
+			all = append(all, walk(depth+1, definition, repeats)...)
 		}
+		return all
 	}
-	return Unsupported, name
+	for range elements[0].children {
+		e := &elements[min(at, len(elements)-1)]
+		leaves := walk(0, 0, 0)
+		c := Column{Name: e.name, Type: e.typeName()}
+		var of *leaf
+		if len(leaves) == 1 {
+			of = leaves[0]
+		}
+		switch {
+		case e.physical != group:
+			if c.Kind, c.Type = e.kind(); e.repetition == 2 {
+				c.Kind, c.Type = Unsupported, "repeated "+c.Type
+			}
+		case of != nil && e.logical == logicalList:
+			c.Type = "list of " + of.physical.String()
+			if (of.physical == float32Values || of.physical == float64Values) && of.logical == 0 && of.maxRepeats == 1 {
+				c.Kind = Vector
+			}
+		}
+		p.columns, p.leaf = append(p.columns, c), append(p.leaf, of)
+	}
+	return nil
 }
 
 // parquetScan walks through the row groups.
@@ -150,15 +332,8 @@ type parquetScan struct {
 	group   int   // of the present readers, counted from 1
 	row     int64 // next row of the file, counted from 1
 	left    int64 // rows of the group
-	cells   []cellReader
+	cells   []*cells
 	batch   Batch
-}
-
-// cellReader reads the next n cells of a column of a row group.
-type cellReader interface {
-	read(n int, into *Chunk) error
-	// end says whether the column has no further cell.
-	end() bool
 }
 
 func (s *parquetScan) next() (*Batch, error) {
@@ -168,7 +343,7 @@ func (s *parquetScan) next() (*Batch, error) {
 				return nil, s.damaged(i)
 			}
 		}
-		if s.group == s.file.in.NumRowGroups() {
+		if s.group == len(s.file.groups) {
 			return nil, io.EOF
 		}
 		if err := s.open(); err != nil {
@@ -195,52 +370,118 @@ func (s *parquetScan) damaged(i int) *Fault {
 
 // open starts the next row group.
 func (s *parquetScan) open() error {
-	g := s.file.in.RowGroup(s.group)
+	g := s.file.groups[s.group]
 	s.group++
-	s.left, s.cells = g.NumRows(), nil
+	s.left, s.cells = g.rows, nil
 	if s.left < 0 || s.left > math.MaxInt64-s.row {
 		return &Fault{Group: s.group, Msg: damaged("").Msg, Hint: damaged("").Hint}
 	}
+	chunks := readChunks(&compact{b: s.file.footer, at: g.at})
 	for i, c := range s.columns {
 		leaf := s.file.leaf[c]
-		if err := s.check(g, leaf, i); err != nil {
+		if leaf.index >= len(chunks) {
+			return s.damaged(i)
+		}
+		chunk := chunks[leaf.index]
+		if err := s.check(chunk, leaf, i); err != nil {
 			return err
 		}
-		col, err := g.Column(leaf)
-		if err != nil {
-			return s.damaged(i)
-		}
-		s.cells = append(s.cells, newCellReader(col, s.file.columns[c].Kind))
+		s.cells = append(s.cells, newCells(s.file.src, chunk, leaf, s.file.columns[c].Kind))
 	}
 	return nil
 }
 
-// check looks at what the file says of a stored column before memory is taken for it.
-func (s *parquetScan) check(g *file.RowGroupReader, leaf, i int) error {
-	m, err := g.MetaData().ColumnChunk(leaf)
-	if err != nil {
+// chunk is a stored column of one row group.
+type chunk struct {
+	physical        physical
+	codec           int
+	values          int64
+	start, length   int64
+	dictionary      int64
+	crypto, outside bool
+}
+
+// readChunks reads the description of a row group.
+func readChunks(c *compact) (chunks []chunk) {
+	c.fields(func(id int, kind byte) bool {
+		if id != 1 || kind != thriftList {
+			return false
+		}
+		n, _ := c.list(6)
+		if n > maxElements {
+			panic("columnar: too many columns")
+		}
+		for range n {
+			k := chunk{physical: group}
+			c.fields(func(id int, kind byte) bool {
+				switch {
+				case id == 1 && kind == thriftBinary:
+					c.bytes()
+					k.outside = true
+				case id == 3 && kind == thriftStruct:
+					c.fields(k.field(c))
+				case id == 8 && kind == thriftStruct:
+					k.crypto = true
+					return false
+				default:
+					return false
+				}
+				return true
+			})
+			if k.dictionary > 0 && k.dictionary < k.start { // where the dictionary stands first, length counts from it
+				k.start = k.dictionary
+			}
+			chunks = append(chunks, k)
+		}
+		return true
+	})
+	return chunks
+}
+
+func (k *chunk) field(c *compact) func(id int, kind byte) bool {
+	return func(id int, kind byte) bool {
+		switch {
+		case id == 1 && kind == thriftI32:
+			k.physical = physical(c.int())
+		case id == 4 && kind == thriftI32:
+			k.codec = int(c.int())
+		case id == 5 && kind == thriftI64:
+			k.values = c.int()
+		case id == 7 && kind == thriftI64:
+			k.length = c.int()
+		case id == 9 && kind == thriftI64:
+			k.start = c.int()
+		case id == 11 && kind == thriftI64:
+			k.dictionary = c.int()
+		default:
+			return false
+		}
+		return true
+	}
+}
+
+// parquetCodecs are the format's numbers of codecs.
+var parquetCodecs = map[int]codec{0: uncompressed, 1: snappyCodec, 2: gzipCodec, 4: brotliCodec, 6: zstdCodec, 7: lz4Block}
+
+// check looks at what the file says of a stored column before any of it is read.
+func (s *parquetScan) check(k chunk, leaf *leaf, i int) error {
+	name := s.file.columns[s.columns[i]].Name
+	if k.crypto {
+		return &Fault{Group: s.group, Column: name, Msg: "the column is encrypted", Hint: "write it without encryption"}
+	}
+	if k.outside {
+		return &Fault{Group: s.group, Column: name, Msg: "the column stands in another file", Hint: "write all columns to one file"}
+	}
+	if k.start < 0 || k.length < 0 || k.start > s.file.size || k.length > s.file.size-k.start || k.physical != leaf.physical || k.values < 0 {
 		return s.damaged(i)
 	}
-	if m.CryptoMetadata() != nil {
-		return &Fault{Group: s.group, Column: s.file.columns[s.columns[i]].Name, Msg: "the column is encrypted", Hint: "write it without encryption"}
-	}
-	start, length := m.DataPageOffset(), m.TotalCompressedSize()
-	if start < 0 || length < 0 || start > s.file.size || length > s.file.size-start {
-		// The dictionary may stand first; then length counts from there.
-		if !m.HasDictionaryPage() || m.DictionaryPageOffset() < 0 || length < 0 || m.DictionaryPageOffset() > s.file.size ||
-			length > s.file.size-m.DictionaryPageOffset() {
+	if _, ok := parquetCodecs[k.codec]; !ok {
+		names := map[int]string{3: "LZO", 5: "LZ4 in a form of its own"}
+		if names[k.codec] == "" {
 			return s.damaged(i)
 		}
-	}
-	if _, err := compress.GetCodec(m.Compression()); err != nil {
-		return &Fault{Group: s.group, Column: s.file.columns[s.columns[i]].Name,
-			Msg: fmt.Sprintf("compressed by %s, which cannot be read", m.Compression()), Hint: "write it with snappy, zstd or gzip"}
+		return &Fault{Group: s.group, Column: name,
+			Msg: fmt.Sprintf("compressed by %s, which cannot be read", names[k.codec]), Hint: "write it with snappy, zstd or gzip"}
 	}
 	return nil
-}
-
-// decimalText turns the cells of a decimal column, in any of its stored forms, to text.
-func decimalText(l schema.LogicalType) func(*big.Int) string {
-	scale := int(l.(schema.DecimalLogicalType).Scale())
-	return func(v *big.Int) string { return decimal(v, scale) }
 }
