@@ -82,6 +82,11 @@ func (f *flattener) add(e dp.Event, count float64) error {
 		return f.addLoosely(e.Event, count*float64(e.Epochs))
 	case dp.PoissonSampled:
 		return f.addSampled(e, count)
+	case dp.Banded:
+		if e.Whole() {
+			return f.add(e.Rounds(), count)
+		}
+		return f.addLoosely(e.Rounds(), count)
 	case dp.FixedSizeSampled:
 		switch {
 		case e.SampleSize == 0:

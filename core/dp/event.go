@@ -108,6 +108,25 @@ type (
 		Event  Event `json:"event"`
 	}
 
+	// Banded is a sum of contributions released Steps times with noise that is correlated
+	// over the steps: banded matrix factorisation (Choquette-Choo et al.,
+	// arXiv:2306.08153). Every unit belongs to one of Groups groups, by a rule that looks at
+	// that unit alone, and joins step t only if t mod Groups is its group, and then with
+	// chance Rate (1: always). With Coefficients c_0, …, c_(b−1), b <= Groups, and fresh
+	// z_t ~ N(0, 1) per coordinate, step t adds NoiseMultiplier·Δ·‖c‖·y_t to its sum, where
+	//
+	//	c_0·y_t + c_1·y_(t−1) + … + c_(b−1)·y_(t−b+1) = z_t,
+	//
+	// and Δ bounds the L2 norm of what a unit adds to a sum. Banded.Rounds says what it
+	// costs.
+	Banded struct {
+		Steps           int64     `json:"steps"`
+		Groups          int       `json:"groups"`
+		Rate            float64   `json:"rate"`
+		NoiseMultiplier float64   `json:"noise_multiplier"`
+		Coefficients    []float64 `json:"coefficients"`
+	}
+
 	// Repeat composes Count adaptive uses of Event with fresh randomness.
 	Repeat struct {
 		Count int64 `json:"count"`
@@ -177,6 +196,7 @@ func (ZCDP) Kind() string                 { return "zcdp" }
 func (PoissonSampled) Kind() string       { return "poisson_sampled" }
 func (FixedSizeSampled) Kind() string     { return "fixed_size_sampled" }
 func (Shuffled) Kind() string             { return "shuffled" }
+func (Banded) Kind() string               { return "banded" }
 func (Repeat) Kind() string               { return "repeat" }
 func (Compose) Kind() string              { return "compose" }
 func (Scoped) Kind() string               { return "scoped" }
@@ -196,6 +216,7 @@ func (ZCDP) isEvent()                 {}
 func (PoissonSampled) isEvent()       {}
 func (FixedSizeSampled) isEvent()     {}
 func (Shuffled) isEvent()             {}
+func (Banded) isEvent()               {}
 func (Repeat) isEvent()               {}
 func (Compose) isEvent()              {}
 func (Scoped) isEvent()               {}

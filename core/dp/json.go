@@ -97,6 +97,11 @@ func writeEvent(b *bytes.Buffer, e Event, depth int) error {
 	case Shuffled:
 		fmt.Fprintf(b, `,"epochs":%d`, e.Epochs)
 		err = nested(e.Event)
+	case Banded:
+		fmt.Fprintf(b, `,"steps":%d,"groups":%d`, e.Steps, e.Groups)
+		err = first(field("rate", e.Rate), func() error {
+			return first(field("noise_multiplier", e.NoiseMultiplier), func() error { return field("coefficients", e.Coefficients) })
+		})
 	case Repeat:
 		fmt.Fprintf(b, `,"count":%d`, e.Count)
 		err = nested(e.Event)
@@ -328,6 +333,11 @@ func (f *fields) event(depth int) (Event, error) {
 		e = FixedSizeSampled{SampleSize: f.int("sample_size"), SourceSize: f.int("source_size"), Event: f.nested(depth)}
 	case Shuffled{}.Kind():
 		e = Shuffled{Epochs: f.int("epochs"), Event: f.nested(depth)}
+	case Banded{}.Kind():
+		c := Banded{Groups: f.int("groups"), Rate: f.float("rate"), NoiseMultiplier: f.float("noise_multiplier")}
+		f.value("steps", &c.Steps)
+		f.value("coefficients", &c.Coefficients)
+		e = c
 	case Repeat{}.Kind():
 		r := Repeat{}
 		f.value("count", &r.Count)

@@ -19,6 +19,7 @@ var everyKind = []Event{
 	PoissonSampled{Rate: 0.01, Event: Gaussian{1}}, PoissonSampled{Rate: 0.01, Event: Laplace{1}, OneSided: Laplace{2}}, FixedSizeSampled{10, 100, Gaussian{1}}, Shuffled{3, Gaussian{2}},
 	Repeat{300000, PoissonSampled{Rate: 1.0 / 600, Event: Gaussian{2}}}, Compose{[]Event{Pure{1}, Gaussian{1}}}, Compose{},
 	Scoped{Scope{0, 0.8}, Gaussian{1}}, Select{TruncatedNegativeBinomial{-0.5, 30}, Gaussian{1}},
+	Banded{Steps: 100, Groups: 4, Rate: 0.25, NoiseMultiplier: 1.3, Coefficients: []float64{1, 0.5, 0.375}},
 	Select{PoissonRuns{10}, Pure{1}}, Select{RandomStopping{0.1, 1e-6}, Gaussian{1}},
 }
 
@@ -68,6 +69,11 @@ func TestDecodeRefuses(t *testing.T) {
 		"missing event":       `{"kind":"repeat","count":1}`,
 		"null in a list":      `{"kind":"compose","events":[null]}`,
 		"missing list":        `{"kind":"compose"}`,
+		"no coefficient":      `{"kind":"banded","steps":4,"groups":2,"rate":1,"noise_multiplier":1,"coefficients":[]}`,
+		"bands overlap":       `{"kind":"banded","steps":4,"groups":2,"rate":1,"noise_multiplier":1,"coefficients":[1,0.5,0.3]}`,
+		"first is no noise":   `{"kind":"banded","steps":4,"groups":2,"rate":1,"noise_multiplier":1,"coefficients":[0,0.5]}`,
+		"no group":            `{"kind":"banded","steps":4,"groups":0,"rate":1,"noise_multiplier":1,"coefficients":[1]}`,
+		"chance above 1":      `{"kind":"banded","steps":4,"groups":2,"rate":1.5,"noise_multiplier":1,"coefficients":[1]}`,
 		"unknown runs":        `{"kind":"select","runs":{"kind":"fixed","mean":3},"event":{"kind":"no_op"}}`,
 		"extra in runs":       `{"kind":"select","runs":{"kind":"poisson","mean":3,"eta":1},"event":{"kind":"no_op"}}`,
 		"runs not an object":  `{"kind":"select","runs":3,"event":{"kind":"no_op"}}`,
@@ -110,7 +116,7 @@ func drawEvent(depth int) *rapid.Generator[Event] {
 		x := rapid.Float64Range(0, math.MaxFloat64).Draw(t, "x")
 		p := rapid.Float64Range(0, 1).Draw(t, "p")
 		n := rapid.IntRange(1, 1<<40).Draw(t, "n")
-		kinds := 18
+		kinds := 19
 		if depth == 0 {
 			kinds = 11
 		}
@@ -155,6 +161,8 @@ func drawEvent(depth int) *rapid.Generator[Event] {
 		case 16:
 			lower := rapid.Float64Range(0, 0.999).Draw(t, "lower")
 			return Scoped{Scope{lower, rapid.Float64Range(math.Nextafter(lower, 1), 1).Draw(t, "upper")}, in()}
+		case 17:
+			return Banded{Steps: int64(n), Groups: 2 + n%7, Rate: p, NoiseMultiplier: x, Coefficients: []float64{1 + p, p}[:1+n%2]}
 		default:
 			return Select{TruncatedNegativeBinomial{p - 0.5, 2 + p}, in()}
 		}

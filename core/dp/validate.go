@@ -106,6 +106,29 @@ func (e Shuffled) Validate() error {
 	return inner(e.Kind(), e.Event)
 }
 
+func (e Banded) Validate() error {
+	switch {
+	case e.Steps < 0:
+		return invalid(e.Kind(), "steps must be >= 0")
+	case e.Groups < 1:
+		return invalid(e.Kind(), "groups must be at least 1")
+	case !(e.Rate >= 0 && e.Rate <= 1):
+		return invalid(e.Kind(), "rate must lie in [0, 1]")
+	case len(e.Coefficients) < 1 || len(e.Coefficients) > min(e.Groups, MaxBands):
+		// More bands than steps between two uses of a unit would add its uses up.
+		return invalid(e.Kind(), "want at least 1 of coefficients, at most as many as groups and at most %d", MaxBands)
+	}
+	for _, c := range e.Coefficients {
+		if !finite(c) {
+			return invalid(e.Kind(), "coefficients must be finite numbers")
+		}
+	}
+	if !(e.Coefficients[0] > 0) {
+		return invalid(e.Kind(), "the first of coefficients must be > 0")
+	}
+	return nonNegative(e.Kind(), "noise_multiplier", e.NoiseMultiplier)
+}
+
 func (e Repeat) Validate() error {
 	if e.Count < 0 {
 		return invalid(e.Kind(), "count must be >= 0")

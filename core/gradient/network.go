@@ -4,8 +4,10 @@
 // Guarantee: the weights that Train leaves are a post-processing of Steps releases, each of a
 // vector of L2 sensitivity ClippingNorm × rows per unit (twice that under ReplaceOne) with
 // Gaussian noise of NoiseMultiplier times that, on a lot that every unit joins with all its rows
-// with probability SamplingRate (exactly what Training.Event says). The noisy sum is rounded to
-// a public grid as a whole (noise.Grid), whoever is in the lot.
+// with probability SamplingRate (exactly what Training.Event says). With Coefficients the noise is
+// correlated over the steps and lots are of groups that take turns; what that costs and why is
+// derived at dp.Banded. The noisy sum is rounded to a public grid as a whole (noise.Grid), whoever
+// is in the lot.
 package gradient
 
 import (
@@ -98,6 +100,8 @@ func (t *Training) Validate() error {
 		return fmt.Errorf("gradient: a run of %d steps cannot go on after %d", t.Steps, t.First)
 	case !(t.SamplingRate > 0 && t.SamplingRate <= 1):
 		return fmt.Errorf("gradient: sampling rate must lie in (0, 1], got %g", t.SamplingRate)
+	case t.Coefficients != nil && t.Clipping == Quantile:
+		return errors.New("gradient: a norm that follows a quantile has no banded noise: the count of a step would need a share of it")
 	case t.Network == nil || t.Target == nil || t.Update == nil:
 		return errors.New("gradient: network, target and update are required")
 	case !t.Clipping.known():
@@ -112,6 +116,9 @@ func (t *Training) Validate() error {
 		return fmt.Errorf("gradient: clipping norm must lie in [%g, %g], got %g", leastNorm, greatestNorm, t.ClippingNorm)
 	case !(t.ExpectedRows > 0) || !(lot > 0) || math.IsInf(float64(lot), 0):
 		return fmt.Errorf("gradient: expected rows must be a finite number > 0, got %g", t.ExpectedRows)
+	}
+	if err := t.CheckBands(); err != nil {
+		return fmt.Errorf("gradient: %w", err)
 	}
 	if err := t.checkQuantile(); err != nil || t.Clipping == Unclipped {
 		return err
@@ -236,8 +243,9 @@ type step struct {
 	total   []float32
 	number  uint64 // of the step
 	stdDev  float64
-	norm    float64   // that gradients are clipped to in this step
-	tuner   *quantile // nil where the norm stays
+	banded  *noise.Banded // nil where steps have noise of their own
+	norm    float64       // that gradients are clipped to in this step
+	tuner   *quantile     // nil where the norm stays
 	crew    *crew.Crew
 	leaving bool // the sums are there, and what leaves is made of them
 }
@@ -245,12 +253,15 @@ type step struct {
 func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float64, src *entropy.Source) *step {
 	s := &step{
 		t: t, view: view, params: params, seeds: view.Seeds(), targets: make([]float64, view.Len()),
-		lots: sum.NewLots(view, t.SamplingRate, src.Split("lots")), masks: src.Split("masks"),
+		lots: sum.NewLotsOf(view, t.Privacy, src.Split("lots")), masks: src.Split("masks"),
 		divisor: float32(t.SamplingRate * t.ExpectedRows), lot: make([]int32, 0, view.Len()),
 		total: make([]float32, len(params)), stdDev: noiseStdDev, norm: t.ClippingNorm,
 	}
 	if t.Clipping == Quantile {
 		s.tuner = newQuantile(t, noiseStdDev, src.Split("share"))
+	}
+	if noiseStdDev > 0 && t.Coefficients != nil {
+		s.banded = noise.NewBanded(t.Coefficients, len(params))
 	}
 	for i := range s.targets {
 		s.targets[i] = t.Target(view.Row(i))
@@ -296,9 +307,30 @@ func (s *step) skip(steps int) {
 		s.masks.Uint64()
 	}
 	s.number = uint64(steps)
+	s.again(steps)
 	if s.tuner != nil && steps > 0 {
 		s.tuner.step, s.tuner.norm = uint64(steps), s.t.FirstNorm
 	}
+}
+
+// again makes the noise of the first steps again, of which correlated noise is a function.
+func (s *step) again(steps int) {
+	if s.banded == nil {
+		return
+	}
+	var y [noise.Piece]float64
+	for t := range uint64(steps) {
+		for p := range s.pieces() {
+			lo, hi := s.piece(p)
+			s.banded.Step(y[:hi-lo], s.workers[0].normals, t, t*uint64(s.pieces())+uint64(p), lo)
+		}
+	}
+}
+
+// pieces is the number of pieces of noise of a step, and piece p covers parameters lo to hi−1.
+func (s *step) pieces() int { return (len(s.total) + noise.Piece - 1) / noise.Piece }
+func (s *step) piece(p int) (lo, hi int) {
+	return p * noise.Piece, min((p+1)*noise.Piece, len(s.total))
 }
 
 // next fills total with the noisy mean gradient at params.
@@ -320,12 +352,16 @@ func (s *step) next() {
 // perturb turns worker w's pieces of the clipped sum into what leaves, whether anybody was
 // in the lot or not.
 func (s *step) perturb(w int) {
-	size := len(s.total)
-	pieces := (size + noise.Piece - 1) / noise.Piece
+	pieces := s.pieces()
 	for p := w; p < pieces; p += workers {
-		lo, hi := p*noise.Piece, min((p+1)*noise.Piece, size)
-		s.workers[w].normals.Perturb(s.total[lo:hi], s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi],
-			s.number*uint64(pieces)+uint64(p), s.stdDev, s.divisor)
+		lo, hi := s.piece(p)
+		to, a, b := s.total[lo:hi], s.workers[0].sum[lo:hi], s.workers[1].sum[lo:hi]
+		number := s.number*uint64(pieces) + uint64(p)
+		if s.banded != nil {
+			s.workers[w].normals.PerturbBanded(to, a, b, s.banded, s.number, number, lo, s.stdDev, s.divisor)
+			continue
+		}
+		s.workers[w].normals.Perturb(to, a, b, number, s.stdDev, s.divisor)
 	}
 }
 

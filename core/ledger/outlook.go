@@ -167,6 +167,9 @@ func withNoise(e dp.Event, factor float64) dp.Event {
 	case dp.FixedSizeSampled:
 		e.Event = withNoise(e.Event, factor)
 		return e
+	case dp.Banded:
+		e.NoiseMultiplier *= factor
+		return e
 	case dp.Shuffled:
 		e.Event = withNoise(e.Event, factor)
 		return e

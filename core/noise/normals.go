@@ -67,6 +67,11 @@ func (n *Normals) Fill(dst []float64, piece uint64) {
 func (n *Normals) Perturb(dst, a, b []float32, piece uint64, stdDev float64, divisor float32) {
 	z := n.z[:len(dst)]
 	n.Fill(z, piece)
+	leave(dst, a, b, z, stdDev, divisor)
+}
+
+// leave sets dst to what leaves of the sum a+b with the noise stdDev·z.
+func leave(dst, a, b []float32, z []float64, stdDev float64, divisor float32) {
 	grid := GridOf(stdDev)
 	a, b, dst = a[:len(z)], b[:len(z)], dst[:len(z)]
 	for i, v := range z {

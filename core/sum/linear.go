@@ -2,6 +2,8 @@ package sum
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -22,17 +24,58 @@ type Privacy struct {
 	NoiseMultiplier float64
 	// Steps is the number of noisy sums.
 	Steps int
-	// SamplingRate is the chance with which a unit joins a lot; 1 is full batch.
+	// SamplingRate is the chance with which a unit joins a lot; 1 is full batch. With
+	// Coefficients it is the share of all units that a lot holds on average.
 	SamplingRate float64
+	// Coefficients correlate the noise over the steps (dp.Banded); nil where steps have
+	// noise of their own. Units then fall into Groups groups, which take turns, and a unit
+	// joins a lot of its group with chance SamplingRate·Groups, at most 1.
+	Coefficients []float64
+	Groups       int
 }
 
 // Event is what a run costs, from public parameters only.
 func (p Privacy) Event() dp.Event {
+	if p.Coefficients != nil {
+		return dp.Banded{Steps: int64(p.Steps), Groups: p.Groups, Rate: p.Chance(), NoiseMultiplier: p.NoiseMultiplier, Coefficients: p.Coefficients}
+	}
 	var step dp.Event = dp.Gaussian{NoiseMultiplier: p.NoiseMultiplier}
 	if p.SamplingRate < 1 {
 		step = dp.PoissonSampled{Rate: p.SamplingRate, Event: step}
 	}
 	return dp.Repeat{Count: int64(p.Steps), Event: step}
+}
+
+// Chance is that with which a unit joins a lot that it can join.
+func (p Privacy) Chance() float64 {
+	if p.Coefficients == nil {
+		return p.SamplingRate
+	}
+	chance := p.SamplingRate * float64(p.Groups)
+	if math.Abs(chance-1) <= 1e-12 {
+		return 1 // Groups lots of a 1/Groups each, rounded
+	}
+	return chance
+}
+
+// CheckBands reports what is wrong with Coefficients and Groups.
+func (p Privacy) CheckBands() error {
+	if p.Coefficients == nil {
+		if p.Groups != 0 {
+			return errors.New("groups go with coefficients")
+		}
+		return nil
+	}
+	if chance := p.Chance(); !(chance > 0 && chance <= 1) {
+		return fmt.Errorf("a sampling rate of %g leaves no room for %d groups: the product must lie in (0, 1]", p.SamplingRate, p.Groups)
+	}
+	for i, c := range p.Coefficients {
+		// The noise of a step that another one's leaves then stays of its size (noise.Banded).
+		if !(c >= 0 && c <= p.Coefficients[0]) {
+			return fmt.Errorf("coefficient %d must lie between 0 and the first one, got %g", i, c)
+		}
+	}
+	return p.Event().Validate()
 }
 
 // StdDev is the noise of one sum under a permit: the multiplier times the most that neighbours
@@ -84,6 +127,9 @@ type LinearRun struct {
 // row is read.
 func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun, err error) {
 	defer sealed.Contain(&err)
+	if l.Coefficients != nil || l.Groups != 0 {
+		return nil, errors.New("sum: noise of a linear model is not correlated over steps")
+	}
 	std, err := l.StdDev(permit, rounding)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,10 @@ type Lots struct {
 	unit    []int32 // of each row; nil where rows are units
 	units   int
 	joined  []int32
-	member  []bool // by unit
-	include []bool // by row
+	member  []bool    // by unit
+	include []bool    // by row
+	groups  [][]int32 // units of each group, which take turns; nil for one of all
+	turn    int
 }
 
 // NewLots draws from src with this rate; 1 takes all rows, always.
@@ -31,16 +33,52 @@ func NewLots(v *sealed.View, rate float64, src *entropy.Source) Lots {
 	return l
 }
 
+// NewLotsOf draws the lots of p. With Coefficients, units fall into Groups by a keyed hash of
+// what tells a unit apart, so that no unit moves another one's group, and the lots of step t are of
+// the units of group t mod Groups.
+func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
+	if p.Coefficients == nil {
+		return NewLots(v, p.SamplingRate, src)
+	}
+	l := Lots{src: src, rate: p.Chance(), groups: make([][]int32, p.Groups), include: make([]bool, v.Len())}
+	l.unit, l.units = v.Units()
+	if l.member = l.include; l.unit != nil {
+		l.member = make([]bool, l.units)
+	}
+	seen := make([]bool, l.units)
+	for i, seed := range v.Seeds() {
+		u := int32(i)
+		if l.unit != nil {
+			u = l.unit[i]
+		}
+		if !seen[u] { // the seed of a unit's first row is that of the unit
+			seen[u] = true
+			g := src.Split("group", seed).Uint64n(uint64(p.Groups))
+			l.groups[g] = append(l.groups[g], u)
+		}
+	}
+	return l
+}
+
 // Draw says for each row whether it is in the next lot, nil for all. The slice is good until
 // the next call.
 func (l *Lots) Draw() []bool {
-	if l.rate == 1 {
-		return nil
-	}
 	clear(l.member)
-	l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)
-	for _, u := range l.joined {
-		l.member[u] = true
+	switch {
+	case l.groups != nil:
+		group := l.groups[l.turn%len(l.groups)]
+		l.turn++
+		l.joined = l.src.Subset(l.joined[:0], len(group), l.rate)
+		for _, i := range l.joined {
+			l.member[group[i]] = true
+		}
+	case l.rate == 1:
+		return nil
+	default:
+		l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)
+		for _, u := range l.joined {
+			l.member[u] = true
+		}
 	}
 	for i, u := range l.unit {
 		l.include[i] = l.member[u]
