@@ -37,6 +37,11 @@ type Train struct {
 	Optimizer string
 	Tolerance float64
 	KeepAll   bool
+	// Mechanism is "dp-sgd" (the default) or "banded": noise that is correlated over the steps, by Bands
+	// coefficients (0 for the number with the least noise). With it Lots are "poisson" (the default) within public
+	// groups of units that take turns, or "passes": the groups are the lots, and nothing is amplified.
+	Mechanism, Lots string
+	Bands           int
 	// Schedule is "constant" (the default), "linear" or "cosine", Warmup the share of the steps
 	// over which the step size rises.
 	Schedule string
@@ -95,7 +100,7 @@ func (c Checkpoint) request() request.Checkpoint {
 
 func (t Train) request() request.Train {
 	r := request.Train{Model: t.Model, Activation: t.Activation, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, AllowLargeDelta: t.Budget.AllowLargeDelta, Anyway: t.Budget.Anyway,
-		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
+		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Mechanism: t.Mechanism, Lots: t.Lots, Bands: t.Bands, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
 		Schedule: t.Schedule, FrontEnd: t.FrontEnd, Noise: t.NoiseMultiplier, Rate: t.SamplingRate, Epochs: t.Epochs, LearningRate: t.LearningRate,
 		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
 		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,

@@ -143,6 +143,10 @@ func samplingWords(p Privacy) string {
 	switch strings.ToLower(p.Sampling) {
 	case "poisson":
 		return "Poisson: each unit joins each batch independently"
+	case "poisson within groups":
+		return "Poisson within groups: public groups of units take turns, and each unit of a group joins its batches independently"
+	case "fixed passes":
+		return "fixed passes: public groups of units are the batches, in turn; nothing is amplified"
 	case "full batch":
 		return "full batch: every unit of a scope takes part"
 	}

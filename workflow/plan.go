@@ -84,7 +84,8 @@ type description struct {
 	features features
 	// uncovered are sentences about what the claim does not cover.
 	uncovered []string
-	lots      bool // Poisson lots are drawn
+	lots      bool   // Poisson lots are drawn
+	sampling  string // in place of what lots says, "" for none
 	// unprotected: no noise protects the rows, or they are looked at without paying.
 	unprotected bool
 	// asPublished: a published procedure is replayed that leaves choices unpaid. claimed is

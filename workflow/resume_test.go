@@ -86,6 +86,8 @@ func TestResumedTraining(t *testing.T) {
 		{"adam without second moment", func(in *TrainInput) { in.Optimizer = "adam-wosm" }},
 		{"adadp, per layer", func(in *TrainInput) { in.Optimizer, in.Clipping = "adadp", gradient.PerLayer }},
 		{"quantile", func(in *TrainInput) { in.Clipping = gradient.Quantile }},
+		{"banded", func(in *TrainInput) { in.Mechanism, in.Bands = "banded", 3 }},
+		{"banded, fixed passes", func(in *TrainInput) { in.Mechanism, in.Lots, in.Bands = "banded", "passes", 2 }},
 		{"all rows in a lot", func(in *TrainInput) { in.Batch, in.Epochs = 200, 8 }},
 		{"without noise", func(in *TrainInput) { in.NonPrivate, in.NoiseMultiplier = true, 0 }},
 	} {

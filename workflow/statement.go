@@ -56,6 +56,9 @@ func (plan *Plan) statement(version string, now time.Time) (*report.Statement, d
 	if d.lots {
 		s.Privacy.Sampling = "Poisson"
 	}
+	if d.sampling != "" {
+		s.Privacy.Sampling = d.sampling
+	}
 	if p.task == model.Classification {
 		s.Data.Classes = p.Schema.Columns[p.targetColumn].Levels()
 	}

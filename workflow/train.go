@@ -56,6 +56,12 @@ type TrainInput struct {
 	Optimizer string
 	// Tolerance is that of optimizer "adadp"; 0 asks for its default.
 	Tolerance float64 `json:",omitempty"`
+	// Mechanism is "dp-sgd" (or empty) or "banded": noise that is correlated over the steps, with
+	// Bands coefficients, 0 for the number that fits best. Its Lots are "poisson" (or empty) within
+	// public groups, or "passes": each group is a lot, in turn, and nothing is amplified.
+	Mechanism string `json:",omitempty"`
+	Bands     int    `json:",omitempty"`
+	Lots      string `json:",omitempty"`
 	// KeepAll lets it keep steps of a larger error.
 	KeepAll bool `json:",omitempty"`
 	// Momentum is that of optimizer "momentum"; 0 means 0.9.
@@ -168,7 +174,7 @@ func (j *train) plan() (err error) {
 		j.add("centre", n.scope, fmt.Sprintf("mean of %d features", n.net.Centred()), dp.Gaussian{NoiseMultiplier: n.centreNoise(n.noise)})
 	}
 	j.planComponents()
-	j.add("train", n.scope, fmt.Sprintf("%s by DP-SGD, %d steps of about %d rows", n.Name, n.steps, n.Batch), n.privacy(n.scope, n.noise).Event())
+	j.add("train", n.scope, fmt.Sprintf("%s by %s, %d steps of about %d rows", n.Name, n.mechanismWords(), n.steps, n.Batch), n.privacy(n.scope, n.noise).Event())
 	if err := j.planScore(); err != nil {
 		return err
 	}
@@ -225,7 +231,7 @@ func (j *train) run(ctx context.Context, env Env, permit *ledger.Permit, out *Ou
 
 func (j *train) describe() description {
 	n := j.of
-	d := description{choice: n.choice(0), features: features{none: true}, uncovered: n.uncovered(), lots: n.rate < 1, unprotected: n.NonPrivate, asPublished: n.AsPublished}
+	d := description{choice: n.choice(0), features: features{none: true}, uncovered: n.uncovered(), lots: n.rate < 1, sampling: n.samplingWords(), unprotected: n.NonPrivate, asPublished: n.AsPublished}
 	if n.AsPublished {
 		epsilon := j.Epsilon
 		d.claimed, d.warning = &epsilon, "NOT a privacy guarantee: as published, principal components look at rows without paying"

@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -22,7 +21,7 @@ const centreShare = 5
 
 // centreNoise is the mean's multiplier beside steps of multiplier x.
 func (n *training) centreNoise(x float64) float64 {
-	return centreShare * x / (n.rate * math.Sqrt(float64(n.steps)))
+	return centreShare * n.wholeNoise(x)
 }
 
 // event is what the training costs on its scope, with noise x at each step.

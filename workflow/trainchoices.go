@@ -24,6 +24,8 @@ func (n *TrainInput) checkChoices() error {
 		return usage("clipping: flat, automatic, per-layer, quantile, or none with --non-private", "unknown clipping %q", n.Clipping)
 	case !slices.Contains(optimizers, n.Optimizer):
 		return usage("optimizers: "+strings.Join(optimizers, ", "), "unknown optimizer %q", n.Optimizer)
+	case n.Optimizer == adadp && n.Mechanism == banded:
+		return usage("use --optimizer momentum", "optimizer adadp undoes steps, which noise that is correlated over the steps does not allow for")
 	case n.Clipping != gradient.Quantile && n.Quantile != 0:
 		return usage("add --clipping quantile", "--quantile goes with clipping quantile, not with %s", n.Clipping)
 	case n.Clipping == gradient.Quantile && !(n.Quantile > 0 && n.Quantile < 1):
@@ -37,7 +39,7 @@ func (n *TrainInput) checkChoices() error {
 	case n.Optimizer == adadp && n.Schedule != (optim.Schedule{}) && n.Schedule != (optim.Schedule{Shape: "constant"}):
 		return usage("leave out --schedule and --warmup", "optimizer adadp finds its step size from step to step")
 	}
-	return nil
+	return n.checkMechanism()
 }
 
 // wholeSteps is a number of steps that the optimizer uses up: ADADP takes two at a time,

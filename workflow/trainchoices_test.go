@@ -32,6 +32,20 @@ func TestChoicesThatDoNotFit(t *testing.T) {
 		{"steps kept by another", func(in *TrainInput) { in.KeepAll = true }, "not with momentum", "--optimizer adadp"},
 		{"tolerance below 0", func(in *TrainInput) { in.Optimizer, in.Tolerance = "adadp", -1 }, "above 0", "leave it out"},
 		{"a schedule of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Shape: "cosine"} }, "step size from step to step", "--schedule"},
+		{"unknown mechanism", func(in *TrainInput) { in.Mechanism = "ftrl" }, `unknown mechanism "ftrl"`, "banded"},
+		{"unknown lots", func(in *TrainInput) { in.Mechanism, in.Lots = "banded", "shuffled" }, `unknown lots "shuffled"`, "passes"},
+		{"bands of DP-SGD", func(in *TrainInput) { in.Bands = 4 }, "goes with mechanism banded", "--mechanism banded"},
+		{"passes of DP-SGD", func(in *TrainInput) { in.Lots = "passes" }, "Poisson lots", "--mechanism banded"},
+		{"one band", func(in *TrainInput) { in.Mechanism, in.Bands = "banded", 1 }, "[2, 256]", "dp-sgd"},
+		{"bands beyond a pass", func(in *TrainInput) { in.Mechanism, in.Bands, in.Batch, in.Epochs = "banded", 9, 25, 8 }, "room for 8 bands", "--batch"},
+		{"bands of large lots", func(in *TrainInput) { in.Mechanism, in.Batch = "banded", 150 }, "room for 1 bands", "--batch"},
+		{"a pass of one lot", func(in *TrainInput) { in.Mechanism, in.Lots, in.Batch = "banded", "passes", 150 }, "no two lots", "--batch"},
+		{"bands of a quantile", func(in *TrainInput) { in.Mechanism, in.Clipping = "banded", gradient.Quantile }, "no banded noise", "flat"},
+		{"bands of adadp", func(in *TrainInput) { in.Mechanism, in.Optimizer = "banded", "adadp" }, "undoes steps", "momentum"},
+		{"bands without noise", func(in *TrainInput) {
+			in.Public, in.Schema.Public, in.NonPrivate, in.Epsilon, in.Mechanism = true, true, true, "", "banded"
+		}, "no noise that bands", "--mechanism"},
+		{"noise without bands", func(in *TrainInput) { in.Mechanism, in.NoiseMultiplier, in.Epsilon = "banded", 1, "" }, "decide the price together", "--bands"},
 		{"a warm-up of adadp", func(in *TrainInput) { in.Optimizer, in.Schedule = "adadp", optim.Schedule{Warmup: 0.1} }, "step size from step to step", "--warmup"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

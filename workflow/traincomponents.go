@@ -37,7 +37,7 @@ func (n *training) componentNoise(x float64) (mean, moments float64) {
 	if !ok {
 		return 0, 0
 	}
-	whole := x / (n.rate * math.Sqrt(float64(n.steps)))
+	whole := n.wholeNoise(x)
 	if spec.Centred {
 		mean = componentMeanShare * whole
 	}

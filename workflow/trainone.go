@@ -32,7 +32,8 @@ type training struct {
 	// initial are the trained parameters' first values. They and the frozen ones are
 	// drawn when the plan is made: images pass through frozen layers before they are
 	// sealed.
-	initial    []float32
+	initial []float32
+	bands
 	steps      int
 	rate       float64 // sampling rate
 	lot        float64 // expected number of examples in a step
@@ -83,14 +84,21 @@ func newTraining(in TrainInput) (n *training, err error) {
 	if n.rate = n.SamplingRate; n.rate == 0 {
 		n.rate = min(1, float64(n.Batch)/n.expectedRows())
 	}
+	if err := n.pass(); err != nil {
+		return nil, err
+	}
 	n.size()
 	n.steps = n.wholeSteps(max(1, int(math.Ceil(n.Epochs*n.expectedRows()/n.lot-1e-9))))
+	if err := n.band(); err != nil {
+		return nil, err
+	}
 	if err := n.priceGivenNoise(); err != nil {
 		return nil, err
 	}
 	if n.problem, err = n.Input.check(); err != nil {
 		return nil, err
 	}
+	n.chooseBands()
 	if n.rate == 1 {
 		n.problem.warnings = append(n.problem.warnings, fmt.Sprintf("a batch of %d rows is all of them: every step takes all rows (sampling rate 1)", n.Batch))
 	}
@@ -117,7 +125,7 @@ func (n *training) uses() int {
 }
 
 func (n *training) privacy(scope dp.Scope, noise float64) gradient.Privacy {
-	return gradient.Privacy{Scope: scope, ClippingNorm: n.ClippingNorm, NoiseMultiplier: noise, Steps: n.steps, SamplingRate: n.rate}
+	return gradient.Privacy{Scope: scope, ClippingNorm: n.ClippingNorm, NoiseMultiplier: noise, Steps: n.steps, SamplingRate: n.rate, Coefficients: n.coefficients, Groups: n.groups}
 }
 
 // priceGivenNoise turns a given noise multiplier into the epsilon that it costs.
@@ -160,7 +168,7 @@ func (n *training) stepSize() (rate, base float64, err error) {
 }
 
 func (n *training) ruleStep() (rate, base float64, err error) {
-	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.noise, ExpectedBatchSize: n.lot}
+	noise := optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.effective(), ExpectedBatchSize: n.lot}
 	if n.NonPrivate {
 		// Without noise the rule has no meaning; this is a common default.
 		return 0.1, 1e-3, nil
@@ -190,7 +198,7 @@ func (n *training) optimizer() (optim.Optimizer, error) {
 		o = &optim.Adam{LearningRate: base}
 	case "adam-wosm":
 		if n.LearningRate == 0 {
-			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.noise, ExpectedBatchSize: n.lot}.EffectiveStep(base)
+			base = optim.Noise{ClippingNorm: n.ClippingNorm, NoiseMultiplier: n.effective(), ExpectedBatchSize: n.lot}.EffectiveStep(base)
 		}
 		o = &optim.AdamWOSM{StepSize: base}
 	}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pawl/compute/optim"
@@ -25,6 +26,13 @@ func (n *training) choice(norm float64) report.Choice {
 			"batch": n.Batch, "epochs": n.Epochs, "steps": n.steps, "sampling_rate": n.rate,
 			"clipping": string(n.Clipping), "optimizer": n.Optimizer,
 		},
+	}
+	if n.coefficients != nil {
+		h := c.Hyperparameters
+		h["mechanism"], h["bands"], h["groups"], h["coefficients"] = banded, len(n.coefficients), n.groups, n.coefficients
+		if n.beside > 0 {
+			h["iterate_noise_over_dp_sgd"] = math.Round(n.beside*1000) / 1000
+		}
 	}
 	if n.EMA > 0 {
 		c.Hyperparameters["ema"] = n.EMA

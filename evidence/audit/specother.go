@@ -332,6 +332,9 @@ func pricesSpec() Specification {
 			sampled := func(n int64) dp.Event {
 				return dp.Repeat{Count: n, Event: dp.PoissonSampled{Rate: 0.1, Event: g}}
 			}
+			banded := func(rate float64) dp.Event {
+				return dp.Banded{Steps: 20, Groups: 5, Rate: rate, NoiseMultiplier: 1, Coefficients: []float64{2, 1, 0.5}}
+			}
 			return checks, errors.Join(
 				least("Gaussian", g, dp.AddOrRemoveOne, delta, gaussianEpsilon(1, delta)),
 				least("four Gaussians", dp.Repeat{Count: 4, Event: g}, dp.AddOrRemoveOne, delta, gaussianEpsilon(2, delta)),
@@ -341,6 +344,9 @@ func pricesSpec() Specification {
 				least("Laplace", dp.DiscreteLaplace{NoiseMultiplier: 2}, dp.AddOrRemoveOne, 0, 0.5),
 				least("three pure events", dp.Repeat{Count: 3, Event: dp.Pure{Epsilon: 0.5}}, dp.AddOrRemoveOne, 0, 1.5),
 				least("sampled Gaussian", sampled(1), dp.AddOrRemoveOne, delta, sampledEpsilon(0.1, 1, delta)),
+				// Groups that take turns: every fifth step of a unit counts, cut off or not.
+				least("banded noise, fixed passes", banded(1), dp.AddOrRemoveOne, delta, gaussianEpsilon(2, delta)),
+				least("banded noise, one turn", dp.Banded{Steps: 3, Groups: 3, Rate: 0.1, NoiseMultiplier: 1, Coefficients: []float64{1, 0.5}}, dp.AddOrRemoveOne, delta, sampledEpsilon(0.1, 1, delta)),
 				// Four lots show at least what one of them does, and the mean of many is a Gaussian.
 				least("many sampled Gaussians", sampled(1000), dp.AddOrRemoveOne, delta, 0.9*gaussianEpsilon(0.1*math.Sqrt(1000), delta)),
 				least("the best of many runs", dp.Select{Runs: dp.TruncatedNegativeBinomial{Eta: 1, Mean: 10}, Event: dp.Pure{Epsilon: 1}}, dp.AddOrRemoveOne, 0, 1),
@@ -423,10 +429,13 @@ func eventsSpec() Specification {
 			sampled := gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: 1, NoiseMultiplier: z, Steps: 7, SamplingRate: 0.3}
 			whole := sampled
 			whole.SamplingRate = 1
+			inBands := sampled
+			inBands.Coefficients, inBands.Groups = []float64{1, 0.5}, 2
 			discrete, laplace := dp.DiscreteGaussian{NoiseMultiplier: z}, dp.DiscreteLaplace{NoiseMultiplier: z}
 			stated := []struct{ got, want dp.Event }{
 				{sampled.Event(), dp.Repeat{Count: 7, Event: dp.PoissonSampled{Rate: 0.3, Event: step}}},
 				{whole.Event(), dp.Repeat{Count: 7, Event: step}},
+				{inBands.Event(), dp.Banded{Steps: 7, Groups: 2, Rate: 0.6, NoiseMultiplier: z, Coefficients: inBands.Coefficients}},
 				{(&linear.Boost{NoiseMultiplier: z}).Event(), step},
 				{release.Count{NoiseMultiplier: z}.Event(), laplace}, {release.Majority{NoiseMultiplier: z}.Event(), laplace},
 				{release.Mean{NoiseMultiplier: z}.Event(), laplace},

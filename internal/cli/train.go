@@ -44,11 +44,17 @@ seed), pool and scatter do not depend on the data. dp-pca:K charges for its comp
 the inputs are scaled to norm 1, their mean and second moments are released with noise,
 and components below the noise are dropped. pca:K is not private.
 
+--mechanism banded correlates the noise of successive steps (banded matrix factorisation), so
+that later steps take back part of the noise of earlier ones. Units fall into public groups that take
+turns, by a keyed hash. It pays at small batches, few epochs and epsilon of about 3 or more; the
+plan compares it with DP-SGD on the same batches. --lots passes needs no sampling at all.
+
 --checkpoint FILE saves a run that may be interrupted: its secret key and its progress,
 in a file that only its owner can read. To continue at no cost and with the same result,
 repeat the command with --resume FILE; a changed model, data set or setting is refused.
 The file is erased when the run ends.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
+  pawl train mnist --model mnist-paw-cnn --mechanism banded --epsilon 2.98
   pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
   pawl train adult --model fcn-64 --epsilon 1
   pawl train mails.tsv --schema mails.yaml --target kind --model sms-rnn-simple --epsilon 2
@@ -97,6 +103,9 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.Optimizer, "optimizer", "momentum", "sgd, momentum, adam, adam-wosm or adadp (adapts its learning rate; each update takes two steps)")
 	s.Float64Var(&f.Tolerance, "tolerance", 0, "error tolerance of an update of --optimizer adadp (default: √(parameters/(2·steps)))")
 	s.BoolVar(&f.KeepAll, "keep-all", false, "let --optimizer adadp keep updates above the tolerance (the authors' code undoes them)")
+	s.StringVar(&f.Mechanism, "mechanism", "dp-sgd", "dp-sgd, or banded: noise that is correlated over the steps, for small batches and few epochs")
+	s.IntVar(&f.Bands, "bands", 0, "number of coefficients of --mechanism banded (default: the number that leaves the least noise)")
+	s.StringVar(&f.Lots, "lots", "poisson", "batches of --mechanism banded: poisson, or passes in a fixed order, which are priced without amplification")
 	s.Float64Var(&f.average, "average", 0.25, "share of the last steps over which parameters are averaged")
 	s.Float64Var(&f.EMA, "ema", 0, "decay of an exponential moving average over all steps, instead of --average (such as 0.999)")
 	s.StringVar(&f.Schedule, "schedule", "constant", "learning-rate schedule: constant, linear or cosine; the data-free rule keeps the total noise")

@@ -194,6 +194,7 @@ func stdDev(kind string, scale float64) float64 {
 // moves.
 var freeNumbers = map[string]calibrate.Search{
 	"noise_multiplier": {Decreasing: true, Lower: 1e-6, Upper: 1e9},
+	"steps":            {Integer: true, Lower: 1, Upper: 1e9},
 	"count":            {Integer: true, Lower: 1, Upper: 1e9},
 	"epochs":           {Integer: true, Lower: 1, Upper: 1e9},
 	"rate":             {Lower: 1e-9, Upper: 1},

@@ -33,9 +33,10 @@ const DefaultAverage = 0.25
 type Train struct {
 	Model, Activation, Epsilon, Delta, Accountant, Preset, Seed   string
 	Optimizer, Clipping, Memory, Target, Schedule, FrontEnd       string
+	Mechanism, Lots                                               string
 	Noise, Rate, Epochs, LearningRate, ClippingNorm, Average, EMA float64
 	Warmup, Quantile, Tolerance                                   float64
-	Batch, Augment, Shift, TrainLast                              int
+	Batch, Augment, Shift, TrainLast, Bands                       int
 	Flip, NonPrivate, AsDrawn, Updated, AllowLargeDelta           bool
 	AsPublished, KeepAll, Anyway                                  bool
 	// Features, Encoding and ScoreBy are for rows of a table.
@@ -51,6 +52,12 @@ type Train struct {
 func (f *Train) complete() {
 	f.Accountant, f.Preset = cmp.Or(f.Accountant, "min"), cmp.Or(f.Preset, "balanced")
 	f.Optimizer, f.Clipping, f.Memory = cmp.Or(f.Optimizer, "momentum"), cmp.Or(f.Clipping, "flat"), cmp.Or(f.Memory, "256MB")
+	if f.Mechanism == "dp-sgd" {
+		f.Mechanism = "" // the same plan, however it is asked for
+	}
+	if f.Lots == "poisson" {
+		f.Lots = ""
+	}
 	f.Schedule, f.Encoding = cmp.Or(f.Schedule, "constant"), cmp.Or(f.Encoding, "thermometer")
 }
 
@@ -172,7 +179,7 @@ func (f *Train) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput,
 			AllowLargeDelta: f.AllowLargeDelta, Rows: p.Rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.Preset), Licence: p.Licence, AsPublished: f.AsPublished,
 		},
 		NoiseMultiplier: f.Noise, NonPrivate: f.NonPrivate, Rules: f.Rules, Batch: f.Batch, Epochs: f.Epochs, ClippingNorm: f.ClippingNorm,
-		Clipping: gradient.Clipping(f.Clipping), LearningRate: f.LearningRate, Optimizer: f.Optimizer, Quantile: f.Quantile, Tolerance: f.Tolerance, KeepAll: f.KeepAll, Average: f.Average, EMA: f.EMA,
+		Clipping: gradient.Clipping(f.Clipping), LearningRate: f.LearningRate, Optimizer: f.Optimizer, Mechanism: f.Mechanism, Bands: f.Bands, Lots: f.Lots, Quantile: f.Quantile, Tolerance: f.Tolerance, KeepAll: f.KeepAll, Average: f.Average, EMA: f.EMA,
 		Schedule: optim.Schedule{Shape: f.Schedule, Warmup: f.Warmup},
 		Augment:  workflow.Augment{Variants: f.Augment, Augmentation: images.Augmentation{Shape: p.Train.Shape, Shift: max(f.Shift, 0), Flip: f.Flip}},
 	}
