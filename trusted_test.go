@@ -69,17 +69,17 @@ func (l leave) String() string {
 }
 
 var base = []part{
-	{title: "What can open sensitive rows, and what it stands on", most: 5250, capped: true,
+	{title: "What can open sensitive rows, and what it stands on", most: 5450, capped: true,
 		about: "A fault here can show a row. Opening rows is calling `sealed.Open` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
 		total: "Code that can open sensitive rows, with what it stands on",
 		packages: []trusted{
 			{"core/internal/sealed", 550, 0, "holds sealed rows and permits; opens rows against a booked event"},
 			{"core/internal/design", 750, 0, "lays opened rows out for sums over linear models"},
-			{"core/noise", 500, draws, "draws noise of every law and rounds sums to their grid"},
+			{"core/noise", 550, draws, "draws noise of every law and rounds sums to their grid"},
 			{"core/internal/crew", 50, 0, "runs jobs over opened rows side by side; a panic shows no cell"},
-			{"core/sum", 1100, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
+			{"core/sum", 1180, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
 			{"core/localrows", 160, opens | draws, "releases rows themselves, each with noise of its own"},
-			{"core/gradient", 830, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
+			{"core/gradient", 870, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/internal/logistic", 150, 0, "the loss of a logistic regression on opened rows, and the norm of its gradient at what a solver found"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
@@ -104,7 +104,7 @@ var base = []part{
 		about: "A fault here can let a job spend more than its budget.",
 		total: "Events, prices and the ledger",
 		packages: []trusted{
-			{"core/dp", 900, 0, "says what an event is"},
+			{"core/dp", 950, 0, "says what an event is"},
 			{"core/accountant", 4300, 0, "prices events"},
 			{"core/ledger", 4450, 0, "books events before rows open; makes permits"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
