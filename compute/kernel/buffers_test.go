@@ -41,8 +41,8 @@ func TestCallsAllocateNothing(t *testing.T) {
 			"patches":     func() { x.convPatches(conv, patches, in, 4, 0) },
 			"forward":     func() { active.convForward(conv, out, in, 4, &packed, false) },
 			"to inputs":   func() { active.convInputGradient(conv, in, out, 4, &packed) },
-			"normals":     func() { noise.Fill(c.Data[:5000], 77, 1) },
-			"normals add": func() { noise.Add(c.Data[:5000], 77, 1) },
+			"normals":     func() { noise.each(x, c.Data[:5000], 77, 1, false) },
+			"normals add": func() { noise.each(x, c.Data[:5000], 77, 1, true) },
 		} {
 			if n := testing.AllocsPerRun(5, f); n != 0 {
 				t.Errorf("%s: %g allocations", name, n)

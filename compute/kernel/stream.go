@@ -49,10 +49,13 @@ func (s *KeyStream) keyStream(x *machine, dst []byte, counter uint64) {
 		x.keyStream(dst, &s.schedule, counter)
 		return
 	}
-	var iv [aes.BlockSize]byte
-	binary.BigEndian.PutUint64(iv[8:], counter)
-	clear(dst)
-	cipher.NewCTR(s.block, iv[:]).XORKeyStream(dst, dst)
+	// Block by block in place: the counter mode of crypto/cipher allocates.
+	for ; len(dst) > 0; dst, counter = dst[aes.BlockSize:], counter+1 {
+		b := dst[:aes.BlockSize]
+		clear(b[:8])
+		binary.BigEndian.PutUint64(b[8:], counter)
+		s.block.Encrypt(b, b)
+	}
 }
 
 // expandKey writes the 15 round keys of AES-256 (FIPS 197, Sec. 5.2) as words in
