@@ -20,7 +20,12 @@ func classification() *quality.Classification {
 		BalancedAccuracy: *about(.742, .73, .754), Recall: about(.56, .53, .59), Precision: about(.71, .68, .74),
 		Brier: about(.11, .105, .115), LogLoss: about(.35, .338, .362), RawLogLoss: about(.39, .37, .41), Calibrated: true,
 		Calibration: &quality.Calibration{Intercept: -.1, Slope: .6}, Confusion: &quality.Confusion{Classes: []string{"no", "yes"}, Rows: [][]float64{{14310, 918}, {2107, 2676}}, NoiseSD: 11.4},
-		Advised: &quality.Operating{Threshold: .24, Flagged: *about(.31, .3, .32), Recall: *about(.78, .76, .8), FalsePositiveRate: *about(.19, .18, .2), Precision: *about(.57, .55, .59), BalancedAccuracy: *about(.795, .785, .805)}}
+		Thresholds: []quality.Operating{
+			{Threshold: .04, Flagged: *about(.7, .69, .71), Recall: *about(.97, .95, .98), FalsePositiveRate: *about(.61, .6, .62), Precision: *about(.33, .31, .35), BalancedAccuracy: *about(.68, .67, .69)},
+			{Threshold: .24, Flagged: *about(.31, .3, .32), Recall: *about(.78, .76, .8), FalsePositiveRate: *about(.19, .18, .2), Precision: *about(.57, .55, .59), BalancedAccuracy: *about(.795, .785, .805)},
+			{Threshold: .8, Flagged: *about(.08, .07, .09), FalsePositiveRate: *about(.01, 0, .02), BalancedAccuracy: *about(.61, .6, .62)}},
+		Reliability: []quality.Reliability{{Predicted: .03, Observed: *about(.02, .01, .03), Rows: 6000}, {Predicted: .3, Observed: *about(.33, .3, .36), Rows: 8000}, {Predicted: .85, Rows: 900}},
+		Advised:     &quality.Operating{Threshold: .24, Flagged: *about(.31, .3, .32), Recall: *about(.78, .76, .8), FalsePositiveRate: *about(.19, .18, .2), Precision: *about(.57, .55, .59), BalancedAccuracy: *about(.795, .785, .805)}}
 }
 
 // hospital is a statement about sensitive rows: a score released with noise, several

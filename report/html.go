@@ -65,7 +65,10 @@ type view struct {
 	ScoreHow  string
 	ScoreNote string
 	Groups    *groupTable
-	Shapes    *shapesView
+	// Curves are of all rows first, then of groups.
+	Curves     []*curves
+	CurvesNote string
+	Shapes     *shapesView
 
 	Risk     []string
 	Scale    *riskScale
@@ -125,6 +128,7 @@ func newView(s *Statement) view {
 	v.score(s)
 	v.risk(s)
 	v.Decision, v.Shapes = decision(s), shapesOf(s)
+	v.curves(s)
 	v.BenchmarkNote = "The ledger declares this data set public, so exact figures may be shown."
 	if !s.Data.Public {
 		v.BenchmarkNote = "The test rows were declared public, so their exact score may be shown; the training rows are sensitive."

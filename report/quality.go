@@ -26,12 +26,14 @@ func three(x float64) string { return fmt.Sprintf("%.3f", x) }
 func points(x float64) string { return strings.TrimSuffix(percent(x), "%") }
 
 // auroc is the area under the ROC curve as an estimate, nil where there is none.
-func auroc(sc *Score) *quality.Estimate {
-	if sc.AUROC == nil || sc.AUROCInterval == nil || math.IsNaN(float64(*sc.AUROC)) {
+func auroc(sc *Score) *quality.Estimate { return asEstimate(sc.AUROC, sc.AUROCInterval) }
+
+func asEstimate(value *Number, interval *[2]Number) *quality.Estimate {
+	if value == nil || interval == nil || math.IsNaN(float64(*value)) {
 		return nil
 	}
-	v := float64(*sc.AUROC)
-	return &quality.Estimate{Value: &v, Interval: &[2]float64{float64(sc.AUROCInterval[0]), float64(sc.AUROCInterval[1])}}
+	v := float64(*value)
+	return &quality.Estimate{Value: &v, Interval: &[2]float64{float64(interval[0]), float64(interval[1])}}
 }
 
 // qualityRows are the further scores, the most useful first.

@@ -115,7 +115,7 @@ func TestShapesInTheStatement(t *testing.T) {
 	if !reflect.DeepEqual(back.Shapes, s.Shapes) {
 		t.Error("shapes do not read back")
 	}
-	if n := strings.Count(out, "\n"); n > 460 {
+	if n := strings.Count(out, "\n"); n > 545 {
 		t.Errorf("the statement has %d lines", n)
 	}
 	s.Warnings = []string{"[\n 1,\n 2,\n 3\n ]", "[1,   2]"}

@@ -280,7 +280,14 @@ type GroupScore struct {
 	TooFew bool `json:"too_few"`
 	// Test is the exact value and only present for public rows.
 	Test *Number `json:"test,omitempty"`
+	// AUROC and Classification are those of the group's rows, of two classes: released, or exact
+	// on public rows. Absent where TooFew.
+	AUROC         *Number    `json:"auroc,omitempty"`
+	AUROCInterval *[2]Number `json:"auroc_interval,omitempty"`
+	*quality.Classification
 }
+
+func (g *GroupScore) area() *quality.Estimate { return asEstimate(g.AUROC, g.AUROCInterval) }
 
 // Choice is what was decided.
 type Choice struct {

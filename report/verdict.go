@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"pawl/evidence/quality"
 )
@@ -37,6 +38,12 @@ func verdictWords(s *Statement) (headline, why string) {
 	}
 	switch s.Score.Verdict {
 	case quality.Useful:
+		if d := s.Score.Decision; d != nil && s.Score.Classification != nil {
+			if s.Score.UsefulFor == quality.ForRanking {
+				return "The model is useful for ranking; its labels follow " + decisionWords(d) + ".", rankingWords(s)
+			}
+			return "The model is useful; its labels follow " + decisionWords(d) + ".", fmt.Sprintf("%s: %s.", value, gainWords(s, constant))
+		}
 		if c := s.Score.Classification; s.Score.UsefulFor == quality.ForRanking && c != nil && c.BalancedAccuracy.Above(0.5) {
 			return "The model is useful, though not by accuracy.", fmt.Sprintf("%s, which is no gain; but the mean recall of the classes is %s.", value, estimate(&c.BalancedAccuracy, percent))
 		}
@@ -55,6 +62,9 @@ func verdictWords(s *Statement) (headline, why string) {
 // gainWords say how much better the model is than a constant, on the same rows.
 func gainWords(s *Statement, constant string) string {
 	g := s.Score.Gain
+	if c := s.Score.Classification; c != nil && c.CostGain != nil {
+		return costWords(c.CostGain)
+	}
 	if g == nil || !g.Known() {
 		return "the difference on the same rows is not determined"
 	}
@@ -72,13 +82,62 @@ func gainWords(s *Statement, constant string) string {
 	return fmt.Sprintf("on the same rows, it differs from %s by %s to %s%s, which may be nothing", constant, low, high, unit)
 }
 
+// decisionWords name what the labels follow.
+func decisionWords(d *quality.Decision) string {
+	switch {
+	case d.Costs():
+		return fmt.Sprintf("the costs that were chosen (a miss %g, a false alarm %g)", d.FalseNegative, d.FalsePositive)
+	case d.Recall > 0:
+		return fmt.Sprintf("the recall that was asked for (%s)", percent(d.Recall))
+	}
+	return fmt.Sprintf("the threshold that was chosen (%s)", probability(d.Threshold))
+}
+
+// costWords say how much the labels save, at the costs of a decision.
+func costWords(g *quality.Estimate) string {
+	cheapest := "the cheaper of flagging every row and flagging none"
+	if !g.Known() {
+		return "what the labels save at these costs is not determined"
+	}
+	low, high := quantity(g.Interval[0]), quantity(g.Interval[1])
+	switch {
+	case g.Interval[0] > 0:
+		return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s", low, high, cheapest)
+	case g.Interval[1] < 0:
+		return fmt.Sprintf("at these costs, the labels lose %s to %s a row against %s", quantity(-g.Interval[1]), quantity(-g.Interval[0]), cheapest)
+	}
+	return fmt.Sprintf("at these costs, the labels save %s to %s a row against %s, which may be nothing", low, high, cheapest)
+}
+
 // rankingWords say what is good and what is not.
 func rankingWords(s *Statement) string {
-	why := "Its labels are not shown to be right more often than those of the majority class"
-	if a := auroc(s.Score); a != nil && a.Above(0.5) {
-		why = fmt.Sprintf("It ranks well: the area under the ROC curve is %s. But its labels are not shown to be right more often than those of the majority class", estimate(a, three))
+	labels := "its labels are not shown to be right more often than those of the majority class"
+	c, d := s.Score.Classification, s.Score.Decision
+	if d != nil && c != nil {
+		if d.Costs() && c.CostGain != nil {
+			labels = costWords(c.CostGain)
+		} else {
+			labels = fmt.Sprintf("its labels have a recall of %s and a precision of %s", estimate(c.Recall, percent), estimate(c.Precision, percent))
+		}
 	}
-	if c := s.Score.Classification; c != nil && c.Advised != nil && c.Advised.BalancedAccuracy.Known() {
+	why := strings.ToUpper(labels[:1]) + labels[1:]
+	if a := auroc(s.Score); a != nil && a.Above(0.5) {
+		but := "But "
+		if d != nil {
+			but = "At the chosen threshold, "
+			if d.Costs() {
+				but = ""
+			}
+		}
+		if but == "" {
+			labels = why
+		}
+		why = fmt.Sprintf("It ranks well: the area under the ROC curve is %s. %s%s", estimate(a, three), but, labels)
+	}
+	if d != nil {
+		return why + "."
+	}
+	if c != nil && c.Advised != nil && c.Advised.BalancedAccuracy.Known() {
 		why += fmt.Sprintf("; at a threshold of %s, the balanced accuracy is %s", percent(c.Advised.Threshold), percent(*c.Advised.BalancedAccuracy.Value))
 	}
 	return why + "."

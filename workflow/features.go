@@ -15,7 +15,7 @@ func (plan *Plan) kept(d *description, s *report.Statement) *report.Selection {
 		return nil
 	}
 	all := attributes(p)
-	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all that the schema declares, by rule: no row was looked at"}
+	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all declared, by rule: no row was looked at"}
 	if p.Features != nil {
 		k.How = "named by the operator: no row was looked at"
 	}

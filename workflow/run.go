@@ -79,6 +79,10 @@ type Outcome struct {
 	norm    float64
 	// warnings are about the run, not about the plan.
 	warnings []string
+	// Of a released score of two classes: how scores spread, and the raw scores above which the
+	// halves are labelled as of the second class.
+	spread quality.Fine
+	cuts   [2]float64
 	// Seeded says that the ledger booked the run as a simulation: NOT PRIVATE.
 	Seeded bool
 	Booking

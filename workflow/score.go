@@ -82,7 +82,11 @@ func (e *exact) publish(out *Outcome) error {
 	}
 	out.Score = e.score()
 	if e.groups != nil {
-		out.Score.Groups = e.groups.scores(e.model.Task)
+		var classes func(rows []int) *quality.Classification
+		if e.model.TwoClasses() {
+			classes = e.classification
+		}
+		out.Score.Groups = e.groups.scores(e.model.Task, classes)
 	}
 	out.Score.How = "test file, public by the operator's word"
 	if e.problem.Test == Official {
@@ -111,7 +115,7 @@ func (e *exact) score() Score {
 		s.Numbers = e.numbers()
 		return s
 	}
-	if s.Classes = e.classification(); s.Classes.AUROC != nil && s.Classes.AUROC.Known() {
+	if s.Classes = e.classification(e.all()); s.Classes.AUROC != nil && s.Classes.AUROC.Known() {
 		s.AUROC = s.Classes.AUROC
 	}
 	return s

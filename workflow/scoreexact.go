@@ -60,7 +60,7 @@ func (e *exact) add(cells []float64) {
 	}
 	loss := e.tally(truth, e.predict(cells), unit)
 	if e.groups != nil {
-		e.groups.add(cells, loss, unit)
+		e.groups.add(cells, loss, unit, len(e.truths)-1)
 	}
 }
 
@@ -144,34 +144,47 @@ func (e *exact) median() float64 {
 	return stat.Quantile(0.5, stat.LinInterp, sorted, nil)
 }
 
-// classification are the further scores of a classifier.
-func (e *exact) classification() *quality.Classification {
+// all are the numbers of all rows.
+func (e *exact) all() []int {
+	rows := make([]int, len(e.truths))
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// classification are the further scores of a classifier, on some of the rows.
+func (e *exact) classification(of []int) *quality.Classification {
 	classes := e.model.Classes()
 	n := len(classes)
 	rows := make([][]float64, n)
 	for i := range rows {
 		rows[i] = make([]float64, n)
 	}
-	for i, truth := range e.truths {
-		rows[int(truth)][int(e.predicted[i])]++
+	for _, i := range of {
+		rows[int(e.truths[i])][int(e.predicted[i])]++
 	}
 	if n != 2 {
 		return quality.Many{Rows: rows, PerUnit: e.losses.perUnit}.Classification(classes)
 	}
 	c := &quality.Classification{}
 	if len(e.scores) == len(e.truths) {
-		positive := make([]bool, len(e.truths))
-		for i, truth := range e.truths {
-			positive[i] = truth == 1
+		positive, scores := make([]bool, len(of)), make([]float64, len(of))
+		for k, i := range of {
+			positive[k], scores[k] = e.truths[i] == 1, e.scores[i]
 		}
 		o, final := e.model.Operation, quality.None
 		if o.Calibration != nil {
 			final = *o.Calibration
 		}
-		c = quality.JudgeAt(quality.ExactTable(e.scores, positive, e.losses.perUnit), final, o.Calibration != nil, o.Advised)
+		c = quality.JudgeAt(quality.ExactTable(scores, positive, e.losses.perUnit), final, o.Calibration != nil, o.Advised)
 	}
 	c.Positive = classes[1]
-	quality.Labels{Rows: [2][2]float64{{rows[0][0], rows[0][1]}, {rows[1][0], rows[1][1]}}, PerUnit: e.losses.perUnit}.Fill(c, classes)
+	labels := quality.Labels{Rows: [2][2]float64{{rows[0][0], rows[0][1]}, {rows[1][0], rows[1][1]}}, PerUnit: e.losses.perUnit}
+	labels.Fill(c, classes)
+	if gain, ok := labels.CostGain(e.problem.Decision); ok {
+		c.CostGain = &gain
+	}
 	return c
 }
 

@@ -10,12 +10,19 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/data/schema"
+	"pawl/evidence/quality"
 	"pawl/model"
 	"pawl/report"
 )
 
 // groupsStage is the plan's name for scores by group.
 const groupsStage = "score_by_group"
+
+// The parts of these scores of two classes.
+const (
+	groupLabels = "labels by group"
+	groupBins   = "bins by group"
+)
 
 const (
 	// groupShare of the scored rows' budget pays for the scores by group, where they
@@ -108,29 +115,59 @@ func (plan *Plan) planGroups() error {
 		return nil
 	}
 	metric := "accuracy"
-	if p.task == model.Regression {
+	switch {
+	case p.task == model.Regression:
 		metric = "mean absolute error"
+	case p.twoClasses():
+		metric = "accuracy, with scores by class,"
 	}
 	if p.Test != HeldOut {
 		plan.add(groupsStage, dp.Scope{}, fmt.Sprintf("exact %s in each of %d groups of %s on the public test rows", metric, len(names), p.ScoreBy))
 		return nil
 	}
-	g := plan.groupScores()
-	if err := plan.checkGroupSizes(g, len(names)); err != nil {
+	what := fmt.Sprintf("%s in each of %d groups of %s, from one noisy table; a row is in one group, so all groups cost one release", metric, len(names), p.ScoreBy)
+	if err := plan.checkGroupSizes(len(names)); err != nil {
 		return err
 	}
-	plan.add(groupsStage, plan.scoreScope, fmt.Sprintf("%s in each of %d groups of %s, from one noisy table; a row is in one group, so all groups cost one release", metric, len(names), p.ScoreBy), g.Event())
+	if !p.twoClasses() {
+		plan.add(groupsStage, plan.scoreScope, what, plan.groupScores().Event())
+		return nil
+	}
+	var events []dp.Event
+	for _, part := range groupParts {
+		for _, s := range plan.partScopes(part.name) {
+			events = append(events, dp.Scoped{Scope: s, Event: plan.scoring.event(part.name)})
+		}
+	}
+	plan.add(groupsStage, plan.scoreScope, what, events...)
 	return nil
+}
+
+// fewest is the noisy number of rows of a group below which nothing is said of it.
+func (plan *Plan) fewest() float64 {
+	p := plan.problem
+	if !p.twoClasses() {
+		return plan.groupScores().Fewest(p.rowsApart())
+	}
+	return max(release.FewestRows, release.FewestDeviations*plan.groupNoise())
+}
+
+// groupNoise is the deviation of the noise on a group's number of rows, of two classes.
+func (plan *Plan) groupNoise() float64 {
+	b := plan.bins(groupLabels, plan.scoreScope)
+	b.Size, b.Counted = 1, true
+	scopes := float64(len(plan.partScopes(groupLabels)))
+	return math.Sqrt(4*scopes) * b.StdDev(plan.problem.rowsApart())
 }
 
 // checkGroupSizes refuses more groups than the noise leaves anything to say about, by
 // the public number of rows. How large each group is nobody knows yet.
-func (plan *Plan) checkGroupSizes(g release.GroupScores, groups int) error {
+func (plan *Plan) checkGroupSizes(groups int) error {
 	p := plan.problem
 	if p.Rows == 0 {
 		return nil
 	}
-	scored, need := float64(p.Rows)*plan.scoreScope.Fraction(), g.Fewest(p.rowsApart())
+	scored, need := float64(p.Rows)*plan.scoreScope.Fraction(), plan.fewest()
 	each := scored / float64(groups)
 	if each >= need {
 		return nil
@@ -158,6 +195,9 @@ func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Per
 	if !ok {
 		return nil
 	}
+	if p.twoClasses() {
+		return plan.releaseTwoByGroup(ctx, env, permit, out)
+	}
 	g := plan.groupScores()
 	g.Loss = p.loss(out.Model)
 	scores, err := g.Release(ctx, permit, env.Rows)
@@ -165,12 +205,112 @@ func (plan *Plan) releaseGroups(ctx context.Context, env Env, permit *ledger.Per
 		return err
 	}
 	for i, s := range scores {
-		if i == len(names) && s.TooFew && p.Schema.Columns[column].Missing != schema.MissingUnknown {
-			continue // the schema knows no unknown cells, and no noisy number says otherwise
+		if p.hasGroup(column, names, i, s.TooFew) {
+			out.Score.Groups = append(out.Score.Groups, p.groupScore(groupName(names, i), s))
 		}
-		out.Score.Groups = append(out.Score.Groups, p.groupScore(groupName(names, i), s))
 	}
 	return nil
+}
+
+// hasGroup is false for unknown cells where the schema knows none, and no noisy number says
+// otherwise.
+func (p *problem) hasGroup(column int, names []string, i int, tooFew bool) bool {
+	return i < len(names) || !tooFew || p.Schema.Columns[column].Missing == schema.MissingUnknown
+}
+
+// releaseTwoByGroup releases labels by class, and scores by class in bins, in each group. Labels are
+// those that the score of all rows has: each half's at the threshold that the other chose. The bins
+// are fewer than those of all rows, and nothing is chosen by them.
+func (plan *Plan) releaseTwoByGroup(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
+	p, perUnit := plan.problem, float64(permit.MaxRows())
+	column, names, _ := p.groupColumn()
+	groups, classes := len(names)+1, out.Model.Classes()
+	predict, score := predictors(out.Model)
+	scored := out.Model.TwoClasses()
+	group := func(cells []float64) int {
+		if at := groupOf(cells[column], len(names)); at >= 0 {
+			return at
+		}
+		return len(names)
+	}
+	labels := make([]quality.Labels, groups)
+	for i, s := range plan.partScopes(groupLabels) {
+		b := plan.bins(groupLabels, s)
+		b.Size, b.Counted = 4*groups, true
+		b.Bin = func(cells []float64, _ []float32) (int, float64) {
+			class, label := p.class(cells, 2), 0
+			if class < 0 {
+				return -1, 0
+			}
+			if scored && score.of(cells, nil) > out.cuts[i] || !scored && predict.of(cells, nil) == 1 {
+				label = 1
+			}
+			return 4*group(cells) + 2*class + label, 0
+		}
+		noisy, std, err := b.Release(ctx, permit, env.Rows)
+		if err != nil {
+			return err
+		}
+		for g := range labels {
+			labels[g].PerUnit, labels[g].Std = perUnit, math.Hypot(labels[g].Std, std)
+			for j := range 4 {
+				labels[g].Rows[j/2][j%2] += noisy[4*g+j]
+			}
+		}
+	}
+	tables := make([]*quality.Table, groups)
+	if scored {
+		b := plan.bins(groupBins, plan.scoreScope)
+		b.Size, b.Counted = 1, true
+		base := out.spread.Table(b.StdDev(p.rowsApart())*float64(len(names)), perUnit)
+		bins := len(base.Mids)
+		b.Size = 2 * groups * bins
+		b.Bin = func(cells []float64, _ []float32) (int, float64) {
+			class := p.class(cells, 2)
+			if class < 0 {
+				return -1, 0
+			}
+			return 2*(bins*group(cells)+base.Bin(score.of(cells, nil))) + class, 0
+		}
+		noisy, std, err := b.Release(ctx, permit, env.Rows)
+		if err != nil {
+			return err
+		}
+		for g := range tables {
+			tables[g] = base.Filled(noisy[2*bins*g:2*bins*(g+1)], std)
+		}
+	}
+	for g, l := range labels {
+		s := GroupScore{Group: groupName(names, g), Rows: l.Total(), Value: math.NaN(), Interval: [2]float64{0, 1}}
+		accuracy := l.Accuracy()
+		s.TooFew = !(s.Rows >= plan.fewest()) || !accuracy.Known()
+		if !p.hasGroup(column, names, g, s.TooFew) {
+			continue
+		}
+		if !s.TooFew {
+			s.Value, s.Interval = *accuracy.Value, *accuracy.Interval
+			s.Classes = byTable(tables[g], out.Model)
+			s.Classes.Positive = classes[1]
+			l.Fill(s.Classes, classes)
+		}
+		out.Score.Groups = append(out.Score.Groups, s)
+	}
+	return nil
+}
+
+// byTable are the curves of a group, at the model's calibration. Losses are left out: the group's
+// rows are among those that chose it.
+func byTable(t *quality.Table, m *model.Model) *quality.Classification {
+	if t == nil {
+		return &quality.Classification{}
+	}
+	final, calibrated := quality.None, m.Calibration != nil
+	if calibrated {
+		final = *m.Calibration
+	}
+	c := quality.Judge([]quality.Half{{Table: t, Calibration: final, Advised: -1}}, final, calibrated)
+	c.Brier, c.LogLoss, c.RawLogLoss, c.Calibration = nil, nil, nil, nil
+	return c
 }
 
 // groupScore turns a loss into the score of the report.
@@ -232,6 +372,13 @@ func (out *Outcome) byGroup(s *report.Statement) *report.ByGroup {
 		if g.Exact != nil {
 			n := report.Number(*g.Exact)
 			v.Test = &n
+		}
+		if c := g.Classes; c != nil {
+			v.Classification = c
+			if a := c.AUROC; a != nil && a.Known() {
+				n := report.Number(*a.Value)
+				v.AUROC, v.AUROCInterval = &n, &[2]report.Number{report.Number(a.Interval[0]), report.Number(a.Interval[1])}
+			}
 		}
 		b.Groups = append(b.Groups, v)
 	}

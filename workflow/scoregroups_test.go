@@ -64,7 +64,12 @@ func TestScoresByGroupArePaidFor(t *testing.T) {
 			return events
 		}
 		scored := on(plan)
-		if n := len(scored); n != len(on(without))+1 || scored[n-1] != plan.scoring.event(groupsStage) {
+		own := []string{groupsStage}
+		if plan.problem.twoClasses() {
+			own = []string{groupLabels, groupBins}
+		}
+		n := len(scored) - len(own)
+		if n != len(on(without)) || scored[n] != plan.scoring.event(own[0]) || scored[len(scored)-1] != plan.scoring.event(own[len(own)-1]) {
 			t.Errorf("%s: the scored rows are charged %v, without groups %v", name, scored, on(without))
 		}
 		price, err := accountant.Epsilon(dp.Compose{Events: scored}, dp.AddOrRemoveOne, plan.problem.delta, accountant.MethodMin)
@@ -99,8 +104,8 @@ func TestForgottenChargeOfGroupsIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if booked, err := dp.DecodeEvent(view.Entries[0].Event); err != nil || !reflect.DeepEqual(booked, plan.Event) || len(booked.(dp.Compose).Events) != 8 {
-		t.Errorf("the ledger holds %s (%v), want the training, three parts of the score on each half, and its groups", view.Entries[0].Event, err)
+	if booked, err := dp.DecodeEvent(view.Entries[0].Event); err != nil || !reflect.DeepEqual(booked, plan.Event) || len(booked.(dp.Compose).Events) != 7 {
+		t.Errorf("the ledger holds %s (%v), want the training, the score's edges, bins of each half and labels, and its groups", view.Entries[0].Event, err)
 	}
 
 	if plan, err = NewPlan(grouped(tab, "1", "1e-6", nil)); err != nil {
@@ -115,7 +120,7 @@ func TestForgottenChargeOfGroupsIsNoticed(t *testing.T) {
 }
 
 // Null: the noisy number of rows of a group is the true one plus noise of deviation
-// √2·k·multiplier. 200 runs on the same rows; a deviation has a relative standard
+// √4·k·multiplier, of four cells. 200 runs on the same rows; a deviation has a relative standard
 // error of 5 %, a correlation one of 7 %. Convicts noise that is off, halved, shared by
 // groups, or that forgets the rows of a unit.
 func TestScoresByGroupAreNoisy(t *testing.T) {
@@ -128,7 +133,7 @@ func TestScoresByGroupAreNoisy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := math.Sqrt2 * plan.groupScores().StdDev(k)
+		want := plan.groupNoise()
 		for seed := range uint64(n) {
 			plan.problem.Seed = &seed
 			out, err := plan.Run(context.Background(), Env{Ledger: memoryLedger(), Rows: rows, Digest: bytes.Repeat([]byte{7}, 32)})
@@ -259,7 +264,7 @@ func TestStatementOfGroups(t *testing.T) {
 	if b == nil || b.Attribute != "g" || !(b.Epsilon > 0.499 && b.Epsilon < 1) || len(b.Groups) != 3 || b.Groups[0].Test != nil {
 		t.Fatalf("by group: %+v", b)
 	}
-	if st := s.Privacy.ByStage[groupsStage]; st.Epsilon != b.Epsilon || len(s.Privacy.Events) != 8 {
+	if st := s.Privacy.ByStage[groupsStage]; st.Epsilon != b.Epsilon || len(s.Privacy.Events) != 7 {
 		t.Errorf("stage %+v, %d events", st, len(s.Privacy.Events))
 	}
 	for _, g := range b.Groups {

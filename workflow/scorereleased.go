@@ -26,40 +26,29 @@ func (plan *Plan) nominal(out *Outcome, scope dp.Scope) float64 {
 
 // tables releases how scores spread over bins by class, one table for each of disjoint scopes. The
 // bins are the same in all, of about equal numbers of rows, by what a first release says of the
-// scores of all scopes.
-func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer, scopes []dp.Scope) ([]*quality.Table, error) {
+// scores of the whole.
+func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer, whole dp.Scope, scopes []dp.Scope) ([]*quality.Table, error) {
 	p, apart := plan.problem, plan.problem.rowsApart()
 	joined := math.Sqrt(float64(len(scopes)))
-	fine := plan.bins("edges", scopes[0])
+	fine := plan.bins("edges", whole)
 	fine.Counted, fine.Inputs = true, score.input != nil
-	rows := 0.0
-	for _, s := range scopes {
-		rows += plan.nominal(out, s)
-	}
 	fine.Size, fine.Bin = 1, func([]float64, []float32) (int, float64) { return 0, 0 }
-	std := fine.StdDev(apart) * joined
-	fine.Size = quality.FineBins(rows, std)
+	fine.Size = quality.FineBins(plan.nominal(out, whole), fine.StdDev(apart))
 	fine.Bin = func(cells []float64, input []float32) (int, float64) {
 		if p.class(cells, 2) < 0 {
 			return -1, 0
 		}
 		return quality.FineBin(score.of(cells, input), fine.Size), 0
 	}
-	spread := make([]float64, fine.Size)
-	for _, s := range scopes {
-		fine.Scope = s
-		noisy, _, err := fine.Release(ctx, permit, env.Rows)
-		if err != nil {
-			return nil, err
-		}
-		for i, n := range noisy {
-			spread[i] += n
-		}
+	spread, std, err := fine.Release(ctx, permit, env.Rows)
+	if err != nil {
+		return nil, err
 	}
 	classed := plan.bins("bins", scopes[0])
 	classed.Counted, classed.Inputs = true, score.input != nil
 	classed.Size, classed.Bin = fine.Size, fine.Bin
-	base := quality.NewTable(spread, std, classed.StdDev(apart)*joined, float64(permit.MaxRows()))
+	out.spread = quality.Fine{Rows: spread, Std: std}
+	base := out.spread.Table(classed.StdDev(apart)*joined, float64(permit.MaxRows()))
 	classed.Size = 2 * len(base.Mids)
 	classed.Bin = func(cells []float64, input []float32) (int, float64) {
 		class := p.class(cells, 2)
@@ -75,12 +64,7 @@ func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, ou
 		if err != nil {
 			return nil, err
 		}
-		t := *base
-		t.Std, t.Positives, t.Negatives = std, make([]float64, len(base.Mids)), make([]float64, len(base.Mids))
-		for b := range base.Mids {
-			t.Negatives[b], t.Positives[b] = noisy[2*b], noisy[2*b+1]
-		}
-		tables = append(tables, &t)
+		tables = append(tables, base.Filled(noisy, std))
 	}
 	return tables, nil
 }
@@ -94,7 +78,7 @@ func (plan *Plan) calibrate(ctx context.Context, env Env, permit *ledger.Permit,
 	if !out.Model.TwoClasses() { // a constant: what is booked for it stays unused
 		return nil
 	}
-	tables, err := plan.tables(ctx, env, permit, out, score, []dp.Scope{plan.calibration})
+	tables, err := plan.tables(ctx, env, permit, out, score, plan.calibration, []dp.Scope{plan.calibration})
 	if err != nil {
 		return err
 	}
@@ -150,23 +134,22 @@ func (plan *Plan) releaseClasses(ctx context.Context, env Env, permit *ledger.Pe
 // releaseTwo scores a classifier of two classes on two halves of the units. Calibration and
 // thresholds that a half is judged by come from the other; those that the model keeps come from both.
 func (plan *Plan) releaseTwo(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, predict, score scorer) error {
-	p, scopes := plan.problem, plan.halves()
+	p := plan.problem
 	halves := []quality.Half{{}, {}}
 	scored := out.Model.TwoClasses()
-	cut := [2]float64{}
 	if scored {
-		tables, err := plan.tables(ctx, env, permit, out, score, scopes)
+		tables, err := plan.tables(ctx, env, permit, out, score, plan.scoreScope, plan.halves())
 		if err != nil {
 			return err
 		}
 		halves[0].Table, halves[1].Table = tables[0], tables[1]
 		quality.Cross(halves)
-		for i, h := range halves {
-			cut[i], _ = p.Decision.Cut(halves[1-i].Table, h.Calibration)
+		for i, h := range halves { // the same in both where nothing was asked
+			out.cuts[i], _ = p.Decision.Cut(halves[1-i].Table, h.Calibration)
 		}
 	}
 	labels := quality.Labels{PerUnit: float64(permit.MaxRows())}
-	for i, s := range scopes {
+	for i, s := range plan.partScopes("labels") {
 		b := plan.bins("labels", s)
 		b.Size, b.Counted, b.Inputs = 4, true, score.input != nil || predict.input != nil
 		b.Bin = func(cells []float64, input []float32) (int, float64) {
@@ -174,7 +157,7 @@ func (plan *Plan) releaseTwo(ctx context.Context, env Env, permit *ledger.Permit
 			if class < 0 {
 				return -1, 0
 			}
-			if scored && score.of(cells, input) > cut[i] || !scored && predict.of(cells, input) == 1 {
+			if scored && score.of(cells, input) > out.cuts[i] || !scored && predict.of(cells, input) == 1 {
 				label = 1
 			}
 			return 2*class + label, 0
@@ -198,6 +181,9 @@ func (plan *Plan) releaseTwo(ctx context.Context, env Env, permit *ledger.Permit
 	classes := out.Model.Classes()
 	c.Positive = classes[1]
 	labels.Fill(c, classes)
+	if gain, ok := labels.CostGain(p.Decision); ok {
+		c.CostGain = &gain
+	}
 	out.Score = Score{Classes: c, Gain: labels.Gain(), How: heldOutHow}
 	out.Score.set(labels.Accuracy(), labels.Majority(), 0, 1)
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
@@ -18,6 +19,8 @@ type GroupScore struct {
 	TooFew bool
 	// Exact stands beside a released value on public data.
 	Exact *float64
+	// Classes are further scores of two classes, nil where TooFew.
+	Classes *quality.Classification
 }
 
 // groupTally is the exact score by group on public rows.
@@ -25,6 +28,7 @@ type groupTally struct {
 	column int
 	names  []string
 	losses []byUnit
+	rows   [][]int // numbers of the rows of each group
 	span   float64 // of a number's range
 }
 
@@ -34,7 +38,7 @@ func (p *problem) groupTally() *groupTally {
 	if !ok {
 		return nil
 	}
-	g := &groupTally{column: column, names: names, losses: make([]byUnit, len(names)+1), span: p.scale.Upper - p.scale.Lower}
+	g := &groupTally{column: column, names: names, losses: make([]byUnit, len(names)+1), rows: make([][]int, len(names)+1), span: p.scale.Upper - p.scale.Lower}
 	for i := range g.losses {
 		g.losses[i].perUnit = float64(p.Schema.Unit.MaxRows)
 	}
@@ -42,17 +46,19 @@ func (p *problem) groupTally() *groupTally {
 }
 
 // add takes a row whose loss is 0 or 1, or an absolute error in target units; unit tells
-// whose row it is (byUnit).
-func (g *groupTally) add(cells []float64, loss, unit float64) {
+// whose row it is (byUnit), and row its number.
+func (g *groupTally) add(cells []float64, loss, unit float64, row int) {
 	at := groupOf(cells[g.column], len(g.names))
 	if at < 0 {
 		at = len(g.names)
 	}
 	g.losses[at].add(loss, unit)
+	g.rows[at] = append(g.rows[at], row)
 }
 
-// scores has every group, that of unknown rows only where there are any.
-func (g *groupTally) scores(task model.Task) []GroupScore {
+// scores has every group, that of unknown rows only where there are any; classes has the further
+// scores of some rows of two classes.
+func (g *groupTally) scores(task model.Task, classes func(rows []int) *quality.Classification) []GroupScore {
 	var out []GroupScore
 	for i, l := range g.losses {
 		n := float64(len(l.values))
@@ -69,6 +75,9 @@ func (g *groupTally) scores(task model.Task) []GroupScore {
 			}
 			exact := s.Value
 			s.Exact = &exact
+			if classes != nil {
+				s.Classes = classes(g.rows[i])
+			}
 		}
 		out = append(out, s)
 	}
@@ -77,7 +86,7 @@ func (g *groupTally) scores(task model.Task) []GroupScore {
 
 // accompany puts exact values of a public data set beside released ones.
 func (g *groupTally) accompany(groups []GroupScore, task model.Task) {
-	for _, e := range g.scores(task) {
+	for _, e := range g.scores(task, nil) {
 		for i := range groups {
 			if groups[i].Group == e.Group {
 				groups[i].Exact = e.Exact

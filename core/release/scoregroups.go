@@ -87,18 +87,18 @@ func (g GroupScores) StdDev(rows int) float64 {
 }
 
 const (
-	// fewestDeviations of the noise on a number of rows keep the noise's part of an
+	// FewestDeviations of the noise on a number of rows keep the noise's part of an
 	// interval within about 23 points to either side.
-	fewestDeviations = 6
-	// fewestRows is where sampling alone gives 20 points to either side at one half, if
+	FewestDeviations = 6
+	// FewestRows is where sampling alone gives 20 points to either side at one half, if
 	// every row is a unit.
-	fewestRows = 20
+	FewestRows = 20
 )
 
 // Fewest is the noisy number of rows below which a group's score says nothing, where
 // neighbours differ in at most apart rows.
 func (g GroupScores) Fewest(apart int) float64 {
-	return max(fewestRows, fewestDeviations*math.Sqrt2*g.StdDev(apart))
+	return max(FewestRows, FewestDeviations*math.Sqrt2*g.StdDev(apart))
 }
 
 // Release returns the score of every group, that of unknown ones last.

@@ -171,8 +171,8 @@ func TestTooFewFollowsFromTheNoise(t *testing.T) {
 	if few < n/4 || few > 3*n/4 {
 		t.Errorf("%d of %d releases found the group too small: not a matter of noise", few, n)
 	}
-	if got := byClass(0.1, false, true).Fewest(1); got != fewestRows {
-		t.Errorf("little noise: fewest rows %g, want %d", got, fewestRows)
+	if got := byClass(0.1, false, true).Fewest(1); got != FewestRows {
+		t.Errorf("little noise: fewest rows %g, want %d", got, FewestRows)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestGroupIntervalsHold(t *testing.T) {
 	for _, size := range []int{25, 100, 400, 3000} {
 		for _, p := range []float64{0.03, 0.2, 0.5, 0.97} {
 			for _, std := range []float64{0.3, 3, 20} {
-				fewest := max(fewestRows, fewestDeviations*math.Sqrt2*std)
+				fewest := max(FewestRows, FewestDeviations*math.Sqrt2*std)
 				if float64(size) < fewest {
 					continue
 				}

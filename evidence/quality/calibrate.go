@@ -29,33 +29,81 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
+// A calibration is drawn towards none by as much as the counts leave open: before they are seen, the
+// log odds are taken to be off by N(0, priorShift²) at the middle of the scores, and the slope to be
+// N(1, priorSlope²). leastWald is the pair's squared distance from none, in deviations, from which
+// on it is worth its own error. In the simulations of TestCalibrationIsNotWorse, of tables of 400 to
+// 10,000 rows, these make fewer calibrations worse than none, and less so, than the fit without a
+// prior where the slope's error is small, at the same mean log-loss.
 const (
-	// mostSlopeError of the slope, and leastWald of the pair's distance from none, are where a
-	// calibration is worth its own error (TestCalibrationIsNotWorse).
-	mostSlopeError = 0.4
-	leastSlope     = 0.3
-	leastWald      = 12
+	priorShift = 1
+	priorSlope = 0.3
+	leastWald  = 9
 )
 
-// Calibrate fits a calibration to a table by weighted logistic regression: both numbers, or where
-// the counts do not determine these, the intercept alone, which takes the share of the second
-// class only. ok is false, and the calibration None, where they determine none better than none.
-// With H the
-// information of the rows and x = (1, score), the covariance of (intercept, slope) is
+// Calibrate fits a calibration to a table by weighted logistic regression with a prior. ok is false,
+// and the calibration None, where the counts are not at odds with none. With H the information of
+// the rows, x = (1, score), and n rows in a bin, of fitted probability m and a mean score that is
+// known to d, the counts' scatter is
 //
-//	H⁻¹(k·H + Σ(s²·(m² + (1−m)²) + (n·m(1−m)·slope·d)²)·xxᵀ)H⁻¹
+//	J = k·H + Σ(s²·(m² + (1−m)²) + (n·m(1−m)·slope·d)²)·xxᵀ
 //
-// for n rows in a bin, of fitted probability m and a mean score that is known to d: by sampling,
-// by noise, and by what is not known of the scores in a bin.
+// by sampling, by noise, and by what is not known of the scores in a bin. The prior weighs against
+// H as J does, so the fit is the mean of both by their precisions; H⁻¹JH⁻¹ judges the distance.
 func (t *Table) Calibrate() (c Calibration, ok bool) {
-	if t.Vague {
+	var weight, centre float64
+	for i, x := range t.Mids {
+		m := sigmoid(x)
+		w := max(t.Positives[i]+t.Negatives[i], 0) * m * (1 - m)
+		weight, centre = weight+w, centre+w*x
+	}
+	if centre /= weight; t.Vague || !(weight > 0) {
 		return None, false
 	}
-	if c, ok = t.calibrate(); !ok {
-		c, ok = t.shift()
+	a, b := 0.0, 1.0
+	var h, j [3]float64 // of matrices: 00, 01, 11
+	for step := 0; ; step++ {
+		var g [2]float64
+		h, j = [3]float64{}, [3]float64{}
+		for i, x := range t.Mids {
+			u := x - centre
+			m := sigmoid(centre + a + b*u)
+			r := t.Positives[i]*(1-m) - t.Negatives[i]*m
+			w := max(t.Positives[i]+t.Negatives[i], 0) * m * (1 - m)
+			v := t.PerUnit*w + t.variance(i, m, b)
+			g[0], g[1] = g[0]+r, g[1]+r*u
+			for k, xx := range [3]float64{1, u, u * u} {
+				h[k], j[k] = h[k]+w*xx, j[k]+v*xx
+			}
+		}
+		if !(h[0]*h[2]-h[1]*h[1] > 1e-9*h[0]*h[2]) {
+			return None, false
+		}
+		shift, slope := j[0]/h[0]/(priorShift*priorShift), j[2]/h[2]/(priorSlope*priorSlope)
+		g[0], g[1] = g[0]-a*shift, g[1]-(b-1)*slope
+		h0, h2 := h[0]+shift, h[2]+slope
+		det := h0*h2 - h[1]*h[1]
+		da, db := (h2*g[0]-h[1]*g[1])/det, (h0*g[1]-h[1]*g[0])/det
+		shrink := min(1, 0.5/max(math.Abs(da), math.Abs(db))) // a step of at most 1/2
+		a, b = a+shrink*da, b+shrink*db
+		if math.Abs(da)+math.Abs(db) < 1e-9 {
+			break
+		}
+		if step == 200 || !(math.Abs(a)+math.Abs(b) < 1e3) {
+			return None, false
+		}
 	}
-	return c, ok
+	det := h[0]*h[2] - h[1]*h[1]
+	cov := sandwich([3]float64{h[2] / det, -h[1] / det, h[0] / det}, j)
+	wald := (a*a*cov[2] - 2*a*(b-1)*cov[1] + (b-1)*(b-1)*cov[0]) / (cov[0]*cov[2] - cov[1]*cov[1])
+	if !(b > leastSlope && wald > leastWald) {
+		return None, false
+	}
+	return Calibration{centre + a - b*centre, b}, true
 }
+
+// leastSlope keeps the order of rows.
+const leastSlope = 0.05
 
 // variance is that of positives in a bin minus those expected, but for sampling.
 func (t *Table) variance(bin int, m, slope float64) float64 {
@@ -64,74 +112,6 @@ func (t *Table) variance(bin int, m, slope float64) float64 {
 		v += sq(max(t.Positives[bin]+t.Negatives[bin], 0) * m * (1 - m) * slope * t.Doubts[bin])
 	}
 	return v
-}
-
-// shift is the calibration of slope 1.
-func (t *Table) shift() (c Calibration, ok bool) {
-	a := 0.0
-	for step := 0; ; step++ {
-		var g, h, v float64
-		for i, x := range t.Mids {
-			m := sigmoid(a + x)
-			g += t.Positives[i]*(1-m) - t.Negatives[i]*m
-			h += max(t.Positives[i]+t.Negatives[i], 0) * m * (1 - m)
-			v += t.variance(i, m, 1)
-		}
-		if !(h > 0) || step == 100 {
-			return None, false
-		}
-		d := g / h
-		if a += min(max(d, -1), 1); math.Abs(d) < 1e-9 {
-			if a*a*h*h > leastWald*(t.PerUnit*h+v) {
-				return Calibration{a, 1}, true
-			}
-			return None, false
-		}
-	}
-}
-
-func (t *Table) calibrate() (c Calibration, ok bool) {
-	a, b := 0.0, 1.0
-	var h, v [3]float64 // of matrices: 00, 01, 11
-	for step := 0; ; step++ {
-		var g [2]float64
-		h, v = [3]float64{}, [3]float64{}
-		for i, x := range t.Mids {
-			m := sigmoid(a + b*x)
-			r := t.Positives[i]*(1-m) - t.Negatives[i]*m
-			w := max(t.Positives[i]+t.Negatives[i], 0) * m * (1 - m)
-			n := t.variance(i, m, b)
-			g[0], g[1] = g[0]+r, g[1]+r*x
-			for j, xx := range [3]float64{1, x, x * x} {
-				h[j], v[j] = h[j]+w*xx, v[j]+n*xx
-			}
-		}
-		det := h[0]*h[2] - h[1]*h[1]
-		if !(det > 1e-9*h[0]*h[2]) {
-			return None, false
-		}
-		da, db := (h[2]*g[0]-h[1]*g[1])/det, (h[0]*g[1]-h[1]*g[0])/det
-		shrink := min(1, 1/max(math.Abs(da), math.Abs(db))) // a step of at most 1
-		a, b = a+shrink*da, b+shrink*db
-		if math.Abs(da)+math.Abs(db) < 1e-9 {
-			break
-		}
-		if step == 100 || !(math.Abs(a)+math.Abs(b) < 1e3) {
-			return None, false
-		}
-	}
-	det := h[0]*h[2] - h[1]*h[1]
-	inverse := [3]float64{h[2] / det, -h[1] / det, h[0] / det}
-	for j := range v {
-		v[j] += t.PerUnit * h[j]
-	}
-	cov := sandwich(inverse, v)
-	sd, det := math.Sqrt(cov[2]), cov[0]*cov[2]-cov[1]*cov[1]
-	wald := (a*a*cov[2] - 2*a*(b-1)*cov[1] + (b-1)*(b-1)*cov[0]) / det
-	if !(b > 0 && sd < mostSlopeError*max(b, leastSlope) && wald > leastWald) {
-		return None, false
-	}
-	return Calibration{a, b}, true
 }
 
 // sandwich is aba of symmetric matrices.

@@ -14,11 +14,12 @@ func TestCalibrationIsNotWorse(t *testing.T) {
 		n = 60
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
+	better, tried, all := 0.0, 0.0, 0.0
 	for _, slope := range []float64{1, .55} {
 		for _, epsilon := range []float64{.001, .02, .1, 1} {
 			for _, size := range []int{500, 3000, 10000} {
 				for _, prevalence := range []float64{.05, .25} {
-					s := scoring{n: size, prevalence: prevalence, gap: 1.4, slope: slope, epsilon: epsilon}
+					s := scoring{n: size, prevalence: prevalence, gap: 1.4, slope: slope, epsilon: epsilon, law: size == 3000}
 					var scores []float64
 					var truth []bool
 					for range 4000 {
@@ -52,8 +53,20 @@ func TestCalibrationIsNotWorse(t *testing.T) {
 					}
 					t.Logf("slope %g eps %g n %d prev %g: applied %.2f, worse %.3f, loss %.4f raw %.4f, right %.4f raw %.4f worst %.3f", slope, epsilon, size, prevalence,
 						float64(applied)/float64(n), float64(worse)/float64(n), sum, raw, right, rawRight, worst)
+					tried, all = tried+float64(n), all+float64(worse)
+					if float64(worse) > 0.15*float64(n) {
+						t.Errorf("worse by more than .01 in %d of %d", worse, n)
+					}
+					if slope < 1 && epsilon == 1 && size == 10000 {
+						if better += (raw - sum) / 2; sum > raw-.01 {
+							t.Errorf("too extreme scores have a loss of %.4f, and %.4f without a calibration", sum, raw)
+						}
+					}
 				}
 			}
 		}
+	}
+	if t.Logf("worse by more than .01 in %.4f of all; of 10,000 rows at epsilon 1 with too extreme scores, better by %.4f", all/tried, better); all > .02*tried {
+		t.Errorf("worse by more than .01 in %.4f", all/tried)
 	}
 }

@@ -25,6 +25,9 @@ type Classification struct {
 	Calibrated  bool         `json:"calibrated"`
 	Calibration *Calibration `json:"calibration,omitempty"`
 	Confusion   *Confusion   `json:"confusion,omitempty"`
+	// CostGain is by how much the labels are cheaper a row, at the costs of a decision, than the
+	// cheaper of giving all rows one class; absent without costs.
+	CostGain *Estimate `json:"cost_gain,omitempty"`
 	// Advised is the threshold that balances recall of both classes.
 	Advised *Operating `json:"advised,omitempty"`
 	// Thresholds are the released curve: with Recall over FalsePositiveRate the ROC curve.
@@ -152,6 +155,9 @@ type Labels struct {
 	Std, PerUnit float64
 }
 
+// Total is the number of rows.
+func (l Labels) Total() float64 { return total(l.Rows[0][:]) + total(l.Rows[1][:]) }
+
 // Accuracy is the share of right labels.
 func (l Labels) Accuracy() Estimate {
 	return share(fraction([]float64{l.Rows[0][0], l.Rows[1][1]}, []float64{l.Rows[0][1], l.Rows[1][0]}, l.Std, l.PerUnit))
@@ -185,6 +191,23 @@ func (l Labels) Gain() Estimate {
 		values: []float64{1, -1, 0, 0}, std: l.Std, perUnit: l.PerUnit}
 	e := c.mean(-1, 1)
 	return e
+}
+
+// CostGain is by how much the labels are cheaper a row than the cheaper of the two constants, at
+// the costs of a decision; ok is false where it has none.
+func (l Labels) CostGain(d Decision) (gain Estimate, ok bool) {
+	if !d.Costs() {
+		return Estimate{}, false
+	}
+	missed, alarm := d.FalseNegative, d.FalsePositive
+	c := cells{rows: []float64{l.Rows[0][0], l.Rows[0][1], l.Rows[1][0], l.Rows[1][1]}, std: l.Std, perUnit: l.PerUnit}
+	if total(l.Rows[1][:])*missed < total(l.Rows[0][:])*alarm { // flagging none is the cheaper constant
+		c.values = []float64{0, -alarm, 0, missed}
+	} else {
+		c.values = []float64{alarm, 0, -missed, 0}
+	}
+	most := max(missed, alarm)
+	return c.mean(-most, most), true
 }
 
 // Fill states the labels' part of a classification of two classes.

@@ -11,11 +11,47 @@ import (
 // runs of each setting: go test ./evidence/quality -run Coverage -runs 400 -v is the whole study.
 var runs = flag.Int("runs", 0, "simulated scorings of each setting of the coverage tests; 0 for the few of the ordinary test")
 
-// laplace draws discrete-like noise of standard deviation about std.
-func noisy(rng *rand.Rand, xs []float64, std float64) {
+// law is that of the noise: discrete Laplace at a pure epsilon, or discrete Gaussian at epsilon and a
+// delta of 1e-6, with each part's share of epsilon, or of the precision, as package workflow has them.
+type law bool
+
+const (
+	laplace  law = false
+	gaussian law = true
+)
+
+func (l law) String() string {
+	if l == gaussian {
+		return "Gaussian"
+	}
+	return "Laplace"
+}
+
+// std is the deviation of a part's noise.
+func (l law) std(epsilon, pure, precision float64) float64 {
+	if l == laplace {
+		return math.Sqrt2 / (pure * epsilon)
+	}
+	low, high := 1e-4, 100.0 // of 1/σ
+	for range 60 {
+		m := math.Sqrt(low * high)
+		if normalCDF(m/2-epsilon/m)-math.Exp(epsilon)*normalCDF(-m/2-epsilon/m) > 1e-6 {
+			high = m
+		} else {
+			low = m
+		}
+	}
+	return 1 / low / math.Sqrt(precision)
+}
+
+// noisy adds noise of standard deviation about std.
+func (l law) noisy(rng *rand.Rand, xs []float64, std float64) {
 	for i := range xs {
-		e := rng.ExpFloat64() - rng.ExpFloat64()
-		xs[i] += math.Round(e * std / math.Sqrt2)
+		e := rng.NormFloat64() * std
+		if l == laplace {
+			e = (rng.ExpFloat64() - rng.ExpFloat64()) * std / math.Sqrt2
+		}
+		xs[i] += math.Round(e)
 	}
 }
 
@@ -26,10 +62,12 @@ type scoring struct {
 	prevalence, gap float64
 	slope           float64
 	epsilon         float64
+	law             law
 }
 
-// the shares of epsilon, as package workflow has them.
-const edgeShare, binShare, labelShare = 0.07, 0.54, 0.39
+func (s scoring) edges() float64  { return s.law.std(s.epsilon, .05, .05) }
+func (s scoring) bins() float64   { return s.law.std(s.epsilon, .67, .65) }
+func (s scoring) labels() float64 { return s.law.std(s.epsilon, .28, .30) }
 
 func (s scoring) score(rng *rand.Rand, positive bool) float64 {
 	x := rng.NormFloat64()
@@ -42,13 +80,12 @@ func (s scoring) score(rng *rand.Rand, positive bool) float64 {
 }
 
 func (s scoring) release(rng *rand.Rand) (halves []Half, labels Labels, final Calibration, applied bool) {
-	std := func(share float64) float64 { return math.Sqrt2 / (share * s.epsilon) }
 	type row struct {
 		score    float64
 		positive bool
 	}
 	var parts [2][]row
-	fine := make([]float64, FineBins(float64(s.n), std(edgeShare)*math.Sqrt2))
+	fine := make([]float64, FineBins(float64(s.n), s.edges()))
 	for range s.n {
 		r := row{positive: rng.Float64() < s.prevalence}
 		r.score = s.score(rng, r.positive)
@@ -56,12 +93,11 @@ func (s scoring) release(rng *rand.Rand) (halves []Half, labels Labels, final Ca
 		parts[h] = append(parts[h], r)
 		fine[FineBin(r.score, len(fine))]++
 	}
-	noisy(rng, fine, std(edgeShare)) // of either half
-	noisy(rng, fine, std(edgeShare))
-	base := NewTable(fine, std(edgeShare)*math.Sqrt2, std(binShare)*math.Sqrt2, 1)
+	s.law.noisy(rng, fine, s.edges())
+	base := Fine{fine, s.edges()}.Table(s.bins()*math.Sqrt2, 1)
 	for h := range parts {
 		t := *base
-		t.Positives, t.Negatives, t.Std = make([]float64, len(t.Mids)), make([]float64, len(t.Mids)), std(binShare)
+		t.Positives, t.Negatives, t.Std = make([]float64, len(t.Mids)), make([]float64, len(t.Mids)), s.bins()
 		for _, r := range parts[h] {
 			if b := t.Bin(r.score); r.positive {
 				t.Positives[b]++
@@ -69,13 +105,13 @@ func (s scoring) release(rng *rand.Rand) (halves []Half, labels Labels, final Ca
 				t.Negatives[b]++
 			}
 		}
-		noisy(rng, t.Positives, t.Std)
-		noisy(rng, t.Negatives, t.Std)
+		s.law.noisy(rng, t.Positives, t.Std)
+		s.law.noisy(rng, t.Negatives, t.Std)
 		halves = append(halves, Half{Table: &t})
 	}
 	Cross(halves)
 	final, applied = halves[0].Table.Plus(halves[1].Table).Calibrate()
-	labels = Labels{Std: std(labelShare) * math.Sqrt2, PerUnit: 1}
+	labels = Labels{Std: s.labels(), PerUnit: 1}
 	for h := range parts {
 		cut, _ := Decision{}.Cut(halves[h].Table, halves[h].Calibration)
 		for _, r := range parts[h] {
@@ -83,7 +119,7 @@ func (s scoring) release(rng *rand.Rand) (halves []Half, labels Labels, final Ca
 		}
 	}
 	for i := range labels.Rows {
-		noisy(rng, labels.Rows[i][:], labels.Std)
+		s.law.noisy(rng, labels.Rows[i][:], labels.Std)
 	}
 	return halves, labels, final, applied
 }
@@ -114,15 +150,21 @@ func (t tally) share() float64 { return float64(t.held) / float64(t.of) }
 func TestCoverageOfClassification(t *testing.T) {
 	n := *runs
 	if n == 0 {
-		n = 60
+		n = 40
 	}
+	for _, l := range []law{laplace, gaussian} {
+		coverageOfClassification(t, l, n)
+	}
+}
+
+func coverageOfClassification(t *testing.T, l law, n int) {
 	rng := rand.New(rand.NewPCG(1, 20))
 	pooled := map[string]*tally{}
 	bad, cells := map[string]int{}, map[string]int{}
 	for _, epsilon := range []float64{.1, 1, 8} {
 		for _, size := range []int{500, 2000, 10000, 20000} {
 			for _, prevalence := range []float64{.02, .1, .5} {
-				s := scoring{n: size, prevalence: prevalence, gap: 1.2, slope: 1, epsilon: epsilon}
+				s := scoring{n: size, prevalence: prevalence, gap: 1.2, slope: 1, epsilon: epsilon, law: l}
 				here := map[string]*tally{}
 				add := func(name string, e Estimate, truth float64) {
 					if here[name] == nil {
@@ -173,13 +215,13 @@ func TestCoverageOfClassification(t *testing.T) {
 					}
 					line += fmt.Sprintf(" %s %.3f (%d unknown)", name, h.share(), h.unknown)
 				}
-				t.Logf("eps %g n %d prev %g:%s; auroc rms %.4f", epsilon, size, prevalence, line, math.Sqrt(rms/m))
+				t.Logf("%v, eps %g n %d prev %g:%s; auroc rms %.4f", l, epsilon, size, prevalence, line, math.Sqrt(rms/m))
 			}
 		}
 	}
 	for name, p := range pooled {
-		t.Logf("%s: pooled %.4f, %d of %d cells below .9", name, p.share(), bad[name], cells[name])
-		judge(t, name, *p, bad[name], cells[name], n)
+		t.Logf("%v, %s: pooled %.4f, %d of %d cells below .9", l, name, p.share(), bad[name], cells[name])
+		judge(t, fmt.Sprintf("%v, %s", l, name), *p, bad[name], cells[name], n)
 	}
 }
 
@@ -205,8 +247,14 @@ func judge(t *testing.T, name string, pooled tally, bad, settings, runs int) {
 func TestCoverageOfRegression(t *testing.T) {
 	n := *runs
 	if n == 0 {
-		n = 60
+		n = 40
 	}
+	for _, l := range []law{laplace, gaussian} {
+		coverageOfRegression(t, l, n)
+	}
+}
+
+func coverageOfRegression(t *testing.T, l law, n int) {
 	rng := rand.New(rand.NewPCG(2, 20))
 	pooled, bad, settings := map[string]*tally{}, map[string]int{}, 0
 	for _, epsilon := range []float64{.1, 1, 8} {
@@ -226,10 +274,9 @@ func TestCoverageOfRegression(t *testing.T) {
 				mae, r2, gain := e1/many, 1-e2/(d2-d1*d1/many), g1/many
 				here := map[string]*tally{"mae": {}, "r2": {}, "gain": {}}
 				for range n {
-					std := func(share float64) float64 { return math.Sqrt2 / (share * epsilon) }
-					targets := Spread{Nodes: TargetNodes, Rows: make([]float64, len(TargetNodes)), Std: std(.25), PerUnit: 1}
-					errors := Spread{Nodes: ErrorNodes, Rows: make([]float64, len(ErrorNodes)), Std: std(.45), PerUnit: 1}
-					gains := Spread{Nodes: GainNodes, Rows: make([]float64, len(GainNodes)), Std: std(.3), PerUnit: 1}
+					targets := Spread{Nodes: TargetNodes, Rows: make([]float64, len(TargetNodes)), Std: l.std(epsilon, .25, .2), PerUnit: 1}
+					errors := Spread{Nodes: ErrorNodes, Rows: make([]float64, len(ErrorNodes)), Std: l.std(epsilon, .45, .5), PerUnit: 1}
+					gains := Spread{Nodes: GainNodes, Rows: make([]float64, len(GainNodes)), Std: l.std(epsilon, .3, .3), PerUnit: 1}
 					put := func(s *Spread, v float64) {
 						i, next := Place(s.Nodes, v)
 						s.Rows[i] += 1 - next
@@ -242,7 +289,7 @@ func TestCoverageOfRegression(t *testing.T) {
 						put(&gains, math.Abs(y-.5)-min(r, 1))
 					}
 					for _, s := range []*Spread{&targets, &errors, &gains} {
-						noisy(rng, s.Rows, s.Std)
+						l.noisy(rng, s.Rows, s.Std)
 					}
 					a, g, r := RegressionScores(errors, targets, gains, 1)
 					here["mae"].add(a, mae)
@@ -262,13 +309,13 @@ func TestCoverageOfRegression(t *testing.T) {
 					}
 					line += fmt.Sprintf(" %s %.3f (%d unknown)", name, h.share(), h.unknown)
 				}
-				t.Logf("eps %g n %d off %g:%s", epsilon, size, off, line)
+				t.Logf("%v, eps %g n %d off %g:%s", l, epsilon, size, off, line)
 			}
 		}
 	}
 	for name, p := range pooled {
-		t.Logf("%s: pooled %.4f, %d of %d settings below .9", name, p.share(), bad[name], settings)
-		judge(t, name, *p, bad[name], settings, n)
+		t.Logf("%v, %s: pooled %.4f, %d of %d settings below .9", l, name, p.share(), bad[name], settings)
+		judge(t, fmt.Sprintf("%v, %s", l, name), *p, bad[name], settings, n)
 	}
 }
 
@@ -295,7 +342,7 @@ func TestNoiseIsSmall(t *testing.T) {
 		t.Logf("noise's part in the error of the area is %.4f", noise)
 	}
 	for _, right := range []float64{.5, .7, .85, .95} {
-		labels := Labels{Std: math.Sqrt2 / labelShare * math.Sqrt2, PerUnit: 1}
+		labels := Labels{Std: s.labels(), PerUnit: 1}
 		labels.Rows = [2][2]float64{{500 * right, 500 * (1 - right)}, {500 * (1 - right), 500 * right}}
 		i := labels.Accuracy().Interval
 		v := 4.2 * 4.2 * 2 / 4

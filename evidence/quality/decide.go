@@ -23,6 +23,9 @@ type Decision struct {
 	FalsePositive float64 `json:"false_positive,omitempty"`
 }
 
+// Costs reports whether costs decide.
+func (d Decision) Costs() bool { return d.FalseNegative > 0 || d.FalsePositive > 0 }
+
 // Given reports whether anything was asked.
 func (d Decision) Given() bool { return d != Decision{} }
 
@@ -34,7 +37,7 @@ func (d Decision) Cut(t *Table, c Calibration) (cut float64, ok bool) {
 	switch {
 	case d.Threshold > 0:
 		return c.Score(d.Threshold), true
-	case d.FalseNegative > 0 || d.FalsePositive > 0:
+	case d.Costs():
 		// Calling a row of probability p negative costs p·FalseNegative, else (1−p)·FalsePositive.
 		return c.Score(d.FalsePositive / (d.FalsePositive + d.FalseNegative)), true
 	case d.Recall > 0:

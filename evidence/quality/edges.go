@@ -40,10 +40,16 @@ const (
 	binDeviations = 8
 )
 
-// NewTable is an empty table with bins of about equal numbers of rows, by noisy numbers of rows
-// in the fine bins with noise of standard deviation std. binStd is the noise that the
+// Fine are noisy numbers of rows in the fine bins, with noise of standard deviation Std.
+type Fine struct {
+	Rows []float64
+	Std  float64
+}
+
+// Table is an empty table with bins of about equal numbers of rows. binStd is the noise that the
 // table's own cells will have: the more, the fewer bins.
-func NewTable(fine []float64, std, binStd, perUnit float64) *Table {
+func (f Fine) Table(binStd, perUnit float64) *Table {
+	fine, std := f.Rows, f.Std
 	fineEdge := func(i float64) float64 { return math.Sinh((2*i/float64(len(fine))-1)*farthestPlace) / 2 }
 	mass, all := make([]float64, len(fine)), 0.0
 	for i, h := range fine {
@@ -116,6 +122,17 @@ func NewTable(fine []float64, std, binStd, perUnit float64) *Table {
 		t.Widths[n] = min(t.Widths[n], 3*(t.Mids[n]-t.Edges[n-1]))
 	}
 	return t
+}
+
+// Filled is a table with numbers of rows, of the first and the second class in each bin in turn, with
+// noise of standard deviation std.
+func (t *Table) Filled(rows []float64, std float64) *Table {
+	f := *t
+	f.Std, f.Positives, f.Negatives = std, make([]float64, len(t.Mids)), make([]float64, len(t.Mids))
+	for b := range t.Mids {
+		f.Negatives[b], f.Positives[b] = rows[2*b], rows[2*b+1]
+	}
+	return &f
 }
 
 // Bin is the bin of a score.

@@ -5,8 +5,8 @@ type Verdict string
 
 // The verdicts.
 const (
-	// Useful: the labels are right more often, or errors are smaller, than those of the best
-	// constant on the same rows; or, where that is not shown, rows of the second class score
+	// Useful: the labels are right more often, or cost less where costs were given, or errors are
+	// smaller, than those of the best constant on the same rows; or, where that is not shown, rows of the second class score
 	// higher than others.
 	Useful Verdict = "useful"
 	// NotShown: the numbers agree with a constant, and with more.
@@ -25,12 +25,16 @@ const (
 	ForRanking = "ranking"
 )
 
-// Decide applies the rule: the paired gain over the best constant first; then, for a
+// Decide applies the rule: the paired gain over the best constant first, in costs where these were
+// given; then, for a
 // classifier, the area under the ROC curve and the balanced accuracy, of the labels and at the
 // advised threshold, each against that of a constant.
 func Decide(gain Estimate, c *Classification) (v Verdict, useful string) {
 	ranks, inverted, known := false, false, gain.Known()
 	if c != nil {
+		if c.CostGain != nil {
+			gain, known = *c.CostGain, c.CostGain.Known()
+		}
 		half := 0.5
 		if c.Positive == "" && c.Confusion != nil {
 			half = 1 / float64(len(c.Confusion.Classes)) // mean recall of a constant

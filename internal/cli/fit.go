@@ -75,8 +75,8 @@ a network by name.
 For a target of two classes the held-out rows also give, in the same release, the ROC
 curve, precision and recall by threshold, and a calibration of the probabilities.
 --threshold, --recall or --cost choose the labels from them at no further cost; without
-one, labels are those of the scores as trained. With --test, 10% of the training rows
-give the calibration, since test rows choose nothing.
+one, labels are those of the scores as trained. With --test, 10 to 20% of the training
+rows give the calibration, since test rows choose nothing.
 
 The plan and its epsilon are shown first. The ledger is charged before any row is used.
 fit writes model/, report.html, statement.json and README.md (the model card) into
