@@ -85,16 +85,19 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		return nil, statErr
 	}
 	shown := table.Shown(data)
+	template := fmt.Sprintf("pawl init %s writes a template", usage.Shell(shown))
+	if data == table.Stdin {
+		template = "pawl init FILE writes a template"
+	}
 	if schemaPath == "" {
 		return nil, usage.New(fmt.Sprintf("%s: missing --schema: bounds and categories are never read from rows", shown),
-			fmt.Sprintf("pawl init %s writes a template; then pass --schema", usage.Shell(shown)))
-
+			template+"; then pass --schema")
 	}
 	s, err := schema.Load(schemaPath)
 	var partly *schema.PartlyError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), fmt.Sprintf("pawl init %s writes a template", usage.Shell(shown)))
+		return nil, usage.New(fmt.Sprintf("%s: no such schema file", schemaPath), template)
 	case errors.As(err, &partly):
 		s = partly.Sound
 	case err != nil:
@@ -105,7 +108,7 @@ func OpenTable(data, schemaPath, dataDir string) (*Table, error) {
 		name = table.BaseName(data)
 	}
 	if name == "" {
-		return nil, usage.New(shown+": a query has no name under which it could be budgeted", "name the data set in the schema: dataset: NAME")
+		return nil, usage.New(shown+" has no name under which it could be budgeted", "name the data set in the schema: dataset: NAME")
 	}
 	content, err := table.Read(data)
 	if err != nil {

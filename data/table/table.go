@@ -1,4 +1,4 @@
-// Package table opens what a table is kept in, by its name on the command line: a file, packed
+// Package table opens what a table is kept in, by its name on the command line: standard input; a file, packed
 // or not; many files as one; a member of an archive; a sheet of a workbook; a table or a query of
 // a database. Whatever it is, it is read once and whole, so that the bytes that are digested
 // are those that are parsed, and nothing that changes meanwhile is mixed.
@@ -10,6 +10,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +20,17 @@ import (
 	"pawl/reader"
 )
 
+// Stdin is the argument that stands for standard input; a file of this name is ./-.
+const Stdin = "-"
+
+// shownStdin is standard input in messages.
+const shownStdin = "standard input"
+
 // name is what an argument names.
 type name struct {
 	// text stands for it in errors: the argument, and of a database what may be shown.
 	text string
-	// files are their paths, sorted; nil for a database.
+	// files are their paths, sorted; nil for a database and for standard input.
 	files []string
 	// inner is the member of an archive or the sheet of a workbook, "" for the only one.
 	inner string
@@ -38,6 +45,9 @@ func parse(arg string) (*name, error) {
 			return nil, err
 		}
 		return &name{text: d.shown, db: d}, nil
+	}
+	if arg == Stdin {
+		return &name{text: shownStdin}, nil
 	}
 	if err := NotAddress(arg); err != nil {
 		return nil, err
@@ -67,9 +77,9 @@ func parse(arg string) (*name, error) {
 }
 
 // Foreign says that an argument can be neither the name of a built-in data set nor that of one
-// file or folder: a pattern, a part of a file, or a database.
+// file or folder: standard input, a pattern, a part of a file, or a database.
 func Foreign(arg string) bool {
-	if isDatabase(arg) {
+	if isDatabase(arg) || arg == Stdin {
 		return true
 	}
 	if _, err := os.Stat(arg); err == nil {
@@ -92,6 +102,20 @@ func Read(arg string) (*reader.Content, error) {
 		return reader.NewContent(n.text, reader.Part{Name: n.text, Rows: rows}), nil
 	}
 	var parts []reader.Part
+	if arg == Stdin {
+		content, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return nil, err
+		}
+		if len(content) == 0 {
+			return nil, usage.New(shownStdin+" is empty", "pipe a table with its header line into the command; it is read once")
+		}
+		p, err := unpack(n.text, "", content)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
 	for _, path := range n.files {
 		p, err := readPart(path, n.inner)
 		if err != nil {
@@ -170,17 +194,13 @@ func CheckFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		advice := ""
-		if path == "-" {
-			advice = "to read standard input, use /dev/stdin"
-		}
-		return usage.New(fmt.Sprintf("%s: no such file", path), advice)
+		return usage.New(fmt.Sprintf("%s: no such file", path), "")
 	case err != nil:
 		return err
 	case info.IsDir():
 		return usage.New(fmt.Sprintf("%s is a directory, not a file", path), fmt.Sprintf("name one file, or several of the same columns by a pattern: '%s'", filepath.Join(path, "*.csv")))
 	case info.Mode()&os.ModeDevice != 0:
-		return usage.New(fmt.Sprintf("%s is a device, not a file", path), "name a file, or pipe one into /dev/stdin")
+		return usage.New(fmt.Sprintf("%s is a device, not a file", path), "name a file, or pipe one into the command and name it -")
 	}
 	return nil
 }
@@ -204,8 +224,11 @@ func Named(arg string) bool {
 }
 
 // BaseName is the name of a data set by that of its file, without folder and extensions; of a
-// pattern what its files have in common; of a database that of the table, and "" of a query.
+// pattern what its files have in common; of a database that of the table, and "" of a query and of standard input.
 func BaseName(arg string) string {
+	if arg == Stdin {
+		return ""
+	}
 	if isDatabase(arg) {
 		d, err := parseDatabase(arg)
 		if err != nil {
@@ -259,6 +282,9 @@ func JSONNamed(arg string) bool {
 // Shown is an argument as it may be printed and stored: without the user, the password and the
 // parameters of a database.
 func Shown(arg string) string {
+	if arg == Stdin {
+		return shownStdin
+	}
 	if !isDatabase(arg) {
 		return arg
 	}

@@ -62,7 +62,8 @@ func (a *app) fitCommand() *cobra.Command {
 		Long: `Plan, train and score one model under (epsilon, delta)-differential privacy.
 
 DATA is a table with a schema (--schema) in CSV, TSV (.tsv), JSON lines (.jsonl),
-Parquet or Arrow, or a built-in data set of a table, texts or images (pawl data list).
+Parquet or Arrow, or - for one on standard input, or a built-in data set of a table,
+texts or images (pawl data list).
 
 Columns of type text are hashed by a fixed rule. --embeddings joins vectors from a
 public extractor by the column --key: npy with a file of keys, one per line (x.npy and

@@ -20,8 +20,8 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict MODEL FILE",
 		Short: "Predict the target of each row, text or image",
 		Long: `Predict with a model that pawl fit or pawl train wrote. MODEL is its output directory,
-or the model folder in it. FILE (CSV, TSV, JSON lines, Parquet or Arrow) needs the
-columns that the model uses; other columns, including the target, are ignored. A model
+or the model folder in it. FILE (CSV, TSV, JSON lines, Parquet or Arrow; - reads
+standard input) needs the columns that the model uses; other columns, including the target, are ignored. A model
 trained with --embeddings needs vectors from the same extractor.
 
 The answer is CSV, or Parquet if --output ends in .parquet, with one line per row of
