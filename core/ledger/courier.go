@@ -1,0 +1,83 @@
+package ledger
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+
+	"pawl/core/dp"
+	"pawl/core/internal/sealed"
+)
+
+// ErrToken is returned for a permit or a message that nobody with this ledger made for this
+// study and purpose.
+var ErrToken = sealed.ErrToken
+
+// Courier carries permits and messages between processes that use one ledger, through
+// others that need not be trusted with what is in them: whoever reads along learns how
+// many messages there are and how long they are.
+type Courier struct {
+	name   string
+	permit [32]byte
+	letter cipher.AEAD
+}
+
+// Courier returns that of the ledger. It reads the ledger's secret and writes nothing.
+func (l *Ledger) Courier(ctx context.Context) (*Courier, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(secret) == 0 {
+		return nil, errors.New("ledger: it has no secret yet")
+	}
+	name, letter := derive(secret, "pawl name of a fleet", ""), derive(secret, "pawl letters of a fleet", "")
+	block, err := aes.NewCipher(letter[:])
+	if err != nil {
+		return nil, err
+	}
+	c := &Courier{name: hex.EncodeToString(name[:8]), permit: derive(secret, "pawl permits of a fleet", "")}
+	c.letter, err = cipher.NewGCM(block)
+	return c, err
+}
+
+// Name tells ledgers apart. It is public.
+func (c *Courier) Name() string { return c.name }
+
+// Send takes event out of what the permit has left and returns a token for another process;
+// see sealed.Travel. The permit is closed.
+func (c *Courier) Send(p *Permit, event dp.Event, study, trial string) ([]byte, error) {
+	return sealed.Travel(p, c.permit, event, study, trial)
+}
+
+// Receive makes the permit of a token; ErrToken for one that was sent for another study or
+// trial, or was altered.
+func (c *Courier) Receive(token []byte, study, trial string) (*Permit, error) {
+	return sealed.Arrive(token, c.permit, study, trial)
+}
+
+// Close encrypts a message (AES-256-GCM with a random nonce). about is not encrypted, but must
+// be the same when it is opened.
+func (c *Courier) Close(message []byte, about string) ([]byte, error) {
+	nonce := make([]byte, c.letter.NonceSize())
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, err
+	}
+	return c.letter.Seal(nonce, nonce, message, []byte(about)), nil
+}
+
+// Open decrypts what Close returned; ErrToken for everything else.
+func (c *Courier) Open(message []byte, about string) ([]byte, error) {
+	n := c.letter.NonceSize()
+	if len(message) < n {
+		return nil, ErrToken
+	}
+	plain, err := c.letter.Open(nil, message[:n], message[n:], []byte(about))
+	if err != nil {
+		return nil, ErrToken
+	}
+	return plain, nil
+}

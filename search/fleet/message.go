@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Task is one trial: what a worker needs beside the data.
+type Task struct {
+	// Trial names the trial within its study.
+	Trial string `json:"trial"`
+	// Candidate is what is trained, as the study writes it.
+	Candidate json.RawMessage `json:"candidate"`
+	// Permit is what pays for it, see ledger.Courier.
+	Permit []byte `json:"permit"`
+}
+
+// Result is the outcome of a trial.
+type Result struct {
+	Trial string `json:"trial"`
+	// Bits are those of the score: exact, also where it is no number.
+	Bits uint64 `json:"bits"`
+	// Failed says that the training failed, which counts as a score of −Inf.
+	Failed bool `json:"failed,omitempty"`
+	// GaveUp says that no worker could finish the trial; it has no outcome then.
+	GaveUp bool `json:"gave_up,omitempty"`
+}
+
+// Score is the trial's: −Inf for a failed training.
+func (r Result) Score() float64 {
+	if r.Failed {
+		return math.Inf(-1)
+	}
+	return math.Float64frombits(r.Bits)
+}
+
+// Pool runs trials, several at once. Do returns when the trial is done. An error is no failed
+// training: the study must stop, and can go on later.
+type Pool interface {
+	Do(ctx context.Context, t Task) (Result, error)
+}
+
+// Try trains the candidate of a task and returns its score. An error is a failed training,
+// unless ctx has ended.
+type Try func(ctx context.Context, t Task) (score float64, err error)
+
+// Local is a pool within the process.
+type Local struct{ Try Try }
+
+// Do implements Pool.
+func (l Local) Do(ctx context.Context, t Task) (Result, error) { return attempt(ctx, l.Try, t) }
+
+func attempt(ctx context.Context, try Try, t Task) (Result, error) {
+	score, err := try(ctx, t)
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
+	}
+	r := Result{Trial: t.Trial, Bits: math.Float64bits(score)}
+	if err != nil || math.IsNaN(score) {
+		r.Bits, r.Failed = 0, true
+	}
+	return r, nil
+}
+
+// Order is what a worker must know of a study to open its data and to make its trainings. It
+// holds no row and no key.
+type Order struct {
+	// Study names the study on the wire: no other study, earlier or later, has the same name.
+	Study string `json:"study"`
+	// Name is what its owner calls it.
+	Name string `json:"name"`
+	// Software and Kernel are those of the coordinator. Scores of another program, or of another
+	// processor's kernel, are not the same to the bit.
+	Software string `json:"software"`
+	Kernel   string `json:"kernel"`
+	// Spec is the digest of everything that the trials depend on, data included.
+	Spec string `json:"spec"`
+	// Job is what the command asked for.
+	Job json.RawMessage `json:"job"`
+	// Done says that the study has ended.
+	Done bool `json:"done,omitempty"`
+}
+
+// MismatchError is returned by a worker that would not compute what the coordinator would.
+type MismatchError struct{ What, Study, There, Here string }
+
+func (e *MismatchError) Error() string {
+	if e.There == "" {
+		return fmt.Sprintf("study %s: this worker has %s", e.Study, e.What)
+	}
+	return fmt.Sprintf("study %s runs with %s %s, and this worker has %s", e.Study, e.What, e.There, e.Here)
+}
+
+// Hint says what to do.
+func (e *MismatchError) Hint() string {
+	switch e.What {
+	case "pawl":
+		return "install the same version of pawl on all machines"
+	case "kernel":
+		return "use machines whose processors have the same vector instructions"
+	}
+	return "the file, the schema and the ledger must be those of the coordinator"
+}
