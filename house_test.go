@@ -31,6 +31,7 @@ var layers = [][]string{
 	{"learn"},
 	{"evidence/advise", "report", "evidence/theory", "search", "feature/aware", "export"},
 	{"search/study", "search/space/table", "workflow/checkpoint", "learn/describe"},
+	{"search/fleet"},
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
 	{"evidence/audit/membership", "evidence/advise/query"},
@@ -43,7 +44,8 @@ var layers = [][]string{
 	{"experiments/registry"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
-	{"cmd/pawl"},
+	{"search/fleet/broker"},
+	{"cmd/pawl", "cmd/pawl-broker"},
 }
 
 // beneath is what core may import from outside: public declarations, public maps

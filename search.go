@@ -6,6 +6,7 @@ import (
 
 	"pawl/data/source"
 	"pawl/internal/request"
+	"pawl/search/fleet"
 )
 
 // Search asks for a model chosen among the candidates of a space, with the price of the choice
@@ -36,12 +37,24 @@ type Search struct {
 	// number of trainings side by side, 0 or less for one a processor, without effect on the result.
 	Study   string
 	Workers int
+	// Broker is where trainings wait for workers (pawl worker) that use the same ledger; the zero
+	// value runs them in this process. It has no effect on the result.
+	Broker Broker
+}
+
+// Broker is the address of a NATS server with JetStream.
+type Broker struct {
+	// URL is nats://HOST:PORT on this machine and tls://HOST:PORT elsewhere.
+	URL string
+	// KeyFile holds the NKEY seed that is shown to the broker, required elsewhere; CAFile the
+	// certificates that the broker's is checked against, "" for those of the system.
+	KeyFile, CAFile string
 }
 
 func (s Search) request() request.Search {
 	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
 		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, On: s.SearchOn,
-		Study: s.Study, Workers: s.Workers}
+		Study: s.Study, Workers: s.Workers, Broker: fleet.Address{URL: s.Broker.URL, Key: s.Broker.KeyFile, CA: s.Broker.CAFile}}
 }
 
 func (s Search) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

@@ -14,6 +14,7 @@ import (
 	"pawl/evidence/quality"
 	"pawl/learn"
 	"pawl/model"
+	"pawl/search/fleet"
 	"pawl/search/study"
 	"pawl/workflow/checkpoint"
 )
@@ -50,6 +51,8 @@ type Env struct {
 	// side.
 	Study   *study.Folder
 	Workers int
+	// Fleet runs the trainings of a search on other machines, where it is not nil.
+	Fleet *fleet.Remote
 	// Checkpoint keeps a training that may be interrupted, of this version of the
 	// Software.
 	Checkpoint *checkpoint.File

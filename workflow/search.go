@@ -19,6 +19,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/report"
 	"pawl/search"
+	"pawl/search/fleet"
 	"pawl/search/space"
 	"pawl/search/study"
 )
@@ -218,6 +219,19 @@ func (h *searching) candidates() study.Candidates[space.Point] {
 	}
 }
 
+// Trying is what a worker does with one trial of a search whose rows are in env: it trains and
+// scores a candidate under the permit that comes with it. study names the search on the wire.
+func (plan *Plan) Trying(env Env, courier *ledger.Courier, study string) (fleet.Try, error) {
+	h, ok := plan.job.(*searching)
+	if !ok {
+		return nil, errors.New("workflow: only a search has trials")
+	}
+	if err := h.ready(env); err != nil {
+		return nil, err
+	}
+	return fleet.Trying(courier, study, h.work(env), func(b json.RawMessage) (space.Point, error) { return h.Space.UnmarshalPoint(b) }), nil
+}
+
 // finalNoise is that of the last training.
 func (h *searching) finalNoise() float64 {
 	if h.quote.FinalNoise > 0 {
@@ -240,7 +254,13 @@ func (h *searching) run(ctx context.Context, env Env, permit *ledger.Permit, out
 	if env.Study != nil {
 		o.Journal = env.Study
 	}
-	r, err := study.Run(ctx, permit, h.quote, h.candidates(), h.work(env), o)
+	var r study.Result[space.Point, *Outcome]
+	var err error
+	if env.Fleet != nil {
+		r, err = fleet.Run(ctx, permit, h.quote, h.candidates(), h.work(env), o, *env.Fleet)
+	} else {
+		r, err = study.Run(ctx, permit, h.quote, h.candidates(), h.work(env), o)
+	}
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type Copies struct {
 	Reason    string
 	// Ask is asked where neither is given: why the two are different, ErrSame where they are
 	// the same, and "" for no answer. nil is no answer.
-	Ask func(ctx context.Context, alike string) (reason string, err error)
+	Ask func(ctx context.Context, alike string) (reason string, err error) `json:"-"`
 }
 
 func (f *Copies) check() error {

@@ -25,6 +25,7 @@ var flagGroups = []struct {
 	{"Images", "labels classes images rows augment shift flip front-end"},
 	{"Network training (images, texts and tables)", "activation batch sampling-rate epochs learning-rate clipping-norm clipping quantile optimizer tolerance keep-all average ema schedule warmup train-last as-drawn memory"},
 	{"Search and selection", "mean-trials eta sizes generations population replace-parents rounds fits bins share validation search-on workers study"},
+	{"Several machines", "nats nats-key nats-ca path parallel trial-limit"},
 	{"Comparison", "seeds tune rates plain reach confidence"},
 	{"Attack", "data attack shadows records index scores coins fpr priors"},
 	{"Data known to the ledger (all kinds)", "updated same-as different reason"},
@@ -39,13 +40,14 @@ var verbGroups = []struct{ title, names string }{
 	{"Plan", "advise plan check calibrate account"},
 	{"Account for privacy", "ledger serve"},
 	{"Look closer", "audit crossover reproduce study models version"},
+	{"Several machines", "worker"},
 }
 
 // commands are those of pawl. A new one is listed here and above, and stands in a file of its own.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.serveCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.serveCommand(), a.workerCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.
@@ -54,7 +56,7 @@ var metavars = map[string]string{
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
 	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
-	"keep": "COLUMNS", "a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
+	"keep": "COLUMNS", "nats": "URL", "nats-key": "FILE", "nats-ca": "FILE", "path": "PATH", "trial-limit": "TIME", "a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
 }
 
 const helpWidth = 80

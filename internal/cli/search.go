@@ -32,7 +32,8 @@ strategy leaves for one training run.
 Strategies:
 ` + strategyList() + `
 
-To continue an interrupted search at no further cost, run the same command again.
+To continue an interrupted search at no further cost, run the same command again. --nats runs
+the training runs on other machines: see pawl worker.
 --as-published runs paas, rs, mgrs or tunebound as in their papers, on public data only:
 --epsilon is then that of each training run, and there is no privacy guarantee.`,
 		Example: `  pawl search mnist --space fcn --strategy ps --mean-trials 20 --epsilon 2.11
@@ -92,6 +93,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.Float64Var(&f.Validation, "validation", 0, "share of the search units that score candidates (default 0.1; split and subset 0.3)")
 	s.StringVar(&f.SearchOn, "search-on", "", "public: built-in public images to search on")
 	s.IntVar(&f.Workers, "workers", 0, "parallel training runs (default: number of processors); does not change the result")
+	brokerFlags(c, &f.Broker)
 	s.StringVar(&f.Study, "study", "", "name of the study (default: data, space and strategy)")
 	s.StringVar(&f.Train.Budget.Epsilon, "epsilon", "", "epsilon of the whole search; with --as-published, of each training run")
 	s.StringVar(&f.Train.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,13 +26,13 @@ import (
 func (a *app) studyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "study",
-		Short: "List, show and export searches",
-		Long: `List, show and export the studies of pawl search and pawl tune. They are kept beside the
+		Short: "List, show, watch and export searches",
+		Long: `List, show, watch and export the studies of pawl search and pawl tune. They are kept beside the
 ledger, readable only by you. A study on sensitive data keeps only the plan and the
 winner; a study on public data keeps every trial.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("pawl study: unknown command %q", args[0]), "commands: list, show, export"}
+				return &usageError{fmt.Sprintf("pawl study: unknown command %q", args[0]), "commands: list, show, watch, export"}
 			}
 			return c.Help()
 		},
@@ -61,6 +62,10 @@ winner; a study on public data keeps every trial.`,
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List studies", Args: exactArgs(), RunE: func(*cobra.Command, []string) error { return a.listStudies() }},
 		&cobra.Command{Use: "show STUDY", Short: "Show a study", Args: exactArgs("STUDY"), RunE: func(_ *cobra.Command, args []string) error { return a.showStudy(args[0]) }},
+		&cobra.Command{Use: "watch STUDY", Short: "Watch a running study", Long: `Follow a study until it has finished. On public data, each training run is shown when it is
+done. On sensitive data, only the stage and the time expected at the start are shown: the
+number of training runs is secret, and so is progress.`, Args: exactArgs("STUDY"),
+			RunE: func(c *cobra.Command, args []string) error { return a.watchStudy(c.Context(), args[0]) }},
 		export)
 	return c
 }
@@ -108,6 +113,64 @@ func (a *app) listStudies() error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, r.Dataset, r.Space, r.Strategy, r.Started.Format("2006-01-02 15:04"), state)
 	}
 	return w.Flush()
+}
+
+// watchStudy follows a study. What it shows of one on sensitive data was fixed before it began.
+func (a *app) watchStudy(ctx context.Context, name string) error {
+	r, err := loadStudy(name)
+	if err != nil {
+		return err
+	}
+	root, err := request.Studies()
+	if err != nil {
+		return err
+	}
+	if r.Running() {
+		fmt.Fprintf(a.err, "study %s on %s, started %s", r.Name, r.Dataset, r.Started.Format(time.RFC3339))
+		if r.Expected > 0 {
+			fmt.Fprintf(a.err, ", expected to take about %s", time.Duration(r.Expected*float64(time.Second)).Round(time.Second))
+		}
+		fmt.Fprintln(a.err, "; press Ctrl-C to stop watching")
+	}
+	shown := 0
+	for r.Running() {
+		done, err := r.Done(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		for ; shown < len(done); shown++ {
+			if err := a.showTrial(done[shown]); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(500 * time.Millisecond):
+		}
+		if r, err = loadStudy(name); err != nil {
+			return err
+		}
+	}
+	for ; shown < len(r.Trials); shown++ {
+		if err := a.showTrial(r.Trials[shown]); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.err, "finished; pawl study show %s\n", name)
+	return nil
+}
+
+func (a *app) showTrial(l study.Line) error {
+	if a.json {
+		return json.NewEncoder(a.out).Encode(l)
+	}
+	score := fmt.Sprintf("%.4f", l.Score)
+	if l.Failed {
+		score = "failed"
+	}
+	_, err := fmt.Fprintf(a.out, "%d\t%s\t%.1fs\t%s\n", l.Number, score, l.Seconds, l.Candidate)
+	return err
 }
 
 func (a *app) showStudy(name string) error {

@@ -13,6 +13,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/internal/usage"
 	"pawl/search"
+	"pawl/search/fleet"
 	"pawl/search/space"
 	"pawl/search/space/net"
 	"pawl/workflow"
@@ -52,12 +53,22 @@ type Search struct {
 	Replace bool
 	// Workers is the number of trainings side by side, 0 for one a processor.
 	Workers int
-	kind    string // of the study, where it is not the strategy
+	// Broker is where trainings wait for workers; they run in this process where there is none.
+	Broker fleet.Address `json:"-"`
+	kind   string        // of the study, where it is not the strategy
 }
 
 // Search prices a search over images or a table. It changes f as the operator's answers say.
 func (d *Desk) Search(ctx context.Context, data *source.Data, f *Search) (*Job, error) {
 	f.complete()
+	if f.Broker.Given() {
+		if err := f.Broker.Check(); err != nil {
+			return nil, err
+		}
+		if data.Argument == "-" {
+			return nil, usage.New("--nats: workers cannot read standard input", "save the data to a file that all machines can open under the same path")
+		}
+	}
 	strategy, err := f.strategy()
 	if err != nil {
 		return nil, err
@@ -142,7 +153,7 @@ func (d *Desk) hunt(ctx context.Context, data *source.Data, f *Search, strategy 
 	if err != nil {
 		return nil, err
 	}
-	j.study = &ofStudy{name: f.Study, kind: cmp.Or(f.kind, string(strategy.Kind)), workers: f.Workers}
+	j.study = &ofStudy{name: f.Study, kind: cmp.Or(f.kind, string(strategy.Kind)), workers: f.Workers, search: f, data: data}
 	return j, nil
 }
 

@@ -10,9 +10,13 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"pawl/data/source"
 	"pawl/internal/build"
 	"pawl/internal/usage"
 	"pawl/report"
+	"pawl/search/fleet"
 	"pawl/search/study"
 	"pawl/store"
 	"pawl/workflow"
@@ -65,6 +69,9 @@ func (j *Job) findStudy(env workflow.Env) (folder, name string, r *study.Record,
 type ofStudy struct {
 	name, kind string
 	workers    int
+	// search and data are what was asked, for workers elsewhere.
+	search *Search
+	data   *source.Data
 }
 
 // runStudy opens or makes the folder of a study and runs the plan in it.
@@ -72,15 +79,27 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 	if env.Software, err = build.Software(); err != nil {
 		return nil, err
 	}
+	far := j.study.search.Broker.Given()
 	if env.Workers = j.study.workers; env.Workers <= 0 {
-		env.Workers = runtime.GOMAXPROCS(0)
+		if env.Workers = runtime.GOMAXPROCS(0); far {
+			env.Workers = queued
+		}
 	}
 	folder, name, r, err := j.findStudy(env)
 	if err != nil {
 		return nil, err
 	}
+	var nc *nats.Conn
+	if far {
+		// Before anything is recorded: a broker out of reach leaves no study behind.
+		if nc, err = fleet.Dial(ctx, j.study.search.Broker, "pawl search"); err != nil {
+			return nil, err
+		}
+		defer nc.Close()
+	}
 	if r == nil {
-		r = &study.Record{Name: name, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC()}
+		r = &study.Record{Name: name, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC(),
+			Expected: j.Plan.Expected().Seconds()}
 		if err := r.Save(folder); err != nil {
 			return nil, fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)
 		}
@@ -94,6 +113,13 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		how.say("study " + name + " goes on: what is done is kept, and nothing is charged again")
 	} else {
 		how.say("study " + name)
+	}
+	if far {
+		disband, err := j.gather(ctx, nc, &env, name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { disband(err == nil) }()
 	}
 	var recording error
 	how.released = func(s *report.Statement) { recording = finishStudy(r, j.Plan, folder, env.Study, s) }

@@ -30,6 +30,9 @@ type Record struct {
 	Command  []string  `json:"command,omitempty"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"` // see Finish
+	// Expected is the time in seconds that the search was expected to take when it began: from
+	// the mean number of trainings, and never changed by what happens.
+	Expected float64 `json:"expected_seconds,omitempty"`
 	// Outcome is the statement of the run.
 	Outcome json.RawMessage `json:"outcome,omitempty"`
 	// Trials are all of them, on public data only.
@@ -58,6 +61,31 @@ func (r *Record) Save(folder string) error {
 		return err
 	}
 	return whole.Write(filepath.Join(folder, recordFile), append(b, '\n'), 0o600)
+}
+
+// Done reads the trials that a running study on public data has in its journal so far. It may be
+// called while another process writes: what is not whole is left out. Of sensitive data there is
+// nothing to read, because the number of trials is a secret.
+func (r *Record) Done(folder string) ([]Line, error) {
+	if !r.Public {
+		return nil, nil
+	}
+	b, err := os.ReadFile(filepath.Join(folder, journalFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Line
+	for text := range strings.Lines(string(b)) {
+		var l Line
+		if !strings.HasSuffix(text, "\n") || json.Unmarshal([]byte(text), &l) != nil {
+			break
+		}
+		all = append(all, l)
+	}
+	return all, nil
 }
 
 // LoadRecord reads the record of a folder; fs.ErrNotExist is wrapped where there is none.

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pawl"
+	"pawl/internal/request"
+	"pawl/search/fleet"
+)
+
+// brokerFlags say where the broker is.
+func brokerFlags(c *cobra.Command, b *pawl.Broker) {
+	f := c.Flags()
+	f.StringVar(&b.URL, "nats", "", "NATS server for training runs on other machines: nats://127.0.0.1:4222, or tls://HOST:PORT elsewhere")
+	f.StringVar(&b.KeyFile, "nats-key", "", "key to show to the server, made by pawl-broker key; required for another machine")
+	f.StringVar(&b.CAFile, "nats-ca", "", "certificates to check the server's against, PEM (default: the system's)")
+}
+
+type workerFlags struct {
+	pawl.Broker
+	here     request.Elsewhere
+	parallel int
+	limit    time.Duration
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var f workerFlags
+	c := &cobra.Command{
+		Use:   "worker --nats URL",
+		Short: "Take training runs of searches on other machines",
+		Long: `Take training runs of pawl search --nats until interrupted. A worker uses the same ledger as
+the search (PAWL_LEDGER or --ledger): the ledger's secret closes every message. It opens
+the data by the path that the search used, or by --path and --schema, and checks that
+version, processor kernel, data and plan are the same; otherwise it takes no run. It
+returns scores and nothing else, and charges nothing.
+
+Workers may join and leave at any time: an interrupted run is given to another worker and
+gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
+		Example: `  pawl worker --nats nats://127.0.0.1:4222
+  pawl worker --nats tls://broker.example:4222 --nats-key worker1.key --path /srv/patients.csv --schema /srv/patients.yaml`,
+		Args: exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error { return a.worker(c.Context(), f) },
+	}
+	brokerFlags(c, &f.Broker)
+	s := c.Flags()
+	s.StringVar(&f.here.Data, "path", "", "data file on this machine (default: the path that the search used)")
+	s.StringVar(&f.here.Schema, "schema", "", "schema file on this machine, YAML (default: the path that the search used)")
+	s.StringVar(&f.here.Test, "test", "", "file of public test rows on this machine (default: the path that the search used)")
+	s.IntVar(&f.parallel, "parallel", 0, "training runs side by side (default: number of processors)")
+	s.DurationVar(&f.limit, "trial-limit", 0, "give a training run back after this time, such as 2h (default: no limit)")
+	return c
+}
+
+func (a *app) worker(ctx context.Context, f workerFlags) error {
+	address := fleet.Address{URL: f.URL, Key: f.KeyFile, CA: f.CAFile}
+	switch {
+	case !address.Given():
+		return &usageError{"pawl worker: missing --nats", "example: --nats nats://127.0.0.1:4222"}
+	case f.parallel < 0:
+		return &usageError{fmt.Sprintf("--parallel %d: must be at least 1", f.parallel), "leave it out for one training run per processor"}
+	case f.limit < 0:
+		return &usageError{fmt.Sprintf("--trial-limit %s: must be above 0", f.limit), "leave it out for no limit"}
+	}
+	if err := address.Check(); err != nil {
+		return err
+	}
+	l, store, err := a.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	courier, err := l.Courier(ctx)
+	if err != nil {
+		return err
+	}
+	nc, err := fleet.Dial(ctx, address, "pawl worker")
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if f.parallel == 0 {
+		f.parallel = runtime.GOMAXPROCS(0)
+	}
+	f.here.DataDir = a.dataDir
+	say := func(line string) { fmt.Fprintln(a.err, line) }
+	say(fmt.Sprintf("waiting for searches that use ledger %s; press Ctrl-C to stop", courier.Name()))
+	return fleet.Worker{Courier: courier, Parallel: f.parallel, Limit: f.limit, Say: say,
+		Prepare: func(ctx context.Context, o fleet.Order) (fleet.Try, error) {
+			return a.desk(l).Prepare(ctx, courier, o, f.here)
+		}}.Run(ctx, nc)
+}

@@ -1,0 +1,134 @@
+package request
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go"
+
+	"pawl/compute/kernel"
+	"pawl/core/ledger"
+	"pawl/data/source"
+	"pawl/internal/build"
+	"pawl/internal/usage"
+	"pawl/search/fleet"
+	"pawl/workflow"
+)
+
+// queued is how many trainings wait at the broker, unless somebody says otherwise: enough for
+// any number of workers that a team has, and few enough that a stopped study has little in
+// the queue.
+const queued = 64
+
+// order is what a worker must know to make the trainings of a search.
+type order struct {
+	Data    string         `json:"data"`
+	Options source.Options `json:"options"`
+	Search  Search         `json:"search"`
+}
+
+// gather opens the queue of a search at its broker, for workers; the returned function closes it
+// and tells them whether the study has ended.
+func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name string) (disband func(ended bool), err error) {
+	s := j.study
+	courier, err := env.Ledger.Courier(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := env.Study.Secret()
+	if err != nil {
+		return nil, err
+	}
+	// Another study under this name has another secret, so nobody takes its results for this one's.
+	wire := secret.Key("name on the wire")
+	o := fleet.Order{Study: hex.EncodeToString(wire[:12]), Name: name, Software: env.Software, Kernel: kernel.Name(), Spec: j.Plan.Spec(*env)}
+	asked := order{Data: s.data.Argument, Options: s.data.Options, Search: *s.search}
+	// Wherever a worker was started, it is the same file.
+	for _, path := range []*string{&asked.Data, &asked.Options.DataDir, &asked.Options.Schema, &asked.Options.Labels, &asked.Options.Test,
+		&asked.Options.Vectors.File, &asked.Search.Space, &asked.Search.Model} {
+		if err := absolute(path); err != nil {
+			return nil, err
+		}
+	}
+	if o.Job, err = json.Marshal(asked); err != nil {
+		return nil, fmt.Errorf("the search cannot be described to workers: %w", err)
+	}
+	c, err := fleet.Coordinate(ctx, nc, courier, o, fleet.Pace{})
+	if err != nil {
+		return nil, usage.Newf("start the broker with pawl-broker, or nats-server -js", "--nats %s: %v", s.search.Broker.URL, err)
+	}
+	env.Fleet = &fleet.Remote{Courier: courier, Pool: c, Study: o.Study}
+	return func(ended bool) {
+		_ = c.Close(ended) // the broker forgets an old queue when the study begins again
+		_ = nc.Flush()
+	}, nil
+}
+
+// absolute makes the path of an existing file or folder absolute; anything else is a name.
+func absolute(path *string) error {
+	if *path == "" {
+		return nil
+	}
+	if _, err := os.Stat(*path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+			return nil
+		}
+		return err
+	}
+	full, err := filepath.Abs(*path)
+	if err == nil {
+		*path = full
+	}
+	return err
+}
+
+// Elsewhere replaces paths of an order by those of a worker's machine; empty ones stay.
+type Elsewhere struct{ Data, Schema, Test, DataDir string }
+
+// Prepare opens the data of an order and makes its trainings, as a worker does. It refuses an
+// order that this program, processor or data would not answer with the same bits
+// (*fleet.MismatchError).
+func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Order, here Elsewhere) (fleet.Try, error) {
+	software, err := build.Software()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Software != software:
+		return nil, &fleet.MismatchError{What: "pawl", Study: o.Name, There: o.Software, Here: software}
+	case o.Kernel != kernel.Name():
+		return nil, &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: kernel.Name()}
+	}
+	var asked order
+	if err := json.Unmarshal(o.Job, &asked); err != nil {
+		return nil, fmt.Errorf("study %s: %w", o.Name, err)
+	}
+	for _, r := range []struct{ to, from *string }{{&asked.Data, &here.Data}, {&asked.Options.Schema, &here.Schema}, {&asked.Options.Test, &here.Test}, {&asked.Options.DataDir, &here.DataDir}} {
+		if *r.from != "" {
+			*r.to = *r.from
+		}
+	}
+	data, err := source.Open(asked.Data, asked.Options)
+	if err != nil {
+		return nil, err
+	}
+	job, err := d.Search(ctx, data, &asked.Search)
+	if err != nil {
+		return nil, err
+	}
+	env, err := job.seal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env.Software = software
+	if job.Plan.Spec(env) != o.Spec {
+		return nil, &fleet.MismatchError{What: "other data, or another schema, budget or ledger", Study: o.Name}
+	}
+	return job.Plan.Trying(env, courier, o.Study)
+}
