@@ -20,7 +20,7 @@ import (
 
 // commandOnly are flags that texts of packages under the library name, of commands that it does
 // not offer.
-var commandOnly = []string{"format", "header", "ignore", "infer", "json", "no-header", "numbers", "pay", "per", "rows-per-unit", "units"}
+var commandOnly = []string{"format", "header", "ignore", "infer", "json", "no-header", "numbers", "pay", "per", "rows-per-unit", "trial-limit", "units"}
 
 // Errors of the library name fields: every flag in a text of a package that the library is made
 // of, outside of command lines, stands for a name of the root package.

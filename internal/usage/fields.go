@@ -10,6 +10,7 @@ import (
 
 // fields are the names that do not follow from those of their flags.
 var fields = map[string]string{
+	"nats": "Broker.URL", "nats-key": "Broker.KeyFile", "nats-ca": "Broker.CAFile",
 	"budget":           "WithGrant",
 	"checkpoint-every": "Checkpoint.Every",
 	"class-weight":     "ClassWeights",
