@@ -32,11 +32,11 @@ var usual = limits{header: 5 * time.Second, read: 20 * time.Second, write: 60 * 
 
 // problem is why a request is not answered, in words for the person who asked.
 type problem struct {
-	status           int
-	title, text, how string
+	Status           int
+	Title, Text, How string
 }
 
-func (p *problem) Error() string { return p.title + ": " + p.text }
+func (p *problem) Error() string { return p.Title + ": " + p.Text }
 
 func refuse(status int, title, text, how string) error { return &problem{status, title, text, how} }
 

@@ -25,6 +25,13 @@ func (s *Server) table() []*route {
 		post("/budget/grant", Role.acts, (*visit).grant), post("/budget/share", Role.acts, (*visit).share),
 		post("/budget/freeze", Role.acts, (*visit).freeze), post("/budget/unfreeze", Role.acts, (*visit).unfreeze),
 		post("/budget/approve", Role.acts, (*visit).approve),
+		get("/plan", (*visit).plan),
+		get("/calculator", (*visit).calculator), post("/calculator/event", nil, (*visit).event),
+		get("/advice", (*visit).advice), get("/advice.svg", (*visit).diagram),
+		get("/reports", (*visit).reportList), get("/reports/compare", (*visit).compare), get("/report", (*visit).reportPage),
+		get("/report/files", (*visit).files), get("/report/file", (*visit).download), get("/explain", (*visit).explain),
+		get("/studies", (*visit).studyList), get("/study", (*visit).studyPage), get("/live", (*visit).live),
+		get("/jobs", (*visit).jobList), post("/jobs/start", Role.runs, (*visit).start), post("/jobs/resume", Role.runs, (*visit).resume),
 		post("/leave", nil, (*visit).leave),
 	}
 	return append(pages, s.api()...)

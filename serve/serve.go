@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pawl/core/ledger"
@@ -66,7 +67,10 @@ type Server struct {
 	routes map[string]map[string]*route
 	cross  *http.CrossOriginProtection
 	book   *book
+	jobs   *jobs
 	busy   chan struct{} // one place for each computation at a time
+	// streams is the number of those that are open.
+	streams atomic.Int64
 
 	mu      sync.Mutex
 	ledgers map[string]*ledger.Ledger // by user
@@ -85,6 +89,7 @@ func New(o Options) *Server {
 		s.hosts[strings.ToLower(h)] = true
 	}
 	s.book = newBook(o.Ledger, o.Clock)
+	s.jobs = newJobs(s)
 	s.routes = map[string]map[string]*route{}
 	for _, r := range s.table() {
 		if s.routes[r.path] == nil {
@@ -148,6 +153,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog: log.New(io.Discard, "", 0)} // its lines hold addresses and what was sent
 	var running sync.WaitGroup
 	running.Go(func() { s.book.keep(ctx) })
+	running.Go(func() { s.jobs.work(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
 		// What streams ends with ctx.

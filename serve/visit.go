@@ -18,6 +18,7 @@ import (
 	"pawl"
 	"pawl/core/ledger"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/report"
 )
 
@@ -28,6 +29,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"up":    func(n ledger.Number) string { return report.Up(float64(n)) },
 	"down":  func(n ledger.Number) string { return report.Down(float64(n)) },
 	"delta": func(n ledger.Number) string { return report.Delta(float64(n)) },
+	"upr":   func(n report.Number) string { return report.Up(float64(n)) },
 	"plain": report.Plain,
 	"when":  when,
 	"query": func(pairs ...string) string {
@@ -156,6 +158,23 @@ func (v *visit) goTo(path string, pairs ...string) error {
 	return nil
 }
 
+// body reads the JSON that a program sends: one object, and no field that is not known.
+func (v *visit) body(into any) error {
+	d := json.NewDecoder(v.r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil && d.More() {
+		err = errors.New("there is more than one object")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(*http.MaxBytesError)):
+		return tooLarge()
+	}
+	return refuse(http.StatusBadRequest, "The JSON cannot be read", "It is not one object with the fields that openapi.json lists.", "")
+}
+
 // apiError is how the API says that it did not do what was asked.
 type apiError struct {
 	Error string `json:"error"`
@@ -165,19 +184,19 @@ type apiError struct {
 // fail answers with an error.
 func (v *visit) fail(err error) {
 	p := v.s.problemOf(err)
-	if p.status == http.StatusRequestEntityTooLarge {
+	if p.Status == http.StatusRequestEntityTooLarge {
 		v.w.Header().Set("Connection", "close")
 	}
 	if v.api {
-		text, _ := json.Marshal(apiError{strings.TrimSuffix(p.title+": "+p.text, ": "), p.how})
+		text, _ := json.Marshal(apiError{strings.TrimSuffix(p.Title+": "+p.Text, ": "), p.How})
 		v.w.Header().Set("Content-Type", "application/json")
-		v.w.WriteHeader(p.status)
+		v.w.WriteHeader(p.Status)
 		_, _ = v.w.Write(append(text, '\n'))
 		return
 	}
-	f := &frame{Title: p.title, Data: map[string]any{"Text": p.text, "How": p.how, "Status": p.status}}
-	if err := v.write(p.status, "error", f); err != nil {
-		http.Error(v.w, p.title, p.status)
+	f := &frame{Title: p.Title, Data: map[string]any{"Text": p.Text, "How": p.How, "Status": p.Status}}
+	if err := v.write(p.Status, "error", f); err != nil {
+		http.Error(v.w, p.Title, p.Status)
 	}
 }
 
@@ -200,7 +219,7 @@ func (s *Server) problemOf(err error) *problem {
 		return &problem{http.StatusConflict, "The ledger contradicts itself", e.Error(), e.Hint()}
 	case errors.Is(err, ledger.ErrRefused):
 		return &problem{http.StatusConflict, "The ledger refuses this", e.Error(), e.Hint()}
-	case errors.Is(err, pawl.ErrUsage):
+	case e.ExitStatus() == usage.Status, errors.Is(err, ledger.ErrUnaccountable):
 		return &problem{http.StatusBadRequest, "That cannot be answered", withoutPlace(e.Error()), e.Hint()}
 	}
 	s.o.Log("a request failed: an error that is shown to nobody")
@@ -234,6 +253,10 @@ var errBusy = errors.New("busy")
 
 // compute takes one of the places for what is dear, and waits a little for it.
 func (v *visit) compute(do func() error) error {
+	// The deadlines of a page are too short for it.
+	c := http.NewResponseController(v.w)
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Now().Add(5 * time.Minute))
 	wait := time.NewTimer(10 * time.Second)
 	defer wait.Stop()
 	select {

@@ -69,7 +69,7 @@ func withoutPlace(text string) string {
 		return text
 	}
 	head, _, _ := strings.Cut(place.ReplaceAllString(text, "\x00"), "\x00")
-	return strings.TrimSpace(head + " the file does not hold what its schema declares; only the operator may see where, by pawl check")
+	return strings.TrimSpace(strings.TrimSpace(head) + " the file does not hold what its schema declares; only the operator may see where, by pawl check")
 }
 
 // state says how an entry stands.

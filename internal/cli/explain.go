@@ -45,7 +45,7 @@ func (a *app) explain(dir string, most int) error {
 	if err != nil {
 		return err
 	}
-	e, err := m.Explain()
+	e, err := request.Explain(m)
 	if err != nil {
 		return &usageError{err.Error(), "pawl explain is for linear and additive models, and for networks on tables"}
 	}
@@ -53,14 +53,7 @@ func (a *app) explain(dir string, most int) error {
 		fmt.Fprintln(a.err, "NOT PRIVATE: this model has no privacy guarantee; its effects may reveal the rows it was trained on")
 	}
 	if a.json {
-		return writeJSON(a.out, struct {
-			Version    int    `json:"version"`
-			Command    string `json:"command"`
-			NotPrivate bool   `json:"not_private"`
-			Target     string `json:"target"`
-			Rows       string `json:"rows"`
-			*model.Effects
-		}{1, "explain", m.NotPrivate, m.Target, "drawn from the schema", e})
+		return writeJSON(a.out, e)
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "What decides %s, in %s, over rows drawn from the schema\n\n", m.Target, e.Scale)

@@ -8,11 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/data/source"
 	"pawl/internal/request"
+	"pawl/internal/usage"
 	"pawl/serve"
 	"pawl/store/heads"
 	"pawl/workflow"
@@ -20,8 +24,9 @@ import (
 
 type serveFlags struct {
 	serve.Endpoint
-	roles, out string
-	open       bool
+	roles, out  string
+	tables      []string
+	open, start bool
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -56,7 +61,9 @@ without --roles, what their role is by Pawl-Role. These headers count nowhere el
 	s.StringVar(&f.Key, "tls-key", "", "key of the TLS certificate, PEM")
 	s.StringVar(&f.Socket, "socket", "", "listen on this Unix socket, for a proxy that signs people in, instead of --listen")
 	s.StringVar(&f.roles, "roles", "", "who may ask: a name and a role on each line")
-	s.StringVar(&f.out, "out", workflow.DefaultDir, "folder of the reports to show")
+	s.StringArrayVar(&f.tables, "table", nil, "offer plans for a table of your own, as FILE=SCHEMA; may be repeated")
+	s.BoolVar(&f.start, "allow-jobs", false, "let analysts and stewards start jobs, which charge the ledger under their names")
+	s.StringVar(&f.out, "out", workflow.DefaultDir, "folder of the reports to show; jobs write theirs into it")
 	return c
 }
 
@@ -81,6 +88,10 @@ func (a *app) serve(ctx context.Context, f *serveFlags, listen bool) error {
 	if err != nil {
 		return err
 	}
+	tables, err := tablesOf(f.tables)
+	if err != nil {
+		return err
+	}
 	where, err := a.ledgerAddress()
 	if err != nil {
 		return err
@@ -99,9 +110,13 @@ func (a *app) serve(ctx context.Context, f *serveFlags, listen bool) error {
 	if err != nil {
 		return err
 	}
+	state, err := heads.Default()
+	if err != nil {
+		return err
+	}
 	s := serve.New(serve.Options{Ledger: l, Address: where.String(), Hosts: hosts, TLS: secure, Proxy: f.Socket != "", People: people,
-		Safe:    func() (workflow.Safe, error) { return safeFor(where.Absolute(), where.Flag()) },
-		DataDir: a.dataDir, Reports: f.out, Studies: studies, Log: func(line string) { fmt.Fprintf(a.err, "note: %s\n", line) }})
+		Safe:   func() (workflow.Safe, error) { return safeFor(where.Absolute(), where.Flag()) },
+		Tables: tables, AllowJobs: f.start, Jobs: filepath.Join(state, "jobs"), DataDir: a.dataDir, Reports: f.out, Studies: studies, Log: func(line string) { fmt.Fprintf(a.err, "note: %s\n", line) }})
 	links := s.Links()
 	if err := a.printLinks(f, links); err != nil {
 		return err
@@ -170,4 +185,28 @@ func openBrowser(link string) (forget func()) {
 		go func() { _ = c.Wait() }()
 	}
 	return forget
+}
+
+// tablesOf reads --table FILE=SCHEMA.
+func tablesOf(flags []string) ([]serve.Table, error) {
+	var all []serve.Table
+	var faults []error
+	for _, f := range flags {
+		data, schema, ok := strings.Cut(f, "=")
+		name := filepath.Base(data)
+		switch {
+		case !ok || data == "" || schema == "":
+			faults = append(faults, &usageError{fmt.Sprintf("--table: %.80q is not FILE=SCHEMA", f), "example: --table patients.csv=patients.yaml"})
+			continue
+		case slices.ContainsFunc(all, func(t serve.Table) bool { return t.Name == name }) || slices.Contains(source.Names(), name):
+			faults = append(faults, &usageError{fmt.Sprintf("--table: there are two data sets called %s", name), "give one of the files another name"})
+		}
+		for _, file := range []string{data, schema} {
+			if _, err := os.Stat(file); err != nil {
+				faults = append(faults, err)
+			}
+		}
+		all = append(all, serve.Table{Name: name, Data: data, Schema: schema})
+	}
+	return all, usage.All(faults...)
 }
