@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
 	{"search/fleet/broker"},
-	{"cmd/pawl", "cmd/pawl-broker"},
+	{"cmd/pawl", "cmd/pawl-broker", "bench/table"},
 }
 
 // beneath is what core may import from outside: public declarations, public maps

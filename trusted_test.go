@@ -83,7 +83,7 @@ var base = []part{
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/internal/logistic", 150, 0, "the loss of a logistic regression on opened rows, and the norm of its gradient at what a solver found"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
-			{"core/intake", 440, 0, "seals rows: units, bounds, scopes, texts"},
+			{"core/intake", 480, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
 			{"core/entropy", 400, 0, "keyed streams of random bits"},
 		}},
 	{title: "What cannot: it says what a row adds, and reads what left",

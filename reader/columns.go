@@ -105,12 +105,15 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	if len(space) != len(c.types) {
 		space = make([]cell, len(c.types))
 	}
+	for f := range space {
+		space[f] = cell{line: c.place()}
+	}
 	for i, f := range c.fields {
 		x := &c.batch.Chunks[i]
-		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at), typed: !asText(c.types[f])}
+		space[f] = cell{text: x.Text(c.at), null: x.Null(c.at), line: c.place(), typed: !asText(c.types[f])}
 		if space[f].bad = faultOf(space[f].text); space[f].bad != "" && strict && c.used[f] {
-			c.at++ // rowFault speaks of the record before c.at
-			return nil, ofRecord(c.rowFault(nil, f, c.types[f].Name, space[f].bad, "correct the cell"))
+			c.at++
+			return nil, ofRecord(c.rowFault(space, f, c.types[f].Name, space[f].bad, "correct the cell"))
 		}
 	}
 	c.at++
@@ -136,8 +139,14 @@ func (c *byColumns) headFault(column, msg, hint string) error {
 	return &PositionError{File: c.name, Column: column, Msg: msg, hint: hint}
 }
 
-func (c *byColumns) rowFault(_ []cell, _ int, column, msg, hint string) error {
-	return &PositionError{File: c.name, Row: c.batch.First + int64(c.at) - 1, Group: c.batch.Group, Column: column, Msg: msg, hint: hint}
+// place is that of the next row of the batch: its group and its number in the file.
+func (c *byColumns) place() int { return c.batch.Group<<placeBits | (int(c.batch.First) + c.at) }
+
+const placeBits = 40
+
+func (c *byColumns) rowFault(cells []cell, field int, column, msg, hint string) error {
+	at := cells[field].line
+	return &PositionError{File: c.name, Row: int64(at & (1<<placeBits - 1)), Group: at >> placeBits, Column: column, Msg: msg, hint: hint}
 }
 
 func (c *byColumns) absent(column, why string) error {

@@ -30,9 +30,12 @@ func (p Position) At(i int) int {
 // CSV is an open file of delimiter-separated values, by default of commas, or of tabs where
 // its name ends in .tsv or .tsv.gz.
 type CSV struct {
-	file   string
-	how    schema.File
-	scan   *scanner
+	file string
+	how  schema.File
+	scan *scanner
+	// blocks are what stretch cuts, and rows one of them, nil where records come from scan.
+	blocks *blocks
+	rows   *blockScanner
 	close  []io.Closer
 	header []string
 	// written are the names as they stand in the file, nil without a header.
@@ -298,7 +301,7 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 	for {
 		cells, blank, err := c.pending, false, error(nil)
 		if c.pending = nil; cells == nil {
-			cells, blank, err = c.scan.record(space)
+			cells, blank, err = c.record(space)
 		}
 		if err == io.EOF {
 			return nil, io.EOF
@@ -322,6 +325,34 @@ func (c *CSV) next(space []cell, strict bool) ([]cell, error) {
 		}
 		return cells, c.check(cells)
 	}
+}
+
+func (c *CSV) record(space []cell) ([]cell, bool, error) {
+	if c.rows != nil {
+		return c.rows.record(space)
+	}
+	return c.scan.record(space)
+}
+
+// stretch returns the next records as a file of their own; at the end the error is io.EOF.
+func (c *CSV) stretch() (records, error) {
+	if c.blocks == nil {
+		c.blocks = &blocks{in: c.scan, size: blockSize, most: mostBlock}
+	}
+	part := *c
+	part.rows, part.close, c.pending = newBlockScanner(c.scan, block{}), nil, nil
+	if part.pending != nil {
+		return &part, nil
+	}
+	b, record, err := c.blocks.next()
+	if err == io.EOF {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, c.readFault(err)
+	}
+	part.pending, part.blankLine, part.rows.block = record, b.blank, b
+	return &part, nil
 }
 
 func (c *CSV) check(cells []cell) error {

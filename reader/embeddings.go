@@ -340,6 +340,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 	}
 	used := make(map[string]bool, e.Len())
 	var sum []byte // of a vector
+	t.watch = t.watchRecords(in, o)
 	err = t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" && !record[field].null {

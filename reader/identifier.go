@@ -33,6 +33,9 @@ type identifiers struct {
 	lastLong string
 	long     string
 	digits   bool // a long number had another digit there
+
+	// held keeps, of some of the rows, what is to be looked at in the order of all.
+	held *[]writing
 }
 
 // placeholders are what programs write where there is no identifier.
@@ -97,13 +100,28 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 	case n.shortened:
 		return "", false, fault("the identifier is a number in scientific notation that lacks digits, as spreadsheets write it: several persons may have become one",
 			"export the column again as text, with all of its digits; a code that only looks like such a number needs a letter before it")
+	case t.ids.note == nil:
+	case t.ids.held != nil:
+		*t.ids.held = append(*t.ids.held, writing{id, n, cells[t.unit].line})
 	default:
-		if t.ids.twice(id, n) {
-			t.ids.note(fault("an identifier writes a number in another way than a line above does, as 7, 07 and 7.0: each writing is a unit of its own", "").Error())
-		}
-		t.ids.rounded(id, n, fault)
+		t.ids.see(writing{text: id, numeral: n}, fault)
 	}
 	return id, true, nil
+}
+
+// writing is a number as a line writes it.
+type writing struct {
+	text string
+	numeral
+	line int
+}
+
+// see looks at an identifier that is a number, after those above it.
+func (d *identifiers) see(w writing, fault func(msg, hint string) error) {
+	if d.twice(w.text, w.numeral) {
+		d.note(fault("an identifier writes a number in another way than a line above does, as 7, 07 and 7.0: each writing is a unit of its own", "").Error())
+	}
+	d.rounded(w.text, w.numeral, fault)
 }
 
 // twice says, once, that a number was written in another way before.

@@ -153,6 +153,24 @@ func (m *manyParts) next(space []cell, strict bool) ([]cell, error) {
 	}
 }
 
+// stretch returns the next records of a part; at the end the error is io.EOF.
+func (m *manyParts) stretch() (records, error) {
+	for {
+		in, err := stretch(&m.in)
+		if err == io.EOF && m.at < len(m.of.parts) {
+			if err = m.advance(); err == nil {
+				continue
+			}
+		}
+		if err != nil || m.order == nil {
+			return in, err
+		}
+		part := *m
+		part.in, part.at, part.raw = in, len(m.of.parts), nil
+		return &part, nil
+	}
+}
+
 func (m *manyParts) floats(field int) (single, ok bool) {
 	if in, typed := m.in.(floating); typed {
 		return in.floats(m.field(field))

@@ -196,6 +196,7 @@ type heldRows struct {
 	used  []bool
 	at    int // next row
 	row   int // that was read last
+	left  int // out at the end, of the rows of a stretch
 }
 
 func (h *heldRows) Header() []string {
@@ -230,7 +231,7 @@ func (h *heldRows) choose(fields []int) error {
 }
 
 func (h *heldRows) next(space []cell, strict bool) ([]cell, error) {
-	if h.at == len(h.rows.starts)-1 {
+	if h.at == len(h.rows.starts)-1-h.left {
 		return nil, io.EOF
 	}
 	h.row = h.at
@@ -247,18 +248,31 @@ func (h *heldRows) next(space []cell, strict bool) ([]cell, error) {
 		s = s[k:]
 		switch {
 		case n == 0:
-			space[f] = cell{null: true}
+			space[f] = cell{null: true, line: h.row}
 		case n < firstText:
-			space[f] = cell{bad: cellFaults[n]}
+			space[f] = cell{bad: cellFaults[n], line: h.row}
 			if strict && h.used[f] {
 				return nil, h.rowFault(nil, f, h.rows.columns[f].Name, cellFaults[n], "correct the cell")
 			}
 		default:
-			space[f] = cell{text: s[:n-firstText], typed: h.rows.columns[f].Kind != columnar.Text}
+			space[f] = cell{text: s[:n-firstText], line: h.row, typed: h.rows.columns[f].Kind != columnar.Text}
 			s = s[n-firstText:]
 		}
 	}
 	return space, nil
+}
+
+// stretch returns the next rows; at the end the error is io.EOF.
+func (h *heldRows) stretch() (records, error) {
+	const most = 8192
+	left := len(h.rows.starts) - 1 - h.at
+	if left == 0 {
+		return nil, io.EOF
+	}
+	part := *h
+	h.at += min(most, left)
+	part.left = max(left-most, 0)
+	return &part, nil
 }
 
 // uvarint is binary.Uvarint for what RowsBuilder wrote.
@@ -276,10 +290,14 @@ func (h *heldRows) headFault(column, msg, hint string) error {
 	return &PositionError{File: h.name, Column: column, Msg: msg, hint: hint}
 }
 
-func (h *heldRows) rowFault(_ []cell, _ int, column, msg, hint string) error {
-	number := int64(h.row) + 1
+func (h *heldRows) rowFault(cells []cell, field int, column, msg, hint string) error {
+	row := h.row
+	if cells != nil {
+		row = cells[field].line
+	}
+	number := int64(row) + 1
 	if h.rows.numbers != nil {
-		number = h.rows.numbers[h.row]
+		number = h.rows.numbers[row]
 	}
 	return &PositionError{File: h.name, Row: number, Column: column, Msg: msg, hint: hint}
 }

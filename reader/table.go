@@ -115,36 +115,46 @@ func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) er
 	if err := t.match(in, o); err != nil {
 		return err
 	}
+	t.watch = t.watchRecords(in, o)
 	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
 }
 
 // read calls row for each record that is not left out. What t.faults took is part of its error.
 func (t *table) read(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
-	err := t.rows(strict, row)
+	rows, kept, err := t.rows(strict, row)
+	if err == nil {
+		err = t.ended(rows, kept)
+	}
+	return t.whole(err)
+}
+
+// whole joins the error of a reading with what t.faults took.
+func (t *table) whole(err error) error {
 	if t.faults.any() {
 		return usage.All(append(slices.Clone(t.faults.list), err)...)
 	}
 	return err
 }
 
-func (t *table) rows(strict bool, row func(values []float64, found schema.Record, cells []cell) error) error {
-	rows, kept := false, false
+// rows calls row for each record that is not left out; rows says that there were records, and kept
+// that some were not left out.
+func (t *table) rows(strict bool, row func(values []float64, found schema.Record, cells []cell) error) (rows, kept bool, err error) {
 	var space []cell
 	for {
 		cells, err := t.in.next(space, strict)
 		if err == io.EOF {
-			break
+			return rows, kept, nil
 		}
 		if err != nil {
 			if err = t.faults.take(err); err != nil {
-				return err
+				return rows, kept, err
 			}
 			rows = true
 			continue
 		}
 		values, id, ok, err := t.parse(cells, strict)
 		if err != nil {
-			return err
+			return rows, kept, err
 		}
 		if t.watch != nil {
 			t.watch.see(cells)
@@ -155,9 +165,13 @@ func (t *table) rows(strict bool, row func(values []float64, found schema.Record
 		}
 		kept = true
 		if err := row(values, t.record(cells, id), cells); err != nil {
-			return err
+			return rows, kept, err
 		}
 	}
+}
+
+// ended looks at a table that was read to its end.
+func (t *table) ended(rows, kept bool) error {
 	switch {
 	case !rows:
 		return t.in.noRows()
@@ -183,6 +197,8 @@ type table struct {
 	watch  *watch
 	faults *Faults
 	target string
+	// reuse is where the numbers of a row go; nil for a fresh place for each.
+	reuse []float64
 }
 
 func newTable(s *schema.Schema) *table {
@@ -268,7 +284,6 @@ func (t *table) match(in records, o Options) error {
 		o.Faults.add(err)
 	}
 	t.recorded(foundNames(in), in.readable)
-	t.watchRecords(in, o)
 	err := in.choose(t.used())
 	if err != nil && o.Faults != nil {
 		o.Faults.add(err)
@@ -372,7 +387,9 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			return nil, "", false, nil
 		}
 	}
-	values = make([]float64, len(s.Columns))
+	if values = t.reuse; values == nil {
+		values = make([]float64, len(s.Columns))
+	}
 	for i := range s.Columns {
 		f := t.field[i]
 		if f < 0 || s.Columns[i].Type == schema.Ignore {

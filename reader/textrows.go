@@ -30,6 +30,7 @@ func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column str
 	if field < 0 {
 		return in.absent(column, "which holds the texts")
 	}
+	t.watch = t.watchRecords(in, o)
 	return t.read(strict, func(cells []float64, found schema.Record, record []cell) error {
 		text := ""
 		if field < len(record) && record[field].bad == "" {

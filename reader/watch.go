@@ -15,15 +15,16 @@ type watch struct {
 }
 
 // watchRecords begins what o.Watch asks for.
-func (t *table) watchRecords(in records, o Options) {
+func (t *table) watchRecords(in records, o Options) *watch {
 	if o.Watch == nil {
-		return
+		return nil
 	}
 	names := in.Header()
-	t.watch = &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
+	w := &watch{record: o.Watch(names), texts: make([]string, len(names)), schema: t.schema}
 	for _, n := range names {
-		t.watch.column = append(t.watch.column, slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n }))
+		w.column = append(w.column, slices.IndexFunc(t.schema.Columns, func(c schema.Column) bool { return c.Source() == n }))
 	}
+	return w
 }
 
 // see hands on one record. What is malformed or null is empty, and so are cells that a ragged record lacks. Numbers

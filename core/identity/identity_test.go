@@ -271,21 +271,32 @@ func TestPrintsDoNotShowValues(t *testing.T) {
 	}
 }
 
-func TestFeed(t *testing.T) {
-	names, rows := wide(5000)
-	for _, n := range []int{0, 1, batchRows - 1, batchRows, batchRows + 1, 5000} {
-		f := NewFeed(testKey, names)
-		texts := make([]string, len(names))
-		for _, row := range rows[:n] {
-			copy(texts, row)
-			f.Add(texts)
+// A print does not depend on which of several builders took a record, nor the writings of identifiers.
+func TestJoin(t *testing.T) {
+	names, rows := wide(30_000)
+	for _, n := range []int{0, 1, 4097, 20_000} {
+		for _, parts := range []int{1, 3} {
+			builders, ids := make([]*Builder, parts), make([]*Writings, parts)
+			for k := range builders {
+				builders[k], ids[k] = New(testKey, names), NewWritings(testKey)
+			}
+			whole := NewWritings(testKey)
+			for i, row := range rows[:n] {
+				k := i * i % parts
+				builders[k].Add(func(i int) (string, bool) { return row[i], false })
+				ids[k].Add(row[16])
+				whole.Add(row[16])
+			}
+			for k := 1; k < parts; k++ {
+				builders[0].Join(builders[k])
+				ids[0].Join(ids[k])
+			}
+			if !bytes.Equal(builders[0].Print().Marshal(), printOf(testKey, names, rows[:n]).Marshal()) {
+				t.Errorf("%d rows in %d parts give another print", n, parts)
+			}
+			if ids[0].Identity() != whole.Identity() {
+				t.Errorf("%d identifiers in %d parts are other writings", n, parts)
+			}
 		}
-		if !bytes.Equal(f.Print().Marshal(), printOf(testKey, names, rows[:n]).Marshal()) {
-			t.Errorf("%d rows give another print", n)
-		}
-		f.Stop()
 	}
-	f := NewFeed(testKey, names)
-	f.Add(rows[0])
-	f.Stop()
 }

@@ -40,7 +40,9 @@ func newSketch(size int) sketch {
 }
 
 // add counts a value; it returns the item when the value is new.
-func (s *sketch) add(value uint64) *item {
+func (s *sketch) add(value uint64) *item { return s.addMany(value, 1) }
+
+func (s *sketch) addMany(value uint64, times uint32) *item {
 	if value > s.bound {
 		return nil
 	}
@@ -53,18 +55,36 @@ func (s *sketch) add(value uint64) *item {
 		if s.slots[at].value == 0 {
 			if 2*s.used >= len(s.slots) {
 				s.grow()
-				return s.add(value)
+				return s.addMany(value, times)
 			}
 			s.used++
-			s.slots[at] = item{value: value, count: 1}
+			s.slots[at] = item{value: value, count: times}
 			return &s.slots[at]
 		}
 		at = (at + 1) & mask
 	}
-	if s.slots[at].count < math.MaxUint32 {
-		s.slots[at].count++
-	}
+	s.slots[at].count += min(times, math.MaxUint32-s.slots[at].count)
 	return nil
+}
+
+// join counts what another sketch counted. Beneath both bounds both are complete, so it becomes the sketch of the
+// values of both.
+func (s *sketch) join(o *sketch) {
+	s.bound = min(s.bound, o.bound)
+	for i, x := range s.slots {
+		if x.value > s.bound {
+			s.slots[i] = item{}
+		}
+	}
+	s.rehash(len(s.slots), s.items())
+	for _, x := range o.slots {
+		if x.value == 0 {
+			continue
+		}
+		if fresh := s.addMany(x.value, x.count); fresh != nil {
+			fresh.whole, fresh.number = x.whole, x.number
+		}
+	}
 }
 
 // grow makes room: more slots up to four times the size, and from then on by leaving out the largest values.
@@ -73,7 +93,12 @@ func (s *sketch) grow() {
 	if slots > 4*s.size {
 		slots = len(s.slots)
 	}
-	s.slots, s.used = make([]item, slots), 0
+	s.rehash(slots, kept)
+}
+
+// rehash puts items into so many slots.
+func (s *sketch) rehash(slots int, kept []item) {
+	s.slots, s.used = make([]item, slots), len(kept)
 	mask := uint64(slots - 1)
 	for _, x := range kept {
 		at := (x.value * 0x9e3779b97f4a7c15 >> 20) & mask
@@ -81,18 +106,23 @@ func (s *sketch) grow() {
 			at = (at + 1) & mask
 		}
 		s.slots[at] = x
-		s.used++
 	}
 }
 
-// smallest returns the items in the order of their values and lowers the bound to the last one of a full sketch.
-func (s *sketch) smallest() []item {
+// items are those that are there, in no order.
+func (s *sketch) items() []item {
 	kept := make([]item, 0, s.used)
 	for _, x := range s.slots {
 		if x.value != 0 {
 			kept = append(kept, x)
 		}
 	}
+	return kept
+}
+
+// smallest returns the items in the order of their values and lowers the bound to the last one of a full sketch.
+func (s *sketch) smallest() []item {
+	kept := s.items()
 	slices.SortFunc(kept, func(a, b item) int {
 		if a.value < b.value {
 			return -1

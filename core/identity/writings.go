@@ -48,13 +48,28 @@ func (w *Writings) Add(text string) {
 	}
 	w.buffer = append(w.buffer[:0], text...)
 	e := w.exact.hash(w.buffer)
+	w.add(at, writing{e, e})
+}
+
+func (w *Writings) add(at uint64, o writing) {
 	x, ok := w.items[at]
 	if !ok {
-		x = writing{e, e}
+		x = o
 	}
-	w.items[at] = writing{min(x.least, e), max(x.most, e)}
+	w.items[at] = writing{min(x.least, o.least), max(x.most, o.most)}
 	if len(w.items) >= 2*sampledWritings {
 		w.trim()
+	}
+}
+
+// Join takes the identifiers of another collection under the same key.
+func (w *Writings) Join(o *Writings) {
+	w.bound = min(w.bound, o.bound)
+	maps.DeleteFunc(w.items, func(at uint64, _ writing) bool { return at > w.bound })
+	for at, x := range o.items {
+		if at <= w.bound {
+			w.add(at, x)
+		}
 	}
 }
 

@@ -104,6 +104,26 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 	return nil
 }
 
+// Part is an empty table of the same data set, for a run of its rows: goroutines may fill parts side by side.
+func (b *Builder) Part() *Builder {
+	p := &Builder{key: b.key, schema: b.schema, levels: b.levels, wide: b.wide, rehearsal: b.rehearsal, units: newUnits(b.key, b.schema)}
+	p.KeepTexts(b.texts.columns)
+	return p
+}
+
+// Join appends the rows of a part, which ends: as if Add had taken them.
+func (b *Builder) Join(p *Builder) {
+	for _, end := range p.ends {
+		b.ends = append(b.ends, len(b.cells)+end)
+	}
+	b.cells = append(b.cells, p.cells...)
+	b.texts.join(&p.texts)
+	b.units.join(&p.units)
+}
+
+// Len is the number of rows so far: a private fact.
+func (b *Builder) Len() int { return b.units.len() }
+
 // bare stands for a row that was not found in a file.
 func bare(cells []float64) []byte {
 	raw := make([]byte, 0, 8*len(cells))

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"slices"
+	"strings"
 
 	"pawl/core/internal/sealed"
 	"pawl/data/schema"
@@ -32,11 +33,26 @@ func (t *texts) add(r schema.Record) {
 			t.Of = append(t.Of, sealed.NoText)
 			continue
 		}
-		text := r.Cells[f].Text
-		i, ok := t.known[c][text]
-		if !ok {
-			i = int32(len(t.Dictionary[c]))
-			t.known[c][text], t.Dictionary[c] = i, append(t.Dictionary[c], text)
+		t.Of = append(t.Of, t.number(c, r.Cells[f].Text))
+	}
+}
+
+// number is the index of a text in the dictionary of a column.
+func (t *texts) number(c int, text string) int32 {
+	i, ok := t.known[c][text]
+	if !ok {
+		i = int32(len(t.Dictionary[c]))
+		text = strings.Clone(text) // a text of a file may lie in a large piece of it
+		t.known[c][text], t.Dictionary[c] = i, append(t.Dictionary[c], text)
+	}
+	return i
+}
+
+// join appends the texts of a part.
+func (t *texts) join(p *texts) {
+	for at, i := range p.Of {
+		if c := at % len(t.columns); i != sealed.NoText {
+			i = t.number(c, p.Dictionary[c][i])
 		}
 		t.Of = append(t.Of, i)
 	}

@@ -79,10 +79,10 @@ func (d digest) compare(e digest) int {
 // not depend on the order in which they were added.
 type sum [4]uint64
 
-func (s *sum) add(h *[sha256.Size]byte) {
+func (s *sum) add(o sum) {
 	carry := uint64(0)
 	for i := range s {
-		s[i], carry = bits.Add64(s[i], binary.LittleEndian.Uint64(h[8*i:]), carry)
+		s[i], carry = bits.Add64(s[i], o[i], carry)
 	}
 }
 
@@ -110,7 +110,8 @@ func (u *units) len() int { return len(u.key) }
 func (u *units) add(r schema.Record) {
 	if u.perRow {
 		u.key = append(u.key, u.hash("record", u.canonical(u.buffer[:0], r)))
-		u.sum.add(&u.full)
+		word := func(i int) uint64 { return binary.LittleEndian.Uint64(u.full[8*i:]) }
+		u.sum.add(sum{word(0), word(1), word(2), word(3)})
 		return
 	}
 	if u.writings != nil {
@@ -122,6 +123,15 @@ func (u *units) add(r schema.Record) {
 	u.buffer = binary.AppendUvarint(u.buffer[:0], uint64(len(r.Unit)))
 	u.buffer = append(u.buffer, r.Unit...)
 	u.rank = append(u.rank, u.hash("row of a unit", u.canonical(u.buffer, r)))
+}
+
+// join appends the rows of a part.
+func (u *units) join(p *units) {
+	u.key, u.rank = append(u.key, p.key...), append(u.rank, p.rank...)
+	u.sum.add(p.sum)
+	if u.writings != nil {
+		u.writings.Join(p.writings)
+	}
 }
 
 // canonical appends the bytes that stand for a record: those of two records are equal

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/core/identity"
 	"pawl/core/ledger"
@@ -219,29 +220,21 @@ func (f *Copies) why(ctx context.Context, alike string, refusal error) (string, 
 // those that are. The second recognises a table that lost or gained a column that nobody uses, such as an
 // identifier. A file without a header has a third, under the numbers of its columns: what a schema calls them makes
 // no other table of it.
-type Watcher struct{ feeds *feeds }
+type Watcher struct{ made *made }
 
-type feeds struct{ all, used, numbered *identity.Feed }
+// made are the builders of the readers of a table, which read parts of it side by side.
+type made struct {
+	sync.Mutex
+	readers [][]*identity.Builder
+}
 
 // NewWatcher makes o hand on the records as found, to be printed under the ledger's key. The
-// columns that s uses count; with nil all do.
+// columns that s uses count; with nil all do. Several readers may ask for it.
 func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
-	w := &feeds{}
+	w := &made{}
 	uses := usedBy(s)
 	o.Watch = func(names []string) func([]string) {
-		w.all = identity.NewFeed(key, names)
-		whole := w.all.Add
-		if s != nil && s.File.NoHeader && len(s.File.Names) > 0 {
-			numbers := make([]string, len(names))
-			for i := range names {
-				numbers[i] = schema.NumberedName(i)
-			}
-			w.numbered = identity.NewRecordsFeed(key, numbers)
-			whole = func(texts []string) {
-				w.all.Add(texts)
-				w.numbered.Add(texts)
-			}
-		}
+		builders, positions := []*identity.Builder{identity.New(key, names)}, [][]int{nil}
 		var at []int
 		var columns []string
 		for i, name := range names {
@@ -249,17 +242,30 @@ func NewWatcher(key [32]byte, s *schema.Schema, o *reader.Options) Watcher {
 				at, columns = append(at, i), append(columns, name)
 			}
 		}
-		if len(at) == 0 || len(at) == len(names) {
-			return whole
+		if len(at) > 0 && len(at) < len(names) {
+			builders, positions = append(builders, identity.NewRecords(key, columns)), append(positions, at)
 		}
-		w.used = identity.NewRecordsFeed(key, columns)
-		part := make([]string, len(at))
-		return func(texts []string) {
-			whole(texts)
-			for k, i := range at {
-				part[k] = texts[i]
+		if s != nil && s.File.NoHeader && len(s.File.Names) > 0 {
+			numbers := make([]string, len(names))
+			for i := range names {
+				numbers[i] = schema.NumberedName(i)
 			}
-			w.used.Add(part)
+			builders, positions = append(builders, identity.NewRecords(key, numbers)), append(positions, nil)
+		}
+		w.Lock()
+		w.readers = append(w.readers, builders)
+		w.Unlock()
+		var found []string
+		whole := func(i int) (string, bool) { return found[i], false }
+		return func(texts []string) {
+			found = texts
+			for k, b := range builders {
+				if at := positions[k]; at != nil {
+					b.Add(func(i int) (string, bool) { return texts[at[i]], false })
+				} else {
+					b.Add(whole)
+				}
+			}
 		}
 	}
 	return Watcher{w}
@@ -280,16 +286,17 @@ func usedBy(s *schema.Schema) func(column string) bool {
 
 // End returns the prints, none where no record was read.
 func (w Watcher) End(err error) (prints []*identity.Print) {
-	if w.feeds == nil {
+	if w.made == nil || err != nil || len(w.made.readers) == 0 {
 		return nil
 	}
-	for _, feed := range []*identity.Feed{w.feeds.all, w.feeds.used, w.feeds.numbered} {
-		if feed == nil {
-			continue
+	first := w.made.readers[0]
+	for _, other := range w.made.readers[1:] {
+		for k, b := range first {
+			b.Join(other[k])
 		}
-		if feed.Stop(); err == nil {
-			prints = append(prints, feed.Print())
-		}
+	}
+	for _, b := range first {
+		prints = append(prints, b.Print())
 	}
 	return prints
 }
@@ -305,13 +312,13 @@ func (s *Table) Owned(ctx context.Context, l *ledger.Ledger, data string, f *Cop
 }
 
 // Printed visits every row, and makes the prints of a file of one's own. They are compared before anything is charged.
-func (s *Table) Printed(bad reader.BadRows, row reader.Row) error {
-	if s.Builtin != nil || s.PrintKey == nil {
-		return s.Each(bad, row)
-	}
+func (s *Table) Printed(bad reader.BadRows, begin func() reader.Stretch) error {
 	o := reader.Options{BadRows: bad, Note: s.Note}
+	if s.Builtin != nil || s.PrintKey == nil {
+		return s.beside(o, begin)
+	}
 	w := NewWatcher(*s.PrintKey, s.Schema, &o)
-	err := s.eachWith(o, row)
+	err := s.beside(o, begin)
 	if s.Prints = nil; err != nil {
 		w.End(err)
 		return err

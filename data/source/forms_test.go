@@ -17,7 +17,6 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
 	"pawl/core/ledger/pricing"
-	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/reader"
 )
@@ -147,7 +146,7 @@ func TestNoFormOfDataIsATestFile(t *testing.T) {
 		}
 		_, err = table.OpenTest(ctx, l, form, "", reader.Refuse)
 		if err == nil {
-			if err = table.Printed(reader.Refuse, func([]float64, schema.Record) error { return nil }); err != nil {
+			if err = table.Printed(reader.Refuse, reader.InOrder(func([]float64) error { return nil })); err != nil {
 				t.Fatal(err)
 			}
 			_, err = copies.Recognise(ctx, l, table.Found())

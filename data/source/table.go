@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"pawl/core/identity"
 	"pawl/core/intake"
@@ -174,19 +175,30 @@ func (s *Table) Rows() (int64, error) {
 	case schema.RowsPrivate:
 		return 0, nil
 	}
-	n := int64(0)
-	err := s.Each(reader.Default, func([]float64, schema.Record) error { n++; return nil })
-	return n, err
+	var n atomic.Int64
+	err := s.beside(reader.Options{BadRows: reader.Default, Note: s.Note}, func() reader.Stretch {
+		return reader.Stretch{Row: func([]float64, schema.Record) error { n.Add(1); return nil }}
+	})
+	return n.Load(), err
 }
 
-// Each visits every row, parsed by the schema, with the record that it comes from.
-func (s *Table) Each(bad reader.BadRows, row reader.Row) error {
-	return s.eachWith(reader.Options{BadRows: bad, Note: s.Note}, row)
+// Each visits every row in order, parsed by the schema.
+func (s *Table) Each(bad reader.BadRows, row func(cells []float64) error) error {
+	return s.beside(reader.Options{BadRows: bad, Note: s.Note}, reader.InOrder(row))
 }
 
-func (s *Table) eachWith(o reader.Options, row reader.Row) error {
+// beside visits every row, with the record that it comes from, stretch by stretch (reader.ReadBeside).
+func (s *Table) beside(o reader.Options, begin func() reader.Stretch) error {
 	o.Target, o.Faults = s.Target, s.faults()
-	return ReadRows(s.Path, s.Content.Reader(), s.Schema, o, s.vectors, s.Whole, row)
+	if s.vectors == nil {
+		return reader.ReadBeside(s.Path, s.Content.Reader(), s.Schema, o, begin)
+	}
+	all := begin()
+	err := ReadRows(s.Path, s.Content.Reader(), s.Schema, o, s.vectors, s.Whole, all.Row)
+	if err == nil && all.End != nil {
+		err = all.End()
+	}
+	return err
 }
 
 // faults collects those of one reading, nil where the first ends it.
@@ -212,11 +224,14 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 	if s.Rehearsal {
 		b = intake.NewRehearsal(key, s.Schema)
 	}
-	n := int64(0)
-	if err := s.Printed(bad, func(cells []float64, r schema.Record) error { n++; return b.Add(cells, r) }); err != nil {
+	err := s.Printed(bad, func() reader.Stretch {
+		part := b.Part()
+		return reader.Stretch{Row: part.Add, End: func() error { b.Join(part); return nil }}
+	})
+	if err != nil {
 		return nil, err
 	}
-	if d := s.Schema.Rows; s.Far != nil && d.Kind == schema.RowsAbout && farRows(n, d.N) {
+	if d := s.Schema.Rows; s.Far != nil && d.Kind == schema.RowsAbout && farRows(int64(b.Len()), d.N) {
 		s.Far(fmt.Sprintf("the file does not have about %d rows: more than twice as many, or fewer than half; correct \"rows\" in the schema from what is public, since noise and rules follow from it (this note depends on the rows: it is for you alone)", d.N))
 	}
 	b.Print(s.Prints...)

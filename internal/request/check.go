@@ -70,5 +70,5 @@ func (d *Desk) rows(t *source.Table, o source.Options) error {
 	if err != nil || source.VectorColumn(t.Schema) >= 0 {
 		return err
 	}
-	return t.Each(bad, func([]float64, schema.Record) error { return nil })
+	return t.Each(bad, func([]float64) error { return nil })
 }

@@ -214,7 +214,11 @@ func (d *Desk) Infer(ctx context.Context, file, name, path string, content *read
 		return nil, err
 	}
 	w := source.NewWatcher(printKey, nil, &o)
-	if err := reader.ReadFrom(file, content.Reader(), declared, o, in.Add); err != nil {
+	err = reader.ReadBeside(file, content.Reader(), declared, o, func() reader.Stretch {
+		part := in.Part()
+		return reader.Stretch{Row: part.Add, End: func() error { in.Join(part); return nil }}
+	})
+	if err != nil {
 		w.End(err)
 		return nil, err
 	}

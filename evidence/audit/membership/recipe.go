@@ -50,7 +50,7 @@ func (r *Recipe) openTable(ctx context.Context) error {
 	}
 	t.Schema.SetBuckets(advise.TextBuckets)
 	var rows [][]float64
-	if err := t.Each(reader.Refuse, func(cells []float64, _ schema.Record) error { rows = append(rows, cells); return nil }); err != nil {
+	if err := t.Each(reader.Refuse, func(cells []float64) error { rows = append(rows, cells); return nil }); err != nil {
 		return err
 	}
 	chosen, err := f.some(f.Records, len(rows))

@@ -229,10 +229,10 @@ func (a *Desk) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *Re
 		if err := source.NotSensitive(ctx, l, data, src.Content, source.ComparedExactly, source.OtherRows); err != nil {
 			return err
 		}
-		err = src.Printed(j.Bad, func(cells []float64, _ schema.Record) error {
+		err = src.Printed(j.Bad, reader.InOrder(func(cells []float64) error {
 			t.Rows = append(t.Rows, cells)
 			return nil
-		})
+		}))
 		if err == nil && f.Table.Test != "" {
 			_, err = desk.OpenTest(ctx, j, own.Options)
 			t.Test = j.Test
@@ -421,7 +421,7 @@ func (a *Desk) standInFile(ctx context.Context, l *ledger.Ledger, path string, s
 	})
 	if prints := w.End(err); prints != nil {
 		// DATA itself may not be in the ledger yet; its rows are compared and used for nothing else.
-		if err := src.Printed(reader.Default, func([]float64, schema.Record) error { return nil }); err != nil {
+		if err := src.Printed(reader.Default, reader.InOrder(func([]float64) error { return nil })); err != nil {
 			return nil, err
 		}
 		d := src.Found()
