@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/sqlite"
 )
 
 // large is a ledger of so many data sets, each with so many entries: the log of one is made by
@@ -121,4 +123,44 @@ func TestFiguresAreNeverOlderThanThePage(t *testing.T) {
 	if first := s.get("/").body; !strings.Contains(first, fmt.Sprintf(">%s<", epsilonUp(a.Spent.Epsilon))) {
 		t.Errorf("the first page lacks %s spent:\n%s", epsilonUp(a.Spent.Epsilon), first)
 	}
+}
+
+// BenchmarkFirstPage is the first page of a ledger of SQLite with 1,000 data sets and 100,000
+// entries: cold, with no log read, and warm, with all of them read.
+func BenchmarkFirstPage(b *testing.B) {
+	store, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	l := large(b, store, 1000, 100)
+	fresh := func() *site {
+		return &site{Server: New(Options{Ledger: l, Hosts: []string{"127.0.0.1:1"}}), t: b, url: "http://127.0.0.1:1"}
+	}
+	b.Run("cold", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			l = l.As("ann") // which has read nothing
+			s := fresh()
+			b.StartTimer()
+			s.direct("/")
+		}
+	})
+	b.Run("warm", func(b *testing.B) {
+		s := fresh()
+		names, _, err := s.book.list(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		start := time.Now()
+		for _, name := range names {
+			if _, _, err := s.book.read(b.Context(), name); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Logf("all logs are read behind the pages in %v", time.Since(start))
+		for b.Loop() {
+			s.direct("/")
+		}
+	})
 }

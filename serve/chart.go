@@ -51,7 +51,7 @@ type series struct {
 // scale maps values to a length, by their logarithm where it is asked.
 type scale struct {
 	low, high, from, to float64
-	log                 bool
+	log, whole          bool
 }
 
 func (s scale) at(x float64) float64 {
@@ -66,6 +66,9 @@ func (s scale) at(x float64) float64 {
 func (s scale) ticks() (all []tick) {
 	if !s.log {
 		step := roundStep((s.high - s.low) / 7)
+		if s.whole {
+			step = math.Max(step, 1)
+		}
 		for v := math.Ceil(s.low/step-1e-9) * step; v <= s.high+step/1e6; v += step {
 			all = append(all, tick{s.at(v), short(v)})
 		}
@@ -107,13 +110,15 @@ func short(x float64) string {
 type axes struct {
 	x, y       string
 	logX, logY bool
+	// counts says that x is a whole number.
+	counts bool
 }
 
 // newChart places series; nil where there is nothing to draw. Points that are not finite leave a
 // gap.
 func newChart(a axes, all ...series) *chart {
-	c := &chart{XTitle: a.x, YTitle: a.y, Width: 640, Height: 300, Left: 56, Right: 628, Top: 12, Floor: 252}
-	xs, ys := scale{math.Inf(1), math.Inf(-1), c.Left, c.Right, a.logX}, scale{math.Inf(1), math.Inf(-1), c.Floor, c.Top, a.logY}
+	c := &chart{XTitle: a.x, YTitle: a.y, Width: 640, Height: 300, Left: 56, Right: 612, Top: 12, Floor: 252}
+	xs, ys := scale{math.Inf(1), math.Inf(-1), c.Left, c.Right, a.logX, a.counts}, scale{math.Inf(1), math.Inf(-1), c.Floor, c.Top, a.logY, false}
 	usable := func(x, y float64) bool {
 		return !math.IsNaN(x+y) && !math.IsInf(x+y, 0) && (!a.logX || x > 0) && (!a.logY || y > 0)
 	}
@@ -181,7 +186,7 @@ func newChart(a axes, all ...series) *chart {
 // mark draws a vertical line at a value of the x axis.
 func (c *chart) mark(a axes, low, high, x float64, of string) *chart {
 	if c != nil && x >= low && x <= high {
-		c.HasMark, c.MarkX, c.MarkOf = true, scale{low, high, c.Left, c.Right, a.logX}.at(x), of
+		c.HasMark, c.MarkX, c.MarkOf = true, scale{low, high, c.Left, c.Right, a.logX, false}.at(x), of
 	}
 	return c
 }

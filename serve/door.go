@@ -109,7 +109,17 @@ func (d *door) find(cookie string) *session {
 func (d *door) leave(cookie string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.sessions, keyOf(cookie))
+	if s := d.sessions[keyOf(cookie)]; s != nil {
+		s.until = time.Time{} // for what streams
+		delete(d.sessions, keyOf(cookie))
+	}
+}
+
+// alive says that a session has not ended.
+func (d *door) alive(s *session) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.clock().After(s.until)
 }
 
 // named returns the session of whom a proxy has identified.

@@ -46,7 +46,6 @@ func (v *visit) live() error {
 	}
 	every := time.NewTicker(look)
 	defer every.Stop()
-	until := v.session.until
 	for last := (time.Time{}); ; {
 		if now := time.Now(); now.Sub(last) >= breath {
 			if send(": here\n\n") != nil {
@@ -59,7 +58,7 @@ func (v *visit) live() error {
 			return nil
 		case <-every.C:
 		}
-		if v.s.o.Clock().After(until) {
+		if !v.s.door.alive(v.session) {
 			return nil
 		}
 		now, err := v.s.standing(of, v.query("name"))

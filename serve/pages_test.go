@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/search/study"
@@ -239,7 +240,7 @@ func TestStudies(t *testing.T) {
 		}
 	}
 	s.wants("/studies", 200, "open", "secret")
-	s.wants("/study?name=open", 200, "2 trials", "0.8300", "width 16", "best so far")
+	s.wants("/study?name=open", 200, "2 trials", "0.8300", "width=16", "best so far")
 	body := s.wants("/study?name=secret", 200, "is a secret")
 	before, err := s.standing("study", "secret")
 	if err != nil {
@@ -302,4 +303,33 @@ func TestErrorsAboutRowsAreNotShown(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", x.text, got, x.want)
 		}
 	}
+}
+
+// A description that was released is a page, of which nothing breaks the policy.
+func TestDescriptions(t *testing.T) {
+	for _, name := range []string{"XDG_DATA_HOME", "XDG_STATE_HOME"} {
+		t.Setenv(name, t.TempDir())
+	}
+	folder := t.TempDir()
+	led, err := pawl.OpenLedger(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer led.Close()
+	data, err := pawl.Open("breast-cancer", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := led.Plan(t.Context(), data, pawl.Describe{})
+	if err == nil {
+		_, err = plan.Run(t.Context(), pawl.Into(filepath.Join(folder, "look"), false))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, filled(t), func(o *Options) { o.Reports = folder }).enter("")
+	s.wants("/reports", 200, "look", "exact: public data")
+	s.wants("/report?r=look", 200, "Description", "The data set is public", `id="main"`)
+	s.wants("/report/files?r=look", 200, "describe.html")
+	s.wants("/explain?r=look", 404, "This report has no model")
 }

@@ -96,13 +96,16 @@ func readReport(root *os.Root, name string) *found {
 
 // report is the one that a name of the list stands for.
 func (s *Server) report(name string) (*found, error) {
-	all, err := s.reports()
+	root, err := s.root()
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range all {
-		if f.Name == name {
-			return f, nil
+	if root != nil {
+		defer root.Close()
+		if name == "." || name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, `/\`) {
+			if f := readReport(root, name); f != nil {
+				return f, nil
+			}
 		}
 	}
 	return nil, refuse(http.StatusNotFound, "There is no such report", "The folder that this server shows does not have it.", "The page Reports lists what is there.")

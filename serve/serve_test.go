@@ -22,7 +22,7 @@ import (
 // site is a server that runs, and a browser that was let in.
 type site struct {
 	*Server
-	t      *testing.T
+	t      testing.TB
 	url    string
 	client *http.Client
 	log    *strings.Builder

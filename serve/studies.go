@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"pawl/report"
 	"pawl/search/study"
@@ -69,7 +67,7 @@ func (s *Server) shownStudy(r *study.Record) (*shownStudy, error) {
 	points := series{Name: "trial"}
 	best := series{Name: "best so far"}
 	for i, l := range s.trials(r) {
-		t := shownTrial{Number: l.Number, Score: fmt.Sprintf("%.4f", l.Score), Candidate: candidate(l.Candidate)}
+		t := shownTrial{Number: l.Number, Score: fmt.Sprintf("%.4f", l.Score), Candidate: report.Plain(l.Words())}
 		if l.Failed {
 			t.Score = "failed"
 		} else {
@@ -84,24 +82,11 @@ func (s *Server) shownStudy(r *study.Record) (*shownStudy, error) {
 		out.Trials = append(out.Trials, t)
 	}
 	points.Low, points.High = points.Y, points.Y // drawn as points
-	if out.Chart = newChart(axes{x: "trials", y: "score"}, points, best); out.Chart != nil {
+	if out.Chart = newChart(axes{x: "trials", y: "score", counts: true}, points, best); out.Chart != nil {
 		out.Chart.Curves[0].Path = ""
 	}
 	slices.Reverse(out.Trials)
 	return out, nil
-}
-
-// candidate writes a candidate's JSON as a person reads it.
-func candidate(text string) string {
-	var values map[string]any
-	if json.Unmarshal([]byte(text), &values) != nil {
-		return report.Plain(text)
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		parts = append(parts, fmt.Sprintf("%s %v", name, values[name]))
-	}
-	return report.Plain(strings.Join(parts, ", "))
 }
 
 func (v *visit) studyList() error {

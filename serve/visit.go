@@ -100,7 +100,8 @@ func (f *frame) Nav() (all []part) {
 		if at == nil {
 			continue
 		}
-		p.Here = f.Path == p.Path || p.Path == "/" && strings.HasPrefix(f.Path, "/budget") || p.Path != "/" && strings.HasPrefix(f.Path, strings.TrimSuffix(p.Path, "s"))
+		under := map[string]string{"/": "/budget", "/studies": "/study", "/reports": "/report"}[p.Path]
+		p.Here = f.Path == p.Path || under != "" && strings.HasPrefix(f.Path, under) || p.Path != "/" && strings.HasPrefix(f.Path, p.Path) || p.Path == "/reports" && f.Path == "/explain"
 		all = append(all, p)
 	}
 	return all

@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -217,20 +214,7 @@ func (a *app) showStudy(name string) error {
 		if t.Parameters > 0 {
 			parameters = strconv.Itoa(t.Parameters)
 		}
-		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\t%s\n", t.Number, score, t.Seconds, parameters, candidateText(t.Candidate))
+		fmt.Fprintf(w, "%d\t%s\t%.1f\t%s\t%s\n", t.Number, score, t.Seconds, parameters, t.Words())
 	}
 	return w.Flush()
-}
-
-// candidateText writes a candidate's JSON as a person reads it.
-func candidateText(text string) string {
-	var values map[string]any
-	if err := json.Unmarshal([]byte(text), &values); err != nil {
-		return text
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		parts = append(parts, fmt.Sprintf("%s=%v", name, values[name]))
-	}
-	return strings.Join(parts, " ")
 }

@@ -10,9 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,6 +61,19 @@ type Line struct {
 	// of a finished study has it, the journal does not.
 	Parameters int    `json:"parameters,omitempty"`
 	MAC        string `json:"mac"`
+}
+
+// Words write the candidate as a person reads it.
+func (l Line) Words() string {
+	var values map[string]any
+	if err := json.Unmarshal([]byte(l.Candidate), &values); err != nil {
+		return l.Candidate
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, values[name]))
+	}
+	return strings.Join(parts, " ")
 }
 
 func (l Line) mac(key [32]byte) string {
