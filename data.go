@@ -37,6 +37,8 @@ type Source struct {
 	// category that the model does not know, which is otherwise unknown and noted.
 	Keep   []string
 	Strict bool
+	// Flags adds a column that names the cells of each row which are not taken as they stand.
+	Flags bool
 	// DataDir is a folder of data sets that are not part of the program; "" stands for PAWL_DATA
 	// and the folder of pawl data get.
 	DataDir string
@@ -65,7 +67,7 @@ func (s Source) Open() (*Data, error) {
 }
 
 func (s Source) options() source.Options {
-	return source.Options{Keep: s.Keep, Strict: s.Strict, DataDir: s.DataDir, Schema: s.Schema, Labels: s.Labels, Classes: s.Classes, Rows: s.Rows, Test: s.Test, BadRows: s.BadRows,
+	return source.Options{Keep: s.Keep, Strict: s.Strict, Flags: s.Flags, DataDir: s.DataDir, Schema: s.Schema, Labels: s.Labels, Classes: s.Classes, Rows: s.Rows, Test: s.Test, BadRows: s.BadRows,
 		Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}, Tokens: source.Tokens{Vocabulary: s.Vocabulary, Unknown: s.UnknownToken}}
 }
 

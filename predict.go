@@ -39,7 +39,7 @@ func (m *Model) NotPrivate() bool { return m.model.NotPrivate }
 
 // Predict predicts every row of a table, every image of a folder or file, or every line of a
 // file of texts, in order; or those of a built-in data set. Of a Source it uses Data, BadRows,
-// Embeddings, Key, Keep, Strict and DataDir. Columns that the model does not use may be missing or hold
+// Embeddings, Key, Keep, Strict, Flags and DataDir. Columns that the model does not use may be missing or hold
 // anything.
 //
 // Errors: [ErrUsage] for a missing column and a row that does not parse, with its place.
@@ -78,8 +78,8 @@ func (m *Model) Released(threshold float64) string { return request.Released(m.m
 // panics.
 type Predictions struct{ rows *request.Predictions }
 
-// Notes say in words what was done to cells of the file: those of categories that the model does
-// not know.
+// Notes say in words, with counts, which cells of the file were not taken as they stand: clipped to
+// the bounds, replaced by a default, missing, or of a category that the model does not know.
 func (p *Predictions) Notes() []string { return p.rows.Notes() }
 
 // Len is the number of rows.

@@ -397,19 +397,19 @@ func (t *table) parse(cells []cell, strict bool) (values []float64, id string, o
 			continue
 		}
 		if f >= len(cells) || cells[f].bad != "" { // strict reading has refused both already
-			values[i] = s.Columns[i].Default()
+			values[i] = s.Replaced(i)
 			continue
 		}
 		v, err := t.parseCell(i, &cells[f], &values)
 		if err != nil {
 			if strict {
-				fault := t.in.rowFault(cells, f, s.Columns[i].Source(), err.Error(), cellHint(err, s.Columns[i].Name == t.target))
+				fault := t.in.rowFault(cells, f, s.Columns[i].Source(), err.Error(), cellHint(err, s.Columns[i].Name == t.target && s.Columns[i].Levels() != nil))
 				if err := t.faults.take(ofRecord(fault)); err != nil {
 					return nil, "", false, err
 				}
 				ok = false
 			}
-			v = s.Columns[i].Default()
+			v = s.Replaced(i)
 		}
 		values[i] = v
 	}
@@ -429,13 +429,10 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 	case !c.null:
 		return s.Parse(i, c.text)
 	}
-	switch col := &s.Columns[i]; col.Missing {
-	case schema.MissingUnknown:
-		return math.NaN(), nil
-	case schema.MissingValue:
-		return col.Default(), nil
+	if m := s.Columns[i].Missing; m != schema.MissingUnknown && m != schema.MissingValue {
+		return 0, schema.ErrMissing
 	}
-	return 0, schema.ErrMissing
+	return s.Replaced(i), nil
 }
 
 // separatorHint explains an absent column; a header of one name that holds
@@ -457,9 +454,8 @@ func separatorHint(header []string, separator byte) string {
 
 func cellHint(err error, target bool) string {
 	switch {
-	case target && errors.Is(err, schema.ErrUndeclared):
+	case target && !errors.Is(err, schema.ErrMissing):
 		return "labels are compared letter by letter, so a dot or a space at the end makes another one: correct the label, or list it under categories if it is a class of its own"
-
 	case errors.Is(err, schema.ErrMissing):
 		return "declare missing: unknown, or a constant, for this column"
 	case errors.Is(err, errNoToken):

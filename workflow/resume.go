@@ -14,6 +14,10 @@ import (
 	"pawl/workflow/checkpoint"
 )
 
+// Granted is the epsilon of the data set's budget that the plan was made for, "" for none. A
+// computation that goes on is planned with that of its beginning: the noise of a score follows from it.
+func (plan *Plan) Granted() string { return plan.problem.Schema.GrantedEpsilon }
+
 // GoesOn refuses a checkpoint of another computation than the plan on the data of env.
 func (plan *Plan) GoesOn(env Env) error { return plan.begin(env) }
 
@@ -32,7 +36,7 @@ func (plan *Plan) begin(env Env) error {
 		return err
 	}
 	return env.Checkpoint.Begin(checkpoint.Identity{Software: env.Software, Kernel: kernel.Name(), Dataset: plan.problem.Dataset,
-		Data: env.Digest, Plan: plan.digest(env.Digest), Settings: settings})
+		Data: env.Digest, Plan: plan.digest(env.Digest), Granted: plan.Granted(), Settings: settings})
 }
 
 // replay names the computation to the ledger where it may be run again at no cost: by the

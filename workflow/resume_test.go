@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -169,5 +170,25 @@ func TestResumeOfAnotherTraining(t *testing.T) {
 	}
 	if _, err := os.Stat(r.path); err == nil {
 		t.Error("a run that was refused leaves its key")
+	}
+}
+
+// The law of a score's noise follows from the data set's budget, which is in no digest. What goes on is
+// planned with the budget of its beginning, and costs the same after a raise.
+func TestLawFollowsTheBudgetOfTheBeginning(t *testing.T) {
+	planned := func(granted string) *Plan {
+		tab := small(5000, func(s *schema.Schema) { s.GrantedEpsilon = granted })
+		plan, err := NewPlan(tab.input("1", "1e-6", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	first, raised := planned("1"), planned("10")
+	if first.digest(nil) != raised.digest(nil) || reflect.DeepEqual(first.Event, raised.Event) {
+		t.Fatal("a raise is to change the noise, and nothing that names the computation")
+	}
+	if again := planned(first.Granted()); !reflect.DeepEqual(again.Event, first.Event) {
+		t.Errorf("planned for the budget of the beginning the event is %v, and was %v", again.Event, first.Event)
 	}
 }

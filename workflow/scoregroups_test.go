@@ -15,6 +15,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/data/schema"
+	"pawl/evidence/quality"
 )
 
 // grouped asks for the score of each group of g.
@@ -276,5 +277,35 @@ func TestStatementOfGroups(t *testing.T) {
 	without.ScoreBy = ""
 	if (&Plan{problem: &without, job: plan.job}).digest(nil) == plan.digest(nil) {
 		t.Error("the plan's name does not tell the groups")
+	}
+}
+
+// Where one half of the scored units chooses for the other, the halves are disjoint and are all of
+// them: a unit pays for each part once, and is in no part twice. What nobody chooses is counted once.
+func TestHalvesAreDisjoint(t *testing.T) {
+	for _, c := range []struct {
+		decision quality.Decision
+		scopes   int
+	}{{quality.Decision{}, 1}, {quality.Decision{Recall: .8}, 2}, {quality.Decision{FalseNegative: 5, FalsePositive: 1}, 2}} {
+		plan, err := NewPlan(grouped(small(5000, nil), "1", "1e-6", func(in *Input) { in.Decision = c.decision }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]int{"edges": 1, "bins": 2, "labels": c.scopes, groupLabels: c.scopes, groupBins: 1} {
+			scopes := plan.partScopes(name)
+			if len(scopes) != want {
+				t.Errorf("%+v: %s is released on %d scopes, want %d", c.decision, name, len(scopes), want)
+			}
+			at := plan.scoreScope.Lower
+			for _, s := range scopes {
+				if s.Lower != at || !(s.Upper > at) {
+					t.Errorf("%+v: %s is released on %v, which is to begin at %g", c.decision, name, s, at)
+				}
+				at = s.Upper
+			}
+			if at != plan.scoreScope.Upper {
+				t.Errorf("%+v: %s is released up to %g of %v", c.decision, name, at, plan.scoreScope)
+			}
+		}
 	}
 }

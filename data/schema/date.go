@@ -120,7 +120,7 @@ func (c *Column) parseDate(cell string, typed bool) (float64, error) {
 	if !ok {
 		return 0, fmt.Errorf("not a date of the form %s", strings.Join(c.Date.Formats, " or "))
 	}
-	return math.Min(math.Max(c.Date.number(t), c.Lower), c.Upper), nil
+	return c.Date.number(t), nil
 }
 
 // Source is the name of the file's column behind a column.

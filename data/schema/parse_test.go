@@ -99,3 +99,31 @@ func TestParseStaysWithinTheDeclaration(t *testing.T) {
 		}
 	})
 }
+
+// Every cell that is not taken as it stands is told, with its column; others are not, and the number
+// is the one that an untold reading gives.
+func TestOddCellsAreTold(t *testing.T) {
+	for _, tt := range []struct {
+		column, cell string
+		want         Odd
+	}{
+		{"n", "1.5", ""}, {"n", "-2", ""}, {"n", "3", ""}, {"n", "3.1", Clipped}, {"n", "-9", Clipped}, {"n", "?", Unknown},
+		{"i", "", Defaulted}, {"i", "10", Clipped}, {"b", "NA", Defaulted}, {"b", "1", ""}, {"c", "z", Unseen}, {"c", "x", ""},
+		{"o", "z", ""}, {"o", "?", Defaulted}, {"d", "", Unknown}, {"g", "anything", ""},
+	} {
+		s, plain := parseSchema(t), parseSchema(t)
+		var told []string
+		s.Lenient, s.Told = true, func(column string, why Odd) { told = append(told, column+" "+string(why)) }
+		got, err := s.Parse(s.Column(tt.column), tt.cell)
+		if err != nil {
+			t.Fatalf("%s=%s: %v", tt.column, tt.cell, err)
+		}
+		if want, err := plain.Parse(plain.Column(tt.column), tt.cell); err == nil && got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%s=%s: told %g, untold %g", tt.column, tt.cell, got, want)
+		}
+		want := tt.column + " " + string(tt.want)
+		if tt.want == "" && len(told) > 0 || tt.want != "" && (len(told) != 1 || told[0] != want) {
+			t.Errorf("%s=%s: told %q, want %q", tt.column, tt.cell, told, tt.want)
+		}
+	}
+}

@@ -131,15 +131,56 @@ type Schema struct {
 	// Warnings are remarks on the declaration that an operator should read, such
 	// as "each row is taken as one person". They are public like the schema.
 	Warnings []string
-	// Unseen, where it is set, is told the column of a category that is not declared, which is then
-	// unknown instead of refused: for rows that a trained model predicts.
-	Unseen func(column string) `json:"-" yaml:"-"`
+	// Told, where it is set, is told of every cell that is not taken as it stands, and its column: for
+	// rows that a trained model predicts. Of rows that are trained on it would be a private fact.
+	Told func(column string, why Odd) `json:"-" yaml:"-"`
+	// Lenient makes a category that is not declared unknown, where it would be refused.
+	Lenient bool `json:"-" yaml:"-"`
 	// GrantedDelta is the delta of the data set's budget in the ledger, "" where there is
 	// none. It is no part of a schema's file.
 	GrantedDelta string `json:"-" yaml:"-"`
 	// GrantedEpsilon is the epsilon of that budget, or the one that a first use would be granted
 	// apart from its own cost; "" where there is none.
 	GrantedEpsilon string `json:"-" yaml:"-"`
+}
+
+// Odd says in what way a cell is not taken as it stands.
+type Odd string
+
+// The ways. Unseen is a category that is not declared, and Unknown a missing cell: either of
+// which may be unknown by rule, or have a default.
+const (
+	Clipped   Odd = "clipped"
+	Defaulted Odd = "default"
+	Unknown   Odd = "unknown"
+	Unseen    Odd = "unseen"
+)
+
+// tell says that a cell of a column is odd.
+func (s *Schema) tell(c *Column, why Odd) {
+	if s.Told != nil {
+		s.Told(c.Source(), why)
+	}
+}
+
+// Replaced is the default of a column in place of a missing or malformed cell.
+func (s *Schema) Replaced(col int) float64 {
+	c := &s.Columns[col]
+	v := c.Default()
+	if v == v {
+		s.tell(c, Defaulted)
+	} else if c.Type != Ignore {
+		s.tell(c, Unknown)
+	}
+	return v
+}
+
+// clipped holds a number to the bounds of its column.
+func (s *Schema) clipped(c *Column, v float64) float64 {
+	if v < c.Lower || v > c.Upper {
+		s.tell(c, Clipped)
+	}
+	return math.Min(math.Max(v, c.Lower), c.Upper)
 }
 
 // DefaultNA is the list used when a schema declares none.
@@ -251,31 +292,41 @@ func (s *Schema) parse(col int, cell string, f *File, typed bool) (float64, erro
 		}
 		switch c.Missing {
 		case MissingUnknown:
+			s.tell(c, Unknown)
 			return math.NaN(), nil
 		case MissingValue:
+			s.tell(c, Defaulted)
 			return c.missingValue(), nil
 		}
 		return 0, ErrMissing
 	}
 	switch {
-	case c.Date != nil:
-		return c.parseDate(cell, typed)
-	case numeric(c.Type):
-		return c.parseNumber(c.unsigned(cell), f)
+	case c.Date != nil, numeric(c.Type):
+		v, err := 0.0, error(nil)
+		if c.Date != nil {
+			v, err = c.parseDate(cell, typed)
+		} else {
+			v, err = c.parseNumber(c.unsigned(cell), f)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return s.clipped(c, v), nil
 	case c.Type == Boolean:
 		return c.parseBoolean(cell)
 	default:
 		if c.Other != "" {
 			return c.level(c.Other), nil
 		}
-		if s.Unseen != nil {
-			s.Unseen(c.Source())
+		if s.Lenient {
+			s.tell(c, Unseen)
 			return math.NaN(), nil
 		}
 		return 0, fmt.Errorf("%w: the schema lists %d categories and no \"other\"", ErrUndeclared, len(c.Categories))
 	}
 }
 
+// parseNumber does not clip.
 func (c *Column) parseNumber(cell string, f *File) (float64, error) {
 	want := "a number"
 	if c.Type == Integer {
@@ -295,7 +346,7 @@ func (c *Column) parseNumber(cell string, f *File) (float64, error) {
 	if c.Type == Integer && v != math.Trunc(v) {
 		return 0, fmt.Errorf("not a whole number")
 	}
-	return math.Min(math.Max(v, c.Lower), c.Upper), nil
+	return v, nil
 }
 
 // plainNumber excludes what strconv would accept beyond decimal notation: hex

@@ -42,6 +42,8 @@ type Options struct {
 	// category that the model does not know. Both are for predictions.
 	Keep   []string
 	Strict bool
+	// Flags adds a column that names the cells of each row which are not taken as they stand.
+	Flags bool
 }
 
 // Data is what an argument stands for: one of Table and Images is nil.

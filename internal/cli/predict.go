@@ -33,7 +33,9 @@ set), a folder of PNG files with sub-folders, or an IDX or npy file.
 
 Probabilities are calibrated where the score of the run determined a calibration;
 --raw shows them as training left them. Labels follow from the threshold that fit chose,
-or from --threshold. A category that the model does not know is unknown, and noted.
+or from --threshold. A category that the model does not know is unknown. Cells that are
+not taken as they stand (clipped, default, unknown, unseen) are counted in notes; --flags
+names them row by row in a column "flags".
 Labels are spelled as the schema spells them (true and false for a boolean without
 values). Predictions cost no privacy budget: a private model may be used any number of
 times.`,
@@ -49,6 +51,7 @@ times.`,
 	c.Flags().StringVar(&threshold, "threshold", "", "two classes: smallest probability of the second class at which it is predicted (default: the one that fit chose)")
 	c.Flags().BoolVar(&raw, "raw", false, "show probabilities without calibration, and labels as trained")
 	c.Flags().BoolVar(&s.Strict, "strict", false, "refuse a category that the model does not know")
+	c.Flags().BoolVar(&s.Flags, "flags", false, "add a column \"flags\" that names the cells of each row that were clipped, unknown, of an unseen category or replaced by a default")
 	c.Flags().StringVar(&s.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
 	return c
 }

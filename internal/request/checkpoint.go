@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/data/schema"
 	"pawl/internal/usage"
 	"pawl/report"
 	"pawl/workflow"
@@ -58,6 +59,13 @@ func (f *Checkpoint) initial() *uint64 {
 	}
 	n := f.file.Initial()
 	return &n
+}
+
+// plannedWith puts the budget of the run that a file is of in the place of the present one.
+func (f *Checkpoint) plannedWith(s *schema.Schema) {
+	if granted, ok := f.file.Granted(); ok {
+		s.GrantedEpsilon = granted
+	}
 }
 
 // within says that path lies in dir, or is it, behind any links.

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -106,9 +107,18 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 			return usage.New(fmt.Sprintf("%s: there is no column %q to keep", content.Name(), name), nearestAdvice(name, c.Header()))
 		}
 	}
+	if o.Flags && slices.Contains(o.Keep, flagColumn) {
+		return usage.New(fmt.Sprintf("the column %q of flags and the column %q to keep have one name", flagColumn, flagColumn), "leave out --flags, or keep another column")
+	}
 	p.keep(o.Keep)
-	if !o.Strict {
-		s.Unseen = func(column string) { p.unseen[column]++ }
+	if o.Flags {
+		p.flags = &columnar.Data{Name: flagColumn, Texts: []string{}}
+	}
+	s.Lenient, s.Told = !o.Strict, func(column string, why schema.Odd) {
+		p.odd[oddity{column, why}]++
+		if p.flags != nil {
+			p.row = append(p.row, column+" "+string(why))
+		}
 	}
 	vectors, err := o.Vectors.ForModel(s)
 	if err != nil {
@@ -127,13 +137,24 @@ type Predictions struct {
 	// Kept are columns of the file, as texts, in the order in which they were asked for.
 	Kept []columnar.Data
 
-	unseen  map[string]int // cells of each column that hold a category the model does not know
+	odd     map[oddity]int // numbers of cells that are not taken as they stand
+	row     []string       // those of the row being read
+	flags   *columnar.Data // those of each row, nil unless asked for
 	model   *model.Model
 	predict func(cells []float64) float64
 }
 
+// flagColumn names the column of flags.
+const flagColumn = "flags"
+
+// oddity is a way in which cells of a column are not taken as they stand.
+type oddity struct {
+	column string
+	why    schema.Odd
+}
+
 func newPrediction(m *model.Model) *Predictions {
-	p := &Predictions{model: m, unseen: map[string]int{}}
+	p := &Predictions{model: m, odd: map[oddity]int{}}
 	if m.OfTable() {
 		p.predict = m.Predictor()
 	}
@@ -151,8 +172,27 @@ func (p *Predictions) keep(names []string) {
 
 // Notes say what was done to cells of the file.
 func (p *Predictions) Notes() (notes []string) {
-	for _, column := range slices.Sorted(maps.Keys(p.unseen)) {
-		notes = append(notes, fmt.Sprintf("column %q: the model does not know the category of %d cells, which count as unknown (--strict refuses them)", column, p.unseen[column]))
+	order := func(a, b oddity) int {
+		return cmp.Or(cmp.Compare(a.column, b.column), cmp.Compare(a.why, b.why))
+	}
+	for _, o := range slices.SortedFunc(maps.Keys(p.odd), order) {
+		n := p.odd[o]
+		cells, are, hold, count := "cells", "are", "hold", "count"
+		if n == 1 {
+			cells, are, hold, count = "cell", "is", "holds", "counts"
+		}
+		what := ""
+		switch o.why {
+		case schema.Unseen:
+			what = fmt.Sprintf("%s a category that the model does not know, and %s as unknown (--strict refuses it)", hold, count)
+		case schema.Clipped:
+			what = are + " outside the bounds of the schema, and clipped to them"
+		case schema.Defaulted:
+			what = are + " missing or malformed, and replaced by the column's default"
+		default:
+			what = are + " missing or malformed, and " + count + " as unknown"
+		}
+		notes = append(notes, fmt.Sprintf("column %q: %d %s %s", o.column, n, cells, what))
 	}
 	return notes
 }
@@ -164,6 +204,9 @@ func (p *Predictions) add(cells []float64, found schema.Record) error {
 			text = strings.Clone(found.Cells[at].Text)
 		}
 		p.Kept[k].Texts = append(p.Kept[k].Texts, text)
+	}
+	if p.flags != nil {
+		p.flags.Texts, p.row = append(p.flags.Texts, strings.Join(p.row, "; ")), p.row[:0]
 	}
 	p.Values = append(p.Values, p.predict(cells))
 	if n := len(p.Classes); n > 0 {
@@ -188,7 +231,7 @@ func (p *Predictions) firstClass() int {
 // WriteParquet writes the columns of WriteCSV, numbers with all of their digits.
 func (p *Predictions) WriteParquet(w io.Writer) error {
 	if p.Classes == nil {
-		return columnar.WriteParquet(w, append(slices.Clone(p.Kept), columnar.Data{Name: "prediction", Floats: p.Values}))
+		return columnar.WriteParquet(w, p.flagged(append(slices.Clone(p.Kept), columnar.Data{Name: "prediction", Floats: p.Values})))
 	}
 	first := p.firstClass()
 	out := make([]columnar.Data, 1+len(p.Classes)-first)
@@ -202,7 +245,15 @@ func (p *Predictions) WriteParquet(w io.Writer) error {
 			out[k+1].Floats[i] = q
 		}
 	}
-	return columnar.WriteParquet(w, append(slices.Clone(p.Kept), out...))
+	return columnar.WriteParquet(w, p.flagged(append(slices.Clone(p.Kept), out...)))
+}
+
+// flagged adds the column of flags, where it was asked for.
+func (p *Predictions) flagged(columns []columnar.Data) []columnar.Data {
+	if p.flags != nil {
+		columns = append(columns, *p.flags)
+	}
+	return columns
 }
 
 func (p *Predictions) WriteCSV(w io.Writer) error {
@@ -216,6 +267,9 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 		for _, c := range p.Classes[first:] {
 			record = append(record, "probability_"+c)
 		}
+	}
+	if p.flags != nil {
+		record = append(record, p.flags.Name)
 	}
 	out := csv.NewWriter(w)
 	if err := out.Write(record); err != nil {
@@ -234,6 +288,9 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 				record = append(record, short(q))
 			}
 		}
+		if p.flags != nil {
+			record = append(record, p.flags.Texts[i])
+		}
 		if err := out.Write(record); err != nil {
 			return err
 		}
@@ -247,6 +304,7 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 		Kept          map[string]string  `json:"kept,omitempty"`
 		Prediction    any                `json:"prediction"`
 		Probabilities map[string]float64 `json:"probabilities,omitempty"`
+		Flags         *string            `json:"flags,omitempty"`
 	}
 	lines := make([]line, len(p.Values))
 	for i, v := range p.Values {
@@ -255,6 +313,9 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 		}
 		for _, k := range p.Kept {
 			lines[i].Kept[k.Name] = k.Texts[i]
+		}
+		if p.flags != nil {
+			lines[i].Flags = &p.flags.Texts[i]
 		}
 		if p.Classes == nil {
 			lines[i].Prediction = v
@@ -343,6 +404,8 @@ func Predict(m *model.Model, file string, o source.Options) (*Predictions, error
 	p := newPrediction(m)
 	if m.OfTable() {
 		err = p.rows(file, o, bad)
+	} else if o.Flags {
+		err = usage.New("the model is a network of images or texts, whose files have no cells to flag", "leave out --flags")
 	} else if len(o.Keep) > 0 {
 		err = usage.New("the model is a network of images or texts, whose files have no columns to keep", "leave out --keep")
 	} else if o.Vectors != (source.Vectors{}) {

@@ -33,6 +33,7 @@ type Job struct {
 	updated    bool
 	checkpoint *checkpoint.File
 	study      *ofStudy
+	replan     func(granted string) (*workflow.Plan, error) // of a search, for another budget
 	// selects says that it chooses features: mode says whether it releases a table, to be
 	// written to the path.
 	selects     bool

@@ -263,7 +263,12 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
-	return d.ofImages(plan, data.Argument, p, declared, &f.Train, in.Seed, other), nil
+	j := d.ofImages(plan, data.Argument, p, declared, &f.Train, in.Seed, other)
+	j.replan = func(granted string) (*workflow.Plan, error) {
+		declared.GrantedEpsilon = granted
+		return workflow.NewNetSearchPlan(workflow.NetSearchInput{TrainInput: in, SearchSettings: settings, Build: candidates.Build})
+	}
+	return j, nil
 }
 
 // searchOn opens the public images that a search may look at.
@@ -325,5 +330,10 @@ func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *s
 	if err := plan.Worth(f.Train.Anyway); err != nil {
 		return nil, err
 	}
-	return d.ofTable(plan, j), nil
+	job := d.ofTable(plan, j)
+	job.replan = func(granted string) (*workflow.Plan, error) {
+		in.Schema.GrantedEpsilon = granted
+		return workflow.NewTableSearchPlan(in, settings)
+	}
+	return job, nil
 }

@@ -97,8 +97,14 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		}
 		defer nc.Close()
 	}
+	if r != nil && r.Granted != nil && *r.Granted != j.Plan.Granted() {
+		if j.Plan, err = j.replan(*r.Granted); err != nil {
+			return nil, err
+		}
+	}
 	if r == nil {
-		r = &study.Record{Name: name, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC(),
+		granted := j.Plan.Granted()
+		r = &study.Record{Name: name, Granted: &granted, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC(),
 			Expected: j.Plan.Expected().Seconds()}
 		if err := r.Save(folder); err != nil {
 			return nil, fmt.Errorf("the study could not be recorded, and nothing was charged: %w", err)

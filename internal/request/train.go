@@ -172,6 +172,7 @@ func (f *Train) Input(p *source.Images, s *schema.Schema) (workflow.TrainInput, 
 
 // shared is what does not depend on the network.
 func (f *Train) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
+	f.Checkpoint.plannedWith(s)
 	in := workflow.TrainInput{
 		Initial: f.Checkpoint.initial(),
 		Input: workflow.Input{
@@ -396,6 +397,7 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	if err := source.EffectivePublic(ctx, d.Ledger, s.Name, s.Schema); err != nil {
 		return nil, err
 	}
+	f.Checkpoint.plannedWith(s.Schema)
 	rows, err := s.Rows()
 	if err != nil {
 		return nil, err

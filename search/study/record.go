@@ -26,7 +26,10 @@ type Record struct {
 	Space    string `json:"space"`
 	Strategy string `json:"strategy"`
 	// Spec is the digest of the plan; another plan is another study.
-	Spec     string    `json:"spec"`
+	Spec string `json:"spec"`
+	// Granted is the epsilon of the data set's budget when the study began, for which it is planned
+	// whenever it goes on; nil of an earlier version.
+	Granted  *string   `json:"granted,omitempty"`
 	Command  []string  `json:"command,omitempty"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished,omitzero"` // see Finish

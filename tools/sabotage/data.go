@@ -6,7 +6,8 @@ package main
 // charge or a bound.
 type sabotage struct {
 	what, file, old, new string
-	// audits are the arguments of pawl audit that are tried, in turn, until one convicts.
+	// audits are the arguments of pawl audit that are tried, in turn, until one convicts; or "test",
+	// a package and the name of a test, for what is put together outside of core.
 	audits []string
 	or     *line
 }
@@ -131,6 +132,13 @@ var sabotages = []sabotage{
 	{"boosting: logistic residual not clipped", "core/sum/loss.go", "s[0] = clip(weight*(1/(1+math.Exp(-s[0]))-target), c, norm)", "s[0] = weight*(1/(1+math.Exp(-s[0]))-target) + 0*c*norm", mechanism("boosting-clipping"), nil},
 	{"least squares: targets not clamped", "core/sum/regression.go", "scores[i] = min(max(y, -1), 1)", "scores[i] = min(max(y, -9), 9)", mechanism("adaptive-sufficient-statistics-units"), nil},
 	{"scores by group: losses not clamped", "core/release/scoregroups.go", "min(max(loss, 0), 1)", "min(max(loss, 0), 9)", mechanism("group-scores-units"), nil},
+	// Scores in bins: what a test convicts, since a score is put together outside of core.
+	{"bins: one unit counted in both halves", "workflow/scoreprice.go", "{{Lower: s.Lower, Upper: middle}, {", "{{Lower: s.Lower, Upper: s.Upper}, {", []string{"test ./workflow TestHalvesAreDisjoint"}, nil},
+	{"bins: labels that follow a wish counted on all units for each half", "workflow/scoreprice.go", `(name == "labels" || name == groupLabels) && p.Decision.Given()`, `(name == "labels" || name == groupLabels) && !p.Decision.Given()`, []string{"test ./workflow TestHalvesAreDisjoint"}, nil},
+	{"bins: calibration and threshold from the half that is judged", "evidence/quality/classes.go", "other := halves[1-i].Table", "other := halves[i].Table", []string{"test ./evidence/quality TestHalvesChooseForEachOther"}, nil},
+	{"bins: rows of a unit ignored in the stated noise", "core/release/bins.go", "return b.cells().StdDev(apart) / float64(b.unit())", "return b.cells().StdDev(min(1, apart)) / float64(b.unit())", []string{"test ./core/release TestBinsNoise"}, nil},
+	{"bins: no noise", "core/sum/sum.go", "stdDev, add = scale*math.Sqrt2, noise.AddDiscreteLaplace", "stdDev, add = scale*math.Sqrt2, noise.AddDiscreteLaplace\n\t\tscale /= 1024", []string{"test ./core/release TestBinsNoise"}, nil},
+	{"bins: a row counts whole in both of its nodes", "core/release/bins.go", "add.Add(bin, unit-q)", "add.Add(bin, unit)", []string{"test ./core/release TestBinsBetweenNodesAreExact"}, nil},
 	// Seen through the network named.
 	{"canaries: half the noise, claim of 4", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{canary}, nil},
 	{"canaries: half the noise, claim of 1", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},

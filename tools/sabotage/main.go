@@ -1,5 +1,5 @@
-// Command sabotage makes core worse, one line at a time, and asks pawl audit whether it
-// sees it. It never touches the tree: the changed file is laid over it for one build. The
+// Command sabotage makes core, and scores, worse, one line at a time, and asks pawl audit, or a test,
+// whether it sees it. It never touches the tree: the changed file is laid over it for one build. The
 // result is the table of docs/SABOTAGE.md.
 //
 //	go run ./tools/sabotage                # all, some seconds each
@@ -124,6 +124,16 @@ func try(work string, s sabotage) string {
 	failure := ""
 	for _, audit := range s.audits {
 		words := strings.Fields(audit)
+		if words[0] == "test" {
+			out, err := exec.Command("go", append([]string{"test", "-count=1", "-run", "^" + words[2] + "$"}, append(slices.Clone(args[3:]), words[1])...)...).CombinedOutput()
+			if err != nil && bytes.Contains(out, []byte("--- FAIL: "+words[2])) {
+				return "`go test " + words[1] + " -run " + words[2] + "`"
+			}
+			if err != nil {
+				failure = broken + ": " + lastLine(out)
+			}
+			continue
+		}
 		of, command := "./cmd/pawl", append(append([]string{"audit"}, words...), "--json", "--seed", "1")
 		if words[0] == "mechanism" && words[2] != "all" {
 			of, command = "./tools/sabotage/quick", words[2:]
@@ -194,7 +204,7 @@ const head = `# Sabotages, and what convicts them
 Made by ` + "`go run ./tools/sabotage`" + `, which changes one line of core at a time (tools/sabotage/data.go
 holds the old and the new one), builds the audits and runs them as ` + "`pawl audit`" + ` does. Each sabotage halves a noise or more, or
 drops a factor of √2 or more, a clip, a charge or a bound. The audits are the ones named, at 99.9 % over all tests of a
-command. A row says what the last run of its sabotage found.
+command; what is put together outside of core, a test convicts. A row says what the last run of its sabotage found.
 
 | sabotage | file | convicted by |
 |---|---|---|

@@ -276,8 +276,19 @@ type Identity struct {
 	Dataset          string
 	Data             []byte // the ledger's keyed digest
 	Plan             string // digest
+	// Granted is the epsilon of the data set's budget when the run began, by which the law of its
+	// score's noise was chosen: a budget that is raised later changes nothing.
+	Granted string `json:",omitempty"`
 	// Settings is a JSON object of what was asked for, by which a difference is named.
 	Settings json.RawMessage
+}
+
+// Granted is that of the run that the file is of; ok is false for a file of no run yet, and of none.
+func (f *File) Granted() (epsilon string, ok bool) {
+	if f == nil || f.fresh {
+		return "", false
+	}
+	return f.of.Granted, true
 }
 
 func (of Identity) bytes() []byte {

@@ -16,7 +16,7 @@ import (
 )
 
 func identity() Identity {
-	return Identity{Software: "v1", Kernel: "avx2", Dataset: "d", Data: []byte{1, 2}, Plan: "p", Settings: json.RawMessage(`{"Batch":100,"ClippingNorm":0.5,"Layers":[1]}`)}
+	return Identity{Software: "v1", Kernel: "avx2", Dataset: "d", Data: []byte{1, 2}, Plan: "p", Granted: "2.5", Settings: json.RawMessage(`{"Batch":100,"ClippingNorm":0.5,"Layers":[1]}`)}
 }
 
 // written makes the checkpoint of a run that was interrupted after step 7.
@@ -287,5 +287,24 @@ func TestForget(t *testing.T) {
 	var none *File
 	if none.Forget() != nil || none.Erase() != nil || none.Failed() != nil || none.Written() || none.Due() {
 		t.Error("no checkpoint keeps something")
+	}
+}
+
+// A run that goes on knows the budget that it began with; one that begins has none to go on from.
+func TestGrantedAtTheBeginning(t *testing.T) {
+	path, fresh := written(t)
+	if g, ok := fresh.Granted(); ok {
+		t.Errorf("a run that begins goes on with %q", g)
+	}
+	var none *File
+	if _, ok := none.Granted(); ok {
+		t.Error("without a file there is a budget")
+	}
+	f, err := Open(path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, ok := f.Granted(); !ok || g != "2.5" {
+		t.Errorf("the budget is %q (%v), and was 2.5", g, ok)
 	}
 }
