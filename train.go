@@ -56,6 +56,13 @@ type Train struct {
 	TrainLast  int
 	// FrontEnd are transforms before the network: "dct:64", "scatter", "dp-pca:K" (which pays).
 	FrontEnd string
+	// Extractor is a public network in ONNX through which images pass first, Pixels how it takes them ("0..1", the
+	// default, "-1..1", "0..255" or "imagenet"), ExtractorOutput the value in it that is taken ("" for its output).
+	// You are responsible for ensuring that it is public. Model may then be empty for a linear model.
+	Extractor, Pixels, ExtractorOutput string
+	// Public are public images of the same size and classes (a built-in name, a folder, or a file with PublicLabels)
+	// on which the network is trained first, without noise. You are responsible for ensuring that they are public.
+	Public, PublicLabels string
 	// Augment is the number of variants of an image whose gradients are averaged, Shift their
 	// largest shift in pixels (0 for a default, negative for none), Flip allows mirror images.
 	Augment, Shift int
@@ -100,7 +107,7 @@ func (c Checkpoint) request() request.Checkpoint {
 
 func (t Train) request() request.Train {
 	r := request.Train{Model: t.Model, Activation: t.Activation, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, AllowLargeDelta: t.Budget.AllowLargeDelta, Anyway: t.Budget.Anyway,
-		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Mechanism: t.Mechanism, Lots: t.Lots, Bands: t.Bands, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
+		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Public: t.Public, PublicLabels: t.PublicLabels, Mechanism: t.Mechanism, Extractor: t.Extractor, Pixels: t.Pixels, ExtractorOutput: t.ExtractorOutput, Lots: t.Lots, Bands: t.Bands, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
 		Schedule: t.Schedule, FrontEnd: t.FrontEnd, Noise: t.NoiseMultiplier, Rate: t.SamplingRate, Epochs: t.Epochs, LearningRate: t.LearningRate,
 		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
 		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,

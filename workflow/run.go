@@ -45,7 +45,8 @@ type Env struct {
 	// Different says which sensitive data sets the rows, or test rows, resemble and are not.
 	Different []ledger.Difference
 	Progress  Progress
-	// Other holds the public rows that a search on other data looks at.
+	// Other holds the public rows that a search on other data looks at, or on which a
+	// network is trained first.
 	Other *intake.Rows
 	// Study keeps a search that may be interrupted; Workers bounds its trainings side by
 	// side.

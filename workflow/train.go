@@ -79,6 +79,10 @@ type TrainInput struct {
 	// TrainLast and FrontEnd are the operator's words on Layers, for the record.
 	TrainLast int    `json:",omitempty"`
 	FrontEnd  string `json:",omitempty"`
+	// Extracted says that the first layer is a public network of the operator's.
+	Extracted bool `json:",omitempty"`
+	// PublicSet is what the network is trained on first, nil for none.
+	PublicSet *PublicSet `json:",omitempty"`
 	// Rules say why the network and the numbers of its training were chosen, where a rule
 	// chose them.
 	Rules []advise.Rule `json:"-"`
@@ -239,11 +243,18 @@ func (j *train) describe() description {
 	return d
 }
 
-func (n *training) uncovered() []string {
-	if n.Vocabulary == nil {
-		return nil
+func (n *training) uncovered() (all []string) {
+	if n.Vocabulary != nil {
+		all = append(all, "The vocabulary: the list of tokens is declared public (--vocabulary).")
 	}
-	return []string{"The vocabulary: the list of tokens is declared public (--vocabulary)."}
+	if n.Extracted {
+		g := n.Layers.Layers[0].Graph
+		all = append(all, fmt.Sprintf("The extractor: the network in %s (SHA-256 %.16s…) is declared public (--extractor); nothing is known of the images that it was trained on.", g.File, g.SHA256))
+	}
+	if n.PublicSet != nil {
+		all = append(all, n.PublicSet.taughtWords())
+	}
+	return all
 }
 
 func (j *train) complete(s *report.Statement, out *Outcome) {

@@ -252,6 +252,11 @@ func (n *training) run(ctx context.Context, env Env, permit *ledger.Permit, publ
 	if err := n.components(ctx, env, permit, out); err != nil {
 		return err
 	}
+	if t.First == 0 {
+		if err := n.teach(ctx, env, params, public.Split("teach")); err != nil {
+			return err
+		}
+	}
 	if n.NonPrivate {
 		err = gradient.TrainPublic(ctx, env.Rows, t, params, public.Split("train"))
 	} else if n.simulated {

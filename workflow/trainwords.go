@@ -51,6 +51,13 @@ func (n *training) choice(norm float64) report.Choice {
 	if n.TrainLast > 0 {
 		c.Hyperparameters["train_last"] = n.TrainLast
 	}
+	if n.PublicSet != nil {
+		c.Hyperparameters["public_set"] = n.PublicSet
+	}
+	if n.Extracted {
+		g := n.Layers.Layers[0].Graph
+		c.Hyperparameters["extractor"] = map[string]any{"file": g.File, "sha256": g.SHA256, "pixels": g.Pixels}
+	}
 	if n.FrontEnd != "" {
 		c.Hyperparameters["front_end"] = n.FrontEnd
 	}

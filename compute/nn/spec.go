@@ -68,6 +68,8 @@ type Layer struct {
 	// Share is the layer, counted from 1, whose parameters a dense or conv2d layer
 	// uses in place of its own.
 	Share int `json:"share,omitempty" yaml:"share,omitempty"`
+	// Graph is the public network of an extractor; see ReadExtractor.
+	Graph *Extractor `json:"graph,omitempty" yaml:"graph,omitempty"`
 	// Trainable says which parameters are trained; the others stay as drawn.
 	Trainable Trainable `json:"trainable,omitempty" yaml:"trainable,omitempty"`
 }

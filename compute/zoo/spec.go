@@ -134,6 +134,14 @@ func (s Spec) WithFrontEnd(layers ...nn.Layer) Spec {
 	return s
 }
 
+// BehindExtractor puts a public network before all layers, for images of a shape. The radius stays that of the
+// layers behind it.
+func (s Spec) BehindExtractor(e *nn.Extractor, image nn.Shape) Spec {
+	s.Network, s.Input = s.Network.Behind(0, nn.Layer{Kind: "extractor", Graph: e}), image
+	s.Parameters, s.Trainable = 0, 0
+	return s
+}
+
 // WithoutDropout leaves dropout layers out.
 func (s Spec) WithoutDropout() Spec {
 	s.Network = s.Network.Without(func(l nn.Layer) bool { return l.Kind == "dropout" })

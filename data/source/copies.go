@@ -362,6 +362,32 @@ func (p *Images) print(ctx context.Context, l *ledger.Ledger) error {
 	return nil
 }
 
+// PublicBeside refuses public images, on which a network is to be trained without noise, that are those of p
+// or of a sensitive data set of the ledger, or resemble them. p has its prints where it is not public.
+func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, path string, o *Images, public bool) error {
+	printed := *o
+	printed.Mine = true // built-in ones too: a sensitive file may hold their images
+	if err := printed.print(ctx, l); err != nil {
+		return err
+	}
+	const why, advice = "training on them without noise would release them", "name other, public images"
+	matches, err := l.Recognise(ctx, "", printed.Prints...)
+	if err != nil {
+		return err
+	}
+	for _, m := range matches {
+		return usage.New(fmt.Sprintf("--public %s: the ledger knows these images as the sensitive data set %q, or it resembles them closely, and %s", path, m.Dataset, why), advice)
+	}
+	for _, a := range p.Prints {
+		for _, b := range printed.Prints {
+			if !public && identity.Compare(a, b).Likeness != identity.Different {
+				return usage.New(fmt.Sprintf("--public %s holds images of DATA itself, which are sensitive, and %s", path, why), advice)
+			}
+		}
+	}
+	return nil
+}
+
 // RecogniseImages is Recognise for images, and for texts of one's own.
 func (f *Copies) RecogniseImages(ctx context.Context, l *ledger.Ledger, data string, p *Images, public bool) ([]ledger.Difference, error) {
 	if err := p.print(ctx, l); err != nil {

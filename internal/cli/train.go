@@ -44,6 +44,14 @@ seed), pool and scatter do not depend on the data. dp-pca:K charges for its comp
 the inputs are scaled to norm 1, their mean and second moments are released with noise,
 and components below the noise are dropped. pca:K is not private.
 
+--extractor FILE.onnx passes each image through a public feature network first, inside pawl:
+no image leaves. Images are resized to its input, and one channel is repeated as three. The
+statement names the file and its SHA-256. Without --model, a linear model is trained on its
+features. A file with an operator that is not supported is refused, and the operator named.
+
+--public trains the network on public images first, and goes on from there on your own. Images
+that the ledger knows as sensitive, or that resemble them or DATA, are refused.
+
 --mechanism banded correlates the noise of successive steps (banded matrix factorisation), so
 that later steps take back part of the noise of earlier ones. Units fall into public groups that take
 turns, by a keyed hash. It pays at small batches, few epochs and epsilon of about 3 or more; the
@@ -55,6 +63,7 @@ repeat the command with --resume FILE; a changed model, data set or setting is r
 The file is erased when the run ends.`,
 		Example: `  pawl train mnist --model mnist-paw-cnn --epsilon 2.98
   pawl train mnist --model mnist-paw-cnn --mechanism banded --epsilon 2.98
+  pawl train cifar-10 --extractor mobilenet.onnx --pixels -1..1 --epsilon 1
   pawl train sms-spam --model sms-rnn-simple --epsilon 7.2
   pawl train adult --model fcn-64 --epsilon 1
   pawl train mails.tsv --schema mails.yaml --target kind --model sms-rnn-simple --epsilon 2
@@ -115,6 +124,11 @@ The file is erased when the run ends.`,
 	s.BoolVar(&f.Flip, "flip", false, "also use mirrored variants")
 	s.IntVar(&f.TrainLast, "train-last", 0, "train only the last N layers with parameters; the others stay random (random-weights training)")
 	s.StringVar(&f.FrontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: "+frontEnds()+" (dp-pca is charged; pca needs --as-published)")
+	s.StringVar(&f.Extractor, "extractor", "", "public network (ONNX) through which images pass first; you are responsible for ensuring that it is public")
+	s.StringVar(&f.Pixels, "pixels", "", "how --extractor takes pixels: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
+	s.StringVar(&f.ExtractorOutput, "extractor-output", "", "name of the value of --extractor to take (default: its output)")
+	s.StringVar(&f.Public, "public", "", "public images of the same size and classes to train on first, without noise: a built-in name, a folder, or a file with --public-labels; you are responsible for ensuring that they are public")
+	s.StringVar(&f.PublicLabels, "public-labels", "", "file of labels for an IDX or npy file of --public")
 	s.BoolVar(&f.AsPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
 	s.StringVar(&f.Memory, "memory", "256MB", "working memory per step; does not change the result")
 	s.BoolVar(&f.NonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")

@@ -3,8 +3,11 @@ package request
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +37,7 @@ type Train struct {
 	Model, Activation, Epsilon, Delta, Accountant, Preset, Seed   string
 	Optimizer, Clipping, Memory, Target, Schedule, FrontEnd       string
 	Mechanism, Lots                                               string
+	Extractor, Pixels, ExtractorOutput, Public, PublicLabels      string
 	Noise, Rate, Epochs, LearningRate, ClippingNorm, Average, EMA float64
 	Warmup, Quantile, Tolerance                                   float64
 	Batch, Augment, Shift, TrainLast, Bands                       int
@@ -50,6 +54,9 @@ type Train struct {
 
 // complete puts the defaults in place of what is empty.
 func (f *Train) complete() {
+	if f.Extractor != "" {
+		f.Model, f.Pixels = cmp.Or(f.Model, "features-linear"), cmp.Or(f.Pixels, "0..1")
+	}
 	f.Accountant, f.Preset = cmp.Or(f.Accountant, "min"), cmp.Or(f.Preset, "balanced")
 	f.Optimizer, f.Clipping, f.Memory = cmp.Or(f.Optimizer, "momentum"), cmp.Or(f.Clipping, "flat"), cmp.Or(f.Memory, "256MB")
 	if f.Mechanism == "dp-sgd" {
@@ -91,6 +98,11 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	if err != nil {
 		return nil, err
 	}
+	teacher, set, err := d.teacher(ctx, f, data.Options.DataDir, p)
+	if err != nil {
+		return nil, err
+	}
+	in.PublicSet = set
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
 		return nil, err
@@ -104,7 +116,7 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	if err := plan.Preflight(ctx); err != nil {
 		return nil, err
 	}
-	return d.ofImages(plan, data.Argument, p, s, f, in.Seed, nil), nil
+	return d.ofImages(plan, data.Argument, p, s, f, in.Seed, teacher), nil
 }
 
 // images opens what a network is trained on, and asks the ledger whose it is. What sound
@@ -127,7 +139,7 @@ func (d *Desk) images(ctx context.Context, data *source.Data, f *Train, sound fu
 	return p, s, source.EffectivePublic(ctx, d.Ledger, p.Name, s)
 }
 
-// ofImages is the job of a plan on images. other are public ones that a search looks at.
+// ofImages is the job of a plan on images. other are public ones that a search looks at, or that teach.
 func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, s *schema.Schema, f *Train, seed *uint64, other *source.Images) *Job {
 	j := &Job{Plan: plan, Dataset: p.Name, desk: d, digested: p.Digested, updated: f.Updated, checkpoint: f.Checkpoint.file}
 	j.seal = func(ctx context.Context) (env workflow.Env, err error) {
@@ -138,6 +150,11 @@ func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, 
 		}
 		if env.Different, err = f.Copies.RecogniseImages(ctx, d.Ledger, argument, p, s.Public); err != nil {
 			return env, err
+		}
+		if f.Public != "" {
+			if err := p.PublicBeside(ctx, d.Ledger, f.Public, other, s.Public); err != nil {
+				return env, err
+			}
 		}
 		if env.Rows, err = p.Seal(plan, s, key); err != nil {
 			return env, err
@@ -228,6 +245,16 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 		return err
 	}
 	shape := nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}
+	extractor, err := f.extractor(shape)
+	if err != nil {
+		return err
+	}
+	if extractor != nil {
+		in.Extracted = true
+		if shape, err = extractor.Output(shape); err != nil {
+			return err
+		}
+	}
 	if spec, err = spec.For(shape, len(p.Train.Classes)); err != nil {
 		return usage.New(err.Error(), "pawl models list shows input shapes")
 	}
@@ -247,6 +274,9 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 	if spec, err = f.form(spec, in); err != nil {
 		return err
 	}
+	if extractor != nil {
+		spec = spec.BehindExtractor(extractor, nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]})
+	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err
 	}
@@ -255,6 +285,34 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 		in.ClippingNorm = spec.Defaults.ClippingNorm
 	}
 	return nil
+}
+
+// extractor reads the public network through which images pass, nil for none.
+func (f *Train) extractor(image nn.Shape) (*nn.Extractor, error) {
+	if f.Extractor == "" {
+		if f.Pixels != "" || f.ExtractorOutput != "" {
+			return nil, usage.New("--pixels and --extractor-output go with --extractor", "name the public network: --extractor FILE.onnx")
+		}
+		return nil, nil
+	}
+	file, err := os.ReadFile(f.Extractor)
+	if err != nil {
+		return nil, usage.New(fmt.Sprintf("--extractor %s cannot be read: %v", f.Extractor, bare(err)), "name a network in ONNX")
+	}
+	e, err := nn.ReadExtractor(filepath.Base(f.Extractor), file, image, f.Pixels, f.ExtractorOutput)
+	if err != nil {
+		return nil, usage.New(fmt.Sprintf("--extractor %s: %v", f.Extractor, err), "")
+	}
+	return e, nil
+}
+
+// bare is an error of a file without its path.
+func bare(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // form is the network as it is trained: with which activations, and which layers.
@@ -359,7 +417,7 @@ func (f *Train) imagesOnly(of string) error {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{f.Augment > 1, "--augment"}, {f.Flip, "--flip"}, {f.FrontEnd != "", "--front-end"}} {
+	}{{f.Augment > 1, "--augment"}, {f.Flip, "--flip"}, {f.FrontEnd != "", "--front-end"}, {f.Extractor != "", "--extractor"}, {f.Public != "", "--public"}} {
 		if c.given {
 			return usage.New(fmt.Sprintf("%s is for images, and DATA is %s", c.flag, of), "leave it out; the schema declares what is public about a table")
 		}
@@ -504,8 +562,8 @@ func openTexts(data *source.Data, spec zoo.Spec, f *Train) (*source.Images, erro
 	if !ok || spec.Input == (nn.Shape{}) {
 		return nil, usage.New(fmt.Sprintf("%s does not take texts", spec.Name), "choose a model that starts with an embedding, such as sms-rnn-simple; without a network: pawl fit "+data.Argument)
 	}
-	if f.Augment > 1 || f.Flip || f.FrontEnd != "" {
-		return nil, usage.New("--augment, --flip and --front-end are for images, and DATA is a set of texts", "leave them out")
+	if f.Augment > 1 || f.Flip || f.FrontEnd != "" || f.Extractor != "" || f.Public != "" {
+		return nil, usage.New("--augment, --flip, --front-end, --extractor and --public are for images, and DATA is a set of texts", "leave them out")
 	}
 	return source.ReadTexts(data.Table.Builtin.Name, data.Options.DataDir, spec.Input.Size(), vocabulary)
 }

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A network is trained on public images first: with hardly any budget it has their accuracy. Images of another
+// size or other classes, DATA itself in any order and what the ledger knows as sensitive are refused in one line,
+// and nothing is charged.
+func TestTrainWithAPublicTeacher(t *testing.T) {
+	dir := atHome(t)
+	x, y := squares(t, dir, 400)
+	named := func(name string) string {
+		sub := filepath.Join(dir, name)
+		if err := os.Mkdir(sub, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return sub
+	}
+	// As many other images, of the same kind: squares repeats itself after 50, so values are moved.
+	px, py := squares(t, named("elsewhere"), 300)
+	other := filepath.Join(dir, "teacher.npy")
+	b, err := os.ReadFile(px)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(b) - 300*64*4; i < len(b); i += 4 {
+		b[i] ^= byte(i / 4 % 7) // the last digits of a number
+	}
+	if err := os.WriteFile(other, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	train := func(more ...string) (int, string, string) {
+		return call(t, append([]string{"train", x, "--labels", y, "--classes", "up,down", "--rows", "400", "--model", "logistic", "--epochs", "1", "--batch", "80",
+			"--epsilon", "0.05", "--delta", "1e-4", "--anyway", "--json"}, more...)...)
+	}
+	var wide strings.Builder
+	for range 300 * 16 {
+		wide.WriteString("\x00\x00\x00\x00")
+	}
+	small := filepath.Join(dir, "small.npy")
+	writeNPY(t, small, "<f4", "(300, 4, 4, 1)", []byte(wide.String()))
+	for _, c := range []struct {
+		more []string
+		want string
+	}{
+		{[]string{"--public", filepath.Join(dir, "none")}, "--public: "},
+		{[]string{"--public", small, "--public-labels", py}, "its images are 4×4×1, those of squares are 8×8×1"},
+		{[]string{"--public", "mnist"}, "--public"},
+		{[]string{"--public-labels", py}, "--public-labels goes with --public"},
+		{[]string{"--public", px, "--public-labels", py}, "holds images of DATA itself"},
+	} {
+		if status, _, errs := train(c.more...); status == 0 || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: status %d, %s, want %q", c.more, status, errs, c.want)
+		}
+	}
+	if status, _, _ := call(t, "ledger", "show", "squares"); status != 2 {
+		t.Error("a run that was refused is in the ledger")
+	}
+	status, text, errs := train("--public", other, "--public-labels", py)
+	if status != 0 {
+		t.Fatal(errs)
+	}
+	var s struct {
+		Privacy struct {
+			NotCovered []string `json:"not_covered"`
+		}
+		Choice struct {
+			Hyperparameters struct {
+				Set struct {
+					Name, SHA256 string
+					Rows         int
+				} `json:"public_set"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	if set := s.Choice.Hyperparameters.Set; set.Name != "teacher" || set.Rows != 300 || len(set.SHA256) != 64 {
+		t.Errorf("the statement names the public set %+v", set)
+	}
+	if !strings.Contains(strings.Join(s.Privacy.NotCovered, "\n"), "The public set: teacher (300 examples") {
+		t.Errorf("the statement does not say that the set is declared public: %v", s.Privacy.NotCovered)
+	}
+}

@@ -1,0 +1,75 @@
+package request
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"pawl/data/source"
+	"pawl/internal/usage"
+	"pawl/workflow"
+)
+
+// teacher opens the public images on which a network is trained first, nil for none.
+func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.Images) (*source.Images, *workflow.PublicSet, error) {
+	name := f.Public
+	switch {
+	case name == "" && f.PublicLabels != "":
+		return nil, nil, usage.New("--public-labels goes with --public", "name the public images: --public FILE")
+	case name == "":
+		return nil, nil, nil
+	case f.NonPrivate:
+		return nil, nil, usage.New("--public and --non-private exclude each other", "leave out one of them")
+	case name == p.Name:
+		return nil, nil, usage.New(fmt.Sprintf("--public %s: these are the protected data themselves", name), "name other, public images")
+	}
+	open := func() (*source.Images, error) {
+		if source.IsImages(name) {
+			return source.OpenImages(name, dataDir, "", "", "")
+		}
+		o, err := source.OpenOwnImages(name, f.PublicLabels, strings.Join(p.Train.Classes, ","))
+		if err == nil {
+			o.Public, o.Own = true, false
+			err = o.DeclareRows("--public", "public")
+		}
+		return o, err
+	}
+	o, err := open()
+	if err != nil {
+		return nil, nil, fmt.Errorf("--public: %w", err)
+	}
+	declared := o.Schema()
+	if err := source.EffectivePublic(ctx, d.Ledger, o.Name, declared); err != nil {
+		return nil, nil, err
+	}
+	a, b := o.Train, p.Train
+	switch {
+	case !declared.Public:
+		return nil, nil, usage.New(fmt.Sprintf("--public %s: the ledger lists a sensitive data set of this name", name), "name other, public images, or rename the file where it holds others")
+	case a.Shape != b.Shape:
+		return nil, nil, usage.New(fmt.Sprintf("--public %s: its images are %s, those of %s are %s", name, sizeWords(a.Shape), p.Name, sizeWords(b.Shape)), "name public images of the same size")
+	case !slices.Equal(a.Classes, b.Classes):
+		return nil, nil, usage.New(fmt.Sprintf("--public %s: its classes are %s, those of %s are %s", name, classWords(a.Classes), p.Name, classWords(b.Classes)), "name public images of the same classes")
+	case a.Len() == 0:
+		return nil, nil, usage.New(fmt.Sprintf("--public %s: it has no images", name), "name other, public images")
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, o.Digested()); err != nil {
+		return nil, nil, err
+	}
+	return o, &workflow.PublicSet{Name: o.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: int64(a.Len())}, nil
+}
+
+func sizeWords(s [3]int) string { return fmt.Sprintf("%d×%d×%d", s[0], s[1], s[2]) }
+
+// classWords are the first classes, and how many there are.
+func classWords(c []string) string {
+	if len(c) > 4 {
+		return fmt.Sprintf("%s, … (%d)", strings.Join(c[:4], ", "), len(c))
+	}
+	return strings.Join(c, ", ")
+}
