@@ -177,7 +177,7 @@ func (a *Answer) closing() {
 	because := "r and rows·ε grow in proportion to the rows"
 	a.apply([]Rule{by(ruleMoreRows, "", because), by(ruleAfterTraining, "", "every release counts")})
 	if a.Facts.Kind == ImageKind {
-		a.apply([]Rule{by(ruleFixedNetwork, "", "only if a network is prescribed"), by(rulePublic, "", "only if there is one")})
+		a.apply([]Rule{by(ruleFixedNetwork, "", "only if a network is prescribed"), by(ruleBanded, "", "only if a network is prescribed"), by(rulePublic, "", "only if there is one")})
 	}
 }
 
