@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pawl/compute/nn"
+	"pawl/compute/onnx"
 	"pawl/compute/zoo"
 	"pawl/data/schema"
 	"pawl/model"
@@ -150,6 +151,24 @@ func TestZooAnswersAsTheModel(t *testing.T) {
 	}
 }
 
+// publicNet is a network as a file has it, with what an extractor is made of; netModel gives it its numbers.
+func publicNet(in nn.Shape) *nn.Extractor {
+	g := onnx.New()
+	x := g.Input(onnx.NewPort("image", onnx.Floats, "", 0, in.Channels, in.Height, in.Width))
+	x = g.Op("Sub", x, g.Tensor("mean", []float32{.1, .2, .3, .4}, 1, 4, 1, 1))
+	a := g.Add("Conv", onnx.Attributes{"pads", []int64{1, 1, 1, 1}, "group", int64(2), "kernel_shape", []int64{3, 3}}, x, g.Tensor("filters", make([]float32, 6*2*9), 6, 2, 3, 3))
+	a = g.Op("Add", g.Op("Relu", a), a)
+	p := g.Add("AveragePool", onnx.Attributes{"kernel_shape", []int64{2, 2}, "strides", []int64{2, 2}}, g.Op("Clip", a, g.Float(-1), g.Float(1)))
+	p = g.Add("MaxPool", onnx.Attributes{"kernel_shape", []int64{2, 2}}, p)
+	flat := g.Op("Flatten", p)
+	g.Put(onnx.NewPort("y", onnx.Floats, "", 0, 5), "Gemm", "", nil, flat, g.Tensor("weights", make([]float32, 36*5), 36, 5))
+	e, err := nn.ReadExtractor("public.onnx", g.Model("public", "", "1", nil), in, "0..1", "")
+	if err != nil {
+		panic(err)
+	}
+	return e
+}
+
 // nets have every kind of layer in every form.
 func nets() map[string]struct {
 	input   nn.Shape
@@ -175,6 +194,7 @@ func nets() map[string]struct {
 		"leaky":          {vector, 3, []nn.Layer{{Kind: "dense", Units: 8}, {Kind: "leaky_relu", Slope: 0.3}, end}, nn.Loss{}},
 		"residual":       {vector, 3, []nn.Layer{{Kind: "dense", Units: 20}, {Kind: "relu"}, {Kind: "residual"}, {Kind: "layer_norm"}, {Kind: "dropout", Rate: 0.5}, end}, nn.Loss{}},
 		"front ends":     {colour, 3, []nn.Layer{{Kind: "pool2x2", Mode: "mean"}, {Kind: "standardize"}, {Kind: "random", Coefficients: 30, Seed: 5}, {Kind: "normalize"}, {Kind: "centre", Scale: 4}, end}, nn.Loss{}},
+		"extractor":      {colour, 3, []nn.Layer{{Kind: "extractor", Graph: publicNet(colour)}, {Kind: "normalize"}, end}, nn.Loss{}},
 		"dct":            {colour, 3, []nn.Layer{{Kind: "dct", Coefficients: 40}, {Kind: "identity"}, end}, nn.Loss{}},
 		"pca":            {image, 3, []nn.Layer{{Kind: "pca", Coefficients: 10}, end}, nn.Loss{}},
 		"dp_pca":         {image, 3, []nn.Layer{{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 10}, end}, nn.Loss{}},

@@ -142,6 +142,8 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 			f.Set(reflect.ValueOf(Dilation{1, 1}))
 		case reflect.Uint64:
 			f.SetUint(1)
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
 		default:
 			f.SetInt(1)
 		}
