@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"search/fleet"},
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
-	{"evidence/audit/membership", "evidence/advise/query"},
+	{"evidence/audit/membership", "evidence/advise/query", "evidence/verify"},
 	{"experiments", "evidence/audit/campaign"},
 	{"experiments/lab"},
 	{"evidence/crossover"},

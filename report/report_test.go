@@ -233,7 +233,7 @@ func hostile(evil string) *Statement {
 	s.Choice = Choice{Workflow: evil, Model: evil, Features: []string{evil}, Encoding: evil, Search: evil,
 		Hyperparameters: map[string]any{evil: evil}, UsefulModel: true}
 	s.Advice = []Advice{{Name: evil, Rule: evil, Because: evil, Published: evil, Evidence: evil, Changes: evil}}
-	s.Outputs = Paths{evil, evil, evil, evil}
+	s.Outputs = Paths{evil, evil, evil, evil, evil}
 	s.Warnings = []string{evil}
 	s.Shapes = &Shapes{Scale: evil, Outputs: []string{evil, evil}, Attributes: []Shape{
 		{Attribute: evil, Categories: []string{evil, "b"}, Rows: []Number{3, 4}, Values: [][]Number{{1, 2}, {3, 4}}}}}

@@ -337,4 +337,6 @@ type Paths struct {
 	Report    string `json:"report"`
 	Statement string `json:"statement"`
 	Card      string `json:"card"`
+	// Signature is the ledger's word on the others, "" where it gave none.
+	Signature string `json:"signature,omitempty"`
 }

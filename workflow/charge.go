@@ -55,6 +55,21 @@ func (b *Booking) Confirm(ctx context.Context, l *ledger.Ledger) error {
 	return nil
 }
 
+// Sign has the ledger sign files that the entry paid for; nil where nothing was charged. Its error is an
+// *UnconfirmedError.
+func (b *Booking) Sign(ctx context.Context, l *ledger.Ledger) func(map[string]ledger.Hash) (*ledger.Signature, error) {
+	if b.permit == nil {
+		return nil
+	}
+	return func(files map[string]ledger.Hash) (*ledger.Signature, error) {
+		word, err := l.Sign(context.WithoutCancel(ctx), b.permit.Dataset(), b.permit.ID(), files)
+		if err != nil {
+			return nil, &UnconfirmedError{b.Receipt.ID, err}
+		}
+		return word, nil
+	}
+}
+
 // charge reserves what is asked, keeps the entry before a row is opened, runs work on the
 // permit, commits and confirms. A crash after the reservation leaves it charged, and so does
 // work that fails after rows were opened; before that it is cancelled.

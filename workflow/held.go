@@ -307,6 +307,9 @@ func (h *HeldRelease) HandOut(ctx context.Context, l *ledger.Ledger, dir string,
 	if err != nil {
 		return nil, err
 	}
+	o.Sign = func(files map[string]ledger.Hash) (*ledger.Signature, error) {
+		return l.Sign(ctx, h.Held.Dataset, h.Held.Entry, files)
+	}
 	defer o.Discard()
 	saved, err := os.MkdirTemp(o.staging, "held-")
 	if err != nil {

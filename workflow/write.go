@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"pawl/core/ledger"
+	"pawl/internal/whole"
 	"pawl/model"
 	"pawl/report"
 )
@@ -27,6 +31,9 @@ type Output struct {
 	// Confirm is asked when all is staged, before it is moved into place; with an error
 	// nothing is. nil: nobody is asked.
 	Confirm func() error
+	// Sign is then given the digests of what is staged, and returns the ledger's word on them. nil: the
+	// files are not signed.
+	Sign func(files map[string]ledger.Hash) (*ledger.Signature, error)
 }
 
 // DefaultDir holds a folder of its own for each run that was given no place.
@@ -39,6 +46,7 @@ const (
 	StatementFile = "statement.json"
 	CardFile      = "README.md"
 	DescribeFile  = "describe.html"
+	SignatureFile = "signature.json"
 )
 
 // outputs are in the order in which they are put into place: whose statement it is has the
@@ -116,17 +124,65 @@ func (o *Output) model(m *model.Model, s *report.Statement) product {
 	return product{outputs, func(dir string) report.Paths {
 		return report.Paths{
 			Model: filepath.Join(dir, ModelDir), Report: filepath.Join(dir, ReportFile),
-			Statement: filepath.Join(dir, StatementFile), Card: filepath.Join(dir, CardFile),
+			Statement: filepath.Join(dir, StatementFile), Card: filepath.Join(dir, CardFile), Signature: o.signature(dir),
 		}
 	}, func() error { return o.stage(m, s) }}
 }
 
 func (o *Output) description(s *report.Statement) product {
 	return product{[]string{StatementFile, DescribeFile}, func(dir string) report.Paths {
-		return report.Paths{Report: filepath.Join(dir, DescribeFile), Statement: filepath.Join(dir, StatementFile)}
+		return report.Paths{Report: filepath.Join(dir, DescribeFile), Statement: filepath.Join(dir, StatementFile), Signature: o.signature(dir)}
 	}, func() error {
 		return errors.Join(o.file(DescribeFile, s, report.DescriptionHTML), o.file(StatementFile, s, report.WriteJSON))
 	}}
+}
+
+// signature is where the signature of files in dir will lie, "" for none.
+func (o *Output) signature(dir string) string {
+	if o.Sign == nil {
+		return ""
+	}
+	return filepath.Join(dir, SignatureFile)
+}
+
+// sign stages the ledger's word on all that is staged.
+func (o *Output) sign(names []string) error {
+	files, err := Digests(o.staging, names)
+	if err != nil {
+		return err
+	}
+	word, err := o.Sign(files)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(word, "", "  ")
+	if err != nil {
+		return err
+	}
+	return whole.Write(filepath.Join(o.staging, SignatureFile), append(text, '\n'), 0o644)
+}
+
+// Digests are the SHA-256 of files and of those in folders of these names in dir, by their path with /.
+func Digests(dir string, names []string) (map[string]ledger.Hash, error) {
+	out := map[string]ledger.Hash{}
+	for _, name := range names {
+		err := filepath.WalkDir(filepath.Join(dir, name), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			inner, err := filepath.Rel(dir, path)
+			out[filepath.ToSlash(inner)] = sha256.Sum256(text)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // FolderName names data set, target, epsilon and ledger entry, in letters that every file
@@ -223,6 +279,17 @@ func (o *Output) writeInto(dir string, replace bool, p product, s *report.Statem
 	}
 	if o.Confirm != nil {
 		if err := o.Confirm(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.Sign != nil:
+		if err := o.sign(p.names); err != nil {
+			return err
+		}
+		p.names = append(slices.Clone(p.names), SignatureFile)
+	case replace: // that of an earlier run does not fit these files
+		if err := os.RemoveAll(filepath.Join(dir, SignatureFile)); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type Act struct {
 
 type entry struct {
 	reserveBody
+	seq       int64 // of the record that charged it
 	event     dp.Event
 	state     EntryState
 	at, by    string
@@ -277,6 +278,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	if s.byID[e.ID] != nil {
 		return broken(s.name, r.Seq, "reservation %s is booked twice", e.ID)
 	}
+	e.seq = r.Seq
 	s.entries = append(s.entries, e)
 	s.byID[e.ID] = e
 	s.live++

@@ -30,6 +30,7 @@ func TestNoPasswordIsShown(t *testing.T) {
 		"predict":    "predict X X",
 		"export":     "export X --out X",
 		"explain":    "explain X",
+		"verify":     "verify X",
 		"account":    "account event X",
 		"test":       "fit adult --target income --epsilon 1 --test X",
 		"embeddings": "fit adult --target income --epsilon 1 --embeddings X --key sex",

@@ -38,7 +38,7 @@ var verbGroups = []struct{ title, names string }{
 	{"Train and use models", "fit train search tune select predict explain export"},
 	{"Prepare data", "init data describe"},
 	{"Plan", "advise plan check calibrate account"},
-	{"Account for privacy", "ledger serve"},
+	{"Account for privacy", "ledger verify serve"},
 	{"Look closer", "audit crossover reproduce study models version"},
 	{"Several machines", "worker"},
 }
@@ -47,14 +47,14 @@ var verbGroups = []struct{ title, names string }{
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
 		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.serveCommand(), a.workerCommand()}
+		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.verifyCommand(), a.serveCommand(), a.workerCommand()}
 }
 
 // metavars stand for the value of a flag where its type says too little.
 var metavars = map[string]string{
 	"schema": "FILE", "test": "FILE", "labels": "FILE", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
-	"key": "COLUMN", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
+	"key": "COLUMN", "public-key": "KEY", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",
 	"keep": "COLUMNS", "nats": "URL", "nats-key": "FILE", "nats-ca": "FILE", "path": "PATH", "trial-limit": "TIME", "a": "SPEC", "b": "SPEC", "c": "SPEC", "seed": "N", "epsilons": "E,E,…", "columns": "A,B,…",
 }

@@ -31,11 +31,11 @@ from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 		Example: `  pawl ledger create clinic --epsilon 2 --delta 1e-6 --unit patient
   pawl ledger show clinic
   pawl ledger show clinic --ledger postgres://ann@db.example.org/pawl`,
-		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, reconcile, export, import, declare-public"),
+		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, key, reconcile, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerClearSeeded(), a.ledgerShow(),
-		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerReconcile(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
+		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerKey(), a.ledgerReconcile(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
 	return c
 }
 

@@ -110,7 +110,7 @@ func (j *Job) describe(ctx context.Context, how Running) (*Done, error) {
 	if out == nil {
 		return done, nil
 	}
-	out.Confirm = func() error { return described.Confirm(ctx, env.Ledger) }
+	out.Confirm, out.Sign = func() error { return described.Confirm(ctx, env.Ledger) }, described.Sign(ctx, env.Ledger)
 	written = true // from here on what is staged is its own
 	if done.Dir, err = out.WriteDescription(s); isDoubt(err) {
 		return nil, j.holdDescription(described, s, cmp.Or(how.Dir, workflow.DefaultDir), err)

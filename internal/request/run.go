@@ -218,7 +218,7 @@ func (d *Desk) deliver(ctx context.Context, out *workflow.Output, outcome *workf
 		return s, "", nil
 	}
 	if doubt == nil {
-		out.Confirm = func() error { return outcome.Confirm(ctx, env.Ledger) }
+		out.Confirm, out.Sign = func() error { return outcome.Confirm(ctx, env.Ledger) }, outcome.Sign(ctx, env.Ledger)
 		dir, err := out.Write(outcome.Model, s)
 		if err == nil {
 			return s, dir, nil
@@ -289,7 +289,7 @@ func checkDir(path string, replace, describes bool) error {
 		return usage.Newf("choose another directory with --out, or leave it out for a new one; --force replaces the files",
 			"%s contains the results of an earlier run, which are not replaced", dir)
 	}
-	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile, workflow.DescribeFile} {
+	for _, name := range []string{workflow.ModelDir, workflow.ReportFile, workflow.StatementFile, workflow.CardFile, workflow.DescribeFile, workflow.SignatureFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			return usage.Newf(advice, "%s contains %s, which does not come from an earlier run", dir, name)
 		}

@@ -1,0 +1,181 @@
+package ledger
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pawl/core/dp"
+)
+
+// PublicKey is the public part of a ledger's signing key; text form is ed25519: and base64.
+type PublicKey []byte
+
+const keyPrefix = "ed25519:"
+
+// String returns the text form.
+func (k PublicKey) String() string { return keyPrefix + base64.StdEncoding.EncodeToString(k) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *PublicKey) UnmarshalText(text []byte) error {
+	coded, ok := strings.CutPrefix(string(text), keyPrefix)
+	raw, err := base64.StdEncoding.DecodeString(coded)
+	if !ok || err != nil || len(raw) != ed25519.PublicKeySize {
+		return invalid("a ledger's key is %s and %d bytes in base64, as pawl ledger key prints it", keyPrefix, ed25519.PublicKeySize)
+	}
+	*k = raw
+	return nil
+}
+
+// signer is the private key. It follows from the ledger's secret, like every key: a ledger of
+// an earlier version has one too, and a ledger that moves with its secret keeps it.
+func signer(secret []byte) ed25519.PrivateKey {
+	seed := derive(secret, "pawl signing key", "")
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// PublicKey returns the key under which the ledger's signatures are checked.
+func (l *Ledger) PublicKey(ctx context.Context) (PublicKey, error) {
+	secret, err := l.secret(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return PublicKey(signer(secret).Public().(ed25519.PublicKey)), nil
+}
+
+// Signature is a ledger's word on released files: it holds Record in the log of its data set,
+// which is the charge that paid for files of these digests, under this unit and relation. The
+// record's hash covers all records before it, so this is a signed head of the log as well.
+type Signature struct {
+	Version   int             `json:"pawl_signature"`
+	Ledger    string          `json:"ledger"` // public name of the secret (Ledger.KeyID)
+	Key       PublicKey       `json:"public_key"`
+	Record    exportLine      `json:"record"`
+	Unit      string          `json:"unit"`
+	Rows      int             `json:"rows_per_unit"`
+	Relation  dp.Relation     `json:"relation"`
+	Public    bool            `json:"public"` // the data set is public in the ledger
+	Files     map[string]Hash `json:"files"`  // SHA-256 by name, with / between folders
+	Signature []byte          `json:"signature"`
+}
+
+// signatureVersion is the version of the format.
+const signatureVersion = 1
+
+// message is what is signed: a domain name and every field, each preceded by its length.
+func (s *Signature) message() []byte {
+	var buf []byte
+	field := func(text string) {
+		buf = append(binary.BigEndian.AppendUint64(buf, uint64(len(text))), text...)
+	}
+	field("pawl ledger signature")
+	field(fmt.Sprintf("%d %d %d %t", s.Version, s.Record.Seq, s.Rows, s.Public))
+	for _, text := range []string{s.Ledger, s.Record.Dataset, string(s.Record.Hash[:]), s.Unit, s.Relation.String()} {
+		field(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		digest := s.Files[name]
+		field(name)
+		field(string(digest[:]))
+	}
+	return buf
+}
+
+// Sign signs files that an entry paid for, which must be committed. Confirm comes first.
+func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]Hash) (*Signature, error) {
+	out := &Signature{Version: signatureVersion, Files: files}
+	err := l.view(ctx, dataset, func(s *state) error {
+		e := s.byID[id]
+		if e == nil || e.state != Committed {
+			return invalid("entry %s of data set %q is not committed, so nothing is signed for it", id, dataset)
+		}
+		out.Record.Seq = e.seq
+		out.Unit, out.Rows, out.Relation, out.Public = s.unit, s.rows, s.relation, s.public
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.transact(ctx, false, func(t *txn) error {
+		records, err := t.Records(dataset, out.Record.Seq-1)
+		if err != nil || len(records) == 0 {
+			return errors.Join(err, unknown(dataset))
+		}
+		out.Record = exportLine{Record: records[0], Body: string(records[0].Body)}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	key := signer(l.self.secret)
+	out.Ledger, out.Key = l.self.id, PublicKey(key.Public().(ed25519.PublicKey))
+	out.Signature = ed25519.Sign(key, out.message())
+	return out, nil
+}
+
+// ReadSignature reads one as it is written, as JSON. Nothing is checked yet.
+func ReadSignature(text []byte) (*Signature, error) {
+	var probe struct {
+		Version int `json:"pawl_signature"`
+	}
+	if json.Unmarshal(text, &probe) != nil || probe.Version == 0 {
+		return nil, invalid("it is not a signature of a ledger")
+	}
+	if probe.Version != signatureVersion {
+		return nil, fmt.Errorf("%w: the signature has format %d, this is format %d", ErrNewer, probe.Version, signatureVersion)
+	}
+	s := &Signature{}
+	if err := strictly(text, s); err != nil {
+		return nil, invalid("its JSON is damaged")
+	}
+	s.Record.Record.Body = json.RawMessage(s.Record.Body)
+	return s, nil
+}
+
+// Check verifies the signature under the key that it names, and that the record has the hash that was signed.
+// Whose the key is, it cannot tell.
+func (s *Signature) Check() error {
+	switch {
+	case len(s.Key) != ed25519.PublicKeySize || !ed25519.Verify(ed25519.PublicKey(s.Key), s.message(), s.Signature):
+		return fmt.Errorf("%w: the signature does not fit what it is said to sign, or was made with another key", ErrBroken)
+	case s.Record.Version != Version:
+		return newer(s.Record.Dataset, s.Record.Seq, "its format is version %d, this is version %d", s.Record.Version, Version)
+	case s.Record.Sum() != s.Record.Hash:
+		return broken(s.Record.Dataset, s.Record.Seq, "its contents do not match its hash, which was signed")
+	}
+	return nil
+}
+
+// Charge is what the signed record booked.
+func (s *Signature) Charge() (id string, event dp.Event, seeded bool, err error) {
+	r := &s.Record.Record
+	state := newState(r.Dataset)
+	switch r.Kind {
+	case KindReserve:
+		err = state.reserve(r)
+	case KindBook:
+		err = state.book(r)
+	case KindReconcile:
+		err = state.reconcile(r)
+	}
+	if err == nil && len(state.entries) != 1 {
+		err = broken(r.Dataset, r.Seq, "it charges nothing: its kind is %q", r.Kind)
+	}
+	if err != nil {
+		return "", nil, false, err
+	}
+	e := state.entries[0]
+	return e.ID, e.event, e.NotPrivate, nil
+}

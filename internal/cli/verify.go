@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"pawl/core/ledger"
+	"pawl/evidence/verify"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var key string
+	c := &cobra.Command{
+		Use:   "verify DIR",
+		Short: "Verify released files without the ledger or the data",
+		Long: `Verify what pawl fit, train, search or describe wrote, without the ledger and without
+data: the ledger's Ed25519 signature of every file, the record of the charge in its log,
+and epsilon, which is computed again from the charged events. A claim below what these
+cost does not pass.
+
+The signature names its key. Whose key it is you know from elsewhere: pawl ledger key
+prints it where the ledger is. With --public-key only that key passes.
+
+What this cannot show is listed: that the noise was drawn, and that the log holds every
+use of the data.
+
+Exit status: 0 if everything holds, 1 if something does not, 2 if the folder holds no
+statement or no signature (releases of earlier versions have none).`,
+		Example: "  pawl verify out\n  pawl verify out --public-key ed25519:MCowBQYDK2VwAyEA... --json",
+		Args:    exactArgs("DIR"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var known ledger.PublicKey
+			if key != "" {
+				if err := known.UnmarshalText([]byte(key)); err != nil {
+					return &usageError{fmt.Sprintf("--public-key: %s", message(err)), "pawl ledger key prints the key of a ledger"}
+				}
+			}
+			return a.verifyFolder(args[0], known)
+		},
+	}
+	c.Flags().StringVar(&key, "public-key", "", "public key of the ledger, as pawl ledger key prints it (default: the one that the signature names)")
+	return c
+}
+
+func (a *app) verifyFolder(dir string, key ledger.PublicKey) error {
+	r, err := verify.Folder(dir, key)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return writeJSON(a.out, r)
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Verified: %s\n\n", dir)
+	t := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	claim := fmt.Sprintf("epsilon %g at delta %g, %s, unit %s; the charged events cost %.6g", float64(r.Claimed), float64(r.Delta), r.Relation, r.Unit, float64(r.Computed))
+	if !r.Private {
+		claim = "NOT PRIVATE, as the statement says"
+	}
+	fmt.Fprintf(t, "claim\t%s\nentry\t%s of data set %q, record %d, charged at %s by %s\nhead\t%v\nkey\t%v\nfiles\t%d\n", claim, r.Entry, r.Dataset, r.Record, r.At, r.By, r.Head, r.Key, len(r.Files))
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"This shows:", r.Proves}, {"It does not show:", r.ProvesNot}} {
+		fmt.Fprintf(&b, "\n%s\n", part.title)
+		for _, line := range part.lines {
+			fmt.Fprintf(&b, "  - %s\n", line)
+		}
+	}
+	_, err = a.out.Write(b.Bytes())
+	return err
+}
+
+func (a *app) ledgerKey() *cobra.Command {
+	return &cobra.Command{
+		Use:   "key",
+		Short: "Print the public key under which released files are signed",
+		Long: `Print the public part of the key with which the ledger signs what its jobs release. Give
+it to those who are to check releases with pawl verify, in a way that they trust.
+
+The private part follows from the ledger's secret and is stored nowhere else: it moves
+with the ledger, and whoever can read the secret (ledger.db, or the database) can sign.`,
+		Example: "  pawl ledger key\n  pawl verify out --public-key \"$(pawl ledger key)\"",
+		Args:    exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			l, store, err := a.openExisting(c.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			key, err := l.PublicKey(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				id, err := l.KeyID(c.Context())
+				if err != nil {
+					return err
+				}
+				return writeJSON(a.out, map[string]any{"ledger": id, "public_key": key})
+			}
+			_, err = fmt.Fprintln(a.out, key)
+			return err
+		},
+	}
+}
