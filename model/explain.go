@@ -138,9 +138,9 @@ func (m *Model) answers(e *Effects) func(out, cells []float64) {
 	if len(classes) == 2 {
 		e.Scale, e.Outputs = "log-odds of "+classes[1], classes[1:]
 	}
-	first := len(classes) - len(e.Outputs)
+	first, probe := len(classes)-len(e.Outputs), m.Prober()
 	return func(out, cells []float64) {
-		m.Probabilities(p, cells)
+		probe(p, cells)
 		for k := range out {
 			out[k] = logOdds(p[first+k])
 		}

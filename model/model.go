@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pawl/compute/nn"
 	"pawl/data/encode"
@@ -174,6 +175,48 @@ func (m *Model) Scores(scores, cells, scratch []float64) {
 	}
 }
 
+// scorer is Scores for many rows. A coordinate of a row is one of few values, so what an attribute adds to the
+// scores is looked up by its level. Goroutines may share it.
+func (m *Model) scorer() func(scores, cells []float64) {
+	if m.Kind == Additive {
+		return m.additiveScores
+	}
+	k, blocks := m.Outputs, m.Encoding.Blocks
+	tables := make([][]float64, len(blocks))
+	for i := range blocks {
+		b := &blocks[i]
+		w := m.Weights[b.Offset*k:][:b.Dim*k]
+		switch b.Kind {
+		case encode.Sparse, encode.Vector:
+			return func(scores, cells []float64) { m.Scores(scores, cells, nil) }
+		case encode.Linear:
+			tables[i] = slices.Clone(w)
+		default:
+			tables[i] = make([]float64, b.Levels*k)
+			b.Forward(tables[i], w, k)
+		}
+		for j := range tables[i] {
+			tables[i][j] *= m.Encoding.Scale
+		}
+	}
+	return func(scores, cells []float64) {
+		clear(scores)
+		for i := range blocks {
+			b, table, x := &blocks[i], tables[i], 1.0
+			if b.Kind == encode.Linear {
+				x = b.Value(cells)
+			} else if l := b.Level(cells); l != encode.None {
+				table = table[l*k:]
+			} else {
+				continue
+			}
+			for j := range scores {
+				scores[j] += x * table[j]
+			}
+		}
+	}
+}
+
 // Predictor returns a function that predicts rows one after another: a class
 // index, or a value in target units. It is not safe for concurrent use.
 func (m *Model) Predictor() func(cells []float64) float64 {
@@ -192,9 +235,9 @@ func (m *Model) Predictor() func(cells []float64) float64 {
 		}
 		return func([]float64) float64 { return v }
 	}
-	scores, x, two := make([]float64, m.Outputs), make([]float64, m.Encoding.Dim), m.TwoClasses()
+	scores, score, two := make([]float64, m.Outputs), m.scorer(), m.TwoClasses()
 	return func(cells []float64) float64 {
-		m.Scores(scores, cells, x)
+		score(scores, cells)
 		switch {
 		case m.Task == Regression:
 			return m.Scale.Unscale(scores[0])
@@ -225,18 +268,27 @@ func (m *Model) Probabilities(p, cells []float64) {
 		m.InputProbabilities(p, x)
 		return
 	}
-	if m.Outputs == 1 {
-		s := []float64{0}
-		m.Scores(s, cells, nil)
-		m.calibrated(p, s[0])
-		return
+	m.Prober()(p, cells)
+}
+
+// Prober is Probabilities for many rows, of a linear or additive model. It is not safe for concurrent use.
+func (m *Model) Prober() func(p, cells []float64) {
+	if m.Kind == Constant || m.Kind == Network {
+		return m.Probabilities
 	}
-	m.Scores(p, cells, nil)
-	if m.Calibration != nil {
-		m.calibrated(p, odds(p))
-		return
+	score, one := m.scorer(), []float64{0}
+	return func(p, cells []float64) {
+		if m.Outputs == 1 {
+			score(one, cells)
+			m.calibrated(p, one[0])
+			return
+		}
+		if score(p, cells); m.Calibration != nil {
+			m.calibrated(p, odds(p))
+			return
+		}
+		softmax(p)
 	}
-	softmax(p)
 }
 
 // calibrated fills p from the raw score of the second of two classes.

@@ -60,9 +60,9 @@ func (m *Model) RowScorer() func(cells []float64) float64 {
 			return score(x)
 		}
 	}
-	scores, x := make([]float64, m.Outputs), make([]float64, m.Encoding.Dim)
+	scores, score := make([]float64, m.Outputs), m.scorer()
 	return func(cells []float64) float64 {
-		m.Scores(scores, cells, x)
+		score(scores, cells)
 		return odds(scores)
 	}
 }

@@ -114,6 +114,7 @@ type Linear struct {
 type LinearRun struct {
 	l      *Linear
 	matrix *design.Matrix
+	packed *design.Packed // of the matrix, where there is one score a row; else nil
 	pass   design.Pass
 	adds   func(i int, scores []float64)
 	lots   Lots
@@ -157,6 +158,9 @@ func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
 	r := &LinearRun{l: l, matrix: design.New(view, l.Encoding, l.Target), stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
 	r.adds = l.Contribution(r.matrix)
+	if l.Outputs == 1 && l.Encoding.Dense() {
+		r.packed = r.matrix.Pack()
+	}
 	r.lots.rate = 1
 	if src != nil {
 		r.draws, r.lots = src.Split("noise"), NewLots(view, l.SamplingRate, src.Split("lots"))
@@ -171,7 +175,18 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 		return errors.New("sum: a run has no more steps")
 	}
 	clear(r.sum)
-	r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, r.lots.Draw(), r.adds)
+	if lot := r.lots.Draw(); r.packed == nil {
+		r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, lot, r.adds)
+	} else {
+		r.packed.Sum(r.sum, w, func(first int, scores []float64) {
+			r.adds(first, scores)
+			for j := range scores {
+				if lot != nil && !lot[first+j] {
+					scores[j] = 0
+				}
+			}
+		})
+	}
 	// Noise goes on the clipped sum; dividing by a public number comes after. Where a source is
 	// missing this is a fault, not a sum without noise.
 	if r.stdDev > 0 {
@@ -183,7 +198,7 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 	return nil
 }
 
-// Contribution turns the scores of row i of m into r_i.
+// Contribution turns the scores of row i of m into r_i; with one output, those of consecutive rows from i on.
 func (l *Linear) Contribution(m *design.Matrix) func(i int, scores []float64) {
 	return contribution(l.Loss, l.ClippingNorm, m, l.ClassWeights)
 }

@@ -53,13 +53,33 @@ func weightsOf(targets, classes []float64) []float64 {
 // contribution returns the function that turns scores into the clipped residual
 // r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A residual is
 // multiplied by the weight of the row's class before it is clipped, so that no weight can raise
-// the bound.
+// the bound. Of a loss with one output it takes the scores of consecutive rows, i the first.
 func contribution(l Loss, c float64, m *design.Matrix, classes []float64) func(i int, scores []float64) {
 	r, w := residual(l, c), weightsOf(m.Target, classes)
-	if w == nil {
-		return func(i int, s []float64) { r(s, m.Target[i], 1, m.Norm[i]) }
+	weight := func(i int) float64 {
+		if w == nil {
+			return 1
+		}
+		return w[i]
 	}
-	return func(i int, s []float64) { r(s, m.Target[i], w[i], m.Norm[i]) }
+	switch l {
+	case Softmax:
+		return func(i int, s []float64) { r(s, m.Target[i], weight(i), m.Norm[i]) }
+	case Logistic:
+		return func(first int, s []float64) {
+			design.Sigmoids(s)
+			for j, p := range s {
+				i := first + j
+				s[j] = clip(weight(i)*(p-m.Target[i]), c, m.Norm[i])
+			}
+		}
+	}
+	return func(first int, s []float64) {
+		for j := range s {
+			i := first + j
+			r(s[j:j+1], m.Target[i], weight(i), m.Norm[i])
+		}
+	}
 }
 
 // residual returns the function that turns the scores of a row of this norm into its clipped

@@ -142,6 +142,7 @@ type Predictions struct {
 	flags   *columnar.Data // those of each row, nil unless asked for
 	model   *model.Model
 	predict func(cells []float64) float64
+	probe   func(p, cells []float64)
 }
 
 // flagColumn names the column of flags.
@@ -156,7 +157,7 @@ type oddity struct {
 func newPrediction(m *model.Model) *Predictions {
 	p := &Predictions{model: m, odd: map[oddity]int{}}
 	if m.OfTable() {
-		p.predict = m.Predictor()
+		p.predict, p.probe = m.Predictor(), m.Prober()
 	}
 	if m.Task == model.Classification {
 		p.Classes = m.Classes()
@@ -212,7 +213,7 @@ func (p *Predictions) add(cells []float64, found schema.Record) error {
 	if n := len(p.Classes); n > 0 {
 		at := len(p.Probs)
 		p.Probs = append(p.Probs, make([]float64, n)...)
-		p.model.Probabilities(p.Probs[at:], cells)
+		p.probe(p.Probs[at:], cells)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ var sabotages = []sabotage{
 	{"one stream of noise, begun anew in every step of descent", "core/sum/linear.go", "noise.Perturb(r.draws, r.sum, r.stdDev)", `noise.Perturb(r.draws.Split("noise"), r.sum, r.stdDev)`, mechanism("descent-steps"), nil},
 	{"one stream of noise, begun anew in every step of boosting", "core/sum/terms.go", "noise.Perturb(r.draws, sum, r.noise.Residuals)", `noise.Perturb(r.draws.Split("noise"), sum, r.noise.Residuals)`, mechanism("boosting-terms"), nil},
 	{"rows of a unit ignored in descent", "core/sum/linear.go", "* float64(permit.RowsApart()) * margin", "* min(1, float64(permit.RowsApart())) * margin", mechanism("descent-steps"), nil},
-	{"logistic residual not clipped", "core/sum/loss.go", "s[0] = clip(weight*(1/(1+math.Exp(-s[0]))-target), c, norm)", "s[0] = weight*(1/(1+math.Exp(-s[0]))-target) + 0*c*norm", mechanism("descent-clipping"), nil},
+	{"logistic residual not clipped", "core/sum/loss.go", "s[j] = clip(weight(i)*(p-m.Target[i]), c, m.Norm[i])", "s[j] = weight(i) * (p - m.Target[i])", mechanism("descent-clipping"), nil},
 	{"softmax residual not clipped", "core/sum/loss.go", "s[k] *= c / length", "s[k] *= 1", mechanism("descent-clipping"), nil},
 	{"residuals of one score are not clipped anywhere", "core/sum/loss.go", "return min(max(r, -c/norm), c/norm)", "return r", mechanism("descent-clipping"), nil},
 	{"descent priced as one step", "core/sum/linear.go", "return dp.Repeat{Count: int64(p.Steps), Event: step}", "return dp.Repeat{Count: 1 + 0*int64(p.Steps), Event: step}", mechanism("events"), nil},
@@ -129,7 +129,7 @@ var sabotages = []sabotage{
 	{"products of different rows are left out of a norm", "core/gradient/clipsum.go", "sum += 2 * (dot(at, a[s*tr.M:(s+1)*tr.M]) + bias)", "sum += 0 * (dot(at, a[s*tr.M:(s+1)*tr.M]) + bias)", mechanism("training-layers"), nil},
 	{"tokens are left out of a norm", "core/gradient/block.go", "k.squares[b.group] += k.merge(tr, from, to)", "k.squares[b.group] += 0 * k.merge(tr, from, to)", mechanism("training-layers"), nil},
 	{"formed gradients are left out of a norm", "core/gradient/block.go", "k.squares[b.group] += dot(w, w)", "k.squares[b.group] += 0 * dot(w, w)", mechanism("training-layers"), nil},
-	{"boosting: logistic residual not clipped", "core/sum/loss.go", "s[0] = clip(weight*(1/(1+math.Exp(-s[0]))-target), c, norm)", "s[0] = weight*(1/(1+math.Exp(-s[0]))-target) + 0*c*norm", mechanism("boosting-clipping"), nil},
+	{"boosting: logistic residual not clipped", "core/sum/loss.go", "s[j] = clip(weight(i)*(p-m.Target[i]), c, m.Norm[i])", "s[j] = weight(i) * (p - m.Target[i])", mechanism("boosting-clipping"), nil},
 	{"least squares: targets not clamped", "core/sum/regression.go", "scores[i] = min(max(y, -1), 1)", "scores[i] = min(max(y, -9), 9)", mechanism("adaptive-sufficient-statistics-units"), nil},
 	{"scores by group: losses not clamped", "core/release/scoregroups.go", "min(max(loss, 0), 1)", "min(max(loss, 0), 9)", mechanism("group-scores-units"), nil},
 	// Scores in bins: what a test convicts, since a score is put together outside of core.

@@ -204,36 +204,6 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 			}
 			levels := m.level[i*ns : (i+1)*ns]
 			values := m.value[i*nl : (i+1)*nl]
-			if outputs == 1 {
-				s := 0.0
-				for _, l := range levels {
-					if l != none {
-						s += p.table[l]
-					}
-				}
-				for t, x := range values {
-					s += x * p.table[m.levels+t]
-				}
-				at, few := m.sparse.row(i)
-				for k, j := range at {
-					s += few[k] * p.table[first+int(j)]
-				}
-				scores[0] = s
-				contribution(i, scores)
-				r := scores[0]
-				for _, l := range levels {
-					if l != none {
-						h[l] += r
-					}
-				}
-				for t, x := range values {
-					h[m.levels+t] += r * x
-				}
-				for k, j := range at {
-					h[first+int(j)] += r * few[k]
-				}
-				continue
-			}
 			m.row(p.table, h, scores, levels, values, outputs, i, contribution)
 		}
 	})

@@ -72,7 +72,7 @@ func (p *Problem) Gradient(g, curvature, w []float64) float64 {
 	limit := p.cap
 	p.packed.Sum(g, w, func(first int, scores []float64) {
 		target, curvature := p.m.Target[first:][:len(scores)], curvature[first:][:len(scores)]
-		sigmoids(scores)
+		design.Sigmoids(scores)
 		for i, p := range scores {
 			y := target[i]
 			// A product, because a branch on y itself would be a coin toss.

@@ -94,9 +94,9 @@ func (r *Recipe) openTable(ctx context.Context) error {
 		return env, nil
 	}
 	r.answer = func(m *model.Model) []float64 {
-		p := make([]float64, len(cells)*r.classes)
+		p, probe := make([]float64, len(cells)*r.classes), m.Prober()
 		for i, row := range cells {
-			m.Probabilities(p[i*r.classes:(i+1)*r.classes], row)
+			probe(p[i*r.classes:(i+1)*r.classes], row)
 		}
 		return p
 	}

@@ -1,4 +1,4 @@
-package logistic
+package design
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package logistic
+package design
 
 import "math"
 
@@ -10,21 +10,21 @@ var powers = func() (t [64]float64) {
 	return t
 }()
 
-// Sigmoid returns 1/(1+e^(−x)); see sigmoids.
+// Sigmoid returns 1/(1+e^(−x)); see Sigmoids.
 func Sigmoid(x float64) float64 {
 	v := [1]float64{x}
-	sigmoids(v[:])
+	Sigmoids(v[:])
 	return v[0]
 }
 
-// sigmoids replaces every x by 1/(1+e^(−x)) with relative error below 1e-15 for
+// Sigmoids replaces every x by 1/(1+e^(−x)) with relative error below 1e-15 for
 // |x| <= 700, NaN for NaN; beyond 700 it stays at the value of ±700 (1e-304). It is
 // faster than math.Exp in a loop: there is no call, and neighbouring elements
 // overlap. The exponential is a third of the work of a fit.
 //
 // e^z = 2^(k/64)·e^f with k = round(64·z/ln 2), so |f| <= ln 2/128, where the Taylor
 // polynomial of degree 5 is exact to f⁶/720 < 4e-17.
-func sigmoids(v []float64) {
+func Sigmoids(v []float64) {
 	const (
 		inverse = 64 / math.Ln2
 		high    = 0x1.62e42fefap-1 / 64 // 33 bits of ln 2: k·high is exact
