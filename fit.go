@@ -85,6 +85,11 @@ type Fit struct {
 	// ClassWeights are public factors on the losses of the classes, by name; 1 for the others.
 	// They are never computed from the data.
 	ClassWeights map[string]float64
+	// TargetScale is "auto" (the default), "linear" or "log": the scale on which a model of a
+	// number is trained. Predictions and scores are in the target's own units.
+	TargetScale string
+	// Monotone names columns whose effect on the prediction may only rise (1) or fall (−1).
+	Monotone map[string]int
 	// Decision says how a classifier of two classes turns probabilities into labels; the zero
 	// value takes the class of the higher score.
 	Decision Decision
@@ -106,7 +111,7 @@ type Fit struct {
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		ClassWeights: maps.Clone(f.ClassWeights), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+		ClassWeights: maps.Clone(f.ClassWeights), TargetScale: f.TargetScale, Monotone: maps.Clone(f.Monotone), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 
 func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

@@ -69,12 +69,32 @@ func (t *table) terms(m *model.Model) ([]string, error) {
 			continue
 		}
 		pair := m.Terms.Interactions[i-len(blocks)]
-		a, b := blockOf(coarse, pair[0]), blockOf(coarse, pair[1])
-		first, second := t.level(a), t.level(b)
+		var first, second string
+		sides := 0
+		if m.Terms.Groups != nil {
+			first, _ = t.group(m, pair[0])
+			second, sides = t.group(m, pair[1])
+		} else {
+			b := blockOf(coarse, pair[1])
+			first, second, sides = t.level(blockOf(coarse, pair[0])), t.level(b), b.Levels+1
+		}
 		t.Scope = term.Name
-		parts = append(parts, t.look(t.pair(first, second, b.Levels+1), values, m.Outputs))
+		parts = append(parts, t.look(t.pair(first, second, sides), values, m.Outputs))
 	}
 	return parts, nil
+}
+
+// group is the group of a column's level, the last one for unknown cells, and their number.
+func (t *table) group(m *model.Model, name string) (group string, groups int) {
+	of := m.Terms.Groups[name]
+	groups = slices.Max(of) + 2
+	var all []int64
+	for _, g := range of {
+		all = append(all, int64(g))
+	}
+	level := t.level(blockOf(m.Terms.Encoding, name))
+	t.Scope = name
+	return t.Op("Gather", t.Ints(append(all, int64(groups-1))...), level), groups
 }
 
 // pair is first·sides + second.
@@ -84,6 +104,9 @@ func (t *table) pair(first, second string, sides int) string {
 
 // coarseOf is the encoding of interactions, as model.NewTerms makes it.
 func coarseOf(m *model.Model) (*encode.Encoding, error) {
+	if m.Terms.Groups != nil {
+		return nil, nil
+	}
 	o := m.Terms.Encoding.Options
 	o.Bins, o.Attributes = m.Terms.InteractionBins, nil
 	for _, pair := range m.Terms.Interactions {

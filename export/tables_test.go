@@ -242,10 +242,17 @@ func tableModels(t testing.TB) map[string]*model.Model {
 		} {
 			linear("linear "+name+" "+target, target, s, o)
 		}
-		for name, pairs := range map[string][][2]string{"ebm": nil, "ebm pairs": {{"age", "label"}, {"gain", "weight"}, {"smoker", "band"}}} {
+		for name, pairs := range map[string][][2]string{"ebm": nil, "ebm pairs": {{"age", "label"}, {"gain", "weight"}, {"smoker", "band"}}, "gam pairs": {{"age", "label"}, {"gain", "age"}, {"smoker", "label"}}} {
 			m := base(target, s)
 			m.Kind = model.Additive
 			terms, err := model.NewTerms(s, target, encoding(s, target, encode.Options{Bins: 32}), pairs, 0)
+			if name == "gam pairs" {
+				groups := map[string][]int{"label": {0, 1, 2, 1}, "smoker": {0, 1}, "age": make([]int, 32), "gain": make([]int, 32)}
+				for l := range 32 {
+					groups["age"][l], groups["gain"][l] = l/8, l/20
+				}
+				terms, err = model.NewGrouped(s, target, encoding(s, target, encode.Options{Bins: 32}), pairs, groups)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

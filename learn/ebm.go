@@ -12,7 +12,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "ebm", Classes: true, Numbers: true, Approximate: true, Binned: true,
+	Name: "ebm", Classes: true, Numbers: true, Approximate: true, Binned: true, Monotone: true,
 	Encoding: &encode.Options{Bins: 16},
 	Guideline: Guideline{
 		Advice:    "sum of one shape function for each attribute, boosted in cycles on public bins",
@@ -137,6 +137,11 @@ func (e *EBM) FitPublic(ctx context.Context, rows *intake.Rows) (*model.Model, e
 }
 
 func (e *EBM) wrap(terms *model.Terms, outputs int, out *linear.Boosted) *model.Model {
+	for i, t := range terms.List() {
+		if way := e.Monotone[t.Name]; way != 0 && outputs == 1 {
+			monotone(out.Tables[i][:t.Ordered], masses(out.Counts[i][:t.Ordered], true), way)
+		}
+	}
 	m := e.model(model.Additive)
 	m.SetTables(terms, outputs, out.Tables, out.Counts)
 	return m

@@ -25,11 +25,16 @@ func testLedger() *ledger.Ledger {
 // that tests may use any epsilon.
 func testPermit(t testing.TB, dataset string, event dp.Event) *ledger.Permit {
 	t.Helper()
-	l := testLedger()
 	var rows *intake.Rows
 	if dataset == "world" {
 		rows, _ = world(t)
 	}
+	return permitFor(t, dataset, rows, event)
+}
+
+func permitFor(t testing.TB, dataset string, rows *intake.Rows, event dp.Event) *ledger.Permit {
+	t.Helper()
+	l := testLedger()
 	permit, _, err := l.Reserve(context.Background(), ledger.Request{
 		Dataset: dataset, Plan: "test", Event: event, Stages: []string{"train"}, Relation: dp.AddOrRemoveOne,
 		Unit: "row", RowsPerUnit: 1, Epsilon: "1000000000", Delta: "1e-6", Public: true, Rows: rows, Digest: bytes.Repeat([]byte{7}, 32),

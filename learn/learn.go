@@ -33,6 +33,8 @@ type Task struct {
 	Scope dp.Scope
 	// ExpectedRows is the nominal number of rows in Scope.
 	ExpectedRows float64
+	// Monotone names columns whose effect may only rise (1) or fall (−1).
+	Monotone map[string]int
 }
 
 func (t Task) column() int { return t.Schema.Column(t.Target) }

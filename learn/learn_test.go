@@ -106,6 +106,11 @@ func learners(t testing.TB) map[string]Learner {
 		b := DefaultBoosting(kind, 1e6)
 		return &EBM{Task: task(target), NoiseMultiplier: tiny, Encoding: encoding(t, target, encode.Options{Bins: b.Bins}), Boosting: b}
 	}
+	additive := func(target string) *GAM {
+		g := &GAM{Task: task(target), NoiseMultiplier: tiny, Encoding: encoding(t, target, encode.Options{Bins: 64}), Additions: DefaultAdditions(task(target), 30000)}
+		g.Pairs = target != "kind"
+		return g
+	}
 	pairs := boosting("yes")
 	pairs.Interactions = [][2]string{{"number", "flag"}, {"class", "flag"}}
 	return map[string]Learner{
@@ -116,6 +121,9 @@ func learners(t testing.TB) map[string]Learner {
 		"boosting, three classes":     boosting("kind"),
 		"boosting, regression":        boosting("amount"),
 		"boosting, interactions":      pairs,
+		"additive, two classes":       additive("yes"),
+		"additive, three classes":     additive("kind"),
+		"additive, regression":        additive("amount"),
 		"objective, two classes":      &Objective{Task: task("yes"), Epsilon: 1e4, Encoding: encoding(t, "yes", encode.Options{})},
 		"objective, three classes":    &Objective{Task: task("kind"), Epsilon: 1e4, Encoding: encoding(t, "kind", encode.Options{})},
 		"adaptive ridge":              &AdaSSP{Task: task("amount"), NoiseMultiplier: tiny, Encoding: encoding(t, "amount", encode.Options{Linear: true})},
@@ -150,6 +158,8 @@ func targetOf(l Learner) string {
 	case *Descent:
 		return l.Target
 	case *EBM:
+		return l.Target
+	case *GAM:
 		return l.Target
 	case *Objective:
 		return l.Target

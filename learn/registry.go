@@ -28,10 +28,13 @@ type Kind struct {
 	// Vectors says that it takes columns of vectors beside single values, and Texts that it
 	// takes texts too.
 	Vectors, Texts bool
+	// MostLevels bounds the categories of a column, 0 for any number.
+	MostLevels int
 	// MostCoordinates bounds the coordinates of an encoded row, 0 for any number.
 	MostCoordinates int
-	// Weights says that the learner takes class weights.
-	Weights bool
+	// Weights says that the learner takes class weights, Monotone that it holds the effects of
+	// columns to a direction.
+	Weights, Monotone bool
 	// Guideline is the advice for a learner that is asked for by name.
 	Guideline Guideline
 	// New makes the learner. It keeps no error for later: what does not fit is found when
@@ -54,6 +57,8 @@ type Settings struct {
 	// delta 0; Epsilon and Delta are that rest themselves. Ratio is training rows over the
 	// multiplier, NaN where one of them is unknown.
 	NoiseMultiplier, Epsilon, Delta, Ratio float64
+	// ChooseScale lets a learner that releases the target's marginal choose its scale by it.
+	ChooseScale bool
 	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1, for
 	// learners that take them.
 	ClassWeights []float64

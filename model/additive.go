@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pawl/data/encode"
 	"pawl/data/schema"
@@ -18,6 +19,9 @@ type Terms struct {
 	// bins of its numeric columns.
 	Interactions    [][2]string
 	InteractionBins int
+	// Groups of a column that interactions name join levels of its block in Encoding, in
+	// place of coarse bins: the group of each level.
+	Groups map[string][]int
 
 	list   []Term
 	coarse *encode.Encoding
@@ -38,7 +42,16 @@ func NewTerms(s *schema.Schema, target string, enc *encode.Encoding, interaction
 	if interactionBins == 0 {
 		interactionBins = 8
 	}
-	t := &Terms{Encoding: enc, Interactions: interactions, InteractionBins: interactionBins}
+	return newTerms(s, target, enc, &Terms{Encoding: enc, Interactions: interactions, InteractionBins: interactionBins})
+}
+
+// NewGrouped makes terms whose interactions are tables on groups of the levels of enc.
+func NewGrouped(s *schema.Schema, target string, enc *encode.Encoding, interactions [][2]string, groups map[string][]int) (*Terms, error) {
+	return newTerms(s, target, enc, &Terms{Encoding: enc, Interactions: interactions, Groups: groups})
+}
+
+func newTerms(s *schema.Schema, target string, enc *encode.Encoding, t *Terms) (*Terms, error) {
+	interactions := t.Interactions
 	if enc.Options.Linear || enc.Options.Crosses || enc.Options.InterceptOnly {
 		return nil, errors.New("model: an additive model wants bins of all attributes, and interactions by name")
 	}
@@ -47,11 +60,22 @@ func NewTerms(s *schema.Schema, target string, enc *encode.Encoding, interaction
 			t.list = append(t.list, blockTerm(b))
 		}
 	}
-	if len(interactions) == 0 {
+	if t.Groups != nil || len(interactions) == 0 {
+		for _, pair := range interactions {
+			a, err := t.grouped(pair[0])
+			if err != nil {
+				return nil, err
+			}
+			b, err := t.grouped(pair[1])
+			if err != nil {
+				return nil, err
+			}
+			t.list = append(t.list, paired(pair, a, b))
+		}
 		return t, nil
 	}
 	o := enc.Options
-	o.Bins, o.Attributes = interactionBins, nil
+	o.Bins, o.Attributes = t.InteractionBins, nil
 	for _, pair := range interactions {
 		if pair[0] == pair[1] {
 			return nil, fmt.Errorf("model: interaction of %q with itself", pair[0])
@@ -67,13 +91,40 @@ func NewTerms(s *schema.Schema, target string, enc *encode.Encoding, interaction
 		return nil, err
 	}
 	for _, pair := range interactions {
-		a, b := blockTerm(t.coarseBlock(pair[0])), blockTerm(t.coarseBlock(pair[1]))
-		t.list = append(t.list, Term{
-			Name: pair[0] + " × " + pair[1], Levels: a.Levels * b.Levels,
-			Level: func(cells []float64) int { return a.Level(cells)*b.Levels + b.Level(cells) },
-		})
+		t.list = append(t.list, paired(pair, blockTerm(t.coarseBlock(pair[0])), blockTerm(t.coarseBlock(pair[1]))))
 	}
 	return t, nil
+}
+
+func paired(names [2]string, a, b Term) Term {
+	return Term{
+		Name: names[0] + " × " + names[1], Levels: a.Levels * b.Levels,
+		Level: func(cells []float64) int { return a.Level(cells)*b.Levels + b.Level(cells) },
+	}
+}
+
+// grouped is one side of an interaction of groups, the unknown one last.
+func (t *Terms) grouped(name string) (Term, error) {
+	of, b := t.Groups[name], t.fineBlock(name)
+	if b == nil || len(of) == 0 || len(of) != b.Levels || slices.Min(of) < 0 || slices.Max(of) >= len(of) {
+		return Term{}, fmt.Errorf("model: the groups of %q are not those of its levels", name)
+	}
+	fine, last := blockTerm(b), slices.Max(of)+1
+	return Term{Name: name, Levels: last + 1, Level: func(cells []float64) int {
+		if l := fine.Level(cells); l < len(of) {
+			return of[l]
+		}
+		return last
+	}}, nil
+}
+
+// fineBlock is the block of a column in Encoding, nil for none.
+func (t *Terms) fineBlock(name string) *encode.Block {
+	i := slices.IndexFunc(t.Encoding.Blocks, func(b encode.Block) bool { return b.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.Encoding.Blocks[i]
 }
 
 func (t *Terms) coarseBlock(name string) *encode.Block {
@@ -182,9 +233,8 @@ func (m *Model) Shapes() []Shape {
 		} else {
 			pair := m.Terms.Interactions[i-blocks]
 			s.Attribute, s.With = pair[0], pair[1]
-			_, first := m.bins(m.Terms.coarseBlock(pair[0]))
-			_, second := m.bins(m.Terms.coarseBlock(pair[1]))
-			for _, a := range first {
+			second := m.sideLabels(pair[1])
+			for _, a := range m.sideLabels(pair[0]) {
 				for _, b := range second {
 					s.Labels = append(s.Labels, a+", "+b)
 				}
@@ -207,6 +257,36 @@ func (m *Model) Shapes() []Shape {
 		at += t.Levels
 	}
 	return out
+}
+
+// sideLabels name the levels of one side of an interaction, the unknown one last.
+func (m *Model) sideLabels(name string) []string {
+	of, grouped := m.Terms.Groups[name]
+	if !grouped {
+		_, labels := m.bins(m.Terms.coarseBlock(name))
+		return labels
+	}
+	edges, labels := m.bins(m.Terms.fineBlock(name))
+	unknown := labels[len(of)]
+	var all []string
+	for g := range slices.Max(of) + 1 {
+		var levels []string
+		first, last := len(of), 0
+		for l, h := range of {
+			if h == g {
+				levels, first, last = append(levels, labels[l]), min(first, l), l
+			}
+		}
+		switch {
+		case len(levels) == 1:
+			all = append(all, levels[0])
+		case edges != nil:
+			all = append(all, fmt.Sprintf("%.6g to %.6g", edges[first], edges[last+1]))
+		default:
+			all = append(all, strings.Join(levels, " or "))
+		}
+	}
+	return append(all, unknown)
 }
 
 // bins describes the levels of a block, the unknown one last.

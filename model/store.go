@@ -44,9 +44,10 @@ type spec struct {
 	Network *nn.Spec `json:"network,omitempty"`
 	// UnknownToken is the rule of a vocabulary, whose list stands in a file beside.
 	UnknownToken text.Unknown `json:"unknown_token,omitempty"`
-	// Interactions and InteractionBins describe an additive model.
-	Interactions    [][2]string `json:"interactions,omitempty"`
-	InteractionBins int         `json:"interaction_bins,omitempty"`
+	// Interactions, InteractionBins and Groups describe an additive model.
+	Interactions    [][2]string      `json:"interactions,omitempty"`
+	InteractionBins int              `json:"interaction_bins,omitempty"`
+	Groups          map[string][]int `json:"groups,omitempty"`
 	// Names labels the rows of the weight matrix.
 	Names []string `json:"coordinates,omitempty"`
 	Operation
@@ -79,7 +80,7 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		}
 	case Additive:
 		s.Encoding, s.Outputs, s.Names = &m.Encoding.Options, m.Outputs, m.cellNames()
-		s.Interactions, s.InteractionBins = m.Terms.Interactions, m.Terms.InteractionBins
+		s.Interactions, s.InteractionBins, s.Groups = m.Terms.Interactions, m.Terms.InteractionBins, m.Terms.Groups
 		if err := os.WriteFile(filepath.Join(dir, weightsFile), safetensors(metadata, m.additiveTensors()...), 0o644); err != nil {
 			return err
 		}
@@ -189,7 +190,10 @@ func (m *Model) loadAdditive(dir string, s spec) (err error) {
 	if m.Encoding, err = encode.New(m.Schema, m.Target, *s.Encoding); err != nil {
 		return err
 	}
-	if m.Terms, err = NewTerms(m.Schema, m.Target, m.Encoding, s.Interactions, s.InteractionBins); err != nil {
+	if m.Terms, err = NewTerms(m.Schema, m.Target, m.Encoding, s.Interactions, s.InteractionBins); s.Groups != nil {
+		m.Terms, err = NewGrouped(m.Schema, m.Target, m.Encoding, s.Interactions, s.Groups)
+	}
+	if err != nil {
 		return err
 	}
 	n := m.Terms.cells()

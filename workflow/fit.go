@@ -82,9 +82,15 @@ func (f *fit) choose() (err error) {
 	if p.Rows == 0 {
 		return nil
 	}
-	facts := f.models.facts(float64(p.Rows))
+	facts := f.facts()
 	f.SignalRatio = facts.SignalRatio()
-	if f.Recipe, err = advise.Choose(facts); err != nil {
+	f.Recipe, err = advise.Choose(facts)
+	if err == nil && len(p.Monotone) > 0 && f.Recipe.Learner == advise.Descent && p.Model == "" {
+		// The additive model is what holds effects to a direction.
+		facts.Learner = advise.Additive
+		f.Recipe, err = advise.Choose(facts)
+	}
+	if err != nil {
 		return usage("use --model auto", "%v", err)
 	}
 	f.Recipe = f.models.binned(f.Recipe, float64(p.Rows))
@@ -123,6 +129,9 @@ func (f *fit) planUnknownRows() error {
 		return usage("declare rows: about N in the schema", "model %q needs a public number of rows", p.Model)
 	}
 	if _, err := p.classWeights(); err != nil {
+		return err
+	}
+	if err := p.directed(learn.KindOf(string(advise.Descent))); err != nil {
 		return err
 	}
 	f.SignalRatio = math.NaN()
@@ -266,6 +275,7 @@ func (f *fit) complete(s *report.Statement, out *Outcome) {
 	s.Command = "fit"
 	out.fillChoice(&s.Choice)
 	f.hyperparameters(s.Choice.Hyperparameters, out.Recipe)
+	out.released(s.Choice.Hyperparameters)
 	out.warnUseless(s)
 }
 
@@ -276,7 +286,12 @@ func (plan *Plan) Facts() advise.Facts {
 	return f.facts()
 }
 
-func (f *fit) facts() advise.Facts { return f.models.facts(float64(f.problem.Rows)) }
+func (f *fit) facts() advise.Facts {
+	p := f.problem
+	facts := f.models.facts(float64(p.Rows))
+	facts.Several = p.Workflow == PAW && len(p.ClassWeights) == 0
+	return facts
+}
 
 // SearchAdvised says whether the rules want a search between kinds of model in place of
 // a fit's one training.
@@ -285,7 +300,7 @@ func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
 	if !one {
 		return advise.Rule{}, false
 	}
-	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" || len(p.ClassWeights) > 0 {
+	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" || len(p.ClassWeights)+len(p.Monotone) > 0 || p.TargetScale != "" {
 		return advise.Rule{}, false
 	}
 	return advise.SearchRule(f.facts())

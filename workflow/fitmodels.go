@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"pawl/data/encode"
 	"pawl/evidence/advise"
 	"pawl/learn"
+	"pawl/model"
 	"pawl/report"
 )
 
@@ -38,12 +40,13 @@ func (m *tableModels) facts(rows float64) advise.Facts {
 func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, error) {
 	p := m.problem
 	scale := p.scale
-	scale.Log = r.LogTarget
-	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows)}
+	scale.Log = p.TargetScale == "log" || p.TargetScale == "" && r.LogTarget
+	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows), Monotone: p.Monotone}
 	s := learn.Settings{Task: task, NoiseMultiplier: m.noise, Epsilon: m.left, Delta: p.delta, Ratio: m.facts(rows).SignalRatio(),
 		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
 	kind := learn.KindOf(string(r.Learner))
-	err := p.weighted(kind)
+	s.ChooseScale = p.task == model.Regression && p.TargetScale == "" && !scale.Log
+	err := cmp.Or(p.weighted(kind), p.directed(kind))
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +58,11 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	}
 	if most := kind.MostCoordinates; most > 0 && s.Encoding.Dim > most {
 		return nil, usage("use --model linear, or fewer columns (--features)", "model %q takes rows of up to %d coordinates, these have %d", kind.Name, most, s.Encoding.Dim)
+	}
+	for i := range s.Encoding.Blocks {
+		if b := &s.Encoding.Blocks[i]; kind.MostLevels > 0 && b.Levels > kind.MostLevels {
+			return nil, usage("use --model linear, or leave the column out (--features)", "model %q takes columns of up to %d categories, %q has %d", kind.Name, kind.MostLevels, b.Name, b.Levels)
+		}
 	}
 	return kind.New(s), nil
 }
@@ -80,8 +88,11 @@ func (m *tableModels) hyperparameters(h map[string]any, signalRatio float64, r a
 	if w := m.problem.ClassWeights; len(w) > 0 {
 		h["class_weights"] = w
 	}
-	if r.LogTarget {
+	if m.problem.TargetScale == "log" || m.problem.TargetScale == "" && r.LogTarget {
 		h["target_scale"] = "logarithmic"
+	}
+	if w := m.problem.Monotone; len(w) > 0 {
+		h["monotone"] = w
 	}
 }
 
@@ -98,6 +109,16 @@ func (out *Outcome) fillChoice(c *report.Choice) {
 	c.Hyperparameters = map[string]any{}
 	if out.Winner != "" {
 		c.Hyperparameters["winner"] = out.Winner
+	}
+}
+
+// released enters what a training chose by its own releases.
+func (out *Outcome) released(h map[string]any) {
+	if out.Model.Scale.Log {
+		h["target_scale"] = "logarithmic"
+	}
+	if out.Model.Terms != nil && len(out.Model.Terms.Interactions) > 0 {
+		h["pairs"] = out.Model.Terms.Interactions
 	}
 }
 

@@ -78,6 +78,11 @@ type Input struct {
 	// ClassWeights are public factors above 0 on the losses of classes, by their names; a
 	// class without one has 1.
 	ClassWeights map[string]float64 `json:",omitempty"`
+	// TargetScale is "linear" or "log", the scale on which a number is trained; empty for what
+	// the rules choose.
+	TargetScale string `json:",omitempty"`
+	// Monotone names columns whose effect may only rise (1) or fall (−1).
+	Monotone map[string]int `json:",omitempty"`
 	// Decision says how a classifier of two classes turns probabilities into labels.
 	Decision   quality.Decision
 	Accountant accountant.Method

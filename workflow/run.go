@@ -133,11 +133,13 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		Data                                                                       []byte
 		ScoreBy                                                                    string             `json:",omitempty"`
 		ClassWeights                                                               map[string]float64 `json:",omitempty"`
+		TargetScale                                                                string             `json:",omitempty"`
+		Monotone                                                                   map[string]int     `json:",omitempty"`
 		AsPublished                                                                bool               `json:",omitempty"`
 		Decision                                                                   *quality.Decision  `json:",omitempty"`
 		Calibrate                                                                  bool               `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.AsPublished, p.decisionKey(), p.Calibrate})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.TargetScale, p.Monotone, p.AsPublished, p.decisionKey(), p.Calibrate})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}

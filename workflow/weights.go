@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/learn"
 	"pawl/model"
 )
@@ -50,6 +51,45 @@ func (p *problem) classWeights() ([]float64, error) {
 		}
 	}
 	return all, nil
+}
+
+// directed refuses directions of effects that say nothing, and a learner that does not hold them.
+func (p *problem) directed(k learn.Kind) error {
+	if p.TargetScale != "" && p.task != model.Regression {
+		return usage("leave it out", "--target-scale is given, and the target %q has classes", p.Target)
+	}
+	for name, way := range p.Monotone {
+		i := p.Schema.Column(name)
+		switch {
+		case i < 0:
+			hint := "columns are those of the schema"
+			var names []string
+			for i := range p.Schema.Columns {
+				names = append(names, p.Schema.Columns[i].Name)
+			}
+			if near := schema.Nearest(name, names); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return usage(hint, "a monotone effect of %q, which is no column", name)
+		case i == p.targetColumn:
+			return usage("name other columns", "a monotone effect of %q, which is the target", name)
+		case way != 1 && way != -1:
+			return usage("1 for increasing, -1 for decreasing", "the direction of %q is %d", name, way)
+		}
+		if c := &p.Schema.Columns[i]; len(c.Levels()) > 0 && !c.Ordered {
+			return usage("declare ordered: true if its categories have an order", "a monotone effect of %q, which is a category without an order", name)
+		}
+	}
+	if len(p.Monotone) == 0 {
+		return nil
+	}
+	if p.task == model.Classification && len(p.Schema.Columns[p.targetColumn].Levels()) > 2 {
+		return usage("leave out the directions", "effects are monotone for two classes or a number, and the target %q has more classes", p.Target)
+	}
+	if !k.Monotone && k.Name != string(advise.Majority) && k.Name != string(advise.Mean) {
+		return usage("use --model gam or ebm, with a public number of rows (rows: about N in the schema)", "model %q does not hold effects to a direction", k.Name)
+	}
+	return nil
 }
 
 // weighted refuses class weights for a learner that does not take them.

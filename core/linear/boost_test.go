@@ -315,7 +315,7 @@ func plainResidual(loss Loss, s []float64, y, c float64) []float64 {
 	switch loss {
 	case Logistic:
 		r[0] = 1/(1+math.Exp(-s[0])) - y
-	case Residual:
+	case Residual, Bounded:
 		r[0] = s[0] - y
 	default:
 		total := 0.0

@@ -67,6 +67,8 @@ func naive(d *Descent, x []float64, y float64, w []float64) []float64 {
 		r[0] = 1/(1+math.Exp(-r[0])) - y
 	case Residual:
 		r[0] = min(max(r[0]-y, -d.ClippingNorm), d.ClippingNorm)
+	case Bounded:
+		r[0] -= y
 	case Softmax:
 		top, total := math.Inf(-1), 0.0
 		for _, v := range r {

@@ -30,6 +30,7 @@ const (
 	Logistic = sum.Logistic
 	Softmax  = sum.Softmax
 	Residual = sum.Residual
+	Bounded  = sum.Bounded
 )
 
 // Privacy holds what the guarantee depends on.
@@ -52,6 +53,8 @@ type Descent struct {
 	ExpectedRows float64
 	// LearningRate and Momentum are those of heavy-ball descent.
 	LearningRate, Momentum float64
+	// Start are the weights before the first step, public or released; nil for zeros.
+	Start []float64
 	// Progress, when not nil, is told the number of steps done: a public number.
 	Progress func(done, steps int)
 }
@@ -77,6 +80,8 @@ func (d *Descent) Validate() error {
 		return fmt.Errorf("linear: momentum must lie in [0, 1), got %g", d.Momentum)
 	case !d.Encoding.Fits():
 		return errTooWide
+	case d.Start != nil && len(d.Start) != d.Encoding.Dim*d.Outputs:
+		return fmt.Errorf("linear: %d weights to start from, the encoding has %d for each of %d outputs", len(d.Start), d.Encoding.Dim, d.Outputs)
 	}
 	return errors.Join(sum.Positive("clipping norm", d.ClippingNorm),
 		sum.Positive("expected rows", d.ExpectedRows), sum.Positive("learning rate", d.LearningRate))
@@ -120,6 +125,7 @@ func (d *Descent) linear() *sum.Linear {
 func (d *Descent) run(ctx context.Context, run *sum.LinearRun) ([]float64, error) {
 	size := d.Encoding.Dim * d.Outputs
 	w, velocity, g, mean := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size)
+	copy(w, d.Start)
 	divisor := d.SamplingRate * d.ExpectedRows
 	tail := (d.Steps + 1) / 2
 	for t := range d.Steps {

@@ -45,10 +45,45 @@ func mustEncode(t fataler, o encode.Options) *encode.Encoding {
 }
 
 func drawEncoding(t *rapid.T) *encode.Encoding {
+	if rapid.Bool().Draw(t, "maps") {
+		return drawMaps(t)
+	}
 	return mustEncode(t, encode.Options{
 		Bins: rapid.IntRange(2, 6).Draw(t, "bins"), Linear: rapid.Bool().Draw(t, "linear"), Crosses: rapid.Bool().Draw(t, "crosses"),
 		Intercept: rapid.SampledFrom([]float64{1e-6, 1, 3}).Draw(t, "intercept"),
 	})
+}
+
+// drawMaps is an encoding of levels with vectors of any length, a pair of columns among them.
+func drawMaps(t *rapid.T) *encode.Encoding {
+	vectors := func(levels, dim int) (all [][]float64) {
+		for range levels {
+			all = append(all, rapid.SliceOfN(rapid.Float64Range(-3, 3), dim, dim).Draw(t, "vector"))
+		}
+		return all
+	}
+	level := func(column int) func(cells []float64) int {
+		return func(cells []float64) int {
+			if v := cells[column]; v == v {
+				return int(v)
+			}
+			return encode.None
+		}
+	}
+	pair := func(cells []float64) int {
+		a, b := level(3)(cells), level(4)(cells)
+		if a < 0 || b < 0 {
+			return 1000
+		}
+		return 3*a + b
+	}
+	enc, err := encode.OfMaps(rapid.SampledFrom([]float64{1e-6, 1, 3}).Draw(t, "intercept"), []encode.Map{
+		{Name: "flag", Level: level(2), Vectors: vectors(2, 1)}, {Name: "class", Level: level(3), Vectors: vectors(4, 5)}, {Name: "pair", Level: pair, Vectors: vectors(12, 2)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return enc
 }
 
 // drawCells draws rows with unknown cells and unknown targets.
@@ -109,15 +144,15 @@ func permitWith(t fataler, src *entropy.Source, rel dp.Relation, maxRows int, e 
 	return p
 }
 
-// losses are the three losses with their numbers of outputs.
+// losses are all losses with their numbers of outputs.
 var losses = []struct {
 	loss    Loss
 	outputs int
-}{{Logistic, 1}, {Residual, 1}, {Softmax, 3}}
+}{{Logistic, 1}, {Residual, 1}, {Bounded, 1}, {Softmax, 3}}
 
 // drawClassWeights are weights of the classes of a loss, or none.
 func drawClassWeights(t *rapid.T, loss Loss) []float64 {
-	if loss == Residual || rapid.Bool().Draw(t, "unweighted") {
+	if loss == Residual || loss == Bounded || rapid.Bool().Draw(t, "unweighted") {
 		return nil
 	}
 	n := map[Loss]int{Logistic: 2, Softmax: 3}[loss]

@@ -18,12 +18,15 @@ const (
 	// Residual is the squared error of wᵀx with its residual clipped (a Huber
 	// loss); targets are real numbers.
 	Residual Loss = "residual"
+	// Bounded is Residual with the gradient clipped in place of the residual: rows of a
+	// smaller norm than 1 count in full up to a larger residual.
+	Bounded Loss = "bounded"
 )
 
 // Known reports whether there is such a loss and it goes with so many score columns:
 // classes for Softmax, else 1.
 func (l Loss) Known(outputs int) bool {
-	return l == Softmax && outputs >= 2 || (l == Logistic || l == Residual) && outputs == 1
+	return l == Softmax && outputs >= 2 || (l == Logistic || l == Residual || l == Bounded) && outputs == 1
 }
 
 // Weighs reports whether weights are factors in (0, 1], one for each class of the loss, or nil
@@ -32,7 +35,7 @@ func (l Loss) Weighs(weights []float64, outputs int) bool {
 	if l == Logistic {
 		outputs = 2
 	}
-	return weights == nil || l != Residual && len(weights) == outputs && !slices.ContainsFunc(weights, func(w float64) bool { return !(w > 0 && w <= 1) })
+	return weights == nil || l != Residual && l != Bounded && len(weights) == outputs && !slices.ContainsFunc(weights, func(w float64) bool { return !(w > 0 && w <= 1) })
 }
 
 // weightsOf are the weights of rows by their classes, nil where classes have none. A target
@@ -95,6 +98,8 @@ func residual(l Loss, c float64) func(s []float64, target, weight, norm float64)
 		// The residual itself is capped at c; ‖x‖ <= 1 makes that a bound on the gradient,
 		// and rows of smaller norm count less.
 		return func(s []float64, target, _, _ float64) { s[0] = clip(s[0]-target, c, 1) }
+	case Bounded:
+		return func(s []float64, target, _, norm float64) { s[0] = clip(s[0]-target, c, norm) }
 	default:
 		return func(s []float64, target, weight, norm float64) { softmaxResidual(s, target, weight, c, norm) }
 	}

@@ -41,6 +41,8 @@ func (b *Block) Level(cells []float64) int {
 			return None
 		}
 		return 2*l + int(s)
+	case Mapped:
+		return b.level(cells)
 	}
 	return None
 }
@@ -63,11 +65,14 @@ func (b *Block) bin(v float64) int {
 	return min(max(l, 0), n-1)
 }
 
-// Norm2 is the squared norm of a table block's vector at any of its levels,
-// without the encoding's Scale.
-func (b *Block) Norm2() float64 {
-	if b.Kind == Intercept {
+// Norm2 is the squared norm of a table block's vector at a level, without the encoding's
+// Scale.
+func (b *Block) Norm2(level int) float64 {
+	switch b.Kind {
+	case Intercept:
 		return b.weight * b.weight
+	case Mapped:
+		return b.norms[level]
 	}
 	return 1
 }
@@ -112,6 +117,8 @@ func (b *Block) Forward(table, w []float64, outputs int) {
 				table[l*outputs+k] = -table[(l+1)*outputs+k]
 			}
 		}
+	case Mapped:
+		b.mappedForward(table, w, outputs)
 	}
 }
 
@@ -157,6 +164,8 @@ func (b *Block) Backward(g, hist []float64, outputs int) {
 				return hist[(2*l+1)*outputs+k] - hist[2*l*outputs+k]
 			})
 		}
+	case Mapped:
+		b.mappedBackward(g, hist, outputs)
 	}
 }
 
@@ -195,7 +204,7 @@ func (e *Encoding) Vector(x, cells []float64) {
 			continue
 		}
 		l := b.Level(cells)
-		if l == None {
+		if l < 0 || l >= b.Levels {
 			continue
 		}
 		switch b.Kind {
@@ -209,6 +218,10 @@ func (e *Encoding) Vector(x, cells []float64) {
 			b.thermoVector(v, l, e.Scale)
 		case Cross:
 			b.thermoVector(v, l/2, e.Scale*float64(2*(l%2)-1))
+		case Mapped:
+			for j, x := range b.vectors[l*b.Dim:][:b.Dim] {
+				v[j] = e.Scale * x
+			}
 		}
 	}
 }

@@ -34,6 +34,7 @@ const (
 	Cross       Kind = "cross"       // thermometer times sign
 	Sparse      Kind = "sparse"      // few coordinates of many: a text, or a bag of columns; norm 1, or 0
 	Vector      Kind = "vector"      // numbers of a public extractor; norm 1, or 0
+	Mapped      Kind = "mapped"      // a vector for each level, chosen by the caller (OfMaps)
 )
 
 // None is the level of a cell that carries no information.
@@ -75,8 +76,10 @@ type Block struct {
 	weight         float64 // of the intercept
 	kept           []int   // levels that are kept, rising; nil for all
 	keptNames      []string
-	unknown        int   // the level of unknown cells where some are kept
-	members        []int // columns of a bag
+	unknown        int                       // the level of unknown cells where some are kept
+	members        []int                     // columns of a bag
+	level          func(cells []float64) int // of a map, with vectors (Levels×Dim) and their squared norms
+	vectors, norms []float64
 	names          []string
 }
 

@@ -28,6 +28,7 @@ type Learner string
 const (
 	Descent   Learner = "linear"
 	Objective Learner = "objective-perturbation"
+	Additive  Learner = "gam"
 	Majority  Learner = "majority"
 	Mean      Learner = "mean"
 )
@@ -66,6 +67,9 @@ type Facts struct {
 	// one asked for ("": choose).
 	Attributes []string
 	Learner    Learner
+	// Several says that the job may make several releases, each chosen by those before: the
+	// additive model is then among what the rules choose from.
+	Several bool
 }
 
 // SignalRatio is r = n/(k·σ₁) with up to k rows per unit.
@@ -139,6 +143,9 @@ func Choose(f Facts) (Recipe, error) {
 			return constant(f, r, fmt.Sprintf("r = %.3g is below %d", r, least)), nil
 		}
 	}
+	if f.additive(r) {
+		return additive(f, r), nil
+	}
 	if f.Task == model.Regression {
 		return regression(f, r), nil
 	}
@@ -196,7 +203,7 @@ func NoSearchRule(r float64) Rule {
 // it wants many rows, candidates that differ, and patience.
 func SearchRule(f Facts) (Rule, bool) {
 	r := f.SignalRatio()
-	if f.Preset != Thorough || f.Task != model.Classification || f.Learner != "" || !(r >= kindsFrom) {
+	if f.Preset != Thorough || f.Task != model.Classification || f.Learner != "" || !(r >= kindsFrom) || f.additive(r) {
 		return Rule{}, false
 	}
 	return by(ruleSearch, "", fmt.Sprintf("r = %.3g: the noise of a smaller share still lets kinds of model be told apart", r)), true
@@ -343,6 +350,7 @@ func regression(f Facts, r float64) Recipe {
 		rule = by(ruleNoProducts, "", fmt.Sprintf("r = %.4g is below %d", r, productsFrom))
 	}
 	wide := f.bag(&c.Encoding)
+	c.LogTarget = heavyTarget(f)
 	if r < low {
 		c.ClippingNorm, c.LogTarget = 0.02, f.Schema.Columns[f.Schema.Column(f.Target)].Lower >= 0
 	}
@@ -358,9 +366,45 @@ func regression(f Facts, r float64) Recipe {
 	return c
 }
 
+// additive says whether curves, and pairs of columns, are worth their price.
+func (f Facts) additive(r float64) bool {
+	least := float64(additiveNumber)
+	if f.Task == model.Classification {
+		if least = additiveClass; levels(f) > 2 {
+			return false
+		}
+	}
+	bag, other := 0, 0
+	f.each(func(c *schema.Column) {
+		if encode.Baggable(c) {
+			bag++
+		}
+		if c.Wide() || len(c.Levels()) > learn.MostLevels {
+			other++
+		}
+	})
+	whole := !slices.ContainsFunc(f.Attributes, func(name string) bool { return f.Schema.Column(name) < 0 })
+	return f.Several && f.Learner == "" && whole && bag < bagFrom && other == 0 &&
+		learn.EffectiveRatio(r, f.Rows) >= least && samplingRate(f, learn.MostSteps) == 1
+}
+
+func additive(f Facts, r float64) Recipe {
+	c := Recipe{Learner: Additive, Useful: true, SamplingRate: 1, Encoding: *learn.KindOf(string(Additive)).Encoding, LogTarget: heavyTarget(f)}
+	c.Encoding.Attributes = f.Attributes
+	c.Rules = []Rule{by(ruleAdditive, "", fmt.Sprintf("r = %.4g with %.0f rows to train", r, f.Rows)), attributesRule(f), NoSearchRule(r)}
+	return c
+}
+
+// heavyTarget says that the target is declared as an amount over several powers of ten: trained
+// on its logarithm, a model need not be exact on the largest alone.
+func heavyTarget(f Facts) bool {
+	c := &f.Schema.Columns[f.Schema.Column(f.Target)]
+	return f.Task == model.Regression && (c.HeavyTailed || c.Lower > 0 && c.Upper >= decades*c.Lower)
+}
+
 // byName is the recipe of a learner that is never the rule's own choice, or rarely.
 func byName(f Facts, k learn.Kind) Recipe {
-	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: *k.Encoding}
+	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: *k.Encoding, LogTarget: f.Learner == Additive && heavyTarget(f)}
 	c.Encoding.Attributes = f.Attributes
 	c.Rules = []Rule{by(asked(f.Learner), "", "asked for"), attributesRule(f)}
 	return c

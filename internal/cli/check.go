@@ -139,7 +139,7 @@ func checks(j *request.Job, f *fitFlags) []checked {
 	case j.Plan.Recipe.Learner == advise.Descent:
 		out = append(out, checked{"training", "two steps and predictions on synthetic rows of the schema"})
 	default:
-		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, a single release: nothing to rehearse", j.Plan.Recipe.Learner)})
+		out = append(out, checked{"training", fmt.Sprintf("the recipe is %s, and only the linear model is rehearsed", j.Plan.Recipe.Learner)})
 	}
 	return out
 }
@@ -163,8 +163,9 @@ func (f *fitFlags) asked() (request.Fit, source.Options, error) {
 	b, i, s := f.Budget, f.Identity, f.Source
 	_, seed := f.seedOf()
 	weights, err := classWeights(f.classWeights)
+	directions, wrong := monotone(f.monotone)
 	return request.Fit{Target: f.Target, Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Anyway: b.Anyway, Preset: f.Preset,
-			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights,
+			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights, TargetScale: f.TargetScale, Monotone: directions,
 			Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}},
-		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}, usage.All(seed, err)
+		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}, usage.All(seed, err, wrong)
 }

@@ -13,6 +13,27 @@ func registerClassWeights(to *[]string, c *cobra.Command) {
 	c.Flags().StringSliceVar(to, "class-weight", nil, "public weight of a class in the loss, for example yes=5,no=1 (default 1 for each; never computed from the data)")
 }
 
+// monotone reads --monotone.
+func monotone(list []string) (map[string]int, error) {
+	var all map[string]int
+	for _, text := range list {
+		name, way, _ := strings.Cut(text, "=")
+		name = strings.TrimSpace(name)
+		to, ok := map[string]int{"increasing": 1, "+1": 1, "1": 1, "decreasing": -1, "-1": -1}[strings.TrimSpace(way)]
+		if !ok || name == "" {
+			return nil, &usageError{fmt.Sprintf("--monotone %q", text), "write COLUMN=increasing or COLUMN=decreasing"}
+		}
+		if _, twice := all[name]; twice {
+			return nil, &usageError{fmt.Sprintf("--monotone names %q twice", name), "name every column once"}
+		}
+		if all == nil {
+			all = map[string]int{}
+		}
+		all[name] = to
+	}
+	return all, nil
+}
+
 // classWeights reads --class-weight.
 func classWeights(list []string) (map[string]float64, error) {
 	var all map[string]float64

@@ -14,6 +14,7 @@ type fitFlags struct {
 	jobFlags
 	pawl.Fit
 	classWeights []string
+	monotone     []string
 	decision     decisionFlags
 	out          outDir
 	checkpoint   checkpointFlags
@@ -31,6 +32,8 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
 	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
 	registerClassWeights(&f.classWeights, c)
+	s.StringVar(&f.TargetScale, "target-scale", "auto", "scale on which a number is trained: auto, linear or log (scores and predictions keep the target's units)")
+	s.StringSliceVar(&f.monotone, "monotone", nil, "columns whose effect may only rise or fall, for example age=increasing,rate=decreasing")
 	f.decision.register(c)
 	s.BoolVar(&f.Search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
@@ -106,6 +109,9 @@ func (a *app) job(f *fitFlags) (job pawl.Fit, err error) {
 	}
 	if err == nil {
 		job.ClassWeights, err = classWeights(f.classWeights)
+	}
+	if err == nil {
+		job.Monotone, err = monotone(f.monotone)
 	}
 	if err == nil {
 		job.Decision, err = f.decision.decision()

@@ -94,12 +94,19 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit, sound f
 
 func (f *Fit) input() (workflow.Input, error) {
 	in := workflow.Input{
-		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta, ClassWeights: f.ClassWeights, Decision: f.Decision,
+		Target: f.Target, Epsilon: f.Epsilon, Delta: f.Delta, AllowLargeDelta: f.AllowLargeDelta, ClassWeights: f.ClassWeights, Monotone: f.Monotone, Decision: f.Decision,
 		Workflow: workflow.Workflow(f.Workflow), Preset: advise.Preset(f.Preset), Model: f.Model, ScoreBy: f.ScoreBy, Calibrate: true,
 	}
 	var faults []error
 	if f.Epsilon == "" {
 		faults = append(faults, usage.New("missing --epsilon", "example: --epsilon 1"))
+	}
+	switch f.TargetScale {
+	case "", "auto":
+	case "linear", "log":
+		in.TargetScale = f.TargetScale
+	default:
+		faults = append(faults, usage.Newf("scales: auto, linear, log", "unknown target scale %q", f.TargetScale))
 	}
 	var err error
 	if in.Accountant, err = accountant.ParseMethod(f.Accountant); err != nil {

@@ -26,6 +26,10 @@ type Fit struct {
 	Copies source.Copies
 	// ClassWeights are public factors on the losses of classes, by name.
 	ClassWeights map[string]float64
+	// TargetScale is "auto", "linear" or "log"; Monotone names columns whose effect may only rise
+	// (1) or fall (−1).
+	TargetScale string
+	Monotone    map[string]int
 	// Decision is how probabilities become labels.
 	Decision quality.Decision
 	// Checkpoint keeps the training of a network of images.
@@ -98,7 +102,7 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 	for _, c := range []struct {
 		given bool
 		flag  string
-	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {f.Decision.Given(), "a decision (--threshold, --recall, --cost)"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
+	}{{o.Schema != "", "--schema"}, {o.Test != "", "--test"}, {f.ScoreBy != "", "--score-by"}, {len(f.Monotone) > 0, "--monotone"}, {f.TargetScale != "" && f.TargetScale != "auto", "--target-scale"}, {f.Decision.Given(), "a decision (--threshold, --recall, --cost)"}, {o.Vectors != (source.Vectors{}), "--embeddings"}, {f.Workflow == "stw", "--workflow stw"}, {o.BadRows != "" && o.BadRows != "refuse", "--bad-rows"}} {
 		if c.given {
 			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
 		}
@@ -167,6 +171,9 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 	}
 	if len(f.ClassWeights) > 0 {
 		return nil, usage.New("--search and --class-weight exclude each other: the weights are not offered for all models that are compared", "leave out one of them")
+	}
+	if len(f.Monotone) > 0 || f.TargetScale != "" && f.TargetScale != "auto" {
+		return nil, usage.New("--search excludes --monotone and --target-scale: they are not offered for all models that are compared", "leave out --search")
 	}
 	s := &Search{Table: *f, Study: f.Study, Workers: f.Workers, kind: "fit"}
 	if data.Images == nil {

@@ -86,7 +86,7 @@ func (m *Matrix) encode(i int, cells []float64) {
 			continue
 		}
 		m.level[i*len(m.tables)+t] = uint16(m.offset[t] + l)
-		norm2 += m.enc.Blocks[bi].Norm2()
+		norm2 += m.enc.Blocks[bi].Norm2(l)
 	}
 	values := m.value[i*len(m.linear) : (i+1)*len(m.linear)]
 	for t := 0; t < len(values); {

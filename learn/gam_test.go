@@ -1,0 +1,230 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pawl/core/dp"
+	"pawl/core/intake"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/model"
+)
+
+// Whatever the settings, the releases together have the precision of the one that the budget
+// pays for.
+func TestGAMPrecisionsAddUp(t *testing.T) {
+	for _, target := range []string{"yes", "kind", "amount"} {
+		for _, r := range []float64{300, 5000, 1e5} {
+			g := &GAM{Task: task(target), NoiseMultiplier: 0.7, Additions: DefaultAdditions(task(target), r)}
+			if target != "kind" {
+				g.Pairs = r > 1000
+			}
+			total := 0.0
+			for _, e := range g.Event().(dp.Compose).Events {
+				count := 1.0
+				if repeat, ok := e.(dp.Repeat); ok {
+					count, e = float64(repeat.Count), repeat.Event
+				}
+				switch e := e.(type) {
+				case dp.DiscreteGaussian:
+					total += count / e.NoiseMultiplier / e.NoiseMultiplier
+				case dp.Gaussian:
+					total += count / e.NoiseMultiplier / e.NoiseMultiplier
+				default:
+					t.Fatalf("event %v", e)
+				}
+			}
+			if got := total * 0.7 * 0.7; !(got <= 1+1e-9 && got > 0.999) {
+				t.Errorf("%s at r %g: %g of the precision", target, r, got)
+			}
+		}
+	}
+}
+
+// pairsSchema is a table in which a number rises with the product of two others, beside one that
+// says nothing.
+func pairsSchema() *schema.Schema {
+	s := &schema.Schema{Version: 1, Dataset: "pairs", Unit: schema.Unit{Name: "row", MaxRows: 1}, Rows: schema.RowCount{Kind: schema.RowsDeclared, N: 3000}}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		s.Columns = append(s.Columns, schema.Column{Name: name, Type: schema.Numeric, Lower: 0, Upper: 1, Missing: schema.MissingUnknown})
+	}
+	s.Columns = append(s.Columns, schema.Column{Name: "y", Type: schema.Numeric, Lower: 0, Upper: 1000})
+	return s
+}
+
+// pairsRows seals rows whose target is amount(row).
+func pairsRows(t testing.TB, amount func(x []float64, rng *rand.Rand) float64) (*intake.Rows, [][]float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(3, 4))
+	key, err := testLedger().Key(context.Background(), "pairs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, all := intake.NewBuilder(key, pairsSchema()), [][]float64{}
+	for i := range 4000 {
+		x := []float64{rng.Float64(), rng.Float64(), rng.Float64(), rng.Float64(), 0}
+		x[4] = min(max(amount(x, rng), 0), 1000)
+		if all = append(all, x); i < 3000 {
+			if err := b.Add(x, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.Seal(), all[3000:]
+}
+
+func fitPairs(t testing.TB, rows *intake.Rows, change func(*GAM)) *model.Model {
+	t.Helper()
+	s := pairsSchema()
+	enc, err := encode.New(s, "y", encode.Options{Bins: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := Task{Schema: s, Target: "y", Kind: model.Regression, Scope: dp.WholeScope, ExpectedRows: 3000, Scale: model.TargetScale{Upper: 1000}}
+	g := &GAM{Task: k, NoiseMultiplier: 0.1, Encoding: enc, Additions: DefaultAdditions(k, 30000)}
+	g.Pairs = true
+	change(g)
+	m, err := g.Fit(context.Background(), permitFor(t, "pairs", rows, g.Event()), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The pair that matters is found and the others are not; its table is learned, is saved, and says
+// what it is of.
+func TestGAMFindsPairs(t *testing.T) {
+	rows, test := pairsRows(t, func(x []float64, rng *rand.Rand) float64 {
+		return 500 + 800*(x[0]-0.5)*(x[1]-0.5) + 100*x[2] + 10*rng.NormFloat64()
+	})
+	with := fitPairs(t, rows, func(*GAM) {})
+	if got := with.Terms.Interactions; !slices.Equal(got, [][2]string{{"a", "b"}}) {
+		t.Fatalf("pairs %v", got)
+	}
+	error := func(m *model.Model) float64 {
+		total, predict := 0.0, m.Predictor()
+		for _, x := range test {
+			total += math.Abs(predict(x)-x[4]) / float64(len(test))
+		}
+		return total
+	}
+	without := fitPairs(t, rows, func(g *GAM) { g.Pairs = false })
+	if a, b := error(with), error(without); !(a < 0.6*b) {
+		t.Errorf("error %g with the pair and %g without", a, b)
+	}
+	dir := t.TempDir()
+	if err := with.Save(dir, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := model.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q := with.Predictor(), loaded.Predictor()
+	for _, x := range append(test[:50:50], []float64{math.NaN(), 0.5, 1, 0, 0}) {
+		if p(x) != q(x) {
+			t.Fatalf("loaded, a model predicts %g in place of %g", q(x), p(x))
+		}
+	}
+	shapes := loaded.Shapes()
+	if last := shapes[len(shapes)-1]; last.With != "b" || len(last.Labels) != 81 || last.Labels[80] != "unknown, unknown" {
+		t.Errorf("the last shape is of %s × %s with %d labels", last.Attribute, last.With, len(last.Labels))
+	}
+}
+
+// A constraint holds at every value, whatever the noise, and takes the column out of pairs.
+func TestGAMIsMonotone(t *testing.T) {
+	rows, test := pairsRows(t, func(x []float64, rng *rand.Rand) float64 {
+		return 500 + 800*(x[0]-0.5)*(x[1]-0.5) + 20*x[0] + 100*rng.NormFloat64()
+	})
+	for _, way := range []int{1, -1} {
+		m := fitPairs(t, rows, func(g *GAM) { g.NoiseMultiplier, g.Monotone = 2, map[string]int{"a": way} })
+		predict := m.Predictor()
+		for _, x := range test[:20] {
+			last := math.Inf(-way)
+			for v := 0.0; v <= 1; v += 1.0 / 256 {
+				x[0] = v
+				y := predict(x)
+				if float64(way)*(y-last) < 0 {
+					t.Fatalf("from %g the prediction moves by %g", v, y-last)
+				}
+				last = y
+			}
+		}
+	}
+	free := fitPairs(t, rows, func(g *GAM) { g.NoiseMultiplier = 2 })
+	low, high := free.Shapes()[0].Values, 0
+	for l := range len(low) - 2 {
+		if low[l+1][0] < low[l][0] {
+			high++
+		}
+	}
+	if high == 0 {
+		t.Error("without a constraint the noisy curve rises all the same: the test says nothing")
+	}
+}
+
+// The marginal of a target chooses its scale.
+func TestGAMChoosesTheScale(t *testing.T) {
+	for want, amount := range map[bool]func(x []float64, rng *rand.Rand) float64{
+		true:  func(x []float64, rng *rand.Rand) float64 { return math.Exp(2*x[0] + 2*x[1] + 0.2*rng.NormFloat64()) },
+		false: func(x []float64, rng *rand.Rand) float64 { return 300 + 300*x[0] + 10*rng.NormFloat64() },
+	} {
+		rows, test := pairsRows(t, amount)
+		m := fitPairs(t, rows, func(g *GAM) { g.ChooseScale = true })
+		if m.Scale.Log != want {
+			t.Errorf("logarithmic %v, want %v", m.Scale.Log, want)
+		}
+		off, size, predict := 0.0, 0.0, m.Predictor()
+		for _, x := range test {
+			off, size = off+math.Abs(predict(x)-x[4]), size+x[4]
+		}
+		if !(off < size/5) {
+			t.Errorf("logarithmic %v: an error of %.3f of the target", want, off/size)
+		}
+	}
+}
+
+// A side effect of noise alone must not turn masses into what they are not: they add up to 1,
+// none is negative, and cells that are empty stay nearly so.
+func TestMassesAndGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	counts := make([]float64, 256)
+	for l := range counts {
+		if counts[l] = 60 * rng.NormFloat64(); l < 16 {
+			counts[l] += 1000
+		}
+	}
+	p := masses(counts, true)
+	total, low := 0.0, 0.0
+	for l, v := range p {
+		if v < 0 {
+			t.Fatal("a negative mass")
+		}
+		if total += v; l < 16 {
+			low += v
+		}
+	}
+	if math.Abs(total-1) > 1e-9 || low < 0.9 {
+		t.Errorf("masses add up to %g, of the filled cells to %g", total, low)
+	}
+	for _, q := range [][]float64{masses(make([]float64, 3), true), masses([]float64{-5, -1, -2}, false)} {
+		if math.Abs(q[0]+q[1]+q[2]-1) > 1e-9 {
+			t.Errorf("masses of nothing: %v", q)
+		}
+	}
+	if of := groups(p, true, 8); of[0] != 0 || slices.Max(of) > 7 || !slices.IsSorted(of) {
+		t.Errorf("groups %v", of)
+	}
+	if of := groups([]float64{0.1, 0.4, 0.1, 0.3, 0.1}, false, 3); of[1] != 0 || of[3] != 1 || of[0] != 2 || of[4] != 2 {
+		t.Errorf("groups %v", of)
+	}
+}
