@@ -121,7 +121,7 @@ func ForTable(q Question, r Recipe) *Answer {
 	a.Advice = Choice{
 		Entry: string(r.Learner), Useful: r.Useful,
 		Features: a.said(ruleNamed, ruleAll), Encoding: a.said(ruleThermometer, ruleAffine, ruleProducts, ruleNoProducts, ruleBag, ruleText, ruleVectors),
-		Model: a.said(append([]string{ruleConstant, ruleBinary, ruleClasses, ruleRegression, rulePure}, askedRules()...)...),
+		Model: a.said(append([]string{ruleConstant, ruleBinary, ruleClasses, ruleRegression, ruleAdditive, rulePure}, askedRules()...)...),
 	}
 	c := &a.Advice
 	switch r.Learner {
@@ -134,6 +134,10 @@ func ForTable(q Question, r Recipe) *Answer {
 			c.Optimizer += fmt.Sprintf("; each row joins a step with chance %.2g", r.SamplingRate)
 		}
 		c.Tuning = "none: steps, rate and clipping norm follow from r"
+	case Additive:
+		c.Encoding = fmt.Sprintf("numeric columns as %d cells, weighed by their released marginals", r.Encoding.Bins)
+		c.Optimizer = "gradient descent on all rows, twice where pairs are looked for, momentum 0.9, mean of the last half of the steps"
+		c.Tuning = "none: steps, rate and clipping norm follow from r and the rows"
 	case Majority, Mean:
 		c.Features, c.Encoding, c.Optimizer, c.Tuning = "none", "none", "none: one noisy release", "none"
 	default:

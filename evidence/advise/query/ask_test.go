@@ -12,7 +12,7 @@ func TestAsk(t *testing.T) {
 		name, in, model, again string
 	}{
 		{"a table", "22,750\ntable\n14\nclassification\n2\n0.1\n", "linear", ""},
-		{"usual answers", "22750\n\n14\n\n\n\n", "linear", ""},
+		{"usual answers", "22750\n\n14\n\n\n\n", "gam", ""},
 		{"after slips", "-3\n22750\nfoo\nt\nno\n14\nguess\nreg\n0\nnan\n0.1\n", "linear", "please enter a whole number of at least 1"},
 		{"images", "60000\nimages\n28 by 28\n28x28x1\n10\n1\n", "scatter-linear", "not an image size"},
 		{"texts", "5000\ntext\nc\n2\n1\n", "linear", ""},
