@@ -20,6 +20,13 @@ func (plan *Plan) HasPrefix() bool { return plan.sealing().prefixed() }
 // the front end that all candidates have.
 func (plan *Plan) sealing() *training { return plan.job.(interface{ sealing() *training }).sealing() }
 
+// ShortInputs reports that Inputs makes more numbers than an image has, all from −1 to 1:
+// they may be sealed in two bytes each.
+func (plan *Plan) ShortInputs() bool {
+	n := plan.sealing()
+	return n.prefixed() && n.whole.UnitPrefix() && n.net.Inputs() > n.whole.Inputs()
+}
+
 func (j *train) sealing() *training { return j.of }
 
 func (n *training) inputs(set *images.Set, visit func(i int, input []float32) error) error {

@@ -47,7 +47,9 @@ func Compile(spec Spec, input Shape, outputs int) (*Net, error) {
 		return nil, &LayerError{Key: "layers", Reason: "no layer has a trainable parameter", Instead: "leave out \"trainable: false\" in the last dense layer"}
 	}
 	b.net.gains(spec.Layers)
-	b.net.prefix = b.prefix()
+	if b.net.prefix = b.prefix(); b.net.prefix > 0 {
+		b.net.unitPrefix = makesUnitRows(b.spec[b.net.prefix-1])
+	}
 	b.net.link()
 	b.net.frozen = make([]float32, b.frozen)
 	return b.net, nil

@@ -29,6 +29,7 @@ type Net struct {
 	// first is the first trainable layer; prefix, at most first, is the number of
 	// layers whose results can be kept in place of the inputs.
 	first, prefix int
+	unitPrefix    bool
 	// joins has, for each op, the residual ops that add its input.
 	joins [][]int
 	// skipped is the number of layers that a Rest has left behind.
@@ -209,6 +210,9 @@ func (n *Net) Predict(worker int, params, inputs []float32) []float32 {
 // those before a sequence or the inner part of a residual. What they compute for an
 // example never changes and can be kept.
 func (n *Net) FrozenPrefix() int { return n.prefix }
+
+// UnitPrefix says that the frozen prefix makes rows of norm 1 at most.
+func (n *Net) UnitPrefix() bool { return n.unitPrefix }
 
 // ForwardPrefix returns what the frozen prefix makes of inputs (n×Inputs()): n
 // rows of Rest().Inputs() numbers, in the worker's memory until its next call.

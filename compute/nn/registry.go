@@ -176,9 +176,12 @@ func (b *builder) hasUnitRows() bool {
 	if b.layer < 2 {
 		return false
 	}
-	before := b.spec[b.layer-2]
-	k := kinds[before.Kind]
-	return k.unitRows != nil && k.unitRows(before)
+	return makesUnitRows(b.spec[b.layer-2])
+}
+
+func makesUnitRows(l Layer) bool {
+	k := kinds[l.Kind]
+	return k.unitRows != nil && k.unitRows(l)
 }
 
 // Positions is how often an example uses a layer's weights: once, or for each output

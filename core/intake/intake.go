@@ -162,8 +162,39 @@ func (b *Builder) AddFloats(cells []float64, input []float32, found schema.Recor
 	if err := b.addInput(cells, len(input), found); err != nil {
 		return err
 	}
-	b.inputs.Floats = append(b.inputs.Floats, input...)
+	b.inputs.Floats = append(room(b, b.inputs.Floats), input...)
 	return nil
+}
+
+// AddShorts is AddFloats for numbers from −1 to 1, which are kept in two bytes each, to the
+// nearest multiple of 1/32767; what lies beyond is brought to the nearer end.
+func (b *Builder) AddShorts(cells []float64, input []float32, found schema.Record) error {
+	if found.Cells == nil && found.Raw == nil {
+		return fmt.Errorf("intake: a rounded input without the record it comes from")
+	}
+	for _, v := range input {
+		if v-v != 0 {
+			return fmt.Errorf("intake: an input is not a finite number")
+		}
+	}
+	if err := b.addInput(cells, len(input), found); err != nil {
+		return err
+	}
+	b.inputs.Shorts = room(b, b.inputs.Shorts)
+	for _, v := range input {
+		b.inputs.Shorts = append(b.inputs.Shorts, int16(math.RoundToEven(float64(min(max(v, -1), 1))*math.MaxInt16)))
+	}
+	return nil
+}
+
+// room makes room for the inputs of as many rows as the schema declares, so that they are
+// not copied while they grow.
+func room[T float32 | int16](b *Builder, inputs []T) []T {
+	const most = 1 << 29
+	if rows := expected(b.schema); inputs == nil && rows < most/b.inputs.Dim {
+		inputs = make([]T, 0, rows*b.inputs.Dim)
+	}
+	return inputs
 }
 
 func (b *Builder) addInput(cells []float64, dim int, found schema.Record) error {

@@ -250,3 +250,39 @@ func TestAddHoldsCellsToTheSchema(t *testing.T) {
 		})
 	}
 }
+
+// Shorts differ from what was added by half a step at most, and by more only beyond ±1.
+func TestShortInputs(t *testing.T) {
+	s := testSchema(perRow)
+	s.Rows = schema.RowCount{Kind: schema.RowsDeclared, N: 2}
+	b := NewBuilder(keyed([32]byte{}), s)
+	cells := []float64{math.NaN(), 1, 1, 0}
+	inputs := [][]float32{{0, 1, -1, 0.25, 1e-5}, {1.5, -7, 0.1, -0.016, 3e-5}}
+	for _, in := range inputs {
+		if err := b.AddShorts(slices.Clone(cells), in, schema.Record{Raw: []byte("r")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range map[string]error{
+		"NaN":            b.AddShorts(cells, []float32{0, 0, 0, 0, float32(math.NaN())}, schema.Record{Raw: []byte("r")}),
+		"no record":      b.AddShorts(cells, make([]float32, 5), schema.Record{}),
+		"another length": b.AddShorts(cells, make([]float32, 4), schema.Record{Raw: []byte("r")}),
+	} {
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	v, err := sealed.OpenPublic(b.Seal(), dp.WholeScope)
+	if err != nil || v.Len() != 2 || v.InputDim() != 5 {
+		t.Fatalf("%d rows of %d, %v", v.Len(), v.InputDim(), err)
+	}
+	got := make([]float32, 5)
+	for i, in := range inputs {
+		v.Input(i, got)
+		for j, x := range in {
+			if d := math.Abs(float64(got[j] - min(max(x, -1), 1))); d > 0.50001/math.MaxInt16 {
+				t.Errorf("row %d: %v reads as %v", i, x, got[j])
+			}
+		}
+	}
+}

@@ -47,6 +47,9 @@ type Images struct {
 type Inputs interface {
 	// HasPrefix says that a front end stands before the network.
 	HasPrefix() bool
+	// ShortInputs says that what the front end makes lies between −1 and 1, and may be kept in
+	// two bytes a number.
+	ShortInputs() bool
 	// Inputs visits what the front end makes of each image.
 	Inputs(set *images.Set, visit func(i int, input []float32) error) error
 }
@@ -203,7 +206,11 @@ func (p *Images) Seal(plan Inputs, s *schema.Schema, key *intake.Key) (*intake.R
 		}
 		return b.Seal(), nil
 	}
-	err := plan.Inputs(p.Train, func(i int, input []float32) error { return b.AddFloats(p.label(i), input, p.found(i)) })
+	add := b.AddFloats
+	if plan.ShortInputs() {
+		add = b.AddShorts
+	}
+	err := plan.Inputs(p.Train, func(i int, input []float32) error { return add(p.label(i), input, p.found(i)) })
 	if err != nil {
 		return nil, err
 	}

@@ -92,8 +92,12 @@ func (s *Images) Plan(spec zoo.Spec, seed uint64, change func(*workflow.TrainInp
 
 func (s *Images) seal(plan *workflow.Plan, d *schema.Schema, seed uint64) (*intake.Rows, error) {
 	b := intake.NewBuilder(intake.SimulationKey(s.Name, seed), d)
+	add := b.AddFloats
+	if plan.ShortInputs() {
+		add = b.AddShorts
+	}
 	err := plan.Inputs(s.Train, func(i int, input []float32) error {
-		return b.AddFloats([]float64{float64(s.Train.Labels[i])}, input, s.Train.Found(i))
+		return add([]float64{float64(s.Train.Labels[i])}, input, s.Train.Found(i))
 	})
 	if err != nil {
 		return nil, err

@@ -6,4 +6,5 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cc -O2 -o "$dir/openblas" openblas.c -lopenblas
 go build -o "$dir/compare" compare.go
-env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OPENBLAS_NUM_THREADS=1 GOMAXPROCS=1 "$dir/compare" "$@" "$dir/openblas"
+if [ -z "${OPENBLAS_CORETYPE:-}" ]; then unset OPENBLAS_CORETYPE; fi
+env -u OPENBLAS_L2_SIZE OPENBLAS_NUM_THREADS=1 GOMAXPROCS=1 "$dir/compare" "$@" "$dir/openblas"

@@ -1,6 +1,6 @@
 """Ours against plain PyTorch, in turn, medians of the ratios.
 
-    python3 nn/bench/compare.py [RUNS [cpu] [NET ...]]
+    python3 compute/nn/bench/compare.py [RUNS [cpu] [NET ...]]
 
 With cpu, seconds of the processors in place of the clock's, and PyTorch on one thread.
 
@@ -23,7 +23,7 @@ cases = [("fcn-300-64-10", 60000), ("fcn-784-1024-512-64-10", 12000), ("arous-cn
 only = sys.argv[2:]
 cpu = only[:1] == ["cpu"]
 only = only[cpu:]
-env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+env = {k: v for k, v in os.environ.items() if k != "OPENBLAS_L2_SIZE" and (k != "OPENBLAS_CORETYPE" or v)}
 if cpu:
     env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 print(f"{'net':28}{'B':>6}{'torch':>9}{'plain':>9}{'private':>9}{'private/torch':>15}{'private/plain':>15}")

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 
 	"pawl/core/dp"
 	"pawl/core/entropy"
@@ -136,12 +137,13 @@ var errRehearsal = errors.New("the rows were read for a rehearsal and not kept")
 var ErrForeign = errors.New("permit was given for another assignment of units to scopes")
 
 // Inputs are dense inputs beside the cells, such as the pixels of an image: one
-// vector of Dim numbers per row, either bytes (read as v/255) or floats. Dim 0
-// means that there are none.
+// vector of Dim numbers per row, either bytes (read as v/255), floats, or shorts
+// (read as v/32767). Dim 0 means that there are none.
 type Inputs struct {
 	Dim    int
 	Bytes  []uint8
 	Floats []float32
+	Shorts []int16
 }
 
 // of tells the unit of a row from others.
@@ -152,7 +154,9 @@ func (t *table) of(row int) uint64 {
 	return t.hash[row]
 }
 
-func (in Inputs) rows() int { return (len(in.Bytes) + len(in.Floats)) / max(in.Dim, 1) }
+func (in Inputs) rows() int {
+	return (len(in.Bytes) + len(in.Floats) + len(in.Shorts)) / max(in.Dim, 1)
+}
 
 // New seals a table. It takes ownership of its arguments.
 func New(dataset string, s *schema.Schema, cells []float64, hash []uint64) *Rows {
@@ -185,7 +189,7 @@ func NewWide(dataset string, s *schema.Schema, cells []float64, ends []int, hash
 
 func seal(dataset string, s *schema.Schema, t table) *Rows {
 	in, hash := t.inputs, t.hash
-	if in.Dim > 0 && (in.rows() != len(hash) || in.Bytes != nil && in.Floats != nil) {
+	if in.Dim > 0 && (in.rows() != len(hash) || in.Bytes != nil && in.Floats != nil || in.Shorts != nil && (in.Bytes != nil || in.Floats != nil)) {
 		panic(fmt.Sprintf("sealed: inputs of %d numbers do not fill the rows", in.Dim))
 	}
 	return &Rows{dataset: dataset, schema: s, public: s.Public, maxRows: s.Unit.MaxRows, table: func() table { return t }}
@@ -264,8 +268,14 @@ func (r *Rows) view(scope dp.Scope) *View {
 	}}
 	v.input = func(i int, dst []float32) {
 		at, dim := index[i], t.inputs.Dim
-		if t.inputs.Floats != nil {
+		switch {
+		case t.inputs.Floats != nil:
 			copy(dst, t.inputs.Floats[at*dim:(at+1)*dim])
+			return
+		case t.inputs.Shorts != nil:
+			for j, v := range t.inputs.Shorts[at*dim : (at+1)*dim] {
+				dst[j] = float32(v) * (1.0 / math.MaxInt16)
+			}
 			return
 		}
 		for j, b := range t.inputs.Bytes[at*dim : (at+1)*dim] {
