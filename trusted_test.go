@@ -69,11 +69,11 @@ func (l leave) String() string {
 }
 
 var base = []part{
-	{title: "What can open sensitive rows, and what it stands on", most: 5600, capped: true,
+	{title: "What can open sensitive rows, and what it stands on", most: 5640, capped: true,
 		about: "A fault here can show a row. Opening rows is calling `sealed.Open` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
 		total: "Code that can open sensitive rows, with what it stands on",
 		packages: []trusted{
-			{"core/internal/sealed", 650, 0, "holds sealed rows and permits; opens rows against a booked event"},
+			{"core/internal/sealed", 660, 0, "holds sealed rows and permits; opens rows against a booked event"},
 			{"core/internal/design", 760, 0, "lays opened rows out for sums over linear models"},
 			{"core/noise", 550, draws, "draws noise of every law and rounds sums to their grid"},
 			{"core/internal/crew", 50, 0, "runs jobs over opened rows side by side; a panic shows no cell"},
@@ -83,7 +83,7 @@ var base = []part{
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/internal/logistic", 110, 0, "the loss of a logistic regression on opened rows, and the norm of its gradient at what a solver found"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
-			{"core/intake", 480, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
+			{"core/intake", 500, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
 			{"core/entropy", 400, 0, "keyed streams of random bits"},
 		}},
 	{title: "What cannot: it says what a row adds, and reads what left",

@@ -39,6 +39,9 @@ type Options struct {
 
 // Transform turns images of one shape into features. It may be used by many goroutines.
 type Transform struct {
+	// free is memory that goes from one chunk to the next. A pool for each call would hold
+	// what it was given through two collections.
+	free                   *sync.Pool
 	height, width, colours int
 	plane                  []int // for each point of the plane its pixel of the image
 	outputs                int   // positions of the features
@@ -94,6 +97,7 @@ func New(height, width, colours int, o Options) (*Transform, error) {
 	}
 	phi := average(g.rows, g.cols)
 	t := &Transform{
+		free:   new(sync.Pool),
 		height: height, width: width, colours: colours,
 		outputs: (height / stride) * (width / stride),
 		first:   g.newBank(0, 1, step),
@@ -149,23 +153,23 @@ func (t *Transform) Apply(dst, images []float32, workers int) {
 	if chunks == 0 {
 		return
 	}
-	var free sync.Pool // memory goes from one chunk to the next
 	kernel.Parallel(max(workers, 1), chunks, func(part int) {
-		w, ok := free.Get().(*work)
-		if !ok {
+		w, ok := t.free.Get().(*work)
+		if !ok || w.images < min(chunk, n) {
 			w = newWork(t, min(chunk, n))
 		}
 		lo, hi := part*chunk, min((part+1)*chunk, n)
 		for colour := range t.colours {
 			w.colour(dst[lo*t.Dim():hi*t.Dim()], images[lo*t.Inputs():hi*t.Inputs()], colour)
 		}
-		free.Put(w)
+		t.free.Put(w)
 	})
 }
 
 // work is the memory of one chunk.
 type work struct {
 	t                       *Transform
+	images                  int // that there is room for
 	planes, moduli, deep    []float32
 	folded, responses, mean []float32
 }
@@ -174,6 +178,7 @@ func newWork(t *Transform, n int) *work {
 	points := len(t.plane)
 	return &work{
 		t:         t,
+		images:    n,
 		planes:    make([]float32, n*points),
 		moduli:    make([]float32, n*Angles*max(t.first.outputs(), t.second.outputs())),
 		deep:      make([]float32, n*Angles*Angles*t.deeper.outputs()),
