@@ -37,7 +37,9 @@ func TestVerifySignedLies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var statement struct{ Budget struct{ Dataset, Entry string } }
+	var statement struct {
+		Budget struct{ Dataset, Entry string }
+	}
 	if err := json.Unmarshal(text, &statement); err != nil {
 		t.Fatal(err)
 	}
