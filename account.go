@@ -8,73 +8,74 @@ import (
 	"pawl/internal/usage"
 )
 
-// DPSGD is one training by DP-SGD, or by any optimizer that sees nothing but its noisy sums,
-// under Poisson sampling: every row joins the lot of every step on its own.
+// DPSGD is one training run by DP-SGD, or by any optimizer that uses only its noisy sums,
+// with Poisson sampling: each row joins each step's batch independently.
 type DPSGD struct {
-	// SamplingRate is the chance of a row to join a lot, in (0, 1]; in its place Batch, the
-	// expected lot, with Rows.
+	// SamplingRate, in (0, 1], is the probability that a row joins a batch. Alternatively give Batch,
+	// the expected batch size, and Rows.
 	SamplingRate float64
 	Rows, Batch  int64
-	// NoiseMultiplier is the standard deviation of the noise over the clipping norm; 0 is no
-	// noise, at epsilon +Inf, or the number that Calibrate finds.
+	// NoiseMultiplier is the standard deviation of the noise divided by the clipping norm. 0 is no
+	// noise, at epsilon +Inf; for Calibrate it may be the number to find.
 	NoiseMultiplier float64
-	// Steps is the number of noisy updates; in its place Epochs, ceil(Epochs/SamplingRate) steps.
+	// Steps is the number of noisy updates. Alternatively give Epochs, for ceil(Epochs/SamplingRate) steps.
 	Steps  int64
 	Epochs float64
-	// ClippingNorm has no effect on the cost; with it a warning says so.
+	// ClippingNorm does not change the cost; if it is given, a warning says so.
 	ClippingNorm float64
 }
 
-// Account asks what a training or an event costs. Exactly one of DPSGD and Event is given, and
+// Account computes the cost of a training run or an event. Give exactly one of DPSGD and Event, and
 // Delta or Epsilon or both.
 type Account struct {
 	DPSGD *DPSGD
-	// Event is JSON: an event, a list of events, or anything that pawl printed about a claim. Name
-	// is what errors call it, "" for event.
+	// Event is JSON: an event, a list of events, or anything that pawl printed about a claim. Errors
+	// call it by Name; "" is event.
 	Event []byte
 	Name  string
-	// Delta asks for epsilon at that delta: a decimal in [0, 1), "0" for pure epsilon only. Epsilon
-	// asks for delta at that epsilon.
+	// Delta, a decimal in [0, 1), requests epsilon at that delta; "0" is pure epsilon. Epsilon
+	// requests delta at that epsilon.
 	Delta, Epsilon string
-	// Relation is "add_or_remove_one" (the default), "replace_one" or "zero_out"; an Event that
-	// states its own must not be contradicted. Accountant is as in Budget.
+	// Relation is "add_or_remove_one" (the default), "replace_one" or "zero_out". It must not
+	// contradict the relation that an Event states. Accountant is as in Budget.
 	Relation, Accountant string
 }
 
-// Calibrate asks for the one number that was left open, such that the target is used up and
-// never exceeded: noise is rounded up, everything else down, to six digits.
+// Calibrate computes the one number left open so that the cost comes as close to the target as
+// possible without exceeding it: noise is rounded up, everything else down, to six digits.
 type Calibrate struct {
-	// DPSGD leaves exactly one of NoiseMultiplier, Steps and the sampling rate at 0. Event has
-	// the text "?" in place of one number. Release is "gaussian" or "laplace": Count releases
-	// (0 for one) of that noise. One of the three is given.
+	// Give one of the three. DPSGD has exactly one of NoiseMultiplier, Steps and SamplingRate at 0. Event has
+	// "?" in place of one number. Release is "gaussian" or "laplace", for Count releases
+	// (0 for one) with that noise.
 	DPSGD   *DPSGD
 	Event   []byte
 	Name    string // as in Account
 	Release string
 	Count   int64
-	// Sensitivity of a release, L2 for Gaussian and L1 for Laplace noise, adds the standard
-	// deviation of the noise to the answer; 0 for none.
+	// Sensitivity is that of a release, L2 for Gaussian and L1 for Laplace noise. If it is not 0, the
+	// answer includes the standard deviation of the noise.
 	Sensitivity float64
-	// Epsilon and Delta are the target; Delta "" is 0 where pure epsilon can be met.
+	// Epsilon and Delta are the target. Delta "" is 0 if the noise can meet pure epsilon.
 	Epsilon, Delta       string
 	Relation, Accountant string
 }
 
-// Answer is an upper bound with a proof, with what it means.
+// Answer is a proven upper bound on the cost, with its meaning.
 type Answer struct {
-	// Epsilon and Delta hold together; +Inf is no privacy.
+	// Epsilon and Delta hold together. An Epsilon of +Inf is no privacy.
 	Epsilon, Delta float64
-	// Lower is a lower bound on the exact epsilon, 0 where none is known.
+	// Lower is a lower bound on the exact epsilon, 0 if none is known.
 	Lower float64
-	// Method found the smallest bound; Bounds are all valid ones on epsilon by method.
+	// Method is the one with the smallest bound. Bounds holds all valid bounds on epsilon, by method.
 	Method string
 	Bounds map[string]float64
-	// Free names the number that Calibrate found, and Value is it.
+	// Free names the number that Calibrate found; Value is its value.
 	Free  string
 	Value float64
-	// Posterior is the most that an attacker believes afterwards who gave even odds.
+	// Posterior is the highest probability, after the release, that an attacker with even odds before it
+	// can assign to a person's presence in the data.
 	Posterior float64
-	// Warnings say what an operator should know.
+	// Warnings are for the operator.
 	Warnings []string
 
 	answer *cost.Answer
@@ -83,7 +84,7 @@ type Answer struct {
 // WriteText writes the answer for a person.
 func (a *Answer) WriteText(w io.Writer) error { return a.answer.WriteText(w) }
 
-// WriteJSON writes one object, the same as MarshalJSON gives.
+// WriteJSON writes the object of MarshalJSON.
 func (a *Answer) WriteJSON(w io.Writer) error {
 	text, err := a.answer.JSON()
 	if err == nil {
@@ -92,17 +93,17 @@ func (a *Answer) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// MarshalJSON writes it as pawl account --json does, with the events and the trade-off curve.
+// MarshalJSON returns the object that pawl account --json prints, with events and trade-off curve.
 func (a *Answer) MarshalJSON() ([]byte, error) { return a.answer.JSON() }
 
 func (t *DPSGD) facts(noise bool) cost.Facts {
 	return cost.Facts{Rate: t.SamplingRate, Noise: t.NoiseMultiplier, Epochs: t.Epochs, Rows: t.Rows, Batch: t.Batch, Steps: t.Steps, Clip: t.ClippingNorm, NoNoise: noise}
 }
 
-// Answer computes the cost. Nothing is booked.
+// Answer computes the cost and charges nothing.
 //
-// Errors: [ErrUsage] for numbers out of range; an event that is not understood has no known
-// cost and exit status 4.
+// Errors: [ErrUsage] for numbers out of range. An unknown event has no known cost: its error has exit
+// status 4.
 func (a Account) Answer() (*Answer, error) {
 	ans, err := a.answer()
 	return answerOf(ans, err)

@@ -9,17 +9,16 @@ import (
 	"pawl/report"
 )
 
-// Describe asks for a description of a table: counts, histograms, quantiles, means, the target by
-// level and rank correlations, with 95 % intervals, in one release. [Result.Description] has it.
+// Describe releases a description of a table once: counts, histograms, quantiles, means, the target by
+// level and rank correlations, with 95 % intervals. [Result.Description] holds it.
 type Describe struct {
-	// Target is the column by which the others are broken down, a class or a number; "" for that
+	// Target is the class or number that is broken down by the other columns; "" is the target
 	// of a built-in data set, and none for your own.
 	Target string
-	// Columns are those to describe, nil for all that can be.
+	// Columns are the columns to describe; nil is all that can be described.
 	Columns []string
-	// Budget is what it may cost, and whether it runs where its noise hides nearly everything.
-	// Without an Epsilon the figures of a public data set are exact,
-	// and cost nothing.
+	// Budget is the most that it may cost. For a public data set, Epsilon may be empty: the
+	// figures are then exact and cost nothing.
 	Budget   Budget
 	Seed     *uint64
 	Identity Identity
@@ -32,23 +31,23 @@ func (d Describe) plan(ctx context.Context, desk *request.Desk, data *source.Dat
 
 func (d Describe) as(sameAs string) Job { d.Identity.SameAs = sameAs; return d }
 
-// Estimate is a figure with its 95 % interval. Value is NaN where the noise leaves it open.
+// Estimate is a figure with its 95 % interval. Value is NaN if the noise does not determine it.
 type Estimate struct {
 	Value    float64
 	Interval [2]float64
 }
 
-// Description is what a [Describe] released. Counts are about the rows at hand, with intervals for
-// the noise; all else is about the population that the units come from, with intervals for the
-// noise and the sampling of units. Result.Statement has it as JSON, with more detail.
+// Description is the result of a [Describe]. Counts describe the rows at hand, and their intervals
+// cover the noise; all else describes the population that the units come from, and the intervals cover
+// the noise and the sampling of units. Result.Statement holds more detail, as JSON.
 type Description struct {
-	// Exact says that the data set is public and nothing was charged.
+	// Exact reports that the data set is public and nothing was charged.
 	Exact   bool
 	Rows    Estimate
 	Target  string // "" for none
 	Columns []ColumnDescription
-	// Correlated are the columns of Correlations, a symmetric matrix of Spearman's rank
-	// correlations; both are empty where there are none.
+	// Correlated lists the columns of Correlations, a symmetric matrix of Spearman's rank
+	// correlations. Both are empty if there are none.
 	Correlated   []string
 	Correlations [][]Estimate
 }
@@ -56,14 +55,14 @@ type Description struct {
 // ColumnDescription describes one column.
 type ColumnDescription struct {
 	Name, Type string
-	// Levels are categories in their declared order, or bins of a number, Missing the cells
-	// without information, nil where the schema allows none.
+	// Levels are categories in their declared order, or bins of a number. Missing counts the missing
+	// cells, nil if the schema allows none.
 	Levels  []LevelDescription
 	Missing *LevelDescription
-	// Mean, StdDev and the quantiles are those of a number, nil and empty for others.
+	// Mean, StdDev and Quantiles (by share) are for numbers, nil for other columns.
 	Mean, StdDev *Estimate
 	Quantiles    map[float64]Estimate
-	// ByLevel is the target by level, or by groups of neighbouring bins.
+	// ByLevel is the target by level or by group of neighbouring bins.
 	ByLevel []TargetDescription
 }
 
@@ -74,7 +73,7 @@ type LevelDescription struct {
 	Count, Share Estimate
 }
 
-// TargetDescription is the target among the rows of some levels: Rates of its classes, by name, or
+// TargetDescription is the target in the rows of some levels: the Rates of its classes by name, or
 // the Mean of a number.
 type TargetDescription struct {
 	Name  string
@@ -82,8 +81,8 @@ type TargetDescription struct {
 	Mean  *Estimate
 }
 
-// LoadDescription reads a description that was written before, from its folder or its
-// statement.json. It costs nothing, and needs neither data nor ledger.
+// LoadDescription reads an earlier description from its folder or its
+// statement.json. It costs nothing and needs neither data nor ledger.
 //
 // Errors: [ErrUsage] for a missing file and one that holds no description.
 func LoadDescription(path string) (*Result, error) {

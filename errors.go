@@ -10,25 +10,25 @@ import (
 	"pawl/workflow"
 )
 
-// Sentinels for errors.Is. Nothing is charged with ErrUsage; with ErrRefused nothing is
-// charged by this call.
+// Sentinels for errors.Is. After ErrUsage nothing was charged; after ErrRefused this call charged
+// nothing.
 var (
-	// ErrUsage is a mistake in what was asked or in a file: which, where, and a hint how to
-	// mend it.
+	// ErrUsage is a mistake in a request or a file. The error names it and its place, with a hint
+	// how to correct it.
 	ErrUsage = usage.Err
-	// ErrHopeless is a job that is not worth its price by public rules: too few units or too
-	// little epsilon, too many classes, nothing to predict from, steps that cannot train. It
+	// ErrHopeless is a job that public rules call hopeless: too few units or too
+	// little epsilon, too many classes, no column to predict from, steps that cannot train. It
 	// is ErrUsage too. [Budget].Anyway runs it all the same.
 	ErrHopeless = workflow.ErrHopeless
-	// ErrRefused is a budget that does not allow the job, or a file that may hold what is
-	// budgeted under another name.
+	// ErrRefused is a budget that does not admit the job, or a file that may hold the rows of
+	// another data set of the ledger.
 	ErrRefused = ledger.ErrRefused
-	// ErrUnavailable is a ledger that does not answer. Where the charge may have been booked,
+	// ErrUnavailable is a ledger that does not answer. If the charge may have been recorded,
 	// the error says so.
 	ErrUnavailable = ledger.ErrUnavailable
 	// ErrBroken is a ledger whose log was edited.
 	ErrBroken = ledger.ErrBroken
-	// ErrSame is what [Identity.Ask] returns for two files with the same units.
+	// ErrSame is returned by [Identity.Ask] for two files with the same units.
 	ErrSame = source.ErrSame
 )
 

@@ -13,7 +13,7 @@ import (
 	"pawl/workflow"
 )
 
-// Ledger keeps the budgets of data sets and what was spent of them. It is safe for concurrent
+// Ledger records the budgets of data sets and the charges against them. It is safe for concurrent
 // use, also by several processes. Close it when done.
 type Ledger struct {
 	address store.Address
@@ -32,27 +32,27 @@ type ledgerOptions struct {
 // LedgerOption changes how [OpenLedger] opens a ledger.
 type LedgerOption func(*ledgerOptions)
 
-// WithGrant sets the epsilon that a data set without a budget is granted once, at its first
-// job, for all jobs together: a decimal above 0 and at most 10. Without it the grant is what that job asks.
+// WithGrant sets the epsilon, a decimal above 0 and at most 10, that a data set without a budget is
+// granted at its first job, for all jobs together. Without it the grant is the cost of that job.
 func WithGrant(epsilon string) LedgerOption { return func(o *ledgerOptions) { o.grant = epsilon } }
 
-// WithWarnings sets who is told of doubtful facts about the ledger that stop nothing. Without it
-// or with nil nobody is.
+// WithWarnings sets the function that receives warnings about the ledger. Without it, and with nil,
+// they are dropped.
 func WithWarnings(warn func(text string)) LedgerOption {
 	return func(o *ledgerOptions) { o.warn = warn }
 }
 
-// OpenLedger opens the ledger at an address, and makes one where there is none: sqlite:PATH or
-// postgres://USER@HOST:PORT/DATABASE. "" stands for the environment variable PAWL_LEDGER, and
-// without it for the user's own in the data directory of the operating system.
+// OpenLedger opens the ledger at an address, and creates one if there is none: sqlite:PATH or
+// postgres://USER@HOST:PORT/DATABASE. "" is the address in the environment variable PAWL_LEDGER, and
+// without that the user's ledger in the data directory of the operating system.
 //
-// Apart from the ledger, this machine remembers the newest entry that it has seen of each, in
-// $XDG_STATE_HOME/pawl or ~/.local/state/pawl, so that a ledger that is deleted or put back to an
-// earlier state is noticed. A test that wants a ledger of its own names a new file in a temporary
-// folder, and sets XDG_STATE_HOME to such a folder too.
+// Beside the ledger, this machine stores the newest entry that it has seen of each ledger, in
+// $XDG_STATE_HOME/pawl or ~/.local/state/pawl. So it detects a ledger that was deleted or restored to an
+// earlier state. A test that needs a new ledger names a new file in a temporary
+// folder, and sets XDG_STATE_HOME to a temporary folder too.
 //
 // Errors: [ErrUsage] for an address that cannot be read, [ErrUnavailable] for a database that
-// does not answer, [ErrRefused] where this machine has seen a ledger that is gone.
+// does not answer, [ErrRefused] if this machine has seen a ledger at the address that is gone.
 func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*Ledger, error) {
 	l := &Ledger{named: address != "", options: ledgerOptions{warn: func(string) {}}}
 	if err := given(ctx); err != nil {
@@ -81,7 +81,7 @@ func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*
 	return l, nil
 }
 
-// Close closes the ledger. Plans of it cannot be run afterwards. Closing again does nothing.
+// Close closes the ledger. Its plans cannot be run afterwards. A second Close does nothing.
 func (l *Ledger) Close() error {
 	if l == nil || l.store == nil || l.closed.Swap(true) {
 		return nil
@@ -108,7 +108,7 @@ func given(ctx context.Context) error {
 	return nil
 }
 
-// String is the address, without a password.
+// String returns the address without its password.
 func (l *Ledger) String() string { return l.address.String() }
 
 // desk is where requests on this ledger are handled.

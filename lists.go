@@ -8,15 +8,15 @@ import (
 	"pawl/workflow"
 )
 
-// Named is a value that a field of a job may have.
+// Named is one of the possible values of a field of a job.
 type Named struct {
 	// Name is the value, What describes it in one line.
 	Name, What string
-	// NeedsCount is true for the methods of [Select] that need its Count.
+	// NeedsCount reports whether a method of [Select] needs its Count.
 	NeedsCount bool
 }
 
-// Strategies are the values of [Search.Strategy].
+// Strategies returns the values of [Search.Strategy].
 func Strategies() (all []Named) {
 	for _, k := range search.Kinds() {
 		all = append(all, Named{Name: string(k), What: request.StrategyWords[k]})
@@ -24,7 +24,7 @@ func Strategies() (all []Named) {
 	return all
 }
 
-// Methods are the values of [Select.Method].
+// Methods returns the values of [Select.Method].
 func Methods() (all []Named) {
 	for _, m := range workflow.SelectMethods {
 		all = append(all, Named{m.Name, m.What, workflow.NeedsCount(m.Name)})
@@ -32,9 +32,9 @@ func Methods() (all []Named) {
 	return all
 }
 
-// Spaces are the built-in values of [Search.Space].
+// Spaces returns the built-in values of [Search.Space].
 func Spaces() []string { return space.List() }
 
-// Learners are the values of [Fit.Model] for tables, beside "auto". Some are for classes or for
-// numbers only; a plan that asks for another is refused.
+// Learners returns the values of [Fit.Model] for tables, besides "auto". Some predict classes only or
+// numbers only; a plan for the wrong kind of target is refused.
 func Learners() []string { return learn.Names() }

@@ -18,8 +18,8 @@ import (
 	"pawl/workflow"
 )
 
-// Plan is a priced job on one data set: what will be done, what it costs, and nothing charged.
-// It is made by [Ledger.Plan] and serves one goroutine at a time; several plans may be used at
+// Plan is a priced job on one data set: its stages and their cost, before any charge.
+// [Ledger.Plan] makes it. A plan serves one goroutine at a time; several plans may be used at
 // once, also of the same ledger and data.
 type Plan struct {
 	ledger *Ledger
@@ -31,11 +31,10 @@ type Plan struct {
 	busy   atomic.Bool       // while it runs
 }
 
-// Plan prices a job and rehearses it on synthetic rows. No sensitive row is used; of a table
-// whose schema says that the number of rows is public, rows are counted.
+// Plan prices a job and rehearses it on synthetic rows. It uses no sensitive row, and counts rows only
+// if the schema declares their number public.
 //
-// Errors: [ErrUsage] for everything that can be found wrong without a row, and for a ledger that
-// is closed.
+// Errors: [ErrUsage] for every mistake that can be found without a row, and for a closed ledger.
 func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 	if err := l.usable(ctx); err != nil {
 		return nil, err
@@ -65,18 +64,18 @@ func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 	return p, nil
 }
 
-// Price is what a plan costs, an upper bound: the claim that its results will have.
+// Price is an upper bound on the cost of a plan, and the privacy claim of its results.
 type Price struct {
-	// Epsilon is at most what was asked, rounded up; +Inf where nothing is claimed.
+	// Epsilon is rounded up and at most the requested one; +Inf if there is no claim.
 	Epsilon, Delta float64
-	// Relation is what neighbouring data sets differ by, Unit whom the guarantee protects.
+	// Relation is the neighbouring relation, Unit the privacy unit.
 	Relation, Unit string
-	// Accountant is the method of the smallest bound, "best_per_scope" where every part of the
-	// units has its own.
+	// Accountant is the method of the smallest bound, "best_per_scope" if it differs between parts of
+	// the units.
 	Accountant string
 }
 
-// String is the price in one line.
+// String returns the price in one line.
 func (p Price) String() string {
 	return fmt.Sprintf("epsilon %.6g at delta %.6g, %s, unit %s", p.Epsilon, p.Delta, p.Relation, p.Unit)
 }
@@ -89,14 +88,14 @@ func priceOf(s *report.Statement) Price {
 	return Price{float64(c.Epsilon), float64(c.Delta), c.Relation, c.Unit, c.Accountant}
 }
 
-// Dataset is the name of the data set that will be charged.
+// Dataset returns the name of the data set that will be charged.
 func (p *Plan) Dataset() string { return p.job.Dataset }
 
-// Expected is a rough estimate from public facts of how long the run takes, 0 where there is none.
+// Expected returns a rough estimate of the running time from public facts, 0 if there is none.
 func (p *Plan) Expected() time.Duration { return p.job.Plan.Expected() }
 
-// Check asks the ledger whether it would allow the job now, and charges nothing. A job that
-// would be refused gives an error that is [ErrRefused].
+// Check asks the ledger whether it would admit the job now, and charges nothing. If not, the error is
+// [ErrRefused].
 func (p *Plan) Check(ctx context.Context) error {
 	if err := p.ledger.usable(ctx); err != nil {
 		return err
@@ -113,8 +112,8 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return err
 }
 
-// Report writes all about the plan, in words or as one JSON object: whether the ledger would
-// refuse it now, stages and prices, and the evidence for what was chosen. It charges nothing.
+// Report writes the plan in words or as one JSON object: whether the ledger would
+// refuse it now, stages and prices, and the evidence for its choices. It charges nothing.
 func (p *Plan) Report(ctx context.Context, w io.Writer, asJSON bool) error {
 	if err := p.ledger.usable(ctx); err != nil {
 		return err
@@ -122,7 +121,7 @@ func (p *Plan) Report(ctx context.Context, w io.Writer, asJSON bool) error {
 	return fail(p.job.Report(ctx, w, asJSON))
 }
 
-// RunOption changes how a plan runs; none changes what it computes or costs.
+// RunOption changes how a plan runs, never what it computes or costs.
 type RunOption func(*running)
 
 type running struct {
@@ -130,36 +129,38 @@ type running struct {
 	ready func(*Plan) error
 }
 
-// Into writes the released files into dir, which is made, and which must not hold those of an
-// earlier run unless replace is set. "" makes a new folder in pawl-out. That there is room is
-// checked before anything is charged.
+// Into writes the released files into the folder dir, which is created. Unless replace is set, dir
+// must not hold files of an earlier run. "" creates a new folder in pawl-out. That dir can be written
+// is checked before anything is charged.
 func Into(dir string, replace bool) RunOption {
 	return func(r *running) { r.Write, r.Dir, r.Replace = true, dir, replace }
 }
 
-// OnProgress sets who is told which stage runs, and of how many steps how many are done; steps
-// is 0 where their number is secret or where there are none to count.
+// OnProgress sets the function that receives the current stage and how many of its steps are done.
+// steps is 0 if their number is secret, or if there are none.
 func OnProgress(told func(stage string, done, steps int)) RunOption {
 	return func(r *running) { r.Progress = workflow.Progress(told) }
 }
 
-// OnReady sets what is called when all rows were read and there is a place to write to, just
-// before the charge. p is the plan that will be charged. An error of it ends the run.
+// OnReady sets the function that is called just before the charge, when all rows have been read and
+// the output folder can be written. p is the plan that will be charged. An error ends the run.
 func OnReady(ready func(p *Plan) error) RunOption {
 	return func(r *running) { r.ready = ready }
 }
 
-// OnNote sets who is given single lines for the operator, such as that a study goes on. A line may
-// depend on rows (where an identifier is written in two ways), like an error: do not publish it.
+// OnNote sets the function that receives single lines for the operator, such as that a study continues.
+// Like an error, a line may depend on rows (the place of an identifier that is written in two ways): do
+// not publish it.
 func OnNote(note func(line string)) RunOption { return func(r *running) { r.Say = note } }
 
 // Run reads the rows, charges the price, runs the stages and returns what they release. The
-// charge is booked before a row is used, and stays where a later stage fails. Each run draws
-// fresh noise and is charged; only one that has the same seed, or goes on from its checkpoint or
-// study, costs nothing again.
+// charge is recorded before a row is used, and remains if a later stage fails. Each run draws
+// fresh noise and is charged. Only a run with the same seed, and one that continues from its checkpoint
+// or study, costs nothing more.
 //
-// Errors: [ErrUsage] for a row that does not parse and for a plan that is running already,
-// [ErrRefused] for a budget that does not allow the job. With [ErrUnavailable] after the charge what was made is held back in a file.
+// Errors: [ErrUsage] for a row that does not parse, and for a plan that is already running;
+// [ErrRefused] if the budget does not admit the job. On [ErrUnavailable] after the charge, the release
+// is held back in an encrypted file.
 func (p *Plan) Run(ctx context.Context, options ...RunOption) (*Result, error) {
 	if err := p.ledger.usable(ctx); err != nil {
 		return nil, err
@@ -205,27 +206,27 @@ func (p *Plan) run(ctx context.Context, how running) (*Result, error) {
 	return newResult(done)
 }
 
-// Result is what a run released; all of it may be published.
+// Result is the release of a run; all of it may be published.
 type Result struct {
 	// Model predicts; nil for a Select and a Describe.
 	Model *Model
 	// Score is the model's, nil where Model is.
 	Score *Score
-	// Features are the choice of a Select, in its order.
+	// Features are the features that a Select chose, in its order.
 	Features []Feature
 	// Description is that of a Describe, nil for other jobs.
 	Description *Description
-	// Cost is the claim, with +Inf where there is none.
+	// Cost is the privacy claim, with an Epsilon of +Inf if there is none.
 	Cost Price
-	// Entry names the charge in the ledger, "" where nothing was charged. Replayed says that an
-	// earlier run had paid for it.
+	// Entry names the charge in the ledger, "" if nothing was charged. Replayed reports that an
+	// earlier run was charged for the same computation.
 	Entry    string
 	Replayed bool
-	// Left is the epsilon that the data set has left, +Inf without a limit.
+	// Left is the remaining epsilon of the data set, +Inf without a limit.
 	Left float64
-	// NotPrivate says that nothing is claimed: a seed, or something unpaid.
+	// NotPrivate reports that there is no privacy claim: the run had a seed, or used rows without charge.
 	NotPrivate bool
-	// Dir is where files were written, "" for none.
+	// Dir is the folder of the written files, "" if there are none.
 	Dir string
 	// Statement is the machine-readable statement, as in statement.json.
 	Statement json.RawMessage
@@ -233,15 +234,15 @@ type Result struct {
 	done *request.Done
 }
 
-// Score is how well a model does on held-out rows: rows that no choice of the job has used.
+// Score is the score of a model on held-out rows, which no choice of the job has used.
 type Score struct {
 	// Metric is "accuracy" (a fraction of 1) or "mean_absolute_error" (units of the target).
 	Metric string
-	// Value and Baseline (of the majority class or the mean) are NaN where nothing can be said;
-	// the intervals hold them in 95 % of cases, sampling and noise together.
+	// Value and Baseline (the score of the majority class or the mean) are NaN if the noise hides them.
+	// The 95 % intervals cover sampling and noise.
 	Value, Baseline            float64
 	Interval, BaselineInterval [2]float64
-	// How says where the score comes from.
+	// How describes where the score comes from.
 	How string
 }
 
@@ -277,7 +278,7 @@ func newResult(done *request.Done) (*Result, error) {
 	return r, nil
 }
 
-// WriteText writes the result for a person: claim, score, what it cost, where files are.
+// WriteText writes the result for a person: claim, score, cost, and the folder of the files.
 func (r *Result) WriteText(w io.Writer) error {
 	if r.done.Selection != nil {
 		return r.done.Selection.WriteText(w)
@@ -293,12 +294,12 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	return report.WriteJSON(w, r.done.Statement)
 }
 
-// WriteDir writes model, report, statement and model card into dir, which is made and must not
-// hold those of an earlier run; "" makes a new folder in pawl-out. It sets Dir, which is another
-// folder beside dir where that has been taken meanwhile. A Describe writes describe.html and
-// statement.json, a Select nothing.
+// WriteDir writes model, report, statement and model card into the folder dir, which is created and must
+// not hold files of an earlier run. "" creates a new folder in pawl-out. If dir has been taken in the
+// meantime, the files go into another folder beside it. WriteDir sets Dir. A Describe writes
+// describe.html and statement.json, a Select nothing.
 //
-// Errors: [ErrUsage] for a file in the place of dir, or a folder whose files would be replaced.
+// Errors: [ErrUsage] if dir is a file, or holds files that would be replaced.
 func (r *Result) WriteDir(dir string) error {
 	if r.Model == nil && r.Description == nil {
 		return nil

@@ -9,32 +9,30 @@ import (
 	"pawl/search/fleet"
 )
 
-// Search asks for a model chosen among the candidates of a space, with the price of the choice
-// inside the budget. A search that is interrupted goes on when it is planned and run again, at
-// no further cost.
+// Search chooses a model among the candidates of a space; the budget covers the cost of the
+// choice. To continue an interrupted search at no further cost, plan and run it again.
 type Search struct {
-	// Space is the name of a space or a YAML file, Strategy how to search: "ps", "mgrs", "lt",
-	// "grid", "paas", "rs", "split", "subset", "public", "none", … Both are required.
+	// Space is one of [Spaces] or a YAML file, Strategy one of [Strategies]. Both are required.
 	Space, Strategy string
-	// Train has target, budget, preset, seed and identity, and of networks what the space
-	// leaves open.
+	// Train holds target, budget, preset, seed and identity, and the settings of networks that the
+	// space leaves open.
 	Train Train
-	// MeanTrials is the expected number of trainings, above 1 and at most 1000 (0 for that of the
-	// preset or strategy), Eta the shape of its law (0 logarithmic, 1 geometric, nil for the
-	// strategy's), Sizes those of the generations of mgrs (nil for 40, 20, 10).
+	// MeanTrials is the expected number of training runs, above 1 and at most 1000; 0 is that of the
+	// preset or strategy. Eta is the shape of its distribution: 0 logarithmic, 1 geometric, nil the
+	// strategy's. Sizes are those of the generations of mgrs; nil is 40, 20, 10.
 	MeanTrials float64
 	Eta        *float64
 	Sizes      []float64
-	// Generations, Population (0 for the strategy's) and ReplaceParents are of genetic searches.
+	// Generations, Population (0 for the strategy's) and ReplaceParents are for genetic searches.
 	Generations, Population int
 	ReplaceParents          bool
-	// Share is the part of the units that chooses, Validation the part of those that scores
-	// candidates; both in (0, 1), 0 for the strategy's.
+	// Share is the share of the units used for the search, Validation the share of those that score
+	// candidates. Both lie in (0, 1); 0 is the strategy's.
 	Share, Validation float64
-	// SearchOn names public images on which strategy public searches.
+	// SearchOn names the public images that strategy public uses.
 	SearchOn string
-	// Study names what keeps the search; "" is made of data, space and strategy. Workers is the
-	// number of trainings side by side, 0 or less for one a processor, without effect on the result.
+	// Study is the name of the stored search; "" is made of data, space and strategy. Workers is the
+	// number of parallel training runs, 0 or less for one per processor. It does not change the result.
 	Study   string
 	Workers int
 	// Broker is where trainings wait for workers (pawl worker) that use the same ledger; the zero

@@ -8,30 +8,30 @@ import (
 	"pawl/workflow"
 )
 
-// Select asks for a choice of features. The statistics that the method looks at are released
+// Select chooses features. The statistics that the method needs are released
 // once, with noise; everything after that is free.
 type Select struct {
 	// Target, Features (the columns to choose from), Budget, Seed and Identity are as in Fit.
-	// The budget is required unless the method looks at no row.
+	// The budget is required unless the method uses no row.
 	Target, Features string
 	Budget           Budget
 	Seed             *uint64
 	Identity         Identity
-	// Method is how features are chosen: "cfs-greedy", "cfs-ga", "pafs", "dfs", … Required.
+	// Method is one of [Methods]. Required.
 	Method string
-	// Count is the number of features, "auto" or "" leaves it to the method. Level is
-	// "attribute" or "column", Bins the number of public bins of a numeric column, 2 to 1000,
+	// Count is the number of features; "auto" or "" lets the method decide. Level is
+	// "attribute" or "column". Bins is the number of public bins of a numeric column, 2 to 1000,
 	// 0 for 10.
 	Count, Level string
 	Bins         int
-	// Mode is "central" (the default: names of features) or "local": a table of noisy rows too,
-	// written to Table, .parquet or .csv. Labels is "randomized" or "public".
+	// Mode is "central" (the default), which releases names of features, or "local", which also
+	// writes noisy rows to Table, a .parquet or .csv file. Labels is "randomized" or "public".
 	Mode, Labels, Table string
-	// Relation, where given, must be that of the guarantee: add_or_remove_one or replace_one.
+	// Relation, if given, must be that of the guarantee: add_or_remove_one or replace_one.
 	Relation string
-	// AsPublished replays a paper's procedure on exact statistics of public data, NOT PRIVATE.
-	// The others are of method pafs as published: "objective-perturbation" or "dp-sgd", sets in
-	// a round, rounds, and noisy models of a set.
+	// AsPublished uses exact statistics of public data as in the papers, NOT PRIVATE. The others
+	// are settings of method pafs as published: Learner is "objective-perturbation" or "dp-sgd",
+	// Population the number of feature sets per round, Fits the number of noisy models per set.
 	AsPublished              bool
 	Learner                  string
 	Population, Rounds, Fits int

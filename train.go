@@ -10,30 +10,30 @@ import (
 	"pawl/internal/usage"
 )
 
-// Train asks for one named network by DP-SGD with Poisson sampling and per-example clipping, on
-// images, texts or rows of a table. Zero fields follow a rule that looks at public facts only.
+// Train trains one named network by DP-SGD with Poisson sampling and per-example clipping, on
+// images, texts or rows of a table. A rule sets zero fields from public facts.
 type Train struct {
-	// Model is a network of pawl models list or a YAML file. Required.
+	// Model is a network listed by pawl models list, or a YAML file. Required.
 	Model  string
 	Target string // as in Fit
-	// Budget has the epsilon, from which the noise follows; without it NoiseMultiplier is given
-	// and the price follows.
+	// Budget holds the epsilon that determines the noise. Without it, NoiseMultiplier is required and
+	// determines epsilon.
 	Budget Budget
 	Preset string // as in Fit
-	// NoiseMultiplier is the noise's standard deviation over the clipping norm.
+	// NoiseMultiplier is the standard deviation of the noise divided by the clipping norm.
 	NoiseMultiplier float64
-	// Batch is the expected number of examples in a step, SamplingRate the same over the number
-	// of rows, in (0, 1]: one of them. Epochs are expected passes over the data.
+	// Batch is the expected number of examples in a step, and SamplingRate, in (0, 1], the same divided by
+	// the number of rows; give one of them. Epochs is the expected number of passes over the data.
 	Batch                int
 	SamplingRate, Epochs float64
-	// LearningRate is the step size, ClippingNorm the L2 bound on one example's gradient,
-	// Clipping "flat" (the default), "automatic", "per-layer", "quantile", or "none" with
-	// NonPrivate. Quantile is the share that clipping by quantile leaves as it is.
+	// LearningRate is above 0. ClippingNorm is the L2 bound on one example's gradient.
+	// Clipping is "flat" (the default), "automatic", "per-layer", "quantile", or with
+	// NonPrivate "none". Quantile is the share of examples that clipping by quantile leaves unchanged.
 	LearningRate, ClippingNorm float64
 	Clipping                   string
 	Quantile                   float64
-	// Optimizer is "momentum" (the default), "sgd", "adam", "adam-wosm" or "adadp", whose
-	// Tolerance is the error of a step and KeepAll keeps those above it.
+	// Optimizer is "momentum" (the default), "sgd", "adam", "adam-wosm" or "adadp". Tolerance is the
+	// largest error of a step of adadp, and KeepAll keeps steps above it.
 	Optimizer string
 	Tolerance float64
 	KeepAll   bool
@@ -42,19 +42,19 @@ type Train struct {
 	// groups of units that take turns, or "passes": the groups are the lots, and nothing is amplified.
 	Mechanism, Lots string
 	Bands           int
-	// Schedule is "constant" (the default), "linear" or "cosine", Warmup the share of the steps
-	// over which the step size rises.
+	// Schedule is "constant" (the default), "linear" or "cosine". Warmup is the share of the steps
+	// over which the learning rate rises.
 	Schedule string
 	Warmup   float64
-	// Average is the share of the last steps whose parameters are averaged: 0 for a quarter,
-	// negative for none. EMA is the decay of an exponential average in its place.
+	// Average is the share of the last steps whose parameters are averaged: 0 means a quarter, a
+	// negative number none. EMA is the decay of an exponential average instead.
 	Average, EMA float64
-	// Activation is put in place of the model's. AsDrawn keeps activations and dropout that are
-	// replaced under noise otherwise. TrainLast trains the last layers only.
+	// Activation replaces the activations of the model. AsDrawn keeps activations and dropout that are
+	// otherwise replaced under noise. TrainLast is the number of last layers to train, 0 for all.
 	Activation string
 	AsDrawn    bool
 	TrainLast  int
-	// FrontEnd are transforms before the network: "dct:64", "scatter", "dp-pca:K" (which pays).
+	// FrontEnd lists transforms before the network: "dct:64", "scatter", "dp-pca:K" (which is charged).
 	FrontEnd string
 	// Extractor is a public network in ONNX through which images pass first, Pixels how it takes them ("0..1", the
 	// default, "-1..1", "0..255" or "imagenet"), ExtractorOutput the value in it that is taken ("" for its output).
@@ -63,18 +63,18 @@ type Train struct {
 	// Public are public images of the same size and classes (a built-in name, a folder, or a file with PublicLabels)
 	// on which the network is trained first, without noise. You are responsible for ensuring that they are public.
 	Public, PublicLabels string
-	// Augment is the number of variants of an image whose gradients are averaged, Shift their
-	// largest shift in pixels (0 for a default, negative for none), Flip allows mirror images.
+	// Augment is the number of variants of each image, whose gradients are averaged. Shift is their
+	// largest shift in pixels (0 for the default, negative for none). Flip allows mirror images.
 	Augment, Shift int
 	Flip           bool
 	// Features, Encoding ("thermometer" or "linear") and ScoreBy are for rows of a table.
 	Features, Encoding, ScoreBy string
 	// ClassWeights are as in Fit.
 	ClassWeights map[string]float64
-	// Memory is the working memory of a step, such as "500MB", without effect on the result.
+	// Memory is the working memory of a step, such as "500MB". It does not change the result.
 	Memory string
-	// NonPrivate trains without noise and AsPublished allows a front end that looks at rows
-	// without paying: both on public data only, and NOT PRIVATE.
+	// NonPrivate trains without noise, and AsPublished allows a front end that uses rows
+	// without charge: both on public data only and NOT PRIVATE.
 	NonPrivate, AsPublished bool
 	// Seed and Identity are as in Fit.
 	Seed       *uint64
@@ -82,16 +82,16 @@ type Train struct {
 	Checkpoint Checkpoint
 }
 
-// Checkpoint keeps a training that may be interrupted, in a file that only its owner may read:
-// it holds the key of the noise. It is erased when the run ends.
+// Checkpoint saves a training run that may be interrupted. Only the owner can read the file, since
+// it holds the key of the noise. The file is erased when the run ends.
 type Checkpoint struct {
-	// File is new, unless Resume says that the run goes on from it, at no cost and to the same
-	// result.
+	// File must be new. With Resume it is the file of an interrupted run, which continues at no cost
+	// and with the same result.
 	File   string
 	Resume bool
-	// Every is the time between two savings; 0 saves after every step.
+	// Every is the time between two saves; 0 saves after every step.
 	Every time.Duration
-	// Outside is the folder of the released files, in which File must not lie.
+	// Outside is the folder of the released files, which must not contain File.
 	Outside string
 }
 
@@ -122,7 +122,7 @@ func (t Train) request() request.Train {
 	return r
 }
 
-// sound refuses numbers that would be taken for 0 in silence.
+// sound refuses numbers that would silently count as 0.
 func (t Train) sound() error {
 	if t.TrainLast < 0 || t.Augment < 0 {
 		return usage.New("TrainLast and Augment must not be negative", "leave them out for the rule")
@@ -130,7 +130,7 @@ func (t Train) sound() error {
 	return t.Checkpoint.sound()
 }
 
-// sound refuses to begin anew where a run was to go on.
+// sound refuses to start a new run if one was to be resumed.
 func (c Checkpoint) sound() error {
 	if c.Resume && c.File == "" {
 		return usage.New("a checkpoint to resume from has no File", "name the file, or leave out Resume")
