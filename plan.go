@@ -40,7 +40,7 @@ func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 		return nil, err
 	}
 	if data == nil || data.data == nil {
-		return nil, fail(usage.New("there are no data to plan for", "open them with Open or Source.Open"))
+		return nil, fail(usage.New("the data are nil", "open them with Open or Source.Open"))
 	}
 	if v := reflect.ValueOf(job); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fail(usage.New("the job is nil", "give a Fit, a Train, a Search, a Select or a Describe"))

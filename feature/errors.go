@@ -13,7 +13,7 @@ var (
 	ErrOneCategory   = errors.New("an attribute with one category is the same for every row")
 	ErrConstant      = errors.New("the feature is the same in all rows")
 	ErrDuplicateName = errors.New("two features have one name")
-	ErrDuplicate     = errors.New("the feature says the same as another")
+	ErrDuplicate     = errors.New("the feature carries the same information as another")
 	ErrShape         = errors.New("statistics do not fit the domain")
 	ErrMissing       = errors.New("the selector needs statistics that are not there")
 	ErrOption        = errors.New("selector option out of range")

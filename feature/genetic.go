@@ -119,7 +119,7 @@ func (g Genetic) On(ctx context.Context, m *Matrix, k int) (*Selection, error) {
 			fmt.Sprintf("merit %.4g with it, %.4g without; uncertainty %.4g with the label", out.Merit, m.Merit(without), m.Label[i])})
 	}
 	if len(out.Chosen) == 0 {
-		out.Note = "no feature says anything about the label"
+		out.Note = "no feature carries information about the label"
 	}
 	return out, nil
 }

@@ -89,7 +89,7 @@ func (m *Matrix) Greedy(k int) (*Selection, error) {
 		}
 	}
 	if len(out.Chosen) == 0 {
-		out.Note = "no feature says anything about the label"
+		out.Note = "no feature carries information about the label"
 	}
 	return out, nil
 }

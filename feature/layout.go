@@ -28,7 +28,7 @@ type Layout struct {
 func NewLayout(s *schema.Schema, target string, bins int) (*Layout, error) {
 	at := s.Column(target)
 	if at < 0 || s.Columns[at].Type == schema.Ignore {
-		return nil, fmt.Errorf("%w: target %q is no usable column of the schema", ErrShape, target)
+		return nil, fmt.Errorf("%w: target %q is not a usable column of the schema", ErrShape, target)
 	}
 	if bins == 0 {
 		bins = DefaultBins

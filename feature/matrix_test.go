@@ -277,7 +277,7 @@ func TestDiagnose(t *testing.T) {
 	if len(got) != 2 || !errors.Is(got[0], feature.ErrDuplicate) || !errors.Is(got[1], feature.ErrConstant) {
 		t.Fatalf("got %v", got)
 	}
-	if want := `features "x0" and "x2": the feature says the same as another`; got[0].Error() != want {
+	if want := `features "x0" and "x2": the feature carries the same information as another`; got[0].Error() != want {
 		t.Errorf("got %q, want %q", got[0], want)
 	}
 }

@@ -85,7 +85,7 @@ func (m *Model) Explain() (*Effects, error) {
 // explained are the columns that the model looks at.
 func (m *Model) explained() (used []int, err error) {
 	if m.Kind == Constant || m.Encoding == nil && m.Kind != Additive {
-		what := "a constant, and looks at no column"
+		what := "a constant, which uses no column"
 		if m.Kind != Constant {
 			what = "a network of images or texts, and only models of tables are explained"
 		}
@@ -102,7 +102,7 @@ func (m *Model) explained() (used []int, err error) {
 		used = append(used, i)
 	}
 	if len(used) == 0 {
-		return nil, fmt.Errorf("the model looks at no column")
+		return nil, fmt.Errorf("the model uses no column")
 	}
 	return used, nil
 }

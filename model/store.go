@@ -133,7 +133,7 @@ func Load(dir string) (*Model, error) {
 		return nil, fmt.Errorf("%s: not a model description: %w", path, err)
 	}
 	if s.Version != Format {
-		return nil, fmt.Errorf("%s: format version %d is not known here (want %d)", path, s.Version, Format)
+		return nil, fmt.Errorf("%s: unknown format version %d (want %d)", path, s.Version, Format)
 	}
 	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate, Operation: s.Operation}
 	if m.Schema, err = schema.Load(filepath.Join(dir, schemaFile)); err != nil {

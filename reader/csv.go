@@ -60,7 +60,7 @@ func New(name string, r io.Reader, how schema.File) (*CSV, error) {
 	case len(start) == 0:
 		return nil, c.emptyFault()
 	case bytes.HasPrefix(start, []byte(`{"`)):
-		return nil, c.fault(1, "", "this looks like JSON, not CSV", "one object a line is read from a file that is named .jsonl")
+		return nil, c.fault(1, "", "this looks like JSON, not CSV", "files with one object per line must be named .jsonl")
 	}
 	if err := c.skip(in); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (c *CSV) open(r io.Reader) (in *bufio.Reader, start []byte, err error) {
 		return refuse("the schema declares utf-16, but the file does not begin with the mark of it", "declare encoding: utf-16le or utf-16be")
 	case mark == "" || encoding == mark || encoding == "" || encoding == "utf-16" && mark != "utf-8":
 	default:
-		return refuse(fmt.Sprintf("the file begins with the mark of %s, but the schema declares encoding: %s", mark, encoding), "leave out the encoding: the mark says it")
+		return refuse(fmt.Sprintf("the file begins with the mark of %s, but the schema declares encoding: %s", mark, encoding), "leave out the encoding: the byte order mark determines it")
 	}
 	if mark != "" {
 		encoding = mark

@@ -153,7 +153,7 @@ func (e *Embeddings) vector(row int64, v []float32) error {
 	}
 	for _, x := range v {
 		if x-x != 0 { // NaN and the infinities
-			return e.fault(row, "", notFinite, "mend the extractor, or put a constant there that does not depend on the data")
+			return e.fault(row, "", notFinite, "correct the extractor, or write a constant that does not depend on the data")
 		}
 	}
 	e.data = append(e.data, v...)
@@ -222,13 +222,13 @@ func (e *Embeddings) fromColumns(f columnar.Source, keyColumn string) error {
 		case c.Kind == columnar.Float, c.Kind == columnar.Vector && len(all) == 2:
 			fields = append(fields, i)
 		case c.Kind == columnar.Vector:
-			return e.fault(0, c.Name, "a column of lists beside other columns", "keep the key and the one column of lists")
+			return e.fault(0, c.Name, "a column of lists and other columns", "keep the key and the one column of lists")
 		default:
 			return e.fault(0, c.Name, "of type "+c.Type+", which is neither the key nor a column of floats", "leave the column out")
 		}
 	}
 	if len(fields) == 1 {
-		return e.fault(0, "", "no column of numbers beside the key", "")
+		return e.fault(0, "", "no column of numbers besides the key", "")
 	}
 	scan, err := in.Scan(fields)
 	if err != nil {
@@ -367,7 +367,7 @@ func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key strin
 		return row(cells, found, v)
 	})
 	if err == nil && whole && strict && len(used) != e.Len() {
-		return e.fault(0, "", "holds vectors whose keys no row of "+name+" has", "join the table that the extractor was run on")
+		return e.fault(0, "", "holds vectors with keys that no row of "+name+" has", "join the table that the extractor was run on")
 	}
 	return err
 }

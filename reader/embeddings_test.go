@@ -143,7 +143,7 @@ func TestReadJoined(t *testing.T) {
 		{"other order", "sick,photo\nyes,b\nno,a\n", Options{}, true, [][]float32{{3}, {1}}, ""},
 		{"shared", "photo,sick\nb,no\nb,no\na,no\n", Options{}, true, [][]float32{{3}, {3}, {1}}, ""},
 		{"a part", "photo,sick\nb,no\n", Options{}, false, [][]float32{{3}}, ""},
-		{"vector left over", "photo,sick\nb,no\n", Options{}, true, nil, "e.parquet: holds vectors whose keys no row of f.csv has"},
+		{"vector left over", "photo,sick\nb,no\n", Options{}, true, nil, "e.parquet: holds vectors with keys that no row of f.csv has"},
 		{"row left over", "photo,sick\nb,no\nSECRET,no\n", Options{}, false, nil, `f.csv:3: column "photo": no vector has this key in `},
 		{"key missing", "photo,sick\n,no\n", Options{}, false, nil, `f.csv:2: column "photo": the key is missing`},
 		{"by default", "photo,sick\nb,no\nSECRET,no\n\"\xff\",no\n", Options{BadRows: Default}, true, [][]float32{{3}, {0}, {0}}, ""},

@@ -85,7 +85,7 @@ func (t *table) identifier(cells []cell, strict bool) (id string, known bool, er
 			v, err := strconv.ParseFloat(id, 64)
 			switch {
 			case err != nil || v != math.Trunc(v):
-				return "", false, fault("the identifier is a fraction, which names nobody", "write the column as whole numbers or as text")
+				return "", false, fault("the identifier is a fraction, which cannot identify anybody", "write the column as whole numbers or as text")
 			case math.Abs(v) >= largestFloatID(single):
 				return "", false, fault("the identifier is a floating-point number too large to keep all of its digits: several persons may have become one", "write the column as whole numbers or as text, from where it has all digits")
 			}
@@ -119,7 +119,7 @@ type writing struct {
 // see looks at an identifier that is a number, after those above it.
 func (d *identifiers) see(w writing, fault func(msg, hint string) error) {
 	if d.twice(w.text, w.numeral) {
-		d.note(fault("an identifier writes a number in another way than a line above does, as 7, 07 and 7.0: each writing is a unit of its own", "").Error())
+		d.note(fault("an identifier writes a number differently than a line above, as 7, 07 and 7.0: each spelling is a separate unit", "").Error())
 	}
 	d.rounded(w.text, w.numeral, fault)
 }

@@ -37,7 +37,7 @@ func JSONNamed(name string) bool {
 func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
 	j := &jsonLines{CSV: &CSV{file: name, how: schema.File{Encoding: keys.File.Encoding}, header: keys.Names, first: 1}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]bool, len(keys.Names))}
 	if len(keys.Names) == 0 {
-		return nil, j.fault(0, "", "JSON lines have no header, and the names in their rows are data: nothing says which columns there are", "name the columns")
+		return nil, j.fault(0, "", "JSON lines have no header, and the names in their rows are data, so the columns are unknown", "name the columns")
 	}
 	for i, n := range keys.Names {
 		j.at[n] = i
@@ -152,7 +152,7 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 }
 
 // undeclared is all that may be said of such a name.
-const undeclared = "the row has a name that is not declared"
+const undeclared = "the row has an undeclared name"
 
 // lacking ends the reading: where other names are passed over, a column that no row has is
 // a slip.
@@ -231,7 +231,7 @@ func cellOf(d *json.Decoder) (c cell, ok bool) {
 		c.text = v
 		c.bad = faultOf(v)
 	case json.Delim:
-		c.bad = "a list or an object, which is no cell"
+		c.bad = "a list or an object instead of a cell"
 		for depth := 1; depth > 0; {
 			t, err := d.Token()
 			if err != nil {

@@ -69,7 +69,7 @@ func Propose(name string, r io.Reader, keys Keys, sure bool) (*Proposal, error) 
 	}
 	p.Columns = c.Header()
 	if p.File.NoHeader {
-		p.Saw = append(p.Saw, fmt.Sprintf("no header line: the columns are column_1 to column_%d, or as names: says", len(p.Columns)))
+		p.Saw = append(p.Saw, fmt.Sprintf("no header line: the columns are column_1 to column_%d, or those of names:", len(p.Columns)))
 		return p, nil
 	}
 	names := c.written
@@ -78,7 +78,7 @@ func Propose(name string, r io.Reader, keys Keys, sure bool) (*Proposal, error) 
 			hint: "nothing of it was written. If it is a row: --no-header; if these are names: --header"}}
 	}
 	if _, made := schema.NumberNames(names); made > 0 {
-		p.Saw = append(p.Saw, counted(made, "column")+" without a name of its own: numbered, as in column_1 or age_2")
+		p.Saw = append(p.Saw, counted(made, "column")+" without a unique name: numbered, as in column_1 or age_2")
 	}
 	return p, nil
 }

@@ -176,7 +176,7 @@ func (t *table) ended(rows, kept bool) error {
 	case !rows:
 		return t.in.noRows()
 	case !kept && !t.faults.any():
-		return t.in.headFault(t.schema.Unit.Column, "no row has an identifier of its unit: there is nothing to read", "name the column that has it with unit: in the schema, or mend the file")
+		return t.in.headFault(t.schema.Unit.Column, "no row has an identifier of its unit: there is nothing to read", "name the column that holds it with unit: in the schema, or correct the file")
 	}
 	t.ids.end()
 	return nil
@@ -455,7 +455,7 @@ func separatorHint(header []string, separator byte) string {
 func cellHint(err error, target bool) string {
 	switch {
 	case target && !errors.Is(err, schema.ErrMissing):
-		return "labels are compared letter by letter, so a dot or a space at the end makes another one: correct the label, or list it under categories if it is a class of its own"
+		return "labels are compared letter by letter, so a dot or a space at the end makes a different label: correct it, or list it under categories if it is a class"
 	case errors.Is(err, schema.ErrMissing):
 		return "declare missing: unknown, or a constant, for this column"
 	case errors.Is(err, errNoToken):

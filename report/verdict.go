@@ -45,7 +45,7 @@ func verdictWords(s *Statement) (headline, why string) {
 			return "The model is useful; its labels follow " + decisionWords(d) + ".", fmt.Sprintf("%s: %s.", value, gainWords(s, constant))
 		}
 		if c := s.Score.Classification; s.Score.UsefulFor == quality.ForRanking && c != nil && c.BalancedAccuracy.Above(0.5) {
-			return "The model is useful, though not by accuracy.", fmt.Sprintf("%s, which is no gain; but the mean recall of the classes is %s.", value, estimate(&c.BalancedAccuracy, percent))
+			return "The model is useful, though not by accuracy.", fmt.Sprintf("%s, which is not a gain; but the mean recall of the classes is %s.", value, estimate(&c.BalancedAccuracy, percent))
 		}
 		if s.Score.UsefulFor == quality.ForRanking {
 			return "The model is useful for ranking; its labels need another threshold.", rankingWords(s)

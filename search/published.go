@@ -33,7 +33,7 @@ func PublishedFor(kind Kind, one dp.Event) (Published, bool) {
 		return p, true
 	case RS:
 		p := Published{Epsilon: 3.51, Accuracy: 95.18, Trainings: 400, Source: source,
-			Note: "our copy prints k inside the logarithm as a divisor; 3.512 needs it as a factor. The bound asks for a test of one pair of trainings, not for the best of k"}
+			Note: "our copy prints k inside the logarithm as a divisor; 3.512 needs it as a factor. The bound is for a test of one pair of training runs, not for the best of k"}
 		p.Replayed, _ = RandomSearchPublished(2.11, 0.05, 0.04, 5000, 400)
 		return p, true
 	case MGRS:

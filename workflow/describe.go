@@ -116,7 +116,7 @@ func (d *describing) checkColumns() error {
 		return usage("leave out --target, or name another: "+strings.Join(names, ", "), "target %q %s", p.Target, why)
 	}
 	if n := len(c.Levels()); n > describe.MostClasses {
-		return usage("leave out --target, or name another", "target %q has %d classes, and at most %d are told apart", p.Target, n, describe.MostClasses)
+		return usage("leave out --target, or name another", "target %q has %d classes, and at most %d can be described", p.Target, n, describe.MostClasses)
 	}
 	p.task, p.scale = model.Classification, model.TargetScale{}
 	if c.Type == schema.Numeric || c.Type == schema.Integer {

@@ -20,12 +20,12 @@ func (plan *Plan) kept(d *description, s *report.Statement) *report.Selection {
 		k.How = "named by the operator: no row was looked at"
 	}
 	if by := p.Chosen; by != nil {
-		switch k.How = fmt.Sprintf("by a selection of its own, method %s on data set %s: no row was looked at", by.Method, by.Dataset); {
+		switch k.How = fmt.Sprintf("by a separate selection, method %s on data set %s: no row was used", by.Method, by.Dataset); {
 		case by.Unpaid:
-			k.How = fmt.Sprintf("by a selection of its own, method %s on data set %s as published: not paid for", by.Method, by.Dataset)
+			k.How = fmt.Sprintf("by a separate selection, method %s on data set %s as published: not charged", by.Method, by.Dataset)
 			k.Unpaid = true
 		case by.Entry != "":
-			k.How = fmt.Sprintf("by a selection of its own, method %s, paid for as entry %s of data set %s", by.Method, by.Entry, by.Dataset)
+			k.How = fmt.Sprintf("by a separate selection, method %s, charged as entry %s of data set %s", by.Method, by.Entry, by.Dataset)
 		}
 	}
 	if f := d.features; f.how != "" {

@@ -142,7 +142,7 @@ func (s *standard) describe() description {
 	d := s.fit.describe()
 	d.unprotected = true
 	d.choice.Search = fmt.Sprintf("exact accuracy on public rows over %d candidates, not paid for", len(s.candidates))
-	d.uncovered = []string{"The choice among candidates: the drop-in workflow looks at rows without paying. The whole is not private."}
+	d.uncovered = []string{"The choice among candidates: the drop-in workflow uses rows without charge. The whole is not private."}
 	d.features = features{how: "by exact accuracy on public rows, with everything else that it chose", unpaid: true}
 	return d
 }

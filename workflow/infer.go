@@ -84,7 +84,7 @@ func NewInferPlan(in InferInput) (*InferPlan, error) {
 		}
 	}
 	if len(plan.levels.Columns)+numbers == 0 {
-		return nil, usage("", "no column is left to look at")
+		return nil, usage("", "no column is left")
 	}
 	share := levelsShare
 	switch {
@@ -145,7 +145,7 @@ type InferOutcome struct {
 // *UnconfirmedError comes with the outcome, to be held back.
 func (p *InferPlan) Release(ctx context.Context, env Env) (*InferOutcome, error) {
 	if env.Rows == nil || env.Ledger == nil {
-		return nil, errors.New("a schema is bought from rows and a ledger")
+		return nil, errors.New("buying a schema needs rows and a ledger")
 	}
 	out := &InferOutcome{}
 	err := out.charge(ctx, env, p.request(env), func(permit *ledger.Permit) error { return p.release(ctx, permit, env, &out.Released) })

@@ -262,7 +262,7 @@ func (p *problem) checkChoices() error {
 	switch {
 	case len(names) > 0 || p.Dense:
 	case p.Model != "" && !constant:
-		return usage("declare more columns, or ask for the constant: --model majority or mean", "the schema has no column but the target, and model %q needs one", p.Model)
+		return usage("declare more columns, or fit the constant: --model majority or mean", "the schema has no column but the target, and model %q needs one", p.Model)
 	case !constant:
 		return usage("declare more columns, or rows: about N", "the schema has no column but the target, and the constant needs a public number of rows")
 	default:
@@ -305,7 +305,7 @@ func (p *problem) checkDelta() error {
 		return usage("use --delta 0 for pure epsilon, or at least 1e-99", "delta is too small to be booked")
 	}
 	if d.Sign() == 0 && p.Accountant != accountant.MethodMin {
-		return usage("leave out --accountant, or give a --delta above 0", "accountant %s knows no finite epsilon at delta 0", p.Accountant)
+		return usage("leave out --accountant, or give a --delta above 0", "accountant %s gives no finite epsilon at delta 0", p.Accountant)
 	}
 	if rows < 1 || d.Sign() == 0 {
 		return nil

@@ -69,7 +69,7 @@ func (plan *Plan) smallest(event func(noise float64) dp.Event) (float64, error) 
 	x, _, err := calibrate.To(calibrate.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
 		calibrate.Search{Event: both, Decreasing: true})
 	if err != nil {
-		return 0, usage("ask for a larger epsilon or delta", "no amount of noise meets epsilon %s at delta %s: %v", p.Epsilon, p.deltaText, err)
+		return 0, usage("increase --epsilon or --delta", "no amount of noise meets epsilon %s at delta %s: %v", p.Epsilon, p.deltaText, err)
 	}
 	return plan.refine(x, both), nil
 }

@@ -49,7 +49,7 @@ func (p *problem) checkScoreBy() error {
 	}
 	hint := "columns that make groups: " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		hint = "the schema declares no categorical column beside the target"
+		hint = "the schema declares no categorical column besides the target"
 	}
 	i := p.Schema.Column(p.ScoreBy)
 	if i < 0 {

@@ -105,7 +105,7 @@ func (plan *Plan) operate(out *Outcome, table *quality.Table, c quality.Calibrat
 		if m.Decision = &d; ok {
 			m.Threshold = held(c.Probability(cut))
 		} else {
-			out.warnings = append(out.warnings, "no threshold follows from the wish for a recall: the noise leaves nothing to choose by, or no rows were kept for it; labels are those of the training")
+			out.warnings = append(out.warnings, "no threshold could be chosen for the requested recall: the noise is too large, or no rows were set aside; labels are those of the trained model")
 		}
 		if d.Threshold > 0 {
 			m.Threshold = d.Threshold

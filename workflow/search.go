@@ -47,7 +47,7 @@ func (in *SearchSettings) check(of *Input) error {
 	case in.Strategy.Kind != search.Public && in.On != "":
 		return usage("--strategy public", "--search-on goes with strategy public")
 	case in.Strategy.Kind == search.STW && !of.Public:
-		return usage("choose another strategy", "strategy stw looks at rows without paying: it runs on public data only")
+		return usage("choose another strategy", "strategy stw uses rows without charge: it runs on public data only")
 	case of.AsPublished && !of.Public:
 		return usage("leave out --as-published", "as published, a search reads scores that are not paid for: it runs on public data only")
 	case of.AsPublished && !slices.Contains([]search.Kind{search.PAAS, search.RS, search.MGRS, search.TuneBound}, in.Strategy.Kind):
@@ -123,7 +123,7 @@ func (h *searching) price() (err error) {
 	}
 	what := h.inWords()
 	if h.Strategy.Kind == search.Public {
-		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates on %s, which is public; looks at no row of %s", int(h.Strategy.Mean), h.On, p.Dataset))
+		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates on %s, which is public; uses no row of %s", int(h.Strategy.Mean), h.On, p.Dataset))
 	}
 	if h.Strategy.Kind == search.STW {
 		plan.add("choose", dp.Scope{}, fmt.Sprintf("best of %d candidates trained without noise; not paid for", int(h.Strategy.Mean)))
@@ -272,7 +272,7 @@ func (h *searching) run(ctx context.Context, env Env, permit *ledger.Permit, out
 		if ctx.Err() != nil {
 			return err
 		}
-		out.warnings = append(out.warnings, fmt.Sprintf("whether the search paid is not known: the training by rule beside it failed: %v", err))
+		out.warnings = append(out.warnings, fmt.Sprintf("whether the search was worth its cost is unknown: the training run by rule failed: %v", err))
 	}
 	h.adopt(r.Model, out)
 	env.Progress.step("score", 0, 0)

@@ -69,7 +69,7 @@ type netSearch struct {
 // *nn.LayerError, or the accountant's.
 func NewNetSearchPlan(in NetSearchInput) (*Plan, error) {
 	if in.NoiseMultiplier != 0 || in.NonPrivate {
-		return nil, usage("give --epsilon", "a search is priced by the epsilon of the whole")
+		return nil, usage("give --epsilon", "the price of a search is the epsilon of the whole")
 	}
 	if len(in.ClassWeights) > 0 {
 		return nil, usage("leave out one of them", "a search and class weights exclude each other")
@@ -141,10 +141,10 @@ func (s *netSearch) commonFront() error {
 			return fmt.Errorf("candidate %s: %w", p, err)
 		}
 		if _, waits := net.Released(); waits {
-			return usage("choose a front end that looks at no row", "candidate %s waits for a release about the rows; a search pays for trainings and scores only", p)
+			return usage("choose a front end that uses no row", "candidate %s waits for a release about the rows; a search pays for trainings and scores only", p)
 		}
 		if _, fitted := net.Components(); fitted > 0 {
-			return usage("choose a front end that looks at no row", "candidate %s has principal components, which are fitted on rows", p)
+			return usage("choose a front end that uses no row", "candidate %s has principal components, which are fitted on rows", p)
 		}
 		s.uses += float64((&training{net: net, TrainInput: TrainInput{Augment: Augment{Variants: 1}}}).uses()) / sampleOfSpace
 		front := 0

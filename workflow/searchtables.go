@@ -92,7 +92,7 @@ func (s *tableSearch) settleSpace() (note string, err error) {
 	h := s.of
 	noted := h.Space
 	if h.Space, err = spacetable.For(h.Space, s.facts()); err != nil {
-		return "", usage("docs/SPACES.md says what a space of tables may hold", "%v", err)
+		return "", usage("docs/SPACES.md lists what a space of tables may hold", "%v", err)
 	}
 	others := map[string]bool{}
 	for sample := range 2 {
@@ -128,7 +128,7 @@ func (s *tableSearch) settleSpace() (note string, err error) {
 		}
 	}
 	if len(others) > 0 {
-		note = fmt.Sprintf("left out of the space: %s, whose trainings cost otherwise than the others'", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
+		note = fmt.Sprintf("left out of the space: %s, whose training runs have another cost", strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 	}
 	h.Rule, err = s.rule(h.Space)
 	return note, err

@@ -94,14 +94,14 @@ func (h *searching) fillSearch(s *report.Statement, out *Outcome) {
 	}
 	if f.Unsearched == nil || out.Score.Exact == nil {
 		if kind != search.None && !h.plan.problem.Public {
-			s.Search.Paid += "; whether that paid cannot be told on sensitive rows without paying for a second model"
+			s.Search.Paid += "; on sensitive rows, a second model would have to be charged to know whether that was worth its cost"
 		}
 		return
 	}
 	u := report.Number(*f.Unsearched)
 	s.Search.Unsearched = &u
 	gain, half := f.gain(out.Score.losses)
-	verdict := "cannot be told from none at all"
+	verdict := "cannot be distinguished from no gain"
 	switch {
 	case gain > half:
 		verdict = "paid"

@@ -239,7 +239,7 @@ type unseen struct{ *choosing }
 func (c *unseen) price() error {
 	plan := c.plan
 	plan.free = true
-	plan.add("select", dp.Scope{}, c.Method+": looks at no row")
+	plan.add("select", dp.Scope{}, c.Method+": uses no row")
 	plan.Event, plan.Warnings = dp.NoOp{}, plan.problem.warnings
 	plan.Price.Method, plan.Price.Bounds = "none", map[string]float64{"none": 0}
 	return nil

@@ -48,7 +48,7 @@ func (in *SelectInput) free() bool {
 func (in *SelectInput) checkInput() (*problem, error) {
 	switch {
 	case in.AsPublished && in.Epsilon != "" && !in.statesEpsilon():
-		return nil, usage("leave out --epsilon, or --as-published", "as published nothing is paid, and no epsilon is kept")
+		return nil, usage("leave out --epsilon, or --as-published", "as published nothing is charged, and there is no epsilon")
 	case in.AsPublished && in.Method == "pafs":
 		if in.Delta != "" {
 			return nil, usage("leave out --delta", "method pafs as published has none of its own: dp-sgd is stated at 1e-5, and the whole at 1e-6")
@@ -60,7 +60,7 @@ func (in *SelectInput) checkInput() (*problem, error) {
 		return input.check()
 	case in.AsPublished && in.Mode == Local:
 		if in.Epsilon == "" {
-			return nil, usage("example: --epsilon 5", "no epsilon: the noise that is published follows from it, though it is not kept")
+			return nil, usage("example: --epsilon 5", "missing epsilon: the published noise follows from it, although it is not guaranteed")
 		}
 		input := in.Input
 		if input.AllowLargeDelta = true; input.Delta == "" {
@@ -90,7 +90,7 @@ func (c *choosing) check() error {
 		return usage("--method all, or a target that is a class", "method %q compares classes, and the target %q is a number", c.Method, p.Target)
 	}
 	if c.AsPublished && !p.Public {
-		return usage("leave out --as-published", "procedures as published look at rows without paying; they run on public data only")
+		return usage("leave out --as-published", "procedures as published use rows without charge; they run on public data only")
 	}
 	if c.Level == "" {
 		c.Level = feature.AttributeLevel

@@ -87,7 +87,7 @@ func (in *SelectInput) checkMode() error {
 	case in.Labels != RandomizedLabels && in.Labels != PublicLabels:
 		return usage("labels: randomized, public", "unknown treatment of labels %q", in.Labels)
 	case in.AsPublished && in.Labels == RandomizedLabels:
-		return usage("leave out --labels", "as published, labels leave as they are")
+		return usage("leave out --labels", "as published, labels are released unchanged")
 	}
 	return in.checkRelation()
 }
@@ -185,7 +185,7 @@ func (l *local) checkRows() error {
 
 func (l *local) labelsInWords() string {
 	if l.Labels == PublicLabels {
-		return "public, as they are"
+		return "public, unchanged"
 	}
 	return fmt.Sprintf("replaced by a uniform one with probability %.4g", l.labelNoise)
 }
@@ -292,7 +292,7 @@ func (c *classColumns) table(entries []int, rows *localrows.Noisy) *NoisyTable {
 func (l *local) describe() description {
 	d := l.described("none: one release of sums chooses, one of rows is the table")
 	if l.Labels == PublicLabels {
-		d.uncovered = []string{"The classes of the rows: they are declared public (--labels public) and leave as they are."}
+		d.uncovered = []string{"The classes of the rows: they are declared public (--labels public) and released unchanged."}
 	}
 	return d
 }

@@ -239,7 +239,7 @@ func TestLocalUsageErrors(t *testing.T) {
 		{"replace one of central", func(in *SelectInput) { in.Mode, in.Relation = Central, dp.ReplaceOne }, "booked under add_or_remove_one"},
 		{"labels of central", func(in *SelectInput) { in.Mode, in.Labels = Central, PublicLabels }, "releases no rows"},
 		{"unknown labels", func(in *SelectInput) { in.Labels = "noisy" }, "unknown treatment"},
-		{"randomized as published", func(in *SelectInput) { in.AsPublished, in.Labels = true, RandomizedLabels }, "leave as they are"},
+		{"randomized as published", func(in *SelectInput) { in.AsPublished, in.Labels = true, RandomizedLabels }, "released unchanged"},
 		{"several rows", func(in *SelectInput) { in.Schema.Unit.MaxRows = 2 }, "one row for each unit"},
 		{"private rows", func(in *SelectInput) { in.Rows = 0 }, "public number of rows"},
 		{"epsilon for no table", func(in *SelectInput) { in.Epsilon = "0.5" }, "too small for any table"},

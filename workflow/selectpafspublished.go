@@ -79,7 +79,7 @@ func (c *choosing) checkPublishedPAFS() error {
 	case c.Count != feature.Auto:
 		return usage("leave out --k", "method pafs finds the number of features itself")
 	case c.Bins != 0:
-		return usage("leave out --bins", "method pafs as published takes numbers as they are")
+		return usage("leave out --bins", "method pafs as published uses numbers unchanged")
 	case len(p.Schema.Columns[p.targetColumn].Levels()) != 2:
 		return usage("--method cfs-ga --as-published, or a target of two classes", "method pafs as published trains models of two classes, and the target %q has %d", p.Target, len(p.Schema.Columns[p.targetColumn].Levels()))
 	}
@@ -137,7 +137,7 @@ func (c *publishedPAFS) table(rows *intake.Rows) (t *aware.Table, at []int, err 
 		return nil, nil, err
 	}
 	if len(t.Label) > 0 && slices.Min(t.Label) == slices.Max(t.Label) {
-		return nil, nil, usage("look at the file", "target %q: all rows have one class", p.Target)
+		return nil, nil, usage("check the file", "target %q: all rows have one class", p.Target)
 	}
 	for j, col := range columns.columns {
 		for _, x := range all {
@@ -149,7 +149,7 @@ func (c *publishedPAFS) table(rows *intake.Rows) (t *aware.Table, at []int, err 
 		}
 	}
 	if len(at) == 0 {
-		return nil, nil, usage("look at the file", "every column is the same in all rows: there is nothing to choose from")
+		return nil, nil, usage("check the file", "every column is the same in all rows: there is nothing to choose from")
 	}
 	for _, x := range all {
 		kept := make([]float64, len(at))

@@ -84,7 +84,7 @@ func TestPAFSAsPublishedUsageErrors(t *testing.T) {
 		{"fits", func(in *SelectInput) { in.Search.Fits = -1 }, "want 1 to"},
 		{"k", func(in *SelectInput) { in.Count = 2 }, "number of features itself"},
 		{"level", func(in *SelectInput) { in.Level = feature.AttributeLevel }, "columns of the encoding"},
-		{"bins", func(in *SelectInput) { in.Bins = 4 }, "numbers as they are"},
+		{"bins", func(in *SelectInput) { in.Bins = 4 }, "numbers unchanged"},
 		{"delta", func(in *SelectInput) { in.Delta = "1e-6" }, "none of its own"},
 		{"three classes", func(in *SelectInput) { in.Target = "g" }, "two classes"},
 		{"epsilon", func(in *SelectInput) { in.Epsilon = "-1" }, "epsilon must be"},

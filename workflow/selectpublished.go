@@ -30,7 +30,7 @@ func (c *published) price() error {
 
 func (c *published) priceSelect(what string) {
 	c.plan.add("select", c.plan.trainScope, what, dp.NonPrivate{})
-	c.plan.priceNothing("NOT a privacy guarantee: as published, the choice looks at rows without paying")
+	c.plan.priceNothing("NOT a privacy guarantee: as published, the choice uses rows without charge")
 }
 
 func (c *published) choose(ctx context.Context, env Env, _ *ledger.Permit, out *Selected) error {
@@ -46,7 +46,7 @@ func (c *published) choose(ctx context.Context, env Env, _ *ledger.Permit, out *
 	}
 	var err error
 	if out.Selection, err = c.pick(ctx, s); errors.Is(err, feature.ErrOneClass) {
-		return usage("look at the file", "target %q: all rows have one class", c.plan.problem.Target)
+		return usage("check the file", "target %q: all rows have one class", c.plan.problem.Target)
 	}
 	return err
 }
@@ -66,7 +66,7 @@ type publishedLocal struct{ published }
 
 func (c *publishedLocal) price() error {
 	c.priceSelect(c.Method + " on exact statistics, not paid for")
-	c.plan.add("rows", c.plan.trainScope, "rows of the chosen features with noise as published; labels as they are; not paid for", dp.NonPrivate{})
+	c.plan.add("rows", c.plan.trainScope, "rows of the chosen features with noise as published; labels unchanged; not charged", dp.NonPrivate{})
 	return nil
 }
 

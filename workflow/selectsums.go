@@ -131,7 +131,7 @@ func (c *classColumns) note(noise float64) string {
 	if c.need != feature.NeedClassSums {
 		return ""
 	}
-	return fmt.Sprintf("noise of deviation %.3g on each distance, more where a class is small: distances within two of these say little", c.distanceNoise(noise))
+	return fmt.Sprintf("each distance has noise of deviation %.3g, more for small classes: differences below two deviations mean little", c.distanceNoise(noise))
 }
 
 // ranked asks for a whole ranking where attributes are counted, which have several numbers.

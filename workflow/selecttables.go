@@ -27,7 +27,7 @@ type statistic interface {
 	note(noise float64) string
 }
 
-const insteadOfNoise = "a larger epsilon, fewer columns (--features), or no selection at all: use all features or a list from domain knowledge"
+const insteadOfNoise = "a larger epsilon, fewer columns (--features), or no selection: use all features or a list from domain knowledge"
 
 // tables are those of each attribute with the label and, where a selector needs them, of
 // all pairs.

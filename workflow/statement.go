@@ -298,7 +298,7 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 	}
 	s.Budget.Reconciled = reconciled(&view, receipt.ID)
 	for _, r := range s.Budget.Reconciled {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s; %s went on with it: %s", r.What, r.By, r.Reason))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%s; %s continued with it: %s", r.What, r.By, r.Reason))
 	}
 	return nil
 }

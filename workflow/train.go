@@ -238,7 +238,7 @@ func (j *train) describe() description {
 	d := description{choice: n.choice(0), features: features{none: true}, uncovered: n.uncovered(), lots: n.rate < 1, sampling: n.samplingWords(), unprotected: n.NonPrivate, asPublished: n.AsPublished}
 	if n.AsPublished {
 		epsilon := j.Epsilon
-		d.claimed, d.warning = &epsilon, "NOT a privacy guarantee: as published, principal components look at rows without paying"
+		d.claimed, d.warning = &epsilon, "NOT a privacy guarantee: as published, principal components use rows without charge"
 	}
 	return d
 }

@@ -32,7 +32,7 @@ func (n *TrainInput) checkTraining() error {
 	case !finite(n.ClippingNorm):
 		return usage("example: --clipping-norm 0.5", "the clipping norm must be a finite number above 0")
 	case n.Clipping == gradient.Unclipped && !n.NonPrivate:
-		return usage("clipping: flat, automatic, per-layer or quantile", "without clipping noise protects nobody")
+		return usage("clipping: flat, automatic, per-layer or quantile", "noise without clipping protects nobody")
 	case !(n.Average >= 0 && n.Average <= 1):
 		return usage("example: --average 0.25", "the share of averaged steps must lie in [0, 1]")
 	case !(n.EMA >= 0 && n.EMA < 1):

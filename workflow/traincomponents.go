@@ -87,7 +87,7 @@ func (n *training) checkComponents() error {
 	if e, ok := n.epsilonFor(n.noise * last / noise); ok {
 		ways = append(ways, "epsilon "+e)
 	}
-	ways = append(ways, "dct:K or random:K, which look at no row")
+	ways = append(ways, "dct:K or random:K, which use no row")
 	return usage("take "+strings.Join(ways, ", or "),
 		"%d principal components are hopeless at this budget: over %.0f rows of norm %.3g the last has an eigenvalue of at most %.4g, and noise alone reaches %.4g",
 		spec.Components, rows, spec.Bound, last, noise)

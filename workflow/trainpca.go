@@ -11,14 +11,14 @@ func (n *training) checkPublished() error {
 	_, k := n.whole.Components()
 	switch {
 	case k == 0 && n.AsPublished:
-		return usage("leave out --as-published", "nothing in this training looks at rows without paying")
+		return usage("leave out --as-published", "nothing in this training run uses rows without charge")
 	case k == 0:
 		return nil
 	case !n.AsPublished:
-		return usage("dp-pca:K pays for its components, dct:K looks at no row; on public data --as-published replays the published procedure",
+		return usage("dp-pca:K charges for its components, dct:K uses no row; on public data --as-published runs the published procedure",
 			"principal components are fitted on the rows and not paid for")
 	case !n.Public:
-		return usage("use --front-end dp-pca:K, or dct:K", "principal components as published look at rows without paying; they are for public data only")
+		return usage("use --front-end dp-pca:K, or dct:K", "principal components as published use rows without charge; they are for public data only")
 	case n.Test == HeldOut:
 		return usage("use a public data set with a test set", "components fitted on all images would have seen those held out")
 	}

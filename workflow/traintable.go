@@ -36,7 +36,7 @@ func (n *training) encodeTable() error {
 		return usage("see the schema's columns", "%v", err)
 	}
 	if n.encoding.Inputs() == 0 {
-		return usage("declare columns beside the target", "the schema has no column but the target, and a network needs inputs")
+		return usage("declare columns besides the target", "the schema has no column but the target, and a network needs inputs")
 	}
 	n.Shape = nn.Shape{Height: 1, Width: 1, Channels: n.encoding.Inputs()}
 	return nil

@@ -35,7 +35,7 @@ func (p *problem) classWeights() ([]float64, error) {
 			if near := schema.Nearest(name, levels); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
-			return nil, usage(hint, "class weight of %q, which is no class of %q", name, p.Target)
+			return nil, usage(hint, "class weight of %q, which is not a class of %q", name, p.Target)
 		}
 		if !(w > 0 && w <= math.MaxFloat32) {
 			return nil, usage("example: 5", "the weight of class %q must be a finite number above 0, got %g", name, w)

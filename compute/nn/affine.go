@@ -141,7 +141,7 @@ func (b *builder) share(f affine, number int) (affine, error) {
 		return f, b.fault("share", reason, "name an earlier layer of the same kind and sizes")
 	}
 	if number < 1 || number >= b.layer {
-		return refuse(fmt.Sprintf("share is %d, which is no layer before it", number))
+		return refuse(fmt.Sprintf("share is %d, which is not an earlier layer", number))
 	}
 	own, other := b.spec[b.layer-1], b.spec[number-1]
 	if f.part != TrainAll {

@@ -93,7 +93,7 @@ func (l *batchNorm) statistics(frozen []float32) (mean, variance []float32) {
 func (l *batchNorm) unsettled() {}
 
 func (l *batchNorm) mixes() string {
-	return "batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip"
+	return "batch normalization mixes the examples of a batch, so there is no gradient per example to clip"
 }
 
 func (l *batchNorm) settle(n *Net) { l.running.settle(l.statistics(n.frozen)) }

@@ -145,7 +145,7 @@ func (b *builder) build(l Layer, info *LayerInfo) (op, error) {
 		return nil, b.fault("", "it stands behind a trainable layer", "put it before the first trainable layer: it is a front end without a backward pass")
 	}
 	if b.sequence && !k.overTime {
-		return nil, b.fault("", "it does not know the time steps of a sequence", instead(b.shape))
+		return nil, b.fault("", "it cannot be applied to a sequence of time steps", instead(b.shape))
 	}
 	return k.build(b, l, info)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "dp_pca", Help: "principal components from a release that is paid for", Keys: []string{"coefficients", "bound", "mode"}, Role: FrontEnd,
+	Name: "dp_pca", Help: "principal components from a charged release", Keys: []string{"coefficients", "bound", "mode"}, Role: FrontEnd,
 	build: (*builder).releasedPCA,
 	Front: &Front{Word: "dp-pca", Count: true, Layers: func(k int, _ string) []Layer { return []Layer{{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: k}} }},
 })

@@ -84,9 +84,9 @@ func (b *builder) embedding(l Layer, info *LayerInfo) (op, error) {
 	case l.Trainable == TrainBias:
 		return nil, b.fault("trainable", "its bias cannot be trained alone", "write true or false")
 	case len(b.net.ops) > 0:
-		return nil, b.fault("", "it is not the first layer", "tokens are read from the inputs as they are: put it first")
+		return nil, b.fault("", "it is not the first layer", "it reads tokens from the inputs, so it must be the first layer")
 	case !(in.Height == 1 && in.Width == 1 && length >= 1 && length <= maxLength):
-		return nil, b.fault("", fmt.Sprintf("%s is no sequence of tokens", in), "give the input as 1 + the largest number of tokens")
+		return nil, b.fault("", fmt.Sprintf("%s is not a sequence of tokens", in), "give the input as 1 + the largest number of tokens")
 	case l.Vocabulary < 1 || l.Vocabulary > 1<<24:
 		return nil, b.fault("vocabulary", fmt.Sprintf("vocabulary must lie in 1 to %d, got %d", 1<<24, l.Vocabulary), "give the number of different tokens")
 	case l.Units < 1:
@@ -109,7 +109,7 @@ func (b *builder) embedding(l Layer, info *LayerInfo) (op, error) {
 // them there are.
 func (w *writer) tokens(l *embedding, meaning string) value {
 	length := l.length
-	tokens := w.Input(onnx.NewPort("tokens", onnx.Int64s, meaning+"; what is no known token counts as token 0", 0, length))
+	tokens := w.Input(onnx.NewPort("tokens", onnx.Int64s, meaning+"; an unknown token counts as token 0", 0, length))
 	lengths := w.Input(onnx.NewPort("lengths", onnx.Int64s, "how many tokens each text has; those beyond are not read", 0))
 	w.Scope, w.length = "input", length
 	w.lengths = w.Reshape(w.Op("Max", w.Op("Min", lengths, w.Whole(int64(length))), w.Whole(0)), -1, 1)

@@ -127,12 +127,12 @@ func instead(shape Shape) string {
 	case shape.Height > 1 && shape.Width == 1:
 		return "put lstm, gru or mean_over_time before it"
 	case shape.Height == 1 && shape.Width == 1:
-		return "use layer_norm, which treats each example by itself"
+		return "use layer_norm, which treats each example separately"
 	}
 	for groups := min(32, shape.Channels/2); groups > 1; groups-- {
 		if shape.Channels%groups == 0 {
-			return fmt.Sprintf("use group_norm, which treats each example by itself, with groups that divide the %d channels, such as %d", shape.Channels, groups)
+			return fmt.Sprintf("use group_norm, which treats each example separately, with groups that divide the %d channels, such as %d", shape.Channels, groups)
 		}
 	}
-	return "use layer_norm or group_norm, which treat each example by itself"
+	return "use layer_norm or group_norm, which treat each example separately"
 }

@@ -47,5 +47,5 @@ func ExampleNet_PerExample() {
 	// It compiles, for training on public data. Whatever clips asks first:
 	fmt.Println(net.PerExample())
 	// Output:
-	// network: layer 2 (batch_norm): batch normalization mixes the examples of a batch, so that no example has a gradient of its own to clip; use layer_norm, which treats each example by itself
+	// network: layer 2 (batch_norm): batch normalization mixes the examples of a batch, so there is no gradient per example to clip; use layer_norm, which treats each example separately
 }

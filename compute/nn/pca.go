@@ -8,13 +8,13 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "pca", Help: "principal components that nobody paid for: public data only", Keys: []string{"coefficients"}, Role: FrontEnd, build: (*builder).pca,
+	Name: "pca", Help: "principal components without charge: public data only", Keys: []string{"coefficients"}, Role: FrontEnd, build: (*builder).pca,
 	Front: &Front{Word: "pca", Count: true, Searched: true, Layers: one(Layer{Kind: "pca"})},
 })
 
 func (b *builder) pca(l Layer, info *LayerInfo) (op, error) {
 	if len(b.net.ops) > 0 {
-		return nil, b.fault("", "it is not the first layer", "components are fitted on the inputs as they are: put it first")
+		return nil, b.fault("", "it is not the first layer", "components are fitted on the inputs, so it must be the first layer")
 	}
 	if err := b.checkCoefficients(l, "64 is a common choice"); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (l residual) memory(trained, _ bool) int { return l.d + when(trained, l.d) 
 
 func (b *builder) residual(l Layer, _ *LayerInfo) (op, error) {
 	if l.From < 0 || l.From >= b.layer-1 {
-		return nil, b.fault("from", fmt.Sprintf("from is %d, which is no layer before the one that it follows", l.From), "give the number of an earlier layer, or 0 for the input")
+		return nil, b.fault("from", fmt.Sprintf("from is %d, which is not an earlier layer", l.From), "give the number of an earlier layer, or 0 for the input")
 	}
 	from, sequence := b.net.input, false
 	if l.From > 0 {

@@ -64,7 +64,7 @@ func attainedEvent(e dp.Event, rel dp.Relation) (pair func(share float64) law, w
 		}
 		return func(share float64) law { return base(share).sampled(e.Rate, false) }, why
 	case dp.Pure, dp.Approximate, dp.ZCDP:
-		return nil, "all that is known of the mechanism is a bound"
+		return nil, "only a bound on the mechanism is known"
 	case dp.DiscreteGaussian:
 		return nil, "it is priced by its concentration alone"
 	case dp.FixedSizeSampled, dp.Select:

@@ -101,7 +101,7 @@ func (e *ExhaustedError) Hint() string {
 	none := math.IsInf(float64(max(e.OfAll, e.Suffices)), 1)
 	switch {
 	case none && e.alone && e.Analyst == "":
-		return less + "let the data steward raise epsilon and delta: no epsilon alone admits this job beside those charged, since something is known by (epsilon, delta) only and uses up delta"
+		return less + "ask the data steward to raise epsilon and delta: a higher epsilon alone cannot admit this job, since a charge known only as (epsilon, delta) uses up delta"
 	case none && e.Analyst == "":
 		return less + "choose another kind of job: no budget at this delta admits this one"
 	case e.Analyst != "" && (none || e.Suffices == 0):

@@ -61,7 +61,7 @@ func (e *ContradictedError) Error() string {
 
 // Hint says how to go on.
 func (e *ContradictedError) Hint() string {
-	return "put back the newest ledger there is (a backup, or pawl ledger import of an export with its secret); if what is there is the one to go on with, say why: pawl ledger reconcile --reason WHY"
+	return "restore the newest ledger (a backup, or pawl ledger import of an export with its secret); to continue with the present one, give a reason: pawl ledger reconcile --reason WHY"
 }
 
 // Unwrap makes both errors.Is(err, ErrContradicted) and ErrRefused true.
@@ -85,7 +85,7 @@ func (e *codeError) Error() string {
 }
 
 func (e *codeError) Hint() string {
-	return "put back the newest backup; if an older pawl wrote to this ledger, that is why: pawl ledger reconcile --reason WHY, and use one version"
+	return "restore the newest backup; if an older version of pawl wrote to this ledger, record that: pawl ledger reconcile --reason WHY, and use one version"
 }
 
 func (e *codeError) Unwrap() error { return ErrBroken }

@@ -254,7 +254,7 @@ func (s *state) reconcile(r *Record) error {
 			return err
 		}
 		if e.ID != h.Entry {
-			return broken(s.name, r.Seq, "the entry that is booked again has two names")
+			return broken(s.name, r.Seq, "the entry to be charged again has two names")
 		}
 		if err := s.charge(r, e); err != nil {
 			return err

@@ -243,7 +243,7 @@ func readExport(r io.Reader) (header exportHeader, logs map[string]*importedLog,
 		}
 		var line exportLine
 		if err := strictly(lines.Bytes(), &line); err != nil {
-			return header, nil, fmt.Errorf("%w: line %d of the export is cut or is no record", ErrBroken, n)
+			return header, nil, fmt.Errorf("%w: line %d of the export is truncated or not a record", ErrBroken, n)
 		}
 		record := line.Record
 		record.Body = json.RawMessage(line.Body)

@@ -94,7 +94,7 @@ func (l *Ledger) look(ctx context.Context) error {
 			return err
 		}
 		if len(names) > 0 {
-			l.warnOnce("this machine has not seen the ledger before, or has forgotten it: whether records are missing cannot be told this time")
+			l.warnOnce("this machine has not seen the ledger before, or its memory of it was deleted: missing records cannot be detected this time")
 		}
 	}
 	l.self.seen, l.self.at = seen, known
@@ -147,7 +147,7 @@ func (l *Ledger) remember(t *txn) {
 		keep = l.heads.Replace
 	}
 	if err := keep(l.self.id, seen); err != nil {
-		l.warnOnce("what this machine has seen of the ledger cannot be written down, so a ledger that is replaced or rolled back will not be noticed: %v", err)
+		l.warnOnce("the head of the ledger cannot be stored on this machine, so a ledger that is replaced or rolled back will not be detected: %v", err)
 		return
 	}
 	if l.self.told == nil {

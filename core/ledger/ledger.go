@@ -231,7 +231,7 @@ func (t *txn) extend(s *state) (*state, error) {
 		}
 	}
 	if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
-		return nil, broken(s.name, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
+		return nil, broken(s.name, s.head.Seq, "the log ends here, but its head is record %d", head.Seq)
 	}
 	return s, nil
 }

@@ -213,7 +213,7 @@ func (t *txn) written(s *state, q Request) (string, error) {
 		}
 		known, err := identity.UnmarshalWritings(b)
 		if err != nil {
-			return "", fmt.Errorf("%w: what is kept of the identifiers of data set %q: %w", ErrStore, s.name, err)
+			return "", fmt.Errorf("%w: the stored hashes of identifiers of data set %q: %w", ErrStore, s.name, err)
 		}
 		if !known.Agree(w) {
 			return hex.EncodeToString(own[:8]), nil

@@ -37,7 +37,7 @@ func (s *state) divide(r *Record) error {
 		return err
 	}
 	if b.Analyst == "" {
-		return broken(s.name, r.Seq, "a share of nobody")
+		return broken(s.name, r.Seq, "a share without a user")
 	}
 	if err := checkFilter(r, b.Filter); err != nil {
 		return err

@@ -237,7 +237,7 @@ func (s *state) matches(relation dp.Relation, unit string, rows int) error {
 	}
 	switch {
 	case s.relation.Valid() && relation != s.relation:
-		return refuse("its budget is kept under %v, the request is under %v", s.relation, relation)
+		return refuse("its budget is stated under %v, the request under %v", s.relation, relation)
 	case s.unit != "" && unit != "" && unit != s.unit:
 		// A budget for patients does not cover rows: one patient may own many.
 		return refuse("its budget protects the unit %q, the request the unit %q", s.unit, unit)
@@ -263,7 +263,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		}
 		if !s.digest.IsZero() && q.UnitColumn != s.column {
 			return &RefusedError{Dataset: s.name, Advice: "use the schema of the first use",
-				Reason: fmt.Sprintf("its first use told units apart by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
+				Reason: fmt.Sprintf("its first use distinguished units by %s, the request by %s", unitsBy(s.column), unitsBy(q.UnitColumn))}
 		}
 	}
 	if err := t.checkPrints(s, q); err != nil {
@@ -275,7 +275,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		return err
 	case changed && !q.Updated:
 		return &RefusedError{Dataset: s.name, Reason: "the vectors behind its keys are not those that were used before",
-			Advice: "if they changed on purpose, say so with --updated (the budget stays the same)"}
+			Advice: "if the change is intended, add --updated (the budget stays the same)"}
 	case digest == s.digest && changed:
 		return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
 	case digest == s.digest:
@@ -293,12 +293,12 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		return err
 	}
 	if !q.Updated && same && rewritten {
-		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are those of before, and the identifiers in column %q are written in another way, as 7 and 7.0: each writing is a unit of its own", s.column),
+		return &RefusedError{Dataset: s.name, Reason: fmt.Sprintf("its rows are the same as before, but the identifiers in column %q are written differently, as 7 and 7.0: each spelling is a separate unit", s.column),
 			Advice: "write them as before; or go on with --updated, and the costs of either writing add up"}
 	}
 	if !q.Updated && !same {
 		return &RefusedError{Dataset: s.name, Reason: "the file's bytes are not those that were registered",
-			Advice: fmt.Sprintf("if rows were appended or corrected, say so with --updated (the budget stays the same); other data needs a name of its own: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
+			Advice: fmt.Sprintf("if rows were appended or corrected, add --updated (the budget stays the same); other data need another name: pawl ledger create NAME --epsilon E --delta D (registered: pawl ledger show %s)", quote(s.name))}
 	}
 	return t.append(s, KindUpdateDigest, digestBody{Digest: digest})
 }
@@ -364,10 +364,10 @@ func (t *txn) selfGrant(s *state, q Request, asked askedBudget) (bool, error) {
 	create := fmt.Sprintf("the data steward grants one: pawl ledger create %s --epsilon %s --delta %s", quote(s.name), orElse(q.Epsilon, "E"), orElse(q.Delta, "D"))
 	if len(s.reconciled) > 0 {
 		// What was spent is not known: the log was lost, and somebody went on without it.
-		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so that what was spent of its budget is not known; nobody grants a new one to himself", Advice: create, NoBudget: true}
+		return false, &RefusedError{Dataset: s.name, Reason: "its log was lost and reconciled, so its spending is unknown; nobody can grant himself a new budget", Advice: create, NoBudget: true}
 	}
 	if !t.l.store.PerUser() {
-		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and nobody grants one to himself on a team's ledger", Advice: create, NoBudget: true}
+		return false, &RefusedError{Dataset: s.name, Reason: "it has no budget, and on a team's ledger nobody can grant himself one", Advice: create, NoBudget: true}
 	}
 	if _, _, err := parseBudget(q.Epsilon, q.Delta); err != nil {
 		return false, err

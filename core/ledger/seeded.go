@@ -83,7 +83,7 @@ func (l *Ledger) ClearSeeded(ctx context.Context, dataset, reason string) error 
 		}
 		for _, e := range marks {
 			if !t.l.store.PerUser() && e.ranBy(l.user) {
-				return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("seeded entry %s was run by %s, and nobody clears his own on a team's ledger", e.ID, l.user),
+				return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("seeded entry %s was run by %s, and on a team's ledger nobody can clear his own", e.ID, l.user),
 					Advice: "ask the data steward or a colleague"}
 			}
 		}

@@ -37,7 +37,7 @@ func (l *Ledger) Create(ctx context.Context, b Budget) error {
 		return invalid("rows per unit must be at least 1")
 	}
 	if delta.large() && !b.AllowLargeDelta {
-		return refuseLargeDelta(b.Dataset, delta, "if that is meant: "+allowLargeDelta)
+		return refuseLargeDelta(b.Dataset, delta, "if this is intended: "+allowLargeDelta)
 	}
 	if b.Per != Once {
 		if _, err := ParsePeriod(string(b.Per)); err != nil {
@@ -235,7 +235,7 @@ func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error 
 			}
 		}
 		if !t.l.store.PerUser() && e.by == t.l.user {
-			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("entry %s is of %s, and nobody approves his own on a team's ledger", id, e.by),
+			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("entry %s is of %s, and on a team's ledger nobody can approve his own", id, e.by),
 				Advice: "ask the data steward or a colleague"}
 		}
 		return t.append(s, KindApprove, approveBody{ID: id, Reason: reason})

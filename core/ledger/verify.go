@@ -91,7 +91,7 @@ func (l *Ledger) verified(ctx context.Context, dataset string) (records []Record
 			return unknown(dataset)
 		}
 		if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
-			return broken(dataset, s.head.Seq, "the log ends here, its head says record %d", head.Seq)
+			return broken(dataset, s.head.Seq, "the log ends here, but its head is record %d", head.Seq)
 		}
 		return t.vouch(s)
 	})

@@ -75,7 +75,7 @@ func parsePositions(text []byte) ([]int, error) {
 	for i, line := range strings.Split(string(bytes.TrimSuffix(text, []byte("\n"))), "\n") {
 		n, err := strconv.Atoi(line)
 		if err != nil || n < 0 || i > 0 && n <= out[i-1] {
-			return nil, fmt.Errorf("line %d of the positions is no number above the one before", i+1)
+			return nil, fmt.Errorf("line %d of the positions is not a number above the one before", i+1)
 		}
 		out = append(out, n)
 	}

@@ -31,7 +31,7 @@ func readSteps(files []images.Source, classes []string) (*images.Set, error) {
 	}
 	for i, l := range labels {
 		if int(l) >= len(classes) {
-			return nil, errors.New("a label that is no class")
+			return nil, errors.New("a label that is not a class")
 		}
 		set.Labels[i] = int32(l)
 	}

@@ -96,7 +96,7 @@ func (i *Info) checked(f File, raw []byte, where string) ([]byte, error) {
 	// The sum that was found is not said: it would let others guess at a small file.
 	if hex.EncodeToString(sum[:]) != f.SHA256 {
 		return nil, &FileError{Dataset: i.Name, Msg: fmt.Sprintf("%s is not the publisher's file: its SHA-256 is not %s", where, f.SHA256),
-			hint: "get the original from " + i.Source + ", or use your file by its path with a schema of its own"}
+			hint: "get the original from " + i.Source + ", or give the path of your file, with its own schema"}
 	}
 	return raw, nil
 }

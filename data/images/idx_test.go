@@ -63,7 +63,7 @@ func TestIDXRefuses(t *testing.T) {
 		{"dimensions cut", one[:9], label, "i: the file ends inside its header"},
 		{"pixels cut", one[:len(one)-1], label, "i: the file ends before its last image"},
 		{"no pixels", one[:16], label, "i: the file ends before its last image"},
-		{"too many pixels", append(bytes.Clone(one), 207), label, "i: the file goes on after its last record"},
+		{"too many pixels", append(bytes.Clone(one), 207), label, "i: the file continues after its last record"},
 		{"wrong magic", append([]byte{1}, one[1:]...), label, "i: not an IDX file"},
 		{"text", []byte("label,pixel1\n"), label, "i: not an IDX file"},
 		{"zeros", make([]byte, 16), label, "i: not an IDX file"},
@@ -80,7 +80,7 @@ func TestIDXRefuses(t *testing.T) {
 		{"fewer labels", idx([]byte{1, 2}, 2, 1, 1), label, "l: not as many labels as images"},
 		{"more labels", one, idx([]byte{1, 1}, 2), "l: not as many labels as images"},
 		{"labels cut", idx([]byte{1, 2}, 2, 1, 1), idx([]byte{1}, 2), "l: the file ends before its last label"},
-		{"labels go on", one, append(bytes.Clone(label), 1), "l: the file goes on"},
+		{"labels go on", one, append(bytes.Clone(label), 1), "l: the file continues"},
 		{"label outside", idx([]byte{1, 2}, 2, 1, 1), idx([]byte{1, 207}, 2), "l: record 2: the label is none of the 3 declared classes"},
 		{"gzip cut", zipped(one)[:12], label, "i: a damaged gzip file"},
 		{"gzip checksum cut", zipped(one)[:len(zipped(one))-4], label, "i: a damaged gzip file"},
@@ -114,7 +114,7 @@ func TestClassesAreDeclared(t *testing.T) {
 // A bomb is read as far as its header says, and not as far as it goes.
 func TestGzipBomb(t *testing.T) {
 	bomb := zipped(append(idx(nil, 1, 1, 2), make([]byte, 32<<20)...))
-	refused(t, "goes on after its last record", func() (*Set, error) {
+	refused(t, "continues after its last record", func() (*Set, error) {
 		return IDX(source("i", bomb), source("l", idx([]byte{1}, 1)), three)
 	})
 }

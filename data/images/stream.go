@@ -80,7 +80,7 @@ func (s *stream) end() error {
 		n, err := s.r.Read(one[:])
 		switch {
 		case n > 0:
-			return &FormatError{File: s.name, Msg: "the file goes on after its last record"}
+			return &FormatError{File: s.name, Msg: "the file continues after its last record"}
 		case err == io.EOF:
 			return nil
 		case err != nil:

@@ -151,7 +151,7 @@ func (f *File) validate() error {
 	bad := func(key, msg, hint string) error { return newFault(-1, "file."+key, "", "file: "+msg, hint) }
 	switch {
 	case f.Delimiter != "" && !separates(f.Delimiter):
-		return bad("delimiter", "delimiter must be one character that is no letter, digit, quote or sign of a number", `such as ";", tab or "|"`)
+		return bad("delimiter", "delimiter must be one character other than a letter, a digit, a quote or the sign of a number", `such as ";", tab or "|"`)
 	case f.Quote != "" && f.Quote != QuoteNone && f.Quote != `"` && f.Quote != "'":
 		return bad("quote", `quote must be '"', "'" or none`, "")
 	case f.Encoding != "" && !slices.Contains(Encodings, f.Encoding):
@@ -165,7 +165,7 @@ func (f *File) validate() error {
 	case f.Decimal != "" && f.Decimal != "," && f.Decimal != ".":
 		return bad("decimal", `decimal must be "." or ","`, "")
 	case f.Decimal != "" && f.Decimal == f.Delimiter, f.Decimal == "," && f.Delimiter == "":
-		return bad("decimal", "the decimal mark and the delimiter are the same character: a number cannot be told from two cells",
+		return bad("decimal", "the decimal mark and the delimiter are the same character: a number looks like two cells",
 			`declare the delimiter of the file, such as delimiter: ";"`)
 	case f.Thousands != "" && !groups(f.Thousands):
 		return bad("thousands", `thousands must be one of ".", ",", "'", "_" and " "`, "")

@@ -23,7 +23,7 @@ func FromSmartNoise(name string, data []byte) (table string, text []byte, notes 
 	}
 	var root yaml.MapSlice
 	if err := yaml.UnmarshalWithOptions(data, &root, yaml.UseOrderedMap()); err != nil {
-		return fail("is no YAML: %s", strings.SplitN(err.Error(), "\n", 2)[0])
+		return fail("is not YAML: %s", strings.SplitN(err.Error(), "\n", 2)[0])
 	}
 	root = slices.DeleteFunc(root, func(i yaml.MapItem) bool { return i.Key == "engine" })
 	tables := tablesOf(root)
@@ -170,7 +170,7 @@ func (m *metadata) number(name string, whole bool, v any) error {
 			m.notes = append(m.notes, fmt.Sprintf("column %q: has no %s bound", name, key))
 			fmt.Fprintf(&m.columns, "    %s:\n", key)
 		case !number:
-			return fmt.Errorf("column %q: %s is no finite number", name, key)
+			return fmt.Errorf("column %q: %s is not a finite number", name, key)
 		default:
 			fmt.Fprintf(&m.columns, "    %s: %s\n", key, formatNumber(f))
 		}

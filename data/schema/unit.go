@@ -75,7 +75,7 @@ func (d *decoder) unit(by map[string]field) error {
 		return nil
 	}
 	if c := d.identifierOf(label); c != "" {
-		return d.fault(at, "", fmt.Sprintf("unit %q is no column, but column %q looks like its identifier", word, c),
+		return d.fault(at, "", fmt.Sprintf("unit %q is not a column, but column %q looks like its identifier", word, c),
 			fmt.Sprintf("write unit: %s with rows_per_unit: N, or unit: {name: %s} when each row is one %s", c, label, label))
 	}
 	for _, w := range unitWords {

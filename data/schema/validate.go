@@ -219,7 +219,7 @@ func (c *Column) validateCategories(i int) error {
 		return newFault(i, "missing", c.Name, "missing must be refuse, unknown, or a declared category", hint)
 	}
 	if c.Missing == MissingUnknown && !math.IsNaN(c.level(string(MissingUnknown))) {
-		return newFault(i, "missing", c.Name, `the rule "unknown" and a level of that name cannot be told apart`, "rename the level")
+		return newFault(i, "missing", c.Name, `the rule "unknown" and a level of that name cannot be distinguished`, "rename the level")
 	}
 	return c.validateMissing(i)
 }

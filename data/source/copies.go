@@ -169,7 +169,7 @@ func (f *Copies) recogniseTest(ctx context.Context, l *ledger.Ledger, d Found, t
 	}
 	for _, m := range matches {
 		if m.Likeness == identity.Equal {
-			return nil, usage.New(fmt.Sprintf("%s: the ledger knows these rows as the sensitive data set %q, and %s", t.Path, m.Dataset, why), advice)
+			return nil, usage.New(fmt.Sprintf("%s: these rows are those of the sensitive data set %q, and %s", t.Path, m.Dataset, why), advice)
 		}
 		refusal := &ledger.RefusedError{Dataset: m.Dataset, Reason: fmt.Sprintf("%s resembles it so closely that it seems to hold the same units, and %s", t.Path, why),
 			Advice: advice + "; if it holds other units: --different --reason WHY, which is recorded in the ledger and every statement"}

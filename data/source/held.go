@@ -25,7 +25,7 @@ func HeldAsSensitive(path, owner string, err error, why, advice string) error {
 	if err != nil || owner == "" {
 		return err
 	}
-	return usage.New(fmt.Sprintf("%s: the ledger knows this file as the sensitive data set %q, and %s", path, owner, why), advice)
+	return usage.New(fmt.Sprintf("%s: this file is that of the sensitive data set %q, and %s", path, owner, why), advice)
 }
 
 // What is compared on as public must not be a sensitive data set's.

@@ -187,7 +187,7 @@ func textColumns(s *schema.Schema, target string) (*Images, error) {
 	hint := "columns that can be a target: " + strings.Join(classes, ", ")
 	switch {
 	case s.Unit.Column != "":
-		return nil, usage.New(fmt.Sprintf("the privacy unit is column %q, but a network treats every text as a unit of its own", s.Unit.Column),
+		return nil, usage.New(fmt.Sprintf("the privacy unit is column %q, but a network treats every text as a separate unit", s.Unit.Column),
 			"use pawl fit, which supports units of several rows, or join the texts of each unit into one row")
 
 	case len(texts) != 1:

@@ -44,7 +44,7 @@ func NotAddress(arg string) error {
 	if _, err := os.Stat(arg); err == nil {
 		return nil
 	}
-	return usage.New("this is no file, and no address of a database that pawl reads (it is not shown: it may hold a password)", addresses)
+	return usage.New("neither a file nor the address of a database that pawl reads (not shown here, because it may hold a password)", addresses)
 }
 
 const addresses = "example: 'postgres://HOST/DATABASE?table=visits', 'sqlite:FILE?table=visits', or ?query=SELECT … as the last parameter"

@@ -53,7 +53,7 @@ func (d *database) postgres(ctx context.Context, columnsOnly bool) (*reader.Rows
 		return nil, d.unknown(ctx, c, err)
 	}
 	if n := len(statement.ParamOIDs); n > 0 {
-		return nil, d.refuse("write the values into the query", "the query has %d parameters ($1 …), which nobody fills in", n)
+		return nil, d.refuse("write the values into the query", "the query has %d parameters ($1 …) without values", n)
 	}
 	columns, booleans, err := d.types(ctx, c, statement.Fields)
 	if err != nil {

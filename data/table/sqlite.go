@@ -134,7 +134,7 @@ func code(err error) int {
 func (d *database) failedFile(err error, running bool) error {
 	switch c := code(err); {
 	case c == codes.SQLITE_NOTADB:
-		return d.refuse("name an SQLite file", "it is no SQLite database, or it is encrypted")
+		return d.refuse("name an SQLite file", "it is not an SQLite database, or it is encrypted")
 	case c == codes.SQLITE_BUSY || c == codes.SQLITE_LOCKED:
 		return d.refuse("try again when it has finished", "another program writes to it")
 	case c == codes.SQLITE_CORRUPT:

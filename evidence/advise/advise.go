@@ -107,7 +107,7 @@ func Choose(f Facts) (Recipe, error) {
 	}
 	asked := learn.KindOf(string(f.Learner))
 	if instead, gone := learn.Removed[string(f.Learner)]; gone {
-		return Recipe{}, fmt.Errorf("the learner %q is gone: ask for %q, which does its work", f.Learner, instead)
+		return Recipe{}, fmt.Errorf("the learner %q was removed: use %q, which replaces it", f.Learner, instead)
 	}
 	if f.Learner != "" && asked.Name == "" {
 		return Recipe{}, fmt.Errorf("no learner is called %q", f.Learner)

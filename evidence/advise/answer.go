@@ -232,7 +232,7 @@ type Confidence struct {
 	Cells []Judgement `json:"cells"`
 }
 
-// Expectation is what the advised entry scored where r was nearest.
+// Expectation is what the advised entry scored at the nearest r.
 type Expectation struct {
 	Unit string `json:"unit"`
 	// Gain is the smallest and largest gain over the baseline of the cells, nil without.
@@ -375,7 +375,7 @@ func (a *Answer) level(sets int) {
 	case e.Gain == nil:
 		e.Words = "unknown: nothing of this kind was measured at an r within a factor of " + fmt.Sprint(similar) + " (the nearest is shown)"
 	default:
-		e.Words = fmt.Sprintf("%+.1f to %+.1f points over the baseline where r was nearest; how far classes can be told apart is a fact of your rows that no rule knows", e.Gain[0], e.Gain[1])
+		e.Words = fmt.Sprintf("%+.1f to %+.1f points over the baseline at the nearest r; how well the classes can be distinguished depends on your rows, which no rule uses", e.Gain[0], e.Gain[1])
 	}
 	if !a.Advice.Useful {
 		e.Gain, e.Words = nil, "little more than the baseline"

@@ -78,12 +78,12 @@ func byEpsilon(c MenuCell) float64 { return c.Epsilon }
 
 var choices = []choice{
 	{
-		name: "hopeless", what: "r from which a model of classes is trained at all", rule: hopeless,
+		name: "hopeless", what: "smallest r at which a classifier is trained", rule: hopeless,
 		below: []string{string(Majority)}, from: []string{string(Descent)},
 		cells: func(c MenuCell) bool { return c.Task == "classification" }, at: byRatio,
 	},
 	{
-		name: "hopeless-number", what: "r from which a model of a number is trained at all", rule: hopelessNumber,
+		name: "hopeless-number", what: "smallest r at which a regression is trained", rule: hopelessNumber,
 		remark: "below it a released mean is worse still on insurance, but neither reaches the mean of the rows, and one data set is little",
 		below:  []string{string(Mean)}, from: []string{string(Descent)},
 		cells: func(c MenuCell) bool { return c.Task == "regression" }, at: byRatio,

@@ -43,7 +43,7 @@ var stops = []Guideline{
 		Advice:    "stop: only a constant can be learned",
 		Published: "as rule " + ruleConstant,
 		Measured:  "as rules " + ruleConstant + " and " + ruleGuess,
-		Changes:   "more rows or a larger epsilon: r grows with both; --model majority or mean asks for the constant",
+		Changes:   "more rows or a larger epsilon: r grows with both; --model majority or mean fits the constant",
 	},
 	{
 		Name:      stopClasses,
@@ -59,7 +59,7 @@ var stops = []Guideline{
 		Advice:    "stop: only a constant can be predicted",
 		Published: nothingPublished,
 		Measured:  "nothing to measure: there is nothing to predict from",
-		Changes:   "declare more columns; --model majority or mean asks for the constant",
+		Changes:   "declare more columns; --model majority or mean fits the constant",
 	},
 	{
 		Name:      stopStep,

@@ -55,7 +55,7 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
 	default:
 		r.Model = "scatter-linear"
-		r.Rules = append(r.Rules, by(ruleScatter, "", "features that depend on no data cost nothing, and a convex model of few steps wants little noise"))
+		r.Rules = append(r.Rules, by(ruleScatter, "", "data-free features cost nothing, and a convex model with few steps needs little noise"))
 	}
 	if r.Useful = !f.below(hopelessImages); !r.Useful {
 		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))

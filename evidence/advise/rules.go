@@ -270,7 +270,7 @@ var forData = []Guideline{
 	},
 	{
 		Name:      ruleBag,
-		When:      fmt.Sprintf("at least %d columns of which 0 says that nothing is there", bagFrom),
+		When:      fmt.Sprintf("at least %d columns in which 0 means absence", bagFrom),
 		Advice:    "these columns as one bag: which of them are not 0, as a row of norm 1",
 		Published: nothingPublished,
 		Measured:  "Enron mail (3,000 counts) at ε 1: 94.3 %, 73 % with a thermometer for each; location30 (446 places) at ε 3: 53.5 and 48.0 %, three splits",
@@ -338,7 +338,7 @@ var forData = []Guideline{
 		Advice:    "no hyperparameter search",
 		Published: "Mohapatra et al., Fig. 6: trying 14 (n = 5,000) to 26 (n = 60,000) candidates by composition costs less than a private selection, and either costs several times one training; Bao, Bauer and Bindschaedler leave the search unpaid",
 		Measured:  "rule against search: Adult 84.8/83.2 % at ε 0.1 and 85.6/85.1 % at ε 1; WDBC 94.2/91.7 % at ε 1",
-		Changes:   "r above 40,000 and candidates that differ in kind (--preset thorough); --search asks for it all the same",
+		Changes:   "r above 40,000 and candidates that differ in kind (--preset thorough); --search runs it in any case",
 	},
 	{
 		Name:      ruleSearch,
@@ -378,9 +378,9 @@ var forAll = []Guideline{
 	{
 		Name:      ruleAfterTraining,
 		When:      "always",
-		Advice:    "score once, on held-out rows; audit what is released (pawl audit), and print the majority's score beside the model's",
+		Advice:    "score once, on held-out rows; audit what is released (pawl audit), and print the majority's score next to the model's",
 		Published: "Bao, Bauer and Bindschaedler report accuracy on test rows that are not paid for",
-		Measured:  "a score on held-out rows costs nothing beside training: its scope is disjoint",
+		Measured:  "a score on held-out rows adds no cost to training: its scope is disjoint",
 		Changes:   "a public test file: its score is exact",
 	},
 }

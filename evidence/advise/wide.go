@@ -79,7 +79,7 @@ func (f Facts) bag(o *encode.Options) []Rule {
 	if bag >= bagFrom {
 		o.Bag = true
 		rules = append(rules, by(ruleBag, fmt.Sprintf("%d columns as one bag: which of them are not 0, as a row of norm 1", bag),
-			fmt.Sprintf("there are at least %d columns of which 0 says that nothing is there", bagFrom)))
+			fmt.Sprintf("there are at least %d columns in which 0 means absence", bagFrom)))
 	}
 	if texts > 0 {
 		rules = append(rules, by(ruleText, fmt.Sprintf("words hashed to %d buckets by a fixed rule, presence and not count, as a row of norm 1", buckets),
@@ -90,7 +90,7 @@ func (f Facts) bag(o *encode.Options) []Rule {
 	}
 	if vectors > 0 {
 		rules = append(rules, by(ruleVectors, "",
-			"a guarantee needs rows of bounded norm, and no mean or deviation has to be bought"))
+			"the guarantee needs rows of bounded norm, and needs no charge for a mean or deviation"))
 	}
 	return rules
 }

@@ -37,7 +37,7 @@ func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.
 	}
 	view, err := l.Show(ctx, dataset)
 	if err == nil && view.Relation.Valid() && r != view.Relation {
-		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, but the budget of %q is kept under %v", file, r, dataset, view.Relation),
+		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, but the budget of %q is stated under %v", file, r, dataset, view.Relation),
 			"noise multipliers depend on the relation through the sensitivity: restate them for the relation of the budget"}
 	}
 	return err

@@ -165,7 +165,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	known := study.Known()
 	fmt.Fprintf(a.err, "%s\n%d training runs", on.Words, all)
 	if known > 0 {
-		fmt.Fprintf(a.err, "; %d are kept from earlier calls in %s", known, f.out)
+		fmt.Fprintf(a.err, "; %d are stored from earlier calls in %s", known, f.out)
 	}
 	fmt.Fprintln(a.err)
 	begun := known
@@ -180,7 +180,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	}
 	r, err := study.Run(ctx)
 	if errors.Is(err, context.Canceled) {
-		err := fmt.Errorf("%w: %d training runs are kept in %s; run the same command to continue", context.Canceled, kept.Kept(), f.out)
+		err := fmt.Errorf("%w: %d training runs are stored in %s; run the same command to continue", context.Canceled, kept.Kept(), f.out)
 		if on.Data.Paid() {
 			err = fmt.Errorf("%w; they are not charged again, but an interrupted run stays charged", err)
 		}

@@ -140,7 +140,7 @@ func (a *app) lookThrough(schema, file, target string) {
 // agree asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
 func (a *app) agree(ctx context.Context, f *request.InferForecast) error {
 	if !a.interactive() {
-		return &usageError{"nothing was charged: the forecast above is what epsilon " + f.Epsilon + " buys, and nobody has agreed", "add --yes if it is worth it"}
+		return &usageError{"nothing was charged: the forecast above is what epsilon " + f.Epsilon + " buys, and no confirmation was given", "add --yes if it is worth it"}
 	}
 	answer, err := a.ask(ctx, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
 	if err != nil {

@@ -122,7 +122,7 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, scale experi
 		fmt.Fprintf(a.err, ", about %s on two cores", time.Duration(e.Quick)*time.Second)
 	}
 	if n := r.Kept(); n > 0 {
-		fmt.Fprintf(a.err, "; %d cells are kept from an earlier run", n)
+		fmt.Fprintf(a.err, "; %d cells are stored from an earlier run", n)
 	}
 	fmt.Fprintln(a.err)
 	r.Progress = func(cell string) {

@@ -18,7 +18,7 @@ import (
 // writeFile makes a file whole or not at all. Without replace it refuses a file
 // that is there, even one that appeared a moment ago.
 //
-// What is no regular file (a device, a pipe) is written into and never replaced.
+// What is not a regular file (a device, a pipe) is written into and never replaced.
 func writeFile(path string, replace bool, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && replace && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -89,7 +89,7 @@ type UnknownError struct{ error }
 
 // Hint says how to go on.
 func (UnknownError) Hint() string {
-	return "pawl makes no claim about an event that it does not fully understand: write it like those in examples/events, or use a newer pawl"
+	return "pawl makes no claim about an unknown event: write it like those in examples/events, or use a newer version of pawl"
 }
 
 // ExitStatus is 4: a privacy check failed.

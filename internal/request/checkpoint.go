@@ -35,7 +35,7 @@ func (f *Checkpoint) open() (err error) {
 	case f.Create == "" && f.Resume == "":
 		return nil
 	case f.Create != "" && f.Resume != "":
-		return usage.New("--checkpoint and --resume exclude each other", "give --resume FILE alone; the file is kept up to date")
+		return usage.New("--checkpoint and --resume exclude each other", "give --resume FILE alone; the run continues to save into it")
 	case f.Every < 0:
 		return usage.New("--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m")
 	case f.Resume != "":
@@ -115,7 +115,7 @@ func (j *Job) runKept(ctx context.Context, env workflow.Env, how Running) (*Done
 	how.released = func(*report.Statement) { erased = kept.Erase() }
 	done, err := j.run(ctx, env, how)
 	if failed := kept.Failed(); failed != nil && kept.Written() {
-		how.say(fmt.Sprintf("warning: %v; what was saved before is kept", failed))
+		how.say(fmt.Sprintf("warning: %v; the earlier save remains valid", failed))
 	}
 	if hinted := (interface{ Hint() string })(nil); err != nil && kept.Written() && !(errors.As(err, &hinted) && hinted.Hint() != "") {
 		err = &resumable{err, kept.Path()}

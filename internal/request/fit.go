@@ -167,7 +167,7 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 	case !ok:
 		return nil, usage.Newf("presets: quick, balanced, thorough", "unknown preset %q", f.Preset)
 	case f.Workflow != "paw":
-		return nil, usage.New("--search needs workflow paw", "leave out --search: workflow stw chooses by itself and charges nothing for it")
+		return nil, usage.New("--search needs workflow paw", "leave out --search: workflow stw makes its own choices without charge")
 	}
 	if len(f.ClassWeights) > 0 {
 		return nil, usage.New("--search and --class-weight exclude each other: the weights are not offered for all models that are compared", "leave out one of them")

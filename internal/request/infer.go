@@ -71,7 +71,7 @@ func (f *Infer) Check() (err error) {
 	case f.Rows == "" && f.BoundsOnly: // asked in the old way, without a forecast
 		return nil
 	case f.Rows == "":
-		return usage.New("missing --rows: about how many rows has the table?", "example: --rows 'about 7000'; without it nobody can say what would come out")
+		return usage.New("missing --rows: about how many rows has the table?", "example: --rows 'about 7000'; the forecast needs it")
 	}
 	if f.rows, err = about("--rows", f.Rows); err != nil {
 		return err
@@ -280,7 +280,7 @@ func (f *Infer) persons() string {
 
 func (f *Infer) hopeless() string {
 	if f.Unit != "row" && f.Units == "" && f.RowsPerUnit > 1 {
-		return fmt.Sprintf("nothing was charged. Each unit is taken to have %d rows; if there are more units, say so: --units 'about N'. Else give more epsilon, or fill in the schema by hand", f.RowsPerUnit)
+		return fmt.Sprintf("nothing was charged. Each unit is assumed to have %d rows; if there are more units, declare them: --units 'about N'. Otherwise increase --epsilon, or fill in the schema by hand", f.RowsPerUnit)
 	}
 	return "nothing was charged: give more epsilon, name fewer columns with --columns, or fill in the schema by hand"
 }
@@ -309,7 +309,7 @@ func (f *Infer) forecast(plan *workflow.InferPlan, declared *schema.Schema, aske
 		v.Lines = append(v.Lines, "not looked at, free: "+few(v.Free, 8))
 	}
 	if f.RowsPerUnit > 1 && f.units == 0 {
-		v.Lines = append(v.Lines, fmt.Sprintf("about %.0f units, if each has %d rows; --units says it better", plan.Forecast.Units(), f.RowsPerUnit))
+		v.Lines = append(v.Lines, fmt.Sprintf("about %.0f units, if each has %d rows; --units declares it more exactly", plan.Forecast.Units(), f.RowsPerUnit))
 	}
 	return v
 }
@@ -399,7 +399,7 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 		}
 	}
 	if len(asked) == 0 {
-		return fail(usage.New("no column is left to look at", "name some with --columns"))
+		return fail(usage.New("no column is left", "name some with --columns"))
 	}
 	s := schema.Unlooked(name, header, f.Unit, f.RowsPerUnit, f.rows, missing)
 	s.File = f.File
@@ -449,7 +449,7 @@ func (f *Infer) budgeted(ctx context.Context, l *ledger.Ledger, declared *schema
 		return 0, err
 	}
 	return 0, usage.New(fmt.Sprintf("data set %q has no budget: the schema would use all of it", name),
-		fmt.Sprintf("grant one that covers later jobs too: --budget TOTAL, of which the schema takes %s; or pawl ledger create %s --epsilon TOTAL --delta DELTA", f.Epsilon, usage.Shell(name)))
+		fmt.Sprintf("grant one that covers later jobs too: --budget TOTAL (the schema takes %s of it); or pawl ledger create %s --epsilon TOTAL --delta DELTA", f.Epsilon, usage.Shell(name)))
 }
 
 // writable tries the folder of a file before anything is charged.
@@ -503,7 +503,7 @@ type releasedOf struct {
 // text, for a table with these columns. It costs nothing: no row is read.
 func Again(name string, text []byte, header []string, path, target string) (*InferView, error) {
 	bad := func(why string) (*InferView, error) {
-		return nil, usage.New(fmt.Sprintf("%s: %s", name, why), "it has to be the file that pawl init --infer wrote beside its schema, and the table the same")
+		return nil, usage.New(fmt.Sprintf("%s: %s", name, why), "it must be the file that pawl init --infer wrote beside its schema, for the same table")
 	}
 	var r releasedFile
 	if err := json.Unmarshal(text, &r); err != nil || r.InferView == nil || len(r.All) == 0 || r.Of.Unit == "" {
@@ -545,7 +545,7 @@ func (f *Infer) fill(v *InferView, s *schema.Schema, released *infer.Released, o
 		v.Warnings = append(v.Warnings, what)
 	}
 	if n, seen := float64(f.rows), released.Seen(); n > 0 && f.Unit == "row" && seen > 0 && (seen > 1.5*n || seen < n/1.5) {
-		v.Warnings = append(v.Warnings, fmt.Sprintf("--rows said about %d, and what was released counts about %.0f", f.rows, math.Round(seen)))
+		v.Warnings = append(v.Warnings, fmt.Sprintf("--rows declared about %d rows, but the release counts about %.0f", f.rows, math.Round(seen)))
 	}
 	remarks := []string{
 		"Types, bounds and categories below were released by a private mechanism (" + v.cost() + ").",

@@ -97,7 +97,7 @@ func (d *Desk) checkRelation(ctx context.Context, plan *workflow.Plan, name stri
 	case err != nil:
 		return err
 	case view.Relation.Valid() && view.Relation != plan.Relation():
-		return usage.New(fmt.Sprintf("data set %q: its budget is kept under %v, but this selection is private under %v", name, view.Relation, plan.Relation()),
+		return usage.New(fmt.Sprintf("data set %q: its budget is stated under %v, but this selection is private under %v", name, view.Relation, plan.Relation()),
 			"public data: another ledger, --ledger sqlite:PATH; sensitive data: the mode (central, local) that goes with the budget")
 
 	}

@@ -116,7 +116,7 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 	defer env.Study.Close()
 	if n := len(env.Study.Lines()); n > 0 {
 		// That there are trials is said by the time that has passed; how many is not.
-		how.say("study " + name + " goes on: what is done is kept, and nothing is charged again")
+		how.say("study " + name + " continues: finished trials are reused, and nothing is charged again")
 	} else {
 		how.say("study " + name)
 	}

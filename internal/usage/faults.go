@@ -81,7 +81,7 @@ func (f *Faults) Write(w io.Writer, words func(error) string) error {
 		}
 	}
 	if listed > MaxListed {
-		fmt.Fprintf(&b, "more are not listed: mend these first\n")
+		fmt.Fprintf(&b, "more are not listed: correct these first\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -66,7 +66,7 @@ func Open(text string) (*Space, error) {
 func (s *Space) Exclude(dimension string, values ...Value) (*Space, error) {
 	i, ok := s.frame.index[dimension]
 	if !ok {
-		return nil, fmt.Errorf("search space %s: %q is no dimension%s", s.Name(), dimension, near(dimension, s.Dimensions()))
+		return nil, fmt.Errorf("search space %s: %q is not a dimension%s", s.Name(), dimension, near(dimension, s.Dimensions()))
 	}
 	d := s.Definition()
 	for _, v := range values {

@@ -107,7 +107,7 @@ func (f *frame) tests(when []Condition, of, path string) ([]test, *fault) {
 		at := path + "." + c.Dimension
 		on, ok := f.index[c.Dimension]
 		if !ok {
-			return nil, faultf(at, "the dimensions are "+strings.Join(names(f.dims), ", "), "%s: %q is no dimension%s", of, c.Dimension, near(c.Dimension, names(f.dims)))
+			return nil, faultf(at, "the dimensions are "+strings.Join(names(f.dims), ", "), "%s: %q is not a dimension%s", of, c.Dimension, near(c.Dimension, names(f.dims)))
 		}
 		d := f.dims[on]
 		switch {
@@ -162,7 +162,7 @@ func (c *Condition) passes(v Value) (pass bool, bad string) {
 		}
 		return compareNumbers(c.Operator, v.number, c.Values[0].number), ""
 	}
-	return false, fmt.Sprintf("%q is no comparison", c.Operator)
+	return false, fmt.Sprintf("%q is not a comparison", c.Operator)
 }
 
 // describe lists the choices for a message.

@@ -85,7 +85,7 @@ func (r *reader) long(d Dimension, n ast.Node, path string) (Dimension, *fault) 
 		case "scale":
 			var s string
 			if s, bad = r.text(e.value, at); bad == nil && s != "linear" && s != "log" {
-				bad = faultf(at, "linear or log", "%s: %q is no scale", d.Name, s)
+				bad = faultf(at, "linear or log", "%s: %q is not a scale", d.Name, s)
 			}
 			d.Range.Log = s == "log"
 		case "steps":
@@ -183,7 +183,7 @@ func operator(v Value, path, of string) (string, []Value, *fault) {
 		}
 		w, left, err := parseScalar(strings.TrimSpace(rest), "")
 		if err != nil || left != "" {
-			return "", nil, faultf(path, `such as ">= 2" or "!= relu"`, "%s: %q is no condition", of, v.text)
+			return "", nil, faultf(path, `such as ">= 2" or "!= relu"`, "%s: %q is not a condition", of, v.text)
 		}
 		return op, []Value{w}, nil
 	}

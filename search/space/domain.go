@@ -132,7 +132,7 @@ func domainOf(d *Dimension, path string) (*domain, *fault) {
 		at := fmt.Sprintf("%s.values.%d", path, i)
 		switch {
 		case v.kind != kind || v.kind == 0 || v.kind == Set:
-			return nil, faultf(at, "numbers, words, or true and false; use a second dimension with when: for another kind", "%s lists a %v beside a %v", d.Name, v.kind, kind)
+			return nil, faultf(at, "numbers, words, or true and false; use a second dimension with when: for another kind", "%s lists both a %v and a %v", d.Name, v.kind, kind)
 		case !utf8.ValidString(v.text):
 			return nil, faultf(at, "save the file as UTF-8", "%s lists a word that is not UTF-8 text", d.Name)
 		case v.kind == Number && (math.IsNaN(v.number) || math.IsInf(v.number, 0)):

@@ -223,7 +223,7 @@ func (p *expression) atom() (term, error) {
 	case t[0] == '.' || '0' <= t[0] && t[0] <= '9':
 		x, err := strconv.ParseFloat(t, 64)
 		if err != nil {
-			err = fmt.Errorf("%q is no number", t)
+			err = fmt.Errorf("%q is not a number", t)
 		}
 		return constant(x), err
 	case !isName(t):
@@ -249,7 +249,7 @@ func (p *expression) name(t string) (term, error) {
 	}
 	i := slices.IndexFunc(p.dims, func(d *dim) bool { return d.name == t })
 	if i < 0 {
-		return term{}, fmt.Errorf("%s is no dimension%s", t, near(t, names(p.dims)))
+		return term{}, fmt.Errorf("%s is not a dimension%s", t, near(t, names(p.dims)))
 	}
 	d := p.dims[i]
 	if d.kind == Set {

@@ -159,7 +159,7 @@ func (s *Space) Point(values map[string]Value) (Point, error) {
 	genes := s.blank()
 	for name := range values {
 		if _, ok := s.frame.index[name]; !ok {
-			return Point{}, fmt.Errorf("search space %s: %q is no dimension%s", s.Name(), name, near(name, s.Dimensions()))
+			return Point{}, fmt.Errorf("search space %s: %q is not a dimension%s", s.Name(), name, near(name, s.Dimensions()))
 		}
 	}
 	for _, i := range s.frame.order {

@@ -256,7 +256,7 @@ func (s *Space) Bind(all ...Quantity) (*Space, error) {
 	for _, q := range all {
 		i := slices.Index(quantities, q.Name)
 		if i < 0 {
-			return nil, fmt.Errorf("search space %s: %q is no quantity; there are %s", s.definition.Name, q.Name, strings.Join(quantities, ", "))
+			return nil, fmt.Errorf("search space %s: %q is not a quantity; there are %s", s.definition.Name, q.Name, strings.Join(quantities, ", "))
 		}
 		out.bound[i], out.reads[i] = q.Value, nil
 		for _, name := range q.Of {

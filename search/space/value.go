@@ -81,11 +81,11 @@ func ValueOf(x any) (Value, error) {
 		return NumberValue(float64(x)), nil
 	case float64:
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return Value{}, fmt.Errorf("%v is no value of a search space; numbers are finite", x)
+			return Value{}, fmt.Errorf("%v is not a value of a search space: numbers must be finite", x)
 		}
 		return NumberValue(x), nil
 	}
-	return Value{}, fmt.Errorf("a %T is no value of a search space", x)
+	return Value{}, fmt.Errorf("a %T is not a value of a search space", x)
 }
 
 // Kind says what v holds; 0 for no choice.

@@ -53,7 +53,7 @@ func Create(path string, every time.Duration) (*File, error) {
 	f := &File{path: path, every: every, fresh: true}
 	switch info, err := os.Stat(filepath.Dir(path)); {
 	case err != nil || !info.IsDir():
-		return nil, f.refuse("name a file in a directory that exists", "cannot be written: %s is no directory", filepath.Dir(path))
+		return nil, f.refuse("name a file in a directory that exists", "cannot be written: %s is not a directory", filepath.Dir(path))
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil, f.exists()
@@ -64,7 +64,7 @@ func Create(path string, every time.Duration) (*File, error) {
 }
 
 func (f *File) exists() error {
-	return f.refuse("--resume goes on with the run that it belongs to; a new run needs another file", "exists already")
+	return f.refuse("--resume continues its run; a new run needs another file", "exists already")
 }
 
 // Open reads the checkpoint of a run that was interrupted.
@@ -77,7 +77,7 @@ func Open(path string, every time.Duration) (*File, error) {
 	case err != nil:
 		return nil, f.refuse("", "cannot be read: %v", bare(err))
 	case !info.Mode().IsRegular():
-		return nil, f.refuse("name the file that --checkpoint wrote", "is no regular file")
+		return nil, f.refuse("name the file that --checkpoint wrote", "is not a regular file")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 		return nil, f.refuse("chmod 600, if nobody has read it", "holds a key, and others may read it")
 	case info.Size() > 1<<40:
@@ -294,7 +294,7 @@ func (f *File) Granted() (epsilon string, ok bool) {
 func (of Identity) bytes() []byte {
 	b, err := json.Marshal(of)
 	if err != nil {
-		panic(fmt.Sprintf("checkpoint: settings are no JSON: %v", err))
+		panic(fmt.Sprintf("checkpoint: settings are not JSON: %v", err))
 	}
 	return b
 }

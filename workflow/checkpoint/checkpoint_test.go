@@ -163,7 +163,7 @@ func TestBadFiles(t *testing.T) {
 		bytes               []byte
 	}{
 		{"empty", "cut short", "unedited copy", nil},
-		{"text", "is no checkpoint", "name the file", []byte("version: 1\nname: tiny\n")},
+		{"text", "is not a checkpoint", "name the file", []byte("version: 1\nname: tiny\n")},
 		{"newer", "newer version of pawl", "the pawl that wrote it", append(append([]byte(magic), 9, 0, 0, 0), whole[front:]...)},
 		{"longer", "edited", "unedited copy", append(bytes.Clone(whole), 0)},
 	} {

@@ -61,11 +61,11 @@ func (f *File) decode(b []byte) error {
 		return short()
 	}
 	if !bytes.HasPrefix(b, []byte(magic)) {
-		return f.refuse("name the file that --checkpoint wrote", "is no checkpoint")
+		return f.refuse("name the file that --checkpoint wrote", "is not a checkpoint")
 	}
 	v := binary.LittleEndian.Uint32(b[len(magic):])
 	if v > version {
-		return f.refuse("use the pawl that wrote it, "+anew, "was written by a newer version of pawl (format %d, this one knows %d)", v, version)
+		return f.refuse("use the pawl that wrote it, "+anew, "was written by a newer version of pawl (format %d, this one reads %d)", v, version)
 	}
 	header, key := header, entropy.SavedBytes
 	if v < version {
@@ -105,7 +105,7 @@ func (f *File) same(of Identity) error {
 	case kept.Software != of.Software:
 		return f.refuse("resume with that version, "+anew, "was written by pawl %s, which may round otherwise than this one, %s", kept.Software, of.Software)
 	case kept.Kernel != of.Kernel:
-		return f.refuse("resume on a machine of the same kind, "+anew, "was written with kernel %s, whose sums round otherwise than those of %s here", kept.Kernel, of.Kernel)
+		return f.refuse("resume on a machine of the same kind, "+anew, "was written with kernel %s, which rounds sums differently from %s here", kept.Kernel, of.Kernel)
 	case kept.Dataset != of.Dataset:
 		return f.refuse("give the data of the run, "+anew, "belongs to data set %q, not to %q", kept.Dataset, of.Dataset)
 	case !bytes.Equal(kept.Data, of.Data):

@@ -31,7 +31,7 @@ func (p Posteriors) Check() error {
 		sum := 0.0
 		for _, v := range p.row(i) {
 			if !(v >= 0 && v <= 1+1e-6) {
-				return invalid("record %d: a posterior is no probability", i)
+				return invalid("record %d: a posterior is not a probability", i)
 			}
 			sum += v
 		}

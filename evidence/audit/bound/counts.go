@@ -24,7 +24,7 @@ func (c Counts) Check() error {
 		return invalid("a test needs trials in both worlds, got %d and %d", c.Positives, c.Negatives)
 	}
 	if c.TruePositives < 0 || c.TruePositives > c.Positives || c.FalsePositives < 0 || c.FalsePositives > c.Negatives {
-		return invalid("%d of %d and %d of %d are no counts", c.TruePositives, c.Positives, c.FalsePositives, c.Negatives)
+		return invalid("%d of %d and %d of %d are not counts", c.TruePositives, c.Positives, c.FalsePositives, c.Negatives)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (r *Recipe) Release(ctx context.Context, noise string, notes ...string) (*R
 		return nil, err
 	}
 	if book.Relation != dp.AddOrRemoveOne {
-		return nil, usage.New(fmt.Sprintf("the budget of %q is kept under replace_one, and the audit needs add_or_remove_one", r.data), "")
+		return nil, usage.New(fmt.Sprintf("the budget of %q is stated under replace_one, and the audit needs add_or_remove_one", r.data), "")
 	}
 	plan, err := r.plan(int(r.declared/2), 0)
 	if err != nil {

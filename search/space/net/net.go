@@ -29,7 +29,7 @@ func Net(p space.Point, input nn.Shape, outputs int) (zoo.Spec, error) {
 	default:
 		known, ok := zoo.Lookup(family)
 		if !ok {
-			return zoo.Spec{}, fmt.Errorf("%w: the space says net: %q, which is neither fcn, cnn nor a net of the zoo", ErrPoint, family)
+			return zoo.Spec{}, fmt.Errorf("%w: unknown net %q: use fcn, cnn or a network of pawl models list", ErrPoint, family)
 		}
 		s = b.known(known)
 	}
