@@ -106,7 +106,7 @@ func epsilonBy(e dp.Event, rel dp.Relation, delta float64, w want) (Result, erro
 }
 
 // Delta returns the smallest proven delta of an event at epsilon in [0, +Inf).
-// It is at most 1, which is no protection.
+// It is at most 1, which protects nothing.
 func Delta(e dp.Event, rel dp.Relation, epsilon float64, which Method) (Result, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 1) {
 		return Result{}, fmt.Errorf("epsilon must be a finite number >= 0")

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// String says only whether the stream protects anybody.
+// String returns only whether the stream is secret.
 func (s Source) String() string {
 	switch {
 	case s.state == nil:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clipping says how a row's gradient is brought to norm ClippingNorm at most.
+// Clipping is the rule that bounds the norm of a row's gradient by ClippingNorm.
 type Clipping string
 
 const (

@@ -26,9 +26,9 @@ type Verdict struct {
 // fewest is the number of values that were seen once from which their natural overlap is estimated.
 const fewest = 64
 
-// Compare says how a table that was found is like one that is known, from prints under one key.
+// Compare reports how a new table resembles a known one, from prints under one key.
 //
-// Natural overlap is no likeness: two independent samples of one population share the combinations of cells that
+// Natural overlap is not likeness: two independent samples of one population share the combinations of cells that
 // are common in it. Three tests, each of which may convict:
 //
 //   - Records that a table holds once, when the sketch has 64 or more: in an independent sample of s times the

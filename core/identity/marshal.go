@@ -9,7 +9,7 @@ import (
 // version is the first byte of a stored print.
 const version = 1
 
-// ErrFormat: bytes that are no print of this version.
+// ErrFormat is returned for bytes that are not a print of this version.
 var ErrFormat = errors.New("not a print of this version")
 
 // Marshal returns the print as bytes, 48 KB at most for records and 12 KB for a column.

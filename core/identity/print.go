@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Kind says what a print is of.
+// Kind is what a print describes: a table or vectors.
 type Kind byte
 
 // Prints of different kinds are not alike.

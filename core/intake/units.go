@@ -37,7 +37,7 @@ import (
 // vector behind the row's key). The schema's bounds, types, ignored columns and orders
 // and the front end of a model do not enter: they may change without moving a unit.
 //
-// A schema also says how the file is read (schema.File). Other marks in numbers leave every
+// A schema also declares how the file is read (schema.File). Other marks in numbers leave every
 // text as it is. Another delimiter, encoding or header gives other texts: other records,
 // which are another version, and with a unit column another text for the same person, or
 // another column of that name. Such a reading is therefore part of the column's name

@@ -2,7 +2,7 @@ package ledger
 
 import "pawl/core/dp"
 
-// Accountant prices events. The ledger decides by what it says and computes no
+// Accountant prices events. The ledger decides by its results and computes no
 // epsilon itself. Implementations fail closed: an event they do not know costs
 // +Inf or is an error, never 0.
 type Accountant interface {

@@ -47,7 +47,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return fmt.Sprintf("data set %q: %s", e.Dataset, e.Reason) }
 
-// Hint says how to go on.
+// Hint returns how to continue.
 func (e *RefusedError) Hint() string { return e.Advice }
 
 // Unwrap makes errors.Is(err, ErrRefused) true.
@@ -59,7 +59,7 @@ func NoBudget(err error) bool {
 	return errors.As(err, &refused) && refused.NoBudget
 }
 
-// ExhaustedError says how much was asked and how much is left, at the budget's
+// ExhaustedError reports how much was requested and how much is left, at the budget's
 // delta. Need is rounded up and Left down.
 type ExhaustedError struct {
 	Dataset    string
@@ -88,7 +88,7 @@ func (e *ExhaustedError) Error() string {
 		e.Dataset, whose, ErrExhausted, e.Need, e.Left, e.Epsilon, e.Delta)
 }
 
-// Hint says how to go on.
+// Hint returns how to continue.
 func (e *ExhaustedError) Hint() string {
 	if math.IsInf(float64(e.Need), 1) && e.Delta.Float64() == 0 {
 		return "a budget of delta 0 admits pure epsilon only: ask with --delta 0"

@@ -28,7 +28,7 @@ type exportHead struct {
 	Hash Hash  `json:"hash"`
 }
 
-// Export says what is written.
+// Export describes what was written.
 type Export struct {
 	Datasets []string
 	// WithSecret includes the ledger's secret key. Whoever has it can tell which

@@ -29,7 +29,7 @@ type Forecast struct {
 	SeededRuns []SeededRun `json:"seeded_runs"`
 }
 
-// WhatIf says how a reservation of an event by a user would be decided now, and
+// WhatIf returns how a reservation of an event by a user would be decided now, and
 // books nothing. The empty user is the ledger's.
 func (l *Ledger) WhatIf(ctx context.Context, dataset, user string, e dp.Event) (Forecast, error) {
 	return l.WhatIfEach(ctx, dataset, user, nil, []dp.Event{e})

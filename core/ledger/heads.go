@@ -46,7 +46,7 @@ type Located interface {
 // there. It comes with ErrRefused.
 var ErrContradicted = errors.New("the ledger is not as this machine has seen it")
 
-// ContradictedError says how a ledger contradicts what was seen of it.
+// ContradictedError reports how a ledger contradicts the head that this machine stored.
 type ContradictedError struct {
 	Dataset string // "": the ledger as a whole
 	Reason  string
@@ -59,7 +59,7 @@ func (e *ContradictedError) Error() string {
 	return fmt.Sprintf("data set %q: %v: %s", e.Dataset, ErrContradicted, e.Reason)
 }
 
-// Hint says how to go on.
+// Hint returns how to continue.
 func (e *ContradictedError) Hint() string {
 	return "restore the newest ledger (a backup, or pawl ledger import of an export with its secret); to continue with the present one, give a reason: pawl ledger reconcile --reason WHY"
 }

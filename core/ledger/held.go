@@ -33,7 +33,7 @@ type Held struct {
 	SelfGranted bool       `json:"self_granted,omitempty"`
 }
 
-// Held says what an open permit of this ledger was booked as. It asks memory alone, so
+// Held returns the charge of an open permit of this ledger. It reads memory alone, so
 // that it can be answered when the store is gone.
 func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 	l.mu.Lock()
@@ -55,7 +55,7 @@ func (l *Ledger) Held(p *sealed.Permit) (Held, error) {
 	return h, nil
 }
 
-// Reconciliation is what somebody has said of a log that contradicts what was seen of it.
+// Reconciliation is the recorded reason for accepting a log that contradicts its stored head.
 type Reconciliation struct {
 	Act
 	// Entry is the one that was booked again, or confirmed; "" where none was.
@@ -91,7 +91,7 @@ type Reconcile struct {
 	Held   *Held // a release that was held back, or nil
 }
 
-// Reconciled says what was booked.
+// Reconciled describes what was charged.
 type Reconciled struct {
 	Datasets []string `json:"datasets"` // those in whose logs it is written
 	// Booked: the held entry was not in the ledger, and is now. Committed: it was there

@@ -19,7 +19,7 @@ import (
 // JSON text within JSON at most doubles it.
 const maxLine = 4*dp.MaxEventBytes + 1<<16
 
-// Imported says what became of one data set of an import.
+// Imported is the result of an import for one data set.
 type Imported struct {
 	Name  string `json:"name"`
 	Added int    `json:"added"` // records that were new here
@@ -132,7 +132,7 @@ func (t *txn) againstSeen(out []Imported, id string) ([]Imported, error) {
 	return out, nil
 }
 
-// CheckExport reads an export and returns what Import would say about its contents.
+// CheckExport reads an export and returns the result that Import would have.
 func CheckExport(r io.Reader) error {
 	_, _, err := readExport(r)
 	return err

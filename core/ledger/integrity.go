@@ -325,7 +325,7 @@ type Checked struct {
 	SecondPlace string `json:"second_place"`
 }
 
-// Check is Verify, and says what was checked.
+// Check is Verify, and returns what was checked.
 func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (Checked, error) {
 	if err := checkName(dataset); err != nil {
 		return Checked{}, err

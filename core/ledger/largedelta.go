@@ -2,7 +2,7 @@ package ledger
 
 import "fmt"
 
-// MaxDelta is the largest delta of a budget that nobody has asked for expressly. A
+// MaxDelta is the largest delta of a budget without an explicit request. A
 // mechanism may publish one unit in 1/delta whole and keep its (epsilon, delta): beyond
 // one in a hundred that is a release of rows and no protection of them. Delta should lie
 // below 1/units in any case, which the ledger cannot check.

@@ -27,7 +27,7 @@ type Outlook struct {
 // MostMore bounds Outlook.More.
 const MostMore = 1000
 
-// Outlook says how much room a data set's budget leaves; nil where there is no limit or
+// Outlook returns how much room a data set's budget leaves; nil if there is no limit or
 // nothing is charged. It books nothing.
 func (l *Ledger) Outlook(ctx context.Context, dataset string) (*Outlook, error) {
 	var s *state
@@ -192,7 +192,7 @@ func withNoise(e dp.Event, factor float64) dp.Event {
 	return dp.NonPrivate{}
 }
 
-// Dearer says that a job leaves clearly less room than most of its epsilon do.
+// Dearer is a job that leaves clearly less room than most jobs of its epsilon.
 type Dearer struct {
 	// After is how many jobs of Epsilon, each one Gaussian release, the budget holds once the
 	// job is charged, and Usual how many after one Gaussian release of the epsilon of the job.
@@ -257,7 +257,7 @@ func (l *Ledger) gaussian(epsilon, delta float64, relation dp.Relation) dp.Event
 	return dp.Gaussian{NoiseMultiplier: high}
 }
 
-// String says it in one sentence.
+// String returns it as one sentence.
 func (d *Dearer) String() string {
 	after := fmt.Sprintf("about %d more jobs", d.After)
 	switch {

@@ -12,7 +12,7 @@ import (
 // version fails closed with ErrNewer.
 const Version = 1
 
-// Kind says what a record does.
+// Kind is what a record does.
 type Kind string
 
 // The kinds of records. The meaning of a kind never changes.

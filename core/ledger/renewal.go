@@ -80,7 +80,7 @@ func (p Period) name(t time.Time) string {
 	return ""
 }
 
-// Renewal says which period of a budget the figures of a Statement belong to, and what
+// Renewal is the period of a budget that the figures of a Statement belong to, and what
 // holds over all of them.
 type Renewal struct {
 	Per    Period `json:"per"`

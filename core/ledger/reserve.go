@@ -15,10 +15,10 @@ import (
 // MaxSelfGrant is the largest epsilon that a first user may grant to himself.
 const MaxSelfGrant = "10"
 
-// UsualDelta is the delta of a total (Options.Total) that a job without one of its own grants.
+// UsualDelta is the delta of a total (Options.Total) that is granted by a job without a delta.
 const UsualDelta = "1e-6"
 
-// Request asks for one reservation. Everything in it is public.
+// Request is a request for one reservation. Everything in it is public.
 type Request struct {
 	Dataset string
 	// Plan names the quote of which the reservation is the whole: all events of a
@@ -63,7 +63,7 @@ type Request struct {
 	Replay *Replay
 }
 
-// Receipt says what was booked.
+// Receipt describes what was charged.
 type Receipt struct {
 	ID         string
 	Dataset    string

@@ -14,7 +14,7 @@ type SeededRun struct {
 	By    string `json:"by"`
 }
 
-// Clearing says who answered for the outputs of seeded runs, when and why.
+// Clearing is who answered for the outputs of seeded runs, when and why.
 type Clearing struct {
 	Act
 	Entries []string `json:"entries"`

@@ -12,7 +12,7 @@ import (
 	"pawl/core/dp"
 )
 
-// Statement is what the ledger says about a data set. Every epsilon is taken at
+// Statement is the account of a data set. Every epsilon is taken at
 // the budget's delta; spent amounts are rounded up and what is left down, at nine
 // decimals, so that Spent + Reserved + Left = Total unless Exceeded.
 type Statement struct {

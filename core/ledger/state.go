@@ -17,7 +17,7 @@ const (
 	Cancelled EntryState = "cancelled"
 )
 
-// Grant says who granted the budget in force, and when.
+// Grant is who granted the budget in force, and when.
 type Grant struct {
 	By     string `json:"by"`
 	At     string `json:"at"`

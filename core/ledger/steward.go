@@ -139,7 +139,7 @@ type Share struct {
 }
 
 // GrantShare caps what one analyst may reserve, within the budget of the data set.
-// Once one share is granted, whoever has none is refused. A share may be lowered:
+// Once one share is granted, users without a share are refused. A share may be lowered:
 // it divides a budget and promises nothing to the people in the data.
 func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 	if err := checkReason("a grant", g.Reason); err != nil {

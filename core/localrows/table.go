@@ -1,4 +1,4 @@
-// Package localrows holds the ways out of rows themselves: each with noise of its own, as local
+// Package localrows releases rows themselves, each with separate noise, as local
 // differential privacy would collect it; or, of a public data set, as they are.
 package localrows
 
@@ -18,7 +18,7 @@ import (
 // relation of the permit.
 var ErrRelation = errors.New("the release has no guarantee under this neighboring relation")
 
-// Table releases a table of rows, each with noise of its own: what local differential
+// Table releases a table of rows, each with separate noise: what local differential
 // privacy would collect, drawn in one place. Any model may then be trained on it, any
 // number of times.
 //
@@ -42,7 +42,7 @@ var ErrRelation = errors.New("the release has no guarantee under this neighborin
 // responses, whose divergence is no larger). Hockey-stick divergences are jointly
 // convex, so the average over draws is bounded by the same pair: the events compose.
 //
-// Where PublicLabels says that classes are known, neighbours have equal classes by that
+// If PublicLabels declares that classes are known, neighbours have equal classes by that
 // declaration, and only their vectors have a price. It needs the whole scope, because a
 // unit in its place may have another scope and take its class along.
 //

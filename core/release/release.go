@@ -1,4 +1,4 @@
-// Package release says what a row adds to the small ways out, and what follows from the noisy
+// Package release defines what a row adds to each small release, and what follows from the noisy
 // sums: counts, the majority class, a capped mean, scores, tables, histograms, sums and second
 // moments. It opens no row and draws no noise: core/sum does, which also holds what a row adds
 // to the bound that is stated here. Counts and scores are integers with noise from an exact

@@ -95,7 +95,7 @@ const (
 	FewestRows = 20
 )
 
-// Fewest is the noisy number of rows below which a group's score says nothing, where
+// Fewest is the noisy number of rows below which a group's score means nothing, if
 // neighbours differ in at most apart rows.
 func (g GroupScores) Fewest(apart int) float64 {
 	return max(FewestRows, FewestDeviations*math.Sqrt2*g.StdDev(apart))

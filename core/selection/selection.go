@@ -30,7 +30,7 @@ import (
 	"pawl/core/internal/sealed"
 )
 
-// ErrNothing is returned when every run failed. It says nothing about how many
+// ErrNothing is returned if every run failed. It does not reveal how many
 // there were.
 var ErrNothing = errors.New("no candidate could be trained")
 

@@ -60,7 +60,7 @@ func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
 	return l
 }
 
-// Draw says for each row whether it is in the next lot, nil for all. The slice is good until
+// Draw returns for each row whether it is in the next lot, nil for all. The slice is good until
 // the next call.
 func (l *Lots) Draw() []bool {
 	clear(l.member)

@@ -1,4 +1,4 @@
-// Package meaning says what an epsilon means, and recomputes figures as papers read them. It asks
+// Package meaning explains what an epsilon means, and recomputes figures as papers read them. It asks
 // the accountant and decides nothing.
 package meaning
 

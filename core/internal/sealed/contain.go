@@ -2,7 +2,7 @@ package sealed
 
 import "errors"
 
-// ErrFault is what becomes of a panic while rows were open. It says nothing about
+// ErrFault replaces a panic while rows were open. It contains nothing about
 // what went wrong: the message of a panic, and the argument words of its stack, may
 // be cells.
 var ErrFault = errors.New("a fault while rows were open (its details could show a row and are withheld); the charge stays")

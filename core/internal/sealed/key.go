@@ -65,7 +65,7 @@ type Assignment struct {
 	Rule string
 }
 
-// IsZero reports whether nothing is said: rows of a test, or of an older version.
+// IsZero reports whether the assignment is unknown: rows of a test, or of an older version.
 func (a Assignment) IsZero() bool { return a == Assignment{} }
 
 // String is the name under which the ledger books the assignment; "" for none.

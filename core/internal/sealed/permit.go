@@ -14,7 +14,7 @@ import (
 	"pawl/core/entropy"
 )
 
-// ErrNotReserved is returned when a mechanism asks for rows with an event that
+// ErrNotReserved is returned if a mechanism requests rows with an event that
 // the permit does not hold, or has already used.
 var ErrNotReserved = errors.New("event was not reserved in the ledger")
 
@@ -199,7 +199,7 @@ func (p *Permit) Child(label string, n uint64) (*Permit, error) {
 	return &Permit{terms: p.terms, streams: &streams{root: p.root.Split(childStream+label, n), pool: p.pool, child: true, closed: p.closed}}, nil
 }
 
-// Randomness returns a stream for what looks at no row: first weights, candidates,
+// Randomness returns a stream for what uses no row: first weights, candidates,
 // sets of features, simulations on public rows. It is never the stream of an event,
 // whatever the label. The same name gives the same stream again.
 func (p *Permit) Randomness(label string, n ...uint64) *entropy.Source {

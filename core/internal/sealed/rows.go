@@ -127,7 +127,7 @@ func PrintsOf(r *Rows) []*identity.Print {
 	return r.prints()
 }
 
-// Assignment says how the rows' units were assigned to scopes.
+// Assignment is how the rows' units were assigned to scopes.
 func (r *Rows) Assignment() Assignment { return r.assignment }
 
 var errRehearsal = errors.New("the rows were read for a rehearsal and not kept")
