@@ -140,7 +140,7 @@ func TestStrategiesRunWithinTheirBooking(t *testing.T) {
 			if kind == search.MGRS && len(s.Search.Trials) > 2 {
 				t.Errorf("mgrs shows %d trials, it has 2 winners", len(s.Search.Trials))
 			}
-			if kind != search.None && !strings.Contains(s.Search.Paid, "cannot be told") {
+			if kind != search.None && !strings.Contains(s.Search.Paid, "a second model would have to be charged") {
 				t.Errorf("on sensitive rows: %s", s.Search.Paid)
 			}
 		})

@@ -18,8 +18,8 @@ func TestSequenceRefusals(t *testing.T) {
 		key    string
 		words  string
 	}{
-		{"embedding of an image", image, []Layer{e, units(2)}, 1, "", "no sequence of tokens"},
-		{"late embedding", text, []Layer{units(5), e}, 2, "", "put it first"},
+		{"embedding of an image", image, []Layer{e, units(2)}, 1, "", "not a sequence of tokens"},
+		{"late embedding", text, []Layer{units(5), e}, 2, "", "must be the first layer"},
 		{"no vocabulary", text, []Layer{{Kind: "embedding", Units: 2}}, 1, "vocabulary", "must lie in 1 to"},
 		{"no units", text, []Layer{{Kind: "embedding", Vocabulary: 2}}, 1, "units", "at least 1"},
 		{"vast embedding", text, []Layer{embed(1<<20, 1<<10)}, 1, "units", "more than"},

@@ -78,11 +78,11 @@ func TestFromSmartNoiseWithoutUnit(t *testing.T) {
 
 func TestFromSmartNoiseRefusals(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"no YAML", "a: [", "no YAML"}, {"empty", "", "no table"}, {"a list", "- a\n", "no"}, {"a schema of ours", "version: 1\n", "no table"},
+		{"no YAML", "a: [", "not YAML"}, {"empty", "", "no table"}, {"a list", "- a\n", "no"}, {"a schema of ours", "version: 1\n", "no table"},
 		{"two tables", "d:\n  s:\n    t: {x: {type: int}}\n    u: {x: {type: int}}\n", "2 tables"},
 		{"two persons", "d:\n  s:\n    t: {x: {type: int, private_id: True}, y: {type: int, private_id: True}}\n", "both the private_id"},
 		{"no type", "d:\n  s:\n    t: {row_privacy: True, x: {type: int}, y: 3}\n", `"y" is neither`},
-		{"bound in words", "d:\n  s:\n    t: {row_privacy: True, x: {type: int, lower: low}}\n", "no finite number"},
+		{"bound in words", "d:\n  s:\n    t: {row_privacy: True, x: {type: int, lower: low}}\n", "not a finite number"},
 		{"max_ids", "d:\n  s:\n    t: {max_ids: 0, x: {type: int, private_id: True}}\n", "max_ids must be"},
 	} {
 		_, text, _, err := FromSmartNoise("m.yaml", []byte(c.text))

@@ -73,7 +73,7 @@ func TestSQLite(t *testing.T) {
 	if err := os.WriteFile("text.db", []byte(strings.Repeat("no database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, "sqlite:text.db?table=visits", "it is no SQLite database")
+	refused(t, "sqlite:text.db?table=visits", "it is not an SQLite database")
 	if _, err := os.Stat("absent.db"); err == nil {
 		t.Error("reading made a file")
 	}

@@ -147,11 +147,11 @@ func TestBadFiles(t *testing.T) {
 	_, err = Create(path, 0)
 	refused(t, err, "exists already", "--resume")
 	_, err = Create(filepath.Join(path, "no", "f"), 0)
-	refused(t, err, "no directory", "exists")
+	refused(t, err, "not a directory", "exists")
 	_, err = Open(path+"x", 0)
 	refused(t, err, "no such checkpoint; that of a finished run is erased", "--checkpoint")
 	_, err = Open(t.TempDir(), 0)
-	refused(t, err, "no regular file", "--checkpoint")
+	refused(t, err, "not a regular file", "--checkpoint")
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
