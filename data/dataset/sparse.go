@@ -47,9 +47,6 @@ func sparses() []Info {
 // rcv1Features is one more than the largest index in use.
 const rcv1Features = 47237
 
-// ListSparse describes the built-in sparse tables.
-func ListSparse() []Info { return sparses() }
-
 // LoadSparse reads a built-in sparse table: rcv1-small. Contents are checked against
 // their SHA-256.
 func LoadSparse(name, dataDir string) (train, test *Sparse, err error) {

@@ -1,9 +1,6 @@
 package images
 
-import (
-	"io"
-	"os"
-)
+import "io"
 
 const (
 	cifarSide   = 32
@@ -14,20 +11,6 @@ const (
 // CIFAR10Classes are the classes of CIFAR-10 in the order of its labels.
 func CIFAR10Classes() []string {
 	return []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
-}
-
-// OpenCIFAR10 reads files in the binary layout of CIFAR-10, one after the other.
-func OpenCIFAR10(paths ...string) (*Set, error) {
-	sources := make([]Source, len(paths))
-	for i, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		sources[i] = Source{path, f}
-	}
-	return CIFAR10(sources...)
 }
 
 // CIFAR10 reads records of 3,073 bytes: a label, then the red, the green and the

@@ -2,8 +2,6 @@ package images
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,17 +83,4 @@ func TestCIFAR10Places(t *testing.T) {
 			t.Fatalf("pixel (%d, %d), channel %d: got %d, want %d", y, x, c, got, want)
 		}
 	})
-}
-
-func TestOpenCIFAR10(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "data_batch_1.bin")
-	if _, err := OpenCIFAR10(path); !os.IsNotExist(err) {
-		t.Errorf("absent file: %v", err)
-	}
-	if err := os.WriteFile(path, record(5, 1, 1, 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if set, err := OpenCIFAR10(path, path); err != nil || set.Len() != 2 {
-		t.Errorf("error %v", err)
-	}
 }
