@@ -75,7 +75,9 @@ pawl-broker --keys reads. If FILE contains a key already, it is not changed.`,
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.New(err.Error(), "pawl-broker --help lists the flags") })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usage.New(err.Error(), "pawl-broker --help lists the flags")
+	})
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
