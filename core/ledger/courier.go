@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 
@@ -59,14 +60,21 @@ func (c *Courier) Receive(token []byte, study, trial string) (*Permit, error) {
 	return sealed.Arrive(token, c.permit, study, trial)
 }
 
-// Close encrypts a message (AES-256-GCM with a random nonce). about is not encrypted, but must
-// be the same when it is opened.
+// grain is what lengths of closed messages are rounded up to: the length of a result would tell
+// a failed training from one with a score.
+const grain = 256
+
+// Close encrypts a message (AES-256-GCM with a random nonce), padded so that its length tells
+// little. about is not encrypted, but must be the same when it is opened.
 func (c *Courier) Close(message []byte, about string) ([]byte, error) {
+	padded := make([]byte, (len(message)+4+grain-1)/grain*grain)
+	binary.LittleEndian.PutUint32(padded, uint32(len(message)))
+	copy(padded[4:], message)
 	nonce := make([]byte, c.letter.NonceSize())
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, err
 	}
-	return c.letter.Seal(nonce, nonce, message, []byte(about)), nil
+	return c.letter.Seal(nonce, nonce, padded, []byte(about)), nil
 }
 
 // Open decrypts what Close returned; ErrToken for everything else.
@@ -75,9 +83,15 @@ func (c *Courier) Open(message []byte, about string) ([]byte, error) {
 	if len(message) < n {
 		return nil, ErrToken
 	}
-	plain, err := c.letter.Open(nil, message[:n], message[n:], []byte(about))
-	if err != nil {
+	padded, err := c.letter.Open(nil, message[:n], message[n:], []byte(about))
+	if err != nil || len(padded) < 4 || uint64(binary.LittleEndian.Uint32(padded)) > uint64(len(padded)-4) {
 		return nil, ErrToken
 	}
-	return plain, nil
+	return padded[4 : 4+binary.LittleEndian.Uint32(padded)], nil
+}
+
+// Misplaced reports whether an error means that a permit does not fit what was done with it: that
+// is a fault of the place and no failed training.
+func Misplaced(err error) bool {
+	return errors.Is(err, sealed.ErrToken) || errors.Is(err, sealed.ErrNotReserved) || errors.Is(err, sealed.ErrForeign) || errors.Is(err, sealed.ErrWrongDataset)
 }

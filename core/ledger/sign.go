@@ -159,7 +159,7 @@ func (s *Signature) Check() error {
 }
 
 // Charge is what the signed record booked.
-func (s *Signature) Charge() (id string, event dp.Event, seeded bool, err error) {
+func (s *Signature) Charge() (id string, event dp.Event, rows int, seeded bool, err error) {
 	r := &s.Record.Record
 	state := newState(r.Dataset)
 	switch r.Kind {
@@ -174,8 +174,11 @@ func (s *Signature) Charge() (id string, event dp.Event, seeded bool, err error)
 		err = broken(r.Dataset, r.Seq, "it charges nothing: its kind is %q", r.Kind)
 	}
 	if err != nil {
-		return "", nil, false, err
+		return "", nil, 0, false, err
 	}
 	e := state.entries[0]
-	return e.ID, e.event, e.NotPrivate, nil
+	if rows = e.RowsPerUnit; rows == 0 {
+		rows = s.Rows // an older record leaves it to the budget
+	}
+	return e.ID, e.event, rows, e.NotPrivate, nil
 }

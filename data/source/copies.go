@@ -359,7 +359,36 @@ func (p *Images) print(ctx context.Context, l *ledger.Ledger) error {
 		}
 	}
 	p.Prints = []*identity.Print{b.Print()}
+	if pixels := asPixels(p.Train.Floats, size); pixels != nil {
+		// The same images in another type of number have the same pixels of one byte.
+		c := identity.NewVectors(key)
+		for i := range p.Train.Len() {
+			c.AddBytes("", pixels[i*size:(i+1)*size])
+		}
+		p.Prints = append(p.Prints, c.Print())
+	}
 	return nil
+}
+
+// asPixels rounds numbers in [0, 1] or [0, 255] to bytes; nil where they are no pixels: outside of
+// both, or so few to an image that other images could have the same.
+func asPixels(floats []float32, size int) []byte {
+	if len(floats) == 0 || size < 16 {
+		return nil
+	}
+	low, high := slices.Min(floats), slices.Max(floats)
+	scale := float32(1)
+	switch {
+	case !(low >= 0 && high <= 255):
+		return nil
+	case high <= 1:
+		scale = 255
+	}
+	pixels := make([]byte, len(floats))
+	for i, x := range floats {
+		pixels[i] = byte(x*scale + 0.5)
+	}
+	return pixels
 }
 
 // PublicBeside refuses public images, on which a network is to be trained without noise, that are those of p

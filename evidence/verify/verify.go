@@ -150,7 +150,7 @@ func (r *Result) files(dir string, sig *ledger.Signature) error {
 
 // charge compares the statement with what the ledger charged, and computes the cost of that again.
 func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature) error {
-	id, event, seeded, err := sig.Charge()
+	id, event, rows, seeded, err := sig.Charge()
 	if err != nil {
 		return refuted("the signed record: %v", err)
 	}
@@ -158,8 +158,8 @@ func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature)
 	switch {
 	case s.Budget.Dataset != r.Dataset || s.Budget.Entry != id:
 		return refuted("the statement is of entry %s of data set %q, and the ledger signed entry %s of %q", s.Budget.Entry, s.Budget.Dataset, id, r.Dataset)
-	case s.Privacy.Unit != sig.Unit || s.Privacy.RowsPerUnit != sig.Rows || s.Privacy.Relation != sig.Relation.String():
-		return refuted("the statement protects %s with %d rows under %s, and the ledger charged %s with %d rows under %v", s.Privacy.Unit, s.Privacy.RowsPerUnit, s.Privacy.Relation, sig.Unit, sig.Rows, sig.Relation)
+	case s.Privacy.Unit != sig.Unit || s.Privacy.RowsPerUnit != rows || rows > sig.Rows || s.Privacy.Relation != sig.Relation.String():
+		return refuted("the statement protects %s with %d rows under %s, and the ledger charged %s with %d rows under %v", s.Privacy.Unit, s.Privacy.RowsPerUnit, s.Privacy.Relation, sig.Unit, rows, sig.Relation)
 	case seeded && !s.NotPrivate:
 		return refuted("the noise of entry %s was seeded, and the statement does not say NOT PRIVATE", id)
 	}

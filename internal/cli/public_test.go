@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/binary"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,9 +31,21 @@ func TestTrainWithAPublicTeacher(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := len(b) - 300*64*4; i < len(b); i += 4 {
-		b[i] ^= byte(i / 4 % 7) // the last digits of a number
+		b[i+2] ^= byte(i / 4 % 7 * 9) // the first digits of a number: not the same pixels
 	}
 	if err := os.WriteFile(other, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// The same pixels in other numbers: from 0 to 255.
+	near := filepath.Join(dir, "near.npy")
+	if b, err = os.ReadFile(px); err != nil {
+		t.Fatal(err)
+	}
+	for i := len(b) - 300*64*4; i < len(b); i += 4 {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(b[i:]))
+		binary.LittleEndian.PutUint32(b[i:], math.Float32bits(x*255))
+	}
+	if err := os.WriteFile(near, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	train := func(more ...string) (int, string, string) {
@@ -53,6 +67,7 @@ func TestTrainWithAPublicTeacher(t *testing.T) {
 		{[]string{"--public", "mnist"}, "--public"},
 		{[]string{"--public-labels", py}, "--public-labels goes with --public"},
 		{[]string{"--public", px, "--public-labels", py}, "holds images of DATA itself"},
+		{[]string{"--public", near, "--public-labels", py}, "holds images of DATA itself"},
 	} {
 		if status, _, errs := train(c.more...); status == 0 || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: status %d, %s, want %q", c.more, status, errs, c.want)

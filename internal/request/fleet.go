@@ -2,6 +2,7 @@ package request
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/nats-io/nats.go"
 
 	"pawl/compute/kernel"
+	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/source"
 	"pawl/internal/build"
@@ -47,7 +50,10 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 	}
 	// Another study under this name has another secret, so nobody takes its results for this one's.
 	wire := secret.Key("name on the wire")
-	o := fleet.Order{Study: hex.EncodeToString(wire[:12]), Name: name, Software: env.Software, Kernel: kernel.Name(), Spec: j.Plan.Spec(*env)}
+	o := fleet.Order{Study: hex.EncodeToString(wire[:12]), Name: name, Software: env.Software, Kernel: machine()}
+	if o.Spec, err = j.fleetSpec(*env); err != nil {
+		return nil, err
+	}
 	asked := order{Data: s.data.Argument, Options: s.data.Options, Search: *s.search}
 	// Wherever a worker was started, it is the same file.
 	for _, path := range []*string{&asked.Data, &asked.Options.DataDir, &asked.Options.Schema, &asked.Options.Labels, &asked.Options.Test,
@@ -68,6 +74,20 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 		_ = c.Close(ended) // the broker forgets an old queue when the study begins again
 		_ = nc.Flush()
 	}, nil
+}
+
+// machine names what decides the last bits of a computation: the portable kernel is that of
+// several architectures, whose compilers round differently.
+func machine() string { return kernel.Name() + " " + runtime.GOARCH }
+
+// fleetSpec names the computation of a search with what it is charged for, to the last bit of its noise.
+func (j *Job) fleetSpec(env workflow.Env) (string, error) {
+	event, err := dp.EncodeEvent(j.Plan.Event)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(event)
+	return j.Plan.Spec(env) + " " + hex.EncodeToString(sum[:]), nil
 }
 
 // absolute makes the path of an existing file or folder absolute; anything else is a name.
@@ -102,8 +122,8 @@ func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Ord
 	switch {
 	case o.Software != software:
 		return nil, &fleet.MismatchError{What: "pawl", Study: o.Name, There: o.Software, Here: software}
-	case o.Kernel != kernel.Name():
-		return nil, &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: kernel.Name()}
+	case o.Kernel != machine():
+		return nil, &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: machine()}
 	}
 	var asked order
 	if err := json.Unmarshal(o.Job, &asked); err != nil {
@@ -127,7 +147,11 @@ func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Ord
 		return nil, err
 	}
 	env.Software = software
-	if job.Plan.Spec(env) != o.Spec {
+	spec, err := job.fleetSpec(env)
+	if err != nil {
+		return nil, err
+	}
+	if spec != o.Spec {
 		return nil, &fleet.MismatchError{What: "other data, or another schema, budget or ledger", Study: o.Name}
 	}
 	return job.Plan.Trying(env, courier, o.Study)

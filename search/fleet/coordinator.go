@@ -46,7 +46,7 @@ const (
 var ErrGaveUp = errors.New("a trial was lost by worker after worker; a training may need more memory or time than a worker has")
 
 // ErrDiffers is returned where two workers computed different scores for one trial.
-var ErrDiffers = errors.New("two workers computed different scores for the same trial; one of the machines is faulty")
+var ErrDiffers = errors.New("two machines computed different scores for the same trial; one of them is faulty, or they are not of one kind")
 
 // Coordinator is the pool of a study whose trials run on workers.
 type Coordinator struct {
@@ -209,7 +209,12 @@ func (c *Coordinator) receive(m *nats.Msg) {
 // trial that was not drawn yet: it is computed again, the same.
 func (c *Coordinator) take(r Result) {
 	if r.GaveUp {
-		_ = c.fail(ErrGaveUp)
+		c.mu.Lock()
+		w := c.waiting[r.Trial]
+		c.mu.Unlock()
+		if w != nil { // else it is of an earlier run
+			_ = c.fail(ErrGaveUp)
+		}
 		return
 	}
 	bits := r.Bits

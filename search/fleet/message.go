@@ -2,9 +2,14 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+
+	"pawl/core/ledger"
 )
 
 // Task is one trial: what a worker needs beside the data.
@@ -15,6 +20,15 @@ type Task struct {
 	Candidate json.RawMessage `json:"candidate"`
 	// Permit is what pays for it, see ledger.Courier.
 	Permit []byte `json:"permit"`
+}
+
+// errTask is wrapped where a task cannot be read.
+var errTask = errors.New("the trial cannot be read")
+
+// binding is what the permit of a trial is bound to: the trial and its candidate.
+func binding(trial string, candidate []byte) string {
+	sum := sha256.Sum256(candidate)
+	return trial + " " + hex.EncodeToString(sum[:])
 }
 
 // Result is the outcome of a trial.
@@ -56,6 +70,9 @@ func attempt(ctx context.Context, try Try, t Task) (Result, error) {
 	score, err := try(ctx, t)
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
+	}
+	if ledger.Misplaced(err) || errors.Is(err, errTask) {
+		return Result{}, err
 	}
 	r := Result{Trial: t.Trial, Bits: math.Float64bits(score)}
 	if err != nil || math.IsNaN(score) {

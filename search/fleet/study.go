@@ -42,8 +42,9 @@ func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	task := func(permit *ledger.Permit, name string, e dp.Event, candidate C) (Task, error) {
-		token, err := r.Courier.Send(permit, e, r.Study, name)
-		return Task{Trial: name, Candidate: json.RawMessage(c.Key(candidate)), Permit: token}, err
+		text := c.Key(candidate)
+		token, err := r.Courier.Send(permit, e, r.Study, binding(name, []byte(text)))
+		return Task{Trial: name, Candidate: json.RawMessage(text), Permit: token}, err
 	}
 	elsewhere := study.Work[C, Task]{
 		Try: func(ctx context.Context, permit *ledger.Permit, candidate C) (Task, float64, error) {
@@ -74,7 +75,7 @@ func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c
 		return none, err
 	}
 	out := study.Result[C, M]{Candidate: found.Candidate, Score: found.Score, Generations: found.Generations, Trials: found.Trials}
-	own, err := r.Courier.Receive(found.Model.Permit, r.Study, found.Model.Trial)
+	own, err := r.Courier.Receive(found.Model.Permit, r.Study, binding(found.Model.Trial, found.Model.Candidate))
 	if err != nil {
 		return none, fmt.Errorf("fleet: the winner's permit: %w", err)
 	}
@@ -82,7 +83,10 @@ func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c
 	if found.Model.Trial == final {
 		out.Model, err = w.Finish(ctx, own, found.Candidate)
 	} else {
-		out.Model, _, err = w.Try(ctx, own, found.Candidate)
+		var score float64
+		if out.Model, score, err = w.Try(ctx, own, found.Candidate); err == nil && math.Float64bits(score) != math.Float64bits(found.Score) {
+			err = ErrDiffers // the model would not be the one that was chosen
+		}
 	}
 	if err != nil {
 		return none, err
@@ -131,9 +135,9 @@ func Trying[C, M any](courier *ledger.Courier, name string, w study.Work[C, M], 
 	return func(ctx context.Context, t Task) (float64, error) {
 		candidate, err := read(t.Candidate)
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("%w: %w", errTask, err)
 		}
-		permit, err := courier.Receive(t.Permit, name, t.Trial)
+		permit, err := courier.Receive(t.Permit, name, binding(t.Trial, t.Candidate))
 		if err != nil {
 			return 0, err
 		}
