@@ -105,14 +105,6 @@ func path(points [][2]float64) string {
 	return b.String()
 }
 
-// value is that of an estimate, NaN where there is none.
-func value(e quality.Estimate) float64 {
-	if !e.Known() {
-		return math.NaN()
-	}
-	return *e.Value
-}
-
 // at is a point of two estimates; ok is false where one of them is not known.
 func at(x, y quality.Estimate) (c cross, ok bool) {
 	if !x.Known() || !y.Known() {
