@@ -22,19 +22,11 @@ type Stretch struct {
 // each, by any goroutine. What is read, and what is refused, does not depend on the number of processors. So
 // o.Watch is called for each goroutine, and what it returns takes the records of some stretches.
 func ReadBeside(name string, r io.Reader, s *schema.Schema, o Options, begin func() Stretch) error {
-	strict, err := o.strict()
-	if err != nil {
-		return err
-	}
-	in, err := openRecords(name, r, keysOf(s, o))
+	t, in, strict, err := openTable(name, r, s, o, "", nil)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t := newTable(s)
-	if err := t.match(in, o); err != nil {
-		return err
-	}
 	return t.whole(t.beside(strict, o, begin))
 }
 

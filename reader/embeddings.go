@@ -318,22 +318,11 @@ type JoinedRow func(cells []float64, found schema.Record, vector []float32) erro
 // that the files belong to different tables; not so under Default, where the absence
 // of one row must not be told.
 func ReadJoined(name string, r io.Reader, s *schema.Schema, o Options, key string, whole bool, e *Embeddings, row JoinedRow) error {
-	strict, err := o.strict()
-	if err != nil {
-		return err
-	}
-	in, err := openRecords(name, r, keysOf(s, o))
+	t, in, strict, err := openTable(name, r, s, o, key, fmt.Errorf("the schema declares no column %q to join by", key))
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t := newTable(s)
-	if t.key = s.Column(key); t.key < 0 {
-		return fmt.Errorf("the schema declares no column %q to join by", key)
-	}
-	if err := t.match(in, o); err != nil {
-		return err
-	}
 	field := t.field[t.key]
 	if field < 0 {
 		return in.absent(key, "to join by")

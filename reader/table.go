@@ -102,21 +102,38 @@ func Read(path string, s *schema.Schema, o Options, row Row) error {
 
 // ReadFrom is Read for an open stream; name stands for the file in errors.
 func ReadFrom(name string, r io.Reader, s *schema.Schema, o Options, row Row) error {
-	strict, err := o.strict()
-	if err != nil {
-		return err
-	}
-	in, err := openRecords(name, r, keysOf(s, o))
+	t, in, strict, err := openTable(name, r, s, o, "", nil)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t := newTable(s)
-	if err := t.match(in, o); err != nil {
-		return err
-	}
 	t.watch = t.watchRecords(in, o)
 	return t.read(strict, func(cells []float64, found schema.Record, _ []cell) error { return row(cells, found) })
+}
+
+// openTable opens a stream and matches its header with the schema. Its texts of column key are wanted too,
+// where undeclared, the error for a schema that does not have it, is not nil. The caller closes in.
+func openTable(name string, r io.Reader, s *schema.Schema, o Options, key string, undeclared error) (t *table, in records, strict bool, err error) {
+	if strict, err = o.strict(); err != nil {
+		return nil, nil, false, err
+	}
+	if in, err = openRecords(name, r, keysOf(s, o)); err != nil {
+		return nil, nil, false, err
+	}
+	t = newTable(s)
+	if undeclared != nil {
+		if t.key = s.Column(key); t.key < 0 {
+			err = undeclared
+		}
+	}
+	if err == nil {
+		err = t.match(in, o)
+	}
+	if err != nil {
+		in.Close()
+		return nil, nil, false, err
+	}
+	return t, in, strict, nil
 }
 
 // read calls row for each record that is not left out. What t.faults took is part of its error.

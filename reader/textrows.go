@@ -10,22 +10,11 @@ import (
 // ReadTexts is ReadFrom that hands on the text of one column too, as it stands in the
 // file: a text that the rule Default lets pass is empty.
 func ReadTexts(name string, r io.Reader, s *schema.Schema, o Options, column string, row func(cells []float64, found schema.Record, text string) error) error {
-	strict, err := o.strict()
-	if err != nil {
-		return err
-	}
-	in, err := openRecords(name, r, keysOf(s, o))
+	t, in, strict, err := openTable(name, r, s, o, column, fmt.Errorf("the schema declares no column %q", column))
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	t := newTable(s)
-	if t.key = s.Column(column); t.key < 0 {
-		return fmt.Errorf("the schema declares no column %q", column)
-	}
-	if err := t.match(in, o); err != nil {
-		return err
-	}
 	field := t.field[t.key]
 	if field < 0 {
 		return in.absent(column, "which holds the texts")

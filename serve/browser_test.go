@@ -25,6 +25,7 @@ import (
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	if os.Getenv("PAWL_BROWSER") == "" {
+		// It takes minutes where other tests run beside it.
 		t.Skip("PAWL_BROWSER=1 drives the pages in a browser")
 	}
 	at := ""
@@ -34,6 +35,7 @@ func chromium(t *testing.T) context.Context {
 		}
 	}
 	if at == "" {
+		// The same pages are tested without a browser; this looks at what only a browser shows.
 		t.Skip("there is no chromium here")
 	}
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(at), chromedp.NoSandbox, chromedp.DisableGPU,
