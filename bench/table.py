@@ -1,4 +1,4 @@
-"""pawl fit against scikit-learn on a drawn table of 17 columns, in turn.
+"""pawl fit against scikit-learn on the table of bench/table, 17 columns, in turn.
 
     python3 bench/table.py [ROWS]
 
@@ -7,8 +7,6 @@ epsilon 1 and scores the model. Seconds of the processors and the peak of memory
 of three.
 """
 import os
-import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -17,21 +15,8 @@ import tempfile
 rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 work = tempfile.mkdtemp()
 csv, schema, binary = (os.path.join(work, n) for n in ("big.csv", "big.yaml", "pawl"))
-rng = random.Random(1)
-with open(csv, "w") as f:
-    f.write(",".join([f"n{i}" for i in range(10)] + [f"c{i}" for i in range(6)] + ["y"]) + "\n")
-    for _ in range(rows):
-        n = [rng.randrange(1000) for _ in range(10)]
-        c = [rng.randrange(8) for _ in range(6)]
-        y = "yes" if n[0] + n[1] - 40 * c[0] + rng.gauss(0, 200) > 860 else "no"
-        f.write(",".join(map(str, n)) + "," + ",".join(f"v{v}" for v in c) + f",{y}\n")
-with open(schema, "w") as f:
-    f.write(f"version: 1\nunit: {{name: row, max_rows: 1}}\nrows: {rows}\ncolumns:\n")
-    for i in range(10):
-        f.write(f"  - {{name: n{i}, type: integer, bounds: [0, 999]}}\n")
-    for i in range(6):
-        f.write(f"  - {{name: c{i}, type: categorical, categories: [{', '.join(f'v{v}' for v in range(8))}]}}\n")
-    f.write("  - {name: y, type: categorical, categories: ['no', 'yes']}\n")
+with open(csv, "wb") as f:
+    subprocess.run(["go", "run", "./bench/table", "-rows", str(rows), "-schema", schema], stdout=f, check=True)
 subprocess.run(["go", "build", "-o", binary, "./cmd/pawl"], check=True)
 
 peer = """
@@ -42,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 d = pandas.read_csv(sys.argv[1])
 y, x = d.pop("y"), d
-n, c = [k for k in x if k[0] == "n"], [k for k in x if k[0] == "c"]
+n, c = list(x.select_dtypes("number")), list(x.select_dtypes("object"))
 make_pipeline(make_column_transformer((StandardScaler(), n), (OneHotEncoder(), c)), LogisticRegression()).fit(x, y)
 """
 

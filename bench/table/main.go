@@ -1,5 +1,5 @@
 // Command table writes a made-up table as CSV, as large as wanted, to measure how fast tables are read: customers of a
-// bank, 83 bytes a row, of whom some say yes to an offer. No row is about anybody, and a seed gives the same table anywhere.
+// bank, 85 bytes a row, of whom some say yes to an offer. No row is about anybody, and a seed gives the same table anywhere.
 //
 //	go run ./bench/table -rows 1000000 -schema big.yaml > big.csv
 package main

@@ -208,15 +208,6 @@ func (c *Coordinator) receive(m *nats.Msg) {
 // take hands a result to who waits for it. One of an earlier run of the study may be for a
 // trial that was not drawn yet: it is computed again, the same.
 func (c *Coordinator) take(r Result) {
-	if r.GaveUp {
-		c.mu.Lock()
-		w := c.waiting[r.Trial]
-		c.mu.Unlock()
-		if w != nil { // else it is of an earlier run
-			_ = c.fail(ErrGaveUp)
-		}
-		return
-	}
 	bits := r.Bits
 	if r.Failed {
 		bits = ^uint64(0) // a NaN, which no score is
@@ -224,11 +215,15 @@ func (c *Coordinator) take(r Result) {
 	c.mu.Lock()
 	before, known := c.done[r.Trial]
 	w := c.waiting[r.Trial]
-	if !known && w != nil {
+	if !known && w != nil && !r.GaveUp {
 		c.done[r.Trial] = bits
 	}
 	c.mu.Unlock()
 	switch {
+	case r.GaveUp:
+		if w != nil { // else it is of an earlier run
+			_ = c.fail(ErrGaveUp)
+		}
 	case known && before != bits:
 		_ = c.fail(ErrDiffers)
 	case !known && w != nil:
