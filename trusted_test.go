@@ -292,3 +292,21 @@ func code(t *testing.T, folder string) (lines int, uses map[string]bool) {
 	}
 	return lines, uses
 }
+
+// A stream that comes back from another process is opened by a permit, and by nothing else: whoever
+// could make a stream of bytes of his own could choose a mechanism's noise.
+func TestStreamsComeBackInPermitsAlone(t *testing.T) {
+	found := false
+	for _, p := range packages(t) {
+		folder := "." + strings.TrimPrefix(p.ImportPath, "pawl")
+		if _, uses := code(t, folder); uses["pawl/core/entropy.Unseal"] {
+			if folder != "./core/internal/sealed" {
+				t.Errorf("%s opens sealed streams", folder)
+			}
+			found = true
+		}
+	}
+	if !found {
+		t.Error("nobody opens sealed streams: the function can go")
+	}
+}
