@@ -177,3 +177,35 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// A search that is interrupted, and whose budget is then raised, goes on by the law of its
+// beginning: it is booked once, and costs nothing more.
+func TestSearchGoesOnUnderALargerBudget(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeClinic(dir, clinicRows); err != nil {
+		t.Fatal(err)
+	}
+	search := []string{"search", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--space", "tabular", "--strategy", "rs", "--mean-trials", "60", "--epsilon", "3", "--out", "out"}
+	first, said := process(dir, search...), &lines{want: "stage: search and train", seen: make(chan struct{})}
+	first.Stderr = said
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, said)
+	_ = first.Process.Signal(syscall.SIGINT)
+	if err := first.Wait(); err == nil {
+		// Nothing was left to go on with: the machine ran the search before the signal came.
+		t.Skip("the search ended before it was interrupted")
+	}
+	before := account(t, dir, "clinic")
+	if text, err := process(dir, "ledger", "grant", "clinic", "--epsilon", "20", "--reason", "more jobs").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if text, err := process(dir, search...).CombinedOutput(); err != nil {
+		t.Fatalf("the search that goes on: %v: %s", err, text)
+	}
+	after := account(t, dir, "clinic")
+	if len(before.Entries) != 1 || len(after.Entries) != 1 || before.Entries[0].ID != after.Entries[0].ID {
+		t.Errorf("%d entries before and %d after, want the same one", len(before.Entries), len(after.Entries))
+	}
+}

@@ -34,6 +34,8 @@ type order struct {
 	Data    string         `json:"data"`
 	Options source.Options `json:"options"`
 	Search  Search         `json:"search"`
+	// Granted is the budget that the search was planned under.
+	Granted string `json:"granted"`
 }
 
 // gather opens the queue of a search at its broker, for workers; the returned function closes it
@@ -54,7 +56,7 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 	if o.Spec, err = j.fleetSpec(*env); err != nil {
 		return nil, err
 	}
-	asked := order{Data: s.data.Argument, Options: s.data.Options, Search: *s.search}
+	asked := order{Data: s.data.Argument, Options: s.data.Options, Search: *s.search, Granted: j.Plan.Granted()}
 	// Wherever a worker was started, it is the same file.
 	for _, path := range []*string{&asked.Data, &asked.Options.DataDir, &asked.Options.Schema, &asked.Options.Labels, &asked.Options.Test,
 		&asked.Options.Vectors.File, &asked.Search.Space, &asked.Search.Model} {
@@ -140,6 +142,9 @@ func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Ord
 	}
 	job, err := d.Search(ctx, data, &asked.Search)
 	if err != nil {
+		return nil, err
+	}
+	if err := job.asGranted(&asked.Granted); err != nil {
 		return nil, err
 	}
 	env, err := job.seal(ctx)

@@ -97,12 +97,11 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		}
 		defer nc.Close()
 	}
-	if r != nil && r.Granted != nil && *r.Granted != j.Plan.Granted() {
-		if j.Plan, err = j.replan(*r.Granted); err != nil {
+	if r != nil {
+		if err := j.asGranted(r.Granted); err != nil {
 			return nil, err
 		}
-	}
-	if r == nil {
+	} else {
 		granted := j.Plan.Granted()
 		r = &study.Record{Name: name, Granted: &granted, Dataset: j.Dataset, Public: j.Plan.Public(), Space: j.Plan.Space().Name(), Strategy: j.study.kind, Spec: j.Plan.Spec(env), Started: time.Now().UTC(),
 			Expected: j.Plan.Expected().Seconds()}
@@ -186,7 +185,19 @@ func (j *Job) resume(env *workflow.Env) (err error) {
 	if err != nil || r == nil {
 		return err
 	}
+	if err := j.asGranted(r.Granted); err != nil {
+		return err
+	}
 	env.Study, err = openStudy(folder)
+	return err
+}
+
+// asGranted makes the plan that the search had under the budget of its beginning, where it has another now; nil
+// stands for a study that did not record it.
+func (j *Job) asGranted(granted *string) (err error) {
+	if granted != nil && *granted != j.Plan.Granted() {
+		j.Plan, err = j.replan(*granted)
+	}
 	return err
 }
 
