@@ -2,8 +2,10 @@ package pawl
 
 import (
 	"cmp"
+	"encoding/json"
 	"io"
 
+	"pawl/core/dp"
 	"pawl/internal/cost"
 	"pawl/internal/usage"
 )
@@ -131,15 +133,9 @@ func (a Account) answer() (*cost.Answer, error) {
 		}
 		return ans, err
 	}
-	stated, delta, err := cost.Decode(eventName(a.Name), a.Event)
+	stated, delta, err := a.stated(&how)
 	if err != nil {
 		return nil, err
-	}
-	if how.Relation, err = how.Under(eventName(a.Name), stated.Relation); err != nil {
-		return nil, err
-	}
-	if a.Delta != "" || a.Epsilon != "" {
-		delta = a.Delta
 	}
 	plan := cost.OfStated(stated, how.Relation, how.Method)
 	if cost.OfJob(a.Event) {
@@ -147,6 +143,70 @@ func (a Account) answer() (*cost.Answer, error) {
 	}
 	return cost.Ask(plan, delta, a.Epsilon, true)
 }
+
+// stated is what Event states, and at which delta; it completes the relation.
+func (a Account) stated(how *cost.How) (dp.Stated, string, error) {
+	s, delta, err := cost.Decode(eventName(a.Name), a.Event)
+	if err != nil {
+		return s, "", err
+	}
+	if how.Relation, err = how.Under(eventName(a.Name), s.Relation); err != nil {
+		return s, "", err
+	}
+	if a.Delta != "" || a.Epsilon != "" {
+		delta = a.Delta
+	}
+	return s, delta, nil
+}
+
+// DPAccounting holds the events of an account in the terms of dp_accounting, Google's library
+// in Python, for a second opinion.
+type DPAccounting struct{ export *cost.DPAccounting }
+
+// DPAccounting translates Event at Delta; Accountant and Epsilon are not used.
+//
+// Errors: [ErrUsage] for an event that the library has no equal of, and for a release with seeded noise,
+// which no epsilon bounds.
+func (a Account) DPAccounting() (*DPAccounting, error) {
+	d, err := a.dpAccounting()
+	if err != nil {
+		return nil, fail(err)
+	}
+	return &DPAccounting{d}, nil
+}
+
+func (a Account) dpAccounting() (*cost.DPAccounting, error) {
+	how, err := cost.ParseHow(a.Accountant, a.Relation)
+	if err != nil {
+		return nil, err
+	}
+	if a.Event == nil || a.DPSGD != nil {
+		return nil, usage.New("only events can be exported", "give Event")
+	}
+	stated, text, err := a.stated(&how)
+	switch {
+	case err != nil:
+		return nil, err
+	case cost.Seeded(a.Event):
+		return nil, usage.Newf("its noise can be computed: no epsilon holds for what it released", "%s: the statement is NOT PRIVATE", eventName(a.Name))
+	case text == "":
+		return nil, usage.New("missing --delta", "example: --delta 1e-5")
+	}
+	delta, err := cost.ParseDelta(text, true)
+	if err != nil {
+		return nil, err
+	}
+	return cost.ToDPAccounting(eventName(a.Name), stated, how.Relation, delta)
+}
+
+// WritePython writes a program that prints epsilon by the accountants of dp_accounting.
+func (d *DPAccounting) WritePython(w io.Writer) error {
+	_, err := w.Write(d.export.Python())
+	return err
+}
+
+// MarshalJSON returns relation, unit, delta and the events by the names of their classes and arguments.
+func (d *DPAccounting) MarshalJSON() ([]byte, error) { return json.Marshal(d.export) }
 
 // Answer finds the open number and prices it as rounded.
 //

@@ -20,11 +20,12 @@ trade-off between false positives and false negatives that an attack can reach
 (trade_off).`,
 		Example: `  pawl account dpsgd --sampling-rate 0.0016666666666666668 --noise-multiplier 2 --steps 300000 --delta 1e-5
   pawl account event examples/events/search-and-train.json --delta 1e-5
-  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5`,
-		Args: subcommandArgs("dpsgd, event, compare"),
+  pawl account compare --rows 60000 --batch 250 --epochs 15 --noise-multiplier 1.1 --delta 1e-5
+  pawl account export out/statement.json > events.py`,
+		Args: subcommandArgs("dpsgd, event, compare, export"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.accountDPSGD(), a.accountEvent(), a.accountCompare())
+	c.AddCommand(a.accountDPSGD(), a.accountEvent(), a.accountCompare(), a.accountExport())
 	return c
 }
 
@@ -84,7 +85,8 @@ A file may state its "relation" and "unit" beside "kind"; --relation must agree 
 it. FILE may also be a list of events, or any JSON with a privacy claim that pawl
 printed (a statement, an answer, or its "privacy" part). Its events are then composed
 under the file's own relation, and at its own delta unless --delta or --epsilon is
-given.
+given. The account of a data set (pawl ledger show NAME --json) counts as one plan: its
+entries are composed, without those that were cancelled.
 
 Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it needs
 "one_sided" beside "event": the event for one row that is added or removed.`,
@@ -104,6 +106,49 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 	}
 	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/units; 0 asks for pure DP")
 	how.register(c)
+	return c
+}
+
+func (a *app) accountExport() *cobra.Command {
+	var delta, relation string
+	c := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write events as a Python program for Google's dp_accounting",
+		Long: `Write the events of FILE as a Python program for dp_accounting, Google's library, so that
+an outsider computes epsilon with other code. FILE is what pawl account event takes: a
+statement, an event, a list of events, or the account of a data set (pawl ledger show
+NAME --json). With --json the same events are printed as JSON, by the names of that
+library's classes and arguments.
+
+The program states the neighbouring relation: add_or_remove_one is ADD_OR_REMOVE_ONE,
+replace_one is REPLACE_ONE, zero_out is REPLACE_SPECIAL. It prints pawl's epsilon and
+what the library's accountants find. These may be above pawl's: they know discrete
+noise only by a bound (ZCDpEvent, EpsilonDeltaDpEvent), and PLDAccountant does not
+know all events.
+
+Refused: events without an equal in dp_accounting 0.6, such as sampled discrete noise and
+selection with random stopping, guarantees for groups, and seeded noise.`,
+		Example: `  pawl account export out/statement.json > events.py && python3 events.py
+  pawl ledger show clinic --json | pawl account export - > clinic.py
+  pawl account export examples/events/search-and-train.json --delta 1e-5 --json`,
+		Args: exactArgs("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, name, err := a.readEventFile(args[0])
+			if err != nil {
+				return err
+			}
+			out, err := pawl.Account{Event: text, Name: name, Delta: delta, Relation: relation}.DPAccounting()
+			switch {
+			case err != nil:
+				return err
+			case a.json:
+				return writeJSON(a.out, out)
+			}
+			return out.WritePython(a.out)
+		},
+	}
+	c.Flags().StringVar(&delta, "delta", "", "failure probability delta at which epsilon is printed (default: that of the file)")
+	c.Flags().StringVar(&relation, "relation", "", "neighbouring relation: add_or_remove_one, replace_one or zero_out (default: that of the file, or add_or_remove_one)")
 	return c
 }
 

@@ -121,11 +121,24 @@ type document struct {
 	Unit     string            `json:"unit"`
 	Delta    json.RawMessage   `json:"delta"`
 	Events   []json.RawMessage `json:"events"`
+	Entries  []entry           `json:"entries"` // of pawl ledger show
+	Total    struct {
+		Delta json.RawMessage `json:"delta"`
+	} `json:"total"`
+}
+
+// entry is what a ledger charged.
+type entry struct {
+	ID         string          `json:"id"`
+	State      string          `json:"state"`
+	Event      json.RawMessage `json:"event"`
+	Assignment string          `json:"assignment"`
+	NotPrivate bool            `json:"not_private"`
 }
 
 // Decode reads an event, a list of events, or anything that pawl printed as JSON
-// about a claim: a statement, an answer, or its "privacy". delta is that of the claim,
-// "" where the file has none.
+// about a claim: a statement, an answer, or its "privacy", or the account of a data set. delta
+// is that of the claim, "" where the file has none.
 func Decode(name string, text []byte) (plan dp.Stated, delta string, err error) {
 	var object map[string]json.RawMessage
 	var list []json.RawMessage
@@ -137,8 +150,9 @@ func Decode(name string, text []byte) (plan dp.Stated, delta string, err error) 
 	}
 	_, hasPrivacy := object["privacy"]
 	_, hasEvents := object["events"]
+	_, hasEntries := object["entries"]
 	switch {
-	case isEvent || list == nil && !hasPrivacy && !hasEvents:
+	case isEvent || list == nil && !hasPrivacy && !hasEvents && !hasEntries:
 		plan, err = DecodeEvent(name, text)
 		return plan, "", err
 	case list != nil:
@@ -151,6 +165,11 @@ func Decode(name string, text []byte) (plan dp.Stated, delta string, err error) 
 	}
 	if d.Privacy != nil {
 		d = *d.Privacy
+	} else if hasEntries {
+		if d.Events, err = charged(name, d.Entries, d.Relation); err != nil {
+			return plan, "", err
+		}
+		d.Delta = d.Total.Delta
 	}
 	if d.Events == nil {
 		return plan, "", usage.New(fmt.Sprintf("%s: there is no list of events", name), "give an event, a list of events, or a privacy claim printed by pawl")
@@ -174,10 +193,44 @@ func Decode(name string, text []byte) (plan dp.Stated, delta string, err error) 
 	return plan, delta, nil
 }
 
-// OfJob reports whether a text is the statement of a job, or of its plan.
+// charged lists the events of entries. Scopes of different assignments of units do not fit together:
+// a unit has a place in each.
+func charged(name string, entries []entry, rel dp.Relation) ([]json.RawMessage, error) {
+	events := []json.RawMessage{}
+	var scoped *entry
+	for _, e := range entries {
+		if e.State == "cancelled" {
+			continue
+		}
+		s, err := DecodeEvent(name+", entry "+e.ID, e.Event)
+		switch {
+		case err != nil:
+			return nil, err
+		case e.NotPrivate:
+			return nil, usage.Newf("its noise can be computed: no epsilon holds for what it released", "%s: the noise of entry %s was seeded", name, e.ID)
+		case rel == dp.ReplaceOne || len(dp.Breakpoints(s.Event)) == 1:
+		case scoped != nil && (scoped.Assignment == "" || scoped.Assignment != e.Assignment):
+			return nil, usage.Newf("take the statements of the jobs one by one, or epsilon from pawl ledger show", "%s: entries %s and %s divide the units differently", name, scoped.ID, e.ID)
+		default:
+			scoped = &e
+		}
+		events = append(events, e.Event)
+	}
+	return events, nil
+}
+
+// OfJob reports whether a text is of jobs: a statement, a plan, or the account of a data set.
 func OfJob(text []byte) bool {
-	var object struct{ Privacy, Command json.RawMessage }
-	return json.Unmarshal(text, &object) == nil && object.Privacy != nil && object.Command != nil
+	var object struct{ Privacy, Command, Entries json.RawMessage }
+	return json.Unmarshal(text, &object) == nil && (object.Privacy != nil && object.Command != nil || object.Entries != nil)
+}
+
+// Seeded reports whether a statement says that its noise was seeded.
+func Seeded(text []byte) bool {
+	var object struct {
+		NotPrivate bool `json:"not_private"`
+	}
+	return json.Unmarshal(text, &object) == nil && object.NotPrivate
 }
 
 // together composes events that are stated for the same promise.
