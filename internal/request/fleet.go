@@ -24,11 +24,6 @@ import (
 	"pawl/workflow"
 )
 
-// queued is how many trainings wait at the broker, unless somebody says otherwise: enough for
-// any number of workers that a team has, and few enough that a stopped study has little in
-// the queue.
-const queued = 64
-
 // order is what a worker must know to make the trainings of a search.
 type order struct {
 	Data    string         `json:"data"`

@@ -82,7 +82,7 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 	far := j.study.search.Broker.Given()
 	if env.Workers = j.study.workers; env.Workers <= 0 {
 		if env.Workers = runtime.GOMAXPROCS(0); far {
-			env.Workers = queued
+			env.Workers = fleet.Ahead
 		}
 	}
 	folder, name, r, err := j.findStudy(env)

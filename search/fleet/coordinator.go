@@ -32,10 +32,15 @@ func (p Pace) complete() Pace {
 	return p
 }
 
+// Ahead is the number of trials that a study keeps at its broker, unless somebody says
+// otherwise: as many workers can be busy. Less than outstanding, so that a second copy of some
+// finds room.
+const Ahead = 2048
+
 const (
 	// maxDeliveries is how many workers may lose one trial before the study stops.
 	maxDeliveries = 20
-	// outstanding bounds the trials that wait at the broker.
+	// outstanding bounds the trials at the broker, and the workers that wait for one.
 	outstanding = 4096
 	// consumer is the name under which all workers of a study share its queue.
 	consumer = "workers"
@@ -50,8 +55,7 @@ var ErrDiffers = errors.New("two machines computed different scores for the same
 
 // Coordinator is the pool of a study whose trials run on workers.
 type Coordinator struct {
-	nc      *nats.Conn
-	js      jetstream.JetStream
+	wire    wire
 	courier *ledger.Courier
 	order   Order
 	pace    Pace
@@ -65,7 +69,7 @@ type Coordinator struct {
 
 	stop context.CancelFunc
 	idle sync.WaitGroup
-	subs []*nats.Subscription
+	subs []func()
 }
 
 type waiting struct {
@@ -73,64 +77,48 @@ type waiting struct {
 	result chan Result // has room for one
 }
 
-// names are the subjects of a fleet and of one study of it.
-type names struct{ order, ask, work, result, stream string }
-
-func namesOf(fleet, study string) names {
-	base := "pawl." + fleet
-	return names{order: base + ".order", ask: base + ".ask", work: base + ".work." + study, result: base + ".result." + study, stream: "pawl_" + fleet + "_" + study}
-}
-
 // Coordinate opens the queue of a study at the broker and tells workers of it. Close ends it.
 func Coordinate(ctx context.Context, nc *nats.Conn, courier *ledger.Courier, order Order, pace Pace) (*Coordinator, error) {
-	js, err := jetstream.New(nc)
+	w, err := newJet(nc)
 	if err != nil {
 		return nil, err
 	}
+	return coordinate(ctx, w, courier, order, pace)
+}
+
+func coordinate(ctx context.Context, w wire, courier *ledger.Courier, order Order, pace Pace) (*Coordinator, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Coordinator{nc: nc, js: js, courier: courier, order: order, pace: pace.complete(), names: namesOf(courier.Name(), order.Study),
+	c := &Coordinator{wire: w, courier: courier, order: order, pace: pace.complete(), names: namesOf(courier.Name(), order.Study),
 		waiting: map[string]*waiting{}, done: map[string]uint64{}, failed: make(chan struct{}), stop: stop}
 	// What an earlier run of the study left in the queue is published anew.
 	first, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	if err := js.DeleteStream(first, c.names.stream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		stop()
-		return nil, c.brokerError(err)
+	err := w.remove(first, c.names)
+	if err == nil {
+		err = w.open(first, c.names, c.pace.Lease)
 	}
-	if err := c.open(first); err != nil {
+	if err != nil {
 		stop()
-		return nil, c.brokerError(err)
+		return nil, brokerError(err)
 	}
-	for subject, handle := range map[string]nats.MsgHandler{c.names.result: c.receive, c.names.ask: func(*nats.Msg) { c.announce(false) }} {
-		sub, err := nc.Subscribe(subject, handle)
+	for subject, handle := range map[string]func([]byte, func([]byte)){c.names.result: c.receive, c.names.ask: c.welcome} {
+		end, err := w.subscribe(subject, handle)
 		if err != nil {
 			stop()
 			return nil, err
 		}
-		c.subs = append(c.subs, sub)
+		c.subs = append(c.subs, end)
 	}
 	c.idle.Add(1)
 	go c.watch(run)
 	return c, nil
 }
 
-func (c *Coordinator) brokerError(err error) error {
+func brokerError(err error) error {
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("the broker has no JetStream, which keeps the queue: %w", err)
 	}
 	return fmt.Errorf("the broker refuses the queue of the study: %w", err)
-}
-
-// open makes the queue, in the broker's memory: what is lost there is published again.
-func (c *Coordinator) open(ctx context.Context) error {
-	_, err := c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: c.names.stream, Subjects: []string{c.names.work}, Storage: jetstream.MemoryStorage,
-		Retention: jetstream.WorkQueuePolicy, MaxMsgs: outstanding, Discard: jetstream.DiscardNew})
-	if err != nil {
-		return err
-	}
-	_, err = c.js.CreateOrUpdateConsumer(ctx, c.names.stream, jetstream.ConsumerConfig{Durable: consumer, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: c.pace.Lease, MaxAckPending: outstanding, MaxDeliver: -1})
-	return err
 }
 
 // Do implements Pool: it publishes the trial and waits for its result.
@@ -176,8 +164,7 @@ func (c *Coordinator) publish(ctx context.Context, t Task) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.pace.Beat)
 	defer cancel()
-	_, err = c.js.Publish(ctx, c.names.work, closed)
-	return err
+	return c.wire.put(ctx, c.names, closed)
 }
 
 // fail stops the study.
@@ -192,8 +179,8 @@ func (c *Coordinator) fail(err error) error {
 }
 
 // receive takes the result of a trial and answers, so that the worker can drop it.
-func (c *Coordinator) receive(m *nats.Msg) {
-	plain, err := c.courier.Open(m.Data, "result "+c.order.Study)
+func (c *Coordinator) receive(message []byte, answer func([]byte)) {
+	plain, err := c.courier.Open(message, "result "+c.order.Study)
 	if err != nil {
 		return // of nobody with this ledger
 	}
@@ -202,7 +189,7 @@ func (c *Coordinator) receive(m *nats.Msg) {
 		return
 	}
 	c.take(r)
-	_ = m.Respond([]byte("ok")) // a worker without an answer asks again
+	answer([]byte("ok"))
 }
 
 // take hands a result to who waits for it. One of an earlier run of the study may be for a
@@ -233,15 +220,30 @@ func (c *Coordinator) take(r Result) {
 
 // announce tells workers of the study.
 func (c *Coordinator) announce(done bool) {
+	if closed := c.closedOrder(done); closed != nil {
+		_ = c.wire.publish(c.names.order, closed) // the next one may arrive
+	}
+}
+
+// welcome tells a worker that has come.
+func (c *Coordinator) welcome(_ []byte, answer func([]byte)) {
+	if closed := c.closedOrder(false); closed != nil {
+		answer(closed)
+	}
+}
+
+func (c *Coordinator) closedOrder(done bool) []byte {
 	o := c.order
 	o.Done = done
 	plain, err := json.Marshal(o)
 	if err != nil {
-		return
+		return nil
 	}
-	if closed, err := c.courier.Close(plain, "order"); err == nil {
-		_ = c.nc.Publish(c.names.order, closed) // the next one may arrive
+	closed, err := c.courier.Close(plain, "order")
+	if err != nil {
+		return nil
 	}
+	return closed
 }
 
 // watch announces the study, and mends the queue when the broker has lost it: where fewer
@@ -259,7 +261,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 			return
 		case <-beat.C:
 		}
-		queued, err := c.queued(ctx)
+		queued, err := c.depth(ctx)
 		missing := c.unanswered()
 		switch {
 		case err != nil || len(missing) <= queued:
@@ -279,24 +281,10 @@ func (c *Coordinator) watch(ctx context.Context) {
 	}
 }
 
-// queued is the number of trials at the broker, whose queue is made again where it is gone.
-func (c *Coordinator) queued(ctx context.Context) (int, error) {
+func (c *Coordinator) depth(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.pace.Beat)
 	defer cancel()
-	s, err := c.js.Stream(ctx, c.names.stream)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return 0, c.open(ctx)
-	}
-	if err != nil {
-		return 0, err
-	}
-	// After a restart of the broker the queue may be back without its consumer.
-	if _, err := s.Consumer(ctx, consumer); errors.Is(err, jetstream.ErrConsumerNotFound) {
-		if err := c.open(ctx); err != nil {
-			return 0, err
-		}
-	}
-	return int(s.CachedInfo().State.Msgs), nil
+	return c.wire.depth(ctx, c.names, c.pace.Lease)
 }
 
 func (c *Coordinator) unanswered() (all []Task) {
@@ -315,17 +303,13 @@ func (c *Coordinator) unanswered() (all []Task) {
 func (c *Coordinator) Close(done bool) error {
 	c.stop()
 	c.idle.Wait()
-	for _, s := range c.subs {
-		_ = s.Unsubscribe() // the connection may be gone
+	for _, end := range c.subs {
+		end()
 	}
 	if done {
 		c.announce(true)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.pace.Beat)
 	defer cancel()
-	err := c.js.DeleteStream(ctx, c.names.stream)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil
-	}
-	return err
+	return c.wire.remove(ctx, c.names)
 }

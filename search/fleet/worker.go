@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"pawl/core/ledger"
 )
@@ -32,15 +31,19 @@ type Worker struct {
 // Run takes trials until ctx ends; a trial that is then under way is given back. It returns
 // nil unless the connection is closed for good.
 func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
-	w.Pace = w.Pace.complete()
-	js, err := jetstream.New(nc)
+	over, err := newJet(nc)
 	if err != nil {
 		return err
 	}
+	return w.run(ctx, over)
+}
+
+func (w Worker) run(ctx context.Context, over wire) error {
+	w.Pace = w.Pace.complete()
 	all := namesOf(w.Courier.Name(), "")
 	orders := make(chan Order, 64)
-	sub, err := nc.Subscribe(all.order, func(m *nats.Msg) {
-		plain, err := w.Courier.Open(m.Data, "order")
+	hear := func(message []byte) {
+		plain, err := w.Courier.Open(message, "order")
 		var o Order
 		if err != nil || json.Unmarshal(plain, &o) != nil {
 			return
@@ -49,14 +52,17 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 		case orders <- o:
 		default: // the next beat brings it again
 		}
-	})
+	}
+	end, err := over.subscribe(all.order, func(message []byte, _ func([]byte)) { hear(message) })
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	if err := nc.Publish(all.ask, nil); err != nil {
+	defer end()
+	end, err = over.inquire(all.ask, hear)
+	if err != nil {
 		return err
 	}
+	defer end()
 	refused := map[string]bool{}
 	for {
 		var o Order
@@ -79,7 +85,7 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 			continue
 		}
 		w.Say("study " + o.Name + ": taking trials")
-		if err := w.serve(ctx, nc, js, o, try, orders); err != nil {
+		if err := w.serve(ctx, over, o, try, orders); err != nil {
 			return err
 		}
 		if ctx.Err() == nil {
@@ -93,7 +99,7 @@ const silence = 15
 
 // serve takes trials of one study until it is done, its coordinator is silent for long, or
 // ctx ends.
-func (w Worker) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, o Order, try Try, orders <-chan Order) error {
+func (w Worker) serve(ctx context.Context, over wire, o Order, try Try, orders <-chan Order) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var side sync.WaitGroup
@@ -101,7 +107,7 @@ func (w Worker) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 	for range max(w.Parallel, 1) {
 		side.Go(func() {
 			for ctx.Err() == nil {
-				w.one(ctx, nc, js, n, o, try)
+				w.one(ctx, over, n, o, try)
 			}
 		})
 	}
@@ -123,24 +129,17 @@ func (w Worker) serve(ctx context.Context, nc *nats.Conn, js jetstream.JetStream
 				quiet.Reset(silence * w.Pace.Beat)
 			}
 		}
-		if nc.IsClosed() {
+		if over.closed() {
 			return errors.New("the connection to the broker is closed")
 		}
 	}
 }
 
 // one waits for a trial, runs it and brings its result to the coordinator.
-func (w Worker) one(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, n names, o Order, try Try) {
-	look, cancel := context.WithTimeout(ctx, w.Pace.Beat)
-	queue, err := js.Consumer(look, n.stream, consumer)
-	cancel()
+func (w Worker) one(ctx context.Context, over wire, n names, o Order, try Try) {
+	m, err := over.next(ctx, n, max(w.Pace.Beat, time.Second))
 	if err != nil {
-		pause(ctx, w.Pace.Beat/4)
-		return
-	}
-	m, err := queue.Next(jetstream.FetchMaxWait(max(w.Pace.Beat, time.Second)))
-	if err != nil {
-		if !errors.Is(err, nats.ErrTimeout) {
+		if !errors.Is(err, errEmpty) {
 			pause(ctx, w.Pace.Beat/4)
 		}
 		return
@@ -158,21 +157,21 @@ func (w Worker) one(ctx context.Context, nc *nats.Conn, js jetstream.JetStream, 
 		return
 	}
 	result := Result{Trial: t.Trial, GaveUp: true}
-	if meta, err := m.Metadata(); err != nil || meta.NumDelivered <= maxDeliveries {
-		if result, err = w.run(ctx, m, try, t); err != nil {
+	if m.attempts() <= maxDeliveries {
+		if result, err = w.compute(ctx, m, try, t); err != nil {
 			_ = m.Nak()
 			return
 		}
 	}
-	if w.deliver(ctx, nc, m, n, o, result) {
+	if w.deliver(ctx, over, m, n, o, result) {
 		_ = m.Ack()
 	} else {
 		_ = m.Nak()
 	}
 }
 
-// run computes a trial and renews the lease meanwhile.
-func (w Worker) run(ctx context.Context, m jetstream.Msg, try Try, t Task) (Result, error) {
+// compute runs a trial and renews the lease meanwhile.
+func (w Worker) compute(ctx context.Context, m delivery, try Try, t Task) (Result, error) {
 	if w.Limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, w.Limit)
@@ -201,7 +200,7 @@ func (w Worker) run(ctx context.Context, m jetstream.Msg, try Try, t Task) (Resu
 
 // deliver brings a result to the coordinator and waits until it has it: through interruptions
 // of the broker, but not longer than a coordinator may be silent.
-func (w Worker) deliver(ctx context.Context, nc *nats.Conn, m jetstream.Msg, n names, o Order, r Result) bool {
+func (w Worker) deliver(ctx context.Context, over wire, m delivery, n names, o Order, r Result) bool {
 	plain, err := json.Marshal(r)
 	if err != nil {
 		return false
@@ -213,7 +212,7 @@ func (w Worker) deliver(ctx context.Context, nc *nats.Conn, m jetstream.Msg, n n
 	// What is computed is not thrown away because the worker is asked to stop now.
 	for range silence {
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Pace.Beat)
-		_, err := nc.RequestWithContext(ask, n.result, closed)
+		err := over.request(ask, n.result, closed)
 		cancel()
 		if err == nil {
 			return true
