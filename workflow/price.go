@@ -66,29 +66,46 @@ func (plan *Plan) smallest(event func(noise float64) dp.Event) (float64, error) 
 		}
 		return dp.Compose{Events: []dp.Event{plan.countEvent(), event(x)}}
 	}
-	x, _, err := calibrate.To(calibrate.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
+	x, r, err := calibrate.To(calibrate.Target{Epsilon: p.target(), Delta: p.delta}, p.relation, p.Accountant,
 		calibrate.Search{Event: both, Decreasing: true})
 	if err != nil {
 		return 0, usage("increase --epsilon or --delta", "no amount of noise meets epsilon %s at delta %s: %v", p.Epsilon, p.deltaText, err)
 	}
-	return plan.refine(x, both), nil
+	return plan.refine(x, r.Epsilon, both), nil
 }
 
 // refine spends what calibration left: it looks for a smaller noise, at most a
-// thousandth below x, that still meets the target. Any failure keeps x.
-func (plan *Plan) refine(x float64, event func(float64) dp.Event) float64 {
+// thousandth below x, that still meets the target; epsilon is the cost at x. So near, the
+// cost is all but a straight line, which a few secants follow. Any failure keeps x.
+func (plan *Plan) refine(x, epsilon float64, event func(float64) dp.Event) float64 {
 	p := plan.problem
-	lo, hi := x*0.999, x
-	for range 12 {
-		mid := (lo + hi) / 2
-		r, err := accountant.Epsilon(event(mid), p.relation, p.delta, p.Accountant)
-		if err != nil || !(r.Epsilon <= p.target()) {
-			lo = mid
+	cost := func(x float64) float64 {
+		r, err := accountant.Upper(event(x), p.relation, p.delta, p.Accountant)
+		if err != nil || math.IsNaN(r.Epsilon) {
+			return math.Inf(1)
+		}
+		return r.Epsilon
+	}
+	low, high := 0.999*x, x
+	above, below := cost(low), epsilon
+	if above <= p.target() {
+		return low
+	}
+	for range 4 {
+		share := (p.target() - below) / (above - below)
+		if !(share > 1e-4) {
+			// Nothing worth an evaluation is left, or no line can be drawn.
+			break
+		}
+		// A hundredth short of where the line meets the target, to stay on its good side.
+		mid := high - (high-low)*0.99*share
+		if e := cost(mid); e <= p.target() {
+			high, below = mid, e
 		} else {
-			hi = mid
+			low, above = mid, e
 		}
 	}
-	return hi
+	return high
 }
 
 func (plan *Plan) remaining() float64 {

@@ -100,9 +100,11 @@ func Upper(e dp.Event, rel dp.Relation, delta float64, which Method) (Result, er
 }
 
 func epsilonBy(e dp.Event, rel dp.Relation, delta float64, w want) (Result, error) {
-	r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.epsilon(delta, w) })
-	r.Epsilon, r.Delta = r.Delta, delta
-	return r, err
+	return once(e, rel, delta, w, func() (Result, error) {
+		r, err := worstSegment(e, rel, func(a *account) ([]bound, error) { return a.epsilon(delta, w) })
+		r.Epsilon, r.Delta = r.Delta, delta
+		return r, err
+	})
 }
 
 // Delta returns the smallest proven delta of an event at epsilon in [0, +Inf).
