@@ -57,7 +57,7 @@ func TestKilledTrainingGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	train := func(kept string, more ...string) *exec.Cmd {
-		return process(dir, append([]string{"train", "squares.npy", "--labels", "labels.npy", "--classes", "up,down", "--rows", "public", "--model", "tiny.yaml",
+		return process(t, dir, append([]string{"train", "squares.npy", "--labels", "labels.npy", "--classes", "up,down", "--rows", "public", "--model", "tiny.yaml",
 			"--batch", "100", "--epochs", "120", "--noise-multiplier", "20", "--delta", "1e-4", "--accountant", "rdp", "--checkpoint-every", "0s", kept, "run.ckpt"}, more...)...)
 	}
 	path := filepath.Join(dir, "run.ckpt")

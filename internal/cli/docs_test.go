@@ -414,10 +414,6 @@ func TestTutorial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	const separator, build = "=== block\n", "go build -o first/ ./cmd/pawl\n"
 	blocks := tutorial(t)
 	var script strings.Builder
@@ -436,10 +432,10 @@ func TestTutorial(t *testing.T) {
 	must(os.MkdirAll(filepath.Join(dir, "examples", "patients"), 0o755))
 	must(os.WriteFile(filepath.Join(dir, "examples", "patients", "patients.csv"), table, 0o644))
 	must(os.Mkdir(filepath.Join(dir, "first"), 0o755))
-	must(os.Symlink(self, filepath.Join(dir, "first", "pawl")))
+	must(os.Symlink(program(t), filepath.Join(dir, "first", "pawl")))
 	shell := exec.Command("bash", "-c", strings.Replace(script.String(), build, "", 1))
 	shell.Dir = dir
-	shell.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), asProgram + "=1"}
+	shell.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	out, err := shell.CombinedOutput()
 	if err == nil || shell.ProcessState.ExitCode() != exitRefused {
 		t.Errorf("the last command ends with %v, want status %d", err, exitRefused)

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,30 +24,40 @@ import (
 	"pawl/store/sqlite"
 )
 
-// asProgram makes the test binary behave as pawl, for tests that need a process
-// to kill.
-const asProgram = "PAWL_TEST_AS_PROGRAM"
+// built is the folder of the program that scripts and other tests run as a process of its
+// own; program builds it when the first of them asks.
+var built string
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		Main()
-	}
-	testscript.Main(apart{m}, map[string]func(){"pawl": Main})
-}
-
-// apart keeps what tests in this process remember of ledgers out of the home of whoever
-// runs them.
-type apart struct{ *testing.M }
-
-func (a apart) Run() int {
-	dir, err := os.MkdirTemp("", "pawl-state-")
+	dir, err := os.MkdirTemp("", "pawl-tests-")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
+	built = filepath.Join(dir, "bin")
+	// What tests in this process remember of ledgers stays out of the home of whoever runs them.
 	os.Setenv("XDG_STATE_HOME", dir)
-	return a.M.Run()
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
 }
+
+// program is the path of pawl, built like any user's: it starts faster than the tests'
+// binary, which holds their oracles too.
+func program(t interface{ Fatal(...any) }) string {
+	path, err := builtOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var builtOnce = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(built, "pawl")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "pawl/cmd/pawl").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building pawl: %w: %s", err, out)
+	}
+	return path, nil
+})
 
 // canary stands in cells of the scripts' data. Nothing that the program prints may
 // hold it.
@@ -57,10 +68,12 @@ const canary = "CANARY42"
 const clinicRows = 2973
 
 func TestScripts(t *testing.T) {
+	bin := filepath.Dir(program(t))
 	testscript.Run(t, testscript.Params{
 		ContinueOnError: true, // all that a change of texts breaks, at once
 		Dir:             "testdata",
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, ".data"))
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".data", "state"))

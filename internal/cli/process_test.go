@@ -22,16 +22,16 @@ import (
 )
 
 // process returns the program as a process of its own in dir, with its own ledger.
-func process(dir string, args ...string) *exec.Cmd {
-	c := exec.Command(os.Args[0], args...)
+func process(t *testing.T, dir string, args ...string) *exec.Cmd {
+	c := exec.Command(program(t), args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), asProgram+"=1", "XDG_DATA_HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
+	c.Env = append(os.Environ(), "XDG_DATA_HOME="+dir, "XDG_STATE_HOME="+filepath.Join(dir, "state"), "HOME="+dir, "PAWL_LEDGER=", "PAWL_DATA=")
 	return c
 }
 
 func account(t *testing.T, dir, name string) ledger.Statement {
 	t.Helper()
-	text, err := process(dir, "ledger", "show", name, "--json").Output()
+	text, err := process(t, dir, "ledger", "show", name, "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestKillKeepsReservation(t *testing.T) {
 				t.Fatal(err)
 			}
 			fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough", "--out", "out"}
-			c := process(dir, fit...)
+			c := process(t, dir, fit...)
 			var stderr strings.Builder
 			c.Stderr = &stderr
 			if err := c.Start(); err != nil {
@@ -87,7 +87,7 @@ func TestKillKeepsReservation(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "out", "model")); err == nil {
 				t.Error("the run left a model")
 			}
-			again := process(dir, fit...)
+			again := process(t, dir, fit...)
 			if err := again.Run(); again.ProcessState.ExitCode() != exitRefused {
 				t.Errorf("the next run: %v, want exit status %d", err, exitRefused)
 			}
@@ -103,7 +103,7 @@ func TestLedgerDeletedWhileItTrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	fit := []string{"fit", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--epsilon", "1", "--preset", "thorough"}
-	c := process(dir, fit...)
+	c := process(t, dir, fit...)
 	var stdout, stderr strings.Builder
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Start(); err != nil {
@@ -120,14 +120,14 @@ func TestLedgerDeletedWhileItTrains(t *testing.T) {
 	if c.ProcessState.ExitCode() != exitRefused || stdout.Len() > 0 || len(held) != 1 || !strings.Contains(held[0], "held-") {
 		t.Fatalf("exit status %d, files %v, it said %s%s", c.ProcessState.ExitCode(), held, stdout.String(), stderr.String())
 	}
-	again := process(dir, fit...)
+	again := process(t, dir, fit...)
 	if err := again.Run(); again.ProcessState.ExitCode() != exitRefused {
 		t.Errorf("the next run: %v, want exit status %d", err, exitRefused)
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a new ledger was begun")
 	}
-	if out, err := process(dir, "ledger", "reconcile", held[0], "--reason", "deleted by mistake").CombinedOutput(); err != nil {
+	if out, err := process(t, dir, "ledger", "reconcile", held[0], "--reason", "deleted by mistake").CombinedOutput(); err != nil {
 		t.Errorf("reconcile: %v: %s", err, out)
 	}
 	if s := account(t, dir, "clinic"); !(s.Spent.Epsilon > 0.9) || s.Left.Epsilon > 0.1 || len(s.Entries) != 1 {
@@ -143,13 +143,13 @@ func TestParallelRuns(t *testing.T) {
 	if err := writeClinic(dir, 500); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := process(dir, "ledger", "create", "clinic", "--epsilon", "1", "--delta", "1e-5").CombinedOutput(); err != nil {
+	if out, err := process(t, dir, "ledger", "create", "clinic", "--epsilon", "1", "--delta", "1e-5").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	statuses := func(args ...string) map[int]int {
 		started := make([]*exec.Cmd, runs)
 		for i := range started {
-			started[i] = process(dir, append(args, "--preset", "quick", "--out", fmt.Sprintf("%s-%d", args[1], i))...)
+			started[i] = process(t, dir, append(args, "--preset", "quick", "--out", fmt.Sprintf("%s-%d", args[1], i))...)
 			if err := started[i].Start(); err != nil {
 				t.Fatal(err)
 			}

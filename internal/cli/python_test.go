@@ -24,11 +24,7 @@ func TestPython(t *testing.T) {
 	}
 	c := exec.Command(python, "-m", "unittest", "discover", "-s", "tests")
 	c.Dir = filepath.Join("..", "..", "python")
-	program, err := filepath.Abs(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Env = append(os.Environ(), asProgram+"=1", "PAWL_BINARY="+program, "PYTHONDONTWRITEBYTECODE=1")
+	c.Env = append(os.Environ(), "PAWL_BINARY="+program(t), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := c.CombinedOutput()
 	if errors.As(err, new(*exec.ExitError)) || !strings.Contains(string(out), "\nOK") {
 		t.Fatalf("%v\n%s", err, out)

@@ -37,12 +37,12 @@ func TestSearchOnWorkers(t *testing.T) {
 	url := fmt.Sprintf("nats://127.0.0.1:%d", b.Port())
 	search := []string{"search", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--space", "tabular", "--strategy", "rs", "--mean-trials", "5", "--epsilon", "3",
 		"--budget", "9", "--seed", "3"}
-	alone := process(dir, append(search, "--study", "alone", "--out", "alone")...)
+	alone := process(t, dir, append(search, "--study", "alone", "--out", "alone")...)
 	if text, err := alone.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	worker := func() (*exec.Cmd, *lines) {
-		c, said := process(dir, "worker", "--nats", url), &lines{want: "waiting for searches", seen: make(chan struct{})}
+		c, said := process(t, dir, "worker", "--nats", url), &lines{want: "waiting for searches", seen: make(chan struct{})}
 		c.Stderr = said
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func TestSearchOnWorkers(t *testing.T) {
 	doomed, _ := worker()
 	defer func() { _ = doomed.Wait() }()
 	far := append(search, "--study", "far", "--out", "far", "--nats", url)
-	first := process(dir, far...)
+	first := process(t, dir, far...)
 	said := &lines{want: "stage: search and train", seen: make(chan struct{})}
 	first.Stderr = said
 	if err := first.Start(); err != nil {
@@ -68,7 +68,7 @@ func TestSearchOnWorkers(t *testing.T) {
 	}
 	lasting, words := worker()
 	if first.ProcessState.ExitCode() != 0 {
-		if text, err := process(dir, far...).CombinedOutput(); err != nil {
+		if text, err := process(t, dir, far...).CombinedOutput(); err != nil {
 			t.Fatalf("the search that goes on: %v: %s", err, text)
 		}
 	}
@@ -106,11 +106,11 @@ func TestWorkerWithOtherData(t *testing.T) {
 	b := startBroker(t)
 	defer b.Stop()
 	url := fmt.Sprintf("nats://127.0.0.1:%d", b.Port())
-	c := process(dir, "search", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--space", "tabular", "--strategy", "ps", "--epsilon", "3", "--budget", "9", "--nats", url)
+	c := process(t, dir, "search", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--space", "tabular", "--strategy", "ps", "--epsilon", "3", "--budget", "9", "--nats", url)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w := process(dir, "worker", "--nats", url, "--path", filepath.Join(other, "clinic.csv"))
+	w := process(t, dir, "worker", "--nats", url, "--path", filepath.Join(other, "clinic.csv"))
 	said := &lines{want: "not joined", seen: make(chan struct{})}
 	w.Stderr = said
 	if err := w.Start(); err != nil {
@@ -186,7 +186,7 @@ func TestSearchGoesOnUnderALargerBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := []string{"search", "clinic.csv", "--schema", "clinic.yaml", "--target", "sick", "--space", "tabular", "--strategy", "rs", "--mean-trials", "60", "--epsilon", "3", "--out", "out"}
-	first, said := process(dir, search...), &lines{want: "stage: search and train", seen: make(chan struct{})}
+	first, said := process(t, dir, search...), &lines{want: "stage: search and train", seen: make(chan struct{})}
 	first.Stderr = said
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -198,10 +198,10 @@ func TestSearchGoesOnUnderALargerBudget(t *testing.T) {
 		t.Skip("the search ended before it was interrupted")
 	}
 	before := account(t, dir, "clinic")
-	if text, err := process(dir, "ledger", "grant", "clinic", "--epsilon", "20", "--reason", "more jobs").CombinedOutput(); err != nil {
+	if text, err := process(t, dir, "ledger", "grant", "clinic", "--epsilon", "20", "--reason", "more jobs").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if text, err := process(dir, search...).CombinedOutput(); err != nil {
+	if text, err := process(t, dir, search...).CombinedOutput(); err != nil {
 		t.Fatalf("the search that goes on: %v: %s", err, text)
 	}
 	after := account(t, dir, "clinic")
