@@ -60,7 +60,7 @@ func (s *site) pagesOf(report string) []struct{ name, path string } {
 
 // Every page in a browser: the link lets it in, nothing breaks the policy, nothing is wider than
 // a phone, a steward's form works by keyboard, and a live page follows. PAWL_SCREENSHOTS names a
-// folder for pictures of all pages, wide, dark and on a phone; PAWL_AXE a copy of axe-core to check
+// folder for pictures of all pages, wide, dark, on a phone and on paper; PAWL_AXE a copy of axe-core to check
 // them with.
 func TestInABrowser(t *testing.T) {
 	ctx := chromium(t)
@@ -88,8 +88,14 @@ func TestInABrowser(t *testing.T) {
 	saveStudy(3)
 	do := func(steps ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
-		if err := chromedp.Do(ctx, steps...); err != nil {
-			t.Fatal(err)
+		for i, step := range steps {
+			soon, stop := context.WithTimeout(ctx, 20*time.Second)
+			err := chromedp.Do(soon, step)
+			stop()
+			if err != nil {
+				shown, _ := chromedp.Run(ctx, chromedp.Text("body"))
+				t.Fatalf("step %d: %v; the page shows\n%s", i+1, err, shown)
+			}
 		}
 	}
 	text := func() string {
@@ -115,15 +121,15 @@ func TestInABrowser(t *testing.T) {
 	pictures, axe := os.Getenv("PAWL_SCREENSHOTS"), os.Getenv("PAWL_AXE")
 	for _, page := range s.pagesOf(report) {
 		for _, look := range []struct {
-			name   string
-			width  int64
-			scheme string
-		}{{"wide", 1280, "light"}, {"dark", 1280, "dark"}, {"phone", 375, "light"}} {
+			name          string
+			width         int64
+			scheme, media string
+		}{{"wide", 1280, "light", "screen"}, {"dark", 1280, "dark", "screen"}, {"phone", 375, "light", "screen"}, {"print", 794, "light", "print"}} {
 			if pictures == "" && axe == "" && look.name != "phone" {
 				continue // what breaks on any screen breaks on a phone
 			}
 			do(chromedp.EmulateViewport(look.width, 900), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}})
+				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: look.media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}})
 				return err
 			}), chromedp.Navigate(s.url+page.path))
 			over, err := chromedp.Run(ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - document.documentElement.clientWidth"))

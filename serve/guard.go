@@ -126,7 +126,9 @@ func (v *visit) admissible() error {
 	case r.ContentLength > v.s.limits.bodyBytes:
 		return tooLarge()
 	}
-	if origin := r.Header.Get("Origin"); origin != "" {
+	// A browser sends the origin null with our own forms, because Referrer-Policy hides it. Sec-Fetch-Site, which
+	// no page can set, tells them from the forms of others.
+	if origin := r.Header.Get("Origin"); origin != "" && (origin != "null" || r.Header.Get("Sec-Fetch-Site") != "same-origin") {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != v.s.scheme() && !v.s.o.Proxy || !v.s.hosts[strings.ToLower(u.Host)] {
 			return refuse(http.StatusForbidden, "The request comes from another page", "Only pages of this server may send it.", "")

@@ -63,6 +63,12 @@ func TestHostileRequests(t *testing.T) {
 	}{
 		{"another origin", false, func() *http.Request { return with(post(freeze()), "Origin", "https://evil.example") }, 403},
 		{"the null origin", false, func() *http.Request { return with(post(freeze()), "Origin", "null") }, 403},
+		{"the null origin, sent by another site", false, func() *http.Request {
+			return with(with(post(freeze()), "Origin", "null"), "Sec-Fetch-Site", "cross-site")
+		}, 403},
+		{"another origin that says it is this one", false, func() *http.Request {
+			return with(with(post(freeze()), "Origin", "https://evil.example"), "Sec-Fetch-Site", "same-origin")
+		}, 403},
 		{"another port's origin", false, func() *http.Request { return with(post(freeze()), "Origin", "http://127.0.0.1:1") }, 403},
 		{"another scheme's origin", false, func() *http.Request { return with(post(freeze()), "Origin", "https://"+host) }, 403},
 		{"sent by another site", false, func() *http.Request { return with(post(freeze()), "Sec-Fetch-Site", "cross-site") }, 403},

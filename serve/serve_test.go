@@ -178,7 +178,9 @@ func (s *site) form(page, action string, fields ...string) answer {
 		q.Set("number", s.number(page, action))
 	}
 	r := s.request("POST", action, strings.NewReader(q.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for name, value := range map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": "null", "Sec-Fetch-Site": "same-origin"} {
+		r.Header.Set(name, value) // as a browser sends a form of a page whose policy is no-referrer
+	}
 	return s.send(r)
 }
 
