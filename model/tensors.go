@@ -39,9 +39,18 @@ func Privacy(dir string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s spec
-	if json.Unmarshal(b, &s) != nil {
-		return nil, errors.New(path + ": not a model description")
+	privacy, _, err := Claim(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return s.Privacy, nil
+	return privacy, nil
+}
+
+// Claim is what the text of a model.json says of the guarantee, as Privacy, and whether it is marked NOT PRIVATE.
+func Claim(text []byte) (privacy json.RawMessage, unprotected bool, err error) {
+	var s spec
+	if json.Unmarshal(text, &s) != nil {
+		return nil, false, errors.New("not a model description")
+	}
+	return s.Privacy, s.Claim == notPrivate, nil
 }

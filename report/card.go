@@ -23,6 +23,24 @@ func Card(w io.Writer, s *Statement) error {
 	return err
 }
 
+// pairs finds what claim writes.
+var pairs = regexp.MustCompile(`\(ε, δ\) = \([^()]*\)`)
+
+// CardAgrees reports whether a model card says of the guarantee and of the score what s says. The rest of a card is
+// worded by the version that wrote it.
+func CardAgrees(card []byte, s *Statement) bool {
+	stated := pairs.FindAllString(string(card), -1)
+	for _, pair := range stated {
+		if pair != claim(s.Privacy) {
+			return false
+		}
+	}
+	var mine strings.Builder
+	frontMatter(&mine, s)
+	front, _, ok := strings.Cut(string(card), "\n---\n")
+	return ok && len(stated) > 0 && front+"\n---\n" == mine.String()
+}
+
 // yamlString writes s as a JSON string, which is a double-quoted YAML scalar.
 func yamlString(s string) string {
 	b, _ := json.Marshal(Plain(s)) // a string always marshals

@@ -118,6 +118,12 @@ func TestInABrowser(t *testing.T) {
 	if got := text(); !strings.Contains(got, "clinic") {
 		t.Fatalf("the link leads to\n%s", got)
 	}
+	looks := func(scheme, media string) chromedp.Action[chromedp.Void] {
+		return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			return err
+		})
+	}
 	pictures, axe := os.Getenv("PAWL_SCREENSHOTS"), os.Getenv("PAWL_AXE")
 	for _, page := range s.pagesOf(report) {
 		for _, look := range []struct {
@@ -128,10 +134,7 @@ func TestInABrowser(t *testing.T) {
 			if pictures == "" && axe == "" && look.name != "phone" {
 				continue // what breaks on any screen breaks on a phone
 			}
-			do(chromedp.EmulateViewport(look.width, 900), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-				_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: look.media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme}}})
-				return err
-			}), chromedp.Navigate(s.url+page.path))
+			do(chromedp.EmulateViewport(look.width, 900), looks(look.scheme, look.media), chromedp.Navigate(s.url+page.path))
 			over, err := chromedp.Run(ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 			if err != nil || over > 1 {
 				t.Errorf("%s on a %s screen is %d pixels too wide (%v)", page.name, look.name, over, err)
@@ -151,7 +154,7 @@ func TestInABrowser(t *testing.T) {
 		}
 	}
 	// By keyboard: open the form, write, send.
-	do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.url+"/budget?name=clinic"), chromedp.Click("details:nth-of-type(1) > summary"),
+	do(chromedp.EmulateViewport(1280, 900), looks("light", "screen"), chromedp.Navigate(s.url+"/budget?name=clinic"), chromedp.Click("details:nth-of-type(1) > summary"),
 		chromedp.SendKeys("#grant-epsilon", "3"), chromedp.SendKeys("#grant-reason", "second study\r"), chromedp.WaitVisible(".done"))
 	if st, err := l.Show(t.Context(), "clinic"); err != nil || st.Total.Epsilon != 3 || st.Granted.Reason != "second study" {
 		t.Errorf("the form by keyboard: %+v (%v)", st.Granted, err)

@@ -164,6 +164,12 @@ func (o *Output) sign(names []string) error {
 
 // Digests are the SHA-256 of files and of those in folders of these names in dir, by their path with /.
 func Digests(dir string, names []string) (map[string]ledger.Hash, error) {
+	return DigestsOf(dir, names, func(string, []byte) {})
+}
+
+// DigestsOf is Digests that hands over each text of which it took the digest: whoever opens the file again may
+// find another.
+func DigestsOf(dir string, names []string, read func(name string, text []byte)) (map[string]ledger.Hash, error) {
 	out := map[string]ledger.Hash{}
 	for _, name := range names {
 		err := filepath.WalkDir(filepath.Join(dir, name), func(path string, d fs.DirEntry, err error) error {
@@ -175,7 +181,9 @@ func Digests(dir string, names []string) (map[string]ledger.Hash, error) {
 				return err
 			}
 			inner, err := filepath.Rel(dir, path)
-			out[filepath.ToSlash(inner)] = sha256.Sum256(text)
+			inner = filepath.ToSlash(inner)
+			out[inner] = sha256.Sum256(text)
+			read(inner, text)
 			return err
 		})
 		if err != nil {

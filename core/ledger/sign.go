@@ -158,27 +158,23 @@ func (s *Signature) Check() error {
 	return nil
 }
 
-// Charge is what the signed record booked.
-func (s *Signature) Charge() (id string, event dp.Event, rows int, seeded bool, err error) {
-	r := &s.Record.Record
-	state := newState(r.Dataset)
-	switch r.Kind {
-	case KindReserve:
-		err = state.reserve(r)
-	case KindBook:
-		err = state.book(r)
-	case KindReconcile:
-		err = state.reconcile(r)
+// Charge is what the signed record booked, and the most rows of a unit. Of the entry it fills the
+// fields ID, Stages, which are in the order of their events, and NotPrivate.
+func (s *Signature) Charge() (booked Entry, event dp.Event, rows int, err error) {
+	r, state := &s.Record.Record, newState(s.Record.Dataset)
+	charges := map[Kind]func(*Record) error{KindReserve: state.reserve, KindBook: state.book, KindReconcile: state.reconcile}
+	if charge := charges[r.Kind]; charge != nil {
+		err = charge(r)
 	}
 	if err == nil && len(state.entries) != 1 {
 		err = broken(r.Dataset, r.Seq, "it charges nothing: its kind is %q", r.Kind)
 	}
 	if err != nil {
-		return "", nil, 0, false, err
+		return Entry{}, nil, 0, err
 	}
 	e := state.entries[0]
 	if rows = e.RowsPerUnit; rows == 0 {
 		rows = s.Rows // an older record leaves it to the budget
 	}
-	return e.ID, e.event, rows, e.NotPrivate, nil
+	return Entry{ID: e.ID, Stages: e.Stages, NotPrivate: e.NotPrivate}, e.event, rows, nil
 }

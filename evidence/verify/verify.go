@@ -66,42 +66,88 @@ func refuted(format string, args ...any) error {
 //
 // A *RefutedError says what does not hold. A folder without statement or signature is a usage error.
 func Folder(dir string, key ledger.PublicKey) (*Result, error) {
-	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-	text, err := os.ReadFile(at(workflow.StatementFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, usage.Newf("DIR is a folder that pawl fit, train, search or describe wrote", "%s: there is no %s", dir, workflow.StatementFile)
-	} else if err != nil {
+	f, err := read(dir)
+	if err != nil {
 		return nil, err
+	}
+	return f.check(key)
+}
+
+// modelSpec says what the model claims.
+const modelSpec = workflow.ModelDir + "/model.json"
+
+// folder is what lies in dir: digests of the released files, and the texts of those that are compared.
+type folder struct {
+	dir     string
+	digests map[string]ledger.Hash
+	texts   map[string][]byte
+}
+
+// read opens every file once. Nothing opens one again: a file that changed meanwhile would be compared by one text and
+// verified by another.
+func read(dir string) (*folder, error) {
+	f := &folder{dir: dir, texts: map[string][]byte{}}
+	there := []string{}
+	for _, name := range []string{workflow.StatementFile, workflow.ModelDir, workflow.ReportFile, workflow.CardFile, workflow.DescribeFile} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			there = append(there, name)
+		}
+	}
+	var err error
+	f.digests, err = workflow.DigestsOf(dir, there, func(name string, text []byte) {
+		if name == workflow.StatementFile || name == workflow.CardFile || name == modelSpec {
+			f.texts[name] = text
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	signed, err := os.ReadFile(f.at(workflow.SignatureFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	} else if err == nil {
+		f.texts[workflow.SignatureFile] = signed
+	}
+	return f, nil
+}
+
+func (f *folder) at(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+
+func (f *folder) check(key ledger.PublicKey) (*Result, error) {
+	text, ok := f.texts[workflow.StatementFile]
+	if !ok {
+		return nil, usage.Newf("DIR is a folder that pawl fit, train, search or describe wrote", "%s: there is no %s", f.dir, workflow.StatementFile)
 	}
 	var s report.Statement
 	if err := json.Unmarshal(text, &s); err != nil || s.Software.Name != "pawl" {
-		return nil, usage.Newf("DIR is a folder that pawl fit, train, search or describe wrote", "%s is not a statement of pawl", at(workflow.StatementFile))
+		return nil, usage.Newf("DIR is a folder that pawl fit, train, search or describe wrote", "%s is not a statement of pawl", f.at(workflow.StatementFile))
 	}
-	signed, err := os.ReadFile(at(workflow.SignatureFile))
-	if errors.Is(err, os.ErrNotExist) && s.Budget.Entry == "" {
-		return nil, usage.Newf("exact figures of public data cost nothing and have no entry", "%s is not signed: nothing was charged for it", dir)
-	} else if errors.Is(err, os.ErrNotExist) {
+	signed, ok := f.texts[workflow.SignatureFile]
+	if !ok && s.Budget.Entry == "" {
+		return nil, usage.Newf("exact figures of public data cost nothing and have no entry", "%s is not signed: nothing was charged for it", f.dir)
+	} else if !ok {
 		return nil, usage.Newf(fmt.Sprintf("an earlier pawl wrote it, or its signature was taken away; pawl account event %s computes its epsilon again, and who holds the ledger can look for its head: pawl ledger verify %s --head %s",
-			usage.Shell(at(workflow.StatementFile)), usage.Shell(s.Budget.Dataset), s.Budget.Head), "%s is not signed: there is no %s", dir, workflow.SignatureFile)
-	} else if err != nil {
-		return nil, err
+			usage.Shell(f.at(workflow.StatementFile)), usage.Shell(s.Budget.Dataset), s.Budget.Head), "%s is not signed: there is no %s", f.dir, workflow.SignatureFile)
 	}
 	sig, err := ledger.ReadSignature(signed)
 	if err != nil {
-		return nil, usage.Newf("put back the file as the run wrote it", "%s: %v", at(workflow.SignatureFile), err)
+		return nil, usage.Newf("put back the file as the run wrote it", "%s: %v", f.at(workflow.SignatureFile), err)
 	}
 	if err := sig.Check(); err != nil {
-		return nil, refuted("%s: %v", at(workflow.SignatureFile), err)
+		return nil, refuted("%s: %v", f.at(workflow.SignatureFile), err)
 	}
 	if key != nil && !bytes.Equal(key, sig.Key) {
-		return nil, refuted("%s was signed with the key %v of another ledger, not with %v", dir, sig.Key, key)
+		return nil, refuted("%s was signed with the key %v of another ledger, not with %v", f.dir, sig.Key, key)
 	}
-	r := &Result{Verified: true, Folder: dir, Dataset: sig.Record.Dataset, Record: sig.Record.Seq, Head: sig.Record.Hash, At: sig.Record.Time, By: sig.Record.User,
+	r := &Result{Verified: true, Folder: f.dir, Dataset: sig.Record.Dataset, Record: sig.Record.Seq, Head: sig.Record.Hash, At: sig.Record.Time, By: sig.Record.User,
 		Ledger: sig.Ledger, Key: sig.Key, KeyGiven: key != nil, Claimed: s.Privacy.Epsilon, Delta: s.Privacy.Delta, Unit: sig.Unit, Relation: sig.Relation.String(), Private: !s.NotPrivate}
-	if err := r.files(dir, sig); err != nil {
+	if err := r.files(f, sig); err != nil {
 		return nil, err
 	}
 	if err := r.charge(&s, text, sig); err != nil {
+		return nil, err
+	}
+	if err := agree(&s, f.texts); err != nil {
 		return nil, err
 	}
 	r.words()
@@ -110,7 +156,7 @@ func Folder(dir string, key ledger.PublicKey) (*Result, error) {
 
 // files compares digests. Beside the signed files, only others in the folder itself may lie there: a reader takes
 // nothing for part of the model that was not signed.
-func (r *Result) files(dir string, sig *ledger.Signature) error {
+func (r *Result) files(f *folder, sig *ledger.Signature) error {
 	for name := range sig.Files {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return refuted("%s: %q is not a file of the folder", workflow.SignatureFile, name)
@@ -121,28 +167,18 @@ func (r *Result) files(dir string, sig *ledger.Signature) error {
 	if !slices.Contains(r.Files, workflow.StatementFile) {
 		return refuted("%s does not sign %s", workflow.SignatureFile, workflow.StatementFile)
 	}
-	there := []string{}
-	for _, name := range []string{workflow.StatementFile, workflow.ModelDir, workflow.ReportFile, workflow.CardFile, workflow.DescribeFile} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			there = append(there, name)
-		}
-	}
-	found, err := workflow.Digests(dir, there)
-	if err != nil {
-		return err
-	}
 	for _, name := range r.Files {
-		digest, ok := found[name]
+		digest, ok := f.digests[name]
 		switch {
 		case !ok:
-			return refuted("%s was signed, and is missing", filepath.Join(dir, name))
+			return refuted("%s was signed, and is missing", f.at(name))
 		case digest != sig.Files[name]:
-			return refuted("%s is not the file that was signed", filepath.Join(dir, name))
+			return refuted("%s is not the file that was signed", f.at(name))
 		}
 	}
-	for name := range found {
+	for name := range f.digests {
 		if _, ok := sig.Files[name]; !ok {
-			return refuted("%s was not signed", filepath.Join(dir, name))
+			return refuted("%s was not signed", f.at(name))
 		}
 	}
 	return nil
@@ -150,18 +186,21 @@ func (r *Result) files(dir string, sig *ledger.Signature) error {
 
 // charge compares the statement with what the ledger charged, and computes the cost of that again.
 func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature) error {
-	id, event, rows, seeded, err := sig.Charge()
+	charged, event, rows, err := sig.Charge()
 	if err != nil {
 		return refuted("the signed record: %v", err)
 	}
-	r.Entry = id
+	r.Entry = charged.ID
 	switch {
-	case s.Budget.Dataset != r.Dataset || s.Budget.Entry != id:
-		return refuted("the statement is of entry %s of data set %q, and the ledger signed entry %s of %q", s.Budget.Entry, s.Budget.Dataset, id, r.Dataset)
+	case s.Budget.Dataset != r.Dataset || s.Budget.Entry != charged.ID:
+		return refuted("the statement is of entry %s of data set %q, and the ledger signed entry %s of %q", s.Budget.Entry, s.Budget.Dataset, charged.ID, r.Dataset)
 	case s.Privacy.Unit != sig.Unit || s.Privacy.RowsPerUnit != rows || rows > sig.Rows || s.Privacy.Relation != sig.Relation.String():
 		return refuted("the statement protects %s with %d rows under %s, and the ledger charged %s with %d rows under %v", s.Privacy.Unit, s.Privacy.RowsPerUnit, s.Privacy.Relation, sig.Unit, rows, sig.Relation)
-	case seeded && !s.NotPrivate:
-		return refuted("the noise of entry %s was seeded, and the statement does not say NOT PRIVATE", id)
+	case charged.NotPrivate && !s.NotPrivate:
+		return refuted("the noise of entry %s was seeded, and the statement does not say NOT PRIVATE", charged.ID)
+	case s.Data.Public && !sig.Public:
+		// The reverse may be: a release that was held back is signed after a steward has declared the data set public.
+		return refuted("the statement calls data set %q public, and to the ledger it is sensitive", r.Dataset)
 	}
 	stated, _, err := cost.Decode(workflow.StatementFile, text)
 	if err != nil {
@@ -182,7 +221,7 @@ func (r *Result) charge(s *report.Statement, text []byte, sig *ledger.Signature)
 	if r.Computed = report.Number(computed.Epsilon); !(computed.Epsilon <= float64(s.Privacy.Epsilon)*(1+1e-9)) {
 		return refuted("the charged events cost epsilon %.6g at delta %g, and the statement claims %.6g", computed.Epsilon, float64(s.Privacy.Delta), float64(s.Privacy.Epsilon))
 	}
-	return nil
+	return stages(&s.Privacy, charged.Stages, event, sig.Relation, s.NotPrivate)
 }
 
 // equal compares compositions by their parts.

@@ -19,7 +19,8 @@ func (a *app) verifyCommand() *cobra.Command {
 		Long: `Verify what pawl fit, train, search or describe wrote, without the ledger and without
 data: the ledger's Ed25519 signature of every file, the record of the charge in its log,
 and epsilon, which is computed again from the charged events. A claim below what these
-cost does not pass.
+cost does not pass, as a whole or of a stage. The model card and the model must claim what
+the statement claims, and a public data set must be public to the ledger.
 
 The signature names its key. Whose key it is you know from elsewhere: pawl ledger key
 prints it where the ledger is. With --public-key only that key passes.

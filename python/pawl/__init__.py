@@ -19,11 +19,12 @@ from ._estimators import PawlClassifier, PawlRegressor
 from ._price import Answer, account, calibrate
 from ._program import program, version
 from ._released import Report, Score
+from ._verify import Verified, verify
 from .errors import CheckFailedError, PawlError, PawlWarning, RefusedError, UsageError
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Answer", "CheckFailedError", "Description", "PawlClassifier", "PawlError", "PawlRegressor", "PawlWarning",
-    "RefusedError", "Report", "Score", "UsageError", "account", "calibrate", "describe", "ledger", "program", "version",
+    "RefusedError", "Report", "Score", "UsageError", "Verified", "account", "calibrate", "describe", "ledger", "program", "verify", "version",
 ]

@@ -37,7 +37,14 @@ class Classifier(Case):
         self.assertEqual(again.score(old, ["ill", "ill"], public=True), 0.5)
         self.refuses(pawl.UsageError, "exact and unpaid", "score_", clf.score, x, y)
         self.refuses(pawl.UsageError, "fitted.*charged once more", "pawl search", clf.fit, x, y)
-        clf.save(os.path.join(self.folder, "out"))
+        out = os.path.join(self.folder, "out")
+        clf.save(out)
+        checked = pawl.verify(out)
+        self.assertEqual((checked["verified"], checked["entry"]), (True, clf.entry_))
+        self.assertIn("signed these files", checked._repr_html_())
+        with open(os.path.join(out, "report.html"), "a") as f:
+            f.write("<!-- -->")
+        self.refuses(pawl.PawlError, "report.html is not the file that was signed", "do not rely", pawl.verify, out)
         # A second job of the same data set fits into the budget, a third does not.
         self.assertLess(pawl.ledger.left("clinic", self.ledger)[0], 1.01)
         self.refuses(pawl.RefusedError, "budget exhausted", "steward", self.classifier(epsilon=1.9).fit, x, y)
