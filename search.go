@@ -47,12 +47,14 @@ type Broker struct {
 	// KeyFile holds the NKEY seed that is shown to the broker, required elsewhere; CAFile the
 	// certificates that the broker's is checked against, "" for those of the system.
 	KeyFile, CAFile string
+	// ShipData sends the rows, encrypted, to workers that do not have them: tables only.
+	ShipData bool
 }
 
 func (s Search) request() request.Search {
 	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
 		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, On: s.SearchOn,
-		Study: s.Study, Workers: s.Workers, Broker: fleet.Address{URL: s.Broker.URL, Key: s.Broker.KeyFile, CA: s.Broker.CAFile}}
+		Study: s.Study, Workers: s.Workers, Broker: fleet.Address{URL: s.Broker.URL, Key: s.Broker.KeyFile, CA: s.Broker.CAFile}, ShipData: s.Broker.ShipData}
 }
 
 func (s Search) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {

@@ -53,6 +53,8 @@ type Data struct {
 	// Argument and Options are those that it was opened by.
 	Argument string
 	Options  Options
+	// Piped says that it came through standard input and cannot be opened again.
+	Piped bool
 }
 
 // Texts says that it is a table with a column of texts that is built in.
@@ -105,5 +107,5 @@ func Open(data string, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Data{Table: t, Argument: t.Path, Options: o}, nil
+	return &Data{Table: t, Argument: t.Path, Options: o, Piped: data == table.Stdin}, nil
 }

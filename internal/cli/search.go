@@ -94,6 +94,7 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.StringVar(&f.SearchOn, "search-on", "", "public: built-in public images to search on")
 	s.IntVar(&f.Workers, "workers", 0, "parallel training runs (default: number of processors); does not change the result")
 	brokerFlags(c, &f.Broker)
+	s.BoolVar(&f.Broker.ShipData, "ship-data", false, "send the rows, encrypted, to workers that do not have the file (tables; docs/CLUSTER.md)")
 	s.StringVar(&f.Study, "study", "", "name of the study (default: data, space and strategy)")
 	s.StringVar(&f.Train.Budget.Epsilon, "epsilon", "", "epsilon of the whole search; with --as-published, of each training run")
 	s.StringVar(&f.Train.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")

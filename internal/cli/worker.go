@@ -35,9 +35,10 @@ func (a *app) workerCommand() *cobra.Command {
 		Short: "Take training runs of searches on other machines",
 		Long: `Take training runs of pawl search --nats until interrupted. A worker uses the same ledger as
 the search (PAWL_LEDGER or --ledger): the ledger's secret closes every message. It opens
-the data by the path that the search used, or by --path and --schema, and checks that
-version, processor kernel, data and plan are the same; otherwise it takes no run. It
-returns scores and nothing else, and charges nothing.
+the data by --path and --schema, else by the path that the search used; a search with
+--ship-data sends the rows, which stay in memory. It checks that version, processor
+kernel, data and plan are the same; otherwise it takes no run. It returns scores and
+nothing else, and charges nothing.
 
 Workers may join and leave at any time: an interrupted run is given to another worker and
 gives the same result. docs/CLUSTER.md describes a setup of three machines.`,

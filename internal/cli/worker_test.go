@@ -41,8 +41,9 @@ func TestSearchOnWorkers(t *testing.T) {
 	if text, err := alone.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	worker := func() (*exec.Cmd, *lines) {
-		c, said := process(t, dir, "worker", "--nats", url), &lines{want: "waiting for searches", seen: make(chan struct{})}
+	worker := func(in string, more ...string) (*exec.Cmd, *lines) {
+		c, said := process(t, dir, append([]string{"worker", "--nats", url}, more...)...), &lines{want: "waiting for searches", seen: make(chan struct{})}
+		c.Dir, c.Env = in, append(c.Env, "TMPDIR="+in)
 		c.Stderr = said
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -50,9 +51,10 @@ func TestSearchOnWorkers(t *testing.T) {
 		await(t, said)
 		return c, said
 	}
-	doomed, _ := worker()
+	// One worker has the file, and the other has nothing but the ledger.
+	doomed, _ := worker(dir, "--path", "clinic.csv", "--schema", "clinic.yaml")
 	defer func() { _ = doomed.Wait() }()
-	far := append(search, "--study", "far", "--out", "far", "--nats", url)
+	far := append(search, "--study", "far", "--out", "far", "--nats", url, "--ship-data")
 	first := process(t, dir, far...)
 	said := &lines{want: "stage: search and train", seen: make(chan struct{})}
 	first.Stderr = said
@@ -66,7 +68,8 @@ func TestSearchOnWorkers(t *testing.T) {
 	if err := first.Wait(); err != nil && !strings.Contains(said.all.String(), "run the same command to continue") {
 		t.Errorf("the interrupted search said %q", said.all.String())
 	}
-	lasting, words := worker()
+	empty := t.TempDir()
+	lasting, words := worker(empty)
 	if first.ProcessState.ExitCode() != 0 {
 		if text, err := process(t, dir, far...).CombinedOutput(); err != nil {
 			t.Fatalf("the search that goes on: %v: %s", err, text)
@@ -90,8 +93,11 @@ func TestSearchOnWorkers(t *testing.T) {
 	if n := len(account(t, dir, "clinic").Entries); n != 1 {
 		t.Errorf("%d entries in the ledger, want 1", n)
 	}
-	if text := words.all.String(); strings.Contains(text, canary) || strings.Contains(text, dir) {
-		t.Errorf("a worker says more than it should: %s", text)
+	if text := words.all.String(); !strings.Contains(text, "taking trials") || strings.Contains(text, canary) || strings.Contains(text, dir) {
+		t.Errorf("a worker says more than it should, or took no trial: %s", text)
+	}
+	if left, err := os.ReadDir(empty); err != nil || len(left) > 0 {
+		t.Errorf("a worker without the file wrote %v (%v)", left, err)
 	}
 }
 
@@ -142,6 +148,8 @@ func TestBadBrokers(t *testing.T) {
 		{"worker --nats nats://127.0.0.1:4222 --parallel -1", "at least 1", ""},
 		{"worker --nats nats://127.0.0.1:4222 --trial-limit -1s", "above 0", ""},
 		{"worker --nats nonsense", "malformed", "tls://"},
+		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --ship-data", "--nats is missing", "add --nats"},
+		{"search mnist --space fcn --strategy ps --epsilon 1 --ship-data --nats nats://127.0.0.1:1", "sends tables", "copy the images"},
 		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --nats nats://10.1.2.3:4222", "must be encrypted", "tls://"},
 		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --nats nats://127.0.0.1:1", "no broker answers", "pawl-broker"},
 	} {

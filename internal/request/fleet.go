@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -62,6 +63,11 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 	if o.Job, err = json.Marshal(asked); err != nil {
 		return nil, fmt.Errorf("the search cannot be described to workers: %w", err)
 	}
+	if s.search.ShipData {
+		if o.Cargo, err = s.data.Ship(); err != nil {
+			return nil, err
+		}
+	}
 	c, err := fleet.Coordinate(ctx, nc, courier, o, fleet.Pace{})
 	if err != nil {
 		return nil, usage.Newf("start the broker with pawl-broker, or nats-server -js", "--nats %s: %v", s.search.Broker.URL, err)
@@ -108,7 +114,7 @@ func absolute(path *string) error {
 // Elsewhere replaces paths of an order by those of a worker's machine; empty ones stay.
 type Elsewhere struct{ Data, Schema, Test, DataDir string }
 
-// Prepare opens the data of an order and makes its trainings, as a worker does. It refuses an
+// Prepare opens the data of an order, or has it sent, and makes its trainings, as a worker does. It refuses an
 // order that this program, processor or data would not answer with the same bits
 // (*fleet.MismatchError).
 func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Order, here Elsewhere) (fleet.Try, error) {
@@ -123,7 +129,9 @@ func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Ord
 		return nil, &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: machine()}
 	}
 	var asked order
-	if err := json.Unmarshal(o.Job, &asked); err != nil {
+	in := json.NewDecoder(bytes.NewReader(o.Job))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&asked); err != nil {
 		return nil, fmt.Errorf("study %s: %w", o.Name, err)
 	}
 	for _, r := range []struct{ to, from *string }{{&asked.Data, &here.Data}, {&asked.Options.Schema, &here.Schema}, {&asked.Options.Test, &here.Test}, {&asked.Options.DataDir, &here.DataDir}} {
@@ -131,7 +139,17 @@ func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Ord
 			*r.to = *r.from
 		}
 	}
-	data, err := source.Open(asked.Data, asked.Options)
+	open := func() (*source.Data, error) { return source.Open(asked.Data, asked.Options) }
+	if o.Rows != nil && here.Data == "" {
+		open = func() (*source.Data, error) {
+			cargo, err := o.Fetch(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return source.Received(cargo, asked.Options)
+		}
+	}
+	data, err := open()
 	if err != nil {
 		return nil, err
 	}

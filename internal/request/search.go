@@ -55,6 +55,8 @@ type Search struct {
 	Workers int
 	// Broker is where trainings wait for workers; they run in this process where there is none.
 	Broker fleet.Address `json:"-"`
+	// ShipData hands the rows to workers that do not have them.
+	ShipData bool `json:"-"`
 	kind   string        // of the study, where it is not the strategy
 }
 
@@ -65,9 +67,15 @@ func (d *Desk) Search(ctx context.Context, data *source.Data, f *Search) (*Job, 
 		if err := f.Broker.Check(); err != nil {
 			return nil, err
 		}
-		if data.Argument == "-" {
-			return nil, usage.New("--nats: workers cannot read standard input", "save the data to a file that all machines can open under the same path")
+		if data.Piped && !f.ShipData {
+			return nil, usage.New("--nats: workers cannot read standard input", "add --ship-data, which sends the rows to workers (docs/CLUSTER.md), or save the data to a file that all machines can open")
 		}
+	}
+	if f.ShipData && !f.Broker.Given() {
+		return nil, usage.New("--ship-data sends rows to workers, and --nats is missing", "add --nats URL, or leave out --ship-data")
+	}
+	if f.ShipData && data.Table == nil {
+		return nil, usage.Newf("copy the images to the workers and leave out --ship-data", "%s: --ship-data sends tables, and this is a set of images", data.Argument)
 	}
 	strategy, err := f.strategy()
 	if err != nil {

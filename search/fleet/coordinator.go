@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,8 @@ type Coordinator struct {
 	order   Order
 	pace    Pace
 	names   names
+	// handover closes rows for workers; nil where they have them.
+	handover *handover
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -101,7 +104,21 @@ func coordinate(ctx context.Context, w wire, courier *ledger.Courier, order Orde
 		stop()
 		return nil, brokerError(err)
 	}
-	for subject, handle := range map[string]func([]byte, func([]byte)){c.names.result: c.receive, c.names.ask: c.welcome} {
+	subjects := map[string]func([]byte, func([]byte)){c.names.result: c.receive, c.names.ask: c.welcome}
+	if order.Cargo != nil {
+		secret := make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			stop()
+			return nil, err
+		}
+		if c.handover, err = newHandover(secret); err != nil {
+			stop()
+			return nil, err
+		}
+		c.order.Rows = &Rows{Key: c.handover.public(), Secret: secret, Size: len(order.Cargo)}
+		subjects[c.names.rows] = c.hand
+	}
+	for subject, handle := range subjects {
 		end, err := w.subscribe(subject, handle)
 		if err != nil {
 			stop()
@@ -185,7 +202,7 @@ func (c *Coordinator) receive(message []byte, answer func([]byte)) {
 		return // of nobody with this ledger
 	}
 	var r Result
-	if json.Unmarshal(plain, &r) != nil {
+	if strictly(plain, &r) != nil {
 		return
 	}
 	c.take(r)

@@ -10,6 +10,9 @@
 // candidate or a score. How many trials there are is a secret of a private selection, so
 // the broker belongs to those who are trusted with that.
 //
+// A coordinator may hand its rows to workers that do not have them (Order.Cargo): each gets
+// them closed under a key of its own and holds them in memory.
+//
 // What may happen, and what follows:
 //
 //   - A worker dies or is cut off: its trial goes to another one, which computes the same

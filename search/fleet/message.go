@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"pawl/core/ledger"
@@ -98,6 +100,12 @@ type Order struct {
 	Job json.RawMessage `json:"job"`
 	// Done says that the study has ended.
 	Done bool `json:"done,omitempty"`
+	// Rows say how to ask the coordinator for its data; nil where workers have them.
+	Rows *Rows `json:"rows,omitempty"`
+	// Cargo is the data that a coordinator hands to workers, nil for none. It does not travel with
+	// the order.
+	Cargo []byte `json:"-"`
+	fetch func(ctx context.Context) ([]byte, error)
 }
 
 // MismatchError is returned by a worker that would not compute what the coordinator would.
@@ -119,4 +127,37 @@ func (e *MismatchError) Hint() string {
 		return "use machines whose processors have the same vector instructions"
 	}
 	return "the file, the schema and the ledger must be those of the coordinator"
+}
+
+// readOrder reads an order. Of one that another version wrote in its own way it reads what says so,
+// for Prepare to refuse it by name.
+func readOrder(b []byte, o *Order) error {
+	if strictly(b, o) == nil {
+		return nil
+	}
+	var known struct {
+		Study    string `json:"study"`
+		Name     string `json:"name"`
+		Software string `json:"software"`
+		Done     bool   `json:"done"`
+	}
+	if err := json.Unmarshal(b, &known); err != nil {
+		return err
+	}
+	*o = Order{Study: known.Study, Name: known.Name, Software: known.Software + " (other messages)", Done: known.Done}
+	return nil
+}
+
+// strictly reads a message of the same program; a field that it does not know is refused, because
+// ignoring it could change what is computed.
+func strictly(b []byte, v any) error {
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.DisallowUnknownFields()
+	if err := in.Decode(v); err != nil {
+		return err
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return errors.New("more than one message")
+	}
+	return nil
 }

@@ -99,18 +99,18 @@ func (l *link) send(subject string, message []byte, answer func([]byte)) error {
 	return nil
 }
 
-func (l *link) request(ctx context.Context, subject string, message []byte) error {
-	answer := make(chan struct{}, 1)
-	if err := l.send(subject, message, func([]byte) { answer <- struct{}{} }); err != nil {
-		return err
+func (l *link) request(ctx context.Context, subject string, message []byte) ([]byte, error) {
+	answer := make(chan []byte, 1)
+	if err := l.send(subject, message, func(text []byte) { answer <- text }); err != nil {
+		return nil, err
 	}
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
-	case <-answer:
+		return nil, ctx.Err()
+	case text := <-answer:
 		l.messages.Add(1)
 		time.Sleep(2 * l.hop)
-		return nil
+		return text, nil
 	}
 }
 

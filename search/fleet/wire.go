@@ -17,8 +17,8 @@ type wire interface {
 	publish(subject string, message []byte) error
 	// subscribe calls handle for one message after the other until stop is called.
 	subscribe(subject string, handle func(message []byte, answer func([]byte))) (stop func(), err error)
-	// request publishes a message and returns when a subscriber has answered.
-	request(ctx context.Context, subject string, message []byte) error
+	// request publishes a message and returns the answer of a subscriber.
+	request(ctx context.Context, subject string, message []byte) ([]byte, error)
 	// inquire publishes an empty message and calls handle for every answer until stop is called.
 	inquire(subject string, handle func(answer []byte)) (stop func(), err error)
 	// closed reports whether the connection is gone for good.
@@ -50,11 +50,11 @@ type delivery interface {
 var errEmpty = errors.New("no trial in the queue")
 
 // names are the subjects of a fleet and of one study of it.
-type names struct{ order, ask, work, result, stream string }
+type names struct{ order, ask, work, result, rows, stream string }
 
 func namesOf(fleet, study string) names {
 	base := "pawl." + fleet
-	return names{order: base + ".order", ask: base + ".ask", work: base + ".work." + study, result: base + ".result." + study, stream: "pawl_" + fleet + "_" + study}
+	return names{order: base + ".order", ask: base + ".ask", work: base + ".work." + study, result: base + ".result." + study, rows: base + ".rows." + study, stream: "pawl_" + fleet + "_" + study}
 }
 
 // jet is a wire of NATS JetStream.
@@ -73,9 +73,12 @@ func newJet(nc *nats.Conn) (*jet, error) {
 
 func (j *jet) publish(subject string, message []byte) error { return j.nc.Publish(subject, message) }
 
-func (j *jet) request(ctx context.Context, subject string, message []byte) error {
-	_, err := j.nc.RequestWithContext(ctx, subject, message)
-	return err
+func (j *jet) request(ctx context.Context, subject string, message []byte) ([]byte, error) {
+	m, err := j.nc.RequestWithContext(ctx, subject, message)
+	if err != nil {
+		return nil, err
+	}
+	return m.Data, nil
 }
 
 func (j *jet) subscribe(subject string, handle func([]byte, func([]byte))) (func(), error) {

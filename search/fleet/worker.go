@@ -45,7 +45,7 @@ func (w Worker) run(ctx context.Context, over wire) error {
 	hear := func(message []byte) {
 		plain, err := w.Courier.Open(message, "order")
 		var o Order
-		if err != nil || json.Unmarshal(plain, &o) != nil {
+		if err != nil || readOrder(plain, &o) != nil {
 			return
 		}
 		select {
@@ -75,12 +75,14 @@ func (w Worker) run(ctx context.Context, over wire) error {
 			continue
 		}
 		w.Say("study " + o.Name + ": opening the data")
+		o.fetch = func(ctx context.Context) ([]byte, error) { return w.fetch(ctx, over, o) }
 		try, err := w.Prepare(ctx, o)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			refused[o.Study] = true
+			// What was cut off may go through at the next beat; the rest stays as it is.
+			refused[o.Study] = !errors.Is(err, ErrCut)
 			w.Say(fmt.Sprintf("not joined: %v", err))
 			continue
 		}
@@ -152,7 +154,7 @@ func (w Worker) one(ctx context.Context, over wire, n names, o Order, try Try) {
 	}
 	var t Task
 	plain, err := w.Courier.Open(m.Data(), "task "+o.Study)
-	if err != nil || json.Unmarshal(plain, &t) != nil {
+	if err != nil || strictly(plain, &t) != nil {
 		_ = m.Term() // of nobody with this ledger
 		return
 	}
@@ -212,7 +214,7 @@ func (w Worker) deliver(ctx context.Context, over wire, m delivery, n names, o O
 	// What is computed is not thrown away because the worker is asked to stop now.
 	for range silence {
 		ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.Pace.Beat)
-		err := over.request(ask, n.result, closed)
+		_, err := over.request(ask, n.result, closed)
 		cancel()
 		if err == nil {
 			return true
