@@ -52,6 +52,8 @@ func TestSearchOnWorkers(t *testing.T) {
 		return c, said
 	}
 	// One worker has the file, and the other has nothing but the ledger.
+	empty := t.TempDir()
+	lasting, words := worker(empty)
 	doomed, _ := worker(dir, "--path", "clinic.csv", "--schema", "clinic.yaml")
 	defer func() { _ = doomed.Wait() }()
 	far := append(search, "--study", "far", "--out", "far", "--nats", url, "--ship-data")
@@ -68,8 +70,6 @@ func TestSearchOnWorkers(t *testing.T) {
 	if err := first.Wait(); err != nil && !strings.Contains(said.all.String(), "run the same command to continue") {
 		t.Errorf("the interrupted search said %q", said.all.String())
 	}
-	empty := t.TempDir()
-	lasting, words := worker(empty)
 	if first.ProcessState.ExitCode() != 0 {
 		if text, err := process(t, dir, far...).CombinedOutput(); err != nil {
 			t.Fatalf("the search that goes on: %v: %s", err, text)
