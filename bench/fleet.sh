@@ -15,19 +15,7 @@ go build -o "$work/pawl-broker" ./cmd/pawl-broker
 port=${PORT:-4399} data=${DATA:-adult}
 url=nats://127.0.0.1:$port
 
-# Two hundred linear models.
-cat >"$work/models.yaml" <<'YAML'
-version: 1
-name: models
-title: Two hundred linear models
-dimensions:
-  learner: [linear]
-  encoding: [thermometer]
-  bins: [8, 12, 16, 24, 32, 40, 48, 64]
-  clipping_factor: [0.25, 0.5, 1, 2, 4]
-  movement_factor: [0.25, 0.5, 1, 2, 4]
-YAML
-search=("$work/pawl" search "$data" --space "$work/models.yaml" --strategy grid --epsilon 8 --seed 3 --json)
+search=("$work/pawl" search "$data" --space bench/models.yaml --strategy grid --epsilon 8 --seed 3 --json)
 
 # home NAME: a user with a ledger of his own.
 home() { export HOME=$work/$1 XDG_DATA_HOME=$work/$1/data XDG_STATE_HOME=$work/$1/state; mkdir -p "$HOME"; }

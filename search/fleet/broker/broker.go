@@ -69,7 +69,7 @@ func Start(o Options) (*Broker, error) {
 		return nil, err
 	}
 	options := &server.Options{Host: host, Port: number, ServerName: "pawl-broker", JetStream: true, StoreDir: folder, JetStreamMaxMemory: memory,
-		JetStreamMaxStore: 1, MaxPayload: maxPayload, NoSigs: true, NoLog: true}
+		JetStreamMaxStore: 1, MaxPayload: maxPayload, PingInterval: 5 * time.Second, MaxPingsOut: 2, NoSigs: true, NoLog: true}
 	if o.Certificate != "" {
 		pair, err := tls.LoadX509KeyPair(o.Certificate, o.CertificateKey)
 		if err != nil {
