@@ -288,7 +288,8 @@ func (s *netSearch) work(env Env) study.Work[space.Point, *Outcome] {
 		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, error) {
 			return s.trial(ctx, env, permit, p, h.scopes.Final, h.finalNoise())
 		},
-		Elsewhere: func(ctx context.Context, p space.Point, src *entropy.Source) (float64, error) {
+		Elsewhere: func(ctx context.Context, permit *ledger.Permit, p space.Point) (float64, error) {
+			src := permit.Randomness("trial")
 			if h.Strategy.Kind == search.STW {
 				return s.scoreWithoutNoise(ctx, env, p, src)
 			}

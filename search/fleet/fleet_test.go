@@ -131,6 +131,10 @@ func work(took time.Duration, calls *atomic.Int64) study.Work[int, model] {
 	}
 	return study.Work[int, model]{
 		Try: one,
+		Elsewhere: func(ctx context.Context, p *ledger.Permit, c int) (float64, error) {
+			_, score, err := one(ctx, p, c+3)
+			return score, err
+		},
 		Finish: func(_ context.Context, p *ledger.Permit, c int) (model, error) {
 			return model{c, p.Randomness("value").Uint64()}, nil
 		},
@@ -230,7 +234,7 @@ func TestPoolsConform(t *testing.T) {
 	for range 2 {
 		hire(t, h, b.Port(), work(0, nil), 0)
 	}
-	for i, kind := range []search.Kind{search.None, search.Grid, search.PS, search.RS, search.MGRS, search.PAAS, search.Split, search.LT} {
+	for i, kind := range []search.Kind{search.None, search.Grid, search.PS, search.RS, search.MGRS, search.PAAS, search.Split, search.LT, search.Public, search.STW} {
 		t.Run(string(kind), func(t *testing.T) {
 			q, secret := quote(t, kind), newSecret(t)
 			want, wantErr := study.Run(t.Context(), permit(t, q.Event, secret), q, numbers, work(0, nil), study.Options{Workers: 1})

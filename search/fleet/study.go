@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
@@ -22,8 +23,12 @@ type Remote struct {
 	Study string
 }
 
-// final is the trial name of a last training, which runs in the process of the study.
-const final = "final"
+// final is the trial name of a last training, which runs in the process of the study; names of
+// trials on public rows begin with outside.
+const (
+	final   = "final"
+	outside = "public "
+)
 
 var errFailed = errors.New("the training failed")
 
@@ -46,26 +51,32 @@ func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c
 		token, err := r.Courier.Send(permit, e, r.Study, binding(name, []byte(text)))
 		return Task{Trial: name, Candidate: json.RawMessage(text), Permit: token}, err
 	}
+	far := func(ctx context.Context, permit *ledger.Permit, prefix string, e dp.Event, candidate C) (Task, float64, error) {
+		t, err := task(permit, prefix+nameOf(permit), e, candidate)
+		var out Result
+		if err == nil {
+			out, err = r.Pool.Do(ctx, t)
+		}
+		if err != nil {
+			stop(err) // no failed training: the study ends before it could be recorded as one
+			return t, math.Inf(-1), err
+		}
+		if out.Failed {
+			return t, math.Inf(-1), errFailed
+		}
+		return t, out.Score(), nil
+	}
 	elsewhere := study.Work[C, Task]{
 		Try: func(ctx context.Context, permit *ledger.Permit, candidate C) (Task, float64, error) {
-			t, err := task(permit, nameOf(permit), trial, candidate)
-			var out Result
-			if err == nil {
-				out, err = r.Pool.Do(ctx, t)
-			}
-			if err != nil {
-				stop(err) // no failed training: the study ends before it could be recorded as one
-				return t, math.Inf(-1), err
-			}
-			if out.Failed {
-				return t, math.Inf(-1), errFailed
-			}
-			return t, out.Score(), nil
+			return far(ctx, permit, "", trial, candidate)
 		},
 		Finish: func(_ context.Context, permit *ledger.Permit, candidate C) (Task, error) {
 			return task(permit, final, last, candidate)
 		},
-		Elsewhere: w.Elsewhere,
+		Elsewhere: func(ctx context.Context, permit *ledger.Permit, candidate C) (float64, error) {
+			_, score, err := far(ctx, permit, outside, dp.NoOp{}, candidate)
+			return score, err
+		},
 	}
 	found, err := study.Run(ctx, permit, q, c, elsewhere, o)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -142,6 +153,9 @@ func Trying[C, M any](courier *ledger.Courier, name string, w study.Work[C, M], 
 			return 0, err
 		}
 		defer permit.Close()
+		if strings.HasPrefix(t.Trial, outside) {
+			return w.Elsewhere(ctx, permit, candidate)
+		}
 		_, score, err := w.Try(ctx, permit, candidate)
 		return score, err
 	}

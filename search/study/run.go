@@ -39,8 +39,9 @@ type Work[C, M any] struct {
 	Try func(ctx context.Context, permit *ledger.Permit, c C) (M, float64, error)
 	// Finish is the last training of strategies that end with one.
 	Finish func(ctx context.Context, permit *ledger.Permit, c C) (M, error)
-	// Elsewhere trains and scores a candidate on public rows, without a permit.
-	Elsewhere func(ctx context.Context, c C, src *entropy.Source) (float64, error)
+	// Elsewhere trains and scores a candidate on public rows. The permit has streams of the trial
+	// alone and pays for nothing.
+	Elsewhere func(ctx context.Context, permit *ledger.Permit, c C) (float64, error)
 }
 
 // Options are what a run needs beside.
@@ -376,7 +377,11 @@ func (r *runner[C, M]) elsewhere(n int) (Result[C, M], error) {
 			if score, known := r.known(number); known {
 				return none, score, nil
 			}
-			score, err = r.w.Elsewhere(r.ctx, c, r.permit.Randomness("trial", uint64(number)))
+			permit, err := r.permit.Child("public trial", uint64(number))
+			if err != nil {
+				return none, 0, err
+			}
+			score, err = r.w.Elsewhere(r.ctx, permit, c)
 			return none, score, err
 		})
 		return score, err

@@ -188,8 +188,8 @@ func (b *bench) work() study.Work[int, model] {
 			}
 			return model{c, v}, ctx.Err()
 		},
-		Elsewhere: func(ctx context.Context, c int, src *entropy.Source) (float64, error) {
-			_, s, err := one(ctx, c, src.Uint64())
+		Elsewhere: func(ctx context.Context, p *ledger.Permit, c int) (float64, error) {
+			_, s, err := one(ctx, c, p.Randomness("trial").Uint64())
 			return s, err
 		},
 	}
@@ -430,7 +430,7 @@ func TestAllFail(t *testing.T) {
 			Try: func(context.Context, *ledger.Permit, int) (model, float64, error) {
 				return model{}, math.NaN(), nil
 			},
-			Elsewhere: func(context.Context, int, *entropy.Source) (float64, error) { return 0, errors.New("always") },
+			Elsewhere: func(context.Context, *ledger.Permit, int) (float64, error) { return 0, errors.New("always") },
 		}
 		if _, err := study.Run(context.Background(), permit(t, q.Event, 3), q, numbers, w, study.Options{}); !errors.Is(err, study.ErrNothing) {
 			t.Errorf("%s: %v", kind, err)
