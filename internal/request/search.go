@@ -56,8 +56,8 @@ type Search struct {
 	// Broker is where trainings wait for workers; they run in this process where there is none.
 	Broker fleet.Address `json:"-"`
 	// ShipData hands the rows to workers that do not have them.
-	ShipData bool `json:"-"`
-	kind   string        // of the study, where it is not the strategy
+	ShipData bool   `json:"-"`
+	kind     string // of the study, where it is not the strategy
 }
 
 // Search prices a search over images or a table. It changes f as the operator's answers say.

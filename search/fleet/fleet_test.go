@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -492,5 +493,71 @@ func TestAddresses(t *testing.T) {
 	}
 	if _, err := fleet.Dial(t.Context(), fleet.Address{URL: "nats://127.0.0.1:1"}, "x"); err == nil || !strings.Contains(err.Error(), "no broker answers") {
 		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// A broker with a list of keys lets in whom it lists, and tells the others what to do.
+func TestCredentials(t *testing.T) {
+	dir := t.TempDir()
+	listed, stranger := filepath.Join(dir, "listed.key"), filepath.Join(dir, "stranger.key")
+	public, _, err := broker.MakeKey(listed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := broker.MakeKey(stranger); err != nil {
+		t.Fatal(err)
+	}
+	keys := filepath.Join(dir, "keys.txt")
+	if err := os.WriteFile(keys, []byte("# machines\n"+public+" # desk\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := broker.Start(broker.Options{Listen: "127.0.0.1:0", Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop()
+	url := fmt.Sprintf("nats://127.0.0.1:%d", b.Port())
+	for key, want := range map[string]string{listed: "", stranger: "refuses these credentials", "": "refuses these credentials"} {
+		nc, err := fleet.Dial(t.Context(), fleet.Address{URL: url, Key: key}, "test")
+		if err == nil {
+			nc.Close()
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("key %q: %v, want %q", filepath.Base(key), err, want)
+		}
+	}
+	if _, err := fleet.Dial(t.Context(), fleet.Address{URL: strings.Replace(url, "nats:", "tls:", 1), Key: listed}, "test"); err == nil || !strings.Contains(err.Error(), "disagree on encryption") {
+		t.Errorf("tls to a broker without a certificate: %v", err)
+	}
+	for text, want := range map[string]string{"": "lists no key", "SUAKEY\n": "keys.txt:1: not a public key"} {
+		if err := os.WriteFile(keys, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := broker.Start(broker.Options{Listen: "127.0.0.1:0", Keys: keys}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+			if err == nil {
+				b.Stop()
+			}
+		}
+	}
+}
+
+// The clocks of two machines may differ by any time, because none is read: leases, beats and limits are
+// durations.
+func TestNoClockIsRead(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"time.Now", "time.Since", "time.Until", "WithDeadline"} {
+			if !strings.HasSuffix(name, "_test.go") && bytes.Contains(text, []byte(word)) {
+				t.Errorf("%s: %s", name, word)
+			}
+		}
 	}
 }

@@ -281,6 +281,14 @@ func TestRoleWithoutRights(t *testing.T) {
 	if _, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25)); err == nil || !strings.Contains(err.Error(), "no right") {
 		t.Errorf("reserve: %v", err)
 	}
+	// A worker of searches needs no more than this.
+	owner := open(t, address)
+	defer owner.Close()
+	want, err := ledgertest.New(owner).Courier(ctx)
+	must(t, err)
+	if got, err := ledgertest.New(s).Courier(ctx); err != nil || got.Name() != want.Name() {
+		t.Errorf("courier: %v", err)
+	}
 	must(t, sql(t, address, "GRANT INSERT ON pawl_ledger.records, pawl_ledger.heads, pawl_ledger.codes TO "+role, "GRANT UPDATE ON pawl_ledger.heads, pawl_ledger.codes TO "+role))
 	if _, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25)); err != nil {
 		t.Errorf("reserve with the documented rights: %v", err)
