@@ -9,6 +9,7 @@ import (
 
 	"pawl/compute/onnx"
 	"pawl/data/schema"
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
@@ -143,8 +144,11 @@ func (g *graph) classes(m *model.Model, scores string) {
 		best = g.Reshape(g.To(onnx.Int64s, g.Op(compare, odds, g.Float(float32(cut)))), -1)
 		second := g.Op("Sigmoid", odds)
 		g.Put(probabilities, "Concat", "", onnx.Attributes{"axis", int64(1)}, g.Op("Sub", g.Float(1), second), second)
+	case m.Calibration != nil:
+		best = g.best(scores)
+		g.Put(probabilities, "Identity", "", nil, g.spread(scores, best, len(classes), *m.Calibration))
 	default:
-		best = g.Add("ArgMax", onnx.Attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
+		best = g.best(scores)
 		g.Put(probabilities, "Softmax", "", onnx.Attributes{"axis", int64(1)}, scores)
 	}
 	keys := make([]int64, len(classes))
@@ -155,6 +159,36 @@ func (g *graph) classes(m *model.Model, scores string) {
 	g.Put(label, "LabelEncoder", onnx.MLDomain, onnx.Attributes{"keys_int64s", keys, "values_strings", classes}, best)
 	g.Put(g.output("scores", onnx.Floats, "before calibration and the sigmoid or softmax", 0, outputs), "Identity", "", nil, scores)
 	g.Outputs[0], g.Outputs[1] = g.Outputs[1], g.Outputs[0]
+}
+
+// best is the first class of the highest score, whole [N].
+func (g *graph) best(scores string) string {
+	return g.Add("ArgMax", onnx.Attributes{"axis", int64(1), "keepdims", int64(0)}, scores)
+}
+
+// spread are the calibrated probabilities of more than two classes, as model.Model has them.
+func (g *graph) spread(scores, best string, classes int, c quality.Calibration) string {
+	eye := make([]float32, classes*classes)
+	for k := range classes {
+		eye[k*(classes+1)] = 1
+	}
+	of := g.Tensor("class", eye, classes, classes)
+	sum := func(v string) string { return g.Add("ReduceSum", onnx.Attributes{"keepdims", int64(1)}, v, g.Ints(1)) }
+	first := g.Op("Gather", of, best) // 1 for the predicted class
+	others := g.Op("Sub", g.Float(1), first)
+	behind := g.Op("Sub", scores, sum(g.Op("Mul", scores, first)))
+	odds := g.Op("Sub", g.Float(0), g.Op("Log", sum(g.Op("Mul", g.Op("Exp", behind), others))))
+	p := g.Op("Sigmoid", g.Op("Add", g.Op("Mul", odds, g.Float(float32(c.Slope))), g.Float(float32(c.Intercept))))
+	p = g.Op("Max", p, g.Float(1/float32(classes)))
+	left := g.Op("Sub", g.Float(1), p)
+
+	even := 1 / float32(classes-1)
+	rest := g.Add("Softmax", onnx.Attributes{"axis", int64(1)}, g.Op("Sub", behind, g.Op("Mul", first, g.Float(1e30))))
+	most := sum(g.Op("Mul", rest, g.Op("Gather", of, g.best(rest))))
+	over := g.Op("Sub", most, g.Op("Mul", g.Op("Div", p, left), g.Float(1-1e-6))) // model.below
+	draw := g.Op("Clip", g.Op("Div", over, g.Op("Max", g.Op("Sub", most, g.Float(even)), g.Float(1e-6))), g.Float(0), g.Float(1))
+	rest = g.Op("Add", rest, g.Op("Mul", draw, g.Op("Sub", g.Op("Mul", others, g.Float(even)), rest)))
+	return g.Op("Add", g.Op("Mul", left, rest), g.Op("Mul", p, first))
 }
 
 func outputsOf(m *model.Model) int {

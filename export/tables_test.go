@@ -300,6 +300,14 @@ func tableModels(t testing.TB) map[string]*model.Model {
 		threshold.Threshold = 0.8
 		all["threshold "+name] = &threshold
 	}
+	// Drawn below where the others would be above the first, and pushed apart.
+	for _, name := range []string{"linear bins stage", "ebm stage", "network affine stage"} {
+		for of, c := range map[string]quality.Calibration{"calibrated ": {Intercept: -0.9, Slope: 0.3}, "pushed ": {Intercept: 0.2, Slope: 2}} {
+			m := *all[name]
+			m.Calibration = &c
+			all[of+name] = &m
+		}
+	}
 	bent := linear("bent scale", "cost", s, encode.Options{})
 	bent.Scale.Log = true
 	numbers := *s

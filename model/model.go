@@ -118,8 +118,8 @@ type Model struct {
 // Operation is what the score of a run adds to a model, all of it released with the score.
 // The zero Operation is none.
 type Operation struct {
-	// Calibration of a classifier of two classes, nil where none was bought or none would be
-	// better than none.
+	// Calibration of a classifier, of the second of two classes or of the predicted one of
+	// more; nil where none was bought or none would be better than none.
 	Calibration *quality.Calibration `json:"calibration,omitempty"`
 	// Threshold is the smallest probability of the second class at which it is predicted; 0 for
 	// the class of the higher score, which is the more probable one without a calibration. Decision is what it follows from.
@@ -244,13 +244,7 @@ func (m *Model) Predictor() func(cells []float64) float64 {
 		case two:
 			return m.label(odds(scores))
 		}
-		best := 0
-		for k, s := range scores {
-			if s > scores[best] {
-				best = k
-			}
-		}
-		return float64(best)
+		return float64(first(scores))
 	}
 }
 
@@ -283,11 +277,20 @@ func (m *Model) Prober() func(p, cells []float64) {
 			m.calibrated(p, one[0])
 			return
 		}
-		if score(p, cells); m.Calibration != nil {
-			m.calibrated(p, odds(p))
-			return
-		}
+		score(p, cells)
+		m.probable(p)
+	}
+}
+
+// probable turns scores, one for each class, into probabilities in place.
+func (m *Model) probable(p []float64) {
+	switch {
+	case m.Calibration == nil:
 		softmax(p)
+	case len(p) == 2:
+		m.calibrated(p, odds(p))
+	default:
+		spread(p, *m.Calibration)
 	}
 }
 

@@ -47,27 +47,15 @@ func (m *Model) InputProbabilities(p []float64, input []float32) {
 		m.calibrated(p, float64(scores[0]))
 		return
 	}
-	if m.Calibration != nil {
-		m.calibrated(p, float64(scores[1])-float64(scores[0]))
-		return
-	}
-	for k, s := range scores {
-		p[k] = float64(s)
-	}
-	softmax(p)
+	copy(p, wide(scores))
+	m.probable(p)
 }
 
 func (m *Model) decide(scores []float32) float64 {
 	if m.Task == Regression {
 		return m.Scale.Unscale(float64(scores[0]))
 	}
-	best := 0
-	for k, s := range scores {
-		if s > scores[best] {
-			best = k
-		}
-	}
-	return float64(best)
+	return float64(first(wide(scores)))
 }
 
 // shape is the input of a network as model.json has it.

@@ -3,15 +3,17 @@ package model
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"pawl/evidence/quality"
 )
 
 // TwoClasses reports whether the model scores rows for two classes: then it may have a
-// calibration and a threshold.
-func (m *Model) TwoClasses() bool {
-	return m.Task == Classification && m.Kind != Constant && len(m.Classes()) == 2
-}
+// threshold.
+func (m *Model) TwoClasses() bool { return m.Scored() && len(m.Classes()) == 2 }
+
+// Scored reports whether the model scores rows for classes: then it may have a calibration.
+func (m *Model) Scored() bool { return m.Task == Classification && m.Kind != Constant }
 
 // Raw is the model without what its score added: probabilities as training left them, and the
 // more probable class.
@@ -48,9 +50,8 @@ func (m *Model) label(score float64) float64 {
 	return 0
 }
 
-// RowScorer returns a function that gives the raw score of the second class of a row, of a model
-// of two classes: the logarithm of the odds, before calibration. It is not safe for concurrent
-// use.
+// RowScorer returns a function that gives the raw score of a row, before calibration: the log odds of
+// the second of two classes, or those of the predicted one of more. It is not safe for concurrent use.
 func (m *Model) RowScorer() func(cells []float64) float64 {
 	if m.Kind == Network {
 		x, scratch := make([]float32, m.Encoding.Inputs()), make([]float64, m.Encoding.Dim)
@@ -70,20 +71,73 @@ func (m *Model) RowScorer() func(cells []float64) float64 {
 // InputScorer is RowScorer for the dense inputs of a network.
 func (m *Model) InputScorer() func(input []float32) float64 {
 	return func(input []float32) float64 {
-		scores := m.Net.Predict(0, m.Parameters32, input)
-		if len(scores) == 1 {
-			return float64(scores[0])
-		}
-		return float64(scores[1]) - float64(scores[0])
+		return odds(wide(m.Net.Predict(0, m.Parameters32, input)))
 	}
 }
 
-// odds is the score of the second class over the first.
-func odds(scores []float64) float64 {
-	if len(scores) == 1 {
-		return scores[0]
+func wide(scores []float32) []float64 {
+	out := make([]float64, len(scores))
+	for k, s := range scores {
+		out[k] = float64(s)
 	}
-	return scores[1] - scores[0]
+	return out
+}
+
+// odds are the log odds of the second of two classes, or of that of the highest score of more.
+func odds(scores []float64) float64 {
+	switch len(scores) {
+	case 1:
+		return scores[0]
+	case 2:
+		return scores[1] - scores[0]
+	}
+	best, next, rest := first(scores), math.Inf(-1), 0.0
+	for k, s := range scores {
+		if k != best {
+			next = max(next, s)
+		}
+	}
+	for k, s := range scores {
+		if k != best {
+			rest += math.Exp(s - next)
+		}
+	}
+	return scores[best] - next - math.Log(rest)
+}
+
+// first is the first class of the highest score.
+func first(scores []float64) int {
+	best := 0
+	for k, s := range scores {
+		if s > scores[best] {
+			best = k
+		}
+	}
+	return best
+}
+
+// below keeps another class from having the very probability of the predicted one.
+const below = 1 - 1e-6
+
+// spread turns the scores of more than two classes into probabilities. That of the class of
+// the highest score is what c makes of its log odds. The others share the rest as softmax has
+// it, drawn towards equal parts as far as is needed for none to be above the first.
+func spread(scores []float64, c quality.Calibration) {
+	n, best := len(scores), first(scores)
+	p := c.Confidence(odds(scores), n)
+	scores[best] = math.Inf(-1)
+	softmax(scores)
+	most, even := slices.Max(scores), 1/float64(n-1)
+	draw := 0.0
+	if p < 1 {
+		if over := most - below*p/(1-p); over > 0 && most > even {
+			draw = min(over/(most-even), 1)
+		}
+	}
+	for k, s := range scores {
+		scores[k] = (1 - p) * (s + draw*(even-s))
+	}
+	scores[best] = p
 }
 
 func (m *Model) validateOperation() error {
@@ -91,8 +145,10 @@ func (m *Model) validateOperation() error {
 	switch {
 	case c == nil && t == 0:
 		return nil
-	case !m.TwoClasses():
-		return errors.New("model: a calibration or threshold is for two classes")
+	case !m.Scored():
+		return errors.New("model: a calibration or threshold is for classes")
+	case t != 0 && !m.TwoClasses():
+		return errors.New("model: a threshold is for two classes")
 	case c != nil && (!(c.Slope > 0) || math.IsInf(c.Slope, 0) || c.Intercept-c.Intercept != 0):
 		return errors.New("model: the calibration is not one")
 	case t != 0 && !(t > 0 && t < 1):

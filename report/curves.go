@@ -9,13 +9,14 @@ import (
 	"pawl/evidence/quality"
 )
 
-// curves are the pictures of a classifier of two classes: what was released of its scores.
+// curves are the pictures of a classifier: what was released of its scores.
 type curves struct {
-	Of      string // "" for all rows, or the group
-	Facts   string
-	Figures []curveFigure
-	Rows    []operatingRow
-	Note    string
+	Of        string // "" for all rows, or the group
+	Facts     string
+	Figures   []curveFigure
+	Rows      []operatingRow  // of two classes
+	Answering []answeringRow  // of more
+	Confusion *confusionTable // of more
 }
 
 // curves fills in the pictures: of all rows, and of each group that has them.
@@ -29,6 +30,9 @@ func (v *view) curves(s *Statement) {
 		if c.Advised != nil {
 			v.CurvesNote = fmt.Sprintf(" The advised threshold, %s, balances the recalls of both classes: marked by a ring, and by a dashed line in the picture by threshold.", probability(c.Advised.Threshold))
 		}
+	}
+	if all := answersOf(c, asEstimate(&s.Score.Value, &s.Score.Interval)); all != nil {
+		v.Curves = append(v.Curves, all)
 	}
 	if b := s.Score.ByGroup; b != nil {
 		for _, g := range b.Groups {

@@ -55,12 +55,17 @@ func qualityRows(s *Statement) (out []row) {
 			out = append(out, row{"Recall" + class, estimate(c.Recall, percent)}, row{"Precision" + class, estimate(c.Precision, percent)})
 		}
 		if c.AveragePrecision != nil {
-			calibrated := ", not calibrated"
+			out = append(out, row{"Average precision", estimate(c.AveragePrecision, three)})
+		}
+		if c.LogLoss != nil {
+			how := ", not calibrated"
 			if c.Calibrated {
-				calibrated = ", calibrated"
+				how = ", calibrated"
 			}
-			out = append(out, row{"Average precision", estimate(c.AveragePrecision, three)},
-				row{"Log-loss" + calibrated, estimate(c.LogLoss, three)}, row{"Brier score" + calibrated, estimate(c.Brier, three)})
+			if c.TopLabel {
+				how = " of the predicted class" + how
+			}
+			out = append(out, row{"Log-loss" + how, estimate(c.LogLoss, three)}, row{"Brier score" + how, estimate(c.Brier, three)})
 		}
 	}
 	if r := s.Score.Regression; r != nil {

@@ -10,6 +10,9 @@ func (p *problem) twoClasses() bool {
 	return p.task == model.Classification && len(p.Schema.Columns[p.targetColumn].Levels()) == 2
 }
 
+// moreClasses reports whether the target has more than two classes.
+func (p *problem) moreClasses() bool { return p.task == model.Classification && !p.twoClasses() }
+
 // checkDecision refuses a decision that cannot be, by public facts only.
 func (p *problem) checkDecision() error {
 	d := p.Decision

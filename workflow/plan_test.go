@@ -97,7 +97,8 @@ func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
 		change func(*Input)
 		opens  int
 	}{
-		// Edges and labels of all scored units with bins in each of two halves; three in one scope; two in one scope.
+		// Edges and labels of all scored units, or their accuracy, with bins in each of two halves; three in
+		// one scope; two in one scope.
 		{"classification", nil, func(*Input) {}, 1 + 4},
 		{"regression", nil, func(in *Input) { in.Target = "amount" }, 1 + 3},
 		{"regression, pure", nil, func(in *Input) { in.Target, in.Delta = "amount", "0" }, 1 + 3},
@@ -111,8 +112,11 @@ func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
 		{"paid rows", private, func(in *Input) { in.Rows = 0 }, 2 + 4},
 		{"paid rows at tiny epsilon", private, func(in *Input) { in.Rows, in.Epsilon = 0, "0.001" }, 2 + 4},
 		{"pure", nil, func(in *Input) { in.Delta = "0" }, 1 + 4},
-		{"pure, three classes", nil, func(in *Input) { in.Delta, in.Target = "0", "g" }, 3 + 2},
-		{"three classes", nil, func(in *Input) { in.Target = "g" }, 1 + 2},
+		{"pure, three classes", nil, func(in *Input) { in.Delta, in.Target = "0", "g" }, 3 + 4},
+		{"three classes in bins", nil, func(in *Input) { in.Epsilon, in.Target = "4", "g" }, 1 + 4},
+		{"three classes, few rows", nil, func(in *Input) { in.Epsilon, in.Target = "0.3", "g" }, 1 + 2},
+		{"three classes, paid rows", private, func(in *Input) { in.Rows, in.Target = 0, "g" }, 2 + 4},
+		{"three classes, majority", nil, func(in *Input) { in.Epsilon, in.Target, in.Model = "4", "g", "majority" }, 1 + 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tab := small(3000, c.schema)

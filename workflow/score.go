@@ -27,11 +27,11 @@ func (s scorer) of(cells []float64, input []float32) float64 {
 	return s.cells(cells)
 }
 
-// predictors are what a model says of rows of a table: its labels or numbers and, for two
+// predictors are what a model says of rows of a table: its labels or numbers and, for
 // classes, raw scores.
 func predictors(m *model.Model) (predict, score scorer) {
 	predict.cells = m.Predictor()
-	if m.TwoClasses() {
+	if m.Scored() {
 		score.cells = m.RowScorer()
 	}
 	return predict, score
@@ -41,9 +41,9 @@ func predictors(m *model.Model) (predict, score scorer) {
 // both on a public data set without one.
 func (plan *Plan) scoreRows(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
 	p := plan.problem
-	_, score := predictors(out.Model)
+	predict, score := predictors(out.Model)
 	if p.Test != HeldOut {
-		if err := plan.calibrate(ctx, env, permit, out, score); err != nil {
+		if err := plan.calibrate(ctx, env, permit, out, predict, score); err != nil {
 			return err
 		}
 		e := newExact(plan.problem, out.Model)

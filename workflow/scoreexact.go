@@ -24,7 +24,7 @@ type exact struct {
 	unit    int    // column that tells units apart, or −1
 	losses  byUnit // of every row, in order
 	truths  []float64
-	// predicted are numbers or classes; scores, of two classes, raw scores of the second.
+	// predicted are numbers or classes; scores are raw scores of classes (model.RowScorer).
 	predicted, scores []float64
 	scorer            scorer
 	groups            *groupTally // nil unless asked for
@@ -157,15 +157,12 @@ func (e *exact) all() []int {
 func (e *exact) classification(of []int) *quality.Classification {
 	classes := e.model.Classes()
 	n := len(classes)
-	rows := make([][]float64, n)
-	for i := range rows {
-		rows[i] = make([]float64, n)
+	if n != 2 {
+		return e.answers(of)
 	}
+	var rows [2][2]float64
 	for _, i := range of {
 		rows[int(e.truths[i])][int(e.predicted[i])]++
-	}
-	if n != 2 {
-		return quality.Many{Rows: rows, PerUnit: e.losses.perUnit}.Classification(classes)
 	}
 	c := &quality.Classification{}
 	if len(e.scores) == len(e.truths) {
@@ -173,18 +170,46 @@ func (e *exact) classification(of []int) *quality.Classification {
 		for k, i := range of {
 			positive[k], scores[k] = e.truths[i] == 1, e.scores[i]
 		}
-		o, final := e.model.Operation, quality.None
-		if o.Calibration != nil {
-			final = *o.Calibration
-		}
-		c = quality.JudgeAt(quality.ExactTable(scores, positive, e.losses.perUnit), final, o.Calibration != nil, o.Advised)
+		final, calibrated := e.calibration()
+		c = quality.JudgeAt(quality.ExactTable(scores, positive, e.losses.perUnit), final, calibrated, e.model.Advised)
 	}
 	c.Positive = classes[1]
-	labels := quality.Labels{Rows: [2][2]float64{{rows[0][0], rows[0][1]}, {rows[1][0], rows[1][1]}}, PerUnit: e.losses.perUnit}
+	labels := quality.Labels{Rows: rows, PerUnit: e.losses.perUnit}
 	labels.Fill(c, classes)
 	if gain, ok := labels.CostGain(e.problem.Decision); ok {
 		c.CostGain = &gain
 	}
+	return c
+}
+
+// calibration is that of the model; calibrated is false for none.
+func (e *exact) calibration() (c quality.Calibration, calibrated bool) {
+	if e.model.Calibration == nil {
+		return quality.None, false
+	}
+	return *e.model.Calibration, true
+}
+
+// answers are the further scores of more than two classes, on some of the rows.
+func (e *exact) answers(of []int) *quality.Classification {
+	classes := e.model.Classes()
+	truths, predicted := make([]int, len(of)), make([]int, len(of))
+	var scores []float64
+	if len(e.scores) == len(e.truths) {
+		scores = make([]float64, len(of))
+	}
+	for k, i := range of {
+		truths[k], predicted[k] = int(e.truths[i]), int(e.predicted[i])
+		if scores != nil {
+			scores[k] = e.scores[i]
+		}
+	}
+	a := quality.ExactAnswers(truths, predicted, scores, len(classes), e.losses.perUnit)
+	final, calibrated := e.calibration()
+	labels := a.Labels()
+	totals := labels.Totals()
+	c := quality.JudgeAnswers([]*quality.Answers{a}, []quality.Calibration{final}, final, calibrated, totals)
+	labels.Fill(c, classes, totals)
 	return c
 }
 

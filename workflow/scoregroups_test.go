@@ -286,8 +286,13 @@ func TestHalvesAreDisjoint(t *testing.T) {
 	for _, c := range []struct {
 		decision quality.Decision
 		scopes   int
-	}{{quality.Decision{}, 1}, {quality.Decision{Recall: .8}, 2}, {quality.Decision{FalseNegative: 5, FalsePositive: 1}, 2}} {
-		plan, err := NewPlan(grouped(small(5000, nil), "1", "1e-6", func(in *Input) { in.Decision = c.decision }))
+		target   string
+	}{{quality.Decision{}, 1, "y"}, {quality.Decision{Recall: .8}, 2, "y"}, {quality.Decision{FalseNegative: 5, FalsePositive: 1}, 2, "y"}, {quality.Decision{}, 1, "g"}} {
+		plan, err := NewPlan(grouped(small(5000, nil), "2", "1e-6", func(in *Input) {
+			if in.Decision, in.Target = c.decision, c.target; c.target == "g" {
+				in.ScoreBy = ""
+			}
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/release"
+	"pawl/evidence/quality"
 	"pawl/model"
 )
 
@@ -33,8 +34,12 @@ var (
 	decidedParts = []part{{"edges", 0.05, 0.05}, {"bins", 0.53, 0.40}, {"labels", 0.42, 0.55}}
 	// Of two classes in each group: labels by class, and scores by class in fewer bins.
 	groupParts = []part{{groupLabels, 0.5, 0.5}, {groupBins, 0.5, 0.5}}
-	// More: right answers and classes, and labels by class.
-	manyClassParts = []part{{"accuracy", 0.5, 0.5}, {"labels", 0.5, 0.5}}
+	// More: how confident predictions are, from which bins follow; labels by class and by
+	// confidence in these, of each half of the units; and right answers and classes, so that the accuracy's interval stays
+	// narrow.
+	manyClassParts = []part{{"edges", 0.05, 0.05}, {"bins", 0.45, 0.45}, {"accuracy", 0.5, 0.5}}
+	// The same where rows are too few for more than one bin.
+	fewAnswersParts = []part{{"bins", 0.5, 0.5}, {"accuracy", 0.5, 0.5}}
 	// A number: targets, of which the median and the mean follow, then errors, then the gain over
 	// the median.
 	numberParts = []part{{"targets", 0.25, 0.2}, {"errors", 0.45, 0.5}, {"gains", 0.30, 0.3}}
@@ -52,6 +57,15 @@ func (p *problem) scoreParts() []part {
 		return twoClassParts
 	}
 	return manyClassParts
+}
+
+// confidenceBins is the number of bins of confidence of more than two classes, 1 for none. It follows from
+// the number of rows, declared or released, and from the noise.
+func (plan *Plan) confidenceBins(rows float64) int {
+	p := plan.problem
+	b := plan.bins("bins", plan.scoreScope)
+	b.Size, b.Counted = 1, true
+	return quality.ConfidenceBins(rows, len(p.Schema.Columns[p.targetColumn].Levels()), b.StdDev(p.rowsApart()))
 }
 
 // withGroups adds the scores by group to parts: losses, or of two classes labels and bins.
@@ -93,7 +107,10 @@ const negligible = 0.1
 // so many rows that it is negligible anyway. All is public: ε, δ, the budget and the declared number
 // of rows decide. Under --accountant pld or rdp it is Gaussian.
 func (plan *Plan) calibrateScore(parts []part, fraction float64) (scoring, error) {
-	p, widest := plan.problem, parts[1].name
+	p, widest := plan.problem, "bins"
+	if p.task == model.Regression {
+		widest = "errors"
+	}
 	if p.ScoreBy != "" && p.Test == HeldOut {
 		parts = p.withGroups(parts)
 	}
@@ -149,15 +166,27 @@ func (plan *Plan) halves() []dp.Scope {
 // the other, else all scored rows at once, with the noise of one release.
 func (plan *Plan) partScopes(name string) []dp.Scope {
 	p := plan.problem
-	if p.twoClasses() && (name == "bins" || (name == "labels" || name == groupLabels) && p.Decision.Given()) {
+	if name == "bins" && plan.edged() || p.twoClasses() && (name == "labels" || name == groupLabels) && p.Decision.Given() {
 		return plan.halves()
 	}
 	return []dp.Scope{plan.scoreScope}
 }
 
+// parts are those of the score that the plan's noise is of.
+func (plan *Plan) parts() []part {
+	if plan.problem.moreClasses() && !plan.edged() {
+		return fewAnswersParts
+	}
+	return plan.problem.scoreParts()
+}
+
+// edged says that bins of scores are released first: all classifiers have them but those of many classes
+// and few rows.
+func (plan *Plan) edged() bool { return plan.scoring.noise["edges"] > 0 }
+
 // scoreEvents are what the score alone costs, in the order in which the parts are released.
 func (plan *Plan) scoreEvents() (events []dp.Event) {
-	for _, each := range plan.problem.scoreParts() {
+	for _, each := range plan.parts() {
 		for _, s := range plan.partScopes(each.name) {
 			events = append(events, dp.Scoped{Scope: s, Event: plan.scoring.event(each.name)})
 		}
@@ -181,9 +210,17 @@ func (plan *Plan) planScore() (err error) {
 	if plan.scoring, err = plan.calibrateScore(p.scoreParts(), plan.scoreScope.Fraction()); err != nil {
 		return err
 	}
+	if p.moreClasses() && p.Rows > 0 && plan.confidenceBins(float64(p.Rows)*plan.scoreScope.Fraction()) == 1 {
+		if plan.scoring, err = plan.calibrateScore(fewAnswersParts, plan.scoreScope.Fraction()); err != nil {
+			return err
+		}
+	}
 	what := "score and baseline on held-out rows, from noisy tables of counts"
-	if p.twoClasses() {
+	switch {
+	case p.twoClasses():
 		what = "score, baseline, calibration and thresholds on held-out rows, from noisy tables of counts: two halves, each judged by what the other chose"
+	case plan.edged():
+		what = "score, baseline and calibration on held-out rows, from noisy tables of counts: two halves, each judged by what the other chose"
 	}
 	plan.add("score", plan.scoreScope, what, plan.scoreEvents()...)
 	return plan.planGroups()
@@ -197,6 +234,8 @@ const (
 	calibrationRows  = 1000
 	leastCalibration = 0.1
 	mostCalibration  = 0.2
+	// Of more than two classes no threshold is chosen.
+	leastOfMany = 0.02
 )
 
 // calibrationShare follows from the declared number of rows.
@@ -204,14 +243,18 @@ func (p *problem) calibrationShare() float64 {
 	if p.Rows == 0 {
 		return leastCalibration
 	}
-	return min(max(calibrationRows/float64(p.Rows), leastCalibration), mostCalibration)
+	least := leastCalibration
+	if p.moreClasses() {
+		least = leastOfMany
+	}
+	return min(max(calibrationRows/float64(p.Rows), least), mostCalibration)
 }
 
 // keepCalibration keeps training rows apart for a calibration, where the scored rows are public
 // and so may not choose one. What they pay is not paid by the rest.
 func (plan *Plan) keepCalibration() {
 	p := plan.problem
-	if !p.Calibrate || p.Test == HeldOut || !p.twoClasses() || p.Workflow != PAW || p.AsPublished {
+	if !p.Calibrate || p.Test == HeldOut || p.task != model.Classification || p.Workflow != PAW || p.AsPublished {
 		return
 	}
 	cut := plan.trainScope.Upper * (1 - p.calibrationShare())
@@ -227,7 +270,11 @@ func (plan *Plan) planCalibration() (err error) {
 	if plan.scoring, err = plan.calibrateScore(calibrationParts, plan.calibration.Fraction()); err != nil {
 		return err
 	}
-	plan.add("calibrate", plan.calibration, fmt.Sprintf("calibration and advised threshold, on %.0f%% of the rows, from noisy tables of counts", 100*plan.problem.calibrationShare()),
+	what := "calibration and advised threshold"
+	if plan.problem.moreClasses() {
+		what = "calibration"
+	}
+	plan.add("calibrate", plan.calibration, fmt.Sprintf("%s, on %.0f%% of the rows, from noisy tables of counts", what, 100*plan.problem.calibrationShare()),
 		plan.scoring.event("edges"), plan.scoring.event("bins"))
 	return nil
 }

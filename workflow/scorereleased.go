@@ -24,66 +24,100 @@ func (plan *Plan) nominal(out *Outcome, scope dp.Scope) float64 {
 	return float64(max(rows, 1)) * scope.Fraction()
 }
 
-// tables releases how scores spread over bins by class, one table for each of disjoint scopes. The
+// binned is what is counted in bins of scores: one of kinds cells for each row of a bin.
+type binned struct {
+	score  scorer
+	inputs bool
+	kinds  int
+	kind   func(cells []float64, input []float32) int // below 0 it leaves the row out
+	// bins is the number of bins, 0 for as many as the noise leaves room for.
+	bins int
+}
+
+// tables releases how rows spread over bins of scores by kind, for each of disjoint scopes. The
 // bins are the same in all, of about equal numbers of rows, by what a first release says of the
-// scores of the whole.
-func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer, whole dp.Scope, scopes []dp.Scope) ([]*quality.Table, error) {
-	p, apart := plan.problem, plan.problem.rowsApart()
-	joined := math.Sqrt(float64(len(scopes)))
+// scores of the whole. std is the noise of a number of one scope.
+func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, of binned, whole dp.Scope, scopes []dp.Scope) (base *quality.Table, rows [][]float64, std float64, err error) {
+	apart, perUnit := plan.problem.rowsApart(), float64(permit.MaxRows())
 	fine := plan.bins("edges", whole)
-	fine.Counted, fine.Inputs = true, score.input != nil
+	fine.Counted, fine.Inputs = true, of.inputs
 	fine.Size, fine.Bin = 1, func([]float64, []float32) (int, float64) { return 0, 0 }
 	fine.Size = quality.FineBins(plan.nominal(out, whole), fine.StdDev(apart))
 	fine.Bin = func(cells []float64, input []float32) (int, float64) {
-		if p.class(cells, 2) < 0 {
+		if of.kind(cells, input) < 0 {
 			return -1, 0
 		}
-		return quality.FineBin(score.of(cells, input), fine.Size), 0
+		return quality.FineBin(of.score.of(cells, input), fine.Size), 0
 	}
-	spread, std, err := fine.Release(ctx, permit, env.Rows)
+	spread, edges, err := fine.Release(ctx, permit, env.Rows)
 	if err != nil {
-		return nil, err
+		return nil, nil, 0, err
 	}
-	classed := plan.bins("bins", scopes[0])
-	classed.Counted, classed.Inputs = true, score.input != nil
-	classed.Size, classed.Bin = fine.Size, fine.Bin
-	out.spread = quality.Fine{Rows: spread, Std: std}
-	base := out.spread.Table(classed.StdDev(apart)*joined, float64(permit.MaxRows()))
-	classed.Size = 2 * len(base.Mids)
-	classed.Bin = func(cells []float64, input []float32) (int, float64) {
-		class := p.class(cells, 2)
-		if class < 0 {
+	counted := plan.bins("bins", scopes[0])
+	counted.Counted, counted.Inputs = true, of.inputs
+	counted.Size, counted.Bin = fine.Size, fine.Bin
+	out.spread = quality.Fine{Rows: spread, Std: edges}
+	if base = out.spread.Table(counted.StdDev(apart)*math.Sqrt(float64(len(scopes))), perUnit); of.bins > 0 {
+		base = out.spread.TableOf(of.bins, perUnit)
+	}
+	counted.Size = of.kinds * len(base.Mids)
+	counted.Bin = func(cells []float64, input []float32) (int, float64) {
+		kind := of.kind(cells, input)
+		if kind < 0 {
 			return -1, 0
 		}
-		return 2*base.Bin(score.of(cells, input)) + class, 0
+		return of.kinds*base.Bin(of.score.of(cells, input)) + kind, 0
 	}
-	var tables []*quality.Table
 	for _, s := range scopes {
-		classed.Scope = s
-		noisy, std, err := classed.Release(ctx, permit, env.Rows)
+		counted.Scope = s
+		noisy, noise, err := counted.Release(ctx, permit, env.Rows)
 		if err != nil {
-			return nil, err
+			return nil, nil, 0, err
 		}
-		tables = append(tables, base.Filled(noisy, std))
+		rows, std = append(rows, noisy), noise
 	}
-	return tables, nil
+	return base, rows, std, nil
+}
+
+// classTables are tables of two classes.
+func (plan *Plan) classTables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer, whole dp.Scope, scopes []dp.Scope) (tables []*quality.Table, err error) {
+	of := binned{score: score, inputs: score.input != nil, kinds: 2, kind: func(cells []float64, _ []float32) int { return plan.problem.class(cells, 2) }}
+	base, rows, std, err := plan.tables(ctx, env, permit, out, of, whole, scopes)
+	for _, r := range rows {
+		tables = append(tables, base.Filled(r, std))
+	}
+	return tables, err
 }
 
 // calibrate fits a calibration, and the thresholds, on training rows kept apart.
-func (plan *Plan) calibrate(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer) error {
+func (plan *Plan) calibrate(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, predict, score scorer) error {
 	if !plan.calibration.Valid() {
 		plan.operate(out, nil, quality.None, false)
 		return nil
 	}
-	if !out.Model.TwoClasses() { // a constant: what is booked for it stays unused
+	if !out.Model.Scored() { // a constant: what is booked for it stays unused
 		return nil
 	}
-	tables, err := plan.tables(ctx, env, permit, out, score, plan.calibration, []dp.Scope{plan.calibration})
+	of := binned{score: score, kinds: 2, kind: func(cells []float64, _ []float32) int { return plan.problem.class(cells, 2) }}
+	if n := len(out.Model.Classes()); n > 2 {
+		of.kind = func(cells []float64, _ []float32) int {
+			class := plan.problem.class(cells, n)
+			switch {
+			case class < 0:
+				return -1
+			case predict.of(cells, nil) == float64(class):
+				return 1
+			}
+			return 0
+		}
+	}
+	base, rows, std, err := plan.tables(ctx, env, permit, out, of, plan.calibration, []dp.Scope{plan.calibration})
 	if err != nil {
 		return err
 	}
-	c, ok := tables[0].Calibrate()
-	plan.operate(out, tables[0], c, ok)
+	table := base.Filled(rows[0], std)
+	c, ok := table.Calibrate()
+	plan.operate(out, table, c, ok)
 	return nil
 }
 
@@ -91,11 +125,14 @@ func (plan *Plan) calibrate(ctx context.Context, env Env, permit *ledger.Permit,
 // released to choose by.
 func (plan *Plan) operate(out *Outcome, table *quality.Table, c quality.Calibration, calibrated bool) {
 	m, d := out.Model, plan.problem.Decision
-	if !m.TwoClasses() {
+	if !m.Scored() {
 		return
 	}
 	if calibrated {
 		m.Calibration = &c
+	}
+	if !m.TwoClasses() { // more have the class of the highest score
+		return
 	}
 	if calibrated {
 		m.Threshold = held(c.Probability(0)) // labels stay where training put them
@@ -128,7 +165,7 @@ func (plan *Plan) releaseClasses(ctx context.Context, env Env, permit *ledger.Pe
 	if plan.problem.twoClasses() {
 		return plan.releaseTwo(ctx, env, permit, out, predict, score)
 	}
-	return plan.releaseMany(ctx, env, permit, out, predict)
+	return plan.releaseMany(ctx, env, permit, out, predict, score)
 }
 
 // releaseTwo scores a classifier of two classes on two halves of the units. Calibration and
@@ -138,7 +175,7 @@ func (plan *Plan) releaseTwo(ctx context.Context, env Env, permit *ledger.Permit
 	halves := []quality.Half{{}, {}}
 	scored := out.Model.TwoClasses()
 	if scored {
-		tables, err := plan.tables(ctx, env, permit, out, score, plan.scoreScope, plan.halves())
+		tables, err := plan.classTables(ctx, env, permit, out, score, plan.scoreScope, plan.halves())
 		if err != nil {
 			return err
 		}
@@ -189,12 +226,15 @@ func (plan *Plan) releaseTwo(ctx context.Context, env Env, permit *ledger.Permit
 	return nil
 }
 
-// releaseMany scores a classifier of more classes: the accuracy as a count of its own, and a
-// table of labels.
-func (plan *Plan) releaseMany(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, predict scorer) error {
+// releaseMany scores a classifier of more classes: a table of true and predicted classes by
+// confidence, in two halves of the units as for two classes, and the accuracy as a count of its own.
+func (plan *Plan) releaseMany(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, predict, score scorer) error {
+	answers, err := plan.answers(ctx, env, permit, out, predict, score)
+	if err != nil {
+		return err
+	}
 	p, classes := plan.problem, out.Model.Classes()
-	n := len(classes)
-	a := release.Accuracy{Scope: plan.scoreScope, NoiseMultiplier: plan.scoring.noise["accuracy"], Pure: plan.scoring.pure, Column: p.targetColumn, Levels: n}
+	a := release.Accuracy{Scope: plan.scoreScope, NoiseMultiplier: plan.scoring.noise["accuracy"], Pure: plan.scoring.pure, Column: p.targetColumn, Levels: len(classes)}
 	if predict.input != nil {
 		a.PredictInput = func(input []float32) int { return int(predict.input(input)) }
 	} else {
@@ -204,30 +244,55 @@ func (plan *Plan) releaseMany(ctx context.Context, env Env, permit *ledger.Permi
 	if err != nil {
 		return err
 	}
-	b := plan.bins("labels", plan.scoreScope)
-	b.Size, b.Counted, b.Inputs = n*n, true, predict.input != nil
-	b.Bin = func(cells []float64, input []float32) (int, float64) {
-		class := p.class(cells, n)
+	pooled := answers[0]
+	for _, h := range answers[1:] {
+		pooled = pooled.Plus(h)
+	}
+	final, calibrated := pooled.Calibrate()
+	plan.operate(out, nil, final, calibrated)
+	labels, totals := pooled.Labels(), quality.TotalsOf(s)
+	c := quality.JudgeAnswers(answers, quality.CrossAnswers(answers), final, calibrated, totals)
+	labels.Fill(c, classes, totals)
+	out.Score = Score{Value: s.Value, Interval: s.Interval, Baseline: s.Baseline, BaselineInterval: s.BaselineInterval, How: heldOutHow,
+		Classes: c, Gain: labels.Gain(totals)}
+	return nil
+}
+
+// answers are released on two halves in bins of confidence, or on all rows in none, where these are too
+// few or the model is a constant.
+func (plan *Plan) answers(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, predict, score scorer) (answers []*quality.Answers, err error) {
+	n := len(out.Model.Classes())
+	of := binned{score: score, inputs: predict.input != nil, kinds: n * n, bins: plan.confidenceBins(plan.nominal(out, plan.scoreScope))}
+	of.kind = func(cells []float64, input []float32) int {
+		class := plan.problem.class(cells, n)
 		if class < 0 {
-			return -1, 0
+			return -1
 		}
 		label := groupOf(predict.of(cells, input), n)
 		if label < 0 {
-			return -1, 0
+			return -1
 		}
-		return n*class + label, 0
+		return n*class + label
 	}
-	noisy, std, err := b.Release(ctx, permit, env.Rows)
-	if err != nil {
-		return err
+	if plan.edged() && out.Model.Scored() {
+		base, rows, std, err := plan.tables(ctx, env, permit, out, of, plan.scoreScope, plan.halves())
+		for _, r := range rows {
+			answers = append(answers, quality.AnswersIn(base, n, r, std))
+		}
+		return answers, err
 	}
-	many := quality.Many{Std: std, PerUnit: float64(permit.MaxRows())}
-	for i := range n {
-		many.Rows = append(many.Rows, noisy[n*i:n*(i+1)])
+	b := plan.bins("bins", plan.scoreScope)
+	b.Size, b.Counted, b.Inputs = of.kinds, true, of.inputs
+	b.Bin = func(cells []float64, input []float32) (int, float64) { return of.kind(cells, input), 0 }
+	for _, s := range plan.partScopes("bins") {
+		b.Scope = s
+		noisy, std, err := b.Release(ctx, permit, env.Rows)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, quality.AnswersIn(&quality.Table{PerUnit: float64(permit.MaxRows())}, n, noisy, std))
 	}
-	out.Score = Score{Value: s.Value, Interval: s.Interval, Baseline: s.Baseline, BaselineInterval: s.BaselineInterval, How: heldOutHow,
-		Classes: many.Classification(classes), Gain: many.Gain()}
-	return nil
+	return answers, nil
 }
 
 // releaseNumbers scores a regression.

@@ -316,11 +316,11 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 }
 
 // behindPrefix predicts from what the trained layers of the outcome's network take; score is nil
-// unless there are two classes.
+// without classes.
 func (out *Outcome) behindPrefix() (predict, score func(input []float32) float64) {
 	behind := *out.Model
 	behind.Net = out.network.net
-	if behind.TwoClasses() {
+	if behind.Scored() {
 		score = behind.InputScorer()
 	}
 	return behind.InputPredictor(), score

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"sort"
 	"testing"
 
@@ -292,7 +293,7 @@ func TestPanicShowsNoRow(t *testing.T) {
 		t.Errorf("mean: %v, %v", v, err)
 	}
 	a := Accuracy{Scope: dp.WholeScope, NoiseMultiplier: 1, Levels: 4, Predict: class}
-	if v, err := a.Release(background, permitWith(t, source("panic", 0), dp.AddOrRemoveOne, 1, a.Event()), rows); v != (AccuracyScore{}) || err != sealed.ErrFault {
+	if v, err := a.Release(background, permitWith(t, source("panic", 0), dp.AddOrRemoveOne, 1, a.Event()), rows); !reflect.DeepEqual(v, AccuracyScore{}) || err != sealed.ErrFault {
 		t.Errorf("accuracy: %v, %v", v, err)
 	}
 	e := absolute(1, 1)

@@ -48,6 +48,10 @@ type AccuracyScore struct {
 	// population's as Interval does.
 	Baseline         float64
 	BaselineInterval [2]float64
+	// Counts is the noisy vector itself: rows that are right, wrong, and of each class, with
+	// noise of standard deviation CountStd each.
+	Counts   []float64
+	CountStd float64
 }
 
 // Event is what Release costs.
@@ -88,6 +92,7 @@ func readAccuracy(counts []float64, std, perUnit float64) AccuracyScore {
 	return AccuracyScore{
 		Value: accuracy.Value(), Interval: accuracy.Interval(z95), StdErr: accuracy.StdErr(),
 		Baseline: baseline.Value(), BaselineInterval: baseline.ofTheLargest(contenders(classes, std, perUnit)),
+		Counts: counts, CountStd: std,
 	}
 }
 

@@ -50,7 +50,18 @@ const (
 //
 // by sampling, by noise, and by what is not known of the scores in a bin. The prior weighs against
 // H as J does, so the fit is the mean of both by their precisions; H⁻¹JH⁻¹ judges the distance.
-func (t *Table) Calibrate() (c Calibration, ok bool) {
+func (t *Table) Calibrate() (c Calibration, ok bool) { return t.calibrate(t.Std, t.Std) }
+
+// calibrate is Calibrate where positives and negatives have noise of two standard deviations.
+func (t *Table) calibrate(positive, negative float64) (c Calibration, ok bool) {
+	c, _, ok = t.fit(positive, negative)
+	return c, ok
+}
+
+// fit is calibrate. likely are calibrations that the counts leave as likely: slopes about a deviation below
+// and above that of the fit, whether it is applied or not.
+func (t *Table) fit(positive, negative float64) (c Calibration, likely [2]Calibration, ok bool) {
+	likely = [2]Calibration{{0, 1 - priorSlope}, {0, 1 + priorSlope}}
 	var weight, centre float64
 	for i, x := range t.Mids {
 		m := sigmoid(x)
@@ -58,7 +69,7 @@ func (t *Table) Calibrate() (c Calibration, ok bool) {
 		weight, centre = weight+w, centre+w*x
 	}
 	if centre /= weight; t.Vague || !(weight > 0) {
-		return None, false
+		return None, likely, false
 	}
 	a, b := 0.0, 1.0
 	var h, j [3]float64 // of matrices: 00, 01, 11
@@ -70,14 +81,14 @@ func (t *Table) Calibrate() (c Calibration, ok bool) {
 			m := sigmoid(centre + a + b*u)
 			r := t.Positives[i]*(1-m) - t.Negatives[i]*m
 			w := max(t.Positives[i]+t.Negatives[i], 0) * m * (1 - m)
-			v := t.PerUnit*w + t.variance(i, m, b)
+			v := t.PerUnit*w + positive*positive*(1-m)*(1-m) + negative*negative*m*m + t.doubt(i, m, b)
 			g[0], g[1] = g[0]+r, g[1]+r*u
 			for k, xx := range [3]float64{1, u, u * u} {
 				h[k], j[k] = h[k]+w*xx, j[k]+v*xx
 			}
 		}
 		if !(h[0]*h[2]-h[1]*h[1] > 1e-9*h[0]*h[2]) {
-			return None, false
+			return None, likely, false
 		}
 		shift, slope := j[0]/h[0]/(priorShift*priorShift), j[2]/h[2]/(priorSlope*priorSlope)
 		g[0], g[1] = g[0]-a*shift, g[1]-(b-1)*slope
@@ -90,28 +101,31 @@ func (t *Table) Calibrate() (c Calibration, ok bool) {
 			break
 		}
 		if step == 200 || !(math.Abs(a)+math.Abs(b) < 1e3) {
-			return None, false
+			return None, likely, false
 		}
 	}
 	det := h[0]*h[2] - h[1]*h[1]
 	cov := sandwich([3]float64{h[2] / det, -h[1] / det, h[0] / det}, j)
+	sd := min(math.Sqrt(cov[2]), 0.5)
+	for i, slope := range []float64{max(b-sd, leastSlope), b + sd} {
+		likely[i] = Calibration{centre + a - slope*centre, slope}
+	}
 	wald := (a*a*cov[2] - 2*a*(b-1)*cov[1] + (b-1)*(b-1)*cov[0]) / (cov[0]*cov[2] - cov[1]*cov[1])
 	if !(b > leastSlope && wald > leastWald) {
-		return None, false
+		return None, likely, false
 	}
-	return Calibration{centre + a - b*centre, b}, true
+	return Calibration{centre + a - b*centre, b}, likely, true
 }
 
 // leastSlope keeps the order of rows.
 const leastSlope = 0.05
 
-// variance is that of positives in a bin minus those expected, but for sampling.
-func (t *Table) variance(bin int, m, slope float64) float64 {
-	v := t.Std * t.Std * (m*m + (1-m)*(1-m))
-	if t.Doubts != nil {
-		v += sq(max(t.Positives[bin]+t.Negatives[bin], 0) * m * (1 - m) * slope * t.Doubts[bin])
+// doubt is the variance of positives in a bin, minus those expected, by what is not known of its scores.
+func (t *Table) doubt(bin int, m, slope float64) float64 {
+	if t.Doubts == nil {
+		return 0
 	}
-	return v
+	return sq(max(t.Positives[bin]+t.Negatives[bin], 0) * m * (1 - m) * slope * t.Doubts[bin])
 }
 
 // sandwich is aba of symmetric matrices.

@@ -3,7 +3,7 @@ package quality
 import "math"
 
 // Classification is how good the labels and probabilities of a classifier are. Of more than two
-// classes it has the labels' part only.
+// classes the probability is that of the predicted class: see Answers.
 type Classification struct {
 	// Positive is the second class, of which recall and precision are; empty for more than two.
 	Positive string `json:"positive_class,omitempty"`
@@ -17,6 +17,9 @@ type Classification struct {
 	BalancedAccuracy Estimate  `json:"balanced_accuracy"`
 	Recall           *Estimate `json:"recall,omitempty"`
 	Precision        *Estimate `json:"precision,omitempty"`
+	// TopLabel says that Brier, LogLoss, RawLogLoss and Reliability are of the predicted class: of its
+	// probability, against whether the prediction is right.
+	TopLabel bool `json:"top_label,omitempty"`
 	// Brier and LogLoss are of the calibrated probabilities, RawLogLoss of those without.
 	Brier      *Estimate `json:"brier,omitempty"`
 	LogLoss    *Estimate `json:"log_loss,omitempty"`
@@ -34,6 +37,8 @@ type Classification struct {
 	Thresholds []Operating `json:"thresholds,omitempty"`
 	// Reliability compares predicted probabilities with what was found.
 	Reliability []Reliability `json:"calibration_curve,omitempty"`
+	// ByConfidence says, of more than two classes, what comes of answering from a confidence on only.
+	ByConfidence []Answering `json:"by_confidence,omitempty"`
 }
 
 // Confusion are numbers of rows by true class and predicted class.
@@ -73,29 +78,16 @@ func Judge(halves []Half, final Calibration, calibrated bool) *Classification {
 	if calibrated {
 		c.Calibration = &final
 	}
-	loss := func(of func(h Half, score float64) (positive, negative float64)) *Estimate {
-		all, high := cells{std: halves[0].Table.Std, perUnit: pooled.PerUnit}, 0.0
-		for _, h := range halves {
-			for b, mid := range h.Table.Mids {
-				p, q := of(h, mid)
-				all.rows = append(all.rows, h.Table.Positives[b], h.Table.Negatives[b])
-				all.values = append(all.values, p, q)
-				high = max(high, p, q)
-			}
+	var parts []judged
+	for _, h := range halves {
+		j := judged{table: h.Table, std: h.Table.Std, by: h.Calibration}
+		for b := range h.Table.Mids {
+			j.positives, j.negatives = append(j.positives, h.Table.Positives[b:b+1]), append(j.negatives, h.Table.Negatives[b:b+1])
 		}
-		e := all.mean(0, high)
-		return &e
+		parts = append(parts, j)
 	}
-	logs := func(p float64) (float64, float64) {
-		p = min(max(p, 1e-12), 1-1e-12)
-		return -math.Log(p), -math.Log(1 - p)
-	}
-	c.LogLoss = loss(func(h Half, s float64) (float64, float64) { return logs(h.Calibration.Probability(s)) })
-	c.RawLogLoss = loss(func(_ Half, s float64) (float64, float64) { return logs(None.Probability(s)) })
-	c.Brier = loss(func(h Half, s float64) (float64, float64) {
-		p := h.Calibration.Probability(s)
-		return (1 - p) * (1 - p), p * p
-	})
+	_, likely, _ := pooled.fit(pooled.Std, pooled.Std)
+	c.losses(parts, Calibration.Probability, []Calibration{final, likely[0], likely[1]}, nil)
 	coarse := pooled
 	if len(pooled.Mids) > mostBins {
 		coarse = pooled.Coarse()
@@ -111,6 +103,119 @@ func Judge(halves []Half, final Calibration, calibrated bool) *Classification {
 	}
 	c.advise(halves, pooled, final)
 	return c
+}
+
+// judged is one of the disjoint parts of the scored units, with the cells of rows of each bin that have
+// what is predicted and of those that do not, with noise of standard deviation std each.
+type judged struct {
+	table                *Table
+	positives, negatives [][]float64
+	std                  float64
+	by                   Calibration
+}
+
+// losses are those of probabilities, over all parts. By likely[0] classes are taken to be mixed within
+// a bin; how much that matters shows by the others. totals are known better than the cells say,
+// or nil.
+func (c *Classification) losses(parts []judged, probability func(c Calibration, score float64) float64, likely []Calibration, totals *Totals) {
+	logs := func(by Calibration, score float64) (float64, float64) {
+		p := min(max(probability(by, score), 1e-12), 1-1e-12)
+		return -math.Log(p), -math.Log(1 - p)
+	}
+	c.LogLoss = meanLoss(parts, probability, likely, totals, func(by Calibration, s float64) (float64, float64) { return logs(by, s) })
+	c.RawLogLoss = meanLoss(parts, probability, likely, totals, func(_ Calibration, s float64) (float64, float64) { return logs(None, s) })
+	c.Brier = meanLoss(parts, probability, likely, totals, func(by Calibration, s float64) (float64, float64) {
+		p := probability(by, s)
+		return (1 - p) * (1 - p), p * p
+	})
+}
+
+// meanLoss is the mean of a loss of positives and negatives. Its interval is that of cells.mean, with what is not known
+// of scores within bins. With totals, what bins have in common is taken from these:
+//
+//	Σ x·(g−ḡ) + ḡ·X, by class, for rows x of mean loss g, of mean ḡ over the bins, and a total X.
+func meanLoss(parts []judged, probability func(c Calibration, score float64) float64, likely []Calibration, totals *Totals, loss func(by Calibration, score float64) (positive, negative float64)) *Estimate {
+	type bin struct{ rows, cells, loss float64 }
+	var std, perUnit, doubt, most float64
+	var doubts [][2]float64
+	var first [2][]bin
+	var common [2]float64
+	var numerators []float64
+	for i, l := range likely {
+		var classes [2][]bin
+		for _, part := range parts {
+			std, perUnit = part.std, part.table.PerUnit
+			for b := range part.table.Mids {
+				for class, rows := range [2][]float64{part.positives[b], part.negatives[b]} {
+					value, variance := part.table.mean(b, func(s float64) float64 { return math.Abs(float64(class) - probability(l, s)) },
+						func(s float64) float64 {
+							p, q := loss(part.by, s)
+							if class == 0 {
+								return p
+							}
+							return q
+						})
+					x := bin{total(rows), float64(len(rows)), value}
+					classes[class], most = append(classes[class], x), max(most, value)
+					if i > 0 {
+						continue
+					}
+					if b == len(doubts) {
+						doubts = append(doubts, [2]float64{})
+					}
+					doubts[b][class] += max(x.rows, 0) * math.Sqrt(variance) // alike in all parts
+				}
+			}
+		}
+		numerator := 0.0
+		for class, bins := range classes {
+			mean := 0.0
+			if totals != nil {
+				for _, x := range bins {
+					mean += x.loss / float64(len(bins))
+				}
+				numerator += mean * [2]float64{totals.Right, totals.Wrong}[class]
+			}
+			for _, x := range bins {
+				numerator += x.rows * (x.loss - mean)
+			}
+			if i == 0 {
+				common[class] = mean
+			}
+		}
+		if numerators = append(numerators, numerator); i == 0 {
+			first = classes
+		} else {
+			doubt += sq(numerator - numerators[0]) // both, as the mixture and the numbers err together
+		}
+	}
+	for _, d := range doubts {
+		doubt += sq(d[0] + d[1])
+	}
+	denominator := 0.0
+	for _, bins := range first {
+		for _, x := range bins {
+			denominator += x.rows
+		}
+	}
+	if totals != nil {
+		denominator = totals.Right + totals.Wrong
+	}
+	e := fieller(numerators[0], denominator, func(a float64) float64 {
+		noise, sampling := 0.0, 0.0
+		for class, bins := range first {
+			from := a
+			if totals != nil {
+				from = common[class]
+				noise += sq(totals.Std * (from - a))
+			}
+			for _, x := range bins {
+				noise, sampling = noise+std*std*x.cells*sq(x.loss-from), sampling+x.rows*sq(x.loss-a)
+			}
+		}
+		return noise + perUnit*max(sampling, 0) + doubt
+	}, 0, most)
+	return &e
 }
 
 // advise judges the advised threshold in each half by the other's.
@@ -217,51 +322,6 @@ func (l Labels) Fill(c *Classification, classes []string) {
 	o := operate(0, above, below, l.Std, l.PerUnit)
 	c.BalancedAccuracy, c.Recall, c.Precision = o.BalancedAccuracy, &o.Recall, &o.Precision
 	c.Confusion = &Confusion{Classes: classes, Rows: [][]float64{l.Rows[0][:], l.Rows[1][:]}, NoiseSD: l.Std}
-}
-
-// Many are noisy numbers of rows by true and predicted class, of any number of classes.
-type Many struct {
-	Rows         [][]float64
-	Std, PerUnit float64
-}
-
-// Gain is that of Labels.
-func (m Many) Gain() Estimate {
-	class, most := 0, math.Inf(-1)
-	for i, row := range m.Rows {
-		if n := total(row); n > most {
-			class, most = i, n
-		}
-	}
-	c := cells{std: m.Std, perUnit: m.PerUnit}
-	for i, row := range m.Rows {
-		for j, n := range row {
-			g := 0.0
-			if i == j && i != class {
-				g = 1
-			} else if i == class && j != class {
-				g = -1
-			}
-			c.rows, c.values = append(c.rows, n), append(c.values, g)
-		}
-	}
-	return c.mean(-1, 1)
-}
-
-// Classification states the labels. The mean recall joins those of the classes (MOVER).
-func (m Many) Classification(classes []string) *Classification {
-	out := &Classification{Confusion: &Confusion{Classes: classes, Rows: m.Rows, NoiseSD: m.Std}}
-	mean, low, high, k := 0.0, 0.0, 0.0, float64(len(m.Rows))
-	for i, row := range m.Rows {
-		var rest []float64
-		rest = append(append(rest, row[:i]...), row[i+1:]...)
-		s := fraction(row[i:i+1], rest, m.Std, m.PerUnit)
-		v, iv := s.Value(), s.Interval(z95)
-		mean += v / k
-		low, high = math.Hypot(low, v-iv[0]), math.Hypot(high, iv[1]-v)
-	}
-	out.BalancedAccuracy = of(mean, [2]float64{mean - low/k, mean + high/k}, 0, 1)
-	return out
 }
 
 // Cross gives each of two halves the calibration and the advised threshold that the other chose;

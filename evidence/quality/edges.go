@@ -36,6 +36,8 @@ const (
 	// than they are worth comes with each.
 	mostBins  = 10
 	leastBins = 4
+	// spots are scores that rows of a fine bin are taken to have.
+	spots = 4
 	// binDeviations is the number of deviations of the noise that a bin's rows should be.
 	binDeviations = 8
 )
@@ -49,6 +51,20 @@ type Fine struct {
 // Table is an empty table with bins of about equal numbers of rows. binStd is the noise that the
 // table's own cells will have: the more, the fewer bins.
 func (f Fine) Table(binStd, perUnit float64) *Table {
+	return f.table(perUnit, func(rows float64) int {
+		if binStd == 0 {
+			return mostBins
+		}
+		return min(max(int(rows/(binDeviations*binStd)), leastBins), mostBins)
+	})
+}
+
+// TableOf is Table with a given number of bins.
+func (f Fine) TableOf(bins int, perUnit float64) *Table {
+	return f.table(perUnit, func(float64) int { return bins })
+}
+
+func (f Fine) table(perUnit float64, number func(rows float64) int) *Table {
 	fine, std := f.Rows, f.Std
 	fineEdge := func(i float64) float64 { return math.Sinh((2*i/float64(len(fine))-1)*farthestPlace) / 2 }
 	mass, all := make([]float64, len(fine)), 0.0
@@ -67,10 +83,7 @@ func (f Fine) Table(binStd, perUnit float64) *Table {
 		}
 		all = total(mass)
 	}
-	bins := mostBins
-	if binStd > 0 {
-		bins = min(max(int(all/(binDeviations*binStd)), leastBins), mostBins)
-	}
+	bins := number(all)
 	t := &Table{PerUnit: perUnit, Vague: len(fine) < vagueFine, Positives: make([]float64, bins), Negatives: make([]float64, bins)}
 	first, last := 0, len(mass)-1
 	for mass[first] == 0 {
@@ -90,6 +103,16 @@ func (f Fine) Table(binStd, perUnit float64) *Table {
 		}
 		if mean /= rows; !(rows > 0) { // rounding left nothing
 			rows, mean = 1, to
+		}
+		var within []Score
+		for _, p := range pieces {
+			for i := range spots {
+				at := p.low + (p.high-p.low)*(float64(i)+0.5)/spots
+				within = append(within, Score{at, p.rows / spots, math.Sqrt((p.std*p.std + perUnit*p.rows) / spots), p.high - p.low})
+			}
+		}
+		if t.Within = append(t.Within, within); !(rows > 0) || len(within) == 0 {
+			t.Within[len(t.Within)-1] = []Score{{mean, 1, 0, 0}}
 		}
 		doubt := 0.0
 		for _, p := range pieces {

@@ -112,12 +112,17 @@ func (c cells) mean(low, high float64) Estimate {
 // fieller is the ratio numerator/denominator with all ratios A in [low, high] for which
 // |numerator − A·denominator| is within 1.96 deviations, of the given variance at A.
 func fieller(numerator, denominator float64, variance func(a float64) float64, low, high float64) Estimate {
+	return fiellerAt(z95, numerator, denominator, variance, low, high)
+}
+
+// fiellerAt is fieller with another number of deviations.
+func fiellerAt(z, numerator, denominator float64, variance func(a float64) float64, low, high float64) Estimate {
 	if !(denominator > 0) {
 		return Estimate{}
 	}
 	agrees := func(a float64) bool {
 		d := numerator - a*denominator
-		return d*d <= z95*z95*variance(a)
+		return d*d <= z*z*variance(a)
 	}
 	value := min(max(numerator/denominator, low), high)
 	return of(value, hull(agrees, value, low, high), low, high)

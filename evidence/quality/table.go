@@ -12,6 +12,8 @@ type Table struct {
 	// Mids are the mean scores in the bins, as far as they are known, and Widths how far
 	// scores lie apart in them. Doubts are standard deviations of the means, 0 where they are exact.
 	Mids, Widths, Doubts []float64
+	// Within are the scores that rows of a bin are taken to have, nil where all have the mean.
+	Within [][]Score
 	// Vague says that too little is known of the scores in the bins to calibrate by them.
 	Vague bool
 	// Positives and Negatives are numbers of rows, with independent noise of standard deviation
@@ -20,6 +22,29 @@ type Table struct {
 	Std                  float64
 	// PerUnit is the most rows of one unit, which may be all alike.
 	PerUnit float64
+}
+
+// Score is a score that some rows have, of which the number is known to Std. It is one of spots scores that
+// stand for rows somewhere between two that are Width apart.
+type Score struct{ At, Rows, Std, Width float64 }
+
+// mean is the mean of f over the rows of a bin of which each counts by weight, and its variance by
+// what is not known of where these are.
+func (t *Table) mean(bin int, weight, f func(score float64) float64) (mean, variance float64) {
+	if t.Within == nil {
+		return f(t.Mids[bin]), 0
+	}
+	all := 0.0
+	for _, s := range t.Within[bin] {
+		w := s.Rows * max(weight(s.At), 1e-12)
+		all, mean = all+w, mean+w*f(s.At)
+	}
+	mean /= all
+	for _, s := range t.Within[bin] {
+		w := max(weight(s.At), 1e-12) / all
+		variance += sq(s.Std*w*(f(s.At)-mean)) + spots*sq(s.Rows*w*(f(s.At+s.Width/2)-f(s.At-s.Width/2))/4)
+	}
+	return mean, variance
 }
 
 // Plus is the table of both scopes, whose bins are the same.
