@@ -97,3 +97,34 @@ func TestHeadlineOfADecision(t *testing.T) {
 		t.Errorf("without a wish: %s", headline)
 	}
 }
+
+// More than two classes have a curve of confidence, the accuracy of confident answers and a confusion table.
+func TestAnswersOfManyClasses(t *testing.T) {
+	known := func(v, low, high float64) quality.Estimate {
+		return quality.Estimate{Value: &v, Interval: &[2]float64{low, high}}
+	}
+	loss := known(.5, .4, .6)
+	c := &quality.Classification{TopLabel: true, Calibrated: true, LogLoss: &loss, RawLogLoss: &loss, Brier: &loss, BalancedAccuracy: known(.7, .6, .8),
+		Confusion:    &quality.Confusion{Classes: []string{"a", "b <i>", "c"}, Rows: [][]float64{{5, -.4, 2}, {1, 7, 0}, {0, 1, 9}}, NoiseSD: 3},
+		Reliability:  []quality.Reliability{{Predicted: .5, Observed: known(.4, .3, .5), Rows: 90}, {Predicted: .9, Rows: 2}},
+		ByConfidence: []quality.Answering{{Confidence: .6, Answered: known(.5, .4, .6), Accuracy: known(.9, .8, .95)}}}
+	accuracy := known(.8, .7, .9)
+	v := answersOf(c, &accuracy)
+	if len(v.Figures) != 2 || len(v.Figures[0].Crosses) != 1 || len(v.Figures[1].Crosses) != 2 || v.Figures[1].Crosses[1].X != across(1) || v.Figures[1].Crosses[1].Y != upright(.8) {
+		t.Errorf("figures %+v", v.Figures)
+	}
+	if v.Confusion.Rows[0].Cells[1] != "0" || v.Answering[0].Answered != "50.0% (40.0% to 60.0%)" {
+		t.Errorf("%+v, %+v", v.Confusion, v.Answering)
+	}
+	s := hospital()
+	s.Score.Classification, s.Score.AUROC, s.Score.AUROCInterval = c, nil, nil
+	text := page2(t, s)
+	for _, want := range []string{"Answering only when confident", "Rows by class", "b &lt;i&gt;", "noise of standard deviation 3"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if answersOf(&quality.Classification{Positive: "yes", Confusion: c.Confusion}, nil) != nil {
+		t.Error("two classes have these pictures too")
+	}
+}
