@@ -326,7 +326,7 @@ func TestDoorsDominate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for x := 0.01; x < 3; x *= 1.7 {
+		for x := 0.01; x < 3; x *= 2.6 {
 			// An upper bound itself: it may be above the exact value by its own tolerance.
 			r, err := Delta(event, addRemove, x, MethodMin)
 			if most := AnalyticGaussianDelta(1/math.Sqrt(info.mu2), x) + info.slack; err != nil || r.Delta > most*1.01+1e-18 {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -69,7 +70,7 @@ const clinicRows = 2973
 
 func TestScripts(t *testing.T) {
 	bin := filepath.Dir(program(t))
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(serial{t}, testscript.Params{
 		ContinueOnError: true, // all that a change of texts breaks, at once
 		Dir:             "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -94,30 +95,83 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", c)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between, "load": load},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "alone": alone, "tamper": tamper, "team": team, "entryid": entryid, "damage": damage, "between": between, "load": load},
 	})
+}
+
+// serial runs scripts one after another: what they call in this process shares its
+// directory and environment.
+type serial struct{ *testing.T }
+
+func (serial) Parallel()     {}
+func (serial) Verbose() bool { return testing.Verbose() }
+func (s serial) Run(name string, f func(testscript.T)) {
+	s.T.Run(name, func(t *testing.T) { f(serial{t}) })
 }
 
 // exits runs a program and checks its exit status. A failure must keep the
 // command line's contract: empty stdout, one error line and at most one hint or a list of
 // faults, no new file, nothing booked in the ledger. No outcome may print a cell.
+// pawl is called in this process, which spares the start of 1,500 others; alone runs it as
+// one, for what depends on that, such as the standard input.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
+	keeps(ts, neg, args, func() (int, string, string) {
+		if args[1] != "pawl" {
+			return execute(ts, args[1:])
+		}
+		return within(ts, args[2:])
+	})
+}
+
+func alone(ts *testscript.TestScript, neg bool, args []string) {
+	keeps(ts, neg, args, func() (int, string, string) { return execute(ts, args[1:]) })
+}
+
+func execute(ts *testscript.TestScript, args []string) (status int, stdout, stderr string) {
+	err := ts.Exec(args[0], args[1:]...)
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		status = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	return status, ts.ReadFile("stdout"), ts.ReadFile("stderr")
+}
+
+// within calls the program in the directory and the environment of a script.
+func within(ts *testscript.TestScript, args []string) (status int, stdout, stderr string) {
+	was, err := os.Getwd()
+	ts.Check(err)
+	defer func() { ts.Check(os.Chdir(was)) }()
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	for _, name := range []string{"HOME", "TMPDIR", "XDG_DATA_HOME", "XDG_STATE_HOME", "PAWL_LEDGER"} {
+		before, set := os.LookupEnv(name)
+		os.Setenv(name, ts.Getenv(name))
+		defer func() {
+			if os.Setenv(name, before); !set {
+				os.Unsetenv(name)
+			}
+		}()
+	}
+	var out, errs strings.Builder
+	status = run(context.Background(), args, streams{in: strings.NewReader(""), out: io.MultiWriter(&out, ts.Stdout()), err: io.MultiWriter(&errs, ts.Stderr())})
+	return status, out.String(), errs.String()
+}
+
+// keeps holds a call to the contract of exits.
+func keeps(ts *testscript.TestScript, neg bool, args []string, call func() (status int, stdout, stderr string)) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS PROGRAM ARGS...")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	work := ts.Getenv("WORK")
-	filesBefore, recordsBefore := files(ts, work), records(ts, work)
-	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
-		var failed *exec.ExitError
-		if !errors.As(err, &failed) {
-			ts.Fatalf("%v", err)
-		}
-		got = failed.ExitCode()
+	var filesBefore []string
+	recordsBefore := 0
+	if want != 0 {
+		filesBefore, recordsBefore = files(ts, work), records(ts, work)
 	}
-	stdout, stderr := ts.ReadFile("stdout"), ts.ReadFile("stderr")
+	got, stdout, stderr := call()
 	if got != want {
 		ts.Fatalf("exit status %d, want %d; stderr:\n%s", got, want, stderr)
 	}
