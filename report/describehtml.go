@@ -8,12 +8,15 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 )
 
 //go:embed describe.html.tmpl
 var describeSource string
 
-var describePage = template.Must(template.New("describe").Parse(strings.Replace(describeSource, "/*STYLE*/", Style(), 1)))
+var describePage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("describe").Parse(strings.Replace(describeSource, "/*STYLE*/", Style(), 1)))
+})
 
 // DescriptionHTML writes what pawl describe released as one page without scripts: a picture of
 // every column, the target by level, correlations, and what it cost. It returns an error, and
@@ -49,7 +52,7 @@ func DescriptionHTML(w io.Writer, s *Statement) error {
 		v.Left = append(v.Left, row{Plain(l.Name), Plain(l.Why)})
 	}
 	var b bytes.Buffer
-	if err := describePage.Execute(&b, v); err != nil {
+	if err := describePage().Execute(&b, v); err != nil {
 		return fmt.Errorf("write description: %w", err)
 	}
 	_, err := w.Write(b.Bytes())

@@ -10,6 +10,7 @@ import (
 	"math"
 	"sort"
 	"strings"
+	"sync"
 )
 
 //go:embed page.html.tmpl
@@ -18,8 +19,10 @@ var pageSource string
 //go:embed page.css
 var pageStyle string
 
-// page is parsed once, at start: a template that does not parse is a broken build.
-var page = template.Must(template.New("page").Parse(strings.Replace(pageSource, "/*STYLE*/", pageStyle, 1)))
+// page is parsed when the first report is written: most commands write none.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(strings.Replace(pageSource, "/*STYLE*/", pageStyle, 1)))
+})
 
 // HTML writes the report for a privacy officer: one file without scripts and without
 // references to anything outside of itself. Page 1 is complete on one sheet of A4 and
@@ -31,7 +34,7 @@ func HTML(w io.Writer, s *Statement) error {
 	}
 	// Into memory first: half a report must not look like a report.
 	var b bytes.Buffer
-	if err := page.Execute(&b, newView(s)); err != nil {
+	if err := page().Execute(&b, newView(s)); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	_, err := w.Write(b.Bytes())

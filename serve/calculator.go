@@ -74,7 +74,7 @@ func (s shownAnswer) FreeWords() string {
 func showAnswer(a *pawl.Answer) shownAnswer {
 	s := shownAnswer{Answer: a, EpsilonText: cost.RoundedUp(a.Epsilon), DeltaText: report.Delta(a.Delta), Belief: belief(a.Epsilon)}
 	if a.Lower > 0 {
-		s.LowerText = cost.Full(a.Lower)
+		s.LowerText = report.Down(a.Lower)
 	}
 	if a.Free != "" {
 		s.ValueText = cost.Full(a.Value)

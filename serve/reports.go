@@ -34,7 +34,7 @@ type found struct {
 // released are the files of a run, all of which may leave. A folder may hold others, and these are
 // not shown.
 var released = []string{workflow.StatementFile, workflow.ReportFile, workflow.DescribeFile, workflow.CardFile, path.Join(workflow.ModelDir, "model.safetensors"),
-	path.Join(workflow.ModelDir, "model.json"), path.Join(workflow.ModelDir, "schema.yaml")}
+	path.Join(workflow.ModelDir, "model.json"), path.Join(workflow.ModelDir, "schema.yaml"), workflow.SignatureFile}
 
 const mostStatement = 64 << 20
 

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"pawl"
@@ -25,7 +26,12 @@ import (
 //go:embed templates/*.tmpl
 var templates embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
+// pages are parsed when the first one is shown: other commands need none.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/*.tmpl"))
+})
+
+var functions = template.FuncMap{
 	"up":    func(n ledger.Number) string { return report.Up(float64(n)) },
 	"down":  func(n ledger.Number) string { return report.Down(float64(n)) },
 	"delta": func(n ledger.Number) string { return report.Delta(float64(n)) },
@@ -41,7 +47,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return "?" + q.Encode()
 	},
-}).ParseFS(templates, "templates/*.tmpl"))
+}
 
 // when writes a time of the ledger for a person.
 func when(at string) string {
@@ -119,7 +125,7 @@ func (v *visit) write(status int, name string, f *frame) error {
 		f.Person = &p
 	}
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, f); err != nil {
+	if err := pages().ExecuteTemplate(&b, name, f); err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")

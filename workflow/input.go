@@ -274,7 +274,7 @@ func (p *problem) checkChoices() error {
 func (p *problem) checkEpsilon() error {
 	e, ok := decimal(p.Epsilon)
 	if !ok || e.Sign() <= 0 {
-		return usage("write a decimal without sign or spaces, such as --epsilon 1 or --epsilon 0.5", "epsilon must be a number above 0")
+		return usage("write a decimal without sign or spaces, such as 1 or 0.5", "epsilon must be a number above 0")
 	}
 	if f, _ := e.Float64(); math.IsInf(f, 0) || f > 1e6 {
 		return usage("epsilon above 10 protects nobody", "epsilon is too large to mean anything")
@@ -297,7 +297,7 @@ func (p *problem) checkDelta() error {
 	}
 	d, ok := decimal(p.Delta)
 	if !ok || d.Sign() < 0 || d.Cmp(big.NewRat(1, 1)) >= 0 {
-		return usage("write a decimal without sign or spaces, such as --delta 1e-6; 0 asks for pure epsilon", "delta must be a number from 0 to below 1")
+		return usage("write a decimal without sign or spaces, such as 1e-6; 0 asks for pure epsilon", "delta must be a number from 0 to below 1")
 	}
 	p.delta, _ = d.Float64()
 	p.deltaText = p.Delta

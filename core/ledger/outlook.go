@@ -101,10 +101,10 @@ func (l *Ledger) largest(s *state, like Assigned, refused bool) Number {
 	low, high := 1.0, 1.0 // refused at low, admitted at high
 	switch {
 	case refused:
-		for high = 2; !fits(high); low, high = high, 2*high {
-			if high > most {
-				return 0
-			}
+		if !fits(most) {
+			return 0 // before all that is less
+		}
+		for high = 2; !fits(high); low, high = high, min(high*high, most) {
 		}
 	default:
 		for low = 0.5; fits(low); low, high = low/2, low {

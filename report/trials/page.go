@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 
 	"pawl/report"
 	"pawl/search/study"
@@ -16,7 +17,7 @@ import (
 // its trials, and a table.
 func (t *table) page(r *study.Record, s *report.Statement) ([]byte, error) {
 	var b bytes.Buffer
-	err := studyPage.Execute(&b, map[string]any{
+	err := studyPage().Execute(&b, map[string]any{
 		"Name": r.Name, "Data": r.Dataset, "Space": r.Space, "Strategy": r.Strategy, "NotPrivate": s.NotPrivate,
 		"Paid": s.Search.Paid, "Public": r.Public, "Plot": htmltemplate.HTML(t.parallel()), "Sizes": htmltemplate.HTML(t.sizes()), "Columns": t.columns, "Rows": t.cells(), "Trials": len(r.Trials) > 0,
 	})
@@ -145,7 +146,9 @@ func shortLabel(s string) string {
 	return s
 }
 
-var studyPage = htmltemplate.Must(htmltemplate.New("study").Parse(`<!doctype html>
+var studyPage = sync.OnceValue(func() *htmltemplate.Template { return htmltemplate.Must(htmltemplate.New("study").Parse(studySource)) })
+
+const studySource = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Name}}</title>
 <style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em auto;padding:0 1em;color:#1c2530}h1{font-size:1.5em}h2{font-size:1.1em;margin-top:1.8em}
 table{border-collapse:collapse;font-size:13px}td,th{padding:3px 10px;border-bottom:1px solid #dde3ea;text-align:left}.wide{overflow-x:auto}
@@ -162,4 +165,4 @@ svg{width:100%;height:auto;min-width:640px}.axis{stroke:#8793a2}.name{font-size:
 <div class="wide"><table><tr><th>trial</th><th>score</th>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table></div></body></html>
-`))
+`
