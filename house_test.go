@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published", "experiments/nets", "experiments/curves"},
 	{"experiments/adaptive"},
 	{"experiments/arous", "experiments/arousattacks", "experiments/audits", "experiments/mohapatra6", "experiments/mohapatra7", "experiments/mohapatra8", "experiments/dfsexample1", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/figure1", "experiments/figure6", "experiments/figure7", "experiments/figure8", "experiments/figure9", "experiments/figure10", "experiments/figure12", "experiments/subsets", "experiments/table10", "experiments/table13", "experiments/medical", "experiments/table16", "experiments/table17", "experiments/table1", "experiments/table2", "experiments/table5", "experiments/table6", "experiments/table7", "experiments/table8", "experiments/table9", "experiments/selectionstudy", "experiments/menu"},
-	{"experiments/registry"},
+	{"experiments/registry", "experiments/book"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},
 	{"search/fleet/broker"},

@@ -55,6 +55,8 @@ type Experiment struct {
 	Data []string
 	// Quick is about how many seconds the quick scale takes on two cores.
 	Quick int
+	// Clocked says that its cells are times of this machine, which no second run repeats.
+	Clocked bool
 	// Run fills the table. It calls Run.Cell for every measurement, so that an
 	// interrupted replay goes on where it stopped.
 	Run func(ctx context.Context, r *Run) (*Table, error)
@@ -97,6 +99,26 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(view)
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (e *Estimate) UnmarshalJSON(b []byte) error {
+	var view struct {
+		Mean     float64     `json:"mean"`
+		Interval *[2]float64 `json:"interval"`
+		Runs     int         `json:"runs"`
+	}
+	if err := json.Unmarshal(b, &view); err != nil {
+		return err
+	}
+	*e = Estimate{Mean: view.Mean, Low: math.Inf(-1), High: math.Inf(1), Runs: view.Runs}
+	if view.Interval != nil {
+		e.Low, e.High = view.Interval[0], view.Interval[1]
+	}
+	return nil
+}
+
+// Computed says that the number is computed rather than measured (Exact).
+func (e *Estimate) Computed() bool { return e.Runs == 1 && e.Low == e.High }
+
 // Verdict compares ours with what was published.
 type Verdict string
 
@@ -120,13 +142,16 @@ type Row struct {
 	AsPublished *Estimate `json:"as_published_ours"`
 	Honest      *Estimate `json:"honest_ours"`
 	Baseline    *Estimate `json:"baseline"`
-	Verdict     Verdict   `json:"verdict"`
-	Why         string    `json:"why,omitempty"`
+	// Tolerance is how far from the published value ours may lie and still be reproduced.
+	Tolerance float64 `json:"tolerance,omitempty"`
+	Verdict   Verdict `json:"verdict"`
+	Why       string  `json:"why,omitempty"`
 }
 
 // Judge fills the verdict from the published value and ours by the published
 // procedure: reproduced within tolerance or interval, else Not for the given reason.
 func (r *Row) Judge(tolerance float64, why string) {
+	r.Tolerance = tolerance
 	ours := r.AsPublished
 	if ours == nil {
 		ours = r.Honest
@@ -178,7 +203,7 @@ type Registry struct{ all []Experiment }
 
 // NewRegistry panics when two experiments have one name.
 func NewRegistry(all ...Experiment) *Registry {
-	slices.SortFunc(all, func(a, b Experiment) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Experiment) int { return CompareNames(a.Name, b.Name) })
 	for i := 1; i < len(all); i++ {
 		if all[i].Name == all[i-1].Name {
 			panic(fmt.Sprintf("experiments: two are called %q", all[i].Name))
@@ -199,8 +224,8 @@ func (r *Registry) Lookup(name string) (Experiment, bool) {
 	return r.all[i], true
 }
 
-// compareNames puts table-2 before table-10.
-func compareNames(a, b string) int {
+// CompareNames orders names, with numbers by their value: it puts table-2 before table-10.
+func CompareNames(a, b string) int {
 	for a != "" && b != "" {
 		na, ra := number(a)
 		nb, rb := number(b)

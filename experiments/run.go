@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -30,6 +31,7 @@ type Run struct {
 
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
+	took  map[string]float64 // seconds that a cell took to measure
 }
 
 // kept is the file of cells.
@@ -38,6 +40,7 @@ type kept struct {
 	Scale      Scale                `json:"scale"`
 	Version    string               `json:"version"`
 	Cells      map[string][]float64 `json:"cells"`
+	Seconds    map[string]float64   `json:"seconds,omitempty"`
 }
 
 // NewRun prepares a replay of the named experiment. dir, which is made, keeps cells
@@ -53,7 +56,7 @@ func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
 
 // ReadRun is NewRun that makes no directory: it shows what is kept.
 func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
-	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}}
+	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}, took: map[string]float64{}}
 	if dir == "" {
 		return r, nil
 	}
@@ -67,19 +70,43 @@ func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
 	}
 	// A file that cannot be read, or is of another version, costs time and nothing
 	// else, unless its cells were paid for: its cells are measured again.
-	if cells, ok := r.usable(b); ok {
-		r.cells = cells
+	if k, ok := r.usable(b); ok {
+		r.adopt(k)
 	} else {
 		r.unread = true
 	}
 	return r, nil
 }
 
+// Restored is a run in memory that holds the given cells: it measures the others.
+func Restored(name string, scale Scale, cells map[string][]float64) *Run {
+	return &Run{Scale: scale, name: name, cells: maps.Clone(cells), took: map[string]float64{}}
+}
+
 // usable are the cells of a file, if it is of this replay and version.
-func (r *Run) usable(file []byte) (map[string][]float64, bool) {
+func (r *Run) usable(file []byte) (kept, bool) {
 	var k kept
 	ok := json.Unmarshal(file, &k) == nil && k.Experiment == r.name && k.Scale == r.Scale && k.Version == r.version && k.Cells != nil
-	return k.Cells, ok
+	return k, ok
+}
+
+// adopt takes over cells that are not known.
+func (r *Run) adopt(k kept) {
+	for name, v := range k.Cells {
+		if _, known := r.cells[name]; !known {
+			r.cells[name] = v
+			if s, ok := k.Seconds[name]; ok {
+				r.took[name] = s
+			}
+		}
+	}
+}
+
+// Cells returns the values of all cells and the seconds that each took to measure.
+func (r *Run) Cells() (values map[string][]float64, seconds map[string]float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.cells), maps.Clone(r.took)
 }
 
 // Unread says that a file of cells was there and could not be used: it is damaged, or of
@@ -124,13 +151,14 @@ func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, 
 	if ok {
 		return v, nil
 	}
+	start := time.Now()
 	v, err := measure()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.name, name, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cells[name] = v
+	r.cells[name], r.took[name] = v, time.Since(start).Seconds()
 	r.done++
 	return v, r.save()
 }
@@ -156,13 +184,9 @@ func (r *Run) merge() (damaged bool) {
 	if err != nil {
 		return false
 	}
-	cells, ok := r.usable(file)
-	for name, v := range cells {
-		if _, known := r.cells[name]; ok && !known {
-			r.cells[name] = v
-		}
-	}
+	k, ok := r.usable(file)
 	if ok {
+		r.adopt(k)
 		r.seen = info
 	}
 	return !ok && !r.unread
@@ -182,7 +206,7 @@ func (r *Run) save() error {
 	if r.merge() {
 		return fmt.Errorf("%s: damaged since it was read; it is left as it is", r.path)
 	}
-	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells})
+	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells, r.took})
 	if err != nil {
 		return fmt.Errorf("%s: a cell is not a number: %w", r.name, err)
 	}

@@ -34,11 +34,7 @@ func Text(w io.Writer, t *Table) error {
 		} else {
 			name += "\t" + r.Data
 		}
-		published := "–"
-		if r.Published != nil {
-			published = figure(*r.Published)
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", name, published, r.AsPublished, r.Honest, r.Baseline, verdict(r))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", name, Figure(r.Published), r.AsPublished, r.Honest, r.Baseline, VerdictText(r))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -91,8 +87,9 @@ func groups(rows []Row) int {
 	return n
 }
 
-// verdict leaves out what the column of published values says already.
-func verdict(r Row) string {
+// VerdictText is a row's verdict with its reason. It leaves out what the column of
+// published values says already.
+func VerdictText(r Row) string {
 	switch {
 	case r.Verdict == Unpublished:
 		return r.Why
@@ -133,6 +130,14 @@ func magnitude(v float64) int {
 		return 0
 	}
 	return int(math.Floor(math.Log10(math.Abs(v))))
+}
+
+// Figure is a published value with four digits, “–” for none.
+func Figure(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return figure(*v)
 }
 
 // figure writes four digits.

@@ -20,7 +20,7 @@ import (
 func Experiment() experiments.Experiment {
 	return experiments.Experiment{
 		Name: "table-17", Title: "Time of an epoch by DP-SGD and by SGD",
-		Source: "Bao, Bauer and Bindschaedler, Table XVII", Data: []string{"sms-spam"}, Quick: 120, Run: run,
+		Source: "Bao, Bauer and Bindschaedler, Table XVII", Data: []string{"sms-spam"}, Quick: 120, Clocked: true, Run: run,
 	}
 }
 

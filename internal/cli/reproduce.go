@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"text/tabwriter"
@@ -16,12 +17,13 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/experiments"
+	"pawl/experiments/book"
 	"pawl/experiments/registry"
 	"pawl/internal/build"
 )
 
 func (a *app) reproduceCommand() *cobra.Command {
-	var scale, out string
+	var scale, out, store string
 	c := &cobra.Command{
 		Use:   "reproduce list | NAME | all",
 		Short: "Reproduce a table or figure of the papers beside our own figures",
@@ -30,43 +32,47 @@ procedure, ours with a sound procedure, and a baseline, each with its interval a
 verdict.
 
 Columns "as published" run on public data and have no privacy guarantee. Finished cells
-are kept under --out: run the command again to continue.`,
+are kept under --out: run the command again to continue. --store writes the table with its
+cells, data, machine and versions as one small file, for pawl reproduce show and check.`,
 		Example: `  pawl reproduce list
-  pawl reproduce table-10 --scale quick`,
+  pawl reproduce table-10 --scale quick
+  pawl reproduce table-10 --scale quick --store experiments/book/results
+  pawl reproduce show table-10
+  pawl reproduce check table-10`,
 		Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
 				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke only checks that it runs; paper uses as many repetitions as the paper"}
 			}
-			return a.reproduce(c.Context(), args[0], experiments.Scale(scale), out)
+			return a.reproduce(c.Context(), args[0], replayFlags{experiments.Scale(scale), out, store})
 		},
 	}
 	c.Flags().StringVar(&scale, "scale", "quick", "number of repetitions: smoke, quick or paper")
 	c.Flags().StringVar(&out, "out", "pawl-out/reproduce", "directory for tables and finished cells")
+	c.Flags().StringVar(&store, "store", "", "directory for the stored result (NAME.json), which replaces an earlier one")
+	c.AddCommand(a.reproduceShowCommand(), a.reproduceCheckCommand())
 	return c
 }
 
-func (a *app) reproduce(ctx context.Context, name string, scale experiments.Scale, out string) error {
+// replayFlags are how a replay is run and where it is written.
+type replayFlags struct {
+	scale      experiments.Scale
+	out, store string
+}
+
+func (a *app) reproduce(ctx context.Context, name string, f replayFlags) error {
 	all := registry.All()
 	switch name {
 	case "list":
 		return a.listExperiments(all.List())
 	case "all":
-		return a.reproduceAll(ctx, all.List(), scale, out)
+		return a.reproduceAll(ctx, all.List(), f)
 	}
-	e, ok := all.Lookup(name)
-	if !ok {
-		var names []string
-		for _, e := range all.List() {
-			names = append(names, e.Name)
-		}
-		advice := "pawl reproduce list"
-		if near := schema.Nearest(name, names); near != "" {
-			advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
-		}
-		return &usageError{fmt.Sprintf("unknown table or figure %q", name), advice}
+	e, err := lookupReplay(name)
+	if err != nil {
+		return err
 	}
-	t, err := a.replay(ctx, e, scale, out)
+	t, err := a.replay(ctx, e, f)
 	if err != nil {
 		return err
 	}
@@ -76,11 +82,28 @@ func (a *app) reproduce(ctx context.Context, name string, scale experiments.Scal
 	return experiments.Text(a.out, t)
 }
 
+func lookupReplay(name string) (experiments.Experiment, error) {
+	all := registry.All()
+	e, ok := all.Lookup(name)
+	if ok {
+		return e, nil
+	}
+	var names []string
+	for _, e := range all.List() {
+		names = append(names, e.Name)
+	}
+	advice := "pawl reproduce list"
+	if near := schema.Nearest(name, names); near != "" {
+		advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
+	}
+	return e, &usageError{fmt.Sprintf("unknown table or figure %q", name), advice}
+}
+
 // reproduceAll goes on when data of one replay are missing, and says so.
-func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, scale experiments.Scale, out string) error {
+func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, f replayFlags) error {
 	tables := []*experiments.Table{}
 	for _, e := range all {
-		t, err := a.replay(ctx, e, scale, out)
+		t, err := a.replay(ctx, e, f)
 		var missing *dataset.FileError
 		if errors.As(err, &missing) {
 			fmt.Fprintf(a.err, "note: skipping %s: %s\n", e.Name, message(err))
@@ -106,7 +129,13 @@ func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, sc
 }
 
 // replay runs one experiment and leaves its table in a file beside the cells.
-func (a *app) replay(ctx context.Context, e experiments.Experiment, scale experiments.Scale, out string) (*experiments.Table, error) {
+func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlags) (*experiments.Table, error) {
+	scale, out := f.scale, f.out
+	if f.store != "" {
+		if err := os.MkdirAll(f.store, 0o755); err != nil {
+			return nil, &usageError{fmt.Sprintf("--store: %v", err), "choose another directory"}
+		}
+	}
 	build, err := build.Digest()
 	if err != nil {
 		return nil, err
@@ -138,10 +167,22 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, scale experi
 		enc.SetIndent("", "  ")
 		return enc.Encode(t)
 	})
-	return t, err
+	if err != nil || f.store == "" {
+		return t, err
+	}
+	result, err := book.New(e, r, t, book.StandIn(e.Name), time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
 }
 
 func (a *app) listExperiments(all []experiments.Experiment) error {
+	papers := book.Catalogue()
+	seconds := map[string]int{}
+	for _, e := range all {
+		seconds[e.Name] = e.Quick
+	}
 	if a.json {
 		type view struct {
 			Name    string   `json:"name"`
@@ -154,12 +195,18 @@ func (a *app) listExperiments(all []experiments.Experiment) error {
 		for _, e := range all {
 			views = append(views, view{e.Name, e.Title, e.Source, e.Data, e.Quick})
 		}
-		return writeJSON(a.out, map[string]any{"experiments": views})
+		return writeJSON(a.out, map[string]any{"experiments": views, "papers": papers})
 	}
 	w := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "name\tshows\tsource\tquick, about")
-	for _, e := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, e.Source, time.Duration(e.Quick)*time.Second)
+	for _, p := range papers {
+		fmt.Fprintf(w, "%s\n", p.Title)
+		for _, e := range p.Entries {
+			about := ""
+			if s := seconds[e.Replay]; s > 0 {
+				about = ", quick: about " + (time.Duration(s) * time.Second).String()
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s%s\n", e.Name, e.Shows, e.Where(), about)
+		}
 	}
 	return w.Flush()
 }

@@ -1,0 +1,320 @@
+package book
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pawl/compute/kernel"
+	"pawl/data/dataset"
+	"pawl/experiments"
+	"pawl/experiments/registry"
+)
+
+var update = flag.Bool("update", false, "write docs/RESULTS.md from the stored results")
+
+// The page is made from the stored results, so that no number stands in it that a stored result
+// does not have.
+func TestResultsPage(t *testing.T) {
+	results := builtin(t)
+	var want bytes.Buffer
+	if err := Markdown(&want, results, registry.All().List()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("..", "..", "docs", "RESULTS.md")
+	if *update {
+		if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.String(), string(have)); diff != "" {
+		t.Errorf("docs/RESULTS.md is out of date: go test ./experiments/book -run TestResultsPage -update\n(-stored results +page)\n%s", diff)
+	}
+}
+
+// A table is what its replay makes of its cells today: a replay whose judgement or wording has
+// changed is stored again. Nothing is measured here, and what is not in the file is not compared.
+func TestStoredTablesFollowFromTheirCells(t *testing.T) {
+	all := registry.All()
+	for _, r := range builtin(t) {
+		t.Run(r.Table.Name, func(t *testing.T) {
+			e, ok := all.Lookup(r.Table.Name)
+			if !ok {
+				t.Fatal("no replay has this name")
+			}
+			given := map[string][]float64{}
+			for name, c := range r.Cells {
+				if c.SHA256 != "" {
+					t.Skip("has cells of which there is a digest only: pawl reproduce check measures them")
+				}
+				given[name] = c.Values
+			}
+			if len(given) == 0 {
+				t.Skip("is computed as a whole: pawl reproduce check computes it")
+			}
+			run := experiments.Restored(e.Name, r.Table.Scale, given)
+			run.DataDir = os.Getenv(dataset.DataDirVariable)
+			table, err := experiments.Replay(t.Context(), e, run)
+			var missing *dataset.FileError
+			if errors.As(err, &missing) {
+				t.Skip(missing)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := run.Measured(); n > 0 {
+				t.Errorf("asks for %d cells that are not stored", n)
+			}
+			if err := r.sameTable(table, StandIn(e.Name)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func builtin(t *testing.T) []*Result {
+	t.Helper()
+	b, err := Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Every replay stands in the catalogue, every entry says one thing, and no number is left out.
+func TestCatalogueIsComplete(t *testing.T) {
+	all := registry.All()
+	named := map[string]bool{}
+	papers := Catalogue()
+	for _, p := range papers {
+		for _, e := range p.Entries {
+			says := 0
+			for _, s := range []string{e.Replay, e.Shown, e.None} {
+				if s != "" {
+					says++
+				}
+			}
+			if e.Name == "" || e.Shows == "" || says != 1 {
+				t.Errorf("%s: want a name, what it shows and one of replay, shown and none", e.Name)
+			}
+			if _, ok := all.Lookup(e.Replay); e.Replay != "" && !ok {
+				t.Errorf("%s: no replay %q", e.Name, e.Replay)
+			}
+			named[e.Replay] = true
+		}
+	}
+	for _, e := range all.List() {
+		if !named[e.Name] {
+			t.Errorf("%s is not in the catalogue", e.Name)
+		}
+	}
+	roman := strings.Fields("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII XXIV XXV XXVI XXVII XXVIII XXIX XXX XXXI")
+	for i, want := range [][]string{
+		append(numbered("Fig. ", 1, 12), prefixed("Table ", roman)...),
+		append(numbered("Fig. ", 6, 11), numbered("Table ", 2, 3)...),
+		append(numbered("Fig. ", 1, 15), numbered("Table ", 1, 6)...),
+		append(numbered("Fig. ", 1, 5), "Table 1"),
+	} {
+		for _, name := range want {
+			if !slices.ContainsFunc(papers[i].Entries, func(e Entry) bool { return e.Name == name }) {
+				t.Errorf("%s: no %s", papers[i].Title, name)
+			}
+		}
+	}
+}
+
+func prefixed(prefix string, of []string) (all []string) {
+	for _, s := range of {
+		all = append(all, prefix+s)
+	}
+	return all
+}
+
+func numbered(prefix string, from, to int) (all []string) {
+	for n := from; n <= to; n++ {
+		all = append(all, fmt.Sprint(prefix, n))
+	}
+	return all
+}
+
+// sample is a replay of three cells, one of them long; shift moves what its second cell measures.
+func sample(shift float64) experiments.Experiment {
+	return experiments.Experiment{Name: "sample", Title: "A sample", Source: "ours", Quick: 1, Run: func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+		t := &experiments.Table{Unit: "%"}
+		for i, cell := range []string{"first, seed 1", "second, seed 1", "long"} {
+			v, err := r.Cell(ctx, cell, func() ([]float64, error) {
+				v := []float64{50 + float64(i)/3, 51, 52}
+				if i == 1 {
+					v[0] += shift
+				}
+				if cell == "long" {
+					v = append(v, make([]float64, fewValues)...)
+				}
+				return v, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			row := experiments.Row{Name: cell, Data: "sample", Published: experiments.Value(51), AsPublished: experiments.Of(v)}
+			row.Judge(1, "differs")
+			t.Rows = append(t.Rows, row)
+		}
+		t.Rows = append(t.Rows, experiments.Row{Name: "computed", Data: "a formula", Published: experiments.Value(2), AsPublished: experiments.Exact(2)})
+		t.Claims = []experiments.Claim{{Statement: "s", Verdict: experiments.Reproduced, Evidence: "e"}}
+		return t, nil
+	}}
+}
+
+func store(t *testing.T, e experiments.Experiment, scale experiments.Scale, standIn map[string]string) (*Book, *Result) {
+	t.Helper()
+	run := experiments.Restored(e.Name, scale, map[string][]float64{})
+	table, err := experiments.Replay(t.Context(), e, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(e, run, table, standIn, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, r.File()), b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	book, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := book.Result(e.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book, back
+}
+
+func TestCheckComparesEveryBit(t *testing.T) {
+	_, r := store(t, sample(0), experiments.Quick, nil)
+	for _, cell := range []string{"", "first", "second", "long"} {
+		if _, err := r.Check(t.Context(), sample(0), cell, "", nil); err != nil {
+			t.Errorf("the same replay, cell %q: %v", cell, err)
+		}
+	}
+	// The smallest change of a number.
+	var different *Different
+	if _, err := r.Check(t.Context(), sample(1e-14), "second", "", nil); !errors.As(err, &different) {
+		t.Errorf("a cell that differs in its last bits: %v", err)
+	}
+	r.Cells["long"] = Cell{SHA256: strings.Repeat("0", 64)}
+	if _, err := r.Check(t.Context(), sample(0), "first", "", nil); !errors.As(err, &different) {
+		t.Errorf("a cell with another digest: %v", err)
+	}
+	_, r = store(t, sample(0), experiments.Quick, nil)
+	r.Table.Rows[0].Published = experiments.Value(99)
+	if _, err := r.Check(t.Context(), sample(0), "second", "", nil); !errors.As(err, &different) {
+		t.Errorf("a row that was changed by hand: %v", err)
+	}
+}
+
+func TestCheckSaysWhyItCannot(t *testing.T) {
+	clocked, other := sample(0), sample(0)
+	clocked.Clocked, other.Data = true, []string{"adult"}
+	for name, c := range map[string]struct {
+		of     experiments.Experiment
+		cell   string
+		change func(*Result)
+		want   string
+	}{
+		"kernel":    {sample(0), "", func(r *Result) { r.Machine.Kernel = "abacus" }, "sample was stored with the kernel abacus, and this machine runs " + kernel.Name()},
+		"times":     {clocked, "", func(*Result) {}, "its cells are times"},
+		"data":      {other, "", func(*Result) {}, "stored with other data"},
+		"no cell":   {sample(0), "third", func(*Result) {}, `no cell whose name contains "third"`},
+		"two cells": {sample(0), "seed", func(*Result) {}, `2 cells whose names contain "seed"`},
+	} {
+		_, r := store(t, sample(0), experiments.Quick, nil)
+		c.change(r)
+		var wrong *Error
+		if _, err := r.Check(t.Context(), c.of, c.cell, "", nil); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// The rules: a measured number counts as reproduced on the paper's data at the paper's scale
+// only, a computed one always.
+func TestVerdictsFollowScaleAndData(t *testing.T) {
+	for _, c := range []struct {
+		scale   experiments.Scale
+		standIn map[string]string
+		want    experiments.Verdict
+	}{
+		{experiments.Paper, nil, experiments.Reproduced},
+		{experiments.Quick, nil, experiments.SameSign},
+		{experiments.Paper, map[string]string{"sample": "another"}, experiments.SameSign},
+	} {
+		_, r := store(t, sample(0), c.scale, c.standIn)
+		if r.Table.Rows[0].Verdict != c.want || r.Table.Claims[0].Verdict != c.want || r.Table.Rows[3].Verdict != experiments.Reproduced {
+			t.Errorf("%s, %v: %+v %+v", c.scale, c.standIn, r.Table.Rows, r.Table.Claims)
+		}
+	}
+}
+
+func TestStoredResultsOfOthersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	b, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for content, want := range map[string]string{
+		`{"version": 2}`:                                                 "a stored result of version 2; this pawl reads version 1",
+		`{"version": 1, "rule": "x"}`:                                    `judged by rules "x"`,
+		fmt.Sprintf(`{"version": 1, "rule": %q}`, Rule()):                "not the stored result that its name says",
+		fmt.Sprintf(`{"version": 1, "rule": %q, "surprise": 1}`, Rule()): "unknown field",
+		`{"version": `:                                                   "not a stored result",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var wrong *Error
+		if _, err := b.Result("x"); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, want) {
+			t.Errorf("%s: got %v, want %q", content, err, want)
+		}
+	}
+	if _, err := b.Result("../x"); err == nil {
+		t.Error("a name outside the folder is read")
+	}
+}
+
+// A name with signs of HTML stays text, and every page of the index is there.
+func TestPages(t *testing.T) {
+	_, r := store(t, sample(0), experiments.Quick, nil)
+	r.Table.Rows[0].Name = "<script>"
+	pages, err := Pages([]*Result{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(pages["sample.html"])
+	if strings.Contains(page, "<script>") || !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(string(pages["index.html"]), `href="sample.html"`) {
+		t.Errorf("index\n%s\npage\n%s", pages["index.html"], page)
+	}
+}

@@ -1,0 +1,240 @@
+package book
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"pawl/experiments"
+	"pawl/report"
+)
+
+// tally counts verdicts.
+type tally struct{ reproduced, same, not int }
+
+func (t *tally) add(v experiments.Verdict) {
+	switch v {
+	case experiments.Reproduced:
+		t.reproduced++
+	case experiments.SameSign:
+		t.same++
+	case experiments.Not:
+		t.not++
+	}
+}
+
+func (t tally) String() string {
+	if t == (tally{}) {
+		return "–"
+	}
+	return fmt.Sprintf("%d / %d / %d", t.reproduced, t.same, t.not)
+}
+
+// verdicts counts those of rows and of claims.
+func (r *Result) verdicts() (rows, claims tally) {
+	for _, row := range r.Table.Rows {
+		rows.add(row.Verdict)
+	}
+	for _, c := range r.Table.Claims {
+		claims.add(c.Verdict)
+	}
+	return rows, claims
+}
+
+// On says where and when a result was measured.
+func (r *Result) On() string {
+	return fmt.Sprintf("%s, %s, kernel %s, %d cores, %s, pawl %s", r.Date, r.Machine.System, r.Machine.Kernel, r.Machine.Cores, r.Go, r.Pawl)
+}
+
+// length is the time of the cells in words.
+func (r *Result) length() string {
+	if r.Minutes < 1 {
+		return fmt.Sprintf("%.0f s", 60*r.Minutes)
+	}
+	return fmt.Sprintf("%.1f min", r.Minutes)
+}
+
+// List writes one line for each result.
+func List(w io.Writer, all []*Result) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "name\tscale\tdate\ttook\trows: reproduced / same sign / not\tclaims\tshows")
+	for _, r := range all {
+		rows, claims := r.verdicts()
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Table.Name, r.Table.Scale, r.Date, r.length(), rows, claims, r.Table.Title)
+	}
+	return t.Flush()
+}
+
+// Text writes a result for a terminal.
+func Text(w io.Writer, r *Result) error {
+	if err := experiments.Text(w, r.Table); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nstored: %s; %d cells in %s; rules %s\n%s", r.On(), len(r.Cells), r.length(), r.Rule, dataLines(r))
+	return err
+}
+
+func dataLines(r *Result) string {
+	var b strings.Builder
+	for _, d := range r.Data {
+		fmt.Fprintf(&b, "data: %s, SHA-256 %s\n", d.Name, strings.Join(d.Files, ", "))
+	}
+	return b.String()
+}
+
+// Markdown writes docs/RESULTS.md.
+func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) error {
+	var b strings.Builder
+	summary(&b, all, replays)
+	for _, r := range all {
+		section(&b, r)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// summary is the first page.
+func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment) {
+	b.WriteString("# Results\n\nTables and figures of four papers beside our own numbers. Generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same.\n\n")
+	if len(all) == 0 {
+		b.WriteString("Nothing is stored yet.\n")
+		return
+	}
+	var rows, claims tally
+	minutes, first, last := 0.0, all[0].Date, all[0].Date
+	scales, machines := map[experiments.Scale]int{}, []string{}
+	for _, r := range all {
+		x, y := r.verdicts()
+		rows = tally{rows.reproduced + x.reproduced, rows.same + x.same, rows.not + x.not}
+		claims = tally{claims.reproduced + y.reproduced, claims.same + y.same, claims.not + y.not}
+		minutes += r.Minutes
+		first, last = min(first, r.Date), max(last, r.Date)
+		scales[r.Table.Scale]++
+		m := fmt.Sprintf("%s, kernel %s, %d cores, %s", r.Machine.System, r.Machine.Kernel, r.Machine.Cores, r.Go)
+		if !slices.Contains(machines, m) {
+			machines = append(machines, m)
+		}
+	}
+	when := "on " + first
+	if first != last {
+		when = "from " + first + " to " + last
+	}
+	var parts []string
+	for _, s := range experiments.Scales {
+		if n := scales[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d at scale %s", n, s))
+		}
+	}
+	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(all), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
+	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims\n%d, %d and %d. The [rules](../experiments/book/RULES.md) were committed before the runs: at scale quick nothing that is measured\ncounts as reproduced. *As published* columns run on public data and have no privacy guarantee.\n\n",
+		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
+	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
+	for _, r := range all {
+		x, y := r.verdicts()
+		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.Table.Name, r.Table.Name, cell(r.Table.Title), r.Table.Scale, x, y, r.length())
+	}
+	notRun(b, all, replays)
+}
+
+// notRun lists what the stored results do not have.
+func notRun(b *strings.Builder, all []*Result, replays []experiments.Experiment) {
+	b.WriteString("\n**Not run yet:** ")
+	var names []string
+	for _, e := range replays {
+		if !slices.ContainsFunc(all, func(r *Result) bool { return r.Table.Name == e.Name }) {
+			names = append(names, fmt.Sprintf("%s (about %s)", e.Name, time.Duration(e.Quick)*time.Second))
+		}
+	}
+	if len(names) == 0 {
+		names = append(names, "nothing")
+	}
+	b.WriteString(strings.Join(names, ", ") + ".\n\n**No replay:**\n\n")
+	for _, p := range Catalogue() {
+		for _, e := range p.Entries {
+			if e.None != "" {
+				title, _, _ := strings.Cut(p.Title, ",")
+				fmt.Fprintf(b, "- %s, %s (%s): %s.\n", title, e.Name, e.Shows, e.None)
+			}
+		}
+	}
+	b.WriteString("\n`pawl reproduce list` names every table and figure with where pawl shows it. `pawl reproduce check NAME` measures one\nstored cell again and compares it bit for bit.\n")
+}
+
+func section(b *strings.Builder, r *Result) {
+	t := r.Table
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s; scale %s; values in %s: mean ± half of a 95 %% interval (runs). %s.\n\n", t.Name, t.Title, t.Source, t.Scale, t.Unit, strings.ToUpper(t.Guarantee[:1])+t.Guarantee[1:])
+	b.WriteString("| | data used | published | as published, ours | honest, ours | baseline | verdict |\n|---|---|---|---|---|---|---|\n")
+	for _, row := range t.Rows {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), cell(row.Data), experiments.Figure(row.Published), row.AsPublished, row.Honest, row.Baseline, cell(experiments.VerdictText(row)))
+	}
+	if len(t.Claims) > 0 {
+		b.WriteString("\n| claim | verdict | evidence |\n|---|---|---|\n")
+	}
+	for _, c := range t.Claims {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(c.Statement), c.Verdict, cell(c.Evidence))
+	}
+	if len(t.Notes) > 0 {
+		b.WriteString("\n")
+	}
+	for _, n := range t.Notes {
+		fmt.Fprintf(b, "- %s\n", n)
+	}
+	fmt.Fprintf(b, "- stored %s; %d cells in %s\n", r.On(), len(r.Cells), r.length())
+}
+
+// cell is a text that may stand in a table of Markdown.
+func cell(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"figure": experiments.Figure, "verdict": experiments.VerdictText, "data": dataLines,
+	"style":    func() template.CSS { return template.CSS(report.Style()) },
+	"estimate": func(e *experiments.Estimate) string { return e.String() },
+	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
+	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
+	"length":   (*Result).length,
+}).Parse(`{{define "head"}}<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}}</style></head>
+<body><main>{{end}}
+{{define "index"}}{{template "head" "Results of pawl reproduce"}}
+<h1>Results of pawl reproduce</h1>
+<p>Tables and figures of four papers beside our own numbers. Columns “as published” run on public data and have no privacy guarantee.</p>
+<table><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
+{{range .}}<tr><td><a href="{{.Table.Name}}.html">{{.Table.Name}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
+{{end}}</tbody></table></main></body></html>
+{{end}}
+{{define "result"}}{{template "head" .Table.Name}}
+<p><a href="index.html">all results</a></p>
+<h1>{{.Table.Name}}: {{.Table.Title}}</h1>
+<p>{{.Table.Source}}; scale {{.Table.Scale}}; values in {{.Table.Unit}}: mean ± half of a 95 % interval (runs). {{.Table.Guarantee}}.</p>
+<table><thead><tr><th></th><th>data used</th><th>published</th><th>as published, ours</th><th>honest, ours</th><th>baseline</th><th>verdict</th></tr></thead><tbody>
+{{range .Table.Rows}}<tr><td>{{.Name}}</td><td>{{.Data}}</td><td>{{figure .Published}}</td><td>{{estimate .AsPublished}}</td><td>{{estimate .Honest}}</td><td>{{estimate .Baseline}}</td><td>{{verdict .}}</td></tr>
+{{end}}</tbody></table>
+{{with .Table.Claims}}<h2>Claims</h2><table><thead><tr><th>claim</th><th>verdict</th><th>evidence</th></tr></thead><tbody>
+{{range .}}<tr><td>{{.Statement}}</td><td>{{.Verdict}}</td><td>{{.Evidence}}</td></tr>
+{{end}}</tbody></table>{{end}}
+{{with .Table.Notes}}<h2>Notes</h2><ul>{{range .}}<li>{{.}}</li>
+{{end}}</ul>{{end}}
+<p>Stored {{.On}}; {{len .Cells}} cells in {{length .}}.</p><pre>{{data .}}</pre></main></body></html>
+{{end}}`))
+
+// Pages are the pages of HTML by file name: an index, and one for each result.
+func Pages(all []*Result) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	put := func(file, name string, of any) error {
+		var b bytes.Buffer
+		err := pages.ExecuteTemplate(&b, name, of)
+		out[file] = bytes.TrimLeft(b.Bytes(), "\n")
+		return err
+	}
+	for _, r := range all {
+		if err := put(r.Table.Name+".html", "result", r); err != nil {
+			return nil, err
+		}
+	}
+	return out, put("index.html", "index", all)
+}
