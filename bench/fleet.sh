@@ -62,7 +62,7 @@ deaths)
   # One worker that stays, and three of which the oldest is killed every two seconds and another takes its place.
   worker
   (
-    trap 'kill "${pids[@]}"' TERM
+    trap 'kill "${pids[@]}" 2>/dev/null; exit' TERM
     pids=()
     worker; worker
     while :; do

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -347,6 +348,35 @@ func TestTrialsThatNobodyFinishes(t *testing.T) {
 	}
 	if n := len(folder.Lines()); n != 0 {
 		t.Errorf("%d trials were recorded", n)
+	}
+	if err := c.Close(false); err != nil {
+		t.Error(err)
+	}
+}
+
+// full is a journal whose disk has room for three trials.
+type full struct{ lines atomic.Int64 }
+
+func (f *full) Scores() map[int]float64 { return nil }
+
+func (f *full) Put(int, string, float64, time.Duration) error {
+	if f.lines.Add(1) > 3 {
+		return syscall.ENOSPC
+	}
+	return nil
+}
+
+// Where a trial cannot be recorded the study stops and says why, though others are on workers.
+func TestFullDisk(t *testing.T) {
+	h := newHouse(t)
+	b := start(t, 0)
+	defer b.Stop()
+	hire(t, h, b.Port(), work(2*time.Millisecond, nil), 0)
+	c, far := remote(t, h, b.Port(), "full")
+	q := quote(t, search.Grid)
+	_, err := fleet.Run(t.Context(), permit(t, q.Event, newSecret(t)), q, numbers, work(0, nil), study.Options{Workers: 8, Journal: new(full)}, far)
+	if !errors.Is(err, study.ErrUnrecorded) || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
 	}
 	if err := c.Close(false); err != nil {
 		t.Error(err)

@@ -58,7 +58,9 @@ func Run[C, M any](ctx context.Context, permit *ledger.Permit, q search.Quote, c
 			out, err = r.Pool.Do(ctx, t)
 		}
 		if err != nil {
-			stop(err) // no failed training: the study ends before it could be recorded as one
+			if ctx.Err() == nil { // else the study has ended already, and knows why
+				stop(err) // no failed training: the study ends before it could be recorded as one
+			}
 			return t, math.Inf(-1), err
 		}
 		if out.Failed {
