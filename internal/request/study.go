@@ -203,6 +203,9 @@ func (j *Job) asGranted(granted *string) (err error) {
 
 func openStudy(folder string) (*study.Folder, error) {
 	s, _, err := study.Open(folder)
+	if errors.Is(err, study.ErrRuns) {
+		return nil, usage.New(fmt.Sprintf("study %q is running in another process", filepath.Base(folder)), "wait for it (pawl study watch), or stop it and run the command again; another --study NAME is charged again")
+	}
 	if err != nil {
 		return nil, usage.New(err.Error(), "choose another study with --study NAME; charges remain")
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pawl/core/entropy"
+	"pawl/internal/whole"
 )
 
 // Files of a study's folder. The key and the journal are secrets of a study on
@@ -32,6 +33,9 @@ const (
 // ErrEarlier is returned for going on with a study that an earlier version of pawl began:
 // its trials had other noise.
 var ErrEarlier = errors.New("the study was begun by an earlier version of pawl, and this one cannot go on with it")
+
+// ErrRuns is returned for opening a study that another process runs now.
+var ErrRuns = errors.New("the study is running in another process")
 
 // ErrEdited is wrapped when a folder's files do not belong together.
 var ErrEdited = errors.New("the study's files were edited or belong to another study")
@@ -104,11 +108,20 @@ func Open(path string) (f *Folder, fresh bool, err error) {
 			return nil, false, fmt.Errorf("%s: %w", name, ErrEdited)
 		}
 	}
-	if err := f.read(); err != nil {
+	if f.file, err = os.OpenFile(filepath.Join(path, journalFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		return nil, false, err
 	}
-	f.file, err = os.OpenFile(filepath.Join(path, journalFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	return f, fresh, err
+	// Two processes would record the same trials twice, and one would erase the journal of the other.
+	if err = whole.TryLock(f.file); errors.Is(err, whole.ErrLocked) {
+		err = ErrRuns
+	}
+	if err == nil {
+		err = f.read()
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, f.file.Close())
+	}
+	return f, fresh, nil
 }
 
 // earlierKey is the length of the key that earlier versions wrote.

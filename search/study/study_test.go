@@ -438,6 +438,31 @@ func TestAllFail(t *testing.T) {
 	}
 }
 
+// A study runs in one process at a time, and in the next as soon as that has closed it or was killed.
+func TestOneProcessRunsAStudy(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	first, _, err := study.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := study.Open(dir); !errors.Is(err, study.ErrRuns) {
+		t.Errorf("a second process: %v", err)
+	}
+	if err := first.Put(0, "1", 0.5, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, fresh, err := study.Open(dir)
+	if err != nil || fresh || len(next.Lines()) != 1 {
+		t.Fatalf("the next: %v, fresh %v", err, fresh)
+	}
+	if err := next.Erase(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	f, _, err := study.Open(dir)

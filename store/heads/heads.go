@@ -121,7 +121,7 @@ func (p *Place) write(keyID string, seen ledger.Seen, back bool) error {
 	if err := private(p.folder()); err != nil {
 		return err
 	}
-	unlock, err := lock(filepath.Join(p.folder(), "lock"))
+	unlock, err := whole.Lock(filepath.Join(p.folder(), "lock"))
 	if err != nil {
 		return err
 	}
