@@ -29,6 +29,9 @@ type Search struct {
 	// Share is the share of the units used for the search, Validation the share of those that score
 	// candidates. Both lie in (0, 1); 0 is the strategy's.
 	Share, Validation float64
+	// Metric is what candidates are chosen by: accuracy, balanced-accuracy, log-loss or brier, of a number mae
+	// or rmse. "" is accuracy or mae. Each costs the same: one row changes it by a public bound.
+	Metric string
 	// SearchOn names the public images that strategy public uses.
 	SearchOn string
 	// Study is the name of the stored search; "" is made of data, space and strategy. Workers is the
@@ -53,7 +56,7 @@ type Broker struct {
 
 func (s Search) request() request.Search {
 	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
-		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, On: s.SearchOn,
+		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, Metric: s.Metric, On: s.SearchOn,
 		Study: s.Study, Workers: s.Workers, Broker: fleet.Address{URL: s.Broker.URL, Key: s.Broker.KeyFile, CA: s.Broker.CAFile}, ShipData: s.Broker.ShipData}
 }
 

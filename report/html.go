@@ -328,7 +328,11 @@ func settings(s *Statement) []row {
 		out = append(out, row{Plain(k), Plain(strings.Trim(string(b), `"`))})
 	}
 	if s.Score != nil && s.Score.UsedForChoosing != nil {
-		out = append(out, row{"selection score", scoreText(s, *s.Score.UsedForChoosing) + " — the maximum over the search, so it is optimistic and not an estimate of quality"})
+		chosen := scoreText(s, *s.Score.UsedForChoosing)
+		if s.Search != nil && s.Search.Metric != "" && s.Search.Metric != s.Score.Metric {
+			chosen = fmt.Sprintf("%s of %s", s.Search.Metric, quantity(math.Abs(float64(*s.Score.UsedForChoosing))))
+		}
+		out = append(out, row{"selection score", chosen + " — the maximum over the search, so it is optimistic and not an estimate of quality"})
 	}
 	return out
 }

@@ -6,6 +6,9 @@ type Search struct {
 	Strategy string `json:"strategy"`
 	Space    string `json:"space"`
 	Size     string `json:"size"` // number of candidates, or "continuous"
+	// Metric is what chose, where it is not that of the score. Losses and errors are negative then: more
+	// is better.
+	Metric string `json:"metric,omitempty"`
 	// Trainings is the expected number; how many there were is secret where a selection
 	// released the winner alone.
 	Trainings float64 `json:"expected_trainings"`

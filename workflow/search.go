@@ -36,6 +36,8 @@ type SearchSettings struct {
 	// training rows.
 	On     string
 	OnRows int64
+	// Metric is what candidates are scored by; "" for the task's first (Metrics).
+	Metric Metric
 	// Rules say why there is a search, where a rule asked for it.
 	Rules []advise.Rule
 }
@@ -52,6 +54,9 @@ func (in *SearchSettings) check(of *Input) error {
 		return usage("leave out --as-published", "as published, a search reads scores that are not paid for: it runs on public data only")
 	case of.AsPublished && !slices.Contains([]search.Kind{search.PAAS, search.RS, search.MGRS, search.TuneBound}, in.Strategy.Kind):
 		return usage("leave out --as-published", "no paper publishes strategy %s", in.Strategy.Kind)
+	}
+	if of.AsPublished && in.Metric != "" && in.Metric != ByAccuracy {
+		return usage("leave out --metric", "as published, a search chooses by accuracy")
 	}
 	if err := in.Strategy.Check(); err != nil {
 		return usage("pawl plan search shows what strategies take", "%v", err)
@@ -71,6 +76,9 @@ type searching struct {
 
 // newSearching makes a search the job of a plan.
 func newSearching(plan *Plan, settings SearchSettings, t trials, asPublished bool) *searching {
+	if settings.Metric == Metrics(plan.problem.task)[0] {
+		settings.Metric = "" // one name for one computation
+	}
 	h := &searching{SearchSettings: settings, trials: t, plan: plan, asPublished: asPublished, scopes: settings.Strategy.Divide(plan.trainScope)}
 	plan.job, plan.SignalRatio = h, math.NaN()
 	return h
@@ -113,6 +121,9 @@ func (h *searching) price() (err error) {
 	plan.Stages = nil
 	if h.asPublished {
 		return h.pricePublished()
+	}
+	if err := CheckMetric(h.Metric, p.task); err != nil {
+		return err
 	}
 	if h.quote, err = h.Strategy.Quote(h.asked()); err != nil {
 		var dear *search.TooDearError
@@ -168,6 +179,13 @@ func (h *searching) pricePublished() (err error) {
 
 // inWords says what the strategy does.
 func (h *searching) inWords() string {
+	if h.Metric != "" {
+		return h.strategyWords() + ", chosen by " + string(h.Metric)
+	}
+	return h.strategyWords()
+}
+
+func (h *searching) strategyWords() string {
 	of := fmt.Sprintf("%s of space %s (%s)", h.noun(), h.Space.Name(), h.Space.Size())
 	t := h.Strategy
 	switch t.Kind {

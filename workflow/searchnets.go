@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -280,6 +281,10 @@ func (s *netSearch) work(env Env) study.Work[space.Point, *Outcome] {
 				score, err := t.publishedScore(env, h.scopes.Validate, permit.Randomness("score"))
 				return t, score, err
 			}
+			if h.Metric != "" {
+				value, err := s.plan.problem.metricValue(ctx, permit, env.Rows, h.Metric, t.behind(), true, h.scopes.Validate, h.quote.ScoreNoise)
+				return t, value, err
+			}
 			a := release.Accuracy{Scope: h.scopes.Validate, NoiseMultiplier: h.quote.ScoreNoise, Column: s.plan.problem.targetColumn,
 				Levels: len(t.Model.Classes()), PredictInput: t.classOfInput()}
 			released, err := a.Release(ctx, permit, env.Rows)
@@ -303,21 +308,17 @@ func (out *Outcome) classOfInput() func(input []float32) int {
 	return func(input []float32) int { return int(predict(input)) }
 }
 
-// publicScore is the exact accuracy on a scope of public rows, and their number.
-func (out *Outcome) publicScore(env Env, scope dp.Scope) (score, rows float64, err error) {
-	right, predict, column := 0.0, out.classOfInput(), out.network.problem.targetColumn
-	err = public.VisitInputs(env.Rows, scope, func(cells []float64, input []float32) {
-		if y := cells[column]; y == y {
-			rows++
-			if predict(input) == int(y) {
-				right++
-			}
-		}
-	})
-	if err == nil && rows == 0 {
+// publicScore is the exact value of a metric on a scope of public rows, and their number.
+func (out *Outcome) publicScore(env Env, scope dp.Scope, by Metric) (score, rows float64, err error) {
+	q := out.network.problem.measure(by, out.behind(), true)
+	add, value := q.exactly()
+	if err = public.VisitInputs(env.Rows, scope, add); err != nil {
+		return 0, 0, err
+	}
+	if score, rows = value(); rows == 0 {
 		err = errors.New("no row scores")
 	}
-	return right / max(rows, 1), rows, err
+	return known(score, q.worst), rows, err
 }
 
 // scoreEpsilon is the papers' ε' of one validation score.
@@ -325,7 +326,7 @@ const scoreEpsilon = 0.02
 
 // publishedScore is the papers' validation accuracy, with Laplace noise of scale 1/(n·ε').
 func (out *Outcome) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (float64, error) {
-	score, rows, err := out.publicScore(env, scope)
+	score, rows, err := out.publicScore(env, scope, ByAccuracy)
 	u := src.Open01() - 0.5
 	return score - math.Copysign(math.Log1p(-2*math.Abs(u)), u)/(rows*scoreEpsilon), err
 }
@@ -360,7 +361,7 @@ func (s *netSearch) scorePublic(ctx context.Context, env Env, n *training, src *
 	if err != nil {
 		return 0, err
 	}
-	score, _, err := out.publicScore(env, validate)
+	score, _, err := out.publicScore(env, validate, cmp.Or(s.of.Metric, ByAccuracy))
 	return score, err
 }
 

@@ -179,7 +179,7 @@ func (s *tableSearch) noun() string { return "models" }
 func (s *tableSearch) family() search.Trial {
 	return search.Trial{
 		Train: func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} },
-		Score: s.plan.problem.validationEvents,
+		Score: func(x float64) []dp.Event { return s.plan.problem.metricEvents(s.of.Metric, x) },
 	}
 }
 
@@ -226,7 +226,12 @@ func (s *tableSearch) work(env Env) study.Work[space.Point, *Outcome] {
 			if err != nil {
 				return nil, 0, err
 			}
-			value, err := s.plan.problem.validationScore(ctx, permit, env.Rows, out.Model, h.scopes.Validate, h.quote.ScoreNoise)
+			of := s.plan.problem
+			if h.Metric != "" {
+				value, err := of.metricValue(ctx, permit, env.Rows, h.Metric, out.Model, false, h.scopes.Validate, h.quote.ScoreNoise)
+				return out, value, err
+			}
+			value, err := of.validationScore(ctx, permit, env.Rows, out.Model, h.scopes.Validate, h.quote.ScoreNoise)
 			return out, value, err
 		},
 		Finish: func(ctx context.Context, permit *ledger.Permit, p space.Point) (*Outcome, error) {

@@ -37,7 +37,7 @@ func (h *searching) complete(s *report.Statement, out *Outcome) {
 
 func (h *searching) statement() *report.Search {
 	r := &report.Search{Strategy: string(h.Strategy.Kind), Space: h.Space.Name(), Size: h.Space.Size().String(),
-		Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
+		Metric: string(h.Metric), Trainings: h.quote.Expected, BaseEpsilon: report.Number(upward(h.quote.BaseEpsilon))}
 	r.Paid = fmt.Sprintf("%s: the model's own training takes epsilon %s of %s", r.Strategy, short(h.quote.BaseEpsilon), short(h.quote.Epsilon))
 	if h.asPublished {
 		r.Paid = fmt.Sprintf("%s: each of about %.4g trainings takes epsilon %s", r.Strategy, h.quote.Expected, short(h.quote.BaseEpsilon))
@@ -146,5 +146,6 @@ func (h *searching) key() any {
 		AsPublished bool
 		On          string
 		OnRows      int64
-	}{h.ownKey(), h.Space.Digest(), h.Rule.Key(), h.Strategy, h.asPublished, h.On, h.OnRows}
+		Metric      Metric `json:",omitempty"`
+	}{h.ownKey(), h.Space.Digest(), h.Rule.Key(), h.Strategy, h.asPublished, h.On, h.OnRows, h.Metric}
 }

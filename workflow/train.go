@@ -17,6 +17,7 @@ import (
 	"pawl/data/text"
 	"pawl/evidence/advise"
 	"pawl/evidence/quality"
+	"pawl/model"
 	"pawl/report"
 )
 
@@ -315,11 +316,17 @@ func (plan *Plan) scoreNetwork(ctx context.Context, env Env, permit *ledger.Perm
 	return err
 }
 
+// behind is the outcome's network without its frozen front.
+func (out *Outcome) behind() *model.Model {
+	m := *out.Model
+	m.Net = out.network.net
+	return &m
+}
+
 // behindPrefix predicts from what the trained layers of the outcome's network take; score is nil
 // without classes.
 func (out *Outcome) behindPrefix() (predict, score func(input []float32) float64) {
-	behind := *out.Model
-	behind.Net = out.network.net
+	behind := out.behind()
 	if behind.Scored() {
 		score = behind.InputScorer()
 	}

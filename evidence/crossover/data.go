@@ -1,6 +1,7 @@
 package crossover
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/experiments/lab"
 	"pawl/feature"
+	"pawl/model"
 	"pawl/workflow"
 )
 
@@ -23,6 +25,8 @@ type Data struct {
 	// Purse, where not nil, pays for every run on sensitive rows: Table then declares them
 	// and holds none, and of Images only shape and classes are used.
 	Purse *Purse
+	// By is what runs are compared by, "" for accuracy or mean absolute error.
+	By workflow.Metric
 }
 
 // heldOut is the share of rows that a split keeps from training where there is no test set.
@@ -83,11 +87,28 @@ func (d *Data) Numeric() bool {
 
 // Metric is what is measured; more of it is better.
 func (d *Data) Metric() string {
-	if d.Numeric() {
+	switch d.by() {
+	case workflow.ByAccuracy:
+		return "accuracy"
+	case workflow.ByAbsoluteError:
 		return "minus mean absolute error"
+	case workflow.ByBalancedAccuracy:
+		return "balanced accuracy"
+	case workflow.BySquaredError:
+		return "minus root mean square error"
 	}
-	return "accuracy"
+	return "minus " + string(d.By)
 }
+
+func (d *Data) task() model.Task {
+	if d.Numeric() {
+		return model.Regression
+	}
+	return model.Classification
+}
+
+// by is the metric, the task's own where none is given.
+func (d *Data) by() workflow.Metric { return cmp.Or(d.By, workflow.Metrics(d.task())[0]) }
 
 // table is what one seed trains and tests on: rows of them, chosen by the seed unless
 // they are all.

@@ -44,15 +44,9 @@ func (d *Data) score(ctx context.Context, s Spec, delta string, c cell) (float64
 	if err != nil {
 		return 0, fmt.Errorf("%s at epsilon %s: %w", s.Text, number(c.epsilon), err)
 	}
-	v := out.Score.Value // noisy, of sensitive rows
-	if out.Score.Exact != nil {
-		v = *out.Score.Exact
-	}
+	v := out.Score.By(d.by()) // noisy, of sensitive rows
 	if math.IsNaN(v) {
 		v = d.worst(out.Score.Baseline)
-	}
-	if d.Numeric() {
-		return -v, nil
 	}
 	return v, nil
 }
@@ -60,17 +54,32 @@ func (d *Data) score(ctx context.Context, s Spec, delta string, c cell) (float64
 // worst stands for a noisy score that is none, because the noise of few rows left no
 // positive number of them: the baseline's where it has one, else that of a guess.
 func (d *Data) worst(baseline float64) float64 {
-	switch {
-	case !math.IsNaN(baseline) && !math.IsInf(baseline, 0):
-		return baseline
-	case d.Images != nil:
-		return 1 / float64(len(d.Images.Train.Classes))
-	}
-	c := d.Table.Schema.Columns[d.Table.Schema.Column(d.Table.Target)]
+	sign := 1.0
 	if d.Numeric() {
-		return c.Upper - c.Lower
+		sign = -1
 	}
-	return 1 / float64(len(c.Levels()))
+	by := d.by()
+	if own := by == workflow.Metrics(d.task())[0]; own && !math.IsNaN(baseline) && !math.IsInf(baseline, 0) {
+		return sign * baseline
+	}
+	classes := 0
+	if d.Images != nil {
+		classes = len(d.Images.Train.Classes)
+	} else {
+		c := d.Table.Schema.Columns[d.Table.Schema.Column(d.Table.Target)]
+		if d.Numeric() {
+			return c.Lower - c.Upper
+		}
+		classes = len(c.Levels())
+	}
+	switch guess := 1 / float64(classes); by {
+	case workflow.ByLogLoss:
+		return math.Log(guess)
+	case workflow.ByBrier:
+		return -1
+	default:
+		return guess
+	}
 }
 
 func (d *Data) trainImages(ctx context.Context, s Spec, delta string, c cell) (*workflow.Outcome, error) {

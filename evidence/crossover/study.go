@@ -87,6 +87,9 @@ func (s *Study) Check() error {
 			return err
 		}
 	}
+	if err := workflow.CheckMetric(s.Data.By, s.Data.task()); err != nil {
+		return err
+	}
 	if err := checkEpsilons(s.Epsilons); err != nil {
 		return err
 	}
@@ -97,6 +100,8 @@ func (s *Study) Check() error {
 		return usage("use the simple configuration", "%s has %d rows to train and %d to test: too few for a comparison, which needs %d and %d", s.Data.Name, s.Data.Rows(), s.Data.Tests(), leastRows, leastTests)
 	case s.Seeds < 2:
 		return usage("--seeds 5", "an interval needs at least two seeds")
+	case s.Reach != 0 && (s.Data.By == workflow.ByLogLoss || s.Data.By == workflow.ByBrier):
+		return usage("leave it out", "--reach is a score to reach, and %s is a loss", s.Data.By)
 	case s.Reach > 1 && !s.Data.Numeric():
 		return usage("example: --reach 0.85", "--reach %s: accuracy is a fraction of 1", number(s.Reach))
 	case s.Plain == 1 || s.Plain < 0:
@@ -374,6 +379,9 @@ func (j job) name(delta string) string {
 	}
 	if c.factor > 0 {
 		name += fmt.Sprintf(", %s × the step size", number(c.factor))
+	}
+	if by := j.data.By; by != "" && by != workflow.Metrics(j.data.task())[0] {
+		name += ", by " + string(j.data.By)
 	}
 	if j.data.Paid() {
 		return name + fmt.Sprintf(", %s, run %d", j.data.label(j.spec, delta, c.epsilon), c.seed)

@@ -290,6 +290,30 @@ func TestCellNamesDiffer(t *testing.T) {
 	if name := base.name("1e-06"); seen[name] {
 		t.Errorf("two deltas share %q", name)
 	}
+	d := open(t, "breast-cancer")
+	d.By = ""
+	plain := job{data: d, spec: base.spec, cell: base.cell}
+	name := plain.name("1e-05")
+	for by, same := range map[workflow.Metric]bool{workflow.ByAccuracy: true, workflow.ByLogLoss: false} {
+		d.By = by
+		if got := plain.name("1e-05"); (got == name) != same {
+			t.Errorf("by %s a cell is called %q, by none %q", by, got, name)
+		}
+	}
+}
+
+// What runs are compared by is more for the better, and a guess's where the noise leaves nothing.
+func TestMetricsOfRuns(t *testing.T) {
+	d := open(t, "breast-cancer")
+	for by, want := range map[workflow.Metric]float64{"": .5, workflow.ByBalancedAccuracy: .5, workflow.ByLogLoss: -math.Log(2), workflow.ByBrier: -1} {
+		if d.By = by; d.worst(math.NaN()) != want {
+			t.Errorf("by %s a run of which nothing is known counts as %g, want %g", by, d.worst(math.NaN()), want)
+		}
+		v, err := d.score(context.Background(), specs(t, "linear")[0], "1e-4", cell{epsilon: 5, rows: d.Rows(), seed: 1})
+		if err != nil || (v < 0) != (by == workflow.ByLogLoss || by == workflow.ByBrier) || v < want-1 {
+			t.Errorf("by %s a run has %g (%v)", by, v, err)
+		}
+	}
 }
 
 // A choice of features and the training after it cost no more than ε together.

@@ -23,11 +23,11 @@ import (
 type crossoverFlags struct {
 	basis.Request
 
-	a, b, at, epsilons, rates, rows, out string
-	more                                 []string
-	tune                                 string
-	reach, confidence                    float64
-	seeds, plain                         int
+	a, b, at, epsilons, rates, rows, out, metric string
+	more                                         []string
+	tune                                         string
+	reach, confidence                            float64
+	seeds, plain                                 int
 }
 
 func (a *app) crossoverCommand() *cobra.Command {
@@ -55,6 +55,9 @@ SPEC is a list of terms joined by +:
 ` + factorList() + ` times that rate, by one run on a sixth of the training rows;
 common-rate also measures each of --rates for all configurations, to show the effect of
 one common learning rate.
+--metric compares by another number of each run's score, which costs nothing more; with more
+than two classes, log-loss and brier are of the predicted class. A paid run is stored with the
+number that it was compared by: another one charges every run again.
 --rows repeats the measurement with fewer training rows and fits
 epsilon = ln(alpha + beta/rows).
 
@@ -80,6 +83,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 	s.IntVar(&f.seeds, "seeds", 0, "runs per configuration and epsilon (default 5 on tables, 3 on images)")
 	s.IntVar(&f.plain, "plain", -1, "runs without noise, to show the cost of privacy; 0 for none (default: --seeds on tables, 2 on images)")
 	s.StringVar(&f.tune, "tune", "rule", "how learning rates are set: rule, grid or common-rate")
+	s.StringVar(&f.metric, "metric", "", "compare by accuracy, balanced-accuracy, log-loss or brier, of a number by mae or rmse (default accuracy, mae)")
 	s.StringVar(&f.rates, "rates", "", "learning rates of --tune common-rate, such as 0.1,1")
 	s.StringVar(&f.rows, "rows", "", "also measure with these numbers of training rows, in increasing order, such as 5000,10000,20000")
 	s.Float64Var(&f.reach, "reach", 0, "score, as a fraction, whose epsilon is fitted over --rows (default: one that all reach)")
@@ -149,6 +153,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	}
 	defer on.Close()
 	study.Data = on.Data
+	study.Data.By = workflow.Metric(f.metric)
 	f.counts(study)
 	if err := study.Check(); err != nil {
 		return err

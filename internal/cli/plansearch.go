@@ -38,7 +38,7 @@ except to count a public number of rows.`,
 
 func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error {
 	t := f.Train
-	asked := request.Search{Space: f.Space, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
+	asked := request.Search{Space: f.Space, Metric: f.Metric, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
 		AllowLargeDelta: t.Budget.AllowLargeDelta, Preset: t.Preset, Target: t.Target, Seed: f.seed, Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm,
 		Optimizer: t.Optimizer, FrontEnd: t.FrontEnd, Augment: t.Augment, Shift: f.shift, AsDrawn: t.AsDrawn, Memory: t.Memory, Average: request.DefaultAverage,
 		Updated: t.Identity.Updated, Copies: source.Copies{SameAs: t.Identity.SameAs, Different: t.Identity.Different, Reason: t.Identity.Reason}}}

@@ -49,6 +49,8 @@ type Search struct {
 	Eta                     *float64
 	Sizes                   []float64
 	Generations, Population int
+	// Metric is what candidates are chosen by, "" for accuracy or mean absolute error.
+	Metric string
 	// Replace says that a generation consists of children only.
 	Replace bool
 	// Workers is the number of trainings side by side, 0 for one a processor.
@@ -250,7 +252,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 		return nil, err
 	}
 	in.AsPublished = f.AsPublished
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy, Metric: workflow.Metric(f.Metric)}
 	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}
@@ -327,7 +329,7 @@ func (d *Desk) huntTable(ctx context.Context, data *source.Data, f *Search, s *s
 		return nil, err
 	}
 	in.AsPublished = f.AsPublished
-	settings := workflow.SearchSettings{Space: s, Strategy: strategy}
+	settings := workflow.SearchSettings{Space: s, Strategy: strategy, Metric: workflow.Metric(f.Metric)}
 	if t.kinds != nil {
 		settings.Rules = []advise.Rule{*t.kinds}
 	}
