@@ -49,7 +49,7 @@ func Example() {
 	fmt.Printf("%s %.2f, of the majority class %.2f, not private: %v\n", res.Score.Metric, res.Score.Value, res.Score.Baseline, res.NotPrivate)
 	// Output:
 	// epsilon 1 at delta 0.0001, add_or_remove_one, unit row
-	// accuracy 0.95, of the majority class 0.65, not private: true
+	// accuracy 0.96, of the majority class 0.65, not private: true
 }
 
 // A price is known before anything is charged.
