@@ -3,6 +3,7 @@ package registry
 
 import (
 	"pawl/experiments"
+	"pawl/experiments/arms"
 	"pawl/experiments/arous"
 	"pawl/experiments/arousattacks"
 	"pawl/experiments/audits"
@@ -28,22 +29,18 @@ import (
 	"pawl/experiments/mohapatra8"
 	"pawl/experiments/selectionstudy"
 	"pawl/experiments/subsets"
-	"pawl/experiments/table1"
 	"pawl/experiments/table10"
 	"pawl/experiments/table13"
 	"pawl/experiments/table16"
 	"pawl/experiments/table17"
 	"pawl/experiments/table2"
 	"pawl/experiments/table5"
-	"pawl/experiments/table6"
-	"pawl/experiments/table7"
 	"pawl/experiments/table8"
-	"pawl/experiments/table9"
 )
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
-	return experiments.NewRegistry(
+	return experiments.NewRegistry(append(arms.All(),
 		arous.Table4(),
 		arous.Table5(),
 		arous.Table6(),
@@ -73,13 +70,9 @@ func All() *experiments.Registry {
 		figure10.Experiment(),
 		figure12.Experiment(),
 		subsets.Experiment(),
-		table1.Experiment(),
 		table2.Experiment(),
 		table5.Experiment(),
-		table6.Experiment(),
-		table7.Experiment(),
 		table8.Experiment(),
-		table9.Experiment(),
 		table10.Experiment(),
 		table13.Experiment(),
 		medical.Table14(),
@@ -96,5 +89,5 @@ func All() *experiments.Registry {
 		mohapatra8.Figure10(),
 		mohapatra8.Figure11(),
 		selectionstudy.Experiment(),
-	)
+	)...)
 }
