@@ -120,7 +120,7 @@ func (s *tableSearch) settleSpace() (note string, err error) {
 			break
 		}
 		var values []space.Value
-		for name := range others {
+		for _, name := range slices.Sorted(maps.Keys(others)) { // the space's digest names the study
 			values = append(values, space.TextValue(name))
 		}
 		if h.Space, err = h.Space.Exclude("learner", values...); err != nil {
