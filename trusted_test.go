@@ -69,7 +69,7 @@ func (l leave) String() string {
 }
 
 var base = []part{
-	{title: "What can open sensitive rows, and what it stands on", most: 5640, capped: true,
+	{title: "What can open sensitive rows, and what it stands on", most: 5650, capped: true,
 		about: "A fault here can show a row. Opening rows is calling `sealed.Open` or `sealed.OpenPublic`; drawing noise is calling `core/noise`.",
 		total: "Code that can open sensitive rows, with what it stands on",
 		packages: []trusted{
@@ -77,13 +77,13 @@ var base = []part{
 			{"core/internal/design", 760, 0, "lays opened rows out for sums over linear models"},
 			{"core/noise", 550, draws, "draws noise of every law and rounds sums to their grid"},
 			{"core/internal/crew", 50, 0, "runs jobs over opened rows side by side; a panic shows no cell"},
-			{"core/sum", 1210, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
+			{"core/sum", 1220, opens | draws, "opens, bounds, adds up, adds noise on a grid: integer cells, units by level, moments, gradients of linear models, tables of boosting, least squares"},
 			{"core/localrows", 160, opens | draws, "releases rows themselves, each with noise of its own"},
 			{"core/gradient", 870, opens | draws, "DP-SGD on networks: clips, sums, adds noise, step by step"},
 			{"core/convex", 400, opens | draws, "perturbed objectives and minimisers"},
 			{"core/internal/logistic", 110, 0, "the loss of a logistic regression on opened rows, and the norm of its gradient at what a solver found"},
 			{"core/selection", 160, 0, "releases the best of a secret number of runs"},
-			{"core/intake", 500, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
+			{"core/intake", 510, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
 			{"core/entropy", 400, 0, "keyed streams of random bits"},
 		}},
 	{title: "What cannot: it says what a row adds, and reads what left",

@@ -111,8 +111,11 @@ func (b *Builder) Part() *Builder {
 	return p
 }
 
-// Join appends the rows of a part, which ends: as if Add had taken them.
+// Join appends the rows of a part, which ends: as if b had taken them. Parts have no dense inputs.
 func (b *Builder) Join(p *Builder) {
+	if p.inputs.Dim > 0 {
+		panic("intake: a part has dense inputs")
+	}
 	for _, end := range p.ends {
 		b.ends = append(b.ends, len(b.cells)+end)
 	}

@@ -86,3 +86,18 @@ func TestPartsAreTheWhole(t *testing.T) {
 		}
 	})
 }
+
+// A part with dense inputs is not joined: they would be lost.
+func TestPartsHaveNoInputs(t *testing.T) {
+	b := NewBuilder(keyed([32]byte{1}), testSchema(perRow))
+	part := b.Part()
+	if err := part.AddBytes([]float64{0, 1, 1, 0}, []uint8{1, 2}, schema.Record{}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("inputs were lost")
+		}
+	}()
+	b.Join(part)
+}

@@ -131,6 +131,9 @@ func (l *Linear) Open(permit *sealed.Permit, rows *sealed.Rows) (run *LinearRun,
 	if l.Coefficients != nil || l.Groups != 0 {
 		return nil, errors.New("sum: noise of a linear model is not correlated over steps")
 	}
+	if !l.Loss.Known(l.Outputs) {
+		return nil, fmt.Errorf("sum: no loss %q of %d scores", l.Loss, l.Outputs)
+	}
 	std, err := l.StdDev(permit, rounding)
 	if err != nil {
 		return nil, err
