@@ -13,6 +13,7 @@ import (
 	"pawl/experiments/dfsfigure5"
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
+	"pawl/experiments/engineered"
 	"pawl/experiments/figure1"
 	"pawl/experiments/figure10"
 	"pawl/experiments/figure12"
@@ -60,6 +61,7 @@ func All() *experiments.Registry {
 		dfsfigure3.Experiment(),
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
+		engineered.Experiment(),
 		figure1.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
