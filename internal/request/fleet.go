@@ -36,7 +36,7 @@ type order struct {
 
 // gather opens the queue of a search at its broker, for workers; the returned function closes it
 // and tells them whether the study has ended.
-func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name string) (disband func(ended bool), err error) {
+func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name string, say func(string)) (disband func(ended bool), err error) {
 	s := j.study
 	courier, err := env.Ledger.Courier(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 	}
 	// Another study under this name has another secret, so nobody takes its results for this one's.
 	wire := secret.Key("name on the wire")
-	o := fleet.Order{Study: hex.EncodeToString(wire[:12]), Name: name, Software: env.Software, Kernel: machine()}
+	o := fleet.Order{Study: hex.EncodeToString(wire[:12]), Name: name, Software: env.Software, Kernel: machine(), Say: say}
 	if o.Spec, err = j.fleetSpec(*env); err != nil {
 		return nil, err
 	}

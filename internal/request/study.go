@@ -120,7 +120,7 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		how.say("study " + name)
 	}
 	if far {
-		disband, err := j.gather(ctx, nc, &env, name)
+		disband, err := j.gather(ctx, nc, &env, name, how.say)
 		if err != nil {
 			return nil, err
 		}

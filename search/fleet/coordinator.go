@@ -43,6 +43,8 @@ const (
 	maxDeliveries = 20
 	// outstanding bounds the trials at the broker, and the workers that wait for one.
 	outstanding = 4096
+	// lonely is how many beats in a row nobody may take a trial before the operator is told.
+	lonely = 5
 	// consumer is the name under which all workers of a study share its queue.
 	consumer = "workers"
 )
@@ -270,7 +272,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 	defer c.idle.Done()
 	beat := time.NewTicker(c.pace.Beat)
 	defer beat.Stop()
-	short := 0
+	short, quiet := 0, 0
 	for {
 		c.announce(false)
 		select {
@@ -278,8 +280,14 @@ func (c *Coordinator) watch(ctx context.Context) {
 			return
 		case <-beat.C:
 		}
-		queued, err := c.depth(ctx)
+		queued, alone, err := c.depth(ctx)
 		missing := c.unanswered()
+		if quiet++; err != nil || !alone || len(missing) == 0 {
+			quiet = 0
+		}
+		if quiet == lonely && c.order.Say != nil {
+			c.order.Say("no worker takes training runs: start one with pawl worker, with the same ledger and broker; where one runs, it says why it does not join")
+		}
 		switch {
 		case err != nil || len(missing) <= queued:
 			short = 0
@@ -298,7 +306,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 	}
 }
 
-func (c *Coordinator) depth(ctx context.Context) (int, error) {
+func (c *Coordinator) depth(ctx context.Context) (int, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.pace.Beat)
 	defer cancel()
 	return c.wire.depth(ctx, c.names, c.pace.Lease)

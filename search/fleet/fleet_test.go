@@ -383,6 +383,38 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// Where nobody takes trials the operator is told so, once, and the study goes on when a worker comes.
+func TestNobodyTakesTrials(t *testing.T) {
+	h := newHouse(t)
+	b := start(t, 0)
+	defer b.Stop()
+	told := make(chan string, 8)
+	c, err := fleet.Coordinate(t.Context(), dial(t, b.Port()), h.courier, fleet.Order{Study: "alone", Name: "alone", Say: func(line string) { told <- line }}, quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := quote(t, search.Grid)
+	done := make(chan error, 1)
+	go func() {
+		_, err := fleet.Run(t.Context(), permit(t, q.Event, newSecret(t)), q, numbers, work(0, nil), study.Options{Workers: 8}, fleet.Remote{Courier: h.courier, Pool: c, Study: "alone"})
+		done <- err
+	}()
+	if line := <-told; !strings.Contains(line, "no worker takes training runs") {
+		t.Errorf("told %q", line)
+	}
+	time.Sleep(3 * quick.Beat)
+	hire(t, h, b.Port(), work(0, nil), 0)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := c.Close(true); err != nil {
+		t.Error(err)
+	}
+	if len(told) > 0 {
+		t.Errorf("told again: %q", <-told)
+	}
+}
+
 // Two workers that compute differently are noticed where both answer for one trial.
 func TestWorkersThatDiffer(t *testing.T) {
 	h := newHouse(t)

@@ -105,6 +105,8 @@ type Order struct {
 	// Cargo is the data that a coordinator hands to workers, nil for none. It does not travel with
 	// the order.
 	Cargo []byte `json:"-"`
+	// Say is given a line for the operator of the coordinator when nobody takes trials; may be nil.
+	Say   func(line string) `json:"-"`
 	fetch func(ctx context.Context) ([]byte, error)
 }
 

@@ -173,7 +173,7 @@ func (l *link) remove(context.Context, names) error {
 	return nil
 }
 
-func (l *link) depth(ctx context.Context, n names, lease time.Duration) (int, error) {
+func (l *link) depth(ctx context.Context, n names, lease time.Duration) (int, bool, error) {
 	l.messages.Add(4)
 	time.Sleep(4 * l.hop)
 	l.mu.Lock()
@@ -181,7 +181,7 @@ func (l *link) depth(ctx context.Context, n names, lease time.Duration) (int, er
 	if l.queue == nil {
 		l.queue = &memory{lease: lease}
 	}
-	return l.queue.waiting, nil
+	return l.queue.waiting, len(l.queue.pulls) == 0 && len(l.queue.ready) == l.queue.waiting, nil
 }
 
 func (l *link) put(_ context.Context, _ names, message []byte) error {
@@ -518,10 +518,12 @@ type echo struct {
 	receive func([]byte, func([]byte))
 }
 
-func (e *echo) publish(string, []byte) error                             { return nil }
-func (e *echo) open(context.Context, names, time.Duration) error         { return nil }
-func (e *echo) remove(context.Context, names) error                      { return nil }
-func (e *echo) depth(context.Context, names, time.Duration) (int, error) { return outstanding, nil }
+func (e *echo) publish(string, []byte) error                     { return nil }
+func (e *echo) open(context.Context, names, time.Duration) error { return nil }
+func (e *echo) remove(context.Context, names) error              { return nil }
+func (e *echo) depth(context.Context, names, time.Duration) (int, bool, error) {
+	return outstanding, false, nil
+}
 
 func (e *echo) subscribe(subject string, handle func([]byte, func([]byte))) (func(), error) {
 	if subject == namesOf(e.courier.Name(), "s").result {

@@ -27,8 +27,9 @@ type wire interface {
 	// open makes the queue of a study where there is none, and remove ends it.
 	open(ctx context.Context, n names, lease time.Duration) error
 	remove(ctx context.Context, n names) error
-	// depth is the number of trials in the queue, which is made again where it is gone.
-	depth(ctx context.Context, n names, lease time.Duration) (int, error)
+	// depth is the number of trials in the queue, which is made again where it is gone; alone says
+	// that no worker has one or waits for one.
+	depth(ctx context.Context, n names, lease time.Duration) (trials int, alone bool, err error)
 	put(ctx context.Context, n names, message []byte) error
 	// next waits for a trial; errEmpty where none came.
 	next(ctx context.Context, n names, wait time.Duration) (delivery, error)
@@ -119,21 +120,24 @@ func (j *jet) remove(ctx context.Context, n names) error {
 	return err
 }
 
-func (j *jet) depth(ctx context.Context, n names, lease time.Duration) (int, error) {
+func (j *jet) depth(ctx context.Context, n names, lease time.Duration) (int, bool, error) {
 	s, err := j.js.Stream(ctx, n.stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return 0, j.open(ctx, n, lease)
+		return 0, false, j.open(ctx, n, lease)
 	}
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	// After a restart of the broker the queue may be back without its consumer.
-	if _, err := s.Consumer(ctx, consumer); errors.Is(err, jetstream.ErrConsumerNotFound) {
-		if err := j.open(ctx, n, lease); err != nil {
-			return 0, err
-		}
+	queue, err := s.Consumer(ctx, consumer)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return int(s.CachedInfo().State.Msgs), false, j.open(ctx, n, lease)
 	}
-	return int(s.CachedInfo().State.Msgs), nil
+	if err != nil {
+		return 0, false, err
+	}
+	info := queue.CachedInfo()
+	return int(s.CachedInfo().State.Msgs), info.NumWaiting == 0 && info.NumAckPending == 0, nil
 }
 
 func (j *jet) put(ctx context.Context, n names, message []byte) error {
