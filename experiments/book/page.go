@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"pawl/experiments"
 	"pawl/report"
 )
 
-// tally counts verdicts.
-type tally struct{ reproduced, same, not int }
+// tally counts verdicts; near are those of the same sign that lie within their tolerance, and that
+// scale or data keep from being reproduced.
+type tally struct{ reproduced, same, not, near int }
 
 func (t *tally) add(v experiments.Verdict) {
 	switch v {
@@ -39,6 +39,9 @@ func (t tally) String() string {
 func (r *Result) verdicts() (rows, claims tally) {
 	for _, row := range r.Table.Rows {
 		rows.add(row.Verdict)
+		if row.Verdict == experiments.SameSign && strings.HasPrefix(row.Why, agrees) {
+			rows.near++
+		}
 	}
 	for _, c := range r.Table.Claims {
 		claims.add(c.Verdict)
@@ -110,8 +113,8 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 	scales, machines := map[experiments.Scale]int{}, []string{}
 	for _, r := range all {
 		x, y := r.verdicts()
-		rows = tally{rows.reproduced + x.reproduced, rows.same + x.same, rows.not + x.not}
-		claims = tally{claims.reproduced + y.reproduced, claims.same + y.same, claims.not + y.not}
+		rows = tally{rows.reproduced + x.reproduced, rows.same + x.same, rows.not + x.not, rows.near + x.near}
+		claims = tally{claims.reproduced + y.reproduced, claims.same + y.same, claims.not + y.not, 0}
 		minutes += r.Minutes
 		first, last = min(first, r.Date), max(last, r.Date)
 		scales[r.Table.Scale]++
@@ -131,8 +134,8 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 		}
 	}
 	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(all), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
-	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims\n%d, %d and %d. The [rules](../experiments/book/RULES.md) were committed before the runs: at scale quick nothing that is measured\ncounts as reproduced. *As published* columns run on public data and have no privacy guarantee.\n\n",
-		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
+	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign (%d of them agree with the\npublished value, at a smaller scale or on other data), %d are not reproduced; of %d claims %d, %d and %d. The [rules](../experiments/book/RULES.md) were committed before the runs: at scale quick nothing\nthat is measured counts as reproduced. *As published* columns run on public data and have no privacy guarantee.\n\n",
+		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.near, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
 	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		x, y := r.verdicts()
@@ -147,7 +150,7 @@ func notRun(b *strings.Builder, all []*Result, replays []experiments.Experiment)
 	var names []string
 	for _, e := range replays {
 		if !slices.ContainsFunc(all, func(r *Result) bool { return r.Table.Name == e.Name }) {
-			names = append(names, fmt.Sprintf("%s (about %s)", e.Name, time.Duration(e.Quick)*time.Second))
+			names = append(names, e.Name)
 		}
 	}
 	if len(names) == 0 {

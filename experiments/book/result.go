@@ -37,7 +37,7 @@ const Version = 1
 // Folder is where the repository has its stored results.
 const Folder = "experiments/book/results"
 
-//go:embed all:results
+//go:embed results
 var stored embed.FS
 
 //go:embed RULES.md
@@ -85,7 +85,7 @@ type Cell struct {
 	Seconds float64   `json:"seconds"`
 }
 
-const fewValues = 256
+const fewValues = 1000
 
 // newCell keeps the values, or what tells them from all others.
 func newCell(values []float64, seconds float64) Cell {
@@ -181,6 +181,9 @@ func round(v float64) float64 {
 	return out
 }
 
+// agrees begins the reason of a row that would be reproduced but for its scale or data.
+const agrees = "agrees"
+
 // lower applies what the rules say about scale and data to the verdicts of a replay,
 // which compare numbers alone.
 func lower(t *experiments.Table, standIn map[string]string) {
@@ -188,11 +191,11 @@ func lower(t *experiments.Table, standIn map[string]string) {
 	reason := func(data string) string {
 		for _, name := range slices.Sorted(maps.Keys(standIn)) {
 			if data == name || strings.HasPrefix(data, name+",") {
-				return "agrees, on a stand-in: " + standIn[name]
+				return agrees + ", on a stand-in: " + standIn[name]
 			}
 		}
 		if t.Scale != experiments.Paper {
-			return "agrees, at scale " + string(t.Scale)
+			return agrees + ", at scale " + string(t.Scale)
 		}
 		return ""
 	}
