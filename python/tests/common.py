@@ -1,8 +1,10 @@
 """Where the tests keep their ledgers, and small tables."""
 
+import contextlib
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -51,11 +53,12 @@ class Case(unittest.TestCase):
                                              rows="about 2000", ledger=self.ledger, preset="quick"), **given})
 
     def entries(self):
-        """How many charges the ledger holds."""
-        try:
-            return sum(d["entries"] for d in pawl.ledger.show(ledger=self.ledger)["datasets"])
-        except pawl.PawlError:
+        """How many charges the ledger holds. Its file is read without pawl, which takes a process each time."""
+        path = self.ledger.removeprefix("sqlite:")
+        if not os.path.exists(path):
             return 0
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            return db.execute("SELECT count(*) FROM ledger_records WHERE kind IN ('reserve', 'book')").fetchone()[0]
 
     def refuses(self, kind, message, hint, call, *args, **kwargs):
         """The call raises, with these words in message and hint, and charges nothing."""

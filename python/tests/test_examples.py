@@ -1,10 +1,14 @@
 """The example program and the notebook beside it, whose cells are run in order."""
 
+import contextlib
+import gzip
+import itertools
 import json
 import os
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 from common import ROOT, pawl
 
@@ -23,6 +27,9 @@ class Examples(unittest.TestCase):
             cells = json.load(f)["cells"]
         before, names, shown = os.getcwd(), {}, []
         os.chdir(EXAMPLES)
+        opened = gzip.open
+        first = mock.patch("gzip.open", lambda *a, **k: contextlib.nullcontext(itertools.islice(opened(*a, **k), 6000)))  # test_program takes all rows
+        first.start()
         try:
             for c in cells:
                 if c["cell_type"] != "code":
@@ -37,6 +44,7 @@ class Examples(unittest.TestCase):
                     value = eval(last, names)
                     shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
         finally:
+            first.stop()
             os.chdir(before)
         self.assertEqual(len(shown), 6)
         self.assertIn("<iframe", shown[1])
