@@ -51,7 +51,7 @@ func (v *visit) apiDescription() error { return v.json(http.StatusOK, v.s.descri
 
 func (v *visit) apiBudgets() error {
 	ctx := v.r.Context()
-	names, known, err := v.s.book.list(ctx)
+	names, tips, known, err := v.s.book.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (v *visit) apiBudgets() error {
 	for _, name := range names {
 		l := known[name]
 		if l == nil {
-			if _, l, err = v.s.book.read(ctx, name); err != nil {
+			if _, l, err = v.s.book.read(ctx, name, tips[name]); err != nil {
 				return err
 			}
 		}

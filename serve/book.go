@@ -66,11 +66,10 @@ func (b *book) fresh(tip, now ledger.Head, renews time.Time) bool {
 	return tip == now && (renews.IsZero() || b.clock().Before(renews))
 }
 
-// list returns the names of all data sets in order, and the lines of those that are known now.
-func (b *book) list(ctx context.Context) (names []string, known map[string]*line, err error) {
-	tips, err := b.ledger.Tips(ctx)
-	if err != nil {
-		return nil, nil, err
+// list returns the names of all data sets in order, the ends of their logs, and the lines of those that are known now.
+func (b *book) list(ctx context.Context) (names []string, tips map[string]ledger.Head, known map[string]*line, err error) {
+	if tips, err = b.ledger.Tips(ctx); err != nil {
+		return nil, nil, nil, err
 	}
 	names = slices.SortedFunc(maps.Keys(tips), func(x, y string) int {
 		return cmp.Or(cmp.Compare(strings.ToLower(x), strings.ToLower(y)), cmp.Compare(x, y))
@@ -89,19 +88,13 @@ func (b *book) list(ctx context.Context) (names []string, known map[string]*line
 		default:
 		}
 	}
-	return names, known, nil
+	return names, tips, known, nil
 }
 
-// read reads and prices one data set.
-func (b *book) read(ctx context.Context, name string) (*account, *line, error) {
-	a := &account{}
-	l := &line{BudgetLine: request.BudgetLine{Name: name}}
-	tips, err := b.ledger.Tips(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	// Taken before the log is read: one that grows meanwhile is read once more.
-	a.tip, l.tip = tips[name], tips[name]
+// read reads and prices one data set. Its tip was taken before: a log that grows meanwhile is read once more.
+func (b *book) read(ctx context.Context, name string, tip ledger.Head) (_ *account, _ *line, err error) {
+	a := &account{tip: tip}
+	l := &line{BudgetLine: request.BudgetLine{Name: name}, tip: tip}
 	if a.Statement, err = b.ledger.Show(ctx, name); err == nil {
 		a.Outlook, err = b.ledger.Outlook(ctx, name)
 	}
@@ -144,7 +137,7 @@ func (b *book) account(ctx context.Context, name string) (*account, error) {
 		}
 	}
 	b.mu.Unlock()
-	a, _, err := b.read(ctx, name)
+	a, _, err := b.read(ctx, name, tips[name])
 	if err != nil {
 		return nil, err
 	}
@@ -158,11 +151,11 @@ func (b *book) account(ctx context.Context, name string) (*account, error) {
 // keep reads what has changed, one data set after the other, until ctx ends.
 func (b *book) keep(ctx context.Context) {
 	for {
-		names, known, err := b.list(ctx)
+		names, tips, known, err := b.list(ctx)
 		if err == nil {
 			for _, name := range names {
 				if known[name] == nil && ctx.Err() == nil {
-					_, _, _ = b.read(ctx, name)
+					_, _, _ = b.read(ctx, name, tips[name])
 				}
 			}
 		}

@@ -84,12 +84,12 @@ func TestFirstPageOfALargeLedger(t *testing.T) {
 	if took > 2*time.Second {
 		t.Errorf("the cold page took %v", took)
 	}
-	names, _, err := s.book.list(t.Context())
+	names, tips, _, err := s.book.list(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names[:linesOnPage] { // what keep does behind the pages
-		if _, _, err := s.book.read(t.Context(), name); err != nil {
+		if _, _, err := s.book.read(t.Context(), name, tips[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,13 +148,13 @@ func BenchmarkFirstPage(b *testing.B) {
 	})
 	b.Run("warm", func(b *testing.B) {
 		s := fresh()
-		names, _, err := s.book.list(b.Context())
+		names, tips, _, err := s.book.list(b.Context())
 		if err != nil {
 			b.Fatal(err)
 		}
 		start := time.Now()
 		for _, name := range names {
-			if _, _, err := s.book.read(b.Context(), name); err != nil {
+			if _, _, err := s.book.read(b.Context(), name, tips[name]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -73,7 +73,7 @@ var filters = []filter{
 
 func (v *visit) budgets() error {
 	ctx := v.r.Context()
-	names, known, err := v.s.book.list(ctx)
+	names, tips, known, err := v.s.book.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (v *visit) budgets() error {
 	until := time.Now().Add(patience)
 	for i, l := range shown {
 		if l.tip.Seq == 0 && l.Fault == "" && time.Now().Before(until) {
-			if _, now, err := v.s.book.read(ctx, l.Name); now != nil {
+			if _, now, err := v.s.book.read(ctx, l.Name, tips[l.Name]); now != nil {
 				shown[i] = now
 				pending--
 			} else if err != nil {
