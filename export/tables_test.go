@@ -352,3 +352,51 @@ func TestInputsAreTheColumnsInUse(t *testing.T) {
 		t.Errorf("inputs are %q, want %q", got, want)
 	}
 }
+
+// Cells that pawl predict flags are to ONNX what they are to it: a category that nobody declared is unknown,
+// and a number beyond its bounds is clipped, whatever the calibration and threshold.
+func TestFlaggedCellsAnswerAsTheModel(t *testing.T) {
+	all := tableModels(t)
+	for _, name := range []string{"linear bins sick", "decided ebm sick", "calibrated linear bins stage", "pushed ebm stage", "linear bins cost"} {
+		m := all[name]
+		s := *m.Schema
+		flagged := map[schema.Odd]int{}
+		s.Lenient, s.Told = true, func(_ string, why schema.Odd) { flagged[why]++ }
+		rng := rand.New(rand.NewPCG(7, 8))
+		raw, cells := rows(t, m.Schema, 200, rng)
+		for r := range raw {
+			for i := range s.Columns {
+				c := &s.Columns[i]
+				if rng.IntN(3) > 0 || c.Date != nil || c.Missing != schema.MissingUnknown {
+					continue
+				}
+				switch {
+				case c.Type == schema.Categorical && c.Other == "":
+					raw[r][i] = "nobody's"
+				case c.Type == schema.Numeric || c.Type == schema.Integer:
+					raw[r][i] = []string{"-1000000", "9000000"}[rng.IntN(2)]
+				}
+				v, err := s.Parse(i, raw[r][i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				cells[r][i] = v
+			}
+		}
+		if flagged[schema.Unseen] == 0 || flagged[schema.Clipped] == 0 {
+			t.Fatalf("%s: flagged are %v", name, flagged)
+		}
+		f, err := ONNX(m, Facts{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := parse(t, f.Bytes).run(t, feed(m.Schema, f.Inputs, raw, cells))
+		label := "label"
+		if _, ok := out[label]; !ok {
+			label = "label_"
+		}
+		if worst, differ := answersOf(m, cells).worst(out, label); !(worst <= 1e-5) || differ > 0 {
+			t.Errorf("%s: worst error %g, %d labels differ", name, worst, differ)
+		}
+	}
+}

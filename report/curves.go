@@ -160,14 +160,21 @@ func curvesOf(of string, c *quality.Classification, auroc *quality.Estimate) *cu
 		}
 	}
 	for i, t := range c.Thresholds {
-		r := operatingRow{probability(t.Threshold), estimate(&t.Flagged, percent), estimate(&t.Recall, percent), estimate(&t.FalsePositiveRate, percent),
-			estimate(&t.Precision, percent), estimate(&t.BalancedAccuracy, percent), ""}
+		r := operatingRow{probability(t.Threshold), narrow(&t.Flagged), narrow(&t.Recall), narrow(&t.FalsePositiveRate), narrow(&t.Precision), narrow(&t.BalancedAccuracy), ""}
 		if i == advised && math.Abs(t.Threshold-c.Advised.Threshold) < 1e-9 {
 			r.Mark = "advised"
 		}
 		v.Rows = append(v.Rows, r)
 	}
 	return v
+}
+
+// narrow writes a share so that six stand side by side on a page.
+func narrow(e *quality.Estimate) string {
+	if !e.Known() {
+		return undetermined
+	}
+	return fmt.Sprintf("%s (%s–%s)", percent(*e.Value), points(e.Interval[0]), points(e.Interval[1]))
 }
 
 // probability writes a threshold, with two digits that say something.

@@ -93,10 +93,11 @@ func Judge(halves []Half, final Calibration, calibrated bool) *Classification {
 		coarse = pooled.Coarse()
 	}
 	c.Thresholds = coarse.Curve(final)
-	for b, mid := range coarse.Mids {
+	for b := range coarse.Mids {
 		predicted := 0.0
 		for _, h := range halves {
-			predicted += h.Calibration.Probability(mid) / float64(len(halves))
+			p, _ := coarse.mean(b, func(float64) float64 { return 1 }, h.Calibration.Probability)
+			predicted += p / float64(len(halves))
 		}
 		part := fraction(coarse.Positives[b:b+1], coarse.Negatives[b:b+1], coarse.Std, coarse.PerUnit)
 		c.Reliability = append(c.Reliability, Reliability{predicted, share(part), part.Whole})
