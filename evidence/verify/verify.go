@@ -73,6 +73,25 @@ func Folder(dir string, key ledger.PublicKey) (*Result, error) {
 	return f.check(key)
 }
 
+// Releases are the folders of dir that hold a release, in order: dir itself, or those in it. Where there is none it is
+// dir, so that Folder says what is missing.
+func Releases(dir string) []string {
+	if _, err := os.Lstat(filepath.Join(dir, workflow.StatementFile)); err == nil {
+		return []string{dir}
+	}
+	entries, _ := os.ReadDir(dir)
+	var all []string
+	for _, e := range entries {
+		if _, err := os.Lstat(filepath.Join(dir, e.Name(), workflow.StatementFile)); err == nil {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	if all == nil {
+		all = []string{dir}
+	}
+	return all
+}
+
 // modelSpec says what the model claims.
 const modelSpec = workflow.ModelDir + "/model.json"
 

@@ -22,6 +22,9 @@ and epsilon, which is computed again from the charged events. A claim below what
 cost does not pass, as a whole or of a stage. The model card and the model must claim what
 the statement claims, and a public data set must be public to the ledger.
 
+DIR is a release, or a folder of releases such as pawl-out: each of them is verified, and
+the first that does not hold is the error.
+
 The signature names its key. Whose key it is you know from elsewhere: pawl ledger key
 prints it where the ledger is. With --public-key only that key passes.
 
@@ -47,16 +50,36 @@ statement or no signature (releases of earlier versions have none).`,
 }
 
 func (a *app) verifyFolder(dir string, key ledger.PublicKey) error {
-	r, err := verify.Folder(dir, key)
-	if err != nil {
-		return err
+	var all []*verify.Result
+	for _, release := range verify.Releases(dir) {
+		r, err := verify.Folder(release, key)
+		if err != nil {
+			return err
+		}
+		all = append(all, r)
 	}
-	if a.json {
-		return writeJSON(a.out, r)
+	switch {
+	case a.json && all[0].Folder == dir:
+		return writeJSON(a.out, all[0])
+	case a.json:
+		return writeJSON(a.out, map[string]any{"verified": true, "folder": dir, "releases": all})
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Verified: %s\n\n", dir)
-	t := tabwriter.NewWriter(&b, 0, 4, 2, ' ', 0)
+	for i, r := range all {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if err := writeVerified(&b, r); err != nil {
+			return err
+		}
+	}
+	_, err := a.out.Write(b.Bytes())
+	return err
+}
+
+func writeVerified(b *bytes.Buffer, r *verify.Result) error {
+	fmt.Fprintf(b, "Verified: %s\n\n", r.Folder)
+	t := tabwriter.NewWriter(b, 0, 4, 2, ' ', 0)
 	claim := fmt.Sprintf("epsilon %g at delta %g, %s, unit %s; the charged events cost %.6g", float64(r.Claimed), float64(r.Delta), r.Relation, r.Unit, float64(r.Computed))
 	if !r.Private {
 		claim = "NOT PRIVATE, as the statement says"
@@ -69,13 +92,12 @@ func (a *app) verifyFolder(dir string, key ledger.PublicKey) error {
 		title string
 		lines []string
 	}{{"This shows:", r.Proves}, {"It does not show:", r.ProvesNot}} {
-		fmt.Fprintf(&b, "\n%s\n", part.title)
+		fmt.Fprintf(b, "\n%s\n", part.title)
 		for _, line := range part.lines {
-			fmt.Fprintf(&b, "  - %s\n", line)
+			fmt.Fprintf(b, "  - %s\n", line)
 		}
 	}
-	_, err = a.out.Write(b.Bytes())
-	return err
+	return nil
 }
 
 func (a *app) ledgerKey() *cobra.Command {

@@ -42,6 +42,7 @@ class Classifier(Case):
         checked = pawl.verify(out)
         self.assertEqual((checked["verified"], checked["entry"]), (True, clf.entry_))
         self.assertIn("signed these files", checked._repr_html_())
+        self.assertEqual(pawl.verify(self.folder)._repr_html_(), checked._repr_html_())
         with open(os.path.join(out, "report.html"), "a") as f:
             f.write("<!-- -->")
         self.refuses(pawl.PawlError, "report.html is not the file that was signed", "do not rely", pawl.verify, out)
