@@ -1,3 +1,5 @@
+//go:build browser
+
 package serve
 
 import (
@@ -20,14 +22,10 @@ import (
 	"pawl/search/study"
 )
 
-// chromium starts a browser without a window. The test is skipped where there is none, and where
-// nobody asks for it: on a busy machine it takes minutes.
+// chromium starts a browser without a window: go test -tags browser ./serve drives the pages in it,
+// which takes minutes on a busy machine.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
-	if os.Getenv("PAWL_BROWSER") == "" {
-		// It takes minutes where other tests run beside it.
-		t.Skip("PAWL_BROWSER=1 drives the pages in a browser")
-	}
 	at := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil && at == "" {
@@ -35,8 +33,7 @@ func chromium(t *testing.T) context.Context {
 		}
 	}
 	if at == "" {
-		// The same pages are tested without a browser; this looks at what only a browser shows.
-		t.Skip("there is no chromium here")
+		t.Fatal("there is no chromium here")
 	}
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(at), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.UserDataDir(t.TempDir()))...)
