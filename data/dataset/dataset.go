@@ -90,6 +90,22 @@ func Lookup(name string) (*Builtin, bool) {
 	return nil, false
 }
 
+// Describe finds a built-in data set of any kind: table, images or sparse rows.
+func Describe(name string) (Info, bool) {
+	if b, ok := Lookup(name); ok {
+		return b.Info, true
+	}
+	if b, ok := Images(name); ok {
+		return b.Info, true
+	}
+	for _, i := range sparses() {
+		if strings.EqualFold(i.Name, name) {
+			return i, true
+		}
+	}
+	return Info{}, false
+}
+
 // Schema returns the data set's declaration, a fresh copy.
 func (b *Builtin) Schema() *schema.Schema {
 	if b.declare != nil {

@@ -54,7 +54,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"one arm twice", "arms: [{net: a}, {net: b}]", "arms: [{net: a}, {net: a}]", "two arms are called sgd/a"},
 		{"unknown neighbour", "against: b", "against: c", `no net "c" to set beside it`},
 		{"unknown arm of a claim", "than: sgd/a", "than: sgd/c", `no arm "sgd/c"`},
-		{"honest without noise", "within: 2", "honest: true", "sgd/a has no noise"},
+		{"honest without noise", `"A loses little to privacy", better: dp/a, than: sgd/a, within: 2`, "as the library trains them, better: dp/a, than: sgd/a, honest: true", "sgd/a has no noise"},
+		{"honest claim as the paper's", "within: 2", "honest: true", "as it is not the paper's"},
 	} {
 		changed := strings.Replace(small, c.from, c.to, 1)
 		if _, err := Decode("x.yaml", []byte(changed)); changed == small || err == nil || !strings.Contains(err.Error(), c.want) {

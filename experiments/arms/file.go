@@ -167,6 +167,9 @@ func (f *file) check() error {
 		}
 	}
 	for _, c := range f.claims() {
+		if c.Honest && !strings.Contains(c.Claim, "as the library trains them") {
+			return fmt.Errorf("claim %q: one of the honest column says “as the library trains them”, as it is not the paper's", c.Claim)
+		}
 		for _, ref := range []string{c.Better, c.Than} {
 			if !seen[ref] {
 				return fmt.Errorf("claim %q: no arm %q", c.Claim, ref)

@@ -134,8 +134,10 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 		}
 	}
 	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(all), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
-	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign (%d of them agree with the\npublished value, at a smaller scale or on other data), %d are not reproduced; of %d claims %d, %d and %d. The [rules](../experiments/book/RULES.md) were committed before the runs: at scale quick nothing\nthat is measured counts as reproduced. *As published* columns run on public data and have no privacy guarantee.\n\n",
-		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.near, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
+	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d\nclaims of the papers %d, %d and %d. ",
+		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
+	fmt.Fprintf(b, "Of the rows of the same sign, %d are within their tolerance or have an interval\nthat holds the published value; only scale or data keep them from counting as reproduced. ", rows.near)
+	b.WriteString("These are counts of rows, not of results:\nwhere our copy leaves a setting open, each reading of it is a row.\n\n**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick nothing that is measured counts as\nreproduced. Rows without a published value and claims of our own have no verdict: the first files that were stored\ngave them one, against the rules, and most of those that were taken back afterwards were “not”. *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
 	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		x, y := r.verdicts()

@@ -184,8 +184,9 @@ func round(v float64) float64 {
 // agrees begins the reason of a row that would be reproduced but for its scale or data.
 const agrees = "agrees"
 
-// lower applies what the rules say about scale and data to the verdicts of a replay,
-// which compare numbers alone.
+// lower applies what the rules say to the verdicts of a replay, which compare numbers alone: what
+// has no published value, or is judged by the honest column, loses its verdict; scale and data keep
+// the others from being reproduced. It changes nothing when it is applied again.
 func lower(t *experiments.Table, standIn map[string]string) {
 	computed := true
 	reason := func(data string) string {
@@ -201,36 +202,46 @@ func lower(t *experiments.Table, standIn map[string]string) {
 	}
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		ours := r.AsPublished
-		if ours == nil {
-			ours = r.Honest
+		if r.AsPublished != nil && !r.AsPublished.Computed() || r.AsPublished == nil && r.Honest != nil && !r.Honest.Computed() {
+			computed = false
 		}
-		if ours == nil || ours.Computed() {
-			continue
-		}
-		computed = false
-		if why := reason(r.Data); r.Verdict == experiments.Reproduced && why != "" {
-			r.Verdict, r.Why = experiments.SameSign, why
-		}
-	}
-	if !computed && (t.Scale != experiments.Paper || len(standIn) > 0) {
-		for i := range t.Claims {
-			if t.Claims[i].Verdict == experiments.Reproduced {
-				t.Claims[i].Verdict = experiments.SameSign
+		switch {
+		case r.Published == nil || r.AsPublished == nil:
+			r.Verdict = experiments.Unpublished
+		case r.AsPublished.Computed():
+		default:
+			if why := reason(r.Data); r.Verdict == experiments.Reproduced && why != "" {
+				r.Verdict, r.Why = experiments.SameSign, why
 			}
 		}
 	}
+	for i := range t.Claims {
+		c := &t.Claims[i]
+		switch {
+		case own(c.Statement):
+			c.Verdict = experiments.Unpublished
+		case c.Verdict == experiments.Reproduced && !computed && (t.Scale != experiments.Paper || len(standIn) > 0):
+			c.Verdict = experiments.SameSign
+		}
+	}
+}
+
+// own says that a claim is ours and not the paper's. Replays mark such claims in their words, for a
+// reader to see.
+func own(statement string) bool {
+	for _, mark := range []string{"(our remark", "(our question", "as the library trains them"} {
+		if strings.Contains(statement, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 func digests(e experiments.Experiment) ([]Data, error) {
 	out := []Data{}
 	for _, name := range e.Data {
-		var info *dataset.Info
-		if b, ok := dataset.Lookup(name); ok {
-			info = &b.Info
-		} else if b, ok := dataset.Images(name); ok {
-			info = &b.Info
-		} else {
+		info, ok := dataset.Describe(name)
+		if !ok {
 			return nil, fmt.Errorf("%s: no built-in data set %q", e.Name, name)
 		}
 		d := Data{Name: info.Name}
