@@ -24,10 +24,11 @@ type Run struct {
 
 	name    string
 	version string
-	path    string      // of the file of cells; empty keeps nothing
-	unread  bool        // the file was there and its cells could not be used
-	done    int         // cells that were measured by this process
-	seen    fs.FileInfo // the file as this process last read or wrote it, nil before
+	path    string                                                                  // of the file of cells; empty keeps nothing
+	unread  bool                                                                    // the file was there and its cells could not be used
+	instead func(name string, measure func() ([]float64, error)) ([]float64, error) // of measuring; nil
+	done    int                                                                     // cells that were measured by this process
+	seen    fs.FileInfo                                                             // the file as this process last read or wrote it, nil before
 
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
@@ -150,6 +151,9 @@ func (r *Run) Cell(ctx context.Context, name string, measure func() ([]float64, 
 	r.mu.Unlock()
 	if ok {
 		return v, nil
+	}
+	if r.instead != nil {
+		return r.instead(name, measure)
 	}
 	start := time.Now()
 	v, err := measure()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"pawl/evidence/advise"
 	"pawl/experiments"
@@ -26,6 +27,30 @@ type Job struct {
 	Progress func(cell string)
 	// Save is called after each cell; may be nil.
 	Save func(advise.Menu) error
+	// Elsewhere measures a cell in another process, and is called for all of them at once; nil
+	// measures here, one after the other.
+	Elsewhere func(ctx context.Context, c Cell) (advise.MenuCell, error)
+}
+
+// Cell names a cell of the table.
+type Cell struct {
+	Data    string  `json:"data"`
+	Epsilon float64 `json:"epsilon"`
+	Entry   string  `json:"entry"`
+}
+
+// One measures one cell, as Elsewhere should.
+func (j Job) One(ctx context.Context, c Cell) (advise.MenuCell, error) {
+	j.Data, j.Epsilons, j.Entries = []string{c.Data}, []float64{c.Epsilon}, []string{c.Entry}
+	j.Elsewhere, j.Save, j.Progress = nil, nil, nil
+	var table advise.Menu
+	if err := Measure(ctx, j, &table); err != nil {
+		return advise.MenuCell{}, err
+	}
+	if len(table) != 1 {
+		return advise.MenuCell{}, fmt.Errorf("%s, epsilon %g, %s is no cell of the table", c.Data, c.Epsilon, c.Entry)
+	}
+	return table[0], nil
 }
 
 // runs of a cell.
@@ -44,13 +69,60 @@ func (j Job) epsilons(p Problem) []float64 {
 // Measure fills the table with the cells of the job. A cell that has as many runs as
 // the scale asks for is kept, so that a measurement that was interrupted goes on.
 func Measure(ctx context.Context, j Job, table *advise.Menu) error {
+	var far sync.WaitGroup
+	var mu sync.Mutex // of the table
+	var first error
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	keep := func(c Cell, m advise.MenuCell, err error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			table.Put(m)
+			err = j.save(*table)
+		} else {
+			err = fmt.Errorf("%s, epsilon %g, %s: %w", c.Data, c.Epsilon, c.Entry, err)
+		}
+		if first == nil && err != nil {
+			first = err
+			stop()
+		}
+		return err
+	}
 	for _, p := range Problems {
 		if j.Data != nil && !slices.Contains(j.Data, p.Name) {
 			continue
 		}
-		if err := j.measure(ctx, p, table); err != nil {
+		if p.Kind == advise.ImageKind && j.Scale == experiments.Smoke {
+			p.Train = 600
+		}
+		pending, err := j.pending(p, table, &mu)
+		if err != nil {
+			stop()
+			far.Wait()
 			return err
 		}
+		b := &bench{problem: p, job: j}
+		for _, c := range pending {
+			if j.Progress != nil {
+				j.Progress(fmt.Sprintf("%s, ε = %g, %s", c.Data, c.Epsilon, c.Entry))
+			}
+			if j.Elsewhere != nil {
+				far.Go(func() {
+					m, err := j.Elsewhere(ctx, c)
+					_ = keep(c, m, err) // first has it
+				})
+				continue
+			}
+			m, err := b.cell(ctx, c.Epsilon, c.Entry, j.runs(p))
+			if err := keep(c, m, err); err != nil {
+				return err
+			}
+		}
+	}
+	far.Wait()
+	if first != nil {
+		return first
 	}
 	order(*table)
 	return j.save(*table)
@@ -74,16 +146,15 @@ func order(m advise.Menu) {
 	})
 }
 
-func (j Job) measure(ctx context.Context, p Problem, table *advise.Menu) error {
-	if p.Kind == advise.ImageKind && j.Scale == experiments.Smoke {
-		p.Train = 600
-	}
-	b := &bench{problem: p, job: j}
+// pending are the cells of a problem that the table lacks.
+func (j Job) pending(p Problem, table *advise.Menu, mu *sync.Mutex) (all []Cell, err error) {
+	mu.Lock()
+	defer mu.Unlock()
 	for _, entry := range j.entries(p) {
 		for _, epsilon := range j.epsilons(p) {
 			offered, err := p.Entries(epsilon)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !slices.Contains(offered, entry) {
 				continue
@@ -91,20 +162,10 @@ func (j Job) measure(ctx context.Context, p Problem, table *advise.Menu) error {
 			if c, ok := table.Find(p.Name, epsilon, entry); ok && len(c.Scores) >= j.runs(p) {
 				continue
 			}
-			if j.Progress != nil {
-				j.Progress(fmt.Sprintf("%s, ε = %g, %s", p.Name, epsilon, entry))
-			}
-			c, err := b.cell(ctx, epsilon, entry, j.runs(p))
-			if err != nil {
-				return fmt.Errorf("%s, epsilon %g, %s: %w", p.Name, epsilon, entry, err)
-			}
-			table.Put(c)
-			if err := j.save(*table); err != nil {
-				return err
-			}
+			all = append(all, Cell{p.Name, epsilon, entry})
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // entries are all that may be offered for a problem, and are asked for.

@@ -1,8 +1,13 @@
 package menu
 
 import (
+	"context"
+	"errors"
+	"io"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pawl/data/dataset"
@@ -72,6 +77,31 @@ func TestMeasureGoesOn(t *testing.T) {
 	}
 	if again, _ := table.Find("breast-cancer", 1, "linear"); !slices.Equal(again.Scores, want.Scores) {
 		t.Errorf("a seed gives %v and then %v", want.Scores, again.Scores)
+	}
+}
+
+// Cells that are measured one by one in other processes make the same table.
+func TestMeasureElsewhere(t *testing.T) {
+	j := Job{Scale: experiments.Smoke, Data: []string{"breast-cancer"}, Epsilons: []float64{0.1, 1}, Entries: []string{"linear", "majority"}}
+	var here, far advise.Menu
+	if err := Measure(t.Context(), j, &here); err != nil {
+		t.Fatal(err)
+	}
+	alone := j
+	alone.Data, alone.Epsilons, alone.Entries = nil, nil, nil
+	j.Elsewhere = alone.One
+	if err := Measure(t.Context(), j, &far); err != nil {
+		t.Fatal(err)
+	}
+	if len(far) != 4 || !reflect.DeepEqual(far, here) {
+		t.Errorf("%+v, want %+v", far, here)
+	}
+	if _, err := alone.One(t.Context(), Cell{"breast-cancer", 1, "nothing"}); err == nil || !strings.Contains(err.Error(), "no cell") {
+		t.Errorf("a cell that is none: %v", err)
+	}
+	j.Elsewhere = func(context.Context, Cell) (advise.MenuCell, error) { return advise.MenuCell{}, io.ErrClosedPipe }
+	if err := Measure(t.Context(), j, new(advise.Menu)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("a queue that fails: %v", err)
 	}
 }
 

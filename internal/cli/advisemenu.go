@@ -12,19 +12,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"pawl"
 	"pawl/evidence/advise"
 	"pawl/experiments"
 	"pawl/experiments/menu"
+	"pawl/internal/request"
 )
 
 // measureFlags narrow what `pawl advise measure` measures.
 type measureFlags struct {
 	file, scale, data, epsilons, entries, preset string
+	pawl.Broker
 }
 
 func (a *app) adviseMeasureCommand() *cobra.Command {
@@ -34,7 +38,8 @@ func (a *app) adviseMeasureCommand() *cobra.Command {
 		Short: "Measure every learner on public data sets",
 		Long: `Measure the score of every learner and network that pawl fit can choose, on public data
 sets, at epsilon from 0.1 to 8 (lower on small tables). The file is written after each
-cell, and cells with enough runs are kept: run the command again to continue.`,
+cell, and cells with enough runs are kept: run the command again to continue. With --nats,
+workers (pawl worker) measure the cells.`,
 		Example: "  pawl advise measure --file menu.csv --data wdbc,insurance --scale quick",
 		Args:    exactArgs(),
 		RunE:    func(c *cobra.Command, _ []string) error { return a.adviseMeasure(c.Context(), &f) },
@@ -46,6 +51,7 @@ cell, and cells with enough runs are kept: run the command again to continue.`,
 	s.StringVar(&f.epsilons, "epsilons", "", "epsilons, separated by commas (default: those of the table)")
 	s.StringVar(&f.preset, "preset", "balanced", "images: quick (half the epochs) or balanced")
 	s.StringVar(&f.entries, "entries", "", "learners or networks, separated by commas (default: all)")
+	brokerFlags(c, &f.Broker)
 	return c
 }
 
@@ -77,6 +83,22 @@ func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if brokerAddress(f.Broker).Given() {
+		errands, done, err := a.errands(ctx, f.Broker, menuErrands, menuJob{j.Scale, j.Preset})
+		if err != nil {
+			return err
+		}
+		defer done()
+		var here sync.Mutex
+		j.Elsewhere = func(ctx context.Context, c menu.Cell) (m advise.MenuCell, err error) {
+			if err = errands.Do(ctx, c, &m); errors.Is(err, request.ErrErrand) {
+				here.Lock()
+				defer here.Unlock()
+				m, err = j.One(ctx, c) // and say why, if it is not for the worker's want of the data
+			}
+			return m, err
+		}
 	}
 	start := time.Now()
 	j.Progress = func(cell string) { fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl"
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/experiments"
@@ -23,7 +24,8 @@ import (
 )
 
 func (a *app) reproduceCommand() *cobra.Command {
-	var scale, out, store string
+	var scale string
+	var f replayFlags
 	c := &cobra.Command{
 		Use:   "reproduce list | NAME | all",
 		Short: "Reproduce a table or figure of the papers beside our own figures",
@@ -33,7 +35,8 @@ verdict.
 
 Columns "as published" run on public data and have no privacy guarantee. Finished cells
 are kept under --out: run the command again to continue. --store writes the table with its
-cells, data, machine and versions as one small file, for pawl reproduce show and check.`,
+cells, data, machine and versions as one small file, for pawl reproduce show and check.
+With --nats, workers (pawl worker) measure the cells.`,
 		Example: `  pawl reproduce list
   pawl reproduce table-10 --scale quick
   pawl reproduce table-10 --scale quick --store experiments/book/results
@@ -44,12 +47,14 @@ cells, data, machine and versions as one small file, for pawl reproduce show and
 			if !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
 				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke only checks that it runs; paper uses as many repetitions as the paper"}
 			}
-			return a.reproduce(c.Context(), args[0], replayFlags{experiments.Scale(scale), out, store})
+			f.scale = experiments.Scale(scale)
+			return a.reproduce(c.Context(), args[0], f)
 		},
 	}
 	c.Flags().StringVar(&scale, "scale", "quick", "number of repetitions: smoke, quick or paper")
-	c.Flags().StringVar(&out, "out", "pawl-out/reproduce", "directory for tables and finished cells")
-	c.Flags().StringVar(&store, "store", "", "directory for the stored result (NAME.json), which replaces an earlier one")
+	c.Flags().StringVar(&f.out, "out", "pawl-out/reproduce", "directory for tables and finished cells")
+	c.Flags().StringVar(&f.store, "store", "", "directory for the stored result (NAME.json), which replaces an earlier one")
+	brokerFlags(c, &f.Broker)
 	c.AddCommand(a.reproduceShowCommand(), a.reproduceCheckCommand())
 	return c
 }
@@ -58,6 +63,7 @@ cells, data, machine and versions as one small file, for pawl reproduce show and
 type replayFlags struct {
 	scale      experiments.Scale
 	out, store string
+	pawl.Broker
 }
 
 func (a *app) reproduce(ctx context.Context, name string, f replayFlags) error {
@@ -156,6 +162,11 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlag
 	fmt.Fprintln(a.err)
 	r.Progress = func(cell string) {
 		fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell)
+	}
+	if brokerAddress(f.Broker).Given() {
+		if err := a.measureElsewhere(ctx, f.Broker, e, r); err != nil {
+			return nil, err
+		}
 	}
 	t, err := experiments.Replay(ctx, e, r)
 	if err != nil {

@@ -21,6 +21,10 @@ func brokerFlags(c *cobra.Command, b *pawl.Broker) {
 	f.StringVar(&b.CAFile, "nats-ca", "", "certificates to check the server's against, PEM (default: the system's)")
 }
 
+func brokerAddress(b pawl.Broker) fleet.Address {
+	return fleet.Address{URL: b.URL, Key: b.KeyFile, CA: b.CAFile}
+}
+
 type workerFlags struct {
 	pawl.Broker
 	here     request.Elsewhere
@@ -33,9 +37,9 @@ func (a *app) workerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker --nats URL",
 		Short: "Take training runs of searches on other machines",
-		Long: `Take training runs of pawl search --nats until interrupted. A worker uses the same ledger as
-the search (PAWL_LEDGER or --ledger): the ledger's secret closes every message. It opens
-the data by --path and --schema, else by the path that the search used; a search with
+		Long: `Take training runs of pawl search --nats until interrupted, and cells of pawl reproduce and
+pawl advise measure. A worker uses the same ledger as the search (PAWL_LEDGER or
+--ledger): the ledger's secret closes every message. It opens the data by --path and --schema, else by the path that the search used; a search with
 --ship-data sends the rows, which stay in memory. It checks that version, processor
 kernel, data and plan are the same; otherwise it takes no run. It returns scores and
 nothing else, and charges nothing.
@@ -58,7 +62,7 @@ gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
 }
 
 func (a *app) worker(ctx context.Context, f workerFlags) error {
-	address := fleet.Address{URL: f.URL, Key: f.KeyFile, CA: f.CAFile}
+	address := brokerAddress(f.Broker)
 	switch {
 	case !address.Given():
 		return &usageError{"pawl worker: missing --nats", "example: --nats nats://127.0.0.1:4222"}
@@ -92,6 +96,6 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 	say(fmt.Sprintf("waiting for searches that use ledger %s; press Ctrl-C to stop", courier.Name()))
 	return fleet.Worker{Courier: courier, Parallel: f.parallel, Limit: f.limit, Say: say,
 		Prepare: func(ctx context.Context, o fleet.Order) (fleet.Try, error) {
-			return a.desk(l).Prepare(ctx, courier, o, f.here)
+			return a.prepare(ctx, l, courier, o, f.here)
 		}}.Run(ctx, nc)
 }

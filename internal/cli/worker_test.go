@@ -149,6 +149,7 @@ func TestBadBrokers(t *testing.T) {
 		{"worker --nats nats://127.0.0.1:4222 --trial-limit -1s", "above 0", ""},
 		{"worker --nats nonsense", "malformed", "tls://"},
 		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --ship-data", "--nats is missing", "add --nats"},
+		{"advise measure --nats nats://10.1.2.3:4222", "must be encrypted", "tls://"},
 		{"search mnist --space fcn --strategy ps --epsilon 1 --ship-data --nats nats://127.0.0.1:1", "sends tables", "copy the images"},
 		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --nats nats://10.1.2.3:4222", "must be encrypted", "tls://"},
 		{"search breast-cancer --space tabular --strategy ps --epsilon 1 --nats nats://127.0.0.1:1", "no broker answers", "pawl-broker"},

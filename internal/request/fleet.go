@@ -114,19 +114,28 @@ func absolute(path *string) error {
 // Elsewhere replaces paths of an order by those of a worker's machine; empty ones stay.
 type Elsewhere struct{ Data, Schema, Test, DataDir string }
 
+// alike refuses an order of another version, or of a machine that computes other bits, and returns
+// the name of this version.
+func alike(o fleet.Order) (software string, err error) {
+	software, err = build.Software()
+	switch {
+	case err != nil:
+		return "", err
+	case o.Software != software:
+		return "", &fleet.MismatchError{What: "pawl", Study: o.Name, There: o.Software, Here: software}
+	case o.Kernel != machine():
+		return "", &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: machine()}
+	}
+	return software, nil
+}
+
 // Prepare opens the data of an order, or has it sent, and makes its trainings, as a worker does. It refuses an
 // order that this program, processor or data would not answer with the same bits
 // (*fleet.MismatchError).
 func (d *Desk) Prepare(ctx context.Context, courier *ledger.Courier, o fleet.Order, here Elsewhere) (fleet.Try, error) {
-	software, err := build.Software()
+	software, err := alike(o)
 	if err != nil {
 		return nil, err
-	}
-	switch {
-	case o.Software != software:
-		return nil, &fleet.MismatchError{What: "pawl", Study: o.Name, There: o.Software, Here: software}
-	case o.Kernel != machine():
-		return nil, &fleet.MismatchError{What: "kernel", Study: o.Name, There: o.Kernel, Here: machine()}
 	}
 	var asked order
 	in := json.NewDecoder(bytes.NewReader(o.Job))

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ type Coordinator struct {
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
-	done    map[string]uint64 // what the result of a trial was, for comparison
+	done    map[string][sha256.Size]byte // what the result of a trial was, for comparison
 	broken  error
 	failed  chan struct{} // closed when broken is set
 
@@ -94,7 +95,7 @@ func Coordinate(ctx context.Context, nc *nats.Conn, courier *ledger.Courier, ord
 func coordinate(ctx context.Context, w wire, courier *ledger.Courier, order Order, pace Pace) (*Coordinator, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Coordinator{wire: w, courier: courier, order: order, pace: pace.complete(), names: namesOf(courier.Name(), order.Study),
-		waiting: map[string]*waiting{}, done: map[string]uint64{}, failed: make(chan struct{}), stop: stop}
+		waiting: map[string]*waiting{}, done: map[string][sha256.Size]byte{}, failed: make(chan struct{}), stop: stop}
 	// What an earlier run of the study left in the queue is published anew.
 	first, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
@@ -214,15 +215,12 @@ func (c *Coordinator) receive(message []byte, answer func([]byte)) {
 // take hands a result to who waits for it. One of an earlier run of the study may be for a
 // trial that was not drawn yet: it is computed again, the same.
 func (c *Coordinator) take(r Result) {
-	bits := r.Bits
-	if r.Failed {
-		bits = ^uint64(0) // a NaN, which no score is
-	}
+	print := r.print()
 	c.mu.Lock()
 	before, known := c.done[r.Trial]
 	w := c.waiting[r.Trial]
 	if !known && w != nil && !r.GaveUp {
-		c.done[r.Trial] = bits
+		c.done[r.Trial] = print
 	}
 	c.mu.Unlock()
 	switch {
@@ -230,7 +228,7 @@ func (c *Coordinator) take(r Result) {
 		if w != nil { // else it is of an earlier run
 			_ = c.fail(ErrGaveUp)
 		}
-	case known && before != bits:
+	case known && before != print:
 		_ = c.fail(ErrDiffers)
 	case !known && w != nil:
 		w.result <- r

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,8 @@ type Result struct {
 	Bits uint64 `json:"bits"`
 	// Failed says that the training failed, which counts as a score of −Inf.
 	Failed bool `json:"failed,omitempty"`
+	// Answer is what an errand is for, see Outcome.
+	Answer []byte `json:"answer,omitempty"`
 	// GaveUp says that no worker could finish the trial; it has no outcome then.
 	GaveUp bool `json:"gave_up,omitempty"`
 }
@@ -58,9 +61,16 @@ type Pool interface {
 	Do(ctx context.Context, t Task) (Result, error)
 }
 
-// Try trains the candidate of a task and returns its score. An error is a failed training,
-// unless ctx has ended.
-type Try func(ctx context.Context, t Task) (score float64, err error)
+// Outcome is what a trial makes: a score, or the answer of an errand, which is a task that trains
+// no candidate of a study, such as a cell of a table that is measured.
+type Outcome struct {
+	Score  float64
+	Answer []byte
+}
+
+// Try trains the candidate of a task, or does an errand. An error is a failed training, unless
+// ctx has ended.
+type Try func(ctx context.Context, t Task) (Outcome, error)
 
 // Local is a pool within the process.
 type Local struct{ Try Try }
@@ -69,18 +79,26 @@ type Local struct{ Try Try }
 func (l Local) Do(ctx context.Context, t Task) (Result, error) { return attempt(ctx, l.Try, t) }
 
 func attempt(ctx context.Context, try Try, t Task) (Result, error) {
-	score, err := try(ctx, t)
+	out, err := try(ctx, t)
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()
 	}
 	if ledger.Misplaced(err) || errors.Is(err, errTask) {
 		return Result{}, err
 	}
-	r := Result{Trial: t.Trial, Bits: math.Float64bits(score)}
-	if err != nil || math.IsNaN(score) {
-		r.Bits, r.Failed = 0, true
+	if err != nil || math.IsNaN(out.Score) {
+		return Result{Trial: t.Trial, Failed: true}, nil
 	}
-	return r, nil
+	return Result{Trial: t.Trial, Bits: math.Float64bits(out.Score), Answer: out.Answer}, nil
+}
+
+// print tells results of one trial apart.
+func (r Result) print() [sha256.Size]byte {
+	head := binary.LittleEndian.AppendUint64(nil, r.Bits)
+	if r.Failed {
+		head = append(head, 1)
+	}
+	return sha256.Sum256(append(head, r.Answer...))
 }
 
 // Order is what a worker must know of a study to open its data and to make its trainings. It
@@ -94,6 +112,8 @@ type Order struct {
 	// processor's kernel, are not the same to the bit.
 	Software string `json:"software"`
 	Kernel   string `json:"kernel"`
+	// Kind is "" for a study, and else says what the tasks are errands of.
+	Kind string `json:"kind,omitempty"`
 	// Spec is the digest of everything that the trials depend on, data included.
 	Spec string `json:"spec"`
 	// Job is what the command asked for.

@@ -109,7 +109,7 @@ func TestRowsTravel(t *testing.T) {
 							return nil, err
 						}
 						arrived <- rows
-						return func(context.Context, Task) (float64, error) { return 0, nil }, nil
+						return func(context.Context, Task) (Outcome, error) { return Outcome{}, nil }, nil
 					}}).run(ctx, over)
 				}()
 				if rows := <-arrived; !bytes.Equal(rows, c.cargo) {

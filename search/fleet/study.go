@@ -145,20 +145,22 @@ func events(q search.Quote, published bool) (trial, last dp.Event, err error) {
 // Trying makes a worker's Try of the work of a study. read is the inverse of the candidates'
 // Key.
 func Trying[C, M any](courier *ledger.Courier, name string, w study.Work[C, M], read func(json.RawMessage) (C, error)) Try {
-	return func(ctx context.Context, t Task) (float64, error) {
+	return func(ctx context.Context, t Task) (Outcome, error) {
 		candidate, err := read(t.Candidate)
 		if err != nil {
-			return 0, fmt.Errorf("%w: %w", errTask, err)
+			return Outcome{}, fmt.Errorf("%w: %w", errTask, err)
 		}
 		permit, err := courier.Receive(t.Permit, name, binding(t.Trial, t.Candidate))
 		if err != nil {
-			return 0, err
+			return Outcome{}, err
 		}
 		defer permit.Close()
+		var out Outcome
 		if strings.HasPrefix(t.Trial, outside) {
-			return w.Elsewhere(ctx, permit, candidate)
+			out.Score, err = w.Elsewhere(ctx, permit, candidate)
+		} else {
+			_, out.Score, err = w.Try(ctx, permit, candidate)
 		}
-		_, score, err := w.Try(ctx, permit, candidate)
-		return score, err
+		return out, err
 	}
 }
