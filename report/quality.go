@@ -46,7 +46,7 @@ func qualityRows(s *Statement) (out []row) {
 			out = append(out, row{"Area under the ROC curve", estimate(a, three)})
 		}
 		if o := c.Advised; o != nil {
-			out = append(out, row{"Balanced accuracy at the advised threshold of " + percent(o.Threshold), estimate(&o.BalancedAccuracy, percent)},
+			out = append(out, row{"Balanced accuracy at the advised threshold of " + probability(o.Threshold), estimate(&o.BalancedAccuracy, percent)},
 				row{"… recall there", estimate(&o.Recall, percent)}, row{"… precision there", estimate(&o.Precision, percent)})
 		}
 		out = append(out, row{"Balanced accuracy of the labels", estimate(&c.BalancedAccuracy, percent)})

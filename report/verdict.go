@@ -138,7 +138,7 @@ func rankingWords(s *Statement) string {
 		return why + "."
 	}
 	if c != nil && c.Advised != nil && c.Advised.BalancedAccuracy.Known() {
-		why += fmt.Sprintf("; at a threshold of %s, the balanced accuracy is %s", percent(c.Advised.Threshold), percent(*c.Advised.BalancedAccuracy.Value))
+		why += fmt.Sprintf("; at a threshold of %s, the balanced accuracy is %s", probability(c.Advised.Threshold), percent(*c.Advised.BalancedAccuracy.Value))
 	}
 	return why + "."
 }
