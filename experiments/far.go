@@ -62,7 +62,7 @@ func (r *Run) probe() *Run {
 func (r *Run) Keep(name string, values []float64, seconds float64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cells[name], r.took[name] = values, seconds
+	r.cells[name], r.took[name], r.far[name] = values, seconds, true
 	r.done++
 	return r.save()
 }

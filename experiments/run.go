@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,6 +34,7 @@ type Run struct {
 	mu    sync.Mutex // guards cells and their file
 	cells map[string][]float64
 	took  map[string]float64 // seconds that a cell took to measure
+	far   map[string]bool    // cells that other machines measured
 }
 
 // kept is the file of cells.
@@ -42,6 +44,7 @@ type kept struct {
 	Version    string               `json:"version"`
 	Cells      map[string][]float64 `json:"cells"`
 	Seconds    map[string]float64   `json:"seconds,omitempty"`
+	Elsewhere  []string             `json:"elsewhere,omitempty"` // cells that other machines measured
 }
 
 // NewRun prepares a replay of the named experiment. dir, which is made, keeps cells
@@ -57,7 +60,7 @@ func NewRun(name string, scale Scale, version, dir string) (*Run, error) {
 
 // ReadRun is NewRun that makes no directory: it shows what is kept.
 func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
-	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}, took: map[string]float64{}}
+	r := &Run{Scale: scale, name: name, version: version, cells: map[string][]float64{}, took: map[string]float64{}, far: map[string]bool{}}
 	if dir == "" {
 		return r, nil
 	}
@@ -81,7 +84,7 @@ func ReadRun(name string, scale Scale, version, dir string) (*Run, error) {
 
 // Restored is a run in memory that holds the given cells: it measures the others.
 func Restored(name string, scale Scale, cells map[string][]float64) *Run {
-	return &Run{Scale: scale, name: name, cells: maps.Clone(cells), took: map[string]float64{}}
+	return &Run{Scale: scale, name: name, cells: maps.Clone(cells), took: map[string]float64{}, far: map[string]bool{}}
 }
 
 // usable are the cells of a file, if it is of this replay and version.
@@ -99,8 +102,18 @@ func (r *Run) adopt(k kept) {
 			if s, ok := k.Seconds[name]; ok {
 				r.took[name] = s
 			}
+			if slices.Contains(k.Elsewhere, name) {
+				r.far[name] = true
+			}
 		}
 	}
+}
+
+// Elsewhere are the cells that other machines measured.
+func (r *Run) Elsewhere() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.far))
 }
 
 // Cells returns the values of all cells and the seconds that each took to measure.
@@ -210,7 +223,7 @@ func (r *Run) save() error {
 	if r.merge() {
 		return fmt.Errorf("%s: damaged since it was read; it is left as it is", r.path)
 	}
-	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells, r.took})
+	b, err := json.Marshal(kept{r.name, r.Scale, r.version, r.cells, r.took, slices.Sorted(maps.Keys(r.far))})
 	if err != nil {
 		return fmt.Errorf("%s: a cell is not a number: %w", r.name, err)
 	}

@@ -282,6 +282,33 @@ func TestCheckSaysWhyItCannot(t *testing.T) {
 	}
 }
 
+// Cells that a worker measured are known as such, also by the next process, and are not stored.
+func TestCellsOfOtherMachinesAreNotStored(t *testing.T) {
+	dir := t.TempDir()
+	first, err := experiments.NewRun("sample", experiments.Quick, "v", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := OneMachine("sample", first); err != nil {
+		t.Error(err)
+	}
+	if err := first.Keep("first, seed 1", []float64{1, 2}, 1); err != nil {
+		t.Fatal(err)
+	}
+	run, err := experiments.NewRun("sample", experiments.Quick, "v", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := experiments.Replay(t.Context(), sample(0), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wrong *Error
+	if _, err := New(sample(0), run, table, nil, time.Unix(0, 0)); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, "workers measured 1 of its cells") {
+		t.Errorf("stored with a cell of another machine: %v", err)
+	}
+}
+
 // The rules: a measured number counts as reproduced on the paper's data at the paper's scale
 // only, a computed one always; what has no published value, or only an honest number, has no verdict.
 func TestVerdictsFollowScaleAndData(t *testing.T) {

@@ -148,6 +148,9 @@ func thisMachine() Machine {
 // New makes a result of a finished replay. standIn says of data that are not the paper's
 // what they stand for.
 func New(e experiments.Experiment, r *experiments.Run, t *experiments.Table, standIn map[string]string, now time.Time) (*Result, error) {
+	if err := OneMachine(e.Name, r); err != nil {
+		return nil, err
+	}
 	data, err := digests(e)
 	if err != nil {
 		return nil, err
@@ -167,6 +170,16 @@ func New(e experiments.Experiment, r *experiments.Run, t *experiments.Table, sta
 	lower(&own, standIn)
 	return &Result{Version: Version, Rule: Rule(), Pawl: build.Version(), Go: runtime.Version(), Machine: thisMachine(),
 		Date: now.UTC().Format(time.DateOnly), Minutes: round(total / 60), Data: data, Table: &own, Cells: cells}, nil
+}
+
+// OneMachine refuses a run with cells of other machines: a result names the machine and the kernel
+// that all its cells were measured on.
+func OneMachine(name string, r *experiments.Run) error {
+	if n := len(r.Elsewhere()); n > 0 {
+		return &Error{fmt.Sprintf("%s: workers measured %d of its cells, and a stored result names the one machine that measured it", name, n),
+			"measure it here: another --out, without --nats"}
+	}
+	return nil
 }
 
 // round keeps hundredths, and four digits of what is shorter.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl"
+	"pawl/compute/kernel"
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/experiments"
@@ -138,6 +139,9 @@ func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, f 
 func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlags) (*experiments.Table, error) {
 	scale, out := f.scale, f.out
 	if f.store != "" {
+		if brokerAddress(f.Broker).Given() {
+			return nil, &usageError{"--store and --nats: a stored result names the one machine that measured it", "leave one of them out"}
+		}
 		if err := os.MkdirAll(f.store, 0o755); err != nil {
 			return nil, &usageError{fmt.Sprintf("--store: %v", err), "choose another directory"}
 		}
@@ -146,9 +150,15 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlag
 	if err != nil {
 		return nil, err
 	}
-	r, err := experiments.NewRun(e.Name, scale, build, out)
+	// Cells of another kernel differ in their last bits.
+	r, err := experiments.NewRun(e.Name, scale, build+" "+kernel.Name(), out)
 	if err != nil {
 		return nil, &usageError{fmt.Sprintf("%s cannot be written: %v", out, err), "choose another directory with --out"}
+	}
+	if f.store != "" {
+		if err := book.OneMachine(e.Name, r); err != nil {
+			return nil, err
+		}
 	}
 	r.DataDir = a.dataDir
 	start := time.Now()

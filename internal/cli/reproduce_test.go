@@ -17,6 +17,7 @@ func TestReproduceStored(t *testing.T) {
 		want   string
 	}{
 		{"dfs-example-1 --scale smoke --out OUT --store STORE", 0, "claim: noise turns the order"},
+		{"dfs-example-1 --scale smoke --out OUT --store STORE --nats nats://127.0.0.1:1", 2, "names the one machine"},
 		{"show --store STORE --html PAGES", 0, "dfs-example-1  smoke"},
 		{"show dfs-example-1 --store STORE", 0, "stored: "},
 		{"check dfs-example-1 --store STORE", 0, "the same bits again"},
