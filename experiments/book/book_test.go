@@ -176,7 +176,7 @@ func numbered(prefix string, from, to int) (all []string) {
 
 // sample is a replay of three cells, one of them long; shift moves what its second cell measures.
 func sample(shift float64) experiments.Experiment {
-	return experiments.Experiment{Name: "sample", Title: "A sample", Source: "ours", Quick: 1, Run: func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
+	return experiments.Experiment{Name: "sample", Title: "A sample", Source: "a paper", Quick: 1, Run: func(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		t := &experiments.Table{Unit: "%"}
 		for i, cell := range []string{"first, seed 1", "second, seed 1", "long"} {
 			v, err := r.Cell(ctx, cell, func() ([]float64, error) {
@@ -328,6 +328,15 @@ func TestVerdictsFollowScaleAndData(t *testing.T) {
 		if r.Table.Rows[0].Verdict != c.want || r.Table.Claims[0].Verdict != c.want || r.Table.Rows[3].Verdict != experiments.Reproduced {
 			t.Errorf("%s, %v: %+v %+v", c.scale, c.standIn, r.Table.Rows, r.Table.Claims)
 		}
+	}
+}
+
+func TestClaimsOfOurReplaysHaveNoVerdict(t *testing.T) {
+	ours := sample(0)
+	ours.Source = "ours: a control"
+	_, r := store(t, ours, experiments.Paper, nil)
+	if r.Table.Claims[0].Verdict != experiments.Unpublished {
+		t.Errorf("%+v", r.Table.Claims)
 	}
 }
 

@@ -231,7 +231,7 @@ func lower(t *experiments.Table, standIn map[string]string) {
 	for i := range t.Claims {
 		c := &t.Claims[i]
 		switch {
-		case own(c.Statement):
+		case own(t.Source, c.Statement):
 			c.Verdict = experiments.Unpublished
 		case c.Verdict == experiments.Reproduced && !computed && (t.Scale != experiments.Paper || len(standIn) > 0):
 			c.Verdict = experiments.SameSign
@@ -240,8 +240,11 @@ func lower(t *experiments.Table, standIn map[string]string) {
 }
 
 // own says that a claim is ours and not the paper's. Replays mark such claims in their words, for a
-// reader to see.
-func own(statement string) bool {
+// reader to see; all claims of a replay whose source we are are ours.
+func own(source, statement string) bool {
+	if strings.HasPrefix(source, "ours:") || strings.HasPrefix(source, "our question") {
+		return true
+	}
 	for _, mark := range []string{"(our remark", "(our question", "as the library trains them"} {
 		if strings.Contains(statement, mark) {
 			return true
