@@ -192,3 +192,23 @@ func TestJSONLinesNames(t *testing.T) {
 		t.Errorf("%q, %v", row, err)
 	}
 }
+
+// A null is a missing cell, as a text that na lists is: unknown by rule, though the column has
+// a level for other texts.
+func TestNullIsMissingBesideOther(t *testing.T) {
+	s, err := schema.Decode("s", []byte("version: 1\nunit: row\nna: [NA]\ncolumns:\n  - {name: c, type: categorical, categories: [a, b], other: true, missing: unknown}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"f.jsonl": "{\"c\": null}\n", "f.csv": "c\nNA\n"} {
+		var got []float64
+		var told []schema.Odd
+		s.Told = func(_ string, why schema.Odd) { told = append(told, why) }
+		if err := ReadFrom(name, strings.NewReader(text), s, Options{}, func(c []float64, _ schema.Record) error { got = append(got, c[0]); return nil }); err != nil {
+			t.Fatal(name, err)
+		}
+		if len(got) != 1 || got[0] == got[0] || len(told) != 1 || told[0] != schema.Unknown {
+			t.Errorf("%s: %v, told %v; want one NaN that is unknown", name, got, told)
+		}
+	}
+}

@@ -446,10 +446,7 @@ func (t *table) parseCell(i int, c *cell, values *[]float64) (float64, error) {
 	case !c.null:
 		return s.Parse(i, c.text)
 	}
-	if m := s.Columns[i].Missing; m != schema.MissingUnknown && m != schema.MissingValue {
-		return 0, schema.ErrMissing
-	}
-	return s.Replaced(i), nil
+	return s.Absent(i)
 }
 
 // separatorHint explains an absent column; a header of one name that holds

@@ -175,6 +175,21 @@ func (s *Schema) Replaced(col int) float64 {
 	return v
 }
 
+// Absent is what a missing cell of a column stands for: NaN for unknown, or the declared
+// constant; ErrMissing where the schema declares neither.
+func (s *Schema) Absent(col int) (float64, error) {
+	c := &s.Columns[col]
+	switch c.Missing {
+	case MissingUnknown:
+		s.tell(c, Unknown)
+		return math.NaN(), nil
+	case MissingValue:
+		s.tell(c, Defaulted)
+		return c.missingValue(), nil
+	}
+	return 0, ErrMissing
+}
+
 // clipped holds a number to the bounds of its column.
 func (s *Schema) clipped(c *Column, v float64) float64 {
 	if v < c.Lower || v > c.Upper {
@@ -290,15 +305,7 @@ func (s *Schema) parse(col int, cell string, f *File, typed bool) (float64, erro
 		if cell != na {
 			continue
 		}
-		switch c.Missing {
-		case MissingUnknown:
-			s.tell(c, Unknown)
-			return math.NaN(), nil
-		case MissingValue:
-			s.tell(c, Defaulted)
-			return c.missingValue(), nil
-		}
-		return 0, ErrMissing
+		return s.Absent(col)
 	}
 	switch {
 	case c.Date != nil, numeric(c.Type):
