@@ -36,7 +36,7 @@ type order struct {
 
 // gather opens the queue of a search at its broker, for workers; the returned function closes it
 // and tells them whether the study has ended.
-func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name string, say func(string)) (disband func(ended bool), err error) {
+func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name string, cargo []byte, say func(string)) (disband func(ended bool), err error) {
 	s := j.study
 	courier, err := env.Ledger.Courier(ctx)
 	if err != nil {
@@ -63,11 +63,7 @@ func (j *Job) gather(ctx context.Context, nc *nats.Conn, env *workflow.Env, name
 	if o.Job, err = json.Marshal(asked); err != nil {
 		return nil, fmt.Errorf("the search cannot be described to workers: %w", err)
 	}
-	if s.search.ShipData {
-		if o.Cargo, err = s.data.Ship(); err != nil {
-			return nil, err
-		}
-	}
+	o.Cargo = cargo
 	c, err := fleet.Coordinate(ctx, nc, courier, o, fleet.Pace{})
 	if err != nil {
 		return nil, usage.Newf("start the broker with pawl-broker, or nats-server -js", "--nats %s: %v", s.search.Broker.URL, err)

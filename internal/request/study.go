@@ -90,8 +90,14 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		return nil, err
 	}
 	var nc *nats.Conn
+	var cargo []byte
 	if far {
-		// Before anything is recorded: a broker out of reach leaves no study behind.
+		// Before anything is recorded: data too large to ship, or a broker out of reach, leaves no study behind.
+		if j.study.search.ShipData {
+			if cargo, err = j.study.data.Ship(); err != nil {
+				return nil, err
+			}
+		}
 		if nc, err = fleet.Dial(ctx, j.study.search.Broker, "pawl search"); err != nil {
 			return nil, err
 		}
@@ -120,7 +126,7 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 		how.say("study " + name)
 	}
 	if far {
-		disband, err := j.gather(ctx, nc, &env, name, how.say)
+		disband, err := j.gather(ctx, nc, &env, name, cargo, how.say)
 		if err != nil {
 			return nil, err
 		}

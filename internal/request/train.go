@@ -244,8 +244,9 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 	if err != nil {
 		return err
 	}
-	shape := nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}
-	extractor, err := f.extractor(shape)
+	image := nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}
+	shape := image
+	extractor, err := f.extractor(image)
 	if err != nil {
 		return err
 	}
@@ -275,7 +276,7 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 		return err
 	}
 	if extractor != nil {
-		spec = spec.BehindExtractor(extractor, nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]})
+		spec = spec.BehindExtractor(extractor, image)
 	}
 	if in.Radius, err = spec.Radius(); err != nil {
 		return err

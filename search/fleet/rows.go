@@ -62,7 +62,7 @@ func (o Order) Fetch(ctx context.Context) ([]byte, error) {
 
 func (w Worker) fetch(ctx context.Context, over wire, o Order) ([]byte, error) {
 	if o.Rows.Size < 0 || o.Rows.Size > mostRows {
-		return nil, fmt.Errorf("%d bytes of rows are too many to ship", o.Rows.Size)
+		return nil, errors.New("the rows are too many to ship")
 	}
 	own, err := newHandover(o.Rows.Secret)
 	if err != nil {
