@@ -61,7 +61,7 @@ func CheckMetric(m Metric, task model.Task) error {
 	}
 	switch {
 	case slices.Contains(Metrics(other), m):
-		return usage(hint, "metric %s is for another type of target: this is a %s", m, task)
+		return usage(hint, "metric %s does not go with %s", m, task)
 	case slices.Contains([]string{"auc", "auroc", "roc-auc", "average-precision", "f1", "precision", "recall", "r2"}, strings.ToLower(string(m))):
 		return usage(hint, "cannot choose models by %s: there is no public bound on how much one row changes it", m)
 	}
@@ -79,7 +79,7 @@ type measure struct {
 	worst float64
 }
 
-// mean is the measure of a loss within [0, bound]; root takes the square root of its mean.
+// meanOf is the measure of a loss within [0, bound]; root takes the square root of its mean.
 func meanOf(bound float64, root bool, loss func(cells []float64, input []float32) float64) measure {
 	return measure{bins: 2, worst: -bound,
 		bin: func(cells []float64, input []float32) (int, float64) {
@@ -157,13 +157,11 @@ func (p *problem) measure(by Metric, m *model.Model, inputs bool) measure {
 			return square
 		})
 	}
-	predict := func(_ []float64, input []float32) float64 { return 0 }
+	var predict scorer
 	if inputs {
-		label := m.InputPredictor()
-		predict = func(_ []float64, input []float32) float64 { return label(input) }
+		predict.input = m.InputPredictor()
 	} else {
-		label := m.Predictor()
-		predict = func(cells []float64, _ []float32) float64 { return label(cells) }
+		predict.cells = m.Predictor()
 	}
 	return measure{bins: 2 * n, counted: true,
 		bin: func(cells []float64, input []float32) (int, float64) {
@@ -171,7 +169,7 @@ func (p *problem) measure(by Metric, m *model.Model, inputs bool) measure {
 			if class < 0 {
 				return -1, 0
 			}
-			if predict(cells, input) == float64(class) {
+			if predict.of(cells, input) == float64(class) {
 				return 2*class + 1, 0
 			}
 			return 2 * class, 0

@@ -168,16 +168,12 @@ func JudgeAnswers(halves []*Answers, chosen []Calibration, final Calibration, ca
 	var parts []judged
 	for i, h := range halves {
 		j := judged{table: h.Bins, std: h.Std, by: chosen[i]}
-		if j.table = h.Bins; h.exact != nil {
-			j.table = h.exact
+		cells := h.bin
+		if x := h.exact; x != nil {
+			j.table, cells = x, func(b int) (right, wrong []float64) { return x.Positives[b : b+1], x.Negatives[b : b+1] }
 		}
 		for b := range j.table.Mids {
-			right, wrong := []float64(nil), []float64(nil)
-			if h.exact != nil {
-				right, wrong = h.exact.Positives[b:b+1], h.exact.Negatives[b:b+1]
-			} else {
-				right, wrong = h.bin(b)
-			}
+			right, wrong := cells(b)
 			j.positives, j.negatives = append(j.positives, right), append(j.negatives, wrong)
 		}
 		parts = append(parts, j)

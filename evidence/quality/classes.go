@@ -123,7 +123,7 @@ func (c *Classification) losses(parts []judged, probability func(c Calibration, 
 		p := min(max(probability(by, score), 1e-12), 1-1e-12)
 		return -math.Log(p), -math.Log(1 - p)
 	}
-	c.LogLoss = meanLoss(parts, probability, likely, totals, func(by Calibration, s float64) (float64, float64) { return logs(by, s) })
+	c.LogLoss = meanLoss(parts, probability, likely, totals, logs)
 	c.RawLogLoss = meanLoss(parts, probability, likely, totals, func(_ Calibration, s float64) (float64, float64) { return logs(None, s) })
 	c.Brier = meanLoss(parts, probability, likely, totals, func(by Calibration, s float64) (float64, float64) {
 		p := probability(by, s)

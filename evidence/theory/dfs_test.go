@@ -180,7 +180,7 @@ func TestDistanceBelowTStatistic(t *testing.T) {
 }
 
 // The table of docs/READING.md: every reading of the study's settings, 200 replicates
-// each, about two minutes. PAWL_FULL=1 go test ./theory -run Readings -v
+// each, about two minutes. PAWL_FULL=1 go test ./evidence/theory -run Readings -v
 func TestReadingsOfTheStudy(t *testing.T) {
 	if os.Getenv("PAWL_FULL") == "" {
 		t.Skip("set PAWL_FULL=1")

@@ -19,6 +19,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/experiments"
 	"pawl/experiments/registry"
+	"pawl/internal/usage"
 )
 
 var update = flag.Bool("update", false, "write docs/RESULTS.md from the stored results")
@@ -58,16 +59,19 @@ func TestStoredTablesFollowFromTheirCells(t *testing.T) {
 				t.Fatal("no replay has this name")
 			}
 			if slices.Contains([]string{"figure-3", "table-2"}, e.Name) || outside(e) {
+				// Every change would pay the seconds, and a data folder need not be there.
 				t.Skip("takes seconds to prepare, or reads a data folder: pawl reproduce check does it")
 			}
 			given := map[string][]float64{}
 			for name, c := range r.Cells {
 				if c.SHA256 != "" {
+					// A table does not follow from a digest.
 					t.Skip("has cells of which there is a digest only: pawl reproduce check measures them")
 				}
 				given[name] = c.Values
 			}
 			if len(given) == 0 {
+				// Without cells there is nothing that a table could follow from.
 				t.Skip("is computed as a whole: pawl reproduce check computes it")
 			}
 			run := experiments.Restored(e.Name, r.Table.Scale, given)
@@ -75,6 +79,7 @@ func TestStoredTablesFollowFromTheirCells(t *testing.T) {
 			table, err := experiments.Replay(t.Context(), e, run)
 			var missing *dataset.FileError
 			if errors.As(err, &missing) {
+				// The data are public and not in the repository; the message says how to get them.
 				t.Skip(missing)
 			}
 			if err != nil {
@@ -145,6 +150,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 			t.Errorf("%s is not in the catalogue", e.Name)
 		}
 	}
+	// The first paper numbers its 31 tables in Roman.
 	roman := strings.Fields("I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII XXIV XXV XXVI XXVII XXVIII XXIX XXX XXXI")
 	for i, want := range [][]string{
 		append(numbered("Fig. ", 1, 12), prefixed("Table ", roman)...),
@@ -275,7 +281,7 @@ func TestCheckSaysWhyItCannot(t *testing.T) {
 	} {
 		_, r := store(t, sample(0), experiments.Quick, nil)
 		c.change(r)
-		var wrong *Error
+		var wrong *usage.Error
 		if _, err := r.Check(t.Context(), c.of, c.cell, "", nil); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -303,7 +309,7 @@ func TestCellsOfOtherMachinesAreNotStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wrong *Error
+	var wrong *usage.Error
 	if _, err := New(sample(0), run, table, nil, time.Unix(0, 0)); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, "workers measured 1 of its cells") {
 		t.Errorf("stored with a cell of another machine: %v", err)
 	}
@@ -356,7 +362,7 @@ func TestStoredResultsOfOthersAreRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		var wrong *Error
+		var wrong *usage.Error
 		if _, err := b.Result("x"); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, want) {
 			t.Errorf("%s: got %v, want %q", content, err, want)
 		}

@@ -29,6 +29,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/experiments"
 	"pawl/internal/build"
+	"pawl/internal/usage"
 )
 
 // Version is the version of the form of a stored result.
@@ -122,17 +123,6 @@ func (c Cell) String() string {
 	return fmt.Sprint(c.Values)
 }
 
-// Error is a stored result that cannot be had or used, a mistake of the operator's.
-type Error struct{ Msg, hint string }
-
-func (e *Error) Error() string { return e.Msg }
-
-// Hint says how to mend it.
-func (e *Error) Hint() string { return e.hint }
-
-// ExitStatus is that of wrong usage or data.
-func (e *Error) ExitStatus() int { return 2 }
-
 // Different is a cell or a table that a second run did not repeat.
 type Different struct{ Name, Msg, hint string }
 
@@ -176,8 +166,8 @@ func New(e experiments.Experiment, r *experiments.Run, t *experiments.Table, sta
 // that all its cells were measured on.
 func OneMachine(name string, r *experiments.Run) error {
 	if n := len(r.Elsewhere()); n > 0 {
-		return &Error{fmt.Sprintf("%s: workers measured %d of its cells, and a stored result names the one machine that measured it", name, n),
-			"measure it here: another --out, without --nats"}
+		return usage.New(fmt.Sprintf("%s: workers measured %d of its cells, and a stored result names the one machine that measured it", name, n),
+			"measure it here: another --out, without --nats")
 	}
 	return nil
 }
@@ -297,22 +287,22 @@ func decode(name string, b []byte) (*Result, error) {
 		Rule    string `json:"rule"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, &Error{fmt.Sprintf("%s is not a stored result: %v", name, err), again}
+		return nil, usage.New(fmt.Sprintf("%s is not a stored result: %v", name, err), again)
 	}
 	if head.Version != Version {
-		return nil, &Error{fmt.Sprintf("%s is a stored result of version %d; this pawl reads version %d", name, head.Version, Version), again}
+		return nil, usage.New(fmt.Sprintf("%s is a stored result of version %d; this pawl reads version %d", name, head.Version, Version), again)
 	}
 	if head.Rule != Rule() {
-		return nil, &Error{fmt.Sprintf("%s was judged by rules %q; those of this pawl are %s", name, head.Rule, Rule()), again}
+		return nil, usage.New(fmt.Sprintf("%s was judged by rules %q; those of this pawl are %s", name, head.Rule, Rule()), again)
 	}
 	var r Result
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return nil, &Error{fmt.Sprintf("%s is not a stored result: %v", name, err), again}
+		return nil, usage.New(fmt.Sprintf("%s is not a stored result: %v", name, err), again)
 	}
 	if r.Table == nil || r.File() != filepath.Base(name) {
-		return nil, &Error{fmt.Sprintf("%s is not the stored result that its name says", name), again}
+		return nil, usage.New(fmt.Sprintf("%s is not the stored result that its name says", name), again)
 	}
 	return &r, nil
 }
@@ -330,7 +320,7 @@ func Open(dir string) (*Book, error) {
 		return &Book{files, "this pawl"}, err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &Error{fmt.Sprintf("%s is not a folder of stored results", dir), "pawl reproduce NAME --store DIR makes one"}
+		return nil, usage.New(fmt.Sprintf("%s is not a folder of stored results", dir), "pawl reproduce NAME --store DIR makes one")
 	}
 	return &Book{os.DirFS(dir), dir}, nil
 }
@@ -349,7 +339,7 @@ func (b *Book) Names() ([]string, error) {
 func (b *Book) Result(name string) (*Result, error) {
 	content, err := fs.ReadFile(b.files, name+".json")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return nil, &Error{fmt.Sprintf("%s has no stored result of %q", b.where, name), "pawl reproduce show lists what is stored"}
+		return nil, usage.New(fmt.Sprintf("%s has no stored result of %q", b.where, name), "pawl reproduce show lists what is stored")
 	}
 	if err != nil {
 		return nil, err
@@ -377,7 +367,7 @@ func (b *Book) Results() ([]*Result, error) {
 // Check runs the named cell of a stored result again and compares every bit of it, and of
 // the table that follows from the cells. cell is a part of a name that one cell alone has;
 // "" takes the quickest. It returns the name of the cell, "" where the table has none and
-// was computed as a whole. An *Error says why the cell cannot be compared, a *Different what
+// was computed as a whole. A *usage.Error says why the cell cannot be compared, a *Different what
 // differs.
 func (r *Result) Check(ctx context.Context, e experiments.Experiment, cell, dataDir string, standIn map[string]string) (string, error) {
 	if err := r.comparable(e); err != nil {
@@ -411,7 +401,7 @@ func (r *Result) Check(ctx context.Context, e experiments.Experiment, cell, data
 		}
 	}
 	if _, there := cells[name]; name != "" && !there {
-		return name, &Different{r.Table.Name, fmt.Sprintf("the replay asks no more for the cell “%s”", name), hint}
+		return name, &Different{r.Table.Name, fmt.Sprintf("the replay no longer asks for the cell “%s”", name), hint}
 	}
 	if err := r.sameTable(t, standIn); err != nil {
 		return name, &Different{r.Table.Name, err.Error(), hint}
@@ -422,18 +412,18 @@ func (r *Result) Check(ctx context.Context, e experiments.Experiment, cell, data
 func (r *Result) comparable(e experiments.Experiment) error {
 	name := r.Table.Name
 	if e.Clocked {
-		return &Error{fmt.Sprintf("%s: its cells are times, which no second run repeats", name), "pawl reproduce " + name + " measures them anew"}
+		return usage.New(fmt.Sprintf("%s: its cells are times, which no second run repeats", name), "pawl reproduce "+name+" measures them anew")
 	}
 	if k := kernel.Name(); k != r.Machine.Kernel {
-		return &Error{fmt.Sprintf("%s was stored with the kernel %s, and this machine runs %s: sums differ in their last bits", name, r.Machine.Kernel, k),
-			fmt.Sprintf("a processor that has it: PAWL_KERNEL=%s pawl reproduce check %s", r.Machine.Kernel, name)}
+		return usage.New(fmt.Sprintf("%s was stored with the kernel %s, and this machine runs %s: sums differ in their last bits", name, r.Machine.Kernel, k),
+			fmt.Sprintf("a processor that has it: PAWL_KERNEL=%s pawl reproduce check %s", r.Machine.Kernel, name))
 	}
 	data, err := digests(e)
 	if err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(data, r.Data) {
-		return &Error{fmt.Sprintf("%s was stored with other data: the SHA-256 of their files differ", name), "store it again: pawl reproduce " + name + " --store DIR"}
+		return usage.New(fmt.Sprintf("%s was stored with other data: the SHA-256 of their files differ", name), "store it again: pawl reproduce "+name+" --store DIR")
 	}
 	return nil
 }
@@ -466,9 +456,9 @@ func (r *Result) pick(part string) (string, error) {
 	case len(names) == 1:
 		return names[0], nil
 	case len(names) == 0:
-		return "", &Error{fmt.Sprintf("%s has no cell whose name contains %q", r.Table.Name, part), "pawl reproduce show " + r.Table.Name + " --json lists them"}
+		return "", usage.New(fmt.Sprintf("%s has no cell whose name contains %q", r.Table.Name, part), "pawl reproduce show "+r.Table.Name+" --json lists them")
 	}
-	return "", &Error{fmt.Sprintf("%s has %d cells whose names contain %q", r.Table.Name, len(names), part), fmt.Sprintf("give more of the name, such as %q", names[0])}
+	return "", usage.New(fmt.Sprintf("%s has %d cells whose names contain %q", r.Table.Name, len(names), part), fmt.Sprintf("give more of the name, such as %q", names[0]))
 }
 
 // sameTable says what differs between the stored table and t, times apart.

@@ -33,7 +33,7 @@ use of the data.
 
 Exit status: 0 if everything holds, 1 if something does not, 2 if the folder holds no
 statement or no signature (releases of earlier versions have none).`,
-		Example: "  pawl verify out\n  pawl verify out --public-key ed25519:MCowBQYDK2VwAyEA... --json",
+		Example: "  pawl verify out\n  pawl verify out --public-key ed25519:48fD2Q... --json",
 		Args:    exactArgs("DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var known ledger.PublicKey

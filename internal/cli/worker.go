@@ -37,12 +37,13 @@ func (a *app) workerCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker --nats URL",
 		Short: "Take training runs of searches on other machines",
-		Long: `Take training runs of pawl search --nats until interrupted, and cells of pawl reproduce and
-pawl advise measure. A worker uses the same ledger as the search (PAWL_LEDGER or
---ledger): the ledger's secret closes every message. It opens the data by --path and --schema, else by the path that the search used; a search with
---ship-data sends the rows, which stay in memory. It checks that version, processor
-kernel, data and plan are the same; otherwise it takes no run. It returns scores and
-nothing else, and charges nothing.
+		Long: `Take training runs of pawl search --nats, and cells of pawl reproduce and pawl advise
+measure, until interrupted. A worker uses the same ledger as the search (PAWL_LEDGER or
+--ledger): the ledger's secret encrypts every message. It opens the data by --path and
+--schema, or else by the path that the search used; a search with --ship-data sends the
+rows, which stay in memory. It checks that version, processor kernel, data and plan are
+the same; otherwise it takes no run. It returns scores and nothing else, and charges
+nothing.
 
 Workers may join and leave at any time: an interrupted run is given to another worker and
 gives the same result. docs/CLUSTER.md describes a setup of three machines.`,

@@ -17,7 +17,7 @@ import (
 )
 
 // DPAccounting is a claim in the terms of Google's dp_accounting (0.6): an event for each kind of unit,
-// of which the dearest counts. Each event costs at least what ours costs, by the accountants of that library.
+// of which the most expensive counts. Each event costs at least what ours costs, by the accountants of that library.
 type DPAccounting struct {
 	Relation string        `json:"neighboring_relation"`
 	Unit     string        `json:"unit"`
