@@ -9,102 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
-
-// stored is a column of a file that a test writes by the library, with levels given.
-type stored struct {
-	node                   schema.Node
-	values                 any
-	definition, repetition []int16
-}
-
-func optional(name string, l schema.LogicalType, t parquet.Type, length int) schema.Node {
-	return schema.Must(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, l, t, length, -1))
-}
-
-// parquetOf writes every group with the same columns.
-func parquetOf(t testing.TB, groups int, columns []stored, o ...parquet.WriterProperty) []byte {
-	t.Helper()
-	fields := make(schema.FieldList, len(columns))
-	for i, c := range columns {
-		fields[i] = c.node
-	}
-	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
-	var b bytes.Buffer
-	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(o...)))
-	for range groups {
-		g, err := w.AppendRowGroupChecked()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range columns {
-			cw, err := g.NextColumn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch v := c.values.(type) {
-			case []bool:
-				_, err = cw.(*file.BooleanColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []int32:
-				_, err = cw.(*file.Int32ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []int64:
-				_, err = cw.(*file.Int64ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []float32:
-				_, err = cw.(*file.Float32ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []float64:
-				_, err = cw.(*file.Float64ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []parquet.ByteArray:
-				_, err = cw.(*file.ByteArrayColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			case []parquet.FixedLenByteArray:
-				_, err = cw.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cw.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-// everyKind has three rows: a value, a null, a value.
-func everyKind() []stored {
-	null := []int16{1, 0, 1}
-	list := schema.MustGroup(schema.ListOf(schema.NewFloat32Node("v", parquet.Repetitions.Optional, -1), parquet.Repetitions.Optional, -1))
-	return []stored{
-		{optional("bool", nil, parquet.Types.Boolean, 0), []bool{true, false}, null, nil},
-		{optional("i32", nil, parquet.Types.Int32, 0), []int32{-5, 7}, null, nil},
-		{optional("u32", schema.NewIntLogicalType(32, false), parquet.Types.Int32, 0), []int32{-1, 7}, null, nil},
-		{optional("i64", nil, parquet.Types.Int64, 0), []int64{math.MinInt64, 1<<53 + 1}, null, nil},
-		{optional("u64", schema.NewIntLogicalType(64, false), parquet.Types.Int64, 0), []int64{-1, 7}, null, nil},
-		{optional("f32", nil, parquet.Types.Float, 0), []float32{0.1, 1e20}, null, nil},
-		{optional("f64", nil, parquet.Types.Double, 0), []float64{0.1, math.NaN()}, null, nil},
-		{optional("text", schema.StringLogicalType{}, parquet.Types.ByteArray, 0), []parquet.ByteArray{[]byte("a,\"b\""), {}}, null, nil},
-		{optional("dec", schema.NewDecimalLogicalType(9, 2), parquet.Types.Int32, 0), []int32{-5, 12345}, null, nil},
-		{optional("decbig", schema.NewDecimalLogicalType(30, 3), parquet.Types.FixedLenByteArray, 13),
-			[]parquet.FixedLenByteArray{bytes.Repeat([]byte{255}, 13), append(make([]byte, 12), 255)}, null, nil},
-		{list, []float32{1, 2, 3, 4}, []int16{3, 3, 0, 3, 3, 2}, []int16{0, 1, 0, 0, 1, 1}},
-	}
-}
 
 var everyText = [][]string{
 	{"true", "-5", "4294967295", "-9223372036854775808", "18446744073709551615", "0.1", "0.1", `a,"b"`, "-0.05", "-0.001", ""},
@@ -159,18 +66,9 @@ func readAll(data []byte) (rows [][]string, nulls int, vectors [][]float32, err 
 }
 
 func TestParquetKinds(t *testing.T) {
-	for _, o := range []struct {
-		name string
-		with []parquet.WriterProperty
-	}{
-		{"plain", []parquet.WriterProperty{parquet.WithDictionaryDefault(false)}},
-		{"dictionary", []parquet.WriterProperty{parquet.WithDictionaryDefault(true)}},
-		{"pages of version 2, zstd", []parquet.WriterProperty{parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithCompression(compress.Codecs.Zstd)}},
-		{"snappy", []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Snappy)}},
-		{"gzip", []parquet.WriterProperty{parquet.WithCompression(compress.Codecs.Gzip)}},
-	} {
-		t.Run(o.name, func(t *testing.T) {
-			rows, nulls, vectors, err := readAll(parquetOf(t, 2, everyKind(), o.with...))
+	for _, name := range []string{"plain", "dictionary", "pages of version 2, zstd", "snappy", "gzip"} {
+		t.Run(name, func(t *testing.T) {
+			rows, nulls, vectors, err := readAll(fileOf(t, "kinds/"+name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -189,26 +87,12 @@ func TestParquetKinds(t *testing.T) {
 
 func isNaN(v []float32) bool { return len(v) == 1 && v[0] != v[0] }
 
+const manyRows = 3*batchRows + 17
+
 // Batches, pages and row groups end at different rows; no cell may move.
 func TestParquetManyRows(t *testing.T) {
-	const n = 3*batchRows + 17
-	values, definition := []int64{}, make([]int16, n)
-	list, levels, reps := []float64{}, []int16{}, []int16{}
-	for i := range n {
-		if i%3 != 1 {
-			definition[i] = 1
-			values = append(values, int64(i))
-		}
-		for k := range 3 {
-			list, levels, reps = append(list, float64(3*i+k)), append(levels, 2), append(reps, int16(min(k, 1)))
-		}
-	}
-	lists := schema.MustGroup(schema.ListOf(schema.NewFloat64Node("v", parquet.Repetitions.Required, -1), parquet.Repetitions.Optional, -1))
-	data := parquetOf(t, 2, []stored{
-		{optional("x", nil, parquet.Types.Int64, 0), values, definition, nil},
-		{lists, list, levels, reps},
-	}, parquet.WithDataPageSize(1000), parquet.WithBatchSize(100))
-	rows, nulls, vectors, err := readAll(data)
+	const n = manyRows
+	rows, nulls, vectors, err := readAll(fileOf(t, "many rows"))
 	if err != nil || len(rows) != 2*n || nulls != 2*((n+1)/3) {
 		t.Fatalf("%d rows, %d nulls, %v", len(rows), nulls, err)
 	}
@@ -226,17 +110,7 @@ func TestParquetManyRows(t *testing.T) {
 }
 
 func TestColumnTypesAreNamed(t *testing.T) {
-	nested := schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Required, schema.FieldList{schema.NewInt32Node("a", parquet.Repetitions.Required, -1)}, -1))
-	texts := schema.MustGroup(schema.ListOf(schema.MustPrimitive(schema.NewPrimitiveNodeLogical("l", parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)), parquet.Repetitions.Optional, -1))
-	data := parquetOf(t, 0, []stored{
-		{node: nested}, {node: texts},
-		{node: optional("date", schema.DateLogicalType{}, parquet.Types.Int32, 0)},
-		{node: optional("when", schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), parquet.Types.Int64, 0)},
-		{node: optional("bytes", nil, parquet.Types.ByteArray, 0)},
-		{node: schema.NewInt32Node("many", parquet.Repetitions.Repeated, -1)},
-		{node: schema.NewInt96Node("old", parquet.Repetitions.Required, -1)},
-	})
-	f, err := Open(bytes.NewReader(data))
+	f, err := Open(bytes.NewReader(fileOf(t, "types")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,70 +125,10 @@ func TestColumnTypesAreNamed(t *testing.T) {
 	}
 }
 
-func arrowOf(t testing.TB, o ...ipc.Option) []byte {
-	t.Helper()
-	mem := memory.NewGoAllocator()
-	s := arrow.NewSchema([]arrow.Field{
-		{Name: "bool", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
-		{Name: "i8", Type: arrow.PrimitiveTypes.Int8, Nullable: true},
-		{Name: "u64", Type: arrow.PrimitiveTypes.Uint64, Nullable: true},
-		{Name: "f32", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
-		{Name: "text", Type: arrow.BinaryTypes.LargeString, Nullable: true},
-		{Name: "dict", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
-		{Name: "dec", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
-		{Name: "null", Type: arrow.Null, Nullable: true},
-		{Name: "vec", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), Nullable: true},
-		{Name: "when", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
-	}, nil)
-	b := array.NewRecordBuilder(mem, s)
-	b.Field(0).(*array.BooleanBuilder).AppendValues([]bool{true, false, false}, []bool{true, false, true})
-	b.Field(1).(*array.Int8Builder).AppendValues([]int8{-5, 0, 7}, []bool{true, false, true})
-	b.Field(2).(*array.Uint64Builder).AppendValues([]uint64{math.MaxUint64, 0, 7}, []bool{true, false, true})
-	b.Field(3).(*array.Float32Builder).AppendValues([]float32{0.1, 0, 1e20}, []bool{true, false, true})
-	b.Field(4).(*array.LargeStringBuilder).AppendValues([]string{"a", "", ""}, []bool{true, false, true})
-	dict := b.Field(5).(*array.BinaryDictionaryBuilder)
-	for _, v := range []string{"red", "", "blue"} {
-		if v == "" {
-			dict.AppendNull()
-		} else if err := dict.AppendString(v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	dec := b.Field(6).(*array.Decimal128Builder)
-	dec.Append(decimal128.FromI64(-5))
-	dec.AppendNull()
-	dec.Append(decimal128.FromI64(12345))
-	b.Field(7).(*array.NullBuilder).AppendNulls(3)
-	vec := b.Field(8).(*array.FixedSizeListBuilder)
-	for i, ok := range []bool{true, false, true} {
-		vec.Append(ok)
-		vec.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(i), 0.5}, nil)
-	}
-	b.Field(9).(*array.Date32Builder).AppendValues([]arrow.Date32{1, 2, 3}, nil)
-	record := b.NewRecordBatch()
-	var out bytes.Buffer
-	w, err := ipc.NewFileWriter(&out, append(o, ipc.WithSchema(s))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := w.Write(record); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 func TestArrowKinds(t *testing.T) {
-	for _, o := range []struct {
-		name string
-		with []ipc.Option
-	}{{"plain", nil}, {"zstd", []ipc.Option{ipc.WithZstd()}}, {"lz4", []ipc.Option{ipc.WithLZ4()}}} {
-		t.Run(o.name, func(t *testing.T) {
-			rows, nulls, vectors, err := readAll(arrowOf(t, o.with...))
+	for _, name := range []string{"plain", "zstd", "lz4"} {
+		t.Run(name, func(t *testing.T) {
+			rows, nulls, vectors, err := readAll(fileOf(t, "arrow/"+name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -335,7 +149,7 @@ func TestArrowKinds(t *testing.T) {
 
 // What was cut or changed is refused or read, and ends in no panic.
 func TestDamagedFiles(t *testing.T) {
-	for name, data := range map[string][]byte{"parquet": parquetOf(t, 2, everyKind()), "arrow": arrowOf(t), "arrow zstd": arrowOf(t, ipc.WithZstd())} {
+	for name, data := range map[string][]byte{"parquet": fileOf(t, "kinds/default"), "arrow": fileOf(t, "arrow/plain"), "arrow zstd": fileOf(t, "arrow/zstd")} {
 		t.Run(name, func(t *testing.T) {
 			for n := 0; n < len(data); n += 3 {
 				if _, _, _, err := readAll(data[:n]); err == nil {
@@ -468,10 +282,9 @@ func TestDecimal(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(parquetOf(f, 1, everyKind()))
-	f.Add(parquetOf(f, 2, everyKind(), parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithCompression(compress.Codecs.Snappy)))
-	f.Add(arrowOf(f))
-	f.Add(arrowOf(f, ipc.WithZstd()))
+	for _, name := range []string{"one group", "kinds/snappy, version 2", "arrow/plain", "arrow/zstd"} {
+		f.Add(fileOf(f, name))
+	}
 	f.Add([]byte("PAR1PAR1PAR1"))
 	f.Add([]byte("ARROW1"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,17 +1,22 @@
+//go:build oracle
+
 package columnar
 
 import (
 	"bytes"
-	"encoding/binary"
+	"flag"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -19,101 +24,96 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
-	"github.com/google/go-cmp/cmp"
 )
 
-// In this file arrow-go, another implementation of both formats, is the oracle: it
-// writes what is read here, and reads what is written here.
+// With the tag oracle arrow-go writes what is read here, and reads what is written here.
 
-// drawn has n rows of a column of each stored form, and what their cells read as.
-func drawn(rng *rand.Rand, n int) (columns []stored, want [][]string) {
-	want = make([][]string, n)
-	column := func(node schema.Node, draw func() string, values any) {
-		c := stored{node: node, definition: make([]int16, n)}
-		for i := range n {
-			text := ""
-			if rng.IntN(8) > 0 {
-				c.definition[i], text = 1, draw()
-			}
-			want[i] = append(want[i], text)
-		}
-		switch v := values.(type) {
-		case *[]bool:
-			c.values = *v
-		case *[]int32:
-			c.values = *v
-		case *[]int64:
-			c.values = *v
-		case *[]float32:
-			c.values = *v
-		case *[]float64:
-			c.values = *v
-		case *[]parquet.ByteArray:
-			c.values = *v
-		case *[]parquet.FixedLenByteArray:
-			c.values = *v
-		}
-		columns = append(columns, c)
-	}
-	var b []bool
-	column(optional("bool", nil, parquet.Types.Boolean, 0), func() string { b = append(b, rng.IntN(9) == 0); return fmt.Sprint(b[len(b)-1]) }, &b)
-	var i32, d32 []int32
-	column(optional("i32", nil, parquet.Types.Int32, 0), func() string { i32 = append(i32, int32(rng.Uint32())); return fmt.Sprint(i32[len(i32)-1]) }, &i32)
-	var i64, d64 []int64
-	column(optional("i64", nil, parquet.Types.Int64, 0), func() string {
-		i64 = append(i64, int64(rng.Uint64())>>rng.IntN(64))
-		return fmt.Sprint(i64[len(i64)-1])
-	}, &i64)
-	var f32 []float32
-	column(optional("f32", nil, parquet.Types.Float, 0), func() string {
-		f32 = append(f32, float32(rng.IntN(1000))/8)
-		return fmt.Sprint(f32[len(f32)-1])
-	}, &f32)
-	var f64 []float64
-	column(optional("f64", nil, parquet.Types.Double, 0), func() string {
-		f64 = append(f64, float64(rng.IntN(100000))/64)
-		return fmt.Sprint(f64[len(f64)-1])
-	}, &f64)
-	var text, decBytes []parquet.ByteArray
-	column(optional("text", schema.StringLogicalType{}, parquet.Types.ByteArray, 0), func() string {
-		t := strings.Repeat("common beginning "[:rng.IntN(17)], rng.IntN(3)) + fmt.Sprint(rng.IntN(50))
-		text = append(text, parquet.ByteArray(t))
-		return t
-	}, &text)
-	cents := func() (int64, string) {
-		v := int64(rng.Uint64())>>(32+rng.IntN(30)) | 1<<8 // 3 digits or more
-		sign, digits := "", fmt.Sprint(v)
-		if v < 0 {
-			sign, digits = "-", digits[1:]
-		}
-		digits = strings.Repeat("0", max(0, 3-len(digits))) + digits
-		return v, sign + digits[:len(digits)-2] + "." + digits[len(digits)-2:]
-	}
-	column(optional("d32", schema.NewDecimalLogicalType(9, 2), parquet.Types.Int32, 0), func() string {
-		v, s := cents()
-		d32 = append(d32, int32(v))
-		return s
-	}, &d32)
-	column(optional("d64", schema.NewDecimalLogicalType(18, 2), parquet.Types.Int64, 0), func() string {
-		v, s := cents()
-		d64 = append(d64, v)
-		return s
-	}, &d64)
-	column(optional("dbytes", schema.NewDecimalLogicalType(18, 2), parquet.Types.ByteArray, 0), func() string {
-		v, s := cents()
-		decBytes = append(decBytes, binary.BigEndian.AppendUint64(nil, uint64(v)))
-		return s
-	}, &decBytes)
-	var fixed []parquet.FixedLenByteArray
-	column(optional("dfixed", schema.NewDecimalLogicalType(18, 2), parquet.Types.FixedLenByteArray, 8), func() string {
-		v, s := cents()
-		fixed = append(fixed, binary.BigEndian.AppendUint64(nil, uint64(v)))
-		return s
-	}, &fixed)
-	return columns, want
+var update = flag.Bool("update", false, "record the files that arrow-go writes")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(files.Close(m.Run(), *update))
 }
 
-func TestEncodingsAgreeWithTheOracle(t *testing.T) {
+// fileOf writes a file by its name.
+func fileOf(t testing.TB, name string) []byte {
+	t.Helper()
+	write, ok := writers()[name]
+	if !ok {
+		t.Fatalf("nothing writes %q", name)
+	}
+	return files.Put(name, write(t))
+}
+
+func writers() map[string]func(testing.TB) []byte {
+	type options = []parquet.WriterProperty
+	all := map[string]func(testing.TB) []byte{"many rows": manyRowsFile, "types": typesFile}
+	kinds := func(groups int, o ...parquet.WriterProperty) func(testing.TB) []byte {
+		return func(t testing.TB) []byte { return parquetOf(t, groups, everyKind(), o...) }
+	}
+	for name, o := range map[string]options{
+		"default":                  nil,
+		"plain":                    {parquet.WithDictionaryDefault(false)},
+		"dictionary":               {parquet.WithDictionaryDefault(true)},
+		"pages of version 2, zstd": {parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithCompression(compress.Codecs.Zstd)},
+		"snappy":                   {parquet.WithCompression(compress.Codecs.Snappy)},
+		"gzip":                     {parquet.WithCompression(compress.Codecs.Gzip)},
+		"snappy, version 2":        {parquet.WithDataPageVersion(parquet.DataPageV2), parquet.WithCompression(compress.Codecs.Snappy)},
+	} {
+		all["kinds/"+name] = kinds(2, o...)
+	}
+	all["one group"] = kinds(1)
+	for name, o := range map[string][]ipc.Option{"plain": nil, "zstd": {ipc.WithZstd()}, "lz4": {ipc.WithLZ4()}, "deltas": {ipc.WithDictionaryDeltas(true)}} {
+		all["arrow/"+name] = func(t testing.TB) []byte { return arrowOf(t, o...) }
+		all["more/"+name] = func(t testing.TB) []byte { return moreTypes(t, o...) }
+	}
+	for name, codec := range codecs {
+		all["codecs/"+name] = func(t testing.TB) []byte {
+			columns, _ := drawn(rand.New(rand.NewPCG(3, 4)), groupsRows)
+			return parquetOf(t, 1, byArrow(columns), parquet.WithCompression(compress.Codecs.Snappy), parquet.WithCompressionFor("text", codec), parquet.WithCompressionFor("i64", codec))
+		}
+	}
+	for _, e := range encodedFiles(5000) {
+		all[e.name()] = e.write
+	}
+	all["digest of what is written"] = func(t testing.TB) []byte {
+		_, file := sample(t.(*testing.T))
+		return []byte(digest(file))
+	}
+	return all
+}
+
+var codecs = map[string]compress.Compression{"none": compress.Codecs.Uncompressed, "snappy": compress.Codecs.Snappy, "gzip": compress.Codecs.Gzip,
+	"brotli": compress.Codecs.Brotli, "zstd": compress.Codecs.Zstd, "lz4": compress.Codecs.Lz4Raw}
+
+// byArrow gives drawn columns the types under which they are stored.
+func byArrow(columns []drawnColumn) (out []stored) {
+	cents := schema.NewDecimalLogicalType(18, 2)
+	nodes := map[string]schema.Node{
+		"bool": optional("bool", nil, parquet.Types.Boolean, 0), "i32": optional("i32", nil, parquet.Types.Int32, 0), "i64": optional("i64", nil, parquet.Types.Int64, 0),
+		"f32": optional("f32", nil, parquet.Types.Float, 0), "f64": optional("f64", nil, parquet.Types.Double, 0),
+		"text": optional("text", schema.StringLogicalType{}, parquet.Types.ByteArray, 0), "d32": optional("d32", schema.NewDecimalLogicalType(9, 2), parquet.Types.Int32, 0),
+		"d64": optional("d64", cents, parquet.Types.Int64, 0), "dbytes": optional("dbytes", cents, parquet.Types.ByteArray, 0),
+		"dfixed": optional("dfixed", cents, parquet.Types.FixedLenByteArray, 8),
+	}
+	for _, c := range columns {
+		values := c.values
+		if texts, ok := values.([][]byte); ok {
+			var plain []parquet.ByteArray
+			var fixed []parquet.FixedLenByteArray
+			for _, b := range texts {
+				plain, fixed = append(plain, b), append(fixed, b)
+			}
+			if values = plain; c.name == "dfixed" {
+				values = fixed
+			}
+		}
+		out = append(out, stored{node: nodes[c.name], values: values, definition: c.definition})
+	}
+	return out
+}
+
+func (e encoded) write(t testing.TB) []byte {
 	type p = []parquet.WriterProperty
 	on := func(e parquet.Encoding, names ...string) (o p) {
 		o = p{parquet.WithDictionaryDefault(false)}
@@ -133,54 +133,255 @@ func TestEncodingsAgreeWithTheOracle(t *testing.T) {
 		// On one page: the oracle writes the booleans of each page again on those that follow.
 		"runs of booleans": append(on(parquet.Encodings.RLE, "bool"), parquet.WithDataPageSize(1<<20)),
 	}
-	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip, compress.Codecs.Brotli,
-		compress.Codecs.Zstd, compress.Codecs.Lz4Raw}
-	k := 0
-	for name, e := range encodings {
-		for _, version := range []parquet.DataPageVersion{parquet.DataPageV1, parquet.DataPageV2} {
-			for _, rows := range []int{1, 300, 5000} {
-				codec := codecs[k%len(codecs)]
-				k++
-				t.Run(fmt.Sprint(name, "/", version, "/", rows, "/", codec), func(t *testing.T) {
-					columns, want := drawn(rand.New(rand.NewPCG(uint64(k), 1)), rows)
-					data := parquetOf(t, 2, columns, append(p{parquet.WithDataPageVersion(version), parquet.WithCompression(codec),
-						parquet.WithDataPageSize(700), parquet.WithBatchSize(64)}, e...)...)
-					got, _, _, err := readAll(data)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if d := cmp.Diff(append(want[:rows:rows], want...), got); d != "" {
-						t.Errorf("cells differ (-written +read):\n%.2000s", d)
-					}
-				})
-			}
+	version := parquet.DataPageV1
+	if e.version == 2 {
+		version = parquet.DataPageV2
+	}
+	columns, _ := e.draw()
+	return parquetOf(t, 2, byArrow(columns), append(p{parquet.WithDataPageVersion(version), parquet.WithCompression(codecs[e.codec]),
+		parquet.WithDataPageSize(700), parquet.WithBatchSize(64)}, encodings[e.encoding]...)...)
+}
+
+func TestLargerEncodedFilesAgree(t *testing.T) {
+	for _, e := range encodedFiles(5000) {
+		if e.rows > 300 {
+			e.reads(t, e.write(t))
 		}
 	}
 }
 
-// Each row group has its own codec and encoding, which nothing forbids.
-func TestGroupsOfDifferentCodecs(t *testing.T) {
-	for _, codec := range []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Brotli, compress.Codecs.Lz4Raw} {
-		columns, want := drawn(rand.New(rand.NewPCG(3, 4)), 500)
-		data := parquetOf(t, 1, columns, parquet.WithCompression(compress.Codecs.Snappy), parquet.WithCompressionFor("text", codec), parquet.WithCompressionFor("i64", codec))
-		got, _, _, err := readAll(data)
-		if d := cmp.Diff(want, got); err != nil || d != "" {
-			t.Errorf("%v, %v: %.500s", codec, err, d)
+// stored is a column of a file that a test writes by the library, with levels given.
+type stored struct {
+	node                   schema.Node
+	values                 any
+	definition, repetition []int16
+}
+
+func optional(name string, l schema.LogicalType, t parquet.Type, length int) schema.Node {
+	return schema.Must(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Optional, l, t, length, -1))
+}
+
+// parquetOf writes every group with the same columns.
+func parquetOf(t testing.TB, groups int, columns []stored, o ...parquet.WriterProperty) []byte {
+	t.Helper()
+	fields := make(schema.FieldList, len(columns))
+	for i, c := range columns {
+		fields[i] = c.node
+	}
+	root := schema.MustGroup(schema.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, root, file.WithWriterProps(parquet.NewWriterProperties(o...)))
+	for range groups {
+		g, err := w.AppendRowGroupChecked()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range columns {
+			cw, err := g.NextColumn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch v := c.values.(type) {
+			case []bool:
+				_, err = cw.(*file.BooleanColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []int32:
+				_, err = cw.(*file.Int32ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []int64:
+				_, err = cw.(*file.Int64ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []float32:
+				_, err = cw.(*file.Float32ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []float64:
+				_, err = cw.(*file.Float64ColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []parquet.ByteArray:
+				_, err = cw.(*file.ByteArrayColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			case []parquet.FixedLenByteArray:
+				_, err = cw.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch(v, c.definition, c.repetition)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cw.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// everyKind has three rows: a value, a null, a value.
+func everyKind() []stored {
+	null := []int16{1, 0, 1}
+	list := schema.MustGroup(schema.ListOf(schema.NewFloat32Node("v", parquet.Repetitions.Optional, -1), parquet.Repetitions.Optional, -1))
+	return []stored{
+		{optional("bool", nil, parquet.Types.Boolean, 0), []bool{true, false}, null, nil},
+		{optional("i32", nil, parquet.Types.Int32, 0), []int32{-5, 7}, null, nil},
+		{optional("u32", schema.NewIntLogicalType(32, false), parquet.Types.Int32, 0), []int32{-1, 7}, null, nil},
+		{optional("i64", nil, parquet.Types.Int64, 0), []int64{math.MinInt64, 1<<53 + 1}, null, nil},
+		{optional("u64", schema.NewIntLogicalType(64, false), parquet.Types.Int64, 0), []int64{-1, 7}, null, nil},
+		{optional("f32", nil, parquet.Types.Float, 0), []float32{0.1, 1e20}, null, nil},
+		{optional("f64", nil, parquet.Types.Double, 0), []float64{0.1, math.NaN()}, null, nil},
+		{optional("text", schema.StringLogicalType{}, parquet.Types.ByteArray, 0), []parquet.ByteArray{[]byte("a,\"b\""), {}}, null, nil},
+		{optional("dec", schema.NewDecimalLogicalType(9, 2), parquet.Types.Int32, 0), []int32{-5, 12345}, null, nil},
+		{optional("decbig", schema.NewDecimalLogicalType(30, 3), parquet.Types.FixedLenByteArray, 13),
+			[]parquet.FixedLenByteArray{bytes.Repeat([]byte{255}, 13), append(make([]byte, 12), 255)}, null, nil},
+		{list, []float32{1, 2, 3, 4}, []int16{3, 3, 0, 3, 3, 2}, []int16{0, 1, 0, 0, 1, 1}},
+	}
+}
+func manyRowsFile(t testing.TB) []byte {
+	const n = manyRows
+	values, definition := []int64{}, make([]int16, n)
+	list, levels, reps := []float64{}, []int16{}, []int16{}
+	for i := range n {
+		if i%3 != 1 {
+			definition[i] = 1
+			values = append(values, int64(i))
+		}
+		for k := range 3 {
+			list, levels, reps = append(list, float64(3*i+k)), append(levels, 2), append(reps, int16(min(k, 1)))
+		}
+	}
+	lists := schema.MustGroup(schema.ListOf(schema.NewFloat64Node("v", parquet.Repetitions.Required, -1), parquet.Repetitions.Optional, -1))
+	return parquetOf(t, 2, []stored{
+		{optional("x", nil, parquet.Types.Int64, 0), values, definition, nil},
+		{lists, list, levels, reps},
+	}, parquet.WithDataPageSize(1000), parquet.WithBatchSize(100))
+}
+
+func typesFile(t testing.TB) []byte {
+	nested := schema.MustGroup(schema.NewGroupNode("s", parquet.Repetitions.Required, schema.FieldList{schema.NewInt32Node("a", parquet.Repetitions.Required, -1)}, -1))
+	texts := schema.MustGroup(schema.ListOf(schema.MustPrimitive(schema.NewPrimitiveNodeLogical("l", parquet.Repetitions.Optional, schema.StringLogicalType{}, parquet.Types.ByteArray, 0, -1)), parquet.Repetitions.Optional, -1))
+	return parquetOf(t, 0, []stored{
+		{node: nested}, {node: texts},
+		{node: optional("date", schema.DateLogicalType{}, parquet.Types.Int32, 0)},
+		{node: optional("when", schema.NewTimestampLogicalType(true, schema.TimeUnitMicros), parquet.Types.Int64, 0)},
+		{node: optional("bytes", nil, parquet.Types.ByteArray, 0)},
+		{node: schema.NewInt32Node("many", parquet.Repetitions.Repeated, -1)},
+		{node: schema.NewInt96Node("old", parquet.Repetitions.Required, -1)},
+	})
+}
+
+func arrowOf(t testing.TB, o ...ipc.Option) []byte {
+	t.Helper()
+	mem := memory.NewGoAllocator()
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "bool", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+		{Name: "i8", Type: arrow.PrimitiveTypes.Int8, Nullable: true},
+		{Name: "u64", Type: arrow.PrimitiveTypes.Uint64, Nullable: true},
+		{Name: "f32", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
+		{Name: "text", Type: arrow.BinaryTypes.LargeString, Nullable: true},
+		{Name: "dict", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, Nullable: true},
+		{Name: "dec", Type: &arrow.Decimal128Type{Precision: 9, Scale: 2}, Nullable: true},
+		{Name: "null", Type: arrow.Null, Nullable: true},
+		{Name: "vec", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), Nullable: true},
+		{Name: "when", Type: arrow.FixedWidthTypes.Date32, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(mem, s)
+	b.Field(0).(*array.BooleanBuilder).AppendValues([]bool{true, false, false}, []bool{true, false, true})
+	b.Field(1).(*array.Int8Builder).AppendValues([]int8{-5, 0, 7}, []bool{true, false, true})
+	b.Field(2).(*array.Uint64Builder).AppendValues([]uint64{math.MaxUint64, 0, 7}, []bool{true, false, true})
+	b.Field(3).(*array.Float32Builder).AppendValues([]float32{0.1, 0, 1e20}, []bool{true, false, true})
+	b.Field(4).(*array.LargeStringBuilder).AppendValues([]string{"a", "", ""}, []bool{true, false, true})
+	dict := b.Field(5).(*array.BinaryDictionaryBuilder)
+	for _, v := range []string{"red", "", "blue"} {
+		if v == "" {
+			dict.AppendNull()
+		} else if err := dict.AppendString(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dec := b.Field(6).(*array.Decimal128Builder)
+	dec.Append(decimal128.FromI64(-5))
+	dec.AppendNull()
+	dec.Append(decimal128.FromI64(12345))
+	b.Field(7).(*array.NullBuilder).AppendNulls(3)
+	vec := b.Field(8).(*array.FixedSizeListBuilder)
+	for i, ok := range []bool{true, false, true} {
+		vec.Append(ok)
+		vec.ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(i), 0.5}, nil)
+	}
+	b.Field(9).(*array.Date32Builder).AppendValues([]arrow.Date32{1, 2, 3}, nil)
+	record := b.NewRecordBatch()
+	var out bytes.Buffer
+	w, err := ipc.NewFileWriter(&out, append(o, ipc.WithSchema(s))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+func moreTypes(t testing.TB, o ...ipc.Option) []byte {
+	t.Helper()
+	const n = moreRows
+	mem := memory.NewGoAllocator()
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "view", Type: arrow.BinaryTypes.StringView, Nullable: true},
+		{Name: "skipped", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.StringView}, arrow.Field{Name: "b", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8)}), Nullable: true},
+		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Float32), Nullable: true},
+		{Name: "big", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Float64), Nullable: true},
+		{Name: "d256", Type: &arrow.Decimal256Type{Precision: 50, Scale: 2}, Nullable: true},
+		{Name: "codes", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint16, ValueType: arrow.PrimitiveTypes.Int64}, Nullable: true},
+		{Name: "u16", Type: arrow.PrimitiveTypes.Uint16, Nullable: true},
+	}, nil)
+	var out bytes.Buffer
+	w, err := ipc.NewFileWriter(&out, append(o, ipc.WithSchema(s))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := array.NewRecordBuilder(mem, s)
+	for i := range n {
+		if i%7 == 3 {
+			for k := range s.NumFields() {
+				b.Field(k).AppendNull()
+			}
+			continue
+		}
+		b.Field(0).(*array.StringViewBuilder).Append(strings.Repeat("long text ", i%4) + fmt.Sprint(i))
+		st := b.Field(1).(*array.StructBuilder)
+		st.Append(true)
+		st.FieldBuilder(0).(*array.StringViewBuilder).Append(strings.Repeat("of a structure ", i%3))
+		st.FieldBuilder(1).AppendNull()
+		b.Field(2).(*array.ListBuilder).Append(true)
+		for k := range i % 3 {
+			b.Field(2).(*array.ListBuilder).ValueBuilder().(*array.Float32Builder).Append(float32(k))
+		}
+		b.Field(3).(*array.LargeListBuilder).Append(true)
+		b.Field(3).(*array.LargeListBuilder).ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(i), 0.5}, nil)
+		b.Field(4).(*array.Decimal256Builder).Append(decimal256.FromBigInt(new(big.Int).Mul(big.NewInt(int64(-i)), new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil))))
+		if err := b.Field(5).(*array.Int64DictionaryBuilder).Append(int64(i % 5)); err != nil {
+			t.Fatal(err)
+		}
+		b.Field(6).(*array.Uint16Builder).Append(uint16(65535 - i))
+	}
+	whole := b.NewRecordBatch()
+	// A piece of a batch too, whose buffers begin elsewhere.
+	for _, r := range []arrow.RecordBatch{whole, whole.NewSlice(13, 77)} {
+		if err := w.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func TestTheOracleReadsWhatIsWritten(t *testing.T) {
-	n := groupRows + pageRows + 5
-	d := []Data{{Name: "p", Floats: make([]float64, n)}, {Name: "class", Texts: make([]string, n)}}
-	for i := range n {
-		d[0].Floats[i], d[1].Texts[i] = float64(i)/7, strings.Repeat("ü", i%5)
-	}
-	var b bytes.Buffer
-	if err := WriteParquet(&b, d); err != nil {
-		t.Fatal(err)
-	}
-	in, err := file.NewParquetReader(bytes.NewReader(b.Bytes()))
+	d, written := sample(t)
+	n := len(d[0].Floats)
+	in, err := file.NewParquetReader(bytes.NewReader(written))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,121 +423,9 @@ func TestTheOracleReadsWhatIsWritten(t *testing.T) {
 	}
 }
 
-func TestMoreArrowTypesAgreeWithTheOracle(t *testing.T) {
-	mem := memory.NewGoAllocator()
-	s := arrow.NewSchema([]arrow.Field{
-		{Name: "view", Type: arrow.BinaryTypes.StringView, Nullable: true},
-		{Name: "skipped", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.StringView}, arrow.Field{Name: "b", Type: arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8)}), Nullable: true},
-		{Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Float32), Nullable: true},
-		{Name: "big", Type: arrow.LargeListOf(arrow.PrimitiveTypes.Float64), Nullable: true},
-		{Name: "d256", Type: &arrow.Decimal256Type{Precision: 50, Scale: 2}, Nullable: true},
-		{Name: "codes", Type: &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint16, ValueType: arrow.PrimitiveTypes.Int64}, Nullable: true},
-		{Name: "u16", Type: arrow.PrimitiveTypes.Uint16, Nullable: true},
-	}, nil)
-	for _, o := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}, {ipc.WithDictionaryDeltas(true)}} {
-		var out bytes.Buffer
-		w, err := ipc.NewFileWriter(&out, append(o, ipc.WithSchema(s))...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := array.NewRecordBuilder(mem, s)
-		const n = 200
-		for i := range n {
-			if i%7 == 3 {
-				for k := range s.NumFields() {
-					b.Field(k).AppendNull()
-				}
-				continue
-			}
-			b.Field(0).(*array.StringViewBuilder).Append(strings.Repeat("long text ", i%4) + fmt.Sprint(i))
-			st := b.Field(1).(*array.StructBuilder)
-			st.Append(true)
-			st.FieldBuilder(0).(*array.StringViewBuilder).Append(strings.Repeat("of a structure ", i%3))
-			st.FieldBuilder(1).AppendNull()
-			b.Field(2).(*array.ListBuilder).Append(true)
-			for k := range i % 3 {
-				b.Field(2).(*array.ListBuilder).ValueBuilder().(*array.Float32Builder).Append(float32(k))
-			}
-			b.Field(3).(*array.LargeListBuilder).Append(true)
-			b.Field(3).(*array.LargeListBuilder).ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(i), 0.5}, nil)
-			b.Field(4).(*array.Decimal256Builder).Append(decimal256.FromBigInt(new(big.Int).Mul(big.NewInt(int64(-i)), new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil))))
-			if err := b.Field(5).(*array.Int64DictionaryBuilder).Append(int64(i % 5)); err != nil {
-				t.Fatal(err)
-			}
-			b.Field(6).(*array.Uint16Builder).Append(uint16(65535 - i))
-		}
-		whole := b.NewRecordBatch()
-		// A piece of a batch too, whose buffers begin elsewhere.
-		for _, r := range []arrow.RecordBatch{whole, whole.NewSlice(13, 77)} {
-			if err := w.Write(r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		rows, _, vectors, err := readAll(out.Bytes())
-		if err != nil || len(rows) != n+64 {
-			t.Fatalf("%d rows, %v", len(rows), err)
-		}
-		for k, r := range rows {
-			i := k
-			if k >= n {
-				i = k - n + 13
-			}
-			list, big := vectors[2*k], vectors[2*k+1]
-			if i%7 == 3 {
-				if strings.Join(r, "") != "" || list != nil || big != nil {
-					t.Fatalf("row %d is null and reads %q, %v, %v", i, r, list, big)
-				}
-				continue
-			}
-			d := fmt.Sprintf("-%d%028d.00", i, 0)
-			if i == 0 {
-				d = "0.00"
-			}
-			want := []string{strings.Repeat("long text ", i%4) + fmt.Sprint(i), "", "", d, fmt.Sprint(i % 5), fmt.Sprint(65535 - i)}
-			if diff := cmp.Diff(want, r); diff != "" || !cmp.Equal(list, []float32{0, 1, 2}[:i%3]) || !cmp.Equal(big, []float32{float32(i), 0.5}) {
-				t.Fatalf("row %d: %s; %v %v", i, diff, list, big)
-			}
-		}
-	}
-}
-
-// A file that claims more than it holds is refused before memory is taken for it.
-func TestClaimsTakeNoMemory(t *testing.T) {
-	footer := func(b ...byte) []byte {
-		data := append([]byte("PAR1"), b...)
-		return append(binary.LittleEndian.AppendUint32(data, uint32(len(b))), "PAR1"...)
-	}
-	for name, data := range map[string][]byte{
-		// A list of 2³¹ row groups, of columns, a text of 2³¹ bytes.
-		"groups":  footer(0x49, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07),
-		"columns": footer(0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07),
-		"text":    footer(0x68, 0xff, 0xff, 0xff, 0xff, 0x07),
-		"nested":  footer(bytes.Repeat([]byte{0x1c}, 1<<20)...),
-	} {
-		grown := testing.AllocsPerRun(1, func() {
-			if _, err := Open(bytes.NewReader(data)); err == nil {
-				t.Errorf("%s: read", name)
-			}
-		})
-		if grown > 200 {
-			t.Errorf("%s: %v allocations", name, grown)
-		}
-	}
-	// Blocks that claim a gigabyte.
-	u := &unpacker{}
-	for _, c := range []codec{snappyCodec, gzipCodec, brotliCodec, zstdCodec, lz4Block, lz4Frame} {
-		if b, err := u.unpack(c, []byte{0xff, 0xff, 0xff, 0xff, 3, 0, 0, 0}, maxBlock); err == nil || cap(b) > 1<<20 {
-			t.Errorf("codec %d: %d bytes, %v", c, cap(b), err)
-		}
-	}
-}
-
 func BenchmarkReadParquet(b *testing.B) {
 	columns, _ := drawn(rand.New(rand.NewPCG(1, 2)), 100_000)
-	data := parquetOf(b, 1, columns, parquet.WithCompression(compress.Codecs.Snappy))
+	data := parquetOf(b, 1, byArrow(columns), parquet.WithCompression(compress.Codecs.Snappy))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		f, err := Open(bytes.NewReader(data))

@@ -11,13 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	pq "github.com/apache/arrow-go/v18/parquet/schema"
-
 	"pawl/core/identity"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/data/columnar"
 	"pawl/data/source"
 )
 
@@ -51,47 +48,24 @@ func writeCopies(dir string) error {
 
 // clinicParquet stores numbers as numbers.
 func clinicParquet(rows [][]string) ([]byte, error) {
-	kinds := map[string]parquet.Type{"age": parquet.Types.Int64, "stay": parquet.Types.Double}
-	fields := make(pq.FieldList, len(rows[0]))
+	columns := make([]columnar.Data, len(rows[0]))
 	for j, name := range rows[0] {
-		kind, logical := parquet.Types.ByteArray, pq.LogicalType(pq.StringLogicalType{})
-		if k, ok := kinds[name]; ok {
-			kind, logical = k, nil
+		c := &columns[j]
+		c.Name = name
+		for _, row := range rows[1:] {
+			if name != "age" && name != "stay" {
+				c.Texts = append(c.Texts, row[j])
+				continue
+			}
+			x, err := strconv.ParseFloat(row[j], 64)
+			if err != nil {
+				return nil, err
+			}
+			c.Floats = append(c.Floats, x)
 		}
-		fields[j] = pq.Must(pq.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, logical, kind, 0, -1))
 	}
 	var b bytes.Buffer
-	w := file.NewParquetWriter(&b, pq.MustGroup(pq.NewGroupNode("schema", parquet.Repetitions.Required, fields, -1)))
-	g, err := w.AppendRowGroupChecked()
-	if err != nil {
-		return nil, err
-	}
-	for j := range rows[0] {
-		c, err := g.NextColumn()
-		if err != nil {
-			return nil, err
-		}
-		var whole []int64
-		var floats []float64
-		var texts []parquet.ByteArray
-		for _, row := range rows[1:] {
-			n, _ := strconv.ParseInt(row[j], 10, 64)
-			x, _ := strconv.ParseFloat(row[j], 64)
-			whole, floats, texts = append(whole, n), append(floats, x), append(texts, parquet.ByteArray(row[j]))
-		}
-		switch c := c.(type) {
-		case *file.Int64ColumnChunkWriter:
-			_, err = c.WriteBatch(whole, nil, nil)
-		case *file.Float64ColumnChunkWriter:
-			_, err = c.WriteBatch(floats, nil, nil)
-		case *file.ByteArrayColumnChunkWriter:
-			_, err = c.WriteBatch(texts, nil, nil)
-		}
-		if err := errors.Join(err, c.Close()); err != nil {
-			return nil, err
-		}
-	}
-	err = errors.Join(g.Close(), w.Close())
+	err := columnar.WriteParquet(&b, columns)
 	return b.Bytes(), err
 }
 
