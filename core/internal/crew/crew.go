@@ -1,11 +1,7 @@
 // Package crew runs the same jobs side by side at every step of a sum over opened rows.
 package crew
 
-import (
-	"sync"
-
-	"pawl/core/internal/sealed"
-)
+import "sync"
 
 // Crew runs the same jobs side by side at every step. Its goroutines live as long
 // as the run, so that a step allocates nothing.
@@ -39,8 +35,8 @@ func (c *Crew) try(job func()) {
 	ended = true
 }
 
-// Run does all jobs once and waits for them. If one panicked it panics with
-// ErrFault.
+// Run does all jobs once and waits for them. If one panicked it panics, in the
+// goroutine of the mechanism, which contains it, and with no word of the job's.
 func (c *Crew) Run() {
 	for _, s := range c.start {
 		s <- struct{}{}
@@ -50,7 +46,7 @@ func (c *Crew) Run() {
 		well = <-c.done && well
 	}
 	if !well {
-		panic(sealed.ErrFault)
+		panic("crew: a job failed")
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pawl/core/internal/sealed"
 	"pawl/data/encode"
 )
 
@@ -41,8 +40,14 @@ type Matrix struct {
 	workers      int
 }
 
+// Rows are opened rows: a mechanism hands over its sealed.View. Whoever has nothing but Rows cannot open any.
+type Rows interface {
+	Len() int
+	Row(i int) (cells []float64)
+}
+
 // New encodes the rows of v; target maps a row's cells to its training target.
-func New(v *sealed.View, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
+func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
 	m := &Matrix{enc: enc, n: v.Len(), workers: runtime.GOMAXPROCS(0)}
 	for i := range enc.Blocks {
 		switch b := &enc.Blocks[i]; b.Kind {
@@ -141,7 +146,7 @@ func (m *Matrix) each(f func(lo, hi, worker int)) {
 }
 
 // fault carries the fact of a panic, and not its values, from workers to the
-// goroutine that waits for them, where sealed.Contain can see it.
+// goroutine that waits for them: that of the mechanism, which contains it.
 type fault struct{ seen atomic.Bool }
 
 func (f *fault) hold() {

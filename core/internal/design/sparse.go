@@ -3,7 +3,6 @@ package design
 import (
 	"math"
 
-	"pawl/core/internal/sealed"
 	"pawl/data/encode"
 )
 
@@ -36,7 +35,7 @@ func (s *sparse) each(enc *encode.Encoding, f func(from, to, n int)) {
 }
 
 // readSparse fills the sparse rows and adds what they contribute to the norms.
-func (m *Matrix) readSparse(v *sealed.View) {
+func (m *Matrix) readSparse(v Rows) {
 	s := &m.sparse
 	if len(s.blocks) == 0 {
 		return

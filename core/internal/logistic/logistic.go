@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"pawl/core/internal/design"
-	"pawl/core/internal/sealed"
 )
 
 // Problem is J(w) = Σ ℓ_i(w) + (a/2)‖w‖² + b·w over the rows of one encoded matrix. ℓ is the
@@ -42,7 +41,7 @@ func (p *Problem) Set(cap, regularization float64) (changed bool) {
 }
 
 // Retarget sets the targets of the rows, and reports whether they stay as they were.
-func (p *Problem) Retarget(view *sealed.View, target func(cells []float64) float64) (same bool) {
+func (p *Problem) Retarget(view design.Rows, target func(cells []float64) float64) (same bool) {
 	same = true
 	for row, old := range p.m.Target {
 		y := target(view.Row(row))
