@@ -16,6 +16,8 @@ type Stretch struct {
 	// End is called after the last row of a stretch whose records are all sound, for one stretch after the
 	// other, in the order of the table. nil for nothing.
 	End func() error
+	// Told takes the place of the schema's, for the cells of the stretch; nil for the schema's own.
+	Told func(column string, why schema.Odd)
 }
 
 // ReadBeside is ReadFrom for what takes rows stretch by stretch, several stretches at a time: begin is called for
@@ -133,6 +135,10 @@ func (t *table) part(in records) *table {
 func (p *piece) read(strict bool, s Stretch) {
 	defer close(p.done)
 	p.end = s.End
+	if s.Told != nil {
+		declared := *p.table.schema
+		declared.Told, p.table.schema = s.Told, &declared
+	}
 	p.rows, p.kept, p.err = p.table.rows(strict, func(cells []float64, found schema.Record, _ []cell) error { return s.Row(cells, found) })
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -103,10 +102,5 @@ func (a *app) predict(dir, file, out, threshold string, raw bool, s pawl.Source)
 	case a.json:
 		return p.WriteJSON(a.out)
 	}
-	var b bytes.Buffer
-	if err := p.WriteCSV(&b); err != nil {
-		return err
-	}
-	_, err = a.out.Write(b.Bytes())
-	return err
+	return p.WriteCSV(a.out)
 }

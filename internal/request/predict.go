@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
@@ -11,9 +12,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pawl/data/columnar"
 	"pawl/data/dataset"
@@ -111,20 +114,45 @@ func (p *Predictions) rows(file string, o source.Options, bad reader.BadRows) er
 		return usage.New(fmt.Sprintf("the column %q of flags and the column %q to keep have one name", flagColumn, flagColumn), "leave out --flags, or keep another column")
 	}
 	p.keep(o.Keep)
-	if o.Flags {
-		p.flags = &columnar.Data{Name: flagColumn, Texts: []string{}}
-	}
-	s.Lenient, s.Told = !o.Strict, func(column string, why schema.Odd) {
-		p.odd[oddity{column, why}]++
-		if p.flags != nil {
-			p.row = append(p.row, column+" "+string(why))
-		}
-	}
+	p.flag(o.Flags)
+	s.Lenient, s.Told = !o.Strict, p.told
 	vectors, err := o.Vectors.ForModel(s)
 	if err != nil {
 		return err
 	}
-	return source.ReadRows(content.Name(), content.Reader(), s, reader.Options{BadRows: bad, PassOver: true}, vectors, false, p.add)
+	options := reader.Options{BadRows: bad, PassOver: true}
+	if vectors == nil {
+		return reader.ReadBeside(content.Name(), content.Reader(), s, options, p.stretch)
+	}
+	return source.ReadRows(content.Name(), content.Reader(), s, options, vectors, false, p.add)
+}
+
+// stretch predicts a run of rows beside others, and appends them in their place.
+func (p *Predictions) stretch() reader.Stretch {
+	part, ok := p.parts.Get().(*Predictions)
+	if !ok {
+		part = newPrediction(p.model)
+		part.keep(p.names)
+		part.flag(p.flags != nil)
+	}
+	return reader.Stretch{Row: part.add, Told: part.told, End: func() error { p.join(part); return nil }}
+}
+
+// join appends the rows of a part and empties it.
+func (p *Predictions) join(part *Predictions) {
+	p.Values, part.Values = append(p.Values, part.Values...), part.Values[:0]
+	p.Probs, part.Probs = append(p.Probs, part.Probs...), part.Probs[:0]
+	for k := range p.Kept {
+		p.Kept[k].Texts, part.Kept[k].Texts = append(p.Kept[k].Texts, part.Kept[k].Texts...), part.Kept[k].Texts[:0]
+	}
+	if p.flags != nil {
+		p.flags.Texts, part.flags.Texts = append(p.flags.Texts, part.flags.Texts...), part.flags.Texts[:0]
+	}
+	for o, n := range part.odd {
+		p.odd[o] += n
+	}
+	clear(part.odd)
+	p.parts.Put(part)
 }
 
 // Predictions are what a model says about rows.
@@ -140,6 +168,8 @@ type Predictions struct {
 	odd     map[oddity]int // numbers of cells that are not taken as they stand
 	row     []string       // those of the row being read
 	flags   *columnar.Data // those of each row, nil unless asked for
+	names   []string       // of Kept
+	parts   sync.Pool      // empty Predictions of the same form, for runs of rows
 	model   *model.Model
 	predict func(cells []float64) float64
 	probe   func(p, cells []float64)
@@ -166,8 +196,23 @@ func newPrediction(m *model.Model) *Predictions {
 }
 
 func (p *Predictions) keep(names []string) {
+	p.names = names
 	for _, name := range names {
 		p.Kept = append(p.Kept, columnar.Data{Name: name, Texts: []string{}})
+	}
+}
+
+func (p *Predictions) flag(asked bool) {
+	if asked {
+		p.flags = &columnar.Data{Name: flagColumn, Texts: []string{}}
+	}
+}
+
+// told takes note of a cell of the row being read.
+func (p *Predictions) told(column string, why schema.Odd) {
+	p.odd[oddity{column, why}]++
+	if p.flags != nil {
+		p.row = append(p.row, column+" "+string(why))
 	}
 }
 
@@ -276,7 +321,18 @@ func (p *Predictions) WriteCSV(w io.Writer) error {
 	if err := out.Write(record); err != nil {
 		return err
 	}
-	for i, v := range p.Values {
+	if out.Flush(); out.Error() != nil {
+		return out.Error()
+	}
+	return inRuns(w, len(p.Values), p.lines)
+}
+
+// lines writes the lines of some rows as CSV.
+func (p *Predictions) lines(w io.Writer, from, to int) error {
+	first, out := p.firstClass(), csv.NewWriter(w)
+	var record []string
+	for i, v := range p.Values[from:to] {
+		i += from
 		record = record[:0]
 		for _, k := range p.Kept {
 			record = append(record, k.Texts[i])
@@ -456,6 +512,44 @@ func Released(m *model.Model, threshold float64) string {
 }
 
 func short(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// inRuns has runs of rows formatted side by side, and writes them in order.
+func inRuns(w io.Writer, rows int, format func(w io.Writer, from, to int) error) error {
+	const run = 8192
+	type formatted struct {
+		text []byte
+		err  error
+	}
+	order := make(chan chan formatted, runtime.GOMAXPROCS(0))
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		defer close(order)
+		for from := 0; from < rows; from += run {
+			one := make(chan formatted, 1)
+			select {
+			case order <- one:
+			case <-stop:
+				return
+			}
+			go func() {
+				var b bytes.Buffer
+				err := format(&b, from, min(from+run, rows))
+				one <- formatted{b.Bytes(), err}
+			}()
+		}
+	}()
+	for one := range order {
+		f := <-one
+		if f.err != nil {
+			return f.err
+		}
+		if _, err := w.Write(f.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // WriteJSON prints one object. Names of columns and data sets may hold any letter, so nothing is
 // escaped for HTML.
