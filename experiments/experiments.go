@@ -17,6 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/data/dataset"
 )
 
 // Scale says how much of the published work is repeated.
@@ -53,6 +55,8 @@ type Experiment struct {
 	Title, Source string
 	// Data are the built-in data sets that it needs.
 	Data []string
+	// Files are tables beside them, which are not part of pawl.
+	Files []dataset.Info
 	// Quick is about how many seconds the quick scale takes on two cores.
 	Quick int
 	// Clocked says that its cells are times of this machine, which no second run repeats.

@@ -59,6 +59,10 @@ func (i *Info) Verify(dataDir string) error {
 	return nil
 }
 
+// Content returns the content of a file from a data folder, after decompression and a comparison of
+// its checksum. Errors are *FileError or of the file system.
+func (i *Info) Content(f File, dataDir string) ([]byte, error) { return i.content(f, dataDir) }
+
 // content returns a file's bytes after decompression, with the SHA-256 that the
 // publisher's file has.
 func (i *Info) content(f File, dataDir string) ([]byte, error) {

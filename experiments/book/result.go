@@ -256,6 +256,13 @@ func digests(e experiments.Experiment) ([]Data, error) {
 		}
 		out = append(out, d)
 	}
+	for _, info := range e.Files {
+		d := Data{Name: info.Name}
+		for _, f := range info.Files {
+			d.Files = append(d.Files, f.SHA256)
+		}
+		out = append(out, d)
+	}
 	return out, nil
 }
 

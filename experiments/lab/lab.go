@@ -6,7 +6,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"pawl/core/intake"
 	"pawl/core/ledger"
@@ -23,8 +26,28 @@ type Table struct {
 	Target string
 	Schema *schema.Schema
 	Rows   [][]float64
+	// Units are those of the rows; nil where each row is one.
+	Units []string
 	// Test is the official test set, nil for none.
 	Test [][]float64
+}
+
+// OpenFile reads a table that is not built in, from a data folder.
+func OpenFile(info dataset.Info, s *schema.Schema, target, dataDir string) (*Table, error) {
+	f := info.Files[0]
+	content, err := info.Content(f, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Name: info.Name, Target: target, Schema: s}
+	err = reader.ReadFrom(strings.TrimSuffix(f.Path, ".gz"), bytes.NewReader(content), s, reader.Options{Target: target}, func(cells []float64, found schema.Record) error {
+		t.Rows = append(t.Rows, cells)
+		if s.Unit.MaxRows > 1 {
+			t.Units = append(t.Units, found.Unit)
+		}
+		return nil
+	})
+	return t, err
 }
 
 // Open reads a built-in table.
@@ -51,8 +74,12 @@ func Open(name, dataDir string) (*Table, error) {
 	return t, nil
 }
 
-// Split shuffles the rows and keeps n to train; the others test.
+// Split shuffles the rows and keeps n to train; the others test. Where a unit has several rows it keeps
+// whole units, in a shuffled order, until n rows train.
 func (t *Table) Split(n int, seed uint64) *Table {
+	if t.Units != nil {
+		return t.splitUnits(n, seed)
+	}
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(t.Rows))
 	s := &Table{Name: t.Name, Target: t.Target, Schema: t.Schema}
 	for i, at := range order {
@@ -60,6 +87,26 @@ func (t *Table) Split(n int, seed uint64) *Table {
 			s.Rows = append(s.Rows, t.Rows[at])
 		} else {
 			s.Test = append(s.Test, t.Rows[at])
+		}
+	}
+	return s
+}
+
+func (t *Table) splitUnits(n int, seed uint64) *Table {
+	of := map[string][]int{}
+	for i, u := range t.Units {
+		of[u] = append(of[u], i)
+	}
+	names := slices.Sorted(maps.Keys(of))
+	s := &Table{Name: t.Name, Target: t.Target, Schema: t.Schema, Units: []string{}}
+	for _, at := range rand.New(rand.NewPCG(seed, 0)).Perm(len(names)) {
+		train := len(s.Rows) < n
+		for _, i := range of[names[at]] {
+			if train {
+				s.Rows, s.Units = append(s.Rows, t.Rows[i]), append(s.Units, names[at])
+			} else {
+				s.Test = append(s.Test, t.Rows[i])
+			}
 		}
 	}
 	return s
@@ -74,7 +121,11 @@ func (t *Table) Seal(seed uint64) (*intake.Rows, error) {
 func (t *Table) SealUnder(key *intake.Key) (*intake.Rows, error) {
 	b := intake.NewBuilder(key, t.Schema)
 	for i, cells := range t.Rows {
-		if err := b.Add(cells, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
+		found := schema.Record{Raw: []byte(fmt.Sprint(i))}
+		if t.Units != nil {
+			found.Unit = t.Units[i]
+		}
+		if err := b.Add(cells, found); err != nil {
 			return nil, err
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"pawl/experiments/figure9"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/medical"
+	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/mohapatra7"
 	"pawl/experiments/mohapatra8"
@@ -41,7 +42,7 @@ import (
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
-	return experiments.NewRegistry(append(arms.All(),
+	return experiments.NewRegistry(append(append(arms.All(), mission.All()...),
 		arous.Table4(),
 		arous.Table5(),
 		arous.Table6(),

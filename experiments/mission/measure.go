@@ -1,0 +1,284 @@
+package mission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"pawl/core/accountant"
+	"pawl/data/encode"
+	"pawl/data/schema"
+	"pawl/evidence/advise"
+	"pawl/experiments"
+	"pawl/experiments/lab"
+	"pawl/experiments/nets"
+	"pawl/workflow"
+)
+
+// bench holds the data of one problem at a scale.
+type bench struct {
+	problem
+	usual *usual
+	run   *experiments.Run
+
+	whole  *lab.Table // nil for images
+	images *lab.Images
+	rows   int // to train
+	test   int // at most
+	runs   int
+	// choosing is the number of runs of the usual choices, which train many nets.
+	choosing int
+}
+
+func (p problem) open(f *file, r *experiments.Run) (*bench, error) {
+	b := &bench{problem: p, usual: f.usual(p.Usual), run: r, rows: int(p.Train[r.Scale]), test: int(p.Test[r.Scale]), runs: int(p.Runs[r.Scale])}
+	b.choosing = b.runs
+	if p.Choosing != nil {
+		b.choosing = int(p.Choosing[r.Scale])
+	}
+	var err error
+	switch s, e := p.schema(); {
+	case p.File != "":
+		if e != nil {
+			return nil, e
+		}
+		b.whole, err = lab.OpenFile(p.info(), s, p.Target, r.DataDir)
+	case b.usual.net.Input.Height > 1:
+		if b.images, err = lab.OpenImages(p.Data, r.DataDir, b.rows, b.test); err == nil {
+			b.images.Reuse = true
+		}
+	default:
+		b.whole, err = lab.Open(p.Data, r.DataDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.File != "" {
+		b.rows = int(p.Train[r.Scale] * float64(len(b.whole.Rows)) / 100)
+	}
+	if b.whole != nil {
+		b.whole.Schema.SetBuckets(advise.TextBuckets)
+	}
+	return b, nil
+}
+
+// split is the rows of a run: a table to train with its test rows, the official ones where there are any.
+func (b *bench) split(seed uint64) *lab.Table {
+	t := b.whole
+	if t.Test == nil {
+		t = t.Split(b.rows, seed)
+	} else if len(t.Rows) > b.rows {
+		official := t.Test
+		t = t.Split(b.rows, seed)
+		t.Test = official
+	}
+	t.Test = t.Test[:min(b.test, len(t.Test))]
+	return t
+}
+
+// tokens are the texts of the same rows as numbers.
+func (b *bench) tokens(seed uint64) (*lab.Images, error) {
+	first := b.usual.net.Network.Layers[0]
+	return lab.OpenTexts(b.Data, b.run.DataDir, b.usual.net.Input.Size()-1, first.Vocabulary, b.rows, min(b.test, len(b.whole.Rows)-b.rows), seed)
+}
+
+// score of a run in points, and that of the majority class or of the mean.
+func (b *bench) score(out *workflow.Outcome) ([]float64, error) {
+	s := out.Score
+	switch b.Metric {
+	case "auroc":
+		if s.AUROC == nil || s.AUROC.Value == nil {
+			return nil, errors.New("no area under the curve")
+		}
+		return []float64{100 * *s.AUROC.Value, 50}, nil
+	case "error":
+		return []float64{100 * (1 - *s.Exact / *s.ExactBaseline), 0}, nil
+	}
+	base := math.NaN()
+	if s.ExactBaseline != nil {
+		base = 100 * *s.ExactBaseline
+	} else if b.images != nil {
+		base = 100 * b.images.Majority()
+	}
+	return []float64{100 * *s.Exact, base}, nil
+}
+
+// cell measures an arm on every split, one cell each, and returns scores and baselines.
+func (b *bench) cell(ctx context.Context, arm string, one func(seed uint64) ([]float64, error)) (scores, base []float64, err error) {
+	for seed := uint64(1); seed <= uint64(b.runs); seed++ {
+		v, err := b.run.Cell(ctx, fmt.Sprintf("%s, %s, %s, %d rows, at most %d test, run %d", b.Data, b.Metric, arm, b.rows, b.test, seed), func() ([]float64, error) { return one(seed) })
+		if err != nil {
+			return nil, nil, err
+		}
+		scores = append(scores, v[0])
+		if len(v) > 1 {
+			base = append(base, v[1])
+		}
+	}
+	return scores, base, nil
+}
+
+// fit is what `pawl fit` does by its rules.
+func (b *bench) fit(ctx context.Context, epsilon string) (scores, base []float64, err error) {
+	return b.cell(ctx, "fit by its rules, ε = "+epsilon, func(seed uint64) ([]float64, error) {
+		if b.images == nil {
+			out, err := b.split(seed).Fit(ctx, epsilon, "", seed, nil)
+			if err != nil {
+				return nil, err
+			}
+			return b.score(out)
+		}
+		e, err := strconv.ParseFloat(epsilon, 64)
+		if err != nil {
+			return nil, err
+		}
+		delta, _ := workflow.DefaultDelta(int64(b.rows))
+		sigma, err := accountant.GaussianNoiseMultiplier(e, delta)
+		if err != nil {
+			return nil, err
+		}
+		shape := b.images.Train.Shape
+		recipe, err := advise.ChooseImages(advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(b.rows), Epsilon: e, Ratio: float64(b.rows) / sigma, Preset: advise.Balanced})
+		if err != nil {
+			return nil, err
+		}
+		net, err := nets.Net(recipe.Model)
+		if err != nil {
+			return nil, err
+		}
+		out, err := b.images.Run(ctx, net.Default(), seed, func(in *workflow.TrainInput) {
+			in.Epsilon, in.Batch, in.Epochs = epsilon, recipe.Batch, recipe.Epochs
+		})
+		if err != nil {
+			return nil, err
+		}
+		return b.score(out)
+	})
+}
+
+// usually sets the numbers that people take, with a DP optimizer.
+func (u *usual) usually(epsilon string, scale experiments.Scale) func(*workflow.TrainInput) {
+	return func(in *workflow.TrainInput) {
+		in.Epsilon, in.Batch, in.Epochs, in.Optimizer, in.ClippingNorm = epsilon, u.Batch, u.Epochs[scale], u.Optimizer, u.ClippingNorm
+		in.LearningRate = u.LearningRate
+	}
+}
+
+func (u *usual) String() string {
+	return fmt.Sprintf("%s, %s at %g, clipping norm %g, lots of %d", u.ID, u.Optimizer, u.LearningRate, u.ClippingNorm, u.Batch)
+}
+
+// dropIn trains the usual net.
+func (b *bench) dropIn(ctx context.Context, epsilon string) (scores, base []float64, err error) {
+	u := b.usual
+	arm := fmt.Sprintf("drop-in %s, %g epochs, ε = %s", u, u.Epochs[b.run.Scale], epsilon)
+	return b.cell(ctx, arm, func(seed uint64) ([]float64, error) {
+		var out *workflow.Outcome
+		var err error
+		switch {
+		case b.images != nil:
+			out, err = b.images.Run(ctx, u.net, seed, u.usually(epsilon, b.run.Scale))
+		case b.Text:
+			var t *lab.Images
+			if t, err = b.tokens(seed); err == nil {
+				out, err = t.Run(ctx, u.net, seed, u.usually(epsilon, b.run.Scale))
+			}
+		default:
+			out, err = b.split(seed).Train(ctx, u.net, encode.Options{Linear: true}, seed, u.usually(epsilon, b.run.Scale))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b.score(out)
+	})
+}
+
+// chosen is the best of the usual choices. As published every candidate has the whole ε and all scores
+// are read; else trainings, scores and the choice cost ε together.
+func (b *bench) chosen(ctx context.Context, epsilon string, published bool) (scores []float64, err error) {
+	u := b.usual
+	strategy, err := u.strategy(b.run.Scale, published)
+	if err != nil {
+		return nil, err
+	}
+	how := "paid"
+	if published {
+		how = "unpaid"
+	}
+	arm := fmt.Sprintf("choices %s, %g of space %s, %s, %g epochs, ε = %s", how, strategy.Mean, u.space.Name(), u, u.Epochs[b.run.Scale], epsilon)
+	scores, _, err = b.cell(ctx, arm, func(seed uint64) ([]float64, error) {
+		on, err := b.vectors(seed)
+		if err != nil {
+			return nil, err
+		}
+		out, err := on.Search(ctx, lab.Search{Space: u.space, Strategy: strategy, AsPublished: published}, seed, u.searching(epsilon, b.run.Scale))
+		if err != nil {
+			return nil, err
+		}
+		v, err := b.score(out)
+		return v[:min(1, len(v))], err
+	})
+	return scores, err
+}
+
+// searching leaves step and norm to the points of the space.
+func (u *usual) searching(epsilon string, scale experiments.Scale) func(*workflow.TrainInput) {
+	usually := u.usually(epsilon, scale)
+	return func(in *workflow.TrainInput) {
+		usually(in)
+		in.LearningRate = 0
+	}
+}
+
+// vectors are the rows of a run as a search among networks takes them.
+func (b *bench) vectors(seed uint64) (*lab.Images, error) {
+	switch {
+	case b.images != nil:
+		return b.images, nil
+	case b.Text:
+		return b.tokens(seed)
+	}
+	t := b.split(seed)
+	enc, err := encode.New(t.Schema, t.Target, encode.Options{Linear: true})
+	if err != nil {
+		return nil, err
+	}
+	column := t.Schema.Column(t.Target)
+	target := t.Schema.Columns[column]
+	train, err := vectors(enc, target, column, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	test, err := vectors(enc, target, column, t.Test)
+	if err != nil {
+		return nil, err
+	}
+	s := &lab.Images{Name: t.Name, Target: t.Target}
+	s.Train = lab.Vectors(train.rows, train.labels, target.Levels())
+	s.Test = lab.Vectors(test.rows, test.labels, target.Levels())
+	return s, nil
+}
+
+type vectorRows struct {
+	rows   [][]float64
+	labels []int32
+}
+
+func vectors(enc *encode.Encoding, target schema.Column, column int, rows [][]float64) (v vectorRows, err error) {
+	input, scratch := make([]float32, enc.Inputs()), make([]float64, enc.Dim)
+	for _, cells := range rows {
+		y := cells[column]
+		if !(y >= 0 && y < float64(len(target.Levels()))) {
+			return v, fmt.Errorf("a row has no class in %s", target.Name)
+		}
+		enc.Input(input, cells, scratch)
+		wide := make([]float64, len(input))
+		for j, x := range input {
+			wide[j] = float64(x)
+		}
+		v.rows, v.labels = append(v.rows, wide), append(v.labels, int32(y))
+	}
+	return v, nil
+}
