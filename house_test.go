@@ -53,7 +53,7 @@ var layers = [][]string{
 var beneath = []string{"data/schema", "data/encode", "compute/kernel"}
 
 // testing helpers may be imported by tests only.
-var helpers = []string{"internal/stattest", "core/ledger/ledgertest"}
+var helpers = []string{"internal/recorded", "internal/stattest", "core/ledger/ledgertest"}
 
 type listed struct {
 	ImportPath string
