@@ -6,7 +6,7 @@ import (
 	"pawl"
 )
 
-func (a *app) accountCommand() *cobra.Command {
+func accountCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "account",
 		Short: "Compute the epsilon of a training run or event, and explain it",
@@ -25,11 +25,11 @@ trade-off between false positives and false negatives that an attack can reach
 		Args: subcommandArgs("dpsgd, event, compare, export"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.accountDPSGD(), a.accountEvent(), a.accountCompare(), a.accountExport())
+	c.AddCommand(accountDPSGD(a), accountEvent(a), accountCompare(a), accountExport(a))
 	return c
 }
 
-func (a *app) accountDPSGD() *cobra.Command {
+func accountDPSGD(a *app) *cobra.Command {
 	var (
 		f      trainingFlags
 		target targetFlags
@@ -56,7 +56,7 @@ both.`,
 			if err != nil {
 				return err
 			}
-			return a.print(pawl.Account{DPSGD: training, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Account{DPSGD: training, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	f.register(c)
@@ -65,7 +65,7 @@ both.`,
 	return c
 }
 
-func (a *app) accountEvent() *cobra.Command {
+func accountEvent(a *app) *cobra.Command {
 	var (
 		target targetFlags
 		how    howFlags
@@ -97,11 +97,11 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
   pawl account event statement.json`,
 		Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			text, name, err := a.readEventFile(args[0])
+			text, name, err := readEventFile(a, args[0])
 			if err != nil {
 				return err
 			}
-			return a.print(pawl.Account{Event: text, Name: name, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Account{Event: text, Name: name, Delta: target.delta, Epsilon: target.epsilon, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	target.register(c, "compute delta at this epsilon", "failure probability delta, well below 1/units; 0 asks for pure DP")
@@ -109,7 +109,7 @@ Poisson sampling amplifies Gaussian and pure mechanisms. Under replace_one it ne
 	return c
 }
 
-func (a *app) accountExport() *cobra.Command {
+func accountExport(a *app) *cobra.Command {
 	var delta, relation string
 	c := &cobra.Command{
 		Use:   "export FILE",
@@ -133,7 +133,7 @@ selection with random stopping, guarantees for groups, and seeded noise.`,
   pawl account export examples/events/search-and-train.json --delta 1e-5 --json`,
 		Args: exactArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, name, err := a.readEventFile(args[0])
+			text, name, err := readEventFile(a, args[0])
 			if err != nil {
 				return err
 			}
@@ -153,7 +153,7 @@ selection with random stopping, guarantees for groups, and seeded noise.`,
 }
 
 // print writes an answer as JSON or in words.
-func (a *app) print(ans *pawl.Answer, err error) error {
+func (a *app) answer(ans *pawl.Answer, err error) error {
 	switch {
 	case err != nil:
 		return err

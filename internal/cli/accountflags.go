@@ -17,17 +17,14 @@ func (f *targetFlags) register(c *cobra.Command, epsilon, delta string) {
 	s := c.Flags()
 	s.StringVar(&f.epsilon, "epsilon", "", epsilon)
 	s.StringVar(&f.delta, "delta", "", delta)
-	s.StringVar(&f.epsilon, "target-epsilon", "", "same as --epsilon")
-	s.StringVar(&f.delta, "target-delta", "", "same as --delta")
-	_ = s.MarkHidden("target-epsilon")
-	_ = s.MarkHidden("target-delta")
+	targetAliases(c, &f.epsilon, &f.delta)
 }
 
 // howFlags say how to count.
 type howFlags struct{ method, relation string }
 
 func (f *howFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
+	accountantFlag(c.Flags(), &f.method)
 	c.Flags().StringVar(&f.relation, "relation", "add_or_remove_one", "neighbouring relation: add_or_remove_one, replace_one or zero_out")
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // readEventFile reads a file or stdin, no more than a document may have.
-func (a *app) readEventFile(path string) (text []byte, name string, err error) {
+func readEventFile(a *app, path string) (text []byte, name string, err error) {
 	in, name := io.Reader(a.in), "stdin"
 	if path != "-" {
 		f, err := os.Open(path)

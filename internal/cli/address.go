@@ -11,7 +11,7 @@ import (
 )
 
 // ledgerAddress is what --ledger, PAWL_LEDGER or, failing both, the user's own says.
-func (a *app) ledgerAddress() (store.Address, error) { return store.Parse(a.ledgerURL) }
+func (a *app) ledgerAddress() (store.Address, error) { return store.Parse(a.ledger.address) }
 
 // openLedger opens the ledger and makes it if need be. The caller closes it.
 func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error) {
@@ -25,7 +25,7 @@ func (a *app) openLedger(ctx context.Context) (*ledger.Ledger, io.Closer, error)
 // openAt opens the ledger at an address. Where there is none, missing says why none may
 // be made; nil makes it.
 func (a *app) openAt(ctx context.Context, d store.Address, missing func(ledger.Heads) error) (*ledger.Ledger, io.Closer, error) {
-	return d.Open(ctx, a.total, func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }, missing)
+	return d.Open(ctx, a.ledger.total, func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }, missing)
 }
 
 // openExisting opens a ledger and makes none: a mistyped address is an error and not

@@ -12,7 +12,7 @@ import (
 	"pawl/evidence/advise/query"
 )
 
-func (a *app) adviseCommand() *cobra.Command {
+func adviseCommand(a *app) *cobra.Command {
 	var f query.Facts
 	var diagram string
 	c := &cobra.Command{
@@ -42,7 +42,7 @@ advise rules, pawl advise menu and pawl advise thresholds.`,
 			for _, name := range append([]string{"diagram"}, query.Flags...) {
 				f.Given[name] = c.Flags().Changed(name)
 			}
-			return a.advise(c.Context(), args, &f, diagram)
+			return giveAdvice(c.Context(), a, args, &f, diagram)
 		},
 	}
 	s := c.Flags()
@@ -62,11 +62,11 @@ advise rules, pawl advise menu and pawl advise thresholds.`,
 	s.StringVar(&f.Preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
 	s.BoolVar(&f.PublicTest, "public-test", false, "a public test file will be used, so no rows are held out")
 	s.StringVar(&diagram, "diagram", "", "draw the decisions and the path taken as FILE.svg")
-	c.AddCommand(a.adviseRulesCommand(), a.adviseMenuCommand(), a.adviseThresholdsCommand(), a.adviseMeasureCommand())
+	c.AddCommand(adviseRulesCommand(a), adviseMenuCommand(a), adviseThresholdsCommand(a), adviseMeasureCommand(a))
 	return c
 }
 
-func (a *app) advise(ctx context.Context, args []string, f *query.Facts, diagram string) error {
+func giveAdvice(ctx context.Context, a *app, args []string, f *query.Facts, diagram string) error {
 	nothing := len(args) == 0
 	for _, given := range f.Given {
 		nothing = nothing && !given
@@ -102,7 +102,7 @@ func checkSVG(path string) error {
 	return nil
 }
 
-func (a *app) adviseRulesCommand() *cobra.Command {
+func adviseRulesCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rules",
 		Short:   "List all rules with thresholds and evidence",

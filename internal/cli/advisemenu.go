@@ -31,7 +31,7 @@ type measureFlags struct {
 	pawl.Broker
 }
 
-func (a *app) adviseMeasureCommand() *cobra.Command {
+func adviseMeasureCommand(a *app) *cobra.Command {
 	var f measureFlags
 	c := &cobra.Command{
 		Use:   "measure --file menu.csv",
@@ -42,7 +42,7 @@ cell, and cells with enough runs are kept: run the command again to continue. Wi
 workers (pawl worker) measure the cells.`,
 		Example: "  pawl advise measure --file menu.csv --data wdbc,insurance --scale quick",
 		Args:    exactArgs(),
-		RunE:    func(c *cobra.Command, _ []string) error { return a.adviseMeasure(c.Context(), &f) },
+		RunE:    func(c *cobra.Command, _ []string) error { return adviseMeasure(c.Context(), a, &f) },
 	}
 	s := c.Flags()
 	s.StringVar(&f.file, "file", "menu.csv", "file of measurements to fill")
@@ -55,7 +55,7 @@ workers (pawl worker) measure the cells.`,
 	return c
 }
 
-func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
+func adviseMeasure(ctx context.Context, a *app, f *measureFlags) error {
 	j := menu.Job{Scale: experiments.Scale(f.scale), DataDir: a.dataDir, Data: list(f.data), Entries: list(f.entries), Preset: advise.Preset(f.preset)}
 	if j.Preset != advise.Quick && j.Preset != advise.Balanced {
 		return &usageError{fmt.Sprintf("preset %q: want quick or balanced", f.preset), "quick halves the epochs of images"}
@@ -85,7 +85,7 @@ func (a *app) adviseMeasure(ctx context.Context, f *measureFlags) error {
 		return err
 	}
 	if brokerAddress(f.Broker).Given() {
-		errands, done, err := a.errands(ctx, f.Broker, menuErrands, menuJob{j.Scale, j.Preset})
+		errands, done, err := openErrands(ctx, a, f.Broker, menuErrands, menuJob{j.Scale, j.Preset})
 		if err != nil {
 			return err
 		}
@@ -130,19 +130,19 @@ func list(s string) []string {
 	return out
 }
 
-func (a *app) adviseMenuCommand() *cobra.Command {
+func adviseMenuCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "menu",
 		Short:   "Show the measured score of every learner, and how the advice did",
 		Long:    "Show the measured scores of every learner of pawl fit on public data sets, with 95 %\nintervals, and for each cell whether the advice was within one point of the best.",
 		Example: "  pawl advise menu",
 		Args:    exactArgs(),
-		RunE:    func(*cobra.Command, []string) error { return a.adviseMenu() },
+		RunE:    func(*cobra.Command, []string) error { return adviseMenu(a) },
 	}
 	return c
 }
 
-func (a *app) adviseMenu() error {
+func adviseMenu(a *app) error {
 	check, err := menu.Check(advise.Measured())
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (a *app) adviseMenu() error {
 	return err
 }
 
-func (a *app) adviseThresholdsCommand() *cobra.Command {
+func adviseThresholdsCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "thresholds",
 		Short:   "Compare the rules' thresholds with the measured scores",

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) auditCommand() *cobra.Command {
+func auditCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "Attack mechanisms and models, and test the privacy claim",
@@ -23,7 +23,7 @@ standard output.`,
 		Args: subcommandArgs("mechanism, mia, canary"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.auditMechanism(), a.auditMIA(), a.auditCanary())
+	c.AddCommand(auditMechanism(a), auditMIA(a), auditCanary(a))
 	return c
 }
 
@@ -45,9 +45,9 @@ func banner(w io.Writer, text string) {
 	fmt.Fprintln(w, text)
 }
 
-// conclude writes the outcome of an audit: where it convicts, a banner first (beside
+// concludeAudit writes the outcome of an audit: where it convicts, a banner first (beside
 // JSON on stderr) and the error that makes the exit status.
-func (a *app) conclude(convicted error, headline string, out any, text func(io.Writer) error) error {
+func concludeAudit(a *app, convicted error, headline string, out any, text func(io.Writer) error) error {
 	if convicted != nil {
 		w := a.out
 		if a.json {

@@ -25,7 +25,7 @@ type canaryFlags struct {
 	blackBox bool
 }
 
-func (a *app) auditCanary() *cobra.Command {
+func auditCanary(a *app) *cobra.Command {
 	var f canaryFlags
 	c := &cobra.Command{
 		Use:   "canary DATA --model NAME (--epsilon E | --noise-multiplier S)",
@@ -62,7 +62,7 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 			if f.train.Epsilon == "" && !(f.train.Noise > 0) {
 				return &usageError{"missing --epsilon or --noise-multiplier, which sets the claim", "example: --epsilon 4"}
 			}
-			return a.runCanary(c.Context(), f)
+			return runCanary(c.Context(), a, f)
 		},
 	}
 	f.train.Average, f.train.Shift = request.DefaultAverage, -1
@@ -84,7 +84,7 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 	return c
 }
 
-func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
+func runCanary(ctx context.Context, a *app, f canaryFlags) error {
 	out, err := campaign.AuditTraining(ctx, campaign.Training{Train: f.train, Data: f.data, DataDir: a.dataDir, Canaries: f.canaries, Runs: f.runs, BlackBox: f.blackBox, Log: a.err,
 		Progress: func(expected time.Duration) (func(string, int, int), func()) {
 			bar := newProgress(a.err, expected)
@@ -93,19 +93,19 @@ func (a *app) runCanary(ctx context.Context, f canaryFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.finishCanary(out)
+	return finishCanary(a, out)
 }
 
-func (a *app) finishCanary(out *campaign.Canaries) error {
+func finishCanary(a *app, out *campaign.Canaries) error {
 	var convicted error
 	if out.Convicted {
 		convicted = &convictedError{out.Why(), convictedAdvice}
 	}
 	headline := fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), out.Why())
-	return a.conclude(convicted, headline, out, func(w io.Writer) error { return a.printCanary(w, out) })
+	return concludeAudit(a, convicted, headline, out, func(w io.Writer) error { return printCanary(a, w, out) })
 }
 
-func (a *app) printCanary(to io.Writer, out *campaign.Canaries) error {
+func printCanary(a *app, to io.Writer, out *campaign.Canaries) error {
 	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
 	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, bound.Figure(out.Privacy.SamplingRate), bound.Figure(out.Privacy.NoiseMultiplier))
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(o.Claim.Epsilon), bound.Figure(o.Claim.Delta))
@@ -128,5 +128,5 @@ func (a *app) printCanary(to io.Writer, out *campaign.Canaries) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	return a.notes(to, out.Notes)
+	return printNotes(a, to, out.Notes)
 }

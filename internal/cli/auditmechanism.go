@@ -17,7 +17,7 @@ import (
 
 type mechanismFlags struct{ name, epsilon, runs, confidence, seed string }
 
-func (a *app) auditMechanism() *cobra.Command {
+func auditMechanism(a *app) *cobra.Command {
 	var f mechanismFlags
 	c := &cobra.Command{
 		Use:   "mechanism --name NAME --epsilon E --runs N",
@@ -42,9 +42,9 @@ confidence then holds over all tests together.`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.name == "list" {
-				return a.listMechanisms()
+				return listMechanisms(a)
 			}
-			return a.runMechanism(c.Context(), c, f)
+			return runMechanism(c.Context(), a, c, f)
 		},
 	}
 	s := c.Flags()
@@ -56,7 +56,7 @@ confidence then holds over all tests together.`,
 	return c
 }
 
-func (a *app) listMechanisms() error {
+func listMechanisms(a *app) error {
 	all, err := audit.Mechanisms()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (a *app) listMechanisms() error {
 	return w.Flush()
 }
 
-func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFlags) error {
+func runMechanism(ctx context.Context, a *app, c *cobra.Command, f mechanismFlags) error {
 	if err := required(c, "name"); err != nil {
 		return err
 	}
@@ -97,11 +97,11 @@ func (a *app) runMechanism(ctx context.Context, c *cobra.Command, f mechanismFla
 	if err != nil {
 		return err
 	}
-	return a.finishMechanisms(out, f.name)
+	return finishMechanisms(a, out, f.name)
 }
 
 // finishMechanisms prints: one pair of worlds as one object, several audits as lists.
-func (a *app) finishMechanisms(out *campaign.Mechanisms, name string) error {
+func finishMechanisms(a *app, out *campaign.Mechanisms, name string) error {
 	var convicted error
 	if len(out.Convicted) > 0 {
 		convicted = &convictedError{fmt.Sprintf("%s does not meet its specification, at %s over %d tests", strings.Join(out.Convicted, ", "), bound.Percent(out.Confidence), out.Tests), convictedAdvice}
@@ -112,7 +112,7 @@ func (a *app) finishMechanisms(out *campaign.Mechanisms, name string) error {
 		one.Specifications, one.Tests, one.Seed, one.Notes = out.Specifications, out.Tests, out.Seed, append(one.Notes, out.Notes...)
 		object = one
 	}
-	return a.conclude(convicted, fmt.Sprintf("REJECTED at %s: %s", bound.Percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
+	return concludeAudit(a, convicted, fmt.Sprintf("REJECTED at %s: %s", bound.Percent(out.Confidence), strings.Join(out.Convicted, ", ")), object, func(to io.Writer) error {
 		w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 		for _, s := range out.Specifications {
 			printConformity(w, s, len(out.Specifications)+len(out.Worlds) > 12)
@@ -127,11 +127,11 @@ func (a *app) finishMechanisms(out *campaign.Mechanisms, name string) error {
 			if len(out.Worlds) > 1 {
 				break
 			}
-			if err := a.notes(to, m.Notes); err != nil {
+			if err := printNotes(a, to, m.Notes); err != nil {
 				return err
 			}
 		}
-		return a.notes(to, out.Notes)
+		return printNotes(a, to, out.Notes)
 	})
 }
 
@@ -177,7 +177,7 @@ func printWorlds(w io.Writer, out campaign.Worlds) {
 	fmt.Fprintf(w, "verdict\t%s at %s\n", verdictOf(v.Convicted), bound.Percent(v.Confidence))
 }
 
-func (a *app) notes(w io.Writer, notes []string) error {
+func printNotes(a *app, w io.Writer, notes []string) error {
 	for _, n := range notes {
 		if _, err := fmt.Fprintln(w, "note:", n); err != nil {
 			return err

@@ -30,7 +30,7 @@ type miaFlags struct {
 	coins, force                                                                                  bool
 }
 
-func (a *app) auditMIA() *cobra.Command {
+func auditMIA(a *app) *cobra.Command {
 	var f miaFlags
 	c := &cobra.Command{
 		Use:   "mia (--model DIR --data DATA | --scores FILE)",
@@ -69,13 +69,13 @@ that target is charged with it.`,
 			case f.release != "" && (c.Flags().Changed("attack") || f.index != ""):
 				return &usageError{"--release excludes --attack and --index: thresholds and shadow models computed from rows have no finite epsilon", "leave them out"}
 			case f.scores != "":
-				return a.miaScores(f)
+				return miaScores(a, f)
 			case f.model == "":
 				return &usageError{"missing --model or --scores", "usage: " + c.UseLine()}
 			case f.data == "":
 				return &usageError{"missing --data", "give the data set that the model was trained on"}
 			}
-			return a.miaModel(c.Context(), f)
+			return miaModel(c.Context(), a, f)
 		},
 	}
 	var kinds []string
@@ -85,7 +85,7 @@ that target is charged with it.`,
 	s := c.Flags()
 	s.StringVar(&f.model, "model", "", "output directory of pawl fit or pawl train, whose settings are used")
 	s.StringVar(&f.data, "data", "", "data set that the model was trained on")
-	s.StringVar(&f.schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	schemaFlag(s, &f.schema)
 	s.StringVar(&f.index, "index", "", "file with the row numbers of DATA, from 0, one per line, that the model was trained on: attack its weights by a threshold")
 	s.StringVar(&f.scores, "scores", "", "CSV file of an outside attack: score, member and optionally class")
 	s.StringVar(&f.attack, "attack", string(inference.LiRA), strings.Join(kinds, ", "))
@@ -128,7 +128,7 @@ func (f miaFlags) options() (o attack.Options, err error) {
 	return o, err
 }
 
-func (a *app) miaScores(f miaFlags) error {
+func miaScores(a *app, f miaFlags) error {
 	o, err := f.options()
 	if err != nil {
 		return err
@@ -180,11 +180,11 @@ func (a *app) miaScores(f miaFlags) error {
 				cost.Full(o.Claim.Delta), len(scored.Score), bound.Figure(inference.Delta(len(scored.Score)))))
 		}
 	}
-	return a.finishMIA(out, nil, f.out)
+	return finishMIA(a, out, nil, f.out)
 }
 
 // finishMIA writes the files, prints and convicts.
-func (a *app) finishMIA(out *membership.Audit, manifest *attack.Manifest, dir string) error {
+func finishMIA(a *app, out *membership.Audit, manifest *attack.Manifest, dir string) error {
 	if dir != "" {
 		if err := writeMIA(out, manifest, dir); err != nil {
 			return err
@@ -194,22 +194,22 @@ func (a *app) finishMIA(out *membership.Audit, manifest *attack.Manifest, dir st
 		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and these figures were computed from its rows without noise and without charge: do not publish them\n", out.Data)
 	}
 	if !out.Convicted() {
-		return a.conclude(nil, "", out, func(w io.Writer) error { return a.printMIA(w, out) })
+		return concludeAudit(a, nil, "", out, func(w io.Writer) error { return printMIA(a, w, out) })
 	}
 	claim := out.OneRun.Claim
 	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", bound.Figure(out.OneRun.Sure.Epsilon), bound.Figure(claim.Delta),
 		bound.Percent(bound.Conviction), bound.Figure(claim.Epsilon)), convictedAdvice}
-	return a.conclude(convicted, out.Headline(), out, func(w io.Writer) error { return a.printMIA(w, out) })
+	return concludeAudit(a, convicted, out.Headline(), out, func(w io.Writer) error { return printMIA(a, w, out) })
 }
 
-func (a *app) printMIA(to io.Writer, out *membership.Audit) error {
+func printMIA(a *app, to io.Writer, out *membership.Audit) error {
 	if err := out.Text(to); err != nil {
 		return err
 	}
-	return a.notes(to, out.AllNotes())
+	return printNotes(a, to, out.AllNotes())
 }
 
-func (a *app) miaModel(ctx context.Context, f miaFlags) error {
+func miaModel(ctx context.Context, a *app, f miaFlags) error {
 	o, err := f.options()
 	if err != nil {
 		return err
@@ -249,8 +249,8 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 		if f.out != "" {
 			failed = writeAudit(f.out, out, f.force)
 		}
-		return errors.Join(failed, a.conclude(nil, "", out, func(w io.Writer) error {
-			return errors.Join(out.Text(w), a.notes(w, out.Notes))
+		return errors.Join(failed, concludeAudit(a, nil, "", out, func(w io.Writer) error {
+			return errors.Join(out.Text(w), printNotes(a, w, out.Notes))
 		}))
 	}
 	out, manifest, err := r.Attack(ctx)
@@ -261,7 +261,7 @@ func (a *app) miaModel(ctx context.Context, f miaFlags) error {
 	if f.release != "" {
 		out.Notes = append(out.Notes, "the data are public: the results may be published as they are, and --release charged nothing")
 	}
-	return a.finishMIA(out, manifest, f.out)
+	return finishMIA(a, out, manifest, f.out)
 }
 
 // parseAttack reads --attack.

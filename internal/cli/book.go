@@ -18,8 +18,8 @@ import (
 
 // readEvent reads one event from a file, or from stdin by the name "-", that is meant
 // for one unit.
-func (a *app) readEvent(path string) (dp.Stated, error) {
-	text, name, err := a.readEventFile(path)
+func readEvent(a *app, path string) (dp.Stated, error) {
+	text, name, err := readEventFile(a, path)
 	if err != nil {
 		return dp.Stated{}, err
 	}
@@ -43,7 +43,7 @@ func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.
 	return err
 }
 
-func (a *app) ledgerBook() *cobra.Command {
+func ledgerBook(a *app) *cobra.Command {
 	var b ledger.Booking
 	var file string
 	c := &cobra.Command{
@@ -64,12 +64,12 @@ are refused, and ledger show reports it.`,
 			if err := required(c, "event", "reason"); err != nil {
 				return err
 			}
-			stated, err := a.readEvent(file)
+			stated, err := readEvent(a, file)
 			if err != nil {
 				return err
 			}
 			b.Dataset, b.Event = args[0], stated.Event
-			return a.changeKnown(c.Context(), args[0], "charged an outside run on", func(l *ledger.Ledger) error {
+			return changeKnown(c.Context(), a, args[0], "charged an outside run on", func(l *ledger.Ledger) error {
 				if err := meantFor(c.Context(), l, b.Dataset, file, stated.Relation); err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ are refused, and ledger show reports it.`,
 	return c
 }
 
-func (a *app) ledgerWhatIf() *cobra.Command {
+func ledgerWhatIf(a *app) *cobra.Command {
 	var file, epsilon, user string
 	c := &cobra.Command{
 		Use:   "what-if NAME (--event FILE | --epsilon E)",
@@ -109,17 +109,17 @@ exit status is 0 whatever the answer.`,
 			var event dp.Event
 			if file != "" {
 				var stated dp.Stated
-				if stated, err = a.readEvent(file); err == nil {
+				if stated, err = readEvent(a, file); err == nil {
 					err = meantFor(c.Context(), l, args[0], file, stated.Relation)
 				}
 				if errors.Is(err, ledger.ErrUnknownDataset) {
-					return a.nearName(c.Context(), l, args[0], err)
+					return nearName(c.Context(), a, l, args[0], err)
 				}
 				event = stated.Event
 			} else {
 				_, delta, _, limitErr := l.Limit(c.Context(), args[0])
 				if limitErr != nil {
-					return a.nearName(c.Context(), l, args[0], limitErr)
+					return nearName(c.Context(), a, l, args[0], limitErr)
 				}
 				event, err = oneRelease(epsilon, delta.Float64())
 			}
@@ -128,7 +128,7 @@ exit status is 0 whatever the answer.`,
 			}
 			f, err := l.WhatIf(c.Context(), args[0], user, event)
 			if err != nil {
-				return a.nearName(c.Context(), l, args[0], err)
+				return nearName(c.Context(), a, l, args[0], err)
 			}
 			if a.json {
 				return writeJSON(a.out, f)

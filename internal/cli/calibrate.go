@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) calibrateCommand() *cobra.Command {
+func calibrateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find the noise, steps or sampling rate that meets a target epsilon",
@@ -23,7 +23,7 @@ epsilon shown is that of the printed, rounded parameter.`,
 		Args: subcommandArgs("dpsgd, gaussian, laplace, event"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.calibrateDPSGD(), a.calibrateGaussian(), a.calibrateLaplace(), a.calibrateEvent())
+	c.AddCommand(calibrateDPSGD(a), calibrateGaussian(a), calibrateLaplace(a), calibrateEvent(a))
 	return c
 }
 
@@ -38,7 +38,7 @@ func (f *targetFlags) required(c *cobra.Command, pure bool) error {
 	return nil
 }
 
-func (a *app) calibrateDPSGD() *cobra.Command {
+func calibrateDPSGD(a *app) *cobra.Command {
 	var (
 		f      trainingFlags
 		target targetFlags
@@ -68,7 +68,7 @@ The result holds for Poisson sampling.`,
 				}
 				return &usageError{fmt.Sprintf("no value of %s gives a finite epsilon without noise", open), "give a larger --noise-multiplier, or leave it out to find it"}
 			}
-			return a.print(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
 		},
 	}
 	f.register(c)
@@ -77,18 +77,18 @@ The result holds for Poisson sampling.`,
 	return c
 }
 
-func (a *app) calibrateGaussian() *cobra.Command {
-	return a.calibrateRelease("gaussian", `  pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
+func calibrateGaussian(a *app) *cobra.Command {
+	return calibrateRelease(a, "gaussian", `  pawl calibrate gaussian --epsilon 0.5 --delta 1e-5
   pawl calibrate gaussian --epsilon 1 --delta 1e-6 --count 10 --sensitivity 2.5`, false)
 }
 
-func (a *app) calibrateLaplace() *cobra.Command {
-	return a.calibrateRelease("laplace", `  pawl calibrate laplace --epsilon 0.1
+func calibrateLaplace(a *app) *cobra.Command {
+	return calibrateRelease(a, "laplace", `  pawl calibrate laplace --epsilon 0.1
   pawl calibrate laplace --epsilon 1 --delta 1e-6 --count 100 --sensitivity 5`, true)
 }
 
 // calibrateRelease is for one kind of noise on a number of releases.
-func (a *app) calibrateRelease(kind, example string, pure bool) *cobra.Command {
+func calibrateRelease(a *app, kind, example string, pure bool) *cobra.Command {
 	var (
 		target             targetFlags
 		how                howFlags
@@ -120,7 +120,7 @@ func (a *app) calibrateRelease(kind, example string, pure bool) *cobra.Command {
 					return &usageError{fmt.Sprintf("--sensitivity: %s is not greater than 0", sensitivity), ""}
 				}
 			}
-			return a.print(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
 		},
 	}
 	delta := "failure probability delta, well below 1/units (required)"

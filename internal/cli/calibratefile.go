@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) calibrateEvent() *cobra.Command {
+func calibrateEvent(a *app) *cobra.Command {
 	var (
 		target targetFlags
 		how    howFlags
@@ -27,11 +27,11 @@ FILE - reads standard input.`, strings.Join(openNumbers(), ", ")),
 			if err := target.required(c, true); err != nil {
 				return err
 			}
-			text, name, err := a.readEventFile(args[0])
+			text, name, err := readEventFile(a, args[0])
 			if err != nil {
 				return err
 			}
-			return a.print(pawl.Calibrate{Event: text, Name: name, Epsilon: target.epsilon, Delta: target.delta, Relation: how.asked(c), Accountant: how.method}.Answer())
+			return a.answer(pawl.Calibrate{Event: text, Name: name, Epsilon: target.epsilon, Delta: target.delta, Relation: how.asked(c), Accountant: how.method}.Answer())
 		},
 	}
 	target.register(c, "target epsilon, never exceeded (required)", "failure probability delta (default 0: pure DP)")

@@ -16,7 +16,7 @@ import (
 	"pawl/internal/usage"
 )
 
-func (a *app) checkCommand() *cobra.Command {
+func checkCommand(a *app) *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
 		Use:   "check DATA --target Y --epsilon E",
@@ -41,7 +41,7 @@ and appears only where standard error is a terminal, never with --json or in a f
 		Example: "  pawl check patients.csv --schema patients.yaml --target readmitted --epsilon 0.5",
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.check(c.Context(), args[0], &f)
+			return checkInput(c.Context(), a, args[0], &f)
 		},
 	}
 	f.register(c)
@@ -53,7 +53,7 @@ type checked struct {
 	Detail string `json:"detail"`
 }
 
-func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
+func checkInput(ctx context.Context, a *app, data string, f *fitFlags) error {
 	l, store, err := a.openLedger(ctx)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	}
 	room := request.Writable(f.out.path, f.out.force)
 	if mended := usage.All(mistakes, room, err); mended != nil {
-		return a.refused(j, f, mended)
+		return refusedCheck(a, j, f, mended)
 	}
 	budget, err := checkBudget(ctx, l, j, verdict)
 	if err != nil {
@@ -96,9 +96,9 @@ func (a *app) check(ctx context.Context, data string, f *fitFlags) error {
 	return err
 }
 
-// refused is err, which is shown on standard error. With --json a refusal of the ledger is on
+// refusedCheck is err, which is shown on standard error. With --json a refusal of the ledger is on
 // standard output too, but no fault: where one stands may be a fact about rows.
-func (a *app) refused(j *request.Job, f *fitFlags, err error) error {
+func refusedCheck(a *app, j *request.Job, f *fitFlags, err error) error {
 	if !a.json || status(err) != exitRefused || j == nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"pawl/core/ledger"
 )
 
-func (a *app) accountCompare() *cobra.Command {
+func accountCompare(a *app) *cobra.Command {
 	var (
 		f           trainingFlags
 		target      targetFlags
@@ -60,13 +60,13 @@ the guarantees are very different.`,
 			if t.Rows > 0 && k > t.Rows {
 				return &usageError{fmt.Sprintf("--rows-per-user %d is larger than the number of rows, %d", k, t.Rows), ""}
 			}
-			return a.compare(t, delta, k, m)
+			return compareCosts(a, t, delta, k, m)
 		},
 	}
 	f.register(c)
 	target.register(c, "", "failure probability delta, well below 1/rows")
 	_ = c.Flags().MarkHidden("epsilon")
-	c.Flags().StringVar(&method, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
+	accountantFlag(c.Flags(), &method)
 	c.Flags().StringVar(&rowsPerUser, "rows-per-user", "10", "maximum number of rows per user")
 	return c
 }
@@ -82,7 +82,7 @@ type comparison struct {
 	Words           string        `json:"words"`
 }
 
-func (a *app) compare(t cost.Training, delta float64, k int64, m accountant.Method) error {
+func compareCosts(a *app, t cost.Training, delta float64, k int64, m accountant.Method) error {
 	out := struct {
 		Training    cost.Training `json:"training"`
 		Comparisons []comparison  `json:"comparisons"`

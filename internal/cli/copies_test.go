@@ -112,10 +112,10 @@ func TestAnswersAboutCopies(t *testing.T) {
 		{name: "flags", f: source.Copies{Different: true, Reason: "said before"}, reason: "said before"},
 	} {
 		var said strings.Builder
-		a := &app{streams: streams{in: strings.NewReader(c.answer), out: io.Discard, err: &said}, asked: func() bool { return c.terminal }}
+		a := &app{streams: streams{in: strings.NewReader(c.answer), out: io.Discard, err: &said, person: func() bool { return c.terminal }}}
 		f := c.f
 		if a.interactive() {
-			f.Ask = a.whose
+			f.Ask = asking(a)
 		}
 		got, err := f.Recognise(ctx, l, source.Found{Path: "new.csv", Name: "new", Prints: []*identity.Print{rows(990)}})
 		var same *source.SameError

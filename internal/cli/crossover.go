@@ -30,7 +30,7 @@ type crossoverFlags struct {
 	seeds, plain                                 int
 }
 
-func (a *app) crossoverCommand() *cobra.Command {
+func crossoverCommand(a *app) *cobra.Command {
 	var f crossoverFlags
 	c := &cobra.Command{
 		Use:   "crossover DATA --a SPEC --b SPEC --epsilons LIST",
@@ -71,7 +71,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
 				return &usageError{"--seeds must be at least 2: an interval needs two runs", "example: --seeds 5"}
 			}
-			return inItsOwnWords(a.again(&f.Table.Copies, func() error { once := f; return a.crossover(c.Context(), args[0], &once) }))
+			return inItsOwnWords(againstCopies(a, &f.Table.Copies, func() error { once := f; return runCrossover(c.Context(), a, args[0], &once) }))
 		},
 	}
 	s := c.Flags()
@@ -90,16 +90,14 @@ Finished runs are kept in --out: run the command again to continue.`,
 	s.Float64Var(&f.confidence, "confidence", 0.95, "confidence level of all intervals")
 	s.StringVar(&f.StandIn, "stand-in", "", "compare on this instead of DATA: a built-in data set, or a file of public or synthetic rows with DATA's schema")
 	s.StringVar(&f.Pay, "pay", "", "on sensitive DATA: charge every run, if all together cost at most this epsilon")
-	s.BoolVar(&f.Updated, "updated", false, "with --pay: accept that the data have changed since they were last used")
-	registerCopies(&f.Table.Copies, c)
-	s.StringVar(&f.Labels, "labels", "", "file of labels for an IDX or npy file of your own images")
-	s.StringVar(&f.Classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
-	s.StringVar(&f.Images, "images", "", "how the number of your own, sensitive images is declared: public, N or about-N")
+	updatedFlag(s, &f.Updated, "with --pay: ")
+	unitsFlags(c, &f.Table.Copies.SameAs, &f.Table.Copies.Different, &f.Table.Copies.Reason)
+	imageFlags(s, &f.Labels, &f.Classes, &f.Images, "images")
 	s.StringVar(&f.Table.Delta, "delta", "", "failure probability delta (default: largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.Table.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
+	schemaFlag(s, &f.Table.Schema)
 	s.StringVar(&f.Table.Target, "target", "", "column to predict (built-in data sets have a default)")
 	s.StringVar(&f.Table.Test, "test", "", "public test file to score on (default: a split per seed, or the official test set of a built-in)")
-	s.StringVar(&f.Table.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	badRowsFlag(s, &f.Table.BadRows)
 	s.StringVar(&f.out, "out", "pawl-out/crossover", "directory for the page, the plot and finished runs")
 	return c
 }
@@ -138,16 +136,16 @@ func factorList() string {
 	return strings.Join(words, ", ")
 }
 
-func (a *app) basis() *basis.Desk {
+func basisDesk(a *app) *basis.Desk {
 	return &basis.Desk{OpenLedger: a.openLedger, DataDir: a.dataDir, Note: a.note, Progress: a.err}
 }
 
-func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) error {
+func runCrossover(ctx context.Context, a *app, data string, f *crossoverFlags) error {
 	study, err := f.study()
 	if err != nil {
 		return err
 	}
-	on, err := a.basis().Open(ctx, data, &f.Request, study)
+	on, err := basisDesk(a).Open(ctx, data, &f.Request, study)
 	if err != nil {
 		return err
 	}
@@ -161,7 +159,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 	if on.Data.Paid() && f.Pay == "" {
 		return on.Refuse(ctx, study)
 	}
-	kept, err := a.openKept(ctx, study, on, f)
+	kept, err := openKept(ctx, a, study, on, f)
 	if err != nil {
 		return err
 	}
@@ -207,7 +205,7 @@ func (a *app) crossover(ctx context.Context, data string, f *crossoverFlags) err
 
 // openKept opens the file of finished runs. Before a paid one is begun all of them must be
 // admitted.
-func (a *app) openKept(ctx context.Context, study *crossover.Study, on *basis.Compared, f *crossoverFlags) (*experiments.Run, error) {
+func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Compared, f *crossoverFlags) (*experiments.Run, error) {
 	version, err := build.Digest()
 	if err != nil {
 		return nil, err
@@ -224,7 +222,7 @@ func (a *app) openKept(ctx context.Context, study *crossover.Study, on *basis.Co
 			return nil, &usageError{fmt.Sprintf("%s is damaged, and it holds charged runs", kept.Path()), "restore it, or move it away to be charged for all runs again"}
 		}
 		study.Cells = kept
-		if err := a.basis().Admit(ctx, study, on, f.Pay); err != nil {
+		if err := basisDesk(a).Admit(ctx, study, on, f.Pay); err != nil {
 			return nil, err
 		}
 	}

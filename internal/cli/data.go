@@ -14,7 +14,7 @@ import (
 	"pawl/data/source"
 )
 
-func (a *app) dataCommand() *cobra.Command {
+func dataCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "data",
 		Short:   "List, describe and get the built-in data sets",
@@ -29,7 +29,7 @@ func (a *app) dataCommand() *cobra.Command {
 		Long:    "List the built-in data sets with task, target, number of rows, location and licence.\nFiles in a data folder are found by name; pawl data describe verifies their checksums.",
 		Example: "  pawl data list",
 		Args:    exactArgs(),
-		RunE:    func(*cobra.Command, []string) error { return a.listData() },
+		RunE:    func(*cobra.Command, []string) error { return listData(a) },
 	}, &cobra.Command{
 		Use:   "describe NAME",
 		Short: "Describe one data set and its schema",
@@ -38,8 +38,8 @@ SHA-256, and every column with its bounds or categories and the reason for them.
 images, show their size and classes.`,
 		Example: "  pawl data describe adult\n  pawl data describe mnist",
 		Args:    exactArgs("NAME"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.describeData(args[0]) },
-	}, a.getDataCommand())
+		RunE:    func(_ *cobra.Command, args []string) error { return describeData(a, args[0]) },
+	}, getDataCommand(a))
 	return c
 }
 
@@ -65,7 +65,7 @@ func newDataJSON(b source.Builtin, available bool) dataJSON {
 	return dataJSON{b.Name, b.Title, kind, string(b.Task), b.Target, b.Rows, b.TestRows, b.Licence, b.Embedded, available}
 }
 
-func (a *app) listData() error {
+func listData(a *app) error {
 	list := []dataJSON{}
 	for _, name := range source.Names() {
 		b, err := lookupData(name)
@@ -139,7 +139,7 @@ func missing(c *schema.Column) string {
 	return "refuse"
 }
 
-func (a *app) describeData(name string) error {
+func describeData(a *app, name string) error {
 	b, err := lookupData(name)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (a *app) describeData(name string) error {
 		unit = b.Table.Schema().Unit.Name
 	}
 	if a.json {
-		return a.describeJSON(b, unavailable == nil, unit)
+		return describeJSON(a, b, unavailable == nil, unit)
 	}
 	t := tabwriter.NewWriter(a.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "name\t%s\n", b.Name)
@@ -197,7 +197,7 @@ func (a *app) describeData(name string) error {
 	return printColumns(a.out, b.Table.Schema())
 }
 
-func (a *app) describeJSON(b source.Builtin, available bool, unit string) error {
+func describeJSON(a *app, b source.Builtin, available bool, unit string) error {
 	out := struct {
 		dataJSON
 		Source        string       `json:"source"`

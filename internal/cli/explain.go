@@ -14,7 +14,7 @@ import (
 	"pawl/model"
 )
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *app) *cobra.Command {
 	var columns int
 	c := &cobra.Command{
 		Use:   "explain MODEL",
@@ -31,13 +31,13 @@ does with a value, not how often the value occurs, and no effect is a cause.
 No data are read and nothing is charged: the model was released already.`,
 		Example: "  pawl explain out\n  pawl explain out --json",
 		Args:    exactArgs("MODEL"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.explain(args[0], columns) },
+		RunE:    func(_ *cobra.Command, args []string) error { return explainModel(a, args[0], columns) },
 	}
 	c.Flags().IntVar(&columns, "most", 10, "number of columns to show; --json has all")
 	return c
 }
 
-func (a *app) explain(dir string, most int) error {
+func explainModel(a *app, dir string, most int) error {
 	if most < 1 {
 		return &usageError{"--most must be at least 1", "leave it out for 10"}
 	}

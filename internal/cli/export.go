@@ -20,7 +20,7 @@ import (
 	"pawl/workflow"
 )
 
-func (a *app) exportCommand() *cobra.Command {
+func exportCommand(a *app) *cobra.Command {
 	var format, output string
 	c := &cobra.Command{
 		Use:   "export MODEL --format onnx|safetensors --output FILE",
@@ -40,7 +40,7 @@ written beside the file, as FILE.md. Exporting costs no privacy budget.`,
 		Example: "  pawl export out --format onnx --output model.onnx",
 		Args:    exactArgs("MODEL"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.export(args[0], format, output)
+			return exportModel(a, args[0], format, output)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "", "onnx or safetensors")
@@ -48,7 +48,7 @@ written beside the file, as FILE.md. Exporting costs no privacy budget.`,
 	return c
 }
 
-func (a *app) export(dir, format, output string) error {
+func exportModel(a *app, dir, format, output string) error {
 	switch {
 	case format == "":
 		return &usageError{"pawl export: missing --format", "use --format onnx or --format safetensors"}

@@ -21,16 +21,13 @@ type fitFlags struct {
 }
 
 func (f *fitFlags) register(c *cobra.Command) {
-	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
+	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity, "epsilon of the whole job, everything included (required)", "; 0 asks for pure DP")
 	s := c.Flags()
-	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the whole job, everything included (required)")
-	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows); 0 asks for pure DP)")
-	s.StringVar(&f.Preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
+	presetFlag(s, &f.Preset, "changes the running time")
 	s.StringVar(&f.Workflow, "workflow", "paw", "paw (privacy-aware), or stw: make choices as if there were no noise (public data only, for comparison)")
 	s.StringVar(&f.Model, "model", "auto", "tables: auto, "+strings.Join(pawl.Learners(), ", ")+"; images: auto, linear, or a network")
 	s.StringVar(&f.Features, "features", "auto", "tables: auto, all, a list of columns and levels (age,sex,ward=a), or FILE.json from pawl select --json; images: auto, scatter, or all (pixels, each image scaled to the same norm)")
-	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
-	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column: also score each of its groups, with part of the score's budget (free on public test rows)")
+	testFlags(s, &f.Test, &f.ScoreBy)
 	registerClassWeights(&f.classWeights, c)
 	s.StringVar(&f.TargetScale, "target-scale", "auto", "scale on which a number is trained: auto, linear or log (scores and predictions keep the target's units)")
 	s.StringSliceVar(&f.monotone, "monotone", nil, "columns whose effect may only rise or fall, for example age=increasing,rate=decreasing")
@@ -38,26 +35,10 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.Search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
 	registerVectors(&f.Source, c, "")
-	s.StringVar(&f.Budget.Epsilon, "target-epsilon", "", "same as --epsilon")
-	s.StringVar(&f.Budget.Delta, "target-delta", "", "same as --delta")
-	_ = s.MarkHidden("target-epsilon")
-	_ = s.MarkHidden("target-delta")
+	targetAliases(c, &f.Budget.Epsilon, &f.Budget.Delta)
 }
 
-// registerTable adds the flags that every command on a table has.
-func registerTable(c *cobra.Command, f *jobFlags, target *string, b *pawl.Budget, i *pawl.Identity) {
-	s := c.Flags()
-	s.StringVar(&f.Schema, "schema", "", "schema file, YAML (built-in data sets have their own)")
-	s.StringVar(target, "target", "", "column to predict (built-in data sets have a default)")
-	s.StringVar(&b.Accountant, "accountant", "min", "privacy accountant: min (smallest valid bound), pld or rdp")
-	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
-	s.StringVar(&f.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
-	s.BoolVar(&b.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
-	registerAnyway(c, b)
-	identityFlags(c, i)
-}
-
-func (a *app) fitCommand() *cobra.Command {
+func fitCommand(a *app) *cobra.Command {
 	var f fitFlags
 	c := &cobra.Command{
 		Use:   "fit DATA --target Y --epsilon E",
@@ -92,7 +73,7 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.fit(c.Context(), args[0], f)
+			return fitTable(c.Context(), a, args[0], f)
 		},
 	}
 	f.register(c)
@@ -100,8 +81,8 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
 	return c
 }
 
-// job is the fit that the flags ask for.
-func (a *app) job(f *fitFlags) (job pawl.Fit, err error) {
+// fitJob is the fit that the flags ask for.
+func fitJob(a *app, f *fitFlags) (job pawl.Fit, err error) {
 	job = f.Fit
 	job.Checkpoint, err = f.checkpoint.checkpoint(f.out)
 	if err == nil {
@@ -120,13 +101,13 @@ func (a *app) job(f *fitFlags) (job pawl.Fit, err error) {
 	return job, err
 }
 
-func (a *app) fit(ctx context.Context, data string, f fitFlags) error {
-	job, err := a.job(&f)
+func fitTable(ctx context.Context, a *app, data string, f fitFlags) error {
+	job, err := fitJob(a, &f)
 	if err != nil {
 		return err
 	}
 	if err := writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
 		return err
 	}
-	return a.run(ctx, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
+	return runJob(ctx, a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }

@@ -16,15 +16,15 @@ func heldKeys() (heads.Keys, error) {
 	return heads.KeysIn(dir), nil
 }
 
-// safe is where what is held back of this ledger has its key.
-func (a *app) safe() (workflow.Safe, error) {
+// safeFolder is where what is held back of this ledger has its key.
+func safeFolder(a *app) (workflow.Safe, error) {
 	keys, err := heldKeys()
 	if err != nil {
 		return workflow.Safe{}, err
 	}
 	d, err := a.ledgerAddress()
 	safe := workflow.Safe{Keys: keys, Address: d.Absolute()}
-	if a.ledgerURL != "" {
+	if a.ledger.address != "" {
 		safe.Flag = "--ledger " + shell(d.Flag())
 	}
 	return safe, err

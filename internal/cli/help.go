@@ -44,10 +44,10 @@ var verbGroups = []struct{ title, names string }{
 }
 
 // commands are those of pawl. A new one is listed here and above, and stands in a file of its own.
-func (a *app) commands() []*cobra.Command {
-	return []*cobra.Command{a.fitCommand(), a.planCommand(), a.predictCommand(), a.exportCommand(), a.initCommand(), a.checkCommand(),
-		a.dataCommand(), a.accountCommand(), a.calibrateCommand(), a.ledgerCommand(), a.trainCommand(), a.modelsCommand(), a.reproduceCommand(), a.selectCommand(),
-		a.searchCommand(), a.tuneCommand(), a.studyCommand(), a.auditCommand(), a.adviseCommand(), a.crossoverCommand(), a.versionCommand(), a.describeCommand(), a.explainCommand(), a.verifyCommand(), a.serveCommand(), a.workerCommand()}
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{fitCommand(a), planCommand(a), predictCommand(a), exportCommand(a), initCommand(a), checkCommand(a),
+		dataCommand(a), accountCommand(a), calibrateCommand(a), ledgerCommand(a), trainCommand(a), modelsCommand(a), reproduceCommand(a), selectCommand(a),
+		searchCommand(a), tuneCommand(a), studyCommand(a), auditCommand(a), adviseCommand(a), crossoverCommand(a), versionCommand(a), describeCommand(a), explainCommand(a), verifyCommand(a), serveCommand(a), workerCommand(a)}
 }
 
 // metavars stand for the value of a flag where its type says too little.

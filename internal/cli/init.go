@@ -24,7 +24,7 @@ type initFlags struct {
 	bought            inferFlags
 }
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(a *app) *cobra.Command {
 	var f initFlags
 	c := &cobra.Command{
 		Use:   "init FILE",
@@ -73,9 +73,9 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.smartNoise != "" {
-				return a.importSmartNoise(f)
+				return importSmartNoise(a, f)
 			}
-			return a.again(&f.bought.Copies, func() error { return a.init(c.Context(), args[0], f) })
+			return againstCopies(a, &f.bought.Copies, func() error { return writeSchema(c.Context(), a, args[0], f) })
 		},
 	}
 	s := c.Flags()
@@ -104,12 +104,12 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict, whose categories are all that there are")
 	s.StringVar(&f.bought.released, "released", "", "make the schema again from this FILE.released.json of an earlier --infer, at no cost")
 	s.BoolVar(&f.bought.yes, "yes", false, "with --infer: charge without asking")
-	s.BoolVar(&f.bought.Updated, "updated", false, "accept that the data have changed since they were last used")
-	registerCopies(&f.bought.Copies, c)
+	updatedFlag(s, &f.bought.Updated, "")
+	unitsFlags(c, &f.bought.Copies.SameAs, &f.bought.Copies.Different, &f.bought.Copies.Reason)
 	return c
 }
 
-func (a *app) init(ctx context.Context, file string, f initFlags) error {
+func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 	name := table.BaseName(file)
 	if name == "" && f.out != "" { // a query
 		name = table.BaseName(f.out)
@@ -125,7 +125,7 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if f.bought.released != "" && (infer || f.guessTypes) {
 		return &usageError{"--released makes a schema of an earlier release, and excludes --infer and --guess-types", "leave out one of them"}
 	}
-	if flag := f.bought.given(a.total); flag != "" && !infer && !(flag == "--target" && f.bought.released != "") && !(flag == "--columns" && table.JSONNamed(file)) {
+	if flag := f.bought.given(a.ledger.total); flag != "" && !infer && !(flag == "--target" && f.bought.released != "") && !(flag == "--columns" && table.JSONNamed(file)) {
 		return &usageError{flag + " needs --infer, the only part of pawl init that charges a budget", "add --infer, or leave it out"}
 	}
 	if infer && f.guessTypes {
@@ -140,15 +140,15 @@ func (a *app) init(ctx context.Context, file string, f initFlags) error {
 	if _, err := os.Stat(f.out); err == nil && !f.force {
 		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
 	}
-	seen, err := a.propose(file, &f)
+	seen, err := proposeSchema(a, file, &f)
 	if err != nil {
 		return err
 	}
 	if f.bought.released != "" {
-		return a.schemaAgain(file, seen.Columns, &f)
+		return schemaAgain(a, file, seen.Columns, &f)
 	}
 	if f.bought.File = seen.File; infer {
-		return a.buySchema(ctx, file, name, &f)
+		return buySchema(ctx, a, file, name, &f)
 	}
 	header := seen.Columns
 	text, err := template(file, name, seen, f.guessTypes)
@@ -179,8 +179,8 @@ func notBuiltin(file string) error {
 	return nil
 }
 
-// propose names the columns of a table, and says how it is written by its first line.
-func (a *app) propose(file string, f *initFlags) (*reader.Proposal, error) {
+// proposeSchema names the columns of a table, and says how it is written by its first line.
+func proposeSchema(a *app, file string, f *initFlags) (*reader.Proposal, error) {
 	if err := notBuiltin(file); err != nil {
 		return nil, err
 	}

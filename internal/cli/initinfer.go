@@ -12,6 +12,7 @@ import (
 	"pawl/data/source"
 	"pawl/data/table"
 	"pawl/internal/request"
+	"pawl/workflow"
 )
 
 // inferFlags ask for a schema that is bought from the rows.
@@ -40,7 +41,7 @@ func (f *inferFlags) given(total string) string {
 }
 
 // buySchema buys a schema and writes it, and beside it all that was released.
-func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) error {
+func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) error {
 	b := &f.bought.Infer
 	if b.BoundsOnly = f.bought.bounds; b.BoundsOnly {
 		a.note("--infer-bounds is now part of --infer, which finds categories and missing rates too; it goes with the next release")
@@ -63,17 +64,17 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 	if err != nil {
 		return err
 	}
-	b.Total, b.Agree = a.total, func(ctx context.Context, forecast *request.InferForecast) error {
+	b.Total, b.Agree = a.ledger.total, func(ctx context.Context, forecast *request.InferForecast) error {
 		for _, line := range forecast.Notes() {
 			a.note(line)
 		}
 		if f.bought.yes {
 			return nil
 		}
-		return a.agree(ctx, forecast)
+		return agreeToInfer(ctx, a, forecast)
 	}
 	d := a.desk(l)
-	d.Safe = a.safe
+	d.Safe = func() (workflow.Safe, error) { return safeFolder(a) }
 	v, err := d.Infer(ctx, content.Name(), name, f.out, content, b)
 	if err != nil {
 		return err
@@ -83,10 +84,10 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 		return func(w io.Writer) error { _, err := w.Write(text); return err }
 	}
 	var failed, lost error
-	if v.Schema, failed = a.writePaid(f.out, f.force, put(v.Text)); failed != nil {
+	if v.Schema, failed = writePaid(a, f.out, f.force, put(v.Text)); failed != nil {
 		failed = fmt.Errorf("the schema was charged and is shown, but could not be written: %w", failed)
 	}
-	if v.Released, lost = a.writePaid(request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
+	if v.Released, lost = writePaid(a, request.ReleasedFile(v.Schema), f.force, put(v.Whole)); lost != nil {
 		lost = fmt.Errorf("all that was released was charged and is shown, but could not be written: %w", lost)
 		fmt.Fprintf(a.err, "%s\n", v.Whole)
 	}
@@ -101,7 +102,7 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 		v.Warnings = append(v.Warnings, v.Dearer) // said before the charge
 	}
 	if failed == nil {
-		a.lookThrough(v.Schema, file, b.Target)
+		lookThrough(a, v.Schema, file, b.Target)
 	}
 	if a.json {
 		return errors.Join(failed, writeJSON(a.out, v))
@@ -110,7 +111,7 @@ func (a *app) buySchema(ctx context.Context, file, name string, f *initFlags) er
 }
 
 // schemaAgain makes a schema of what was released before.
-func (a *app) schemaAgain(file string, columns []string, f *initFlags) error {
+func schemaAgain(a *app, file string, columns []string, f *initFlags) error {
 	text, err := table.ReadFile(f.bought.released)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (a *app) schemaAgain(file string, columns []string, f *initFlags) error {
 	for _, w := range v.Warnings {
 		a.note(w)
 	}
-	a.lookThrough(f.out, file, f.bought.Target)
+	lookThrough(a, f.out, file, f.bought.Target)
 	if a.json {
 		return writeJSON(a.out, v)
 	}
@@ -133,16 +134,16 @@ func (a *app) schemaAgain(file string, columns []string, f *initFlags) error {
 }
 
 // lookThrough says what comes after a schema that was bought.
-func (a *app) lookThrough(schema, file, target string) {
+func lookThrough(a *app, schema, file, target string) {
 	fmt.Fprintf(a.err, "next: look through %s, then: pawl check %s --schema %s --target %s --epsilon 1\n", shell(schema), shell(table.Shown(file)), shell(schema), shell(cmp.Or(target, "COLUMN")))
 }
 
-// agree asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
-func (a *app) agree(ctx context.Context, f *request.InferForecast) error {
+// agreeToInfer asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
+func agreeToInfer(ctx context.Context, a *app, f *request.InferForecast) error {
 	if !a.interactive() {
 		return &usageError{"nothing was charged: the forecast above is what epsilon " + f.Epsilon + " buys, and no confirmation was given", "add --yes if it is worth it"}
 	}
-	answer, err := a.ask(ctx, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
+	answer, err := askLine(ctx, a, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func TestForecastsAreAgreedTo(t *testing.T) {
 		f.bought.infer = true
 		f.bought.Epsilon, f.bought.Unit, f.bought.Rows, f.bought.Columns = "1", "row", "about 3000", "sick,age"
 		var out, said bytes.Buffer
-		a := &app{streams: streams{in: strings.NewReader(c.answer), out: &out, err: &said}, total: "3", asked: func() bool { return true }}
-		err := a.init(context.Background(), "clinic.csv", f)
+		a := &app{streams: streams{in: strings.NewReader(c.answer), out: &out, err: &said, person: func() bool { return true }}, ledger: ledgerFlags{total: "3"}}
+		err := writeSchema(context.Background(), a, "clinic.csv", f)
 		if (err == nil) != c.bought {
 			t.Fatalf("answer %q: %v", c.answer, err)
 		}
@@ -70,14 +70,14 @@ func TestBoughtSchemasAreShownWhereTheyCannotBeWritten(t *testing.T) {
 	f.bought.infer = true
 	f.bought.Epsilon, f.bought.Unit, f.bought.Rows, f.bought.Columns = "1", "row", "about 3000", "sick,age"
 	var out, said bytes.Buffer
-	a := &app{streams: streams{in: strings.NewReader("yes\n"), out: &out, err: &said}, total: "3", asked: func() bool {
+	a := &app{streams: streams{in: strings.NewReader("yes\n"), out: &out, err: &said, person: func() bool {
 		// Between the forecast and the charge the folder goes away.
 		if err := os.Remove("gone"); err != nil {
 			t.Error(err)
 		}
 		return true
-	}}
-	err := a.init(context.Background(), "clinic.csv", f)
+	}}, ledger: ledgerFlags{total: "3"}}
+	err := writeSchema(context.Background(), a, "clinic.csv", f)
 	if err == nil || !strings.Contains(err.Error(), "charged and is shown") {
 		t.Fatalf("%v", err)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // importSmartNoise writes a schema template from the metadata of SmartNoise SQL.
-func (a *app) importSmartNoise(f initFlags) error {
+func importSmartNoise(a *app, f initFlags) error {
 	file := f.smartNoise
-	if f.guessTypes || f.bought.infer || f.bought.bounds || f.bought.given(a.total) != "" {
+	if f.guessTypes || f.bought.infer || f.bought.bounds || f.bought.given(a.ledger.total) != "" {
 		return &usageError{"--from-smartnoise excludes the flags about data", "leave them out"}
 	}
 	if f.out == "" {

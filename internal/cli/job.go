@@ -6,24 +6,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"pawl"
 )
-
-// identityFlags say whose rows a file holds that resembles a sensitive data set.
-func identityFlags(c *cobra.Command, f *pawl.Identity) {
-	s := c.Flags()
-	s.BoolVar(&f.Updated, "updated", false, "accept that the data have changed since they were last used")
-	s.StringVar(&f.SameAs, "same-as", "", "DATA is another form of this data set of the ledger, whose budget is charged (implies --updated)")
-	s.BoolVar(&f.Different, "different", false, "DATA or the test file resembles a sensitive data set but holds other units: proceed (needs --reason)")
-	s.StringVar(&f.Reason, "reason", "", "reason why they are different; recorded in the ledger and every statement")
-}
-
-// registerAnyway adds the flag that runs what public rules call hopeless.
-func registerAnyway(c *cobra.Command, b *pawl.Budget) {
-	c.Flags().BoolVar(&b.Anyway, "anyway", false, "run a job that public rules call hopeless (pawl advise rules: stop-...); every statement says so")
-}
 
 // jobFlags are those of every job.
 type jobFlags struct {
@@ -33,7 +17,7 @@ type jobFlags struct {
 
 // library opens the ledger. Its warnings go to standard error.
 func (a *app) library(ctx context.Context) (*pawl.Ledger, error) {
-	return pawl.OpenLedger(ctx, a.ledgerURL, pawl.WithGrant(a.total), pawl.WithWarnings(func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }))
+	return pawl.OpenLedger(ctx, a.ledger.address, pawl.WithGrant(a.ledger.total), pawl.WithWarnings(func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }))
 }
 
 // open opens DATA as the flags say.
@@ -45,7 +29,7 @@ func (a *app) open(data string, s pawl.Source) (*pawl.Data, error) {
 // identity has somebody at the terminal asked whose rows a file holds.
 func (a *app) identity(i *pawl.Identity) {
 	if a.interactive() {
-		i.Ask = a.whose
+		i.Ask = asking(a)
 	}
 }
 
@@ -61,8 +45,8 @@ func (f *jobFlags) seedOf() (*uint64, error) {
 	return &n, nil
 }
 
-// run prices a job, shows the price, runs it and prints what it released.
-func (a *app) run(ctx context.Context, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {
+// runJob prices a job, shows the price, runs it and prints what it released.
+func runJob(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job, options ...pawl.RunOption) error {
 	opened, err := a.open(data, s)
 	if err != nil {
 		return err

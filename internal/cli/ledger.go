@@ -16,7 +16,7 @@ import (
 	"pawl/internal/request"
 )
 
-func (a *app) ledgerCommand() *cobra.Command {
+func ledgerCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ledger",
 		Short: "Manage privacy budgets and see what was spent",
@@ -34,8 +34,8 @@ from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 		Args: subcommandArgs("create, grant, freeze, unfreeze, approve, clear-seeded, show, what-if, book, verify, key, reconcile, export, import, declare-public"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.ledgerCreate(), a.ledgerGrant(), a.ledgerFreeze(), a.ledgerUnfreeze(), a.ledgerApprove(), a.ledgerClearSeeded(), a.ledgerShow(),
-		a.ledgerWhatIf(), a.ledgerBook(), a.ledgerVerify(), a.ledgerKey(), a.ledgerReconcile(), a.ledgerExport(), a.ledgerImport(), a.ledgerDeclarePublic())
+	c.AddCommand(ledgerCreate(a), ledgerGrant(a), ledgerFreeze(a), ledgerUnfreeze(a), ledgerApprove(a), ledgerClearSeeded(a), ledgerShow(a),
+		ledgerWhatIf(a), ledgerBook(a), ledgerVerify(a), ledgerKey(a), ledgerReconcile(a), ledgerExport(a), ledgerImport(a), ledgerDeclarePublic(a))
 	return c
 }
 
@@ -49,7 +49,7 @@ func subcommandArgs(known string) cobra.PositionalArgs {
 	}
 }
 
-func (a *app) ledgerCreate() *cobra.Command {
+func ledgerCreate(a *app) *cobra.Command {
 	b := ledger.Budget{}
 	relation, filter, per := "", "", ""
 	c := &cobra.Command{
@@ -96,7 +96,7 @@ k months. pawl ledger show prints the figure over all periods.`,
 			b.Dataset = args[0]
 			_, unknown := lookupData(args[0])
 			b.Public = unknown == nil // every built-in is a public benchmark
-			return a.changeLedger(c.Context(), a.openLedger, args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
+			return changeLedger(c.Context(), a, a.openLedger, args[0], "created", func(l *ledger.Ledger) error { return l.Create(c.Context(), b) })
 		},
 	}
 	f := c.Flags()
@@ -127,8 +127,8 @@ func periodOf(per string) (ledger.Period, error) {
 	return p, nil
 }
 
-func (a *app) ledgerDeclarePublic() *cobra.Command {
-	return a.withReason("declare-public NAME --reason WHY", "Declare that a data set is not sensitive (irreversible)",
+func ledgerDeclarePublic(a *app) *cobra.Command {
+	return withReason(a, "declare-public NAME --reason WHY", "Declare that a data set is not sensitive (irreversible)",
 		`Declare that a data set is not sensitive. Exact figures about its rows may then be shown.
 This cannot be undone, since figures once shown cannot be hidden.`,
 		`  pawl ledger declare-public survey-1994 --reason "published by the statistics office"`,
@@ -136,21 +136,21 @@ This cannot be undone, since figures once shown cannot be hidden.`,
 }
 
 // withReason is a verb that changes one data set and asks for nothing but a reason.
-func (a *app) withReason(use, short, long, example, done string, change func(*ledger.Ledger, context.Context, string, string) error) *cobra.Command {
+func withReason(a *app, use, short, long, example, done string, change func(*ledger.Ledger, context.Context, string, string) error) *cobra.Command {
 	var reason string
 	c := &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := required(c, "reason"); err != nil {
 				return err
 			}
-			return a.changeKnown(c.Context(), args[0], done, func(l *ledger.Ledger) error { return change(l, c.Context(), args[0], reason) })
+			return changeKnown(c.Context(), a, args[0], done, func(l *ledger.Ledger) error { return change(l, c.Context(), args[0], reason) })
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	return c
 }
 
-func (a *app) ledgerVerify() *cobra.Command {
+func ledgerVerify(a *app) *cobra.Command {
 	var heads []string
 	c := &cobra.Command{
 		Use:   "verify [NAME]",
@@ -169,7 +169,7 @@ report detects it.`,
 			if len(args) == 0 && len(heads) > 0 {
 				return &usageError{"--head needs the name of a data set", "example: pawl ledger verify clinic --head " + heads[0]}
 			}
-			return a.verifyLedger(c.Context(), args, heads)
+			return verifyLedger(c.Context(), a, args, heads)
 		},
 	}
 	c.Flags().StringSliceVar(&heads, "head", nil, "chain hash printed in an earlier report (may be repeated)")
@@ -183,7 +183,7 @@ func atMostOneArg(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
+func verifyLedger(ctx context.Context, a *app, names, heads []string) error {
 	l, store, err := a.openExisting(ctx)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (a *app) verifyLedger(ctx context.Context, names, heads []string) error {
 	for _, name := range names {
 		checked, err := l.Check(ctx, name, heads...)
 		if err != nil {
-			faults = append(faults, a.nearName(ctx, l, name, err))
+			faults = append(faults, nearName(ctx, a, l, name, err))
 			continue
 		}
 		out.Datasets = append(out.Datasets, checked)
@@ -245,14 +245,14 @@ func required(c *cobra.Command, names ...string) error {
 type opener func(context.Context) (*ledger.Ledger, io.Closer, error)
 
 // changeLedger makes one change and shows where the data set stands after it.
-func (a *app) changeLedger(ctx context.Context, open opener, name, done string, change func(*ledger.Ledger) error) error {
+func changeLedger(ctx context.Context, a *app, open opener, name, done string, change func(*ledger.Ledger) error) error {
 	l, store, err := open(ctx)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	if err := change(l); err != nil {
-		return a.nearName(ctx, l, name, err)
+		return nearName(ctx, a, l, name, err)
 	}
 	s, err := l.Show(ctx, name)
 	if err != nil {
@@ -266,12 +266,12 @@ func (a *app) changeLedger(ctx context.Context, open opener, name, done string, 
 }
 
 // changeKnown is changeLedger for a data set that must be there.
-func (a *app) changeKnown(ctx context.Context, name, done string, change func(*ledger.Ledger) error) error {
-	return a.changeLedger(ctx, a.openExisting, name, done, change)
+func changeKnown(ctx context.Context, a *app, name, done string, change func(*ledger.Ledger) error) error {
+	return changeLedger(ctx, a, a.openExisting, name, done, change)
 }
 
 // nearName says which name may have been meant when a data set is unknown.
-func (a *app) nearName(ctx context.Context, l *ledger.Ledger, name string, err error) error {
+func nearName(ctx context.Context, a *app, l *ledger.Ledger, name string, err error) error {
 	if !errors.Is(err, ledger.ErrUnknownDataset) {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"pawl/workflow"
 )
 
-func (a *app) ledgerReconcile() *cobra.Command {
+func ledgerReconcile(a *app) *cobra.Command {
 	var reason, out string
 	var force bool
 	c := &cobra.Command{
@@ -48,9 +48,9 @@ If nothing is missing, nothing is written.`,
 				if out != "" || force {
 					return &usageError{"--out and --force need FILE, the withheld results", "give its file: pawl ledger reconcile FILE --reason WHY"}
 				}
-				return a.reconcile(c.Context(), reason)
+				return reconcileLedger(c.Context(), a, reason)
 			}
-			return a.handOut(c.Context(), args[0], reason, out, force)
+			return handOut(c.Context(), a, args[0], reason, out, force)
 		},
 	}
 	f := c.Flags()
@@ -67,8 +67,8 @@ type reconciledView struct {
 	Files []string `json:"files,omitempty"`
 }
 
-func (a *app) reconcile(ctx context.Context, reason string) error {
-	l, done, err := a.openToReconcile(ctx)
+func reconcileLedger(ctx context.Context, a *app, reason string) error {
+	l, done, err := openToReconcile(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (a *app) reconcile(ctx context.Context, reason string) error {
 
 // openToReconcile opens the ledger at the address. One that is gone is begun anew only
 // where this machine has seen one.
-func (a *app) openToReconcile(ctx context.Context) (*ledger.Ledger, func() error, error) {
+func openToReconcile(ctx context.Context, a *app) (*ledger.Ledger, func() error, error) {
 	d, err := a.ledgerAddress()
 	if err != nil {
 		return nil, nil, err
@@ -109,7 +109,7 @@ func (a *app) openToReconcile(ctx context.Context) (*ledger.Ledger, func() error
 
 // bookedHere refuses to book an entry in another ledger than the one at the address of
 // the run, unless that one has moved.
-func (a *app) bookedHere(ctx context.Context, l *ledger.Ledger, h *workflow.HeldRelease) error {
+func bookedHere(ctx context.Context, a *app, l *ledger.Ledger, h *workflow.HeldRelease) error {
 	d, err := a.ledgerAddress()
 	if err != nil || h.Address == d.Absolute() {
 		return err
@@ -126,7 +126,7 @@ func (a *app) bookedHere(ctx context.Context, l *ledger.Ledger, h *workflow.Held
 }
 
 // handOut books the entry of a held release once and writes its files.
-func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool) error {
+func handOut(ctx context.Context, a *app, file, reason, dir string, force bool) error {
 	h, err := workflow.ReadHeld(file)
 	if err != nil {
 		return err
@@ -146,12 +146,12 @@ func (a *app) handOut(ctx context.Context, file, reason, dir string, force bool)
 	if err := h.Open(key); err != nil {
 		return err
 	}
-	l, done, err := a.openToReconcile(ctx)
+	l, done, err := openToReconcile(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer done()
-	if err := a.bookedHere(ctx, l, h); err != nil {
+	if err := bookedHere(ctx, a, l, h); err != nil {
 		return err
 	}
 	r, err := l.Reconcile(ctx, ledger.Reconcile{Reason: reason, Held: &h.Held})

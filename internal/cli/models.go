@@ -12,7 +12,7 @@ import (
 	"pawl/internal/request"
 )
 
-func (a *app) modelsCommand() *cobra.Command {
+func modelsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "List and show networks",
@@ -27,11 +27,11 @@ func (a *app) modelsCommand() *cobra.Command {
 	}
 	c.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the named networks", Args: exactArgs(),
-		RunE: func(*cobra.Command, []string) error { return a.listModels() },
+		RunE: func(*cobra.Command, []string) error { return listModels(a) },
 	}, &cobra.Command{
 		Use: "show NAME", Short: "Show a network's layers and parameter counts, or check your own YAML file",
 		Example: "  pawl models show mnist-paw-cnn", Args: exactArgs("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.showModel(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return showModel(a, args[0]) },
 	})
 	return c
 }
@@ -97,7 +97,7 @@ func view(s zoo.Spec, layers bool) (modelView, error) {
 	return v, nil
 }
 
-func (a *app) listModels() error {
+func listModels(a *app) error {
 	var all []modelView
 	for _, s := range zoo.List() {
 		v, err := view(s, false)
@@ -117,7 +117,7 @@ func (a *app) listModels() error {
 	return t.Flush()
 }
 
-func (a *app) showModel(name string) error {
+func showModel(a *app, name string) error {
 	s, err := request.FindModel(name)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) planCommand() *cobra.Command {
+func planCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Show the stages of a job and their epsilon; charges nothing",
@@ -28,27 +28,27 @@ func (a *app) planCommand() *cobra.Command {
 		Long:    "Show the stages of pawl fit with their privacy events and epsilon, the recipe with its\nreasons, and whether the ledger would refuse the job now. Nothing is charged, and no row\nis used except to count a public number of rows.",
 		Example: "  pawl plan fit adult --target income --epsilon 0.1",
 		Args:    exactArgs("DATA"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.planFit(c.Context(), args[0], &f) },
+		RunE:    func(c *cobra.Command, args []string) error { return planFit(c.Context(), a, args[0], &f) },
 	}
 	f.register(fit)
-	c.AddCommand(fit, a.planSelectCommand(), a.planSearchCommand())
+	c.AddCommand(fit, planSelectCommand(a), planSearchCommand(a))
 	return c
 }
 
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-func (a *app) planFit(ctx context.Context, data string, f *fitFlags) error {
-	job, err := a.job(f)
+func planFit(ctx context.Context, a *app, data string, f *fitFlags) error {
+	job, err := fitJob(a, f)
 	if err != nil {
 		return err
 	}
 	job.Checkpoint, job.Budget.Anyway = pawl.Checkpoint{}, true // a price list stops nobody
-	return a.show(ctx, data, f.Source, job)
+	return showPlan(ctx, a, data, f.Source, job)
 }
 
-// show prices a job, asks the ledger about it and prints both. That it would be refused is no
+// showPlan prices a job, asks the ledger about it and prints both. That it would be refused is no
 // failure of a price list.
-func (a *app) show(ctx context.Context, data string, s pawl.Source, job pawl.Job) error {
+func showPlan(ctx context.Context, a *app, data string, s pawl.Source, job pawl.Job) error {
 	opened, err := a.open(data, s)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"pawl/internal/request"
 )
 
-func (a *app) planSearchCommand() *cobra.Command {
+func planSearchCommand(a *app) *cobra.Command {
 	var f searchFlags
 	c := &cobra.Command{
 		Use:   "search DATA --space S --strategy K|all --epsilon E",
@@ -22,21 +22,21 @@ except to count a public number of rows.`,
 		Args:    exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.Strategy == "all" {
-				return a.priceList(c.Context(), args[0], &f)
+				return priceList(c.Context(), a, args[0], &f)
 			}
 			job, err := f.job(a, c)
 			if err != nil {
 				return err
 			}
 			job.Train.Budget.Anyway = true
-			return a.show(c.Context(), args[0], f.Source, job)
+			return showPlan(c.Context(), a, args[0], f.Source, job)
 		},
 	}
 	f.register(c)
 	return c
 }
 
-func (a *app) priceList(ctx context.Context, data string, f *searchFlags) error {
+func priceList(ctx context.Context, a *app, data string, f *searchFlags) error {
 	t := f.Train
 	asked := request.Search{Space: f.Space, Metric: f.Metric, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
 		AllowLargeDelta: t.Budget.AllowLargeDelta, Preset: t.Preset, Target: t.Target, Seed: f.seed, Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm,

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) predictCommand() *cobra.Command {
+func predictCommand(a *app) *cobra.Command {
 	var out, threshold string
 	var raw bool
 	var s pawl.Source
@@ -41,7 +41,7 @@ times.`,
 		Example: "  pawl predict out new-patients.csv > predictions.csv\n  pawl predict out new-patients.csv --keep id --threshold 0.12",
 		Args:    exactArgs("MODEL", "FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.predict(args[0], args[1], out, threshold, raw, s)
+			return predictRows(a, args[0], args[1], out, threshold, raw, s)
 		},
 	}
 	registerVectors(&s, c, " (default: the one used in training)")
@@ -51,11 +51,11 @@ times.`,
 	c.Flags().BoolVar(&raw, "raw", false, "show probabilities without calibration, and labels as trained")
 	c.Flags().BoolVar(&s.Strict, "strict", false, "refuse a category that the model does not know")
 	c.Flags().BoolVar(&s.Flags, "flags", false, "add a column \"flags\" that names the cells of each row that were clipped, unknown, of an unseen category or replaced by a default")
-	c.Flags().StringVar(&s.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	badRowsFlag(c.Flags(), &s.BadRows)
 	return c
 }
 
-func (a *app) predict(dir, file, out, threshold string, raw bool, s pawl.Source) error {
+func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Source) error {
 	m, err := pawl.LoadModel(dir)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 	"pawl/internal/build"
 )
 
-func (a *app) reproduceCommand() *cobra.Command {
+func reproduceCommand(a *app) *cobra.Command {
 	var scale string
 	var f replayFlags
 	c := &cobra.Command{
@@ -49,14 +49,14 @@ With --nats, workers (pawl worker) measure the cells.`,
 				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke only checks that it runs; paper uses as many repetitions as the paper"}
 			}
 			f.scale = experiments.Scale(scale)
-			return a.reproduce(c.Context(), args[0], f)
+			return reproduceOne(c.Context(), a, args[0], f)
 		},
 	}
 	c.Flags().StringVar(&scale, "scale", "quick", "number of repetitions: smoke, quick or paper")
 	c.Flags().StringVar(&f.out, "out", "pawl-out/reproduce", "directory for tables and finished cells")
 	c.Flags().StringVar(&f.store, "store", "", "directory for the stored result (NAME.json), which replaces an earlier one")
 	brokerFlags(c, &f.Broker)
-	c.AddCommand(a.reproduceShowCommand(), a.reproduceCheckCommand())
+	c.AddCommand(reproduceShowCommand(a), reproduceCheckCommand(a))
 	return c
 }
 
@@ -67,19 +67,19 @@ type replayFlags struct {
 	pawl.Broker
 }
 
-func (a *app) reproduce(ctx context.Context, name string, f replayFlags) error {
+func reproduceOne(ctx context.Context, a *app, name string, f replayFlags) error {
 	all := registry.All()
 	switch name {
 	case "list":
-		return a.listExperiments(all.List())
+		return listExperiments(a, all.List())
 	case "all":
-		return a.reproduceAll(ctx, all.List(), f)
+		return reproduceAll(ctx, a, all.List(), f)
 	}
 	e, err := lookupReplay(name)
 	if err != nil {
 		return err
 	}
-	t, err := a.replay(ctx, e, f)
+	t, err := replayOne(ctx, a, e, f)
 	if err != nil {
 		return err
 	}
@@ -107,10 +107,10 @@ func lookupReplay(name string) (experiments.Experiment, error) {
 }
 
 // reproduceAll goes on when data of one replay are missing, and says so.
-func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, f replayFlags) error {
+func reproduceAll(ctx context.Context, a *app, all []experiments.Experiment, f replayFlags) error {
 	tables := []*experiments.Table{}
 	for _, e := range all {
-		t, err := a.replay(ctx, e, f)
+		t, err := replayOne(ctx, a, e, f)
 		var missing *dataset.FileError
 		if errors.As(err, &missing) {
 			fmt.Fprintf(a.err, "note: skipping %s: %s\n", e.Name, message(err))
@@ -135,8 +135,8 @@ func (a *app) reproduceAll(ctx context.Context, all []experiments.Experiment, f 
 	return nil
 }
 
-// replay runs one experiment and leaves its table in a file beside the cells.
-func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlags) (*experiments.Table, error) {
+// replayOne runs one experiment and leaves its table in a file beside the cells.
+func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFlags) (*experiments.Table, error) {
 	scale, out := f.scale, f.out
 	if f.store != "" {
 		if brokerAddress(f.Broker).Given() {
@@ -174,7 +174,7 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlag
 		fmt.Fprintf(a.err, "%6s  %s\n", time.Since(start).Round(time.Second), cell)
 	}
 	if brokerAddress(f.Broker).Given() {
-		if err := a.measureElsewhere(ctx, f.Broker, e, r); err != nil {
+		if err := measureElsewhere(ctx, a, f.Broker, e, r); err != nil {
 			return nil, err
 		}
 	}
@@ -198,7 +198,7 @@ func (a *app) replay(ctx context.Context, e experiments.Experiment, f replayFlag
 	return t, writeFile(filepath.Join(f.store, result.File()), true, result.Encode)
 }
 
-func (a *app) listExperiments(all []experiments.Experiment) error {
+func listExperiments(a *app, all []experiments.Experiment) error {
 	papers := book.Catalogue()
 	seconds := map[string]int{}
 	for _, e := range all {

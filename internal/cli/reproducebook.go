@@ -14,7 +14,7 @@ import (
 	"pawl/experiments/book"
 )
 
-func (a *app) reproduceShowCommand() *cobra.Command {
+func reproduceShowCommand(a *app) *cobra.Command {
 	var store, html string
 	c := &cobra.Command{
 		Use:   "show [NAME]",
@@ -39,13 +39,13 @@ are those that this pawl was built with, or those in the directory --store.`,
 				if err != nil {
 					return err
 				}
-				return a.showResults([]*book.Result{r}, html, true)
+				return showResults(a, []*book.Result{r}, html, true)
 			}
 			all, err := b.Results()
 			if err != nil {
 				return err
 			}
-			return a.showResults(all, html, false)
+			return showResults(a, all, html, false)
 		},
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of stored results (default: those of this pawl)")
@@ -62,7 +62,7 @@ func storedResult(b *book.Book, name string) (*book.Result, error) {
 	return b.Result(name)
 }
 
-func (a *app) showResults(all []*book.Result, html string, whole bool) error {
+func showResults(a *app, all []*book.Result, html string, whole bool) error {
 	if html != "" {
 		if err := os.MkdirAll(html, 0o755); err != nil {
 			return &usageError{fmt.Sprintf("--html: %v", err), "choose another directory"}
@@ -91,7 +91,7 @@ func (a *app) showResults(all []*book.Result, html string, whole bool) error {
 	return book.List(a.out, all)
 }
 
-func (a *app) reproduceCheckCommand() *cobra.Command {
+func reproduceCheckCommand(a *app) *cobra.Command {
 	var store, cell string
 	c := &cobra.Command{
 		Use:   "check NAME",
@@ -106,7 +106,7 @@ the result was stored with: sums differ in their last bits on others.`,
 			if err != nil {
 				return err
 			}
-			return a.checkResult(c.Context(), b, args[0], cell)
+			return checkResult(c.Context(), a, b, args[0], cell)
 		},
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of stored results (default: those of this pawl)")
@@ -114,7 +114,7 @@ the result was stored with: sums differ in their last bits on others.`,
 	return c
 }
 
-func (a *app) checkResult(ctx context.Context, b *book.Book, name, cell string) error {
+func checkResult(ctx context.Context, a *app, b *book.Book, name, cell string) error {
 	e, err := lookupReplay(name)
 	if err != nil {
 		return err

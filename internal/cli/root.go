@@ -31,19 +31,21 @@ const (
 )
 
 type streams struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
+	in     io.Reader
+	out    io.Writer
+	err    io.Writer
+	person func() bool // whether a person can be asked; nil: where in is a terminal
 }
 
-// app is what every verb needs.
+// ledgerFlags say which ledger a verb charges, and what the first use of a data set grants.
+type ledgerFlags struct{ address, total string }
+
+// app is what every verb needs. What a verb does is a function of its own.
 type app struct {
 	streams
-	ledgerURL string
-	dataDir   string
-	json      bool
-	total     string      // --budget
-	asked     func() bool // in place of what says that a person can be asked
+	ledger  ledgerFlags
+	dataDir string
+	json    bool
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit
@@ -98,17 +100,17 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c, c.OutOrStdout()) })
 	root.SetVersionTemplate("pawl {{.Version}}\n")
 	f := root.PersistentFlags()
-	f.StringVar(&a.ledgerURL, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
+	f.StringVar(&a.ledger.address, "ledger", "", "ledger to charge: sqlite:PATH or postgres://USER@HOST:PORT/DATABASE (default: PAWL_LEDGER, else your own)")
 	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
 	})
-	root.AddCommand(a.commands()...)
+	root.AddCommand(commands(a)...)
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "fit", "train", "select", "search", "init", "describe":
-			c.Flags().Var((*totalFlag)(&a.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
+			c.Flags().Var((*totalFlag)(&a.ledger.total), "budget", "total epsilon of all jobs on DATA, granted once at first use (default: the cost of the first job); its delta is that of the first job, or 1e-6 if that is 0")
 		}
 	}
 	return root

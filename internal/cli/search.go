@@ -20,12 +20,11 @@ type searchFlags struct {
 	out   outDir
 }
 
-func (a *app) searchCommand() *cobra.Command {
-	var f searchFlags
-	c := &cobra.Command{
-		Use:   "search DATA --space S --strategy K --epsilon E",
-		Short: "Search for the best model within the privacy budget",
-		Long: `Search a space of candidate models. --epsilon pays for everything together: all training
+func searchCommand(a *app) *cobra.Command {
+	return searchPreset{
+		use:   "search DATA --space S --strategy K --epsilon E",
+		short: "Search for the best model within the privacy budget",
+		long: `Search a space of candidate models. --epsilon pays for everything together: all training
 runs, their validation scores and the released model. pawl plan search shows what each
 strategy leaves for one training run.
 
@@ -36,38 +35,42 @@ To continue an interrupted search at no further cost, run the same command again
 the training runs on other machines: see pawl worker.
 --as-published runs paas, rs, mgrs or tunebound as in their papers, on public data only:
 --epsilon is then that of each training run, and there is no privacy guarantee.`,
-		Example: `  pawl search mnist --space fcn --strategy ps --mean-trials 20 --epsilon 2.11
+		example: `  pawl search mnist --space fcn --strategy ps --mean-trials 20 --epsilon 2.11
   pawl search mnist --space fcn --strategy public --search-on fashion-mnist --epsilon 2.11
   pawl search adult --target income --space tabular --strategy mgrs --epsilon 3`,
-		Args: exactArgs("DATA"),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.search(c, args[0], f)
-		},
-	}
-	f.register(c)
-	return c
+	}.command(a)
 }
 
 // tuneCommand is search over the hyperparameters of one network.
-func (a *app) tuneCommand() *cobra.Command {
-	var f searchFlags
-	c := &cobra.Command{
-		Use:   "tune DATA --model NAME --strategy K --epsilon E",
-		Short: "Tune the hyperparameters of one network within the privacy budget",
-		Long:  "Search over optimizers, step sizes and clipping norms for one network: pawl search with\n--space optimizers and --model. The data-free rule of pawl train needs no search; on\npublic data it is trained too, for comparison.",
-		Example: `  pawl tune mnist --model mnist-paw-fcn --strategy ps --epsilon 2.11
+func tuneCommand(a *app) *cobra.Command {
+	return searchPreset{
+		use:   "tune DATA --model NAME --strategy K --epsilon E",
+		short: "Tune the hyperparameters of one network within the privacy budget",
+		long:  "Search over optimizers, step sizes and clipping norms for one network: pawl search with\n--space optimizers and --model. The data-free rule of pawl train needs no search; on\npublic data it is trained too, for comparison.",
+		example: `  pawl tune mnist --model mnist-paw-fcn --strategy ps --epsilon 2.11
   pawl tune mnist --model mnist-paw-fcn --strategy grid --epsilon 2.11 --space grid.yaml`,
-		Args: exactArgs("DATA"),
+		space: "optimizers", network: true,
+	}.command(a)
+}
+
+// searchPreset is a spelling of search: what its help says, and what it presets.
+type searchPreset struct {
+	use, short, long, example string
+	space                     string // "": to be given
+	network                   bool   // --model is required
+}
+
+func (p searchPreset) command(a *app) *cobra.Command {
+	var f searchFlags
+	c := &cobra.Command{Use: p.use, Short: p.short, Long: p.long, Example: p.example, Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.Train.Model == "" {
-				return &usageError{"pawl tune: missing --model", "--model takes a name from pawl models list, or a YAML file"}
+			if p.network && f.Train.Model == "" {
+				return &usageError{c.CommandPath() + ": missing --model", "--model takes a name from pawl models list, or a YAML file"}
 			}
-			return a.search(c, args[0], f)
-		},
-	}
+			return searchModels(a, c, args[0], f)
+		}}
 	f.register(c)
-	c.Flags().Lookup("space").DefValue = "optimizers"
-	f.Space = "optimizers"
+	f.Space, c.Flags().Lookup("space").DefValue = p.space, p.space
 	return c
 }
 
@@ -97,10 +100,8 @@ func (f *searchFlags) register(c *cobra.Command) {
 	brokerFlags(c, &f.Broker)
 	s.BoolVar(&f.Broker.ShipData, "ship-data", false, "send the rows, encrypted, to workers that do not have the file (tables; docs/CLUSTER.md)")
 	s.StringVar(&f.Study, "study", "", "name of the study (default: data, space and strategy)")
-	s.StringVar(&f.Train.Budget.Epsilon, "epsilon", "", "epsilon of the whole search; with --as-published, of each training run")
-	s.StringVar(&f.Train.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.Train.Budget.Accountant, "accountant", "min", "min, pld or rdp")
-	s.StringVar(&f.Train.Preset, "preset", "balanced", "quick, balanced or thorough; changes the running time, not epsilon")
+	budgetFlags(c, &f.Train.Budget, "epsilon of the whole search; with --as-published, of each training run", "")
+	presetFlag(s, &f.Train.Preset, "changes the running time")
 	s.StringVar(&f.Train.Target, "target", "", "column to predict (tables)")
 	s.StringVar(&f.Train.Model, "model", "", "network, for a space that has only hyperparameters")
 	s.IntVar(&f.Train.Batch, "batch", 0, "expected batch size (images)")
@@ -112,15 +113,11 @@ func (f *searchFlags) register(c *cobra.Command) {
 	s.IntVar(&f.shift, "shift", -1, "largest shift of an augmented variant, in pixels")
 	s.BoolVar(&f.Train.AsDrawn, "as-drawn", false, "keep dropout in networks (default: removed under noise)")
 	s.BoolVar(&f.Train.AsPublished, "as-published", false, "run as in the papers: public data only, no guarantee")
-	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
+	f.seedFlag(s)
 	identityFlags(c, &f.Train.Identity)
-	s.BoolVar(&f.Train.Budget.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
-	registerAnyway(c, &f.Train.Budget)
-	s.StringVar(&f.Labels, "labels", "", "file of labels for an IDX or npy file of images")
-	s.StringVar(&f.Classes, "classes", "", "class names in order, for files of labels")
-	s.StringVar(&f.Rows, "rows", "", "how the number of your own images is declared: public, N or about-N")
-	s.StringVar(&f.Train.Memory, "memory", "256MB", "working memory per step; does not change the result")
-	s.StringVar(&f.Schema, "schema", "", "schema file, YAML (your own tables)")
+	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
+	memoryFlag(s, &f.Train.Memory)
+	schemaFlag(s, &f.Schema)
 	f.out.register(c)
 }
 
@@ -146,7 +143,7 @@ func (f *searchFlags) job(a *app, c *cobra.Command) (job pawl.Search, err error)
 	return job, err
 }
 
-func (a *app) search(c *cobra.Command, data string, f searchFlags) error {
+func searchModels(a *app, c *cobra.Command, data string, f searchFlags) error {
 	job, err := f.job(a, c)
 	if err != nil {
 		return err
@@ -154,5 +151,5 @@ func (a *app) search(c *cobra.Command, data string, f searchFlags) error {
 	if err := writable(f.out.path, f.out.force); err != nil {
 		return err
 	}
-	return a.run(c.Context(), data, f.Source, job, pawl.Into(f.out.path, f.out.force))
+	return runJob(c.Context(), a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }

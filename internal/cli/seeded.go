@@ -11,8 +11,8 @@ import (
 	"pawl/report"
 )
 
-func (a *app) ledgerClearSeeded() *cobra.Command {
-	return a.withReason("clear-seeded NAME --reason WHY", "Remove the mark that seeded runs leave on a data set",
+func ledgerClearSeeded(a *app) *cobra.Command {
+	return withReason(a, "clear-seeded NAME --reason WHY", "Remove the mark that seeded runs leave on a data set",
 		`Remove the mark that a run with --seed leaves on a data set.
 
 Whoever knows or guesses the seed can subtract the noise of such a run. No epsilon

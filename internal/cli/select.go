@@ -15,7 +15,7 @@ type selectFlags struct {
 	pawl.Select
 }
 
-func (a *app) selectCommand() *cobra.Command {
+func selectCommand(a *app) *cobra.Command {
 	var f selectFlags
 	c := &cobra.Command{
 		Use:   "select DATA --target Y --method M --epsilon E",
@@ -41,7 +41,7 @@ no privacy guarantee.`,
   pawl select breast-cancer --target class --method cfs-ga --as-published --seed 1`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.selectFeatures(c.Context(), args[0], f)
+			return selectFeatures(c.Context(), a, args[0], f)
 		},
 	}
 	f.register(c)
@@ -77,14 +77,12 @@ func (f *selectFlags) register(c *cobra.Command) {
 	s.IntVar(&f.Rounds, "rounds", 0, "pafs as published: number of rounds (default 10)")
 	s.IntVar(&f.Fits, "fits", 0, "pafs as published: noisy models per feature set, whose mean accuracy counts (default 20)")
 	s.BoolVar(&f.AsPublished, "as-published", false, "use exact statistics at no cost: public data only, no guarantee")
-	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity)
-	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the selection (required except for random, all and --as-published)")
+	registerTable(c, &f.jobFlags, &f.Target, &f.Budget, &f.Identity, "epsilon of the selection (required except for random, all and --as-published)", "")
 	s.StringVar(&f.Features, "features", "auto", "columns to select from: auto, all, or a list (age,sex,hours)")
 }
 
 // planSelectCommand is `pawl plan select`.
-func (a *app) planSelectCommand() *cobra.Command {
+func planSelectCommand(a *app) *cobra.Command {
 	var f selectFlags
 	c := &cobra.Command{
 		Use:     "select DATA --target Y --method M --epsilon E",
@@ -98,7 +96,7 @@ func (a *app) planSelectCommand() *cobra.Command {
 				return err
 			}
 			job.Budget.Anyway = true
-			return a.show(c.Context(), args[0], f.Source, job)
+			return showPlan(c.Context(), a, args[0], f.Source, job)
 		},
 	}
 	f.register(c)
@@ -113,10 +111,10 @@ func (f *selectFlags) job(a *app) (job pawl.Select, err error) {
 	return job, err
 }
 
-func (a *app) selectFeatures(ctx context.Context, data string, f selectFlags) error {
+func selectFeatures(ctx context.Context, a *app, data string, f selectFlags) error {
 	job, err := f.job(a)
 	if err != nil {
 		return err
 	}
-	return a.run(ctx, data, f.Source, job)
+	return runJob(ctx, a, data, f.Source, job)
 }

@@ -29,7 +29,7 @@ type serveFlags struct {
 	open, start bool
 }
 
-func (a *app) serveCommand() *cobra.Command {
+func serveCommand(a *app) *cobra.Command {
 	var f serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
@@ -51,7 +51,9 @@ without --roles, what their role is by Pawl-Role. These headers count nowhere el
   pawl serve --listen 0.0.0.0:8443 --host pawl.example.org:8443 --tls-cert cert.pem --tls-key key.pem --roles roles.txt
   pawl serve --socket /run/pawl/pawl.sock --host pawl.example.org --roles roles.txt`,
 		Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), &f, c.Flags().Changed("listen")) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return servePages(c.Context(), a, &f, c.Flags().Changed("listen"))
+		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.Address, "listen", "127.0.0.1:0", "IP address and port; port 0 is a free one")
@@ -80,7 +82,7 @@ func (f *serveFlags) people() ([]serve.Person, error) {
 	return serve.ReadRoles(in, f.roles)
 }
 
-func (a *app) serve(ctx context.Context, f *serveFlags, listen bool) error {
+func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 	if f.Socket != "" && listen {
 		return &usageError{"--socket and --listen exclude each other", "leave out --listen"}
 	}
@@ -118,7 +120,7 @@ func (a *app) serve(ctx context.Context, f *serveFlags, listen bool) error {
 		Safe:   func() (workflow.Safe, error) { return safeFor(where.Absolute(), where.Flag()) },
 		Tables: tables, AllowJobs: f.start, Jobs: filepath.Join(state, "jobs"), DataDir: a.dataDir, Reports: f.out, Studies: studies, Log: func(line string) { fmt.Fprintf(a.err, "note: %s\n", line) }})
 	links := s.Links()
-	if err := a.printLinks(f, links); err != nil {
+	if err := printLinks(a, f, links); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.err, "serving until interrupted")
@@ -139,7 +141,7 @@ func safeFor(address, flag string) (workflow.Safe, error) {
 }
 
 // printLinks says where to go. Whoever reads a link first is let in by it.
-func (a *app) printLinks(f *serveFlags, links []serve.Link) error {
+func printLinks(a *app, f *serveFlags, links []serve.Link) error {
 	type shown struct {
 		User string     `json:"user"`
 		Role serve.Role `json:"role"`

@@ -20,7 +20,7 @@ import (
 	"pawl/workflow"
 )
 
-func (a *app) ledgerShow() *cobra.Command {
+func ledgerShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show what was granted, spent, reserved and is left",
@@ -30,14 +30,14 @@ and left, and every entry. Without NAME, list all data sets.`,
 		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.listLedger(c.Context())
+				return listLedger(c.Context(), a)
 			}
-			return a.showLedger(c.Context(), args[0])
+			return showLedger(c.Context(), a, args[0])
 		},
 	}
 }
 
-func (a *app) showLedger(ctx context.Context, name string) error {
+func showLedger(ctx context.Context, a *app, name string) error {
 	l, store, err := a.openExisting(ctx)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (a *app) showLedger(ctx context.Context, name string) error {
 	defer store.Close()
 	s, err := l.Show(ctx, name)
 	if err != nil {
-		return a.nearName(ctx, l, name, err)
+		return nearName(ctx, a, l, name, err)
 	}
 	outlook, err := l.Outlook(ctx, name)
 	if err != nil {
@@ -90,7 +90,7 @@ func threeDigits(x float64) string {
 	return strconv.FormatFloat(math.Floor(x/unit*(1+1e-12))*unit, 'g', 3, 64)
 }
 
-func (a *app) listLedger(ctx context.Context) error {
+func listLedger(ctx context.Context, a *app) error {
 	where, err := a.ledgerAddress()
 	if err != nil {
 		return err

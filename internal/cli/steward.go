@@ -6,7 +6,7 @@ import (
 	"pawl/core/ledger"
 )
 
-func (a *app) ledgerGrant() *cobra.Command {
+func ledgerGrant(a *app) *cobra.Command {
 	var epsilon, delta, reason, analyst, per string
 	c := &cobra.Command{
 		Use:   "grant NAME --epsilon E --reason WHY",
@@ -34,14 +34,14 @@ up to more than the budget, which limits all of them.`,
 				return err
 			}
 			if analyst == "" {
-				return a.changeKnown(c.Context(), args[0], "raised", func(l *ledger.Ledger) error {
+				return changeKnown(c.Context(), a, args[0], "raised", func(l *ledger.Ledger) error {
 					return l.Renew(c.Context(), args[0], epsilon, delta, reason, renews)
 				})
 			}
 			if per != "" {
 				return &usageError{"--per and --analyst exclude each other", "a share renews together with the budget"}
 			}
-			return a.changeKnown(c.Context(), args[0], "share of "+analyst+" granted:", func(l *ledger.Ledger) error {
+			return changeKnown(c.Context(), a, args[0], "share of "+analyst+" granted:", func(l *ledger.Ledger) error {
 				return l.GrantShare(c.Context(), ledger.Share{Dataset: args[0], Analyst: analyst, Epsilon: epsilon, Delta: delta, Reason: reason})
 			})
 		},
@@ -55,19 +55,19 @@ up to more than the budget, which limits all of them.`,
 	return c
 }
 
-func (a *app) ledgerFreeze() *cobra.Command {
-	return a.withReason("freeze NAME --reason WHY", "Refuse new jobs on a data set until it is unfrozen",
+func ledgerFreeze(a *app) *cobra.Command {
+	return withReason(a, "freeze NAME --reason WHY", "Refuse new jobs on a data set until it is unfrozen",
 		`Refuse every new job on a data set. Running jobs may finish and are committed.`,
 		`  pawl ledger freeze clinic --reason "incident 12 is looked into"`, "frozen:", (*ledger.Ledger).Freeze)
 }
 
-func (a *app) ledgerUnfreeze() *cobra.Command {
-	return a.withReason("unfreeze NAME --reason WHY", "Allow jobs on a frozen data set again",
+func ledgerUnfreeze(a *app) *cobra.Command {
+	return withReason(a, "unfreeze NAME --reason WHY", "Allow jobs on a frozen data set again",
 		`Allow jobs again on a frozen data set. Its budget does not change.`,
 		`  pawl ledger unfreeze clinic --reason "incident 12 is closed"`, "unfrozen:", (*ledger.Ledger).Unfreeze)
 }
 
-func (a *app) ledgerApprove() *cobra.Command {
+func ledgerApprove(a *app) *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use:   "approve NAME ENTRY --reason WHY",
@@ -81,7 +81,7 @@ ran. On a team's ledger (postgres://), nobody can approve his own job.`,
 			if err := required(c, "reason"); err != nil {
 				return err
 			}
-			return a.changeKnown(c.Context(), args[0], "approved entry "+args[1]+" of", func(l *ledger.Ledger) error {
+			return changeKnown(c.Context(), a, args[0], "approved entry "+args[1]+" of", func(l *ledger.Ledger) error {
 				return l.Approve(c.Context(), args[0], args[1], reason)
 			})
 		},

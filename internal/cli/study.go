@@ -20,7 +20,7 @@ import (
 	"pawl/search/study"
 )
 
-func (a *app) studyCommand() *cobra.Command {
+func studyCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "study",
 		Short: "List, show, watch and export searches",
@@ -57,12 +57,12 @@ winner; a study on public data keeps every trial.`,
 	export.Flags().StringVar(&format, "format", "csv", "csv, html (parallel coordinates) or mlflow")
 	export.Flags().StringVar(&output, "output", "", "output file, or folder for mlflow (required)")
 	c.AddCommand(
-		&cobra.Command{Use: "list", Short: "List studies", Args: exactArgs(), RunE: func(*cobra.Command, []string) error { return a.listStudies() }},
-		&cobra.Command{Use: "show STUDY", Short: "Show a study", Args: exactArgs("STUDY"), RunE: func(_ *cobra.Command, args []string) error { return a.showStudy(args[0]) }},
+		&cobra.Command{Use: "list", Short: "List studies", Args: exactArgs(), RunE: func(*cobra.Command, []string) error { return listStudies(a) }},
+		&cobra.Command{Use: "show STUDY", Short: "Show a study", Args: exactArgs("STUDY"), RunE: func(_ *cobra.Command, args []string) error { return showStudy(a, args[0]) }},
 		&cobra.Command{Use: "watch STUDY", Short: "Watch a running study", Long: `Follow a study until it has finished. On public data, each training run is shown when it is
 done. On sensitive data, only the stage and the time expected at the start are shown: the
 number of training runs is secret, and so is progress.`, Args: exactArgs("STUDY"),
-			RunE: func(c *cobra.Command, args []string) error { return a.watchStudy(c.Context(), args[0]) }},
+			RunE: func(c *cobra.Command, args []string) error { return watchStudy(c.Context(), a, args[0]) }},
 		export)
 	return c
 }
@@ -82,7 +82,7 @@ func loadStudy(name string) (*study.Record, error) {
 	return r, err
 }
 
-func (a *app) listStudies() error {
+func listStudies(a *app) error {
 	root, err := request.Studies()
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (a *app) listStudies() error {
 }
 
 // watchStudy follows a study. What it shows of one on sensitive data was fixed before it began.
-func (a *app) watchStudy(ctx context.Context, name string) error {
+func watchStudy(ctx context.Context, a *app, name string) error {
 	r, err := loadStudy(name)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (a *app) watchStudy(ctx context.Context, name string) error {
 			return err
 		}
 		for ; shown < len(done); shown++ {
-			if err := a.showTrial(done[shown]); err != nil {
+			if err := showTrial(a, done[shown]); err != nil {
 				return err
 			}
 		}
@@ -150,7 +150,7 @@ func (a *app) watchStudy(ctx context.Context, name string) error {
 		}
 	}
 	for ; shown < len(r.Trials); shown++ {
-		if err := a.showTrial(r.Trials[shown]); err != nil {
+		if err := showTrial(a, r.Trials[shown]); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (a *app) watchStudy(ctx context.Context, name string) error {
 	return nil
 }
 
-func (a *app) showTrial(l study.Line) error {
+func showTrial(a *app, l study.Line) error {
 	if a.json {
 		return json.NewEncoder(a.out).Encode(l)
 	}
@@ -170,7 +170,7 @@ func (a *app) showTrial(l study.Line) error {
 	return err
 }
 
-func (a *app) showStudy(name string) error {
+func showStudy(a *app, name string) error {
 	r, err := loadStudy(name)
 	if err != nil {
 		return err

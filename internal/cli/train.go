@@ -16,7 +16,7 @@ type trainFlags struct {
 	checkpoint   checkpointFlags
 }
 
-func (a *app) trainCommand() *cobra.Command {
+func trainCommand(a *app) *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
 		Use:   "train DATA --model NAME (--epsilon E | --noise-multiplier S)",
@@ -90,18 +90,16 @@ The file is erased when the run ends.`,
 			if f.TrainLast < 0 {
 				return &usageError{"--train-last must be at least 1", "example: --train-last 2"}
 			}
-			return a.train(c, args[0], f)
+			return trainNetwork(a, c, args[0], f)
 		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.Model, "model", "", "network: a name from pawl models list, or a YAML file (required)")
 	registerClassWeights(&f.classWeights, c)
 	s.StringVar(&f.Activation, "activation", "", "replace the model's activations: tanh, relu, bounded-relu, …")
-	s.StringVar(&f.Budget.Epsilon, "epsilon", "", "epsilon of the training run")
+	budgetFlags(c, &f.Budget, "epsilon of the training run", "")
 	s.Float64Var(&f.NoiseMultiplier, "noise-multiplier", 0, "noise standard deviation / clipping norm, instead of --epsilon")
-	s.StringVar(&f.Budget.Delta, "delta", "", "failure probability delta (default: that of the budget in the ledger, else the largest power of ten up to 1/(10·rows))")
-	s.StringVar(&f.Budget.Accountant, "accountant", "min", "min, pld or rdp")
-	s.StringVar(&f.Preset, "preset", "balanced", "quick, balanced or thorough; sets batch and epochs, not epsilon")
+	presetFlag(s, &f.Preset, "sets batch and epochs")
 	s.IntVar(&f.Batch, "batch", 0, "expected batch size")
 	s.Float64Var(&f.SamplingRate, "sampling-rate", 0, "probability that an example joins a step, instead of --batch")
 	s.Float64Var(&f.Epochs, "epochs", 0, "expected number of passes over the data")
@@ -130,27 +128,22 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.Public, "public", "", "public images of the same size and classes to train on first, without noise: a built-in name, a folder, or a file with --public-labels; you are responsible for ensuring that they are public")
 	s.StringVar(&f.PublicLabels, "public-labels", "", "file of labels for an IDX or npy file of --public")
 	s.BoolVar(&f.AsPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
-	s.StringVar(&f.Memory, "memory", "256MB", "working memory per step; does not change the result")
+	memoryFlag(s, &f.Memory)
 	s.BoolVar(&f.NonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
 	s.BoolVar(&f.AsDrawn, "as-drawn", false, "keep the model's own activations and dropout instead of the private defaults")
-	s.StringVar(&f.Labels, "labels", "", "file of labels for an IDX or npy file of images")
-	s.StringVar(&f.Classes, "classes", "", "class names in order, for files of labels (default for folders: their names)")
-	s.StringVar(&f.Rows, "rows", "", "how the number of your own images is declared: public, N or about-N")
+	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
 	s.StringVar(&f.Target, "target", "", "name of the label (default: the data set's)")
-	s.StringVar(&f.seed, "seed", "", "simulate with predictable noise; every output is marked NOT PRIVATE")
+	f.seedFlag(s)
 	identityFlags(c, &f.Identity)
-	s.BoolVar(&f.Budget.AllowLargeDelta, "allow-large-delta", false, "allow a delta of 1/rows or more")
-	registerAnyway(c, &f.Budget)
 	f.out.register(c)
 	f.checkpoint.register(c)
 	s.StringVar(&f.Schema, "schema", "", "schema file, YAML, of a table or a file of texts")
-	s.StringVar(&f.Test, "test", "", "public test file to score on (default: held-out rows, or the official test set of a built-in)")
-	s.StringVar(&f.BadRows, "bad-rows", "refuse", "refuse, or default: replace malformed cells by the default that their column declares")
+	testFlags(s, &f.Test, &f.ScoreBy)
+	badRowsFlag(s, &f.BadRows)
 	s.StringVar(&f.Features, "features", "all", "columns of a table: all, a list of columns and levels, or FILE.json from pawl select --json")
 	s.StringVar(&f.Encoding, "encoding", "thermometer", "encoding of numeric columns: thermometer (16 public bins) or linear (one number)")
 	s.StringVar(&f.Vocabulary, "vocabulary", "", "public list of tokens, one per line, that numbers them (default: tokens are hashed)")
 	s.StringVar(&f.UnknownToken, "unknown-token", "", "with --vocabulary: skip tokens that are not listed, or give them one shared number")
-	s.StringVar(&f.ScoreBy, "score-by", "", "categorical column of a table: also score each of its groups, with part of the score's budget")
 	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
 		s.Float64Var(&f.ClippingNorm, alias, 0, "same as --"+name)
 		_ = s.MarkHidden(alias)
@@ -175,7 +168,7 @@ func (f *trainFlags) job(a *app, c *cobra.Command) (job pawl.Train, err error) {
 	return job, err
 }
 
-func (a *app) train(c *cobra.Command, data string, f trainFlags) error {
+func trainNetwork(a *app, c *cobra.Command, data string, f trainFlags) error {
 	job, err := f.job(a, c)
 	if err == nil {
 		job.Checkpoint, err = f.checkpoint.checkpoint(f.out)
@@ -186,7 +179,7 @@ func (a *app) train(c *cobra.Command, data string, f trainFlags) error {
 	if err := writable(f.out.path, f.out.force || job.Checkpoint.Resume); err != nil {
 		return err
 	}
-	return a.run(c.Context(), data, f.Source, job, pawl.Into(f.out.path, f.out.force))
+	return runJob(c.Context(), a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }
 
 // shiftOf is --shift where it is given: 0 is none there, and stands for the rule in a job.

@@ -12,7 +12,7 @@ import (
 	"pawl/core/ledger"
 )
 
-func (a *app) ledgerExport() *cobra.Command {
+func ledgerExport(a *app) *cobra.Command {
 	var all bool
 	var output string
 	var what ledger.Export
@@ -40,7 +40,7 @@ the data, and is written with mode 0600.`,
 				return &usageError{"--json needs --output: standard output has the export itself", "example: pawl ledger export --all --output ledger.jsonl --json"}
 			}
 			what.Datasets = args
-			return a.exportLedger(c.Context(), what, output)
+			return exportLedger(c.Context(), a, what, output)
 		},
 	}
 	f := c.Flags()
@@ -50,7 +50,7 @@ the data, and is written with mode 0600.`,
 	return c
 }
 
-func (a *app) exportLedger(ctx context.Context, what ledger.Export, output string) error {
+func exportLedger(ctx context.Context, a *app, what ledger.Export, output string) error {
 	l, store, err := a.openExisting(ctx)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *app) exportLedger(ctx context.Context, what ledger.Export, output strin
 	if err != nil {
 		for _, name := range what.Datasets {
 			if _, lookup := l.Public(ctx, name); errors.Is(lookup, ledger.ErrUnknownDataset) {
-				return a.nearName(ctx, l, name, lookup)
+				return nearName(ctx, a, l, name, lookup)
 			}
 		}
 		return err
@@ -122,7 +122,7 @@ func writeNew(path string, text []byte) error {
 	return err
 }
 
-func (a *app) ledgerImport() *cobra.Command {
+func ledgerImport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Import an export: verify it and add new records",

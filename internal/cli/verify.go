@@ -11,7 +11,7 @@ import (
 	"pawl/evidence/verify"
 )
 
-func (a *app) verifyCommand() *cobra.Command {
+func verifyCommand(a *app) *cobra.Command {
 	var key string
 	c := &cobra.Command{
 		Use:   "verify DIR",
@@ -42,14 +42,14 @@ statement or no signature (releases of earlier versions have none).`,
 					return &usageError{fmt.Sprintf("--public-key: %s", message(err)), "pawl ledger key prints the key of a ledger"}
 				}
 			}
-			return a.verifyFolder(args[0], known)
+			return verifyFolder(a, args[0], known)
 		},
 	}
 	c.Flags().StringVar(&key, "public-key", "", "public key of the ledger, as pawl ledger key prints it (default: the one that the signature names)")
 	return c
 }
 
-func (a *app) verifyFolder(dir string, key ledger.PublicKey) error {
+func verifyFolder(a *app, dir string, key ledger.PublicKey) error {
 	var all []*verify.Result
 	for _, release := range verify.Releases(dir) {
 		r, err := verify.Folder(release, key)
@@ -100,7 +100,7 @@ func writeVerified(b *bytes.Buffer, r *verify.Result) error {
 	return nil
 }
 
-func (a *app) ledgerKey() *cobra.Command {
+func ledgerKey(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "key",
 		Short: "Print the public key under which released files are signed",

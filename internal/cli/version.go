@@ -13,7 +13,7 @@ import (
 )
 
 // versionCommand names the program exactly, for reports of faults and for records of runs.
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version, the revision it was built from, and the kernel in use",

@@ -32,7 +32,7 @@ type workerFlags struct {
 	limit    time.Duration
 }
 
-func (a *app) workerCommand() *cobra.Command {
+func workerCommand(a *app) *cobra.Command {
 	var f workerFlags
 	c := &cobra.Command{
 		Use:   "worker --nats URL",
@@ -50,7 +50,7 @@ gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
 		Example: `  pawl worker --nats nats://127.0.0.1:4222
   pawl worker --nats tls://broker.example:4222 --nats-key worker1.key --path /srv/patients.csv --schema /srv/patients.yaml`,
 		Args: exactArgs(),
-		RunE: func(c *cobra.Command, _ []string) error { return a.worker(c.Context(), f) },
+		RunE: func(c *cobra.Command, _ []string) error { return work(c.Context(), a, f) },
 	}
 	brokerFlags(c, &f.Broker)
 	s := c.Flags()
@@ -62,7 +62,7 @@ gives the same result. docs/CLUSTER.md describes a setup of three machines.`,
 	return c
 }
 
-func (a *app) worker(ctx context.Context, f workerFlags) error {
+func work(ctx context.Context, a *app, f workerFlags) error {
 	address := brokerAddress(f.Broker)
 	switch {
 	case !address.Given():
@@ -97,6 +97,6 @@ func (a *app) worker(ctx context.Context, f workerFlags) error {
 	say(fmt.Sprintf("waiting for searches that use ledger %s; press Ctrl-C to stop", courier.Name()))
 	return fleet.Worker{Courier: courier, Parallel: f.parallel, Limit: f.limit, Say: say,
 		Prepare: func(ctx context.Context, o fleet.Order) (fleet.Try, error) {
-			return a.prepare(ctx, l, courier, o, f.here)
+			return prepareTry(ctx, a, l, courier, o, f.here)
 		}}.Run(ctx, nc)
 }

@@ -55,7 +55,7 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 
 // writePaid is writeFile for what cannot be had again, and says where it lies: beside a
 // file that has appeared since its name was found to be free.
-func (a *app) writePaid(path string, replace bool, write func(io.Writer) error) (string, error) {
+func writePaid(a *app, path string, replace bool, write func(io.Writer) error) (string, error) {
 	name := path
 	for n := 2; ; n++ {
 		err := writeFile(name, replace && name == path, write)

@@ -28,16 +28,16 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 	mine("b-2.yaml")
 	var errs bytes.Buffer
 	a := &app{streams: streams{err: &errs}}
-	if path, err := a.writePaid("b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "the results are in b-3.yaml") {
+	if path, err := writePaid(a, "b.yaml", false, put); err != nil || path != "b-3.yaml" || !strings.Contains(errs.String(), "the results are in b-3.yaml") {
 		t.Errorf("%q, %v, %q", path, err, errs.String())
 	}
 	holds("b.yaml", "mine")
 	holds("b-3.yaml", "paid")
-	if path, err := a.writePaid("b.yaml", true, put); err != nil || path != "b.yaml" {
+	if path, err := writePaid(a, "b.yaml", true, put); err != nil || path != "b.yaml" {
 		t.Errorf("%q, %v", path, err)
 	}
 	holds("b.yaml", "paid")
-	if path, err := a.writePaid("gone/b.yaml", false, put); err == nil {
+	if path, err := writePaid(a, "gone/b.yaml", false, put); err == nil {
 		t.Errorf("written to %q", path)
 	}
 }
