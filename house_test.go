@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"workflow", "internal/cost", "report/trials"},
 	{"internal/request"},
 	{"evidence/audit/membership", "evidence/advise/query", "evidence/verify"},
-	{"experiments", "evidence/audit/campaign"},
+	{"experiments", "experiments/formulas", "evidence/audit/campaign"},
 	{"experiments/lab"},
 	{"evidence/crossover"},
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published", "experiments/nets", "experiments/curves"},

@@ -1,23 +1,6 @@
-// Package theory holds the models by which the source papers explain why a larger
-// model can lose under differential privacy, as functions that can be computed
-// and simulated: what privacy costs, when dropping a feature helps, a private
-// Gaussian mixture with its Fisher classifier and error bound, how many rows buy
-// how much epsilon, and where two curves of accuracy cross.
-//
-// Nothing here protects anybody and nothing here touches rows of a data set: noise
-// comes from seeded generators, data from distributions written down in this
-// package, accuracies from whoever measured them. Sources are marked
-//
-//	[B] Bao, Bauer and Bindschaedler, On the Importance of Architecture and
-//	    Feature Selection in Differentially Private Machine Learning
-//	[D] Larger Model Causes Lower Classification Accuracy under Differential
-//	    Privacy: Reason and Solution (under review)
-//
-// Where our copy of them reads otherwise than the code, docs/READING.md says why.
-//
-// Where to start: cost.go and lemma.go (dropping a feature), mixture.go, fisher.go
-// and bound.go (the mixture), dfs.go (the study of feature selection), crossover.go
-// and samplesize.go (estimates from measured accuracies).
+// Package theory estimates from measured accuracies where two curves cross, how many rows
+// buy how much epsilon, and what privacy costs, with intervals. Nothing here touches rows of a data
+// set. The models of the papers that these curves come from are in experiments/formulas.
 package theory
 
 import "errors"

@@ -22,7 +22,7 @@ func MeanInterval(sample []float64, confidence float64) (Interval, error) {
 	if err := checkSample(sample, 2); err != nil {
 		return Interval{}, err
 	}
-	if err := checkConfidence(confidence); err != nil {
+	if err := CheckConfidence(confidence); err != nil {
 		return Interval{}, err
 	}
 	mean, deviation := stat.MeanStdDev(sample, nil)
@@ -54,7 +54,7 @@ func UnpairedInterval(a, b []float64, confidence float64) (Interval, error) {
 			return Interval{}, err
 		}
 	}
-	if err := checkConfidence(confidence); err != nil {
+	if err := CheckConfidence(confidence); err != nil {
 		return Interval{}, err
 	}
 	r, s := float64(len(a)), float64(len(b))
@@ -98,7 +98,8 @@ func checkSample(sample []float64, least int) error {
 	return nil
 }
 
-func checkConfidence(confidence float64) error {
+// CheckConfidence refuses what does not lie inside (0, 1), with ErrInput.
+func CheckConfidence(confidence float64) error {
 	if !(confidence > 0 && confidence < 1) {
 		return fmt.Errorf("%w: confidence must lie inside (0, 1)", ErrInput)
 	}
@@ -107,3 +108,9 @@ func checkConfidence(confidence float64) error {
 
 // positive reports whether x is a finite number above zero.
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
+
+// CostOfPrivacy estimates the cost from errors measured over runs, with Welch's
+// interval: private and plain runs are not paired, and may differ in number.
+func CostOfPrivacy(private, plain []float64, confidence float64) (Interval, error) {
+	return UnpairedInterval(private, plain, confidence)
+}

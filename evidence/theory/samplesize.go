@@ -15,11 +15,6 @@ import (
 //	ε = ln(α + β/n),   α >= 1, β > 0.
 type SizeCurve struct{ Alpha, Beta float64 }
 
-// PublishedSizeCurve is the fit of [B] for its simple network on MNIST (accuracy 85 %).
-// It does not fit the rows that the same section names for ε = 1: see
-// docs/READING.md.
-func PublishedSizeCurve() SizeCurve { return SizeCurve{Alpha: 1.1, Beta: 8922.4} }
-
 // Epsilon is ln(α + β/n). n = 0 gives +Inf, n = +Inf the floor ln α.
 func (c SizeCurve) Epsilon(rows float64) float64 { return math.Log(c.Alpha + c.Beta/rows) }
 
@@ -31,11 +26,6 @@ func (c SizeCurve) Rows(epsilon float64) float64 {
 		return math.Inf(1)
 	}
 	return c.Beta / gap
-}
-
-// BetaFor is the β with which the curve passes through (n, ε) at this α.
-func (c SizeCurve) BetaFor(rows, epsilon float64) float64 {
-	return rows * (math.Exp(epsilon) - c.Alpha)
 }
 
 // SizeRuns are the trainings at one number of rows: the ε of those that reached the
@@ -74,7 +64,7 @@ func (b Bootstrap) check() error {
 	if b.Replicates < 100 {
 		return fmt.Errorf("%w: %d bootstrap replicates, need 100", ErrInput, b.Replicates)
 	}
-	return checkConfidence(b.Confidence)
+	return CheckConfidence(b.Confidence)
 }
 
 // FitSizes fits α and β by weighted least squares of e^ε on 1/n over all runs. The

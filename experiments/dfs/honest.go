@@ -6,8 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/evidence/theory"
 	"pawl/experiments"
+	"pawl/experiments/formulas"
 )
 
 // Procedure is a way of choosing features and classifying that is (ε, δ)-DP, when
@@ -30,9 +30,9 @@ const (
 // Honest simulates a procedure.
 type Honest struct {
 	Procedure  Procedure
-	Data       theory.Mixture
+	Data       formulas.Mixture
 	Rows       int // of each class
-	Arms       []theory.Arm
+	Arms       []formulas.Arm
 	Delta      float64
 	Replicates int
 	Seed       uint64
@@ -40,19 +40,19 @@ type Honest struct {
 
 // PublicNorm is the bound that rows over count features are clipped to: the root of
 // the mean square norm that the declared law of the data gives. No row is looked at.
-func PublicNorm(m theory.Mixture, count int) float64 {
+func PublicNorm(m formulas.Mixture, count int) float64 {
 	return math.Sqrt(float64(count) * (m.MeanVariance + m.NonzeroShare*2*m.LaplaceScale*m.LaplaceScale))
 }
 
 // Measure returns the errors on clean points, for each arm those of all replicates,
 // from one cell.
-func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (map[theory.Arm][]float64, error) {
+func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (map[formulas.Arm][]float64, error) {
 	name := fmt.Sprintf("honest by %s; %s; %v; %d replicates, seed %d", h.Procedure, r.Data(), h.Arms, h.Replicates, h.Seed)
 	values, err := run.Cell(ctx, name, func() ([]float64, error) { return h.run(ctx) })
 	if err != nil {
 		return nil, err
 	}
-	byArm := map[theory.Arm][]float64{}
+	byArm := map[formulas.Arm][]float64{}
 	for i, errors := range Split(values, h.Replicates) {
 		byArm[h.Arms[i]] = errors
 	}
@@ -60,7 +60,7 @@ func (h Honest) Measure(ctx context.Context, run *experiments.Run, r Reading) (m
 }
 
 // run returns the errors arm by arm. A replicate has the population and the rows of
-// the replicate of that number in theory.SelectionStudy.
+// the replicate of that number in formulas.SelectionStudy.
 func (h Honest) run(ctx context.Context) ([]float64, error) {
 	errors := make([]float64, len(h.Arms)*h.Replicates)
 	for r := range h.Replicates {
@@ -74,7 +74,7 @@ func (h Honest) run(ctx context.Context) ([]float64, error) {
 		}
 		rows := population.Rows(h.Rows, rng)
 		for i, arm := range h.Arms {
-			budget := theory.Budget{Epsilon: arm.Epsilon, Delta: h.Delta}
+			budget := formulas.Budget{Epsilon: arm.Epsilon, Delta: h.Delta}
 			multiplier, err := budget.AnalyticNoiseMultiplier()
 			if err != nil {
 				return nil, err
@@ -87,7 +87,7 @@ func (h Honest) run(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, multiplier float64, rng *rand.Rand) (float64, error) {
+func (h Honest) once(p *formulas.Population, rows [2][][]float64, arm formulas.Arm, multiplier float64, rng *rand.Rand) (float64, error) {
 	every := h.Data.Features
 	forRanking, forClasses, err := h.Procedure.multipliers(arm.Ranking, multiplier)
 	if err != nil {
@@ -97,25 +97,25 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 	switch {
 	case h.Procedure == NoisyRows:
 		norm := PublicNorm(h.Data, every)
-		ranked = theory.AddNoise(Clip(rows, norm), 2*norm*forRanking, rng)
-	case arm.Ranking != theory.InOrder:
+		ranked = formulas.AddNoise(Clip(rows, norm), 2*norm*forRanking, rng)
+	case arm.Ranking != formulas.InOrder:
 		ranked = h.sums(rows, every, forRanking, rng)
 	}
-	order, err := theory.RankFeatures(arm.Ranking, ranked)
+	order, err := formulas.RankFeatures(arm.Ranking, ranked)
 	if err != nil {
 		return 0, err
 	}
 	kept := order[:arm.Count]
-	var f *theory.Fisher
+	var f *formulas.Fisher
 	if h.Procedure == NoisyRows {
-		f, err = theory.TrainFisher(Cut(ranked, kept))
+		f, err = formulas.TrainFisher(Cut(ranked, kept))
 	} else {
 		f = nearest(h.sums(Cut(rows, kept), arm.Count, forClasses, rng))
 	}
 	if err != nil {
 		return 0, err
 	}
-	q := theory.Population{}
+	q := formulas.Population{}
 	for k := range 2 {
 		q.Mean[k], q.Variance[k] = pick(p.Mean[k], kept), pick(p.Variance[k], kept)
 	}
@@ -125,13 +125,13 @@ func (h Honest) once(p *theory.Population, rows [2][][]float64, arm theory.Arm, 
 // multipliers splits one release of the given multiplier into those for the ranking and
 // for the classifier; 0 stands for no release. Gaussian releases compose exactly: those
 // of multipliers a and b are one of (a⁻² + b⁻²)^(−1/2).
-func (p Procedure) multipliers(r theory.Ranking, whole float64) (ranking, classes float64, err error) {
+func (p Procedure) multipliers(r formulas.Ranking, whole float64) (ranking, classes float64, err error) {
 	switch {
 	case p == NoisyRows:
 		return whole, 0, nil // the classifier takes the same noisy rows
-	case p == ClassSums && r == theory.InOrder:
+	case p == ClassSums && r == formulas.InOrder:
 		return 0, whole, nil
-	case p == ClassSums && r == theory.Distance:
+	case p == ClassSums && r == formulas.Distance:
 		return math.Sqrt2 * whole, math.Sqrt2 * whole, nil
 	}
 	return 0, 0, fmt.Errorf("%s cannot rank by %s", p, r)
@@ -158,9 +158,9 @@ func (h Honest) sums(rows [2][][]float64, count int, multiplier float64, rng *ra
 }
 
 // nearest is the classifier by the nearer of two means.
-func nearest(means [2][][]float64) *theory.Fisher {
+func nearest(means [2][][]float64) *formulas.Fisher {
 	a, b := means[0][0], means[1][0]
-	f := &theory.Fisher{}
+	f := &formulas.Fisher{}
 	for j := range a {
 		f.Center = append(f.Center, (a[j]+b[j])/2)
 		f.Weights = append(f.Weights, a[j]-b[j])

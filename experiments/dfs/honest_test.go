@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/evidence/theory"
+	"pawl/experiments/formulas"
 )
 
 // The noise of class sums, and of nothing else, has the deviation that a replaced row
@@ -16,7 +16,7 @@ import (
 // in 1e-6. It would see noise that is missing, halved, for the wrong norm or shared by
 // the classes.
 func TestClassSumsCarryTheirNoise(t *testing.T) {
-	data := theory.SparseMixture()
+	data := formulas.SparseMixture()
 	h := Honest{Procedure: ClassSums, Data: data, Rows: 30}
 	var rows [2][][]float64
 	for k := range rows {
@@ -68,11 +68,11 @@ func TestClip(t *testing.T) {
 func TestReleasesSpendTheBudget(t *testing.T) {
 	for _, c := range []struct {
 		procedure Procedure
-		ranking   theory.Ranking
+		ranking   formulas.Ranking
 		ok        bool
 	}{
-		{ClassSums, theory.Distance, true}, {ClassSums, theory.InOrder, true}, {ClassSums, theory.TStatistic, false},
-		{NoisyRows, theory.Distance, true}, {NoisyRows, theory.TStatistic, true}, {"other", theory.Distance, false},
+		{ClassSums, formulas.Distance, true}, {ClassSums, formulas.InOrder, true}, {ClassSums, formulas.TStatistic, false},
+		{NoisyRows, formulas.Distance, true}, {NoisyRows, formulas.TStatistic, true}, {"other", formulas.Distance, false},
 	} {
 		a, b, err := c.procedure.multipliers(c.ranking, .8)
 		if (err == nil) != c.ok {
@@ -98,7 +98,7 @@ func TestHonestLearnsWithoutNoise(t *testing.T) {
 	h := Honest{Data: data, Rows: 30, Delta: 1e-4, Replicates: 10, Seed: 1}
 	for _, p := range []Procedure{ClassSums, NoisyRows} {
 		h.Procedure = p
-		h.Arms = []theory.Arm{{Ranking: theory.Distance, Count: 20, Epsilon: .001}, {Ranking: theory.Distance, Count: 20, Epsilon: math.Inf(1)}}
+		h.Arms = []formulas.Arm{{Ranking: formulas.Distance, Count: 20, Epsilon: .001}, {Ranking: formulas.Distance, Count: 20, Epsilon: math.Inf(1)}}
 		errors, err := h.run(context.Background())
 		if err != nil {
 			t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pawl/evidence/theory"
 	"pawl/experiments"
+	"pawl/experiments/formulas"
 )
 
 // Paper names the source of all replays that use this package.
@@ -23,7 +23,7 @@ type Reading struct {
 	// MeanVariance is 10 where exp(0.1) names a rate, 0.1 where it names a mean.
 	MeanVariance float64
 	// Calibration is the noise on rows.
-	Calibration theory.Calibration
+	Calibration formulas.Calibration
 	// NoisyPoints: points that are classified carry the noise too (“all data except
 	// labels”), else they are clean (Definition 5).
 	NoisyPoints bool
@@ -31,20 +31,20 @@ type Reading struct {
 
 // Literal is the reading nearest to the letter of our copy: noise by Eq. (4), a rate of
 // 0.1, sparse means, clean points.
-func Literal() Reading { return Reading{MeanVariance: 10, Calibration: theory.Published} }
+func Literal() Reading { return Reading{MeanVariance: 10, Calibration: formulas.Published} }
 
 // Kindest is the reading in which distance gains most over the t-statistic: the second
 // argument of Algorithm 1 taken for a variance, which is too little noise for the ε
 // that it is stated for.
 func Kindest() Reading {
-	return Reading{Dense: true, MeanVariance: .1, Calibration: theory.PublishedAsVariance, NoisyPoints: true}
+	return Reading{Dense: true, MeanVariance: .1, Calibration: formulas.PublishedAsVariance, NoisyPoints: true}
 }
 
 // Readings are all of them, data by data, the literal one first.
 func Readings() []Reading {
 	var all []Reading
 	for _, m := range Mixtures() {
-		for _, calibration := range []theory.Calibration{theory.Published, theory.Analytic, theory.PublishedAsVariance} {
+		for _, calibration := range []formulas.Calibration{formulas.Published, formulas.Analytic, formulas.PublishedAsVariance} {
 			for _, noisy := range []bool{false, true} {
 				m.Calibration, m.NoisyPoints = calibration, noisy
 				all = append(all, m)
@@ -70,8 +70,8 @@ func (r Reading) Data() string {
 
 // Noise says which noise is read.
 func (r Reading) Noise() string {
-	name := map[theory.Calibration]string{
-		theory.Published: "noise of Eq. (4)", theory.PublishedAsVariance: "noise as a variance", theory.Analytic: "analytic noise",
+	name := map[formulas.Calibration]string{
+		formulas.Published: "noise of Eq. (4)", formulas.PublishedAsVariance: "noise as a variance", formulas.Analytic: "analytic noise",
 	}[r.Calibration]
 	if r.NoisyPoints {
 		return name + ", noisy points"
@@ -80,29 +80,29 @@ func (r Reading) Noise() string {
 }
 
 // Mixture is the law of the data.
-func (r Reading) Mixture() theory.Mixture {
-	m := theory.SparseMixture()
+func (r Reading) Mixture() formulas.Mixture {
+	m := formulas.SparseMixture()
 	if r.Dense {
-		m = theory.DenseMixture()
+		m = formulas.DenseMixture()
 	}
 	m.MeanVariance = r.MeanVariance
 	return m
 }
 
 // Study is the published study in this reading; p = 3000, 30 rows a class, δ = 1e-4.
-func (r Reading) Study(replicates int) theory.SelectionStudy {
-	s := theory.PublishedSelectionStudy()
+func (r Reading) Study(replicates int) formulas.SelectionStudy {
+	s := formulas.PublishedSelectionStudy()
 	s.Data, s.Calibration, s.NoisyQueries, s.Replicates = r.Mixture(), r.Calibration, r.NoisyPoints, replicates
 	return s
 }
 
 // Measure runs a study in one cell, or takes what an earlier run kept of it.
-func Measure(ctx context.Context, run *experiments.Run, r Reading, s theory.SelectionStudy) (*theory.Outcomes, error) {
-	var arms []theory.Arm
+func Measure(ctx context.Context, run *experiments.Run, r Reading, s formulas.SelectionStudy) (*formulas.Outcomes, error) {
+	var arms []formulas.Arm
 	for _, epsilon := range s.Epsilons {
 		for _, ranking := range s.Rankings {
 			for _, count := range s.Counts {
-				arms = append(arms, theory.Arm{Ranking: ranking, Count: count, Epsilon: epsilon})
+				arms = append(arms, formulas.Arm{Ranking: ranking, Count: count, Epsilon: epsilon})
 			}
 		}
 	}
@@ -126,9 +126,9 @@ func Measure(ctx context.Context, run *experiments.Run, r Reading, s theory.Sele
 	if err != nil {
 		return nil, err
 	}
-	out := &theory.Outcomes{Study: s}
+	out := &formulas.Outcomes{Study: s}
 	for i, errors := range Split(values, s.Replicates) {
-		out.All = append(out.All, theory.Outcome{Arm: arms[i], Errors: errors})
+		out.All = append(out.All, formulas.Outcome{Arm: arms[i], Errors: errors})
 	}
 	return out, nil
 }

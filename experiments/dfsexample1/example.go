@@ -9,9 +9,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -35,8 +35,8 @@ const (
 	norm = 20
 )
 
-func population() *theory.Population {
-	return &theory.Population{
+func population() *formulas.Population {
+	return &formulas.Population{
 		Mean:     [2][]float64{{0, 0}, {5, 10}},
 		Variance: [2][]float64{{1, 10}, {1, 10}},
 	}
@@ -61,7 +61,7 @@ type arm struct {
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	replicates := experiments.Pick(r.Scale, 20, 1000, 1000)
-	multiplier, err := theory.Budget{Epsilon: epsilon, Delta: delta}.AnalyticNoiseMultiplier()
+	multiplier, err := formulas.Budget{Epsilon: epsilon, Delta: delta}.AnalyticNoiseMultiplier()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func measure(ctx context.Context, r *experiments.Run, a arm, replicates int) ([]
 			if a.name == "honest" {
 				rows = dfs.Clip(rows, norm)
 			}
-			rows = theory.AddNoise(rows, a.stdDev, rng)
+			rows = formulas.AddNoise(rows, a.stdDev, rng)
 			v, err := once(p, rows, a.points)
 			if err != nil {
 				return nil, err
@@ -139,7 +139,7 @@ func measure(ctx context.Context, r *experiments.Run, a arm, replicates int) ([]
 	return dfs.Split(values, columns), err
 }
 
-func once(p *theory.Population, rows [2][][]float64, points float64) ([]float64, error) {
+func once(p *formulas.Population, rows [2][][]float64, points float64) ([]float64, error) {
 	v := make([]float64, columns)
 	for feature := range 2 {
 		var mean, variance [2]float64
@@ -153,19 +153,19 @@ func once(p *theory.Population, rows [2][][]float64, points float64) ([]float64,
 		v[feature] = math.Abs(mean[0] - mean[1])
 		v[2+feature] = (variance[0] + variance[1]) / 2
 		v[4+feature] = v[feature] / math.Sqrt((variance[0]+variance[1])/perClass)
-		f, err := theory.TrainFisher(dfs.Cut(rows, []int{feature}))
+		f, err := formulas.TrainFisher(dfs.Cut(rows, []int{feature}))
 		if err != nil {
 			return nil, err
 		}
-		only := &theory.Population{}
+		only := &formulas.Population{}
 		for k := range 2 {
 			only.Mean[k], only.Variance[k] = p.Mean[k][feature:feature+1], p.Variance[k][feature:feature+1]
 		}
 		v[errorFirst+feature] = f.Error(only, points)
 		v[errorClean+feature] = f.Error(only, 0)
 	}
-	for at, ranking := range map[int]theory.Ranking{byStatistic: theory.TStatistic, byDistance: theory.Distance} {
-		order, err := theory.RankFeatures(ranking, rows)
+	for at, ranking := range map[int]formulas.Ranking{byStatistic: formulas.TStatistic, byDistance: formulas.Distance} {
+		order, err := formulas.RankFeatures(ranking, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -236,8 +236,8 @@ func claims(cells map[string][][]float64, noisy arm) []experiments.Claim {
 	e1, e2 := share("noisy", errorFirst), share("noisy", errorSecond)
 	c1, c2 := share("noisy", errorClean), share("noisy", errorCleanSecond)
 	// The means alone are a row of L1 norm 15 and L2 norm 11.2.
-	equation := 2 * 15 * theory.Budget{Epsilon: epsilon, Delta: delta}.MixtureNoiseMultiplier()
-	reached := theory.TrueDelta(noisy.stdDev/(2*math.Hypot(5, 10)), epsilon)
+	equation := 2 * 15 * formulas.Budget{Epsilon: epsilon, Delta: delta}.MixtureNoiseMultiplier()
+	reached := formulas.TrueDelta(noisy.stdDev/(2*math.Hypot(5, 10)), epsilon)
 	return []experiments.Claim{
 		{Statement: "noise turns the order by t-statistic", Verdict: verdict(first < 1 && second > 99), Evidence: fmt.Sprintf("feature 2 is chosen in %.3g %% of runs on clean rows, in %.3g %% on noisy ones", first, second)},
 		{Statement: "noise leaves the order by distance", Verdict: verdict(before > 99 && after > 99), Evidence: fmt.Sprintf("feature 2 is chosen in %.3g %% and %.3g %% of runs", before, after)},

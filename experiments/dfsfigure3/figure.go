@@ -10,6 +10,7 @@ import (
 	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -25,17 +26,17 @@ var (
 	// counts are numbers of features; 3000 are all.
 	counts   = []int{20, 100, 500, 1000, 3000}
 	epsilons = []float64{5, 10}
-	rankings = []theory.Ranking{theory.Distance, theory.InOrder}
-	label    = map[theory.Ranking]string{theory.Distance: "DFS", theory.InOrder: "no selection"}
+	rankings = []formulas.Ranking{formulas.Distance, formulas.InOrder}
+	label    = map[formulas.Ranking]string{formulas.Distance: "DFS", formulas.InOrder: "no selection"}
 )
 
 // published are the accuracies that the text of Sec. 4.1 states in words; the figure's
 // own numbers are lost: “within 20 features selected by DFS, our algorithm converges
 // to 0 test error”, “in noiseless condition, the performance of feature selection and
 // without feature selection is the same”.
-var published = map[theory.Arm]float64{
-	{Ranking: theory.Distance, Count: 20, Epsilon: plain}:  100,
-	{Ranking: theory.InOrder, Count: 3000, Epsilon: plain}: 100,
+var published = map[formulas.Arm]float64{
+	{Ranking: formulas.Distance, Count: 20, Epsilon: plain}:  100,
+	{Ranking: formulas.InOrder, Count: 3000, Epsilon: plain}: 100,
 }
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
@@ -113,14 +114,14 @@ const zero = 99.9
 func noiseFree(ctx context.Context, r *experiments.Run, t *experiments.Table, replicates int) (reached, needed *outcomes, err error) {
 	reached, needed = &outcomes{}, &outcomes{}
 	for _, reading := range dfs.Mixtures() {
-		reading.Calibration = theory.Published // there is no noise at ε = ∞
+		reading.Calibration = formulas.Published // there is no noise at ε = ∞
 		s := reading.Study(replicates)
 		s.Counts, s.Epsilons, s.Rankings = counts, []float64{plain}, rankings
 		out, err := dfs.Measure(ctx, r, reading, s)
 		if err != nil {
 			return nil, nil, err
 		}
-		accuracy := map[theory.Arm]*experiments.Estimate{}
+		accuracy := map[formulas.Arm]*experiments.Estimate{}
 		for _, o := range out.All {
 			accuracy[o.Arm] = dfs.Percent(o.Errors, true)
 			row := experiments.Row{
@@ -133,8 +134,8 @@ func noiseFree(ctx context.Context, r *experiments.Run, t *experiments.Table, re
 			row.Judge(100-zero, "not separable by so many features in this reading")
 			t.Rows = append(t.Rows, row)
 		}
-		distance := accuracy[theory.Arm{Ranking: theory.Distance, Count: 20, Epsilon: plain}].Mean
-		first := accuracy[theory.Arm{Ranking: theory.InOrder, Count: 1000, Epsilon: plain}].Mean
+		distance := accuracy[formulas.Arm{Ranking: formulas.Distance, Count: 20, Epsilon: plain}].Mean
+		first := accuracy[formulas.Arm{Ranking: formulas.InOrder, Count: 1000, Epsilon: plain}].Mean
 		reached.add(distance >= zero, "%s: %.4g %%", reading.Data(), distance)
 		needed.add(first < zero, "%s: %.4g %% with 1,000", reading.Data(), first)
 	}
@@ -148,7 +149,7 @@ func noisy(ctx context.Context, r *experiments.Run, t *experiments.Table, readin
 	if err != nil {
 		return err
 	}
-	var arms []theory.Arm
+	var arms []formulas.Arm
 	for _, o := range out.All {
 		arms = append(arms, o.Arm)
 	}
@@ -168,13 +169,13 @@ func noisy(ctx context.Context, r *experiments.Run, t *experiments.Table, readin
 }
 
 // claims compares, at each ε, 20 features by distance with every other way.
-func claims(t *experiments.Table, out *theory.Outcomes, reading dfs.Reading) error {
+func claims(t *experiments.Table, out *formulas.Outcomes, reading dfs.Reading) error {
 	best := experiments.Claim{Statement: fmt.Sprintf("with noise, 20 features by distance are above every number of features without selection (%s; %s)", reading.Noise(), reading.Data())}
 	stable := experiments.Claim{Statement: fmt.Sprintf("with noise, 500 features by distance are as good as 20 (%s; %s)", reading.Noise(), reading.Data())}
 	var above, level outcomes
 	confidence := 1 - .05/float64(len(counts)*len(epsilons))
 	for _, epsilon := range epsilons {
-		top, err := out.Find(theory.Arm{Ranking: theory.Distance, Count: 20, Epsilon: epsilon})
+		top, err := out.Find(formulas.Arm{Ranking: formulas.Distance, Count: 20, Epsilon: epsilon})
 		if err != nil {
 			return err
 		}
@@ -182,7 +183,7 @@ func claims(t *experiments.Table, out *theory.Outcomes, reading dfs.Reading) err
 		features := 0
 		holds := true
 		for _, count := range counts {
-			other, err := out.Find(theory.Arm{Ranking: theory.InOrder, Count: count, Epsilon: epsilon})
+			other, err := out.Find(formulas.Arm{Ranking: formulas.InOrder, Count: count, Epsilon: epsilon})
 			if err != nil {
 				return err
 			}
@@ -196,7 +197,7 @@ func claims(t *experiments.Table, out *theory.Outcomes, reading dfs.Reading) err
 			}
 		}
 		above.add(holds, "ε = %g: %+.2f points [%+.2f, %+.2f] against no selection with %d", epsilon, 100*closest.Estimate, 100*closest.Lower, 100*closest.Upper, features)
-		many, err := out.Find(theory.Arm{Ranking: theory.Distance, Count: 500, Epsilon: epsilon})
+		many, err := out.Find(formulas.Arm{Ranking: formulas.Distance, Count: 500, Epsilon: epsilon})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -22,8 +23,8 @@ func Experiment() experiments.Experiment {
 
 var (
 	counts   = []int{5, 10, 20, 30, 100, 500}
-	rankings = []theory.Ranking{theory.Distance, theory.TStatistic}
-	label    = map[theory.Ranking]string{theory.Distance: "DFS", theory.TStatistic: "t-statistic"}
+	rankings = []formulas.Ranking{formulas.Distance, formulas.TStatistic}
+	label    = map[formulas.Ranking]string{formulas.Distance: "DFS", formulas.TStatistic: "t-statistic"}
 	// few are the numbers of features at which every reading is compared.
 	few = []int{5, 20}
 )
@@ -68,15 +69,15 @@ func curves(ctx context.Context, r *experiments.Run, t *experiments.Table, readi
 	left.Counts, left.Epsilons, left.Rankings = counts, []float64{fixedEpsilon}, rankings
 	right := reading.Study(replicates)
 	right.Counts, right.Epsilons, right.Rankings = []int{fixedCount}, epsilonsAt(r.Scale), rankings
-	for _, s := range []theory.SelectionStudy{left, right} {
+	for _, s := range []formulas.SelectionStudy{left, right} {
 		out, err := dfs.Measure(ctx, r, reading, s)
 		if err != nil {
 			return err
 		}
-		var arms, byDistance []theory.Arm
+		var arms, byDistance []formulas.Arm
 		for _, o := range out.All {
 			arms = append(arms, o.Arm)
-			if o.Ranking == theory.Distance {
+			if o.Ranking == formulas.Distance {
 				byDistance = append(byDistance, o.Arm)
 			}
 		}
@@ -111,17 +112,17 @@ func curves(ctx context.Context, r *experiments.Run, t *experiments.Table, readi
 	return nil
 }
 
-func name(method string, arm theory.Arm, noise string) string {
+func name(method string, arm formulas.Arm, noise string) string {
 	return fmt.Sprintf("ε = %g, %d features, %s, %s", arm.Epsilon, arm.Count, method, noise)
 }
 
 // shape judges what the text says about Fig. 4a beside the comparison.
-func shape(t *experiments.Table, out *theory.Outcomes, reading dfs.Reading) error {
-	at := func(ranking theory.Ranking, count int) ([]float64, error) {
-		o, err := out.Find(theory.Arm{Ranking: ranking, Count: count, Epsilon: fixedEpsilon})
+func shape(t *experiments.Table, out *formulas.Outcomes, reading dfs.Reading) error {
+	at := func(ranking formulas.Ranking, count int) ([]float64, error) {
+		o, err := out.Find(formulas.Arm{Ranking: ranking, Count: count, Epsilon: fixedEpsilon})
 		return o.Errors, err
 	}
-	rise := func(ranking theory.Ranking, from, to int) (theory.Interval, error) {
+	rise := func(ranking formulas.Ranking, from, to int) (theory.Interval, error) {
 		a, err := at(ranking, from)
 		if err != nil {
 			return theory.Interval{}, err
@@ -132,11 +133,11 @@ func shape(t *experiments.Table, out *theory.Outcomes, reading dfs.Reading) erro
 		}
 		return theory.PairedInterval(b, a, .975)
 	}
-	distance, err := rise(theory.Distance, 5, 30)
+	distance, err := rise(formulas.Distance, 5, 30)
 	if err != nil {
 		return err
 	}
-	statistic, err := rise(theory.TStatistic, 5, 30)
+	statistic, err := rise(formulas.TStatistic, 5, 30)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func points(i theory.Interval) string {
 // each reading of data and noise.
 func everyReading(ctx context.Context, r *experiments.Run, t *experiments.Table, replicates int) error {
 	for _, mixture := range dfs.Mixtures() {
-		where := map[theory.Verdict][]string{}
+		where := map[formulas.Verdict][]string{}
 		for _, reading := range dfs.Readings() {
 			if reading.Data() != mixture.Data() {
 				continue
@@ -175,7 +176,7 @@ func everyReading(ctx context.Context, r *experiments.Run, t *experiments.Table,
 				return err
 			}
 			for _, count := range few {
-				claim, err := out.Below(theory.Distance, theory.TStatistic, count, confidence)
+				claim, err := out.Below(formulas.Distance, formulas.TStatistic, count, confidence)
 				if err != nil {
 					return err
 				}
@@ -183,7 +184,7 @@ func everyReading(ctx context.Context, r *experiments.Run, t *experiments.Table,
 				where[claim.Verdict] = append(where[claim.Verdict], fmt.Sprintf("%s, %d features", reading.Noise(), count))
 			}
 		}
-		holds, refuted, open := where[theory.Holds], where[theory.Refuted], where[theory.Open]
+		holds, refuted, open := where[formulas.Holds], where[formulas.Refuted], where[formulas.Open]
 		verdict := experiments.Not
 		switch {
 		case len(refuted)+len(open) == 0:
@@ -202,7 +203,7 @@ func everyReading(ctx context.Context, r *experiments.Run, t *experiments.Table,
 }
 
 // difference is one claim as a row: the difference at ε = 5, and a verdict over all ε.
-func difference(reading dfs.Reading, c theory.Claim, replicates int) experiments.Row {
+func difference(reading dfs.Reading, c formulas.Claim, replicates int) experiments.Row {
 	row := experiments.Row{
 		Name: fmt.Sprintf("ε = %g, %d features, DFS − t, %s", fixedEpsilon, c.Count, reading.Noise()), Data: reading.Data(),
 		Verdict: experiments.Not,
@@ -223,9 +224,9 @@ func difference(reading dfs.Reading, c theory.Claim, replicates int) experiments
 		}
 	}
 	switch c.Verdict {
-	case theory.Holds:
+	case formulas.Holds:
 		row.Verdict, row.Why = experiments.Reproduced, "DFS below at every ε"
-	case theory.Refuted:
+	case formulas.Refuted:
 		row.Why = "refuted, DFS above at ε " + strings.Join(above, ", ")
 	default:
 		row.Why = "open, every interval holds 0"

@@ -11,6 +11,7 @@ import (
 	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -33,14 +34,14 @@ const (
 
 // arm is one point of the figure.
 type arm struct {
-	ranking theory.Ranking
+	ranking formulas.Ranking
 	count   int // or everything
 	epsilon float64
-	noise   theory.Calibration
+	noise   formulas.Calibration
 	points  bool // those that are classified carry the noise too
 }
 
-var label = map[theory.Ranking]string{theory.Distance: "DFS", theory.TStatistic: "t-statistic", theory.InOrder: "no selection"}
+var label = map[formulas.Ranking]string{formulas.Distance: "DFS", formulas.TStatistic: "t-statistic", formulas.InOrder: "no selection"}
 
 func (a arm) name() string {
 	what := label[a.ranking]
@@ -51,7 +52,7 @@ func (a arm) name() string {
 		return "no noise, " + what
 	}
 	at := fmt.Sprintf("ε = %g, %s, ", a.epsilon, what)
-	at += map[theory.Calibration]string{theory.Published: "noise of Eq. (4)", theory.PublishedAsVariance: "noise as a variance", theory.Analytic: "analytic noise"}[a.noise]
+	at += map[formulas.Calibration]string{formulas.Published: "noise of Eq. (4)", formulas.PublishedAsVariance: "noise as a variance", formulas.Analytic: "analytic noise"}[a.noise]
 	if a.points {
 		return at + ", noisy points"
 	}
@@ -64,17 +65,17 @@ func arms(s experiments.Scale) []arm {
 	epsilons := experiments.Pick(s, []float64{6}, []float64{1, 3, 6}, []float64{1, 2, 3, 4, 5, 6})
 	ways := func(a arm) []arm {
 		var list []arm
-		for _, a.ranking = range []theory.Ranking{theory.Distance, theory.TStatistic} {
+		for _, a.ranking = range []formulas.Ranking{formulas.Distance, formulas.TStatistic} {
 			for _, a.count = range counts {
 				list = append(list, a)
 			}
 		}
-		a.ranking, a.count = theory.InOrder, everything
+		a.ranking, a.count = formulas.InOrder, everything
 		return append(list, a)
 	}
-	all := ways(arm{epsilon: math.Inf(1), noise: theory.Published})
+	all := ways(arm{epsilon: math.Inf(1), noise: formulas.Published})
 	for _, reading := range []arm{
-		{noise: theory.Published}, {noise: theory.Analytic}, {noise: theory.PublishedAsVariance}, {noise: theory.Published, points: true},
+		{noise: formulas.Published}, {noise: formulas.Analytic}, {noise: formulas.PublishedAsVariance}, {noise: formulas.Published, points: true},
 	} {
 		for _, reading.epsilon = range epsilons {
 			all = append(all, ways(reading)...)
@@ -125,7 +126,7 @@ func (s *source) measure(ctx context.Context, r *experiments.Run, t *experiments
 		if a.private() {
 			row.Honest = dfs.Percent(private[i*replicates:][:replicates], false)
 		}
-		if s.name == news && a.ranking == theory.Distance && a.count == 9 && a.epsilon == 6 {
+		if s.name == news && a.ranking == formulas.Distance && a.count == 9 && a.epsilon == 6 {
 			row.Published = experiments.Value(printed)
 		}
 		row.Judge(1, "other classes of RCV1; this noise hides single words at 20 rows a class")
@@ -139,28 +140,28 @@ func (s *source) measure(ctx context.Context, r *experiments.Run, t *experiments
 		}
 	}
 	t.Claims = append(t.Claims,
-		s.better(all, estimates, theory.TStatistic, "under noise"), s.better(all, estimates, theory.InOrder, "under noise"),
-		s.better(paid, honest, theory.InOrder, "where everything is paid for (our question)"))
+		s.better(all, estimates, formulas.TStatistic, "under noise"), s.better(all, estimates, formulas.InOrder, "under noise"),
+		s.better(paid, honest, formulas.InOrder, "where everything is paid for (our question)"))
 	return nil
 }
 
 // private says that the arm has an honest counterpart.
 func (a arm) private() bool {
-	return a.noise == theory.Analytic && !math.IsInf(a.epsilon, 1) && a.ranking != theory.TStatistic
+	return a.noise == formulas.Analytic && !math.IsInf(a.epsilon, 1) && a.ranking != formulas.TStatistic
 }
 
 // better judges at every noisy arm with as many features whether distance has less error
 // than another ranking.
-func (s *source) better(all []arm, errors map[arm][]float64, than theory.Ranking, when string) experiments.Claim {
+func (s *source) better(all []arm, errors map[arm][]float64, than formulas.Ranking, when string) experiments.Claim {
 	above, below, of := 0, 0, 0
 	var parts []string
 	for _, a := range all {
-		if a.ranking != theory.Distance || math.IsInf(a.epsilon, 1) {
+		if a.ranking != formulas.Distance || math.IsInf(a.epsilon, 1) {
 			continue
 		}
 		b := a
 		b.ranking = than
-		if than == theory.InOrder {
+		if than == formulas.InOrder {
 			b.count = everything
 		}
 		gain, err := theory.PairedInterval(errors[a], errors[b], .95)

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"pawl/data/dataset"
-	"pawl/evidence/theory"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Rows of each class to train and to test.
@@ -71,9 +71,9 @@ func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float6
 			return nil, err
 		}
 		at := s.draw(rand.New(rand.NewPCG(1, uint64(r))))
-		kept := map[theory.Ranking][]int{}
-		for _, ranking := range []theory.Ranking{theory.Distance, theory.TStatistic, theory.InOrder} {
-			order, err := theory.RankFeatures(ranking, at.train)
+		kept := map[formulas.Ranking][]int{}
+		for _, ranking := range []formulas.Ranking{formulas.Distance, formulas.TStatistic, formulas.InOrder} {
+			order, err := formulas.RankFeatures(ranking, at.train)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +85,7 @@ func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float6
 				order = order[:min(a.count, len(order))]
 			}
 			train := dfs.Cut(at.train, order)
-			stdDev, err := a.noise.StdDev(theory.MaxNorms(train), theory.Budget{Epsilon: a.epsilon, Delta: delta})
+			stdDev, err := a.noise.StdDev(formulas.MaxNorms(train), formulas.Budget{Epsilon: a.epsilon, Delta: delta})
 			if err != nil {
 				return nil, err
 			}
@@ -93,12 +93,12 @@ func (s *source) study(ctx context.Context, all []arm, replicates int) ([]float6
 			rng := rand.New(rand.NewPCG(2, uint64(r)))
 			test := dfs.Cut(at.test, order)
 			if stdDev > 0 {
-				train = theory.AddNoise(train, stdDev, rng)
+				train = formulas.AddNoise(train, stdDev, rng)
 				if a.points {
-					test = theory.AddNoise(test, stdDev, rng)
+					test = formulas.AddNoise(test, stdDev, rng)
 				}
 			}
-			f, err := theory.TrainFisher(train)
+			f, err := formulas.TrainFisher(train)
 			if err != nil {
 				return nil, err
 			}
@@ -155,12 +155,12 @@ func (s *source) honestStudy(ctx context.Context, all []arm, replicates int) ([]
 // private ranks by noisy sums over every feature, those that no row has included, and
 // classifies by the nearer of two noisy means over what is kept.
 func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
-	multiplier, err := theory.Budget{Epsilon: a.epsilon, Delta: delta}.AnalyticNoiseMultiplier()
+	multiplier, err := formulas.Budget{Epsilon: a.epsilon, Delta: delta}.AnalyticNoiseMultiplier()
 	if err != nil {
 		return 0, err
 	}
 	each := multiplier
-	if a.ranking == theory.Distance {
+	if a.ranking == formulas.Distance {
 		each *= math.Sqrt2 // two releases, together exactly the budget
 	}
 	// Rows have norm 1; one replaced row moves a sum by 2 at most.
@@ -179,7 +179,7 @@ func (s *source) private(at sample, a arm, rng *rand.Rand) (float64, error) {
 	for j := range features {
 		features[j] = j
 	}
-	if a.ranking == theory.Distance {
+	if a.ranking == formulas.Distance {
 		m := noisy(features)
 		slices.SortStableFunc(features, func(i, j int) int {
 			di, dj := math.Abs(m[0][i]-m[1][i]), math.Abs(m[0][j]-m[1][j])

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pawl/data/dataset"
-	"pawl/evidence/theory"
+	"pawl/experiments/formulas"
 )
 
 // made has two classes that share no feature of theirs, and a common one.
@@ -28,10 +28,10 @@ func made(rows int) *source {
 func TestStudyFollowsTheNoise(t *testing.T) {
 	s := made(trainRows + testRows)
 	all := []arm{
-		{theory.Distance, 2, math.Inf(1), theory.Published, false},
-		{theory.Distance, 2, 1e4, theory.Analytic, false},
-		{theory.Distance, 2, .001, theory.Analytic, false},
-		{theory.InOrder, everything, 1e4, theory.Analytic, false},
+		{formulas.Distance, 2, math.Inf(1), formulas.Published, false},
+		{formulas.Distance, 2, 1e4, formulas.Analytic, false},
+		{formulas.Distance, 2, .001, formulas.Analytic, false},
+		{formulas.InOrder, everything, 1e4, formulas.Analytic, false},
 	}
 	const replicates = 20
 	published, err := s.study(t.Context(), all, replicates)

@@ -12,14 +12,14 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/images"
 	"pawl/data/schema"
-	"pawl/evidence/theory"
+	"pawl/experiments/formulas"
 	"pawl/workflow"
 )
 
 // perceptron trains a network of one hidden layer on factor·rows by the plan that the
 // command line runs, without noise where there is no budget, and returns its accuracy on
 // the test rows in percent.
-func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor float64, budget *theory.Budget, seed uint64) (float64, error) {
+func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor float64, budget *formulas.Budget, seed uint64) (float64, error) {
 	width := len(rows[0])
 	const label = "class"
 	sch := &schema.Schema{

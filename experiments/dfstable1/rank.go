@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/evidence/theory"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // sums are sums and sums of squares of features by class.
@@ -57,7 +57,7 @@ func (m sums) variance(k, j int) float64 {
 // rankPrivately keeps the best features by distance of noisy class sums. Adding or
 // removing one image changes one sum by the norm at most; the divisor is the public
 // number of rows over the number of classes.
-func (s *source) rankPrivately(b theory.Budget, seed uint64) ([]int, error) {
+func (s *source) rankPrivately(b formulas.Budget, seed uint64) ([]int, error) {
 	multiplier, err := b.AnalyticNoiseMultiplier()
 	if err != nil {
 		return nil, err

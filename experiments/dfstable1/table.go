@@ -9,9 +9,9 @@ import (
 	"math/rand/v2"
 
 	"pawl/data/dataset"
-	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -223,11 +223,11 @@ func count(n int) []int {
 func (s *source) asPublished(ctx context.Context, w way, epsilon float64, seed uint64) (float64, error) {
 	features := s.choose(w)
 	train, test := dfs.Cut([2][][]float64{s.train, s.test}, features)[0], dfs.Cut([2][][]float64{s.train, s.test}, features)[1]
-	stdDev, err := theory.Published.StdDev(theory.MaxNorms([2][][]float64{train, nil}), theory.Budget{Epsilon: epsilon, Delta: delta})
+	stdDev, err := formulas.Published.StdDev(formulas.MaxNorms([2][][]float64{train, nil}), formulas.Budget{Epsilon: epsilon, Delta: delta})
 	if err != nil {
 		return 0, err
 	}
-	noisy := theory.AddNoise([2][][]float64{train, test}, stdDev, rand.New(rand.NewPCG(seed, 1)))
+	noisy := formulas.AddNoise([2][][]float64{train, test}, stdDev, rand.New(rand.NewPCG(seed, 1)))
 	// One common factor keeps steps of one size useful at every ε.
 	factor := 1 / math.Sqrt(1+stdDev*stdDev)
 	return s.perceptron(ctx, noisy[0], noisy[1], factor, nil, seed)
@@ -235,14 +235,14 @@ func (s *source) asPublished(ctx context.Context, w way, epsilon float64, seed u
 
 // honest pays for the ranking, where there is one, and trains by DP-SGD.
 func (s *source) honest(ctx context.Context, w way, seed uint64) (float64, error) {
-	features, budget := s.choose(w), theory.Budget{Epsilon: epsilon, Delta: delta}
+	features, budget := s.choose(w), formulas.Budget{Epsilon: epsilon, Delta: delta}
 	if w == byD {
 		// Basic composition: (ε/4, δ/2) and (3ε/4, δ/2).
 		var err error
-		if features, err = s.rankPrivately(theory.Budget{Epsilon: epsilon / 4., Delta: delta / 2}, seed); err != nil {
+		if features, err = s.rankPrivately(formulas.Budget{Epsilon: epsilon / 4., Delta: delta / 2}, seed); err != nil {
 			return 0, err
 		}
-		budget = theory.Budget{Epsilon: 3 * epsilon / 4., Delta: delta / 2}
+		budget = formulas.Budget{Epsilon: 3 * epsilon / 4., Delta: delta / 2}
 	}
 	both := dfs.Cut([2][][]float64{s.train, s.test}, features)
 	return s.perceptron(ctx, both[0], both[1], 1, &budget, seed)

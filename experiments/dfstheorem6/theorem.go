@@ -8,9 +8,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/dfs"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -44,8 +44,8 @@ var (
 	all   = family{"all features differ", 2, func(p int) int { return p }}
 )
 
-func (f family) population(p int, _ *rand.Rand) (*theory.Population, error) {
-	q := &theory.Population{}
+func (f family) population(p int, _ *rand.Rand) (*formulas.Population, error) {
+	q := &formulas.Population{}
 	for k := range 2 {
 		q.Mean[k], q.Variance[k] = make([]float64, p), make([]float64, p)
 		for j := range p {
@@ -77,7 +77,7 @@ type sweep struct {
 	family   family
 	along    along
 	features []int
-	noises   []theory.Noise
+	noises   []formulas.Noise
 	// noise says which noise.
 	noise string
 	// published is the exponent of the remark.
@@ -89,11 +89,11 @@ type sweep struct {
 
 // sweeps are the settings of docs/READING.md, Theorem 6 and Remark 2 of [D].
 func sweeps() []sweep {
-	fixed := []theory.Noise{{Fixed: 1}}
-	at := func(epsilons ...float64) []theory.Noise {
-		var noises []theory.Noise
+	fixed := []formulas.Noise{{Fixed: 1}}
+	at := func(epsilons ...float64) []formulas.Noise {
+		var noises []formulas.Noise
 		for _, e := range epsilons {
-			noises = append(noises, theory.Noise{Calibration: theory.Published, Budget: theory.Budget{Epsilon: e, Delta: delta}})
+			noises = append(noises, formulas.Noise{Calibration: formulas.Published, Budget: formulas.Budget{Epsilon: e, Delta: delta}})
 		}
 		return noises
 	}
@@ -232,7 +232,7 @@ func exponentsOf(points []point, of func(point) []float64) ([]float64, error) {
 		for _, p := range points {
 			xs, ys = append(xs, p.x), append(ys, of(p)[i])
 		}
-		slope, _, err := theory.Slope(xs, ys)
+		slope, _, err := formulas.Slope(xs, ys)
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +276,7 @@ func (s sweep) measure(ctx context.Context, r *experiments.Run, replicates int) 
 func (s sweep) once(ctx context.Context, replicates int, seed uint64) ([]float64, error) {
 	var values []float64
 	for _, p := range s.features {
-		study := theory.BoundStudy{Populations: s.family.population, Features: []int{p}, Rows: perClass, Noise: s.noises, Replicates: replicates, Confidence: .95, Seed: seed}
+		study := formulas.BoundStudy{Populations: s.family.population, Features: []int{p}, Rows: perClass, Noise: s.noises, Replicates: replicates, Confidence: .95, Seed: seed}
 		published, err := study.Run(ctx)
 		if err != nil {
 			return nil, err
@@ -289,7 +289,7 @@ func (s sweep) once(ctx context.Context, replicates int, seed uint64) ([]float64
 				if err != nil {
 					return nil, err
 				}
-				study.Noise = append(study.Noise, theory.Noise{Fixed: 2 * s.family.norm(p) * multiplier})
+				study.Noise = append(study.Noise, formulas.Noise{Fixed: 2 * s.family.norm(p) * multiplier})
 			}
 			out, err := study.Run(ctx)
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/curves"
+	"pawl/experiments/formulas"
 	"pawl/experiments/lab"
 	"pawl/workflow"
 )
@@ -55,7 +56,7 @@ func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 		return nil, err
 	}
 	t := &experiments.Table{Unit: "ε, or rows where a row says so"}
-	curve := theory.PublishedSizeCurve()
+	curve := formulas.PublishedSizeCurve()
 	var fits []*theory.SizeFit
 	for _, m := range []struct {
 		name   string
@@ -183,13 +184,13 @@ func (p *replay) fitted(name string, how curves.How, f *theory.SizeFit, simple b
 	}
 	published := []float64{0, 0, 19145}
 	if simple {
-		published = []float64{theory.PublishedSizeCurve().Alpha, theory.PublishedSizeCurve().Beta, 13574}
+		published = []float64{formulas.PublishedSizeCurve().Alpha, formulas.PublishedSizeCurve().Beta, 13574}
 	}
 	for i := range rows {
 		if published[i] > 0 && how == curves.Published {
 			rows[i].Published = experiments.Value(published[i])
 		}
-		rows[i].Judge(.25*published[i], fmt.Sprintf("a factor of %.2f: other step sizes, lots and looks; the paper names none of them", f.Beta/theory.PublishedSizeCurve().Beta))
+		rows[i].Judge(.25*published[i], fmt.Sprintf("a factor of %.2f: other step sizes, lots and looks; the paper names none of them", f.Beta/formulas.PublishedSizeCurve().Beta))
 	}
 	return rows
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"pawl/evidence/theory"
 	"pawl/experiments"
+	"pawl/experiments/formulas"
 )
 
 // Experiment is the replay.
@@ -25,8 +25,8 @@ const seeds = 5
 
 // counterExample is a point at which our copy's condition is false and dropping helps: the
 // error and the feature's effect have opposite signs (docs/READING.md, E4).
-func counterExample() (m theory.LinearModel, x []float64, y float64) {
-	return theory.LinearModel{Coefficients: []float64{.7, -.3, .5, .2}, Feature: 3, StdDev: .3, StdDevDropped: .3}, []float64{.4, .9, -.5, .6}, -.4
+func counterExample() (m formulas.LinearModel, x []float64, y float64) {
+	return formulas.LinearModel{Coefficients: []float64{.7, -.3, .5, .2}, Feature: 3, StdDev: .3, StdDevDropped: .3}, []float64{.4, .9, -.5, .6}, -.4
 }
 
 func run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
@@ -150,7 +150,7 @@ func shares(points int, rng *rand.Rand) ([kinds]float64, error) {
 		}
 	}
 	for i := range points {
-		m := theory.LinearModel{StdDev: rng.Float64()}
+		m := formulas.LinearModel{StdDev: rng.Float64()}
 		m.StdDevDropped = m.StdDev
 		if i%2 == 1 {
 			m.StdDevDropped *= rng.Float64()

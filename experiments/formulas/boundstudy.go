@@ -1,9 +1,11 @@
-package theory
+package formulas
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"pawl/evidence/theory"
 )
 
 // Noise says how the standard deviation of the noise on rows follows from them.
@@ -17,7 +19,7 @@ type Noise struct {
 func (n Noise) stdDev(norms Norms) (float64, error) {
 	if n.Calibration == "" {
 		if !(n.Fixed >= 0) {
-			return 0, fmt.Errorf("%w: noise must not be negative", ErrInput)
+			return 0, fmt.Errorf("%w: noise must not be negative", theory.ErrInput)
 		}
 		return n.Fixed, nil
 	}
@@ -41,14 +43,14 @@ type BoundStudy struct {
 type BoundPoint struct {
 	Features      int
 	Noise         Noise
-	StdDev        float64  // mean standard deviation of the noise
-	Gamma         float64  // mean Γ
-	Bound         float64  // mean bound on the error
-	BoundArgument float64  // mean argument of the bound
-	NoisyQuery    Interval // error on queries with the noise of the training rows
-	CleanQuery    Interval // error on queries without noise
-	NoisyArgument float64  // mean Ψ, both classes, for noisy queries
-	CleanArgument float64  // mean Ψ for clean queries
+	StdDev        float64         // mean standard deviation of the noise
+	Gamma         float64         // mean Γ
+	Bound         float64         // mean bound on the error
+	BoundArgument float64         // mean argument of the bound
+	NoisyQuery    theory.Interval // error on queries with the noise of the training rows
+	CleanQuery    theory.Interval // error on queries without noise
+	NoisyArgument float64         // mean Ψ, both classes, for noisy queries
+	CleanArgument float64         // mean Ψ for clean queries
 }
 
 // Run computes every point, dimensions outermost. Replicates share population, rows
@@ -56,9 +58,9 @@ type BoundPoint struct {
 // is that of one replicate.
 func (s BoundStudy) Run(ctx context.Context) ([]BoundPoint, error) {
 	if s.Populations == nil || s.Replicates < 2 || s.Rows < 2 || len(s.Features) == 0 || len(s.Noise) == 0 {
-		return nil, fmt.Errorf("%w: a study of the bound needs populations, dimensions, noises, 2 rows and 2 replicates", ErrInput)
+		return nil, fmt.Errorf("%w: a study of the bound needs populations, dimensions, noises, 2 rows and 2 replicates", theory.ErrInput)
 	}
-	if err := checkConfidence(s.Confidence); err != nil {
+	if err := theory.CheckConfidence(s.Confidence); err != nil {
 		return nil, err
 	}
 	var points []BoundPoint
@@ -75,8 +77,8 @@ func (s BoundStudy) Run(ctx context.Context) ([]BoundPoint, error) {
 		}
 		for i := range at {
 			at[i].Features, at[i].Noise = p, s.Noise[i]
-			at[i].NoisyQuery, _ = MeanInterval(noisy[i], s.Confidence) // checked above
-			at[i].CleanQuery, _ = MeanInterval(clean[i], s.Confidence)
+			at[i].NoisyQuery, _ = theory.MeanInterval(noisy[i], s.Confidence) // checked above
+			at[i].CleanQuery, _ = theory.MeanInterval(clean[i], s.Confidence)
 		}
 		points = append(points, at...)
 	}

@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"pawl/core/accountant"
+	"pawl/evidence/theory"
 )
 
 // Budget is a target (ε, δ). Epsilon +Inf means no privacy and no noise.
@@ -14,7 +15,7 @@ type Budget struct{ Epsilon, Delta float64 }
 
 func (b Budget) check() error {
 	if !(b.Epsilon > 0) || !(b.Delta > 0 && b.Delta < 1) {
-		return fmt.Errorf("%w: epsilon must be positive and delta inside (0, 1)", ErrInput)
+		return fmt.Errorf("%w: epsilon must be positive and delta inside (0, 1)", theory.ErrInput)
 	}
 	return nil
 }

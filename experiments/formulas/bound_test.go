@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"pawl/evidence/theory"
 )
 
 // gaps gives populations of unit variance whose first nonzero(p) features differ by
@@ -178,7 +180,7 @@ func TestSlope(t *testing.T) {
 	for name, xy := range map[string][2][]float64{
 		"two points": {{1, 2}, {1, 2}}, "lengths": {{1, 2, 3}, {1, 2}}, "zero": {{1, 2, 3}, {1, 0, 2}}, "one abscissa": {{2, 2, 2}, {1, 2, 3}},
 	} {
-		if _, _, err := Slope(xy[0], xy[1]); !errors.Is(err, ErrInput) {
+		if _, _, err := Slope(xy[0], xy[1]); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -206,7 +208,7 @@ func TestBoundStudyEdges(t *testing.T) {
 	} {
 		s := ok
 		change(&s)
-		if _, err := s.Run(context.Background()); !errors.Is(err, ErrInput) {
+		if _, err := s.Run(context.Background()); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

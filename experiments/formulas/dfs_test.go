@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"pawl/evidence/theory"
 )
 
 func small() SelectionStudy {
@@ -128,10 +130,10 @@ func TestStudyReplaysAndPairs(t *testing.T) {
 			near(t, "all features", x.Errors[i], y.Errors[i], 1e-9)
 		}
 	}
-	if _, err := a.Find(Arm{Distance, 4, 5}); !errors.Is(err, ErrInput) {
+	if _, err := a.Find(Arm{Distance, 4, 5}); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("missing arm: %v", err)
 	}
-	if _, err := a.Below(Distance, TStatistic, 4, .95); !errors.Is(err, ErrInput) {
+	if _, err := a.Below(Distance, TStatistic, 4, .95); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("missing arms: %v", err)
 	}
 	canceled, cancel := context.WithCancel(context.Background())
@@ -242,7 +244,7 @@ func TestStudyRefuses(t *testing.T) {
 	} {
 		s := small()
 		change(&s)
-		if _, err := s.Run(context.Background()); !errors.Is(err, ErrInput) {
+		if _, err := s.Run(context.Background()); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"pawl/evidence/theory"
 	"pawl/internal/stattest"
 )
 
@@ -164,17 +165,17 @@ func TestLemmaRefuses(t *testing.T) {
 	} {
 		m := ok
 		change(&m)
-		if _, err := m.AtPoint(counterPoint, 0); !errors.Is(err, ErrInput) {
+		if _, err := m.AtPoint(counterPoint, 0); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if _, err := m.Simulate(counterPoint, 0, 10, seeded(1)); !errors.Is(err, ErrInput) {
+		if _, err := m.Simulate(counterPoint, 0, 10, seeded(1)); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: simulation error %v", name, err)
 		}
 	}
-	if _, err := ok.OnData(nil, nil); !errors.Is(err, ErrInput) {
+	if _, err := ok.OnData(nil, nil); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("no rows: error %v", err)
 	}
-	if _, err := ok.Simulate(counterPoint, 0, 1, seeded(1)); !errors.Is(err, ErrInput) {
+	if _, err := ok.Simulate(counterPoint, 0, 1, seeded(1)); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("one draw: error %v", err)
 	}
 }

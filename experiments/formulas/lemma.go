@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
+
+	"pawl/evidence/theory"
 )
 
 // LinearModel is a linear model under output perturbation, with one feature that
@@ -23,15 +25,15 @@ type LinearModel struct {
 func (m LinearModel) check(rows [][]float64, targets []float64) error {
 	switch {
 	case m.Feature < 0 || m.Feature >= len(m.Coefficients):
-		return fmt.Errorf("%w: no feature %d among %d", ErrInput, m.Feature, len(m.Coefficients))
+		return fmt.Errorf("%w: no feature %d among %d", theory.ErrInput, m.Feature, len(m.Coefficients))
 	case !(m.StdDev >= 0) || !(m.StdDevDropped >= 0):
-		return fmt.Errorf("%w: standard deviations must not be negative", ErrInput)
+		return fmt.Errorf("%w: standard deviations must not be negative", theory.ErrInput)
 	case len(rows) == 0 || len(rows) != len(targets):
-		return fmt.Errorf("%w: %d rows and %d targets", ErrInput, len(rows), len(targets))
+		return fmt.Errorf("%w: %d rows and %d targets", theory.ErrInput, len(rows), len(targets))
 	}
 	for i, x := range rows {
 		if len(x) != len(m.Coefficients) {
-			return fmt.Errorf("%w: row %d has %d features, the model has %d", ErrInput, i, len(x), len(m.Coefficients))
+			return fmt.Errorf("%w: row %d has %d features, the model has %d", theory.ErrInput, i, len(x), len(m.Coefficients))
 		}
 	}
 	return nil
@@ -161,7 +163,7 @@ func (m LinearModel) Simulate(x []float64, y float64, draws int, rng *rand.Rand)
 		return Simulated{}, err
 	}
 	if draws < 2 {
-		return Simulated{}, fmt.Errorf("%w: %d draws, need at least 2", ErrInput, draws)
+		return Simulated{}, fmt.Errorf("%w: %d draws, need at least 2", theory.ErrInput, draws)
 	}
 	full, dropped := make([]float64, draws), make([]float64, draws)
 	for i := range draws {

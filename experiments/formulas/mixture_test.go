@@ -1,10 +1,11 @@
-package theory
+package formulas
 
 import (
 	"errors"
 	"math"
 	"testing"
 
+	"pawl/evidence/theory"
 	"pawl/internal/stattest"
 )
 
@@ -67,11 +68,11 @@ func TestCalibrations(t *testing.T) {
 		if got, err = c.StdDev(n, Budget{math.Inf(1), 1e-4}); got != 0 || err != nil {
 			t.Errorf("%s without privacy: %v, %v", c, got, err)
 		}
-		if _, err = c.StdDev(n, Budget{5, 0}); !errors.Is(err, ErrInput) {
+		if _, err = c.StdDev(n, Budget{5, 0}); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s at δ 0: %v", c, err)
 		}
 	}
-	if _, err := Calibration("other").StdDev(n, b); !errors.Is(err, ErrInput) {
+	if _, err := Calibration("other").StdDev(n, b); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("unknown calibration: %v", err)
 	}
 	// Read as a variance, the noise is too small for any norm above about 1.5.
@@ -236,15 +237,15 @@ func TestFisherEdges(t *testing.T) {
 		"ragged":                 {{{1, 2}, {2}}, {{2, 1}, {3, 1}}},
 		"constant, unequal mean": {{{1}, {1}}, {{2}, {2}}},
 	} {
-		if _, err := TrainFisher(rows); !errors.Is(err, ErrInput) {
+		if _, err := TrainFisher(rows); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := RankFeatures("other", flat); !errors.Is(err, ErrInput) {
+	if _, err := RankFeatures("other", flat); !errors.Is(err, theory.ErrInput) {
 		t.Errorf("unknown ranking: %v", err)
 	}
 	for _, m := range []Mixture{{}, {Features: 1, NonzeroShare: 2, LaplaceScale: 1, MeanVariance: 1}, {Features: 1, MeanVariance: 1}} {
-		if _, err := m.Draw(seeded(1)); !errors.Is(err, ErrInput) {
+		if _, err := m.Draw(seeded(1)); !errors.Is(err, theory.ErrInput) {
 			t.Errorf("%+v: error %v", m, err)
 		}
 	}

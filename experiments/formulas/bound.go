@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/evidence/theory"
 )
 
 // Gamma is the signal that is left under noise, [D] Eq. (10):
@@ -58,12 +60,12 @@ func GammaLimit(b Budget) float64 { m := b.MixtureNoiseMultiplier(); return 1 / 
 // standard error: how fast an argument of Φ decays. At least 3 positive points.
 func Slope(xs, ys []float64) (slope, standardError float64, err error) {
 	if len(xs) != len(ys) || len(xs) < 3 {
-		return 0, 0, fmt.Errorf("%w: %d and %d values for a slope, need 3", ErrInput, len(xs), len(ys))
+		return 0, 0, fmt.Errorf("%w: %d and %d values for a slope, need 3", theory.ErrInput, len(xs), len(ys))
 	}
 	logX, logY := make([]float64, len(xs)), make([]float64, len(xs))
 	for i := range xs {
 		if !positive(xs[i]) || !positive(ys[i]) {
-			return 0, 0, fmt.Errorf("%w: point %d of a slope is not positive", ErrInput, i)
+			return 0, 0, fmt.Errorf("%w: point %d of a slope is not positive", theory.ErrInput, i)
 		}
 		logX[i], logY[i] = math.Log(xs[i]), math.Log(ys[i])
 	}
@@ -75,7 +77,7 @@ func Slope(xs, ys []float64) (slope, standardError float64, err error) {
 		spread += (logX[i] - mean) * (logX[i] - mean)
 	}
 	if spread == 0 {
-		return 0, 0, fmt.Errorf("%w: all points of a slope have one abscissa", ErrInput)
+		return 0, 0, fmt.Errorf("%w: all points of a slope have one abscissa", theory.ErrInput)
 	}
 	return slope, math.Sqrt(residual / float64(len(xs)-2) / spread), nil
 }

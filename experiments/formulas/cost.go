@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 // Errors are the generalization errors of one architecture, trained with privacy
 // at some (ε, δ) and without.
@@ -19,9 +19,3 @@ func (e Errors) Cost() float64 { return e.Private - e.Plain }
 // The plain errors cancel, so it says err_ε(h1) < err_ε(h2) and is computed as
 // that: the difference form can turn an equality by rounding. Ties and NaN go to h2.
 func SimplerWins(h1, h2 Errors) bool { return h1.Private < h2.Private }
-
-// CostOfPrivacy estimates the cost from errors measured over runs, with Welch's
-// interval: private and plain runs are not paired, and may differ in number.
-func CostOfPrivacy(private, plain []float64, confidence float64) (Interval, error) {
-	return UnpairedInterval(private, plain, confidence)
-}

@@ -1,10 +1,12 @@
-package theory
+package formulas
 
 import (
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/evidence/theory"
 )
 
 // Fisher is the Fisher classifier with a diagonal pooled covariance ([D] Definition
@@ -40,7 +42,7 @@ type moments struct {
 func momentsOf(rows, noise [2][][]float64) (*moments, error) {
 	n := len(rows[0])
 	if n < 2 || len(rows[1]) != n {
-		return nil, fmt.Errorf("%w: %d and %d rows, need two classes of one size, at least 2", ErrInput, n, len(rows[1]))
+		return nil, fmt.Errorf("%w: %d and %d rows, need two classes of one size, at least 2", theory.ErrInput, n, len(rows[1]))
 	}
 	p := len(rows[0][0])
 	m := &moments{count: n}
@@ -49,7 +51,7 @@ func momentsOf(rows, noise [2][][]float64) (*moments, error) {
 		m.noiseMean[k], m.noiseVariance[k], m.noiseProduct[k] = make([]float64, p), make([]float64, p), make([]float64, p)
 		for _, x := range rows[k] {
 			if len(x) != p {
-				return nil, fmt.Errorf("%w: rows of %d and %d features", ErrInput, p, len(x))
+				return nil, fmt.Errorf("%w: rows of %d and %d features", theory.ErrInput, p, len(x))
 			}
 		}
 		average(m.mean[k], rows[k])
@@ -102,7 +104,7 @@ func (m *moments) fisher(features []int, s float64) (*Fisher, error) {
 		case pooled > 0:
 			f.Weights[i] = f.Difference[i] / pooled
 		case mean0 != mean1:
-			return nil, fmt.Errorf("%w: feature %d is constant within both classes", ErrInput, j)
+			return nil, fmt.Errorf("%w: feature %d is constant within both classes", theory.ErrInput, j)
 		}
 	}
 	return f, nil

@@ -1,9 +1,11 @@
-package theory
+package formulas
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"pawl/evidence/theory"
 )
 
 // Population is a mixture of two Gaussian classes with independent features:
@@ -62,11 +64,11 @@ func DenseMixture() Mixture {
 func (m Mixture) check() error {
 	switch {
 	case m.Features < 1:
-		return fmt.Errorf("%w: %d features", ErrInput, m.Features)
+		return fmt.Errorf("%w: %d features", theory.ErrInput, m.Features)
 	case !(m.NonzeroShare >= 0 && m.NonzeroShare <= 1):
-		return fmt.Errorf("%w: share of nonzero means must lie in [0, 1]", ErrInput)
+		return fmt.Errorf("%w: share of nonzero means must lie in [0, 1]", theory.ErrInput)
 	case !positive(m.LaplaceScale) || !positive(m.MeanVariance):
-		return fmt.Errorf("%w: Laplace scale and mean variance must be positive", ErrInput)
+		return fmt.Errorf("%w: Laplace scale and mean variance must be positive", theory.ErrInput)
 	}
 	return nil
 }
@@ -145,7 +147,7 @@ func (c Calibration) StdDev(n Norms, b Budget) (float64, error) {
 		multiplier, err := b.AnalyticNoiseMultiplier()
 		return 2 * n.L2 * multiplier, err
 	}
-	return 0, fmt.Errorf("%w: unknown calibration %q", ErrInput, string(c))
+	return 0, fmt.Errorf("%w: unknown calibration %q", theory.ErrInput, string(c))
 }
 
 // MaxNorms returns the largest norms among rows of both classes; C_p of [D] Eq. (4)

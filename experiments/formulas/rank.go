@@ -1,10 +1,12 @@
-package theory
+package formulas
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"pawl/evidence/theory"
 )
 
 // Ranking orders features, the most useful first.
@@ -28,7 +30,7 @@ func (m *moments) order(r Ranking, s float64) ([]int, error) {
 		return all, nil
 	}
 	if r != Distance && r != TStatistic {
-		return nil, fmt.Errorf("%w: unknown ranking %q", ErrInput, string(r))
+		return nil, fmt.Errorf("%w: unknown ranking %q", theory.ErrInput, string(r))
 	}
 	scores := make([]float64, len(all))
 	for j := range scores {

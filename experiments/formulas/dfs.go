@@ -1,4 +1,4 @@
-package theory
+package formulas
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"pawl/evidence/theory"
 )
 
 // Order says whether features are chosen before noise is added to rows, or after.
@@ -61,15 +63,15 @@ func (s SelectionStudy) check() error {
 	}
 	switch {
 	case s.Replicates < 2 || s.Rows < 2:
-		return fmt.Errorf("%w: a study needs 2 rows in each class and 2 replicates", ErrInput)
+		return fmt.Errorf("%w: a study needs 2 rows in each class and 2 replicates", theory.ErrInput)
 	case len(s.Counts) == 0 || len(s.Epsilons) == 0 || len(s.Rankings) == 0:
-		return fmt.Errorf("%w: a study needs counts of features, epsilons and rankings", ErrInput)
+		return fmt.Errorf("%w: a study needs counts of features, epsilons and rankings", theory.ErrInput)
 	case s.Order != CutThenNoise && s.Order != NoiseThenCut:
-		return fmt.Errorf("%w: unknown order %q", ErrInput, string(s.Order))
+		return fmt.Errorf("%w: unknown order %q", theory.ErrInput, string(s.Order))
 	}
 	for _, count := range s.Counts {
 		if count < 1 || count > s.Data.Features {
-			return fmt.Errorf("%w: %d of %d features", ErrInput, count, s.Data.Features)
+			return fmt.Errorf("%w: %d of %d features", theory.ErrInput, count, s.Data.Features)
 		}
 	}
 	for _, epsilon := range s.Epsilons {
@@ -206,14 +208,14 @@ func (o *Outcomes) Find(arm Arm) (Outcome, error) {
 			return x, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("%w: the study has no arm %v", ErrInput, arm)
+	return Outcome{}, fmt.Errorf("%w: the study has no arm %v", theory.ErrInput, arm)
 }
 
 // Difference compares two rankings at one ε.
 type Difference struct {
 	Epsilon       float64
-	First, Second float64  // mean errors
-	Difference    Interval // first − second, paired by replicate, simultaneous over ε
+	First, Second float64         // mean errors
+	Difference    theory.Interval // first − second, paired by replicate, simultaneous over ε
 }
 
 // Claim is the statement that the first ranking's error lies below the second's at
@@ -239,7 +241,7 @@ const (
 // features. Intervals are Student's on paired differences at level 1 − (1−confidence)/E
 // for E epsilons (Bonferroni), so that all hold together.
 func (o *Outcomes) Below(first, second Ranking, count int, confidence float64) (Claim, error) {
-	if err := checkConfidence(confidence); err != nil {
+	if err := theory.CheckConfidence(confidence); err != nil {
 		return Claim{}, err
 	}
 	c := Claim{First: first, Second: second, Count: count, Confidence: confidence, Verdict: Holds}
@@ -254,7 +256,7 @@ func (o *Outcomes) Below(first, second Ranking, count int, confidence float64) (
 			return Claim{}, err
 		}
 		d := Difference{Epsilon: epsilon}
-		if d.Difference, err = PairedInterval(a.Errors, b.Errors, each); err != nil {
+		if d.Difference, err = theory.PairedInterval(a.Errors, b.Errors, each); err != nil {
 			return Claim{}, err
 		}
 		for i := range a.Errors {
