@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -269,7 +270,10 @@ func (s *state) reserve(r *Record) error {
 
 // charge adds an entry that counts from here on.
 func (s *state) charge(r *Record, e *entry) (err error) {
-	if e.event, err = dp.DecodeEvent(e.Event); err != nil {
+	// Entries of one kind follow each other, and an event of the same text is the same event.
+	if n := len(s.entries); n > 0 && bytes.Equal(s.entries[n-1].Event, e.Event) {
+		e.event = s.entries[n-1].event
+	} else if e.event, err = dp.DecodeEvent(e.Event); err != nil {
 		return newer(s.name, r.Seq, "cannot read its event: %v", err)
 	}
 	if e.when, err = s.bookedAt(r); err != nil {
