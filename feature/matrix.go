@@ -61,31 +61,6 @@ func (m *Matrix) HasPairs() bool { return m.pair != nil }
 // Pair is the symmetrical uncertainty of two columns; 1 for a column and itself.
 func (m *Matrix) Pair(i, j int) float64 { return m.pair[i*len(m.Columns)+j] }
 
-// NewMatrix returns the matrix of given uncertainties: label[i], and pair[i·m+j]
-// symmetric, or nil.
-func NewMatrix(columns []Column, label, pair []float64) (*Matrix, error) {
-	m := len(columns)
-	if m == 0 {
-		return nil, ErrNoFeatures
-	}
-	if len(label) != m || pair != nil && len(pair) != m*m {
-		return nil, fmt.Errorf("%w: %d and %d uncertainties of %d columns", ErrShape, len(label), len(pair), m)
-	}
-	for i := range m {
-		if !unit(label[i]) {
-			return nil, fmt.Errorf("%w: uncertainties lie within [0, 1]", ErrShape)
-		}
-		for j := range m {
-			if pair != nil && (!unit(pair[i*m+j]) || pair[i*m+j] != pair[j*m+i]) {
-				return nil, fmt.Errorf("%w: uncertainties of pairs are symmetric and lie within [0, 1]", ErrShape)
-			}
-		}
-	}
-	return &Matrix{Columns: columns, Label: label, pair: pair}, nil
-}
-
-func unit(x float64) bool { return x >= 0 && x <= 1 }
-
 // Matrix computes the uncertainties of all columns at a level with the label and with
 // each other. The tables of one-hot columns are sums of cells of the attributes' tables.
 func (s *Statistics) Matrix(l Level, o MatrixOptions) (*Matrix, error) {

@@ -94,24 +94,4 @@ func ranked(name string, l Level, columns []Column, scores []float64, k int, rea
 	return out
 }
 
-// Diagnose lists what is odd about columns: constant ones (ErrConstant) and pairs of
-// which either says what the other says (ErrDuplicate), as *FeatureError. Selection
-// copes with both, a constant column has uncertainty 0 and a copy adds no merit, so
-// these are remarks. On exact tables of private data they would be private facts.
-func (m *Matrix) Diagnose() []error {
-	var out []error
-	for i, c := range m.Columns {
-		if i < len(m.Entropy) && m.Entropy[i] == 0 {
-			out = append(out, &FeatureError{Feature: c.Name, Err: ErrConstant})
-			continue
-		}
-		for j := i + 1; j < len(m.Columns) && m.HasPairs(); j++ {
-			if m.Pair(i, j) > 1-1e-9 {
-				out = append(out, &FeatureError{Feature: c.Name, Other: m.Columns[j].Name, Err: ErrDuplicate})
-			}
-		}
-	}
-	return out
-}
-
 func inBits(x float64) string { return fmt.Sprintf("%.3g bits", x) }

@@ -137,16 +137,3 @@ func (t Table) margins() (rows, cols []float64) {
 	}
 	return rows, cols
 }
-
-// SUC is the symmetrical uncertainty of the table's own margins; counts must not be
-// negative (see Clamped and Projected).
-func (t Table) SUC() float64 {
-	rows, cols := t.margins()
-	return SymmetricalUncertainty(Entropy(rows), Entropy(cols), Entropy(t.Counts))
-}
-
-// MutualInformation is H(x) + H(y) − H(x,y) in bits, at least 0.
-func (t Table) MutualInformation() float64 {
-	rows, cols := t.margins()
-	return max(Entropy(rows)+Entropy(cols)-Entropy(t.Counts), 0)
-}

@@ -152,9 +152,6 @@ func Fronts() []*Front {
 // before the first trainable layer.
 func IsFrontEnd(kind string) bool { return kinds[kind].Role == FrontEnd }
 
-// Keys lists the fields, by their names in a file, that a kind reads.
-func Keys(kind string) []string { return slices.Clone(kinds[kind].Keys) }
-
 // outputIsFree says whether the output of the last layer so far may be
 // overwritten: it lies in a buffer of its own that neither the backward pass reads
 // nor a residual.

@@ -5,16 +5,6 @@ import (
 	"math"
 )
 
-// VectorsPrint is the print of vectors behind keys, in any order: vector i is data[i*width : (i+1)*width]. It
-// holds a sketch of the vectors alone, so that other keys do not hide them.
-func VectorsPrint(key [32]byte, keys []string, data []float32, width int) *Print {
-	b := NewVectors(key)
-	for i, text := range keys {
-		b.AddVector(text, data[i*width:(i+1)*width])
-	}
-	return b.Print()
-}
-
 // NewVectors returns a builder for vectors, which are added one by one.
 func NewVectors(key [32]byte) *Builder { return newBuilder(Vectors, key, []string{"vector"}) }
 

@@ -250,8 +250,6 @@ func (s *Spec) number(word, key, value string) error {
 	return nil
 }
 
-func (s Spec) String() string { return s.Text }
-
 // isFile says that a network stands in a file.
 func isFile(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")

@@ -7,18 +7,6 @@ import (
 	"pawl/search/evolve"
 )
 
-// Evolving returns the settings of architecture search by Alg. 1 and 2 of Bao, Bauer
-// and Bindschaedler for generations populations of size population: 40 % of a
-// population stay as parents, 10 % of the others by chance, 20 % of the children
-// mutate (constants that our copy leaves out and the program it was inspired by has).
-// With keepParents parents stay in the next population, as in that program; without,
-// it consists of children only, as printed.
-func Evolving(population, generations int, keepParents bool) evolve.Options {
-	o := evolve.Retaining(population, generations)
-	o.KeepParents = keepParents
-	return o
-}
-
 // Evolve runs the genetic engine over this space. The caller fills in Fitness or
 // FitnessBatch and, where equal points may share one score, Key with Point.Key;
 // Random, Crossover and Mutate are set here. A next generation that depends on the

@@ -10,13 +10,6 @@ var powers = func() (t [64]float64) {
 	return t
 }()
 
-// Sigmoid returns 1/(1+e^(−x)); see Sigmoids.
-func Sigmoid(x float64) float64 {
-	v := [1]float64{x}
-	Sigmoids(v[:])
-	return v[0]
-}
-
 // Sigmoids replaces every x by 1/(1+e^(−x)) with relative error below 1e-15 for
 // |x| <= 700, NaN for NaN; beyond 700 it stays at the value of ±700 (1e-304). It is
 // faster than math.Exp in a loop: there is no call, and neighbouring elements

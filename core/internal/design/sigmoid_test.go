@@ -52,3 +52,10 @@ func TestSigmoidReductionIsExact(t *testing.T) {
 		}
 	}
 }
+
+// Sigmoid returns 1/(1+e^(−x)); see Sigmoids.
+func Sigmoid(x float64) float64 {
+	v := [1]float64{x}
+	Sigmoids(v[:])
+	return v[0]
+}
