@@ -20,6 +20,7 @@ type worker struct {
 	traces  []Trace
 	blocks  []block
 	next    []int32 // of each trace, the next use of its weight or −1
+	rows    func(i int) []float64
 	record  func(Trace)
 	bound   float64   // on the norm of an example's gradient, in this step
 	groups  int       // of blocks that are clipped together
@@ -61,10 +62,10 @@ func (k *worker) microbatch(s *step, params []float32, rows []int32, seed uint64
 			k.seeds[at] = mix(own, uint64(c))
 			k.targets[at] = float32(s.targets[row])
 			if t.Augment == nil {
-				s.input(int(row), dst)
+				s.input(k.rows, int(row), dst)
 				continue
 			}
-			s.input(int(row), k.plain)
+			s.input(k.rows, int(row), k.plain)
 			t.Augment(dst, k.plain, mix(^own, uint64(c)))
 		}
 	}

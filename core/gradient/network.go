@@ -263,12 +263,14 @@ func newStep(t *Training, view *sealed.View, params []float32, noiseStdDev float
 	if noiseStdDev > 0 && t.Coefficients != nil {
 		s.banded = noise.NewBanded(t.Coefficients, len(params))
 	}
+	row := view.Rows()
 	for i := range s.targets {
-		s.targets[i] = t.Target(view.Row(i))
+		s.targets[i] = t.Target(row(i))
 	}
 	var jobs []func()
 	for w := range s.workers {
 		s.workers[w].init(t, w, len(params))
+		s.workers[w].rows = view.Rows()
 		if noiseStdDev > 0 {
 			// Both have one stream, of which each takes pieces of its own.
 			s.workers[w].normals = noise.NewNormals(src.Split("noise"))
@@ -393,10 +395,10 @@ func microbatch(n, most int) int {
 	return max(1, (n+pieces-1)/pieces)
 }
 
-// input fills dst with the input of a row.
-func (s *step) input(row int, dst []float32) {
+// input fills dst with the input of a row, whose cells rows shows.
+func (s *step) input(rows func(i int) []float64, row int, dst []float32) {
 	if s.t.Encode != nil {
-		s.t.Encode(dst, s.view.Row(row))
+		s.t.Encode(dst, rows(row))
 		return
 	}
 	s.view.Input(row, dst)

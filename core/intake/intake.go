@@ -9,6 +9,7 @@ import (
 
 	"pawl/core/identity"
 	"pawl/core/internal/sealed"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -28,8 +29,8 @@ type Builder struct {
 	schema *schema.Schema
 	levels []int // by column; 0 where it has none
 	units  units
-	cells  []float64
-	ends   []int // of each row in cells, where rows are wide
+	cells  *packed.Table
+	row    []float64 // the row under way
 	wide   bool
 	inputs sealed.Inputs
 	texts  texts
@@ -44,9 +45,9 @@ func NewBuilder(key *Key, s *schema.Schema) *Builder {
 	for i := range s.Columns {
 		b.levels[i] = len(s.Columns[i].Levels())
 	}
-	if n := expected(s); n > 0 && !b.wide {
-		b.cells = make([]float64, 0, n*len(s.Columns))
-		b.units.expect(n)
+	if b.cells = packed.NewWide(len(s.Columns)); !b.wide {
+		b.cells = packed.New(len(s.Columns), packed.NewStore(packed.Limit()))
+		b.units.expect(expected(s))
 	}
 	return b
 }
@@ -90,14 +91,12 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 		b.units.add(found)
 		return nil
 	}
-	from := len(b.cells)
-	b.cells = append(b.cells, cells...)
-	if err := b.declared(b.cells[from:]); err != nil {
-		b.cells = b.cells[:from]
+	b.row = append(b.row[:0], cells...)
+	if err := b.declared(b.row); err != nil {
 		return err
 	}
-	if b.wide {
-		b.ends = append(b.ends, len(b.cells))
+	if err := b.cells.Append(b.row); err != nil {
+		return err
 	}
 	b.texts.add(found)
 	b.units.add(found)
@@ -106,22 +105,20 @@ func (b *Builder) Add(cells []float64, found schema.Record) error {
 
 // Part is an empty table of the same data set, for a run of its rows: goroutines may fill parts side by side.
 func (b *Builder) Part() *Builder {
-	p := &Builder{key: b.key, schema: b.schema, levels: b.levels, wide: b.wide, rehearsal: b.rehearsal, units: newUnits(b.key, b.schema)}
+	p := &Builder{key: b.key, schema: b.schema, levels: b.levels, wide: b.wide, rehearsal: b.rehearsal, units: newUnits(b.key, b.schema), cells: b.cells.Part()}
 	p.KeepTexts(b.texts.columns)
 	return p
 }
 
-// Join appends the rows of a part, which ends: as if b had taken them. Parts have no dense inputs.
-func (b *Builder) Join(p *Builder) {
+// Join appends the rows of a part, which ends: as if b had taken them. Parts have no dense inputs. The error
+// is of a temporary file (packed.Store).
+func (b *Builder) Join(p *Builder) error {
 	if p.inputs.Dim > 0 {
 		panic("intake: a part has dense inputs")
 	}
-	for _, end := range p.ends {
-		b.ends = append(b.ends, len(b.cells)+end)
-	}
-	b.cells = append(b.cells, p.cells...)
 	b.texts.join(&p.texts)
 	b.units.join(&p.units)
+	return b.cells.Join(p.cells)
 }
 
 // Len is the number of rows so far: a private fact.
@@ -247,36 +244,11 @@ func (b *Builder) Seal() *Rows {
 	}
 	var keep []bool
 	t.Hash, t.Unit, keep = b.units.assign()
-	t.Cells, t.Ends = b.cells, b.ends
-	if keep != nil {
-		t.Cells, t.Ends = b.kept(keep)
-	}
 	t.Texts = b.texts.kept(keep)
+	b.cells.Close()
+	b.cells.Only(keep)
+	t.Cells = b.cells
 	rows := sealed.Seal(b.key, b.schema, t)
 	*b = Builder{}
 	return rows
-}
-
-// kept moves the rows that stay to the front.
-func (b *Builder) kept(keep []bool) (cells []float64, ends []int) {
-	width, n, size := len(b.schema.Columns), 0, 0
-	from, to := 0, 0
-	for i, ok := range keep {
-		from, to = to, (i+1)*width
-		if b.wide {
-			to = b.ends[i]
-		}
-		if !ok {
-			continue
-		}
-		size += copy(b.cells[size:], b.cells[from:to])
-		if b.wide {
-			b.ends[n] = size
-		}
-		n++
-	}
-	if b.wide {
-		return b.cells[:size], b.ends[:n]
-	}
-	return b.cells[:size], nil
 }

@@ -179,6 +179,7 @@ func (l Table) fill(view *sealed.View, order []int) (*Noisy, error) {
 	if l.Label != nil {
 		t.Labels = make([]int, len(order))
 	}
+	row := view.Rows()
 	for slot, i := range order {
 		class := -1
 		if i < view.Len() {
@@ -187,7 +188,7 @@ func (l Table) fill(view *sealed.View, order []int) (*Noisy, error) {
 				clear(x)
 			}
 			if l.Label != nil {
-				if c := l.Label(view.Row(i)); c >= 0 && c < l.Classes {
+				if c := l.Label(row(i)); c >= 0 && c < l.Classes {
 					class = c
 				}
 			}

@@ -14,8 +14,9 @@ func Visit(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64)) error
 	if err != nil {
 		return err
 	}
+	row := view.Rows()
 	for i := range view.Len() {
-		visit(view.Row(i))
+		visit(row(i))
 	}
 	return nil
 }
@@ -27,10 +28,10 @@ func VisitInputs(rows *sealed.Rows, scope dp.Scope, visit func(cells []float64, 
 	if err != nil {
 		return err
 	}
-	input := make([]float32, view.InputDim())
+	input, row := make([]float32, view.InputDim()), view.Rows()
 	for i := range view.Len() {
 		view.Input(i, input)
-		visit(view.Row(i), input)
+		visit(row(i), input)
 	}
 	return nil
 }

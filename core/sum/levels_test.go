@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -26,9 +27,9 @@ type textRow struct {
 // seen.
 func textRows(k int, rows ...textRow) *sealed.Rows {
 	s := &schema.Schema{Unit: schema.Unit{Name: "person", Column: "id", MaxRows: k}, Columns: []schema.Column{{Name: "id", Type: schema.Ignore}}}
-	t := sealed.Table{Texts: sealed.Texts{Dictionary: make([][]string, 2)}}
+	t, cells := sealed.Table{Texts: sealed.Texts{Dictionary: make([][]string, 2)}}, []float64{}
 	for _, r := range rows {
-		t.Cells = append(t.Cells, math.NaN())
+		cells = append(cells, math.NaN())
 		t.Hash = append(t.Hash, uint64(r.unit)<<32)
 		t.Unit = append(t.Unit, int32(r.unit))
 		for c, text := range r.texts {
@@ -45,6 +46,7 @@ func textRows(k int, rows ...textRow) *sealed.Rows {
 	if k == 1 {
 		t.Unit = nil
 	}
+	t.Cells = packed.Of(cells, 1)
 	return sealed.Seal(sealed.NewKey("d", [32]byte{}, [32]byte{}), s, t)
 }
 

@@ -275,9 +275,10 @@ func mirror(upper []float64, n int) {
 // is not that of the row before.
 func Vectors(view *sealed.View, row func(x, cells []float64) int) (at func(i int, x []float64) (group int)) {
 	if row != nil {
+		cells := view.Rows()
 		return func(i int, x []float64) int {
 			clear(x)
-			return row(x, view.Row(i))
+			return row(x, cells(i))
 		}
 	}
 	input := make([]float32, view.InputDim())

@@ -169,12 +169,13 @@ func (c Cells) add(view *sealed.View) []int64 {
 	if c.Inputs {
 		input = make([]float32, view.InputDim())
 	}
+	row := view.Rows()
 	for i := range view.Len() {
 		if c.Inputs {
 			view.Input(i, input)
 		}
 		tally.next, tally.left = 0, bound
-		c.Row(view.Row(i), input, &tally)
+		c.Row(row(i), input, &tally)
 	}
 	return tally.sums
 }

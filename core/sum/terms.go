@@ -157,19 +157,19 @@ func (t *Terms) On(view *sealed.View, n TermsNoise, src *entropy.Source) *TermsR
 	if src != nil {
 		r.counts, r.draws = src.Split("counts"), src.Split("residuals")
 	}
-	for k := range t.Terms {
-		term := &t.Terms[k]
-		level := make([]uint16, r.n)
-		for i := range level {
+	row := view.Rows()
+	for range t.Terms {
+		r.level = append(r.level, make([]uint16, r.n))
+	}
+	for i := range r.target {
+		cells := row(i)
+		r.target[i] = t.Target(cells)
+		for k, level := range r.level {
 			level[i] = noCell
-			if l := term.Level(view.Row(i)); l >= 0 && l < term.Levels {
+			if l := t.Terms[k].Level(cells); l >= 0 && l < t.Terms[k].Levels {
 				level[i] = uint16(l)
 			}
 		}
-		r.level = append(r.level, level)
-	}
-	for i := range r.target {
-		r.target[i] = t.Target(view.Row(i))
 	}
 	chunks := (r.n + termRows - 1) / termRows
 	for range chunks {

@@ -226,7 +226,7 @@ func (s *Table) Seal(bad reader.BadRows, key *intake.Key) (*intake.Rows, error) 
 	}
 	err := s.Printed(bad, func() reader.Stretch {
 		part := b.Part()
-		return reader.Stretch{Row: part.Add, End: func() error { b.Join(part); return nil }}
+		return reader.Stretch{Row: part.Add, End: func() error { return b.Join(part) }}
 	})
 	if err != nil {
 		return nil, err

@@ -216,7 +216,7 @@ func (d *Desk) Infer(ctx context.Context, file, name, path string, content *read
 	w := source.NewWatcher(printKey, nil, &o)
 	err = reader.ReadBeside(file, content.Reader(), declared, o, func() reader.Stretch {
 		part := in.Part()
-		return reader.Stretch{Row: part.Add, End: func() error { in.Join(part); return nil }}
+		return reader.Stretch{Row: part.Add, End: func() error { return in.Join(part) }}
 	})
 	if err != nil {
 		w.End(err)

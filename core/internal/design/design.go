@@ -43,7 +43,8 @@ type Matrix struct {
 // Rows are opened rows: a mechanism hands over its sealed.View. Whoever has nothing but Rows cannot open any.
 type Rows interface {
 	Len() int
-	Row(i int) (cells []float64)
+	// Rows returns a function that shows row i until its next call; each goroutine needs its own.
+	Rows() func(i int) (cells []float64)
 }
 
 // New encodes the rows of v; target maps a row's cells to its training target.
@@ -70,9 +71,11 @@ func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Ma
 	m.Norm = make([]float64, m.n)
 	m.Target = make([]float64, m.n)
 	m.each(func(lo, hi, _ int) {
+		row := v.Rows()
 		for i := lo; i < hi; i++ {
-			m.encode(i, v.Row(i))
-			m.Target[i] = target(v.Row(i))
+			cells := row(i)
+			m.encode(i, cells)
+			m.Target[i] = target(cells)
 		}
 	})
 	m.readSparse(v)

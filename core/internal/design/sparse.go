@@ -41,11 +41,13 @@ func (m *Matrix) readSparse(v Rows) {
 		return
 	}
 	s.start = append(s.start, 0)
+	row := v.Rows()
 	for i := range m.n {
+		cells := row(i)
 		first, square := 0, 0.0
 		for _, bi := range s.blocks {
 			b := &m.enc.Blocks[bi]
-			b.Entries(v.Row(i), func(j int, x float64) {
+			b.Entries(cells, func(j int, x float64) {
 				s.at, s.value = append(s.at, uint32(first+j)), append(s.value, x)
 				square += x * x
 			})

@@ -9,6 +9,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 	"pawl/data/encode"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -58,7 +59,12 @@ func TestSparseSumMatchesDenseRows(t *testing.T) {
 		}
 		n, outputs := rapid.IntRange(0, 20).Draw(t, "rows"), rapid.SampledFrom([]int{1, 3}).Draw(t, "outputs")
 		cells, ends := drawSparse(t, n)
-		view, err := sealed.OpenPublic(sealed.NewWide("d", s, cells, ends, make([]uint64, n)), dp.WholeScope)
+		wide, from := packed.NewWide(len(s.Columns)), 0
+		for _, to := range ends {
+			wide.Append(cells[from:to])
+			from = to
+		}
+		view, err := sealed.OpenPublic(sealed.Seal(sealed.NewSimulationKey("d", 1), s, sealed.Table{Cells: wide, Hash: make([]uint64, n)}), dp.WholeScope)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,8 +43,9 @@ func (p *Problem) Set(cap, regularization float64) (changed bool) {
 // Retarget sets the targets of the rows, and reports whether they stay as they were.
 func (p *Problem) Retarget(view design.Rows, target func(cells []float64) float64) (same bool) {
 	same = true
+	cells := view.Rows()
 	for row, old := range p.m.Target {
-		y := target(view.Row(row))
+		y := target(cells(row))
 		same = same && (y == old || y != y && old != old)
 		p.m.Target[row] = y
 	}

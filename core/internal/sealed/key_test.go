@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -20,7 +21,7 @@ func TestRehearsalsStayClosed(t *testing.T) {
 	if _, err := OpenPublic(r, dp.WholeScope); err == nil {
 		t.Error("public rows that were not kept opened")
 	}
-	if r.Assignment() != Seal(key, s, Table{Cells: []float64{1}, Hash: []uint64{7}, Rule: "rows of version 1"}).Assignment() {
+	if r.Assignment() != Seal(key, s, Table{Cells: packed.Of([]float64{1}, 1), Hash: []uint64{7}, Rule: "rows of version 1"}).Assignment() {
 		t.Error("a rehearsal has another assignment")
 	}
 }
@@ -31,7 +32,7 @@ func TestRowsOfAnotherAssignmentStayClosed(t *testing.T) {
 	one, two := NewKey("d", [32]byte{1}, [32]byte{}), NewKey("d", [32]byte{2}, [32]byte{})
 	at := func(key *Key, rule string, public bool) *Rows {
 		s := &schema.Schema{Public: public, Unit: schema.Unit{Name: "row", MaxRows: 1}, Columns: []schema.Column{{Name: "x", Type: schema.Boolean}}}
-		return Seal(key, s, Table{Cells: []float64{1}, Hash: []uint64{7}, Rule: rule})
+		return Seal(key, s, Table{Cells: packed.Of([]float64{1}, 1), Hash: []uint64{7}, Rule: rule})
 	}
 	for _, tt := range []struct {
 		name   string

@@ -16,6 +16,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/identity"
+	"pawl/data/packed"
 	"pawl/data/schema"
 )
 
@@ -46,10 +47,9 @@ type Rows struct {
 }
 
 type table struct {
-	cells  []float64 // row-major, len = n * len(schema.Columns), or more where rows are wide
-	ends   []int     // of each row in cells; nil where every row has one cell a column
-	hash   []uint64  // per row, the hash of its unit
-	unit   []int32   // per row, the number of its unit; nil where every row is one, or where hashes tell them apart
+	cells  *packed.Table
+	hash   []uint64 // per row, the hash of its unit
+	unit   []int32  // per row, the number of its unit; nil where every row is one, or where hashes tell them apart
 	inputs Inputs
 	texts  Texts
 }
@@ -67,10 +67,8 @@ const NoText = -1
 
 // Table is what intake seals: rows that were held to a schema, with their units.
 type Table struct {
-	// Cells are row-major; row i ends before Ends[i], or where Ends is nil, has one
-	// cell a column.
-	Cells []float64
-	Ends  []int
+	// Cells are closed, with a row for each hash.
+	Cells *packed.Table
 	// Hash decides the scope of each row's unit. Unit numbers the units, where one may
 	// own several rows: two units may share a hash.
 	Hash   []uint64
@@ -89,12 +87,7 @@ type Table struct {
 
 // Seal closes a table that was hashed under key. It takes ownership of its arguments.
 func Seal(key *Key, s *schema.Schema, t Table) *Rows {
-	var r *Rows
-	if t.Ends != nil {
-		r = NewWide(key.dataset, s, t.Cells, t.Ends, t.Hash)
-	} else {
-		r = NewWithInputs(key.dataset, s, t.Cells, t.Hash, t.Inputs)
-	}
+	r := seal(key.dataset, s, table{cells: t.Cells, hash: t.Hash, inputs: t.Inputs})
 	if t.Unit != nil && len(t.Unit) != len(t.Hash) {
 		panic("sealed: not every row has a unit")
 	}
@@ -168,27 +161,14 @@ func NewWithInputs(dataset string, s *schema.Schema, cells []float64, hash []uin
 	if len(cells) != len(hash)*len(s.Columns) {
 		panic(fmt.Sprintf("sealed: cells do not fill rows of %d columns", len(s.Columns)))
 	}
-	return seal(dataset, s, table{cells: cells, hash: hash, inputs: in})
-}
-
-// NewWide seals rows of different lengths (schema.Column.Wide): row i ends before
-// cells[ends[i]].
-func NewWide(dataset string, s *schema.Schema, cells []float64, ends []int, hash []uint64) *Rows {
-	if len(ends) != len(hash) || len(ends) > 0 && ends[len(ends)-1] != len(cells) {
-		panic("sealed: rows do not fill the cells")
-	}
-	begin := 0
-	for _, end := range ends {
-		if end-begin < len(s.Columns) {
-			panic(fmt.Sprintf("sealed: a row is shorter than %d columns", len(s.Columns)))
-		}
-		begin = end
-	}
-	return seal(dataset, s, table{cells: cells, ends: ends, hash: hash})
+	return seal(dataset, s, table{cells: packed.Of(cells, len(s.Columns)), hash: hash, inputs: in})
 }
 
 func seal(dataset string, s *schema.Schema, t table) *Rows {
 	in, hash := t.inputs, t.hash
+	if t.cells != nil && t.cells.Len() != len(hash) {
+		panic("sealed: not every row has a unit")
+	}
 	if in.Dim > 0 && (in.rows() != len(hash) || in.Bytes != nil && in.Floats != nil || in.Shorts != nil && (in.Bytes != nil || in.Floats != nil)) {
 		panic(fmt.Sprintf("sealed: inputs of %d numbers do not fill the rows", in.Dim))
 	}
@@ -249,25 +229,19 @@ func OpenPublic(r *Rows, scope dp.Scope) (*View, error) {
 }
 
 func (r *Rows) view(scope dp.Scope) *View {
-	t, width := r.table(), len(r.schema.Columns)
-	var index []int
+	t := r.table()
+	var index []int32
 	for i, h := range t.hash {
 		if scope.Contains(h) {
-			index = append(index, i)
+			index = append(index, int32(i))
 		}
 	}
-	v := &View{n: len(index), dim: t.inputs.Dim, row: func(i int) []float64 {
-		from, to := index[i]*width, (index[i]+1)*width
-		if t.ends != nil {
-			from, to = 0, t.ends[index[i]]
-			if index[i] > 0 {
-				from = t.ends[index[i]-1]
-			}
-		}
-		return t.cells[from:to:to]
+	v := &View{n: len(index), dim: t.inputs.Dim, rows: func() func(i int) []float64 {
+		row := t.cells.Reader()
+		return func(i int) []float64 { return row(int(index[i])) }
 	}}
 	v.input = func(i int, dst []float32) {
-		at, dim := index[i], t.inputs.Dim
+		at, dim := int(index[i]), t.inputs.Dim
 		switch {
 		case t.inputs.Floats != nil:
 			copy(dst, t.inputs.Floats[at*dim:(at+1)*dim])
@@ -284,7 +258,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 	}
 	v.texts = func() ([][]string, func(i int) []int32) {
 		width := len(t.texts.Dictionary)
-		return t.texts.Dictionary, func(i int) []int32 { return t.texts.Of[index[i]*width : (index[i]+1)*width] }
+		return t.texts.Dictionary, func(i int) []int32 { return t.texts.Of[int(index[i])*width:][:width] }
 	}
 	v.units = func() ([]int32, int) {
 		if r.maxRows <= 1 {
@@ -292,7 +266,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 		}
 		of, number := make([]int32, v.n), map[uint64]int32{}
 		for i := range of {
-			h := t.of(index[i])
+			h := t.of(int(index[i]))
 			if _, ok := number[h]; !ok {
 				number[h] = int32(len(number))
 			}
@@ -306,7 +280,7 @@ func (r *Rows) view(scope dp.Scope) *View {
 		for i := range seeds {
 			seeds[i] = t.hash[index[i]]
 			if r.maxRows > 1 {
-				u := t.of(index[i])
+				u := t.of(int(index[i]))
 				// An odd factor, so that the rows of a unit stay apart.
 				seeds[i] += before[u] * 0x9e3779b97f4a7c15
 				before[u]++
@@ -322,7 +296,7 @@ type View struct {
 	n   int
 	dim int
 	// Functions for the reason given at Rows.
-	row   func(i int) []float64
+	rows  func() func(i int) []float64
 	input func(i int, dst []float32)
 	texts func() ([][]string, func(i int) []int32)
 	units func() ([]int32, int)
@@ -348,8 +322,12 @@ func (v *View) InputDim() int { return v.dim }
 // Input fills dst (InputDim) with the dense input of row i of the scope.
 func (v *View) Input(i int, dst []float32) { v.input(i, dst) }
 
-// Row returns the cells of row i of the scope; the caller must not change them.
-func (v *View) Row(i int) []float64 { return v.row(i) }
+// Rows returns a function that shows the cells of row i of the scope until its next call; each goroutine
+// needs its own. The caller must not change them.
+func (v *View) Rows() func(i int) []float64 { return v.rows() }
+
+// Row returns the cells of row i of the scope, for as long as they are needed.
+func (v *View) Row(i int) []float64 { return v.rows()(i) }
 
 // Texts are the dictionaries of the columns whose texts were sealed, and the indices of row i
 // of the scope into them. A dictionary may hold texts of rows that are in no scope.

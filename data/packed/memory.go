@@ -1,0 +1,54 @@
+package packed
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"runtime/debug"
+	"strconv"
+)
+
+// share is the part of memory that rows of one table may take before they go to a file.
+const share = 4
+
+// Limit is the memory that one table may take: a quarter of the machine's, of what the process may have by its
+// control group, or of GOMEMLIMIT, whichever is least.
+func Limit() int64 { return Memory() / share }
+
+// Memory is how much there is for the process; 8 GiB where nothing says it.
+func Memory() int64 {
+	least := int64(math.MaxInt64)
+	for _, n := range []int64{debug.SetMemoryLimit(-1), installed(), number("/sys/fs/cgroup/memory.max"), number("/sys/fs/cgroup/memory/memory.limit_in_bytes")} {
+		if n > 0 {
+			least = min(least, n)
+		}
+	}
+	if least == math.MaxInt64 {
+		return 8 << 30
+	}
+	return least
+}
+
+// installed is the memory of a machine with Linux, 0 elsewhere.
+func installed() int64 {
+	content, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(content)
+	if len(fields) < 2 || string(fields[0]) != "MemTotal:" {
+		return 0
+	}
+	n, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+	return n << 10
+}
+
+// number is what a file of the system says, 0 for none or no limit.
+func number(path string) int64 {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(string(bytes.TrimSpace(content)), 10, 64)
+	return n
+}
