@@ -99,19 +99,23 @@ type Fit struct {
 	// ScoreBy names a categorical column. Each of its groups is scored too, with part of the
 	// score's budget.
 	ScoreBy string
+	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are as in [Train], for images.
+	Extractor, Pixels, ExtractorOutput string
+	Public, PublicLabels               string
 	// Search adds a private search around the recommended settings, within the budget.
 	Search bool
 	// Seed runs a simulation with predictable noise. Every output is marked NOT PRIVATE, and the
 	// job is charged all the same.
 	Seed     *uint64
 	Identity Identity
-	// Checkpoint saves the training run of a network of images.
+	// Checkpoint saves the training run of a fit of images.
 	Checkpoint Checkpoint
 }
 
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
+		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels,
 		ClassWeights: maps.Clone(f.ClassWeights), TargetScale: f.TargetScale, Monotone: maps.Clone(f.Monotone), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 

@@ -2,14 +2,19 @@ package source
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
 	"pawl/core/identity"
 	"pawl/core/ledger"
+	"pawl/data/images"
 	"pawl/data/schema"
 	"pawl/internal/usage"
 	"pawl/reader"
@@ -391,9 +396,13 @@ func asPixels(floats []float32, size int) []byte {
 	return pixels
 }
 
-// PublicBeside refuses public images, on which a network is to be trained without noise, that are those of p
-// or of a sensitive data set of the ledger, or resemble them. p has its prints where it is not public.
-func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, path string, o *Images, public bool) error {
+// PublicBeside refuses public images, given by a flag and used without noise, that are those of p or of a
+// sensitive data set of the ledger, or resemble them; and those that hold public test images of p, whose exact
+// score would be one of images that were learned. p has its prints where it is not public.
+func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, given string, o *Images, public bool) error {
+	if p.Test != nil && knows(o.Train, p.Test) {
+		return usage.New(fmt.Sprintf("%s holds public test images of %s, so the score would be of images that were used without noise", given, p.Name), "remove them, or name other, public images")
+	}
 	printed := *o
 	printed.Mine = true // built-in ones too: a sensitive file may hold their images
 	if err := printed.print(ctx, l); err != nil {
@@ -405,16 +414,50 @@ func (p *Images) PublicBeside(ctx context.Context, l *ledger.Ledger, path string
 		return err
 	}
 	for _, m := range matches {
-		return usage.New(fmt.Sprintf("--public %s: the ledger knows these images as the sensitive data set %q, or it resembles them closely, and %s", path, m.Dataset, why), advice)
+		return usage.New(fmt.Sprintf("%s: the ledger knows these images as the sensitive data set %q, or it resembles them closely, and %s", given, m.Dataset, why), advice)
 	}
 	for _, a := range p.Prints {
 		for _, b := range printed.Prints {
 			if !public && identity.Compare(a, b).Likeness != identity.Different {
-				return usage.New(fmt.Sprintf("--public %s holds images of DATA itself, which are sensitive, and %s", path, why), advice)
+				return usage.New(fmt.Sprintf("%s holds images of DATA itself, which are sensitive, and %s", given, why), advice)
 			}
 		}
 	}
 	return nil
+}
+
+// knows reports whether a set holds a hundredth or more of the images of a test set: a few images occur twice by
+// nature. Pixels are compared, whatever the type of number.
+func knows(set, test *images.Set) bool {
+	if set.Size() != test.Size() || test.Len() == 0 {
+		return false
+	}
+	held := map[[sha256.Size]byte]bool{}
+	for image := range values(set) {
+		held[sha256.Sum256(image)] = true
+	}
+	found := 0
+	for image := range values(test) {
+		if held[sha256.Sum256(image)] {
+			found++
+		}
+	}
+	return 100*found >= test.Len()
+}
+
+// values visits the images of a set as bytes: pixels, or numbers that are none as they are.
+func values(s *images.Set) iter.Seq[[]byte] {
+	size, pixels := s.Size(), s.Bytes
+	if pixels == nil {
+		pixels = asPixels(s.Floats, size)
+	}
+	if pixels == nil {
+		size *= 4
+		for _, v := range s.Floats {
+			pixels = binary.LittleEndian.AppendUint32(pixels, math.Float32bits(v))
+		}
+	}
+	return slices.Chunk(pixels, size)
 }
 
 // RecogniseImages is Recognise for images, and for texts of one's own.

@@ -101,7 +101,7 @@ func Open(data string, o Options) (*Data, error) {
 	}
 	if o.Schema == "" && imageFile(data) {
 		return nil, usage.New(data+": missing --labels: this is a file of images",
-			"pawl train, search and crossover read it with --labels FILE, and --classes with the class names in order")
+			"pawl fit, train, search and crossover read it with --labels FILE, and --classes with the class names in order")
 	}
 	t, err := OpenTable(data, o.Schema, o.DataDir)
 	if err != nil {

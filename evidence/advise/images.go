@@ -19,6 +19,10 @@ type ImageFacts struct {
 	Preset  Preset
 	// Features is "" or auto, scatter, or all (the numbers as they are).
 	Features string
+	// Extractor is the file of a public network that made features of images, "" for none; the shape is then that
+	// of its features. Taught says that public images of the same kind train the model first.
+	Extractor string
+	Taught    bool
 }
 
 // ImageRecipe names a network of the zoo and the numbers of its training.
@@ -44,6 +48,10 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		return r, fmt.Errorf("scatter takes images, and these are rows of %d features", f.Channels)
 	case f.Features == "scatter" && unscattered != nil:
 		return r, unscattered
+	case f.Extractor != "":
+		r.Model = "features-linear"
+		r.Rules = append(r.Rules, by(rulePublic, "", fmt.Sprintf("%s makes %d features of an image, and is declared public", f.Extractor, f.Channels)),
+			by(ruleFeatures, "", "the features of a network"))
 	case f.flat() && f.Features != "all":
 		r.Model = "features-linear"
 		r.Rules = append(r.Rules, by(ruleFeatures, "", "the rows are features, not pixels: shape 1×1×"+fmt.Sprint(f.Channels)))
@@ -59,6 +67,9 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 	}
 	if r.Useful = !f.below(hopelessImages); !r.Useful {
 		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))
+	}
+	if f.Taught {
+		r.Rules = append(r.Rules, by(ruleTaught, "", "the images of --public are declared public"))
 	}
 	r.lots(f)
 	return r, nil

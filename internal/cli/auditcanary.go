@@ -38,7 +38,8 @@ White box (default): train the named network with its own layers, clipping, nois
 batches and steps, and with canaries whose gradients are planted in the layers' output.
 First test the specification: the standard deviation of the noise on every number, fresh
 noise in every step, batches, and the clipping of each example. Then test the claim with
-the whole run. Only the number of rows of DATA is used. --black-box inserts images with
+the whole run; under banded noise a canary's score is the likelihood of the whole run with
+it over that without it. Only the number of rows of DATA is used. --black-box inserts images with
 wrong labels into DATA (built-in, public) and sees only the answers of the trained
 model, which shows far less.
 
@@ -76,6 +77,9 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 	s.IntVar(&f.train.Batch, "batch", 0, "expected batch size")
 	s.Float64Var(&f.train.Epochs, "epochs", 0, "expected number of passes over the data")
 	s.Float64Var(&f.train.ClippingNorm, "clipping-norm", 0, "L2 bound on each example's gradient (default: the model's, else 0.5)")
+	s.StringVar(&f.train.Mechanism, "mechanism", "dp-sgd", "dp-sgd, or banded: noise that is correlated over the steps")
+	s.IntVar(&f.train.Bands, "bands", 0, "number of coefficients of --mechanism banded (default: the number that leaves the least noise)")
+	s.StringVar(&f.train.Lots, "lots", "poisson", "batches of --mechanism banded: poisson or passes")
 	s.IntVar(&f.canaries, "canaries", 5000, "number of canaries")
 	s.IntVar(&f.runs, "runs", 1, "training runs whose evidence against the claim is pooled (white box)")
 	s.BoolVar(&f.blackBox, "black-box", false, "insert images with wrong labels and use only the trained model's answers")

@@ -77,6 +77,32 @@ func TestTrainBehindAnExtractor(t *testing.T) {
 	if s.Score.Value < 0.7 {
 		t.Errorf("accuracy %v on the means of halves", s.Score.Value)
 	}
+	// A fit takes the same network, and its rules say so.
+	fit := func(more ...string) (int, string, string) {
+		return call(t, append([]string{"fit", x, "--labels", y, "--classes", "up,down", "--rows", "public", "--epsilon", "3", "--delta", "1e-4", "--json"}, more...)...)
+	}
+	for _, c := range []struct {
+		more []string
+		want string
+	}{
+		{[]string{"--extractor", filepath.Join(dir, "Softplus.onnx")}, "the operator Softplus is not supported"},
+		{[]string{"--extractor", filepath.Join(dir, "Relu.onnx"), "--features", "scatter"}, "exclude each other"},
+		{[]string{"--extractor", filepath.Join(dir, "Relu.onnx"), "--search"}, "a search of networks excludes --extractor"},
+	} {
+		if status, _, errs := fit(c.more...); status != 2 || !strings.Contains(errs, c.want) {
+			t.Errorf("fit %v: status %d, %s, want %q", c.more, status, errs, c.want)
+		}
+	}
+	if status, _, errs := call(t, "fit", "adult", "--epsilon", "1", "--extractor", "x.onnx"); status != 2 || !strings.Contains(errs, "--extractor is for images") {
+		t.Errorf("a table with an extractor: status %d, %s", status, errs)
+	}
+	t.Setenv("HOME", t.TempDir()) // another ledger, which knows no budget
+	if status, text, errs = fit("--extractor", filepath.Join(dir, "Relu.onnx"), "--out", filepath.Join(dir, "fitted")); status != 0 {
+		t.Fatal(errs)
+	}
+	if !strings.Contains(text, `"name": "public-features"`) || !strings.Contains(text, e.SHA256) || !strings.Contains(text, "The extractor: the network in Relu.onnx") {
+		t.Errorf("the statement of a fit does not name the extractor and its rule: %s", text)
+	}
 	for _, args := range [][]string{{"predict", out, x}, {"export", out, "--format", "onnx", "--output", filepath.Join(dir, "whole.onnx")}} {
 		if status, _, errs := call(t, args...); status != 0 {
 			t.Errorf("%v: %s", args, errs)

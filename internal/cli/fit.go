@@ -35,6 +35,8 @@ func (f *fitFlags) register(c *cobra.Command) {
 	s.BoolVar(&f.Search, "search", false, "search privately around the recommended settings: 5, 10 or 20 training runs on average, depending on --preset")
 	f.out.register(c)
 	registerVectors(&f.Source, c, "")
+	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
+	registerPublicImages(c, &f.Extractor, &f.Pixels, &f.ExtractorOutput, &f.Public, &f.PublicLabels)
 	targetAliases(c, &f.Budget.Epsilon, &f.Budget.Delta)
 }
 
@@ -55,7 +57,12 @@ x.keys), Parquet or Arrow. You are responsible for ensuring that the extractor i
 public.
 
 For images, fit trains a linear model on data-free features (scatter) or on pixels, or
-a network by name.
+a network by name. DATA is then a built-in set, a folder with one sub-folder of PNG files
+per class, or an IDX or npy file with --labels. --extractor FILE.onnx takes the features
+of a public network instead: it runs inside pawl, and no image leaves. --public trains on
+public images of the same size and classes first. The statement names both, with their
+SHA-256. You are responsible for ensuring that they are public; copies of sensitive data
+that the ledger knows are refused.
 
 For a target of two classes the held-out rows also give, in the same release, the ROC
 curve, precision and recall by threshold, and a calibration of the probabilities.
@@ -69,6 +76,8 @@ fit writes model/, report.html, statement.json and README.md (the model card) in
 		Example: `  pawl fit adult --target income --epsilon 1
   pawl fit patients.csv --schema patients.yaml --target readmitted --epsilon 0.5 --out out
   pawl fit sms-spam --epsilon 1
+  pawl fit fashion-mnist --epsilon 2.7 --preset thorough
+  pawl fit photos/ --rows about-20000 --extractor mobilenet.onnx --pixels -1..1 --epsilon 1
   pawl fit stroke.csv --schema stroke.yaml --target stroke --epsilon 1 --cost false-negative=10
   pawl fit scans.csv --schema scans.yaml --target ill --epsilon 1 --embeddings scans.npy --key scan`,
 		Args: exactArgs("DATA"),

@@ -22,8 +22,8 @@ var flagGroups = []struct {
 	{"Job", "target columns class-weight threshold recall cost model a b c method k level mode epsilons at strategy space preset workflow search features learner"},
 	{"Tables and texts", "schema test bad-rows score-by encoding vocabulary unknown-token stand-in relation"},
 	{"Embeddings (vectors of a public extractor, joined to a table)", "embeddings key"},
-	{"Images", "labels classes images rows augment shift flip front-end"},
-	{"Network training (images, texts and tables)", "activation batch sampling-rate epochs learning-rate clipping-norm clipping quantile optimizer tolerance keep-all average ema schedule warmup train-last as-drawn memory"},
+	{"Images", "labels classes images rows augment shift flip front-end extractor pixels extractor-output public public-labels"},
+	{"Network training (images, texts and tables)", "activation batch sampling-rate epochs learning-rate clipping-norm clipping quantile optimizer tolerance keep-all average ema schedule warmup mechanism bands lots train-last as-drawn memory"},
 	{"Search and selection", "mean-trials eta sizes generations population replace-parents rounds fits bins share validation search-on workers study"},
 	{"Several machines", "nats nats-key nats-ca path parallel trial-limit"},
 	{"Comparison", "seeds tune rates plain reach confidence"},
@@ -52,7 +52,7 @@ func commands(a *app) []*cobra.Command {
 
 // metavars stand for the value of a flag where its type says too little.
 var metavars = map[string]string{
-	"schema": "FILE", "test": "FILE", "labels": "FILE", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",
+	"schema": "FILE", "test": "FILE", "labels": "FILE", "public-labels": "FILE", "extractor": "FILE", "public": "DATA", "vocabulary": "FILE", "embeddings": "FILE", "checkpoint": "FILE", "resume": "FILE", "output": "FILE",
 	"event": "FILE", "diagram": "FILE", "scores": "FILE", "index": "FILE", "file": "FILE", "from-smartnoise": "FILE", "out": "PATH", "data-dir": "DIR", "show": "DIR",
 	"key": "COLUMN", "public-key": "KEY", "target": "COLUMN", "score-by": "COLUMN", "unit": "COLUMN", "same-as": "NAME", "study": "NAME", "model": "NAME", "classes": "A,B,…", "class-weight": "CLASS=W,…", "threshold": "P", "recall": "SHARE", "cost": "MISTAKE=COST",
 	"epsilon": "E", "delta": "D", "budget": "E", "pay": "E", "release": "E", "at": "E", "noise-multiplier": "S", "reason": "WHY", "ledger": "ADDRESS",

@@ -76,6 +76,13 @@ func TestTrainWithAPublicTeacher(t *testing.T) {
 	if status, _, _ := call(t, "ledger", "show", "squares"); status != 2 {
 		t.Error("a run that was refused is in the ledger")
 	}
+	// A fit takes and refuses the same sets.
+	fit := func(more ...string) (int, string, string) {
+		return call(t, append([]string{"fit", x, "--labels", y, "--classes", "up,down", "--rows", "400", "--epsilon", "0.05", "--delta", "1e-4", "--anyway", "--json", "--public"}, more...)...)
+	}
+	if status, _, errs := fit(px, "--public-labels", py); status != 2 || !strings.Contains(errs, "holds images of DATA itself") {
+		t.Errorf("a fit on DATA as its own teacher: status %d, %s", status, errs)
+	}
 	status, text, errs := train("--public", other, "--public-labels", py)
 	if status != 0 {
 		t.Fatal(errs)
@@ -101,5 +108,9 @@ func TestTrainWithAPublicTeacher(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(s.Privacy.NotCovered, "\n"), "The public set: teacher (300 examples") {
 		t.Errorf("the statement does not say that the set is declared public: %v", s.Privacy.NotCovered)
+	}
+	t.Setenv("HOME", t.TempDir()) // another ledger, which knows no budget
+	if status, text, errs := fit(other, "--public-labels", py, "--out", filepath.Join(dir, "fitted")); status != 0 || !strings.Contains(text, "The public set: teacher (300 examples") || !strings.Contains(text, `"name": "images-taught"`) {
+		t.Errorf("a fit with a teacher: status %d, %s %s", status, errs, text)
 	}
 }

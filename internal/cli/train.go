@@ -122,11 +122,7 @@ The file is erased when the run ends.`,
 	s.BoolVar(&f.Flip, "flip", false, "also use mirrored variants")
 	s.IntVar(&f.TrainLast, "train-last", 0, "train only the last N layers with parameters; the others stay random (random-weights training)")
 	s.StringVar(&f.FrontEnd, "front-end", "", "input transforms, separated by commas, instead of the model's own: "+frontEnds()+" (dp-pca is charged; pca needs --as-published)")
-	s.StringVar(&f.Extractor, "extractor", "", "public network (ONNX) through which images pass first; you are responsible for ensuring that it is public")
-	s.StringVar(&f.Pixels, "pixels", "", "how --extractor takes pixels: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
-	s.StringVar(&f.ExtractorOutput, "extractor-output", "", "name of the value of --extractor to take (default: its output)")
-	s.StringVar(&f.Public, "public", "", "public images of the same size and classes to train on first, without noise: a built-in name, a folder, or a file with --public-labels; you are responsible for ensuring that they are public")
-	s.StringVar(&f.PublicLabels, "public-labels", "", "file of labels for an IDX or npy file of --public")
+	registerPublicImages(c, &f.Extractor, &f.Pixels, &f.ExtractorOutput, &f.Public, &f.PublicLabels)
 	s.BoolVar(&f.AsPublished, "as-published", false, "allow a front end that uses rows without charge: public data only, no guarantee")
 	memoryFlag(s, &f.Memory)
 	s.BoolVar(&f.NonPrivate, "non-private", false, "train without noise (public data only, marked NOT PRIVATE)")
@@ -191,4 +187,14 @@ func shiftOf(c *cobra.Command, shift int) int {
 		return -1
 	}
 	return shift
+}
+
+// registerPublicImages adds the flags that name a public network and public images.
+func registerPublicImages(c *cobra.Command, extractor, pixels, output, public, labels *string) {
+	s := c.Flags()
+	s.StringVar(extractor, "extractor", "", "public network (ONNX) through which images pass first; you are responsible for ensuring that it is public")
+	s.StringVar(pixels, "pixels", "", "how --extractor takes pixels: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
+	s.StringVar(output, "extractor-output", "", "name of the value of --extractor to take (default: its output)")
+	s.StringVar(public, "public", "", "public images of the same size and classes to train on first, without noise: a built-in name, a folder, or a file with --public-labels; you are responsible for ensuring that they are public")
+	s.StringVar(labels, "public-labels", "", "file of labels for an IDX or npy file of --public")
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/compute/nn"
 	"pawl/core/accountant"
 	"pawl/data/source"
 	"pawl/evidence/advise"
@@ -30,6 +31,8 @@ type Fit struct {
 	// (1) or fall (−1).
 	TargetScale string
 	Monotone    map[string]int
+	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are those of Train, for images.
+	Extractor, Pixels, ExtractorOutput, Public, PublicLabels string
 	// Decision is how probabilities become labels.
 	Decision quality.Decision
 	// Checkpoint keeps the training of a network of images.
@@ -52,6 +55,11 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	f.complete()
 	if f.Checkpoint.given() && (f.Search || data.Images == nil) {
 		return nil, usage.New("--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds")
+	}
+	if data.Images == nil {
+		if err := f.imagesOnly(); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case f.Search:
@@ -88,12 +96,26 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	return d.ofTable(plan, j), nil
 }
 
+// imagesOnly refuses what only images have.
+func (f *Fit) imagesOnly() error {
+	t := Train{Extractor: f.Extractor, Public: f.Public}
+	for _, c := range []struct{ value, flag, of string }{
+		{f.Pixels, "--pixels", "--extractor"}, {f.ExtractorOutput, "--extractor-output", "--extractor"}, {f.PublicLabels, "--public-labels", "--public"},
+	} {
+		if c.value != "" {
+			return usage.New(c.flag+" goes with "+c.of+", which is for images", "leave it out")
+		}
+	}
+	return t.imagesOnly("a table")
+}
+
 // training is the fit of images: features and model name a network, and the numbers
 // of its training follow from public facts.
 func (f *Fit) training(data *source.Data) (*Train, error) {
 	t := &Train{
 		Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Checkpoint: f.Checkpoint,
 		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, ClassWeights: f.ClassWeights, Average: DefaultAverage, Shift: -1, Anyway: f.Anyway,
+		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels,
 	}
 	o := data.Options
 	if f.Epsilon == "" {
@@ -106,6 +128,9 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 		if c.given {
 			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
 		}
+	}
+	if f.Extractor != "" && f.Features == "scatter" {
+		return nil, usage.New("--features scatter and --extractor exclude each other: either makes the features", "leave out one of them")
 	}
 	known := f.Features == "auto" || f.Features == "" || f.Features == "scatter" || f.Features == "all"
 	switch {
@@ -126,7 +151,19 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 // linear makes t the recipe of a linear model.
 func (f *Fit) linear(p *source.Images, t *Train) error {
 	shape := p.Shape()
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features, Taught: f.Public != ""}
+	t.complete()
+	e, err := t.extractor(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]})
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		out, err := e.Output(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]})
+		if err != nil {
+			return err
+		}
+		facts.Height, facts.Width, facts.Channels, facts.Extractor = 1, 1, out.Size(), e.File
+	}
 	// What is no number is refused where epsilon is checked.
 	facts.Epsilon, _ = strconv.ParseFloat(f.Epsilon, 64)
 	facts.Ratio = imageRatio(facts, f.Delta)

@@ -14,18 +14,33 @@ import (
 	"pawl/workflow"
 )
 
+// publicImages are images that are used without noise, and the words that named them.
+type publicImages struct {
+	*source.Images
+	given string // "--public FILE", "--search-on NAME"
+}
+
+// set names them in a plan.
+func (o *publicImages) set() (*workflow.PublicSet, error) {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, o.Digested()); err != nil {
+		return nil, err
+	}
+	return &workflow.PublicSet{Name: o.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: int64(o.Train.Len())}, nil
+}
+
 // teacher opens the public images on which a network is trained first, nil for none.
-func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.Images) (*source.Images, *workflow.PublicSet, error) {
+func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.Images) (*publicImages, error) {
 	name := f.Public
 	switch {
 	case name == "" && f.PublicLabels != "":
-		return nil, nil, usage.New("--public-labels goes with --public", "name the public images: --public FILE")
+		return nil, usage.New("--public-labels goes with --public", "name the public images: --public FILE")
 	case name == "":
-		return nil, nil, nil
+		return nil, nil
 	case f.NonPrivate:
-		return nil, nil, usage.New("--public and --non-private exclude each other", "leave out one of them")
+		return nil, usage.New("--public and --non-private exclude each other", "leave out one of them")
 	case name == p.Name:
-		return nil, nil, usage.New(fmt.Sprintf("--public %s: these are the protected data themselves", name), "name other, public images")
+		return nil, usage.New(fmt.Sprintf("--public %s: these are the protected data themselves", name), "name other, public images")
 	}
 	open := func() (*source.Images, error) {
 		if source.IsImages(name) {
@@ -40,28 +55,24 @@ func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.
 	}
 	o, err := open()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--public: %w", err)
+		return nil, fmt.Errorf("--public: %w", err)
 	}
 	declared := o.Schema()
 	if err := source.EffectivePublic(ctx, d.Ledger, o.Name, declared); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	a, b := o.Train, p.Train
 	switch {
 	case !declared.Public:
-		return nil, nil, usage.New(fmt.Sprintf("--public %s: the ledger lists a sensitive data set of this name", name), "name other, public images, or rename the file where it holds others")
+		return nil, usage.New(fmt.Sprintf("--public %s: the ledger lists a sensitive data set of this name", name), "name other, public images, or rename the file where it holds others")
 	case a.Shape != b.Shape:
-		return nil, nil, usage.New(fmt.Sprintf("--public %s: its images are %s, those of %s are %s", name, sizeWords(a.Shape), p.Name, sizeWords(b.Shape)), "name public images of the same size")
+		return nil, usage.New(fmt.Sprintf("--public %s: its images are %s, those of %s are %s", name, sizeWords(a.Shape), p.Name, sizeWords(b.Shape)), "name public images of the same size")
 	case !slices.Equal(a.Classes, b.Classes):
-		return nil, nil, usage.New(fmt.Sprintf("--public %s: its classes are %s, those of %s are %s", name, classWords(a.Classes), p.Name, classWords(b.Classes)), "name public images of the same classes")
+		return nil, usage.New(fmt.Sprintf("--public %s: its classes are %s, those of %s are %s", name, classWords(a.Classes), p.Name, classWords(b.Classes)), "name public images of the same classes")
 	case a.Len() == 0:
-		return nil, nil, usage.New(fmt.Sprintf("--public %s: it has no images", name), "name other, public images")
+		return nil, usage.New(fmt.Sprintf("--public %s: it has no images", name), "name other, public images")
 	}
-	hash := sha256.New()
-	if _, err := io.Copy(hash, o.Digested()); err != nil {
-		return nil, nil, err
-	}
-	return o, &workflow.PublicSet{Name: o.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: int64(a.Len())}, nil
+	return &publicImages{o, "--public " + name}, nil
 }
 
 func sizeWords(s [3]int) string { return fmt.Sprintf("%d×%d×%d", s[0], s[1], s[2]) }

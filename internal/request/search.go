@@ -218,6 +218,9 @@ func (f *Search) front(s *space.Space) ([]nn.Layer, error) {
 }
 
 func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *space.Space, strategy search.Strategy) (*Job, error) {
+	if f.Extractor != "" || f.Public != "" {
+		return nil, usage.New("a search of networks excludes --extractor and --public", "train one network on them: pawl fit without --search, or pawl train")
+	}
 	p, declared, err := d.images(ctx, data, &f.Train, func(p *source.Images, s *schema.Schema) error {
 		in, err := f.Train.shared(p, s)
 		if err != nil {
@@ -256,7 +259,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	if settings.Rule, err = candidates.Rule(s); err != nil {
 		return nil, err
 	}
-	var other *source.Images
+	var other *publicImages
 	if f.On != "" {
 		if other, err = d.searchOn(ctx, f.On, data.Options.DataDir, p); err != nil {
 			return nil, err
@@ -282,7 +285,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 }
 
 // searchOn opens the public images that a search may look at.
-func (d *Desk) searchOn(ctx context.Context, name, dataDir string, p *source.Images) (*source.Images, error) {
+func (d *Desk) searchOn(ctx context.Context, name, dataDir string, p *source.Images) (*publicImages, error) {
 	if name == p.Name {
 		return nil, usage.New(fmt.Sprintf("--search-on %s: these are the protected data themselves", name), "name other, public images")
 	}
@@ -303,7 +306,7 @@ func (d *Desk) searchOn(ctx context.Context, name, dataDir string, p *source.Ima
 	case o.Train.Shape != p.Train.Shape || len(o.Train.Classes) != len(p.Train.Classes):
 		return nil, usage.New(fmt.Sprintf("--search-on %s: its images differ in size or number of classes from those of %s", name, p.Name), "name images of the same size with the same number of classes")
 	}
-	return o, nil
+	return &publicImages{o, "--search-on " + name}, nil
 }
 
 // huntTable prices a search of models of a table.

@@ -98,11 +98,15 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 	if err != nil {
 		return nil, err
 	}
-	teacher, set, err := d.teacher(ctx, f, data.Options.DataDir, p)
+	teacher, err := d.teacher(ctx, f, data.Options.DataDir, p)
 	if err != nil {
 		return nil, err
 	}
-	in.PublicSet = set
+	if teacher != nil {
+		if in.PublicSet, err = teacher.set(); err != nil {
+			return nil, err
+		}
+	}
 	plan, err := workflow.NewTrainPlan(in)
 	if err != nil {
 		return nil, err
@@ -139,8 +143,8 @@ func (d *Desk) images(ctx context.Context, data *source.Data, f *Train, sound fu
 	return p, s, source.EffectivePublic(ctx, d.Ledger, p.Name, s)
 }
 
-// ofImages is the job of a plan on images. other are public ones that a search looks at, or that teach.
-func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, s *schema.Schema, f *Train, seed *uint64, other *source.Images) *Job {
+// ofImages is the job of a plan on images. other are public ones that a search looks at, or that teach; nil for none.
+func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, s *schema.Schema, f *Train, seed *uint64, other *publicImages) *Job {
 	j := &Job{Plan: plan, Dataset: p.Name, desk: d, digested: p.Digested, updated: f.Updated, checkpoint: f.Checkpoint.file}
 	j.seal = func(ctx context.Context) (env workflow.Env, err error) {
 		env = workflow.Env{Ledger: d.Ledger, Images: p.Test, Updated: f.Updated}
@@ -151,8 +155,8 @@ func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, 
 		if env.Different, err = f.Copies.RecogniseImages(ctx, d.Ledger, argument, p, s.Public); err != nil {
 			return env, err
 		}
-		if f.Public != "" {
-			if err := p.PublicBeside(ctx, d.Ledger, f.Public, other, s.Public); err != nil {
+		if other != nil {
+			if err := p.PublicBeside(ctx, d.Ledger, other.given, other.Images, s.Public); err != nil {
 				return env, err
 			}
 		}
