@@ -200,7 +200,7 @@ func nets() map[string]struct {
 		"dp_pca":         {image, 3, []nn.Layer{{Kind: "normalize"}, {Kind: "dp_pca", Coefficients: 10}, end}, nn.Loss{}},
 		"scatter":        {image, 3, []nn.Layer{{Kind: "scatter"}, end}, nn.Loss{}},
 		"scatter full":   {image, 3, []nn.Layer{{Kind: "scatter", Mode: "full"}, {Kind: "centre"}, end}, nn.Loss{}},
-		"scatter colour": {nn.Shape{Height: 8, Width: 8, Channels: 3}, 3, []nn.Layer{{Kind: "scatter"}, end}, nn.Loss{}},
+		"scatter colour": {nn.Shape{Height: 8, Width: 8, Channels: 3}, 3, []nn.Layer{{Kind: "scatter", Mode: "whitened"}, {Kind: "centre", Scale: 4}, end}, nn.Loss{}},
 		"convolutions": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 6, Kernel: 3, Padding: "same", Stride: 2, Groups: 2}, {Kind: "tanh"}, {Kind: "conv2d", Filters: 4, Kernel: 2, Padding: "same"},
 			{Kind: "max_pool", Size: 2, Stride: 1}, {Kind: "avg_pool", Size: 2}, {Kind: "flatten"}, end}, nn.Loss{}},
 		"dilated convolutions": {colour, 3, []nn.Layer{{Kind: "conv2d", Filters: 4, Kernel: 3, Groups: 2, Dilation: nn.Dilation{Height: 2, Width: 1}, Padding: "same"}, {Kind: "relu"},

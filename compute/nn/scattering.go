@@ -16,19 +16,19 @@ var _ = register(Kind{
 })
 
 // scattering maps images x (n×H×W×C) to their scattering features, rows of norm 1 at
-// most (package scatter). It depends on no data and stands before the first trainable
+// most (package scatter), in mode whitened of norm 1. It depends on no data and stands before the first trainable
 // layer, so it has no backward pass.
 type scattering struct {
-	in   Shape
-	full bool
-	d    int
+	in             Shape
+	full, whitened bool
+	d              int
 	// transform is built when it is first used: most nets are only looked at.
 	transform func() *scatter.Transform
 }
 
 func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
-	if l.Mode != "" && l.Mode != "full" {
-		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full, or leave it out for the first scale on every second pixel")
+	if l.Mode != "" && l.Mode != "full" && l.Mode != "whitened" {
+		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full (the first scale on every pixel) or whitened (channels multiplied by a fixed matrix), or leave it out")
 	}
 	in := b.shape
 	d, err := scatter.Size(in.Height, in.Width, in.Channels)
@@ -37,7 +37,7 @@ func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
 	}
 	info.Output = Vector(d)
 	full := l.Mode == "full"
-	return &scattering{in, full, d, sync.OnceValue(func() *scatter.Transform {
+	return &scattering{in, full, l.Mode == "whitened", d, sync.OnceValue(func() *scatter.Transform {
 		t, err := scatter.New(in.Height, in.Width, in.Channels, scatter.Options{Full: full})
 		if err != nil {
 			panic(err) // Size has checked the shape
@@ -51,6 +51,9 @@ func (l *scattering) forward(c *call, s *state, x []float32) []float32 {
 	t := l.transform()
 	t.Apply(y, x, runtime.GOMAXPROCS(0))
 	t.Normalize(y)
+	if l.whitened {
+		t.Whiten(y)
+	}
 	return y
 }
 
@@ -95,6 +98,11 @@ func (l *scattering) write(n *writer, v value) value {
 	}
 	even := n.Add("InstanceNormalization", onnx.Attributes{"epsilon", float32(smallVariance)}, n.Reshape(features, -1, int64(groups), 3*positions),
 		n.Tensor("scale", by, groups), n.Tensor("shift", make([]float32, groups), groups))
+	if l.whitened {
+		by := n.Tensor("whitening", scatter.Whitening(), scatter.Channels, scatter.Channels, 1, 1)
+		white := n.Add("Conv", onnx.Attributes{"strides", []int64{1, 1}}, n.Reshape(even, -1, scatter.Channels, positions, 1), by)
+		return n.made(n.Unit(n.Reshape(white, -1, int64(d)), 1), flat)
+	}
 	return n.made(n.Reshape(even, -1, int64(d)), flat)
 }
 
