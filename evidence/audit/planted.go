@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"pawl/core/dp"
@@ -12,6 +13,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/noise"
 	"pawl/data/schema"
 	"pawl/evidence/audit/bound"
 )
@@ -230,7 +232,8 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 	if src == nil {
 		return nil, errors.New("audit: a source of randomness is required")
 	}
-	const steps, most = 8, 1000
+	const most = 1000
+	steps := max(8, 2*c.Training.Groups) // two turns of every group
 	net := func() *planted {
 		return &planted{inner: c.Training.Network, length: float32(100 * c.Training.ClippingNorm), all: true}
 	}
@@ -243,11 +246,12 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 	var residuals [][]float64
 	claimed := net()
 	std := c.deviation(c.Training.NoiseMultiplier)
+	own := c.fresh(size)
 	// One canary alone, whose weights are few.
 	if err := c.train(ctx, claimed, all[:1], c.Training.NoiseMultiplier, steps, src.Split("as claimed"), func(_ int, sum []float64, _ float64) {
-		z := make([]float64, 0, size)
-		for _, v := range sum {
-			z = append(z, v/std)
+		z := make([]float64, size)
+		for j, v := range own.next(sum) {
+			z[j] = v / std
 		}
 		residuals = append(residuals, z)
 	}); err != nil {
@@ -283,8 +287,7 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 	quiet.weights, quiet.largest = claimed.weights, claimed.largest
 	if len(quiet.weights) == 0 {
 		// No lot held the one canary: any network shows its weights in a lot of everybody.
-		probe := c
-		probe.Training.SamplingRate = 1
+		probe := c.probe()
 		seen := net()
 		if err := probe.train(ctx, seen, all[:1], 1, 1, src.Split("probe"), func(int, []float64, float64) {}); err != nil {
 			return nil, err
@@ -294,55 +297,126 @@ func (c NetworkCanaries) Specify(ctx context.Context, src *entropy.Source) ([]Ch
 	few = min(few, quiet.weights[quiet.largest].size())
 	_, main := quiet.parts(0, c.Training.Clipping)
 	first, _ := quiet.parts(0, c.Training.Clipping)
-	sigma := first[main].value / 20
+	own = c.fresh(size)
+	sigma := first[main].value * own.c[0] / 20
 	std = c.deviation(sigma)
-	var noise, pushes []float64
-	joined, again, before := 0, 0, 0
-	last := make([]bool, few)
+	var residual, pushes []float64
+	joined, again, before, strays := 0, 0, 0, 0
+	groups := max(c.Training.Groups, 1)
+	last, of := make([][]bool, groups), make([]int, few)
+	for i := range of {
+		of[i] = -1
+	}
 	if err := c.train(ctx, quiet, all[:few], sigma, steps, src.Split("nearly without noise"), func(s int, sum []float64, _ float64) {
-		known := make([]float64, size)
+		z, members := own.next(sum), make([]bool, few)
 		for i := range few {
 			parts, main := quiet.parts(i, c.Training.Clipping)
-			member := sum[parts[main].at] > parts[main].value/2
-			if s > 0 && last[i] {
+			members[i] = z[parts[main].at] > parts[main].value*own.c[0]/2
+			if s >= groups && last[s%groups][i] {
 				before++
-				if member {
+				if members[i] {
 					again++
 				}
 			}
-			if last[i] = member; !member {
+			if !members[i] {
 				continue
 			}
 			joined++
-			pushes = append(pushes, (sum[parts[main].at]-parts[main].value)/std)
+			if of[i] >= 0 && of[i] != s%groups {
+				strays++
+			}
+			of[i] = s % groups
 			for _, p := range parts {
-				known[p.at] += p.value
+				own.take(p.at, p.value)
 			}
 		}
-		for j, v := range sum {
-			noise = append(noise, (v-known[j])/std)
+		last[s%groups] = members
+		for i, in := range members {
+			if in {
+				parts, main := quiet.parts(i, c.Training.Clipping)
+				pushes = append(pushes, z[parts[main].at]/std)
+			}
+		}
+		for _, v := range z {
+			residual = append(residual, v/std)
 		}
 	}); err != nil {
 		return nil, err
 	}
 	q := c.Training.SamplingRate
 	checks = append(checks,
-		ScaleCheck("an example adds the clipping norm in all weights together, as clipping states, and the rest is noise", noise),
+		ScaleCheck("an example adds the clipping norm in all weights together, as clipping states, and the rest is noise", residual),
 		ShareCheck("examples join lots with the sampling rate", joined, few*steps, q))
 	if len(pushes) > 0 {
 		checks = append(checks, MeanCheck("an example adds its part of the clipping norm to a weight", pushes))
 	}
-	if before > 0 {
-		checks = append(checks, ShareCheck("lots of different steps are independent", again, before, q))
+	chance := q * float64(groups)
+	switch {
+	case before == 0:
+	case chance >= 1:
+		checks = append(checks, NeverCheck("examples join every lot of their group", before-again, before))
+	default:
+		checks = append(checks, ShareCheck("lots of different steps are independent", again, before, chance))
+	}
+	if groups > 1 {
+		checks = append(checks, NeverCheck("an example joins the lots of one group", strays, few))
 	}
 	return checks, nil
+}
+
+func (c NetworkCanaries) banded() bool { return c.Training.Coefficients != nil }
+
+// probe is the audit of a lot of everybody.
+func (c NetworkCanaries) probe() NetworkCanaries {
+	c.Training.SamplingRate, c.Training.Coefficients, c.Training.Groups = 1, nil, 0
+	return c
+}
+
+// fresh undoes what bands make of noise: of the sums of a run, step by step, it makes sums with fresh noise of the same
+// multiplier (dp.Banded.Rounds, v over ‖c‖). Without bands these are the sums themselves.
+type fresh struct {
+	c    []float64 // coefficients of norm 1
+	past [][]float64
+	out  []float64
+	step int
+}
+
+func (c NetworkCanaries) fresh(size int) *fresh {
+	f := &fresh{c: []float64{1}, out: make([]float64, size)}
+	if c.banded() {
+		f.c = slices.Clone(c.Training.Coefficients)
+		norm := noise.Norm(f.c)
+		for i := range f.c {
+			f.c[i] /= norm
+		}
+	}
+	f.past = make([][]float64, len(f.c))
+	return f
+}
+
+// next takes the sum of a step. What it returns holds until the next one.
+func (f *fresh) next(sum []float64) []float64 {
+	f.past[f.step%len(f.past)] = slices.Clone(sum)
+	clear(f.out)
+	for k, c := range f.c[:min(len(f.c), f.step+1)] {
+		for j, v := range f.past[(f.step-k)%len(f.past)] {
+			f.out[j] += c * v
+		}
+	}
+	f.step++
+	return f.out
+}
+
+// take takes what is known to be no noise off the last sum.
+func (f *fresh) take(at int, value float64) {
+	f.past[(f.step-1)%len(f.past)][at] -= value
+	f.out[at] -= f.c[0] * value
 }
 
 // Most is the largest number of canaries with a number of their own.
 func (c NetworkCanaries) Most(ctx context.Context) (int, error) {
 	net := &planted{inner: c.Training.Network, length: float32(100 * c.Training.ClippingNorm), all: true}
-	probe := c
-	probe.Training.SamplingRate = 1
+	probe := c.probe()
 	err := probe.train(ctx, net, []bool{true}, 1, 1, entropy.Seeded(1), func(int, []float64, float64) {})
 	if err != nil || len(net.weights) == 0 {
 		return 0, errors.Join(err, errors.New("audit: the network has no weight to plant canaries in"))
@@ -351,7 +425,7 @@ func (c NetworkCanaries) Most(ctx context.Context) (int, error) {
 }
 
 // Score trains once with canaries, each in by a fair coin, and returns what the run did
-// along the direction of each.
+// along the direction of each; with banded noise, how likely that is for one that is in.
 func (c NetworkCanaries) Score(ctx context.Context, canaries int, src *entropy.Source) (bound.Canaries, error) {
 	most, err := c.Most(ctx)
 	if err != nil {
@@ -366,6 +440,10 @@ func (c NetworkCanaries) Score(ctx context.Context, canaries int, src *entropy.S
 		out.In[i] = coins.Bernoulli(0.5)
 	}
 	net := &planted{inner: c.Training.Network, length: float32(100 * c.Training.ClippingNorm), all: c.Training.Clipping == gradient.PerLayer}
+	if c.banded() {
+		err = c.scoreBanded(ctx, net, &out, src.Split("training"))
+		return out, err
+	}
 	var total []float64
 	err = c.train(ctx, net, out.In, c.Training.NoiseMultiplier, c.Training.Steps, src.Split("training"), func(_ int, sum []float64, _ float64) {
 		if total == nil {
@@ -385,4 +463,68 @@ func (c NetworkCanaries) Score(ctx context.Context, canaries int, src *entropy.S
 		}
 	}
 	return out, nil
+}
+
+// scoreBanded scores canaries under banded noise by the logarithm of the ratio of likelihoods, in against out, of
+// the whole run. A canary joins the lots of one group, which nobody knows, each with chance p; what it adds to a
+// step stands in the b steps from there on in sums with fresh noise, and its product with the coefficients is a
+// Gaussian release of its own (dp.Banded.Rounds, steps 3 and 4).
+func (c NetworkCanaries) scoreBanded(ctx context.Context, net *planted, out *bound.Canaries, src *entropy.Source) error {
+	t := c.Training
+	own, canaries, chance := c.fresh(t.Network.Parameters()), len(out.Score), min(1, t.SamplingRate*float64(t.Groups))
+	b := len(own.c)
+	likelihood := make([][]float64, canaries) // of each group
+	seen := make([][]float64, canaries)       // along the canary's direction, of the last b steps
+	for i := range seen {
+		likelihood[i], seen[i] = make([]float64, t.Groups), make([]float64, b)
+	}
+	// release adds the likelihood of step s, of which the following count−1 steps are known too.
+	release := func(s, count int) {
+		part := 0.0 // of the column's squared norm that these steps hold
+		for _, v := range own.c[:count] {
+			part += v * v
+		}
+		for i := range seen {
+			parts, _ := net.parts(i, t.Clipping)
+			size, x := 0.0, 0.0
+			for _, p := range parts {
+				size += p.value * p.value
+			}
+			for k, v := range own.c[:count] {
+				x += v * seen[i][(s+k)%b]
+			}
+			ratio := (x - part*size/2) / (t.NoiseMultiplier * t.NoiseMultiplier)
+			// log(1 − p + p·e^ratio)
+			most := max(0, ratio)
+			likelihood[i][s%t.Groups] += most + math.Log((1-chance)*math.Exp(-most)+chance*math.Exp(ratio-most))
+		}
+	}
+	err := c.train(ctx, net, out.In, t.NoiseMultiplier, t.Steps, src, func(s int, sum []float64, _ float64) {
+		z := own.next(sum)
+		for i := range seen {
+			parts, _ := net.parts(i, t.Clipping)
+			x := 0.0
+			for _, p := range parts {
+				x += p.value * z[p.at]
+			}
+			seen[i][s%b] = x
+		}
+		if s+1 >= b {
+			release(s+1-b, b)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for s := max(t.Steps-b+1, 0); s < t.Steps; s++ {
+		release(s, t.Steps-s)
+	}
+	for i, l := range likelihood {
+		most, sum := slices.Max(l), 0.0
+		for _, v := range l {
+			sum += math.Exp(v - most)
+		}
+		out.Score[i] = most + math.Log(sum/float64(len(l)))
+	}
+	return nil
 }

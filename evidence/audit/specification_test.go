@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pawl/core/entropy"
@@ -62,13 +64,17 @@ func TestChecksConvict(t *testing.T) {
 }
 
 func TestNetworkCanaries(t *testing.T) {
-	for _, clipping := range []gradient.Clipping{gradient.Flat, gradient.PerLayer, gradient.Automatic, gradient.Quantile} {
+	const banded = gradient.Clipping("banded")
+	for _, clipping := range []gradient.Clipping{gradient.Flat, gradient.PerLayer, gradient.Automatic, gradient.Quantile, banded} {
 		c := NetworkCanaries{Params: make([]float32, 2400), Training: gradient.Training{
 			Privacy:  gradient.Privacy{ClippingNorm: 0.5, NoiseMultiplier: 1, Steps: 20, SamplingRate: 0.2},
 			Clipping: clipping, Network: diracNet{layers: 3, size: 800}, Microbatch: 8, Multiplicity: 1,
 		}}
 		if clipping == gradient.Quantile {
 			c.Training.UnclippedShare = 0.5
+		}
+		if clipping == banded {
+			c.Training.Clipping, c.Training.Coefficients, c.Training.Groups = gradient.Flat, []float64{1, 0.6, 0.4}, 4
 		}
 		checks, err := c.Specify(context.Background(), entropy.Seeded(2))
 		if err != nil {
@@ -89,9 +95,32 @@ func TestNetworkCanaries(t *testing.T) {
 				out += v
 			}
 		}
+		if clipping == banded {
+			// Five lots of its group, which it joins with chance 4/5: the most likely half has nine in ten of those
+			// that are in.
+			right := 0
+			order := slices.SortedFunc(slices.Values(index(len(s.Score))), func(i, j int) int { return cmp.Compare(s.Score[j], s.Score[i]) })
+			for _, i := range order[:100] {
+				if s.In[i] {
+					right++
+				}
+			}
+			if right < 80 {
+				t.Errorf("banded: of the 100 most likely canaries %d are in", right)
+			}
+			continue
+		}
 		// 20 steps at rate 1/5: a canary that is in moves its score by 4.
 		if moved := (in - out) / 400; moved < 2 || moved > 6 {
 			t.Errorf("%s: canaries move their scores by %g", clipping, moved)
 		}
 	}
+}
+
+func index(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
