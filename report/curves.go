@@ -50,6 +50,7 @@ type curveFigure struct {
 	XTicks       []tick
 	YTicks       []yTick
 	Lines        []curveLine
+	Dots         []dot
 	Crosses      []cross
 	Legend       []curveLine
 	Chance       string // a path to compare with
@@ -64,6 +65,12 @@ type curveLine struct {
 	Name  string
 	D     string
 	Band  string
+}
+
+// dot is a point to compare a line of its class with.
+type dot struct {
+	Class int
+	X, Y  float64
 }
 
 // cross is a point with its intervals, of which one may have no width.

@@ -393,3 +393,43 @@ func outside(e experiments.Experiment) bool {
 		return !info.Embedded
 	})
 }
+
+// Every curve that figures.yaml names is drawn from its stored result, with two points or more in every line and
+// every number of X in the row; and every stored result of that shape is named there.
+func TestStoredFiguresAreDrawn(t *testing.T) {
+	b, err := Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := b.Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, e := range registry.All().List() {
+		known[e.Name] = true
+	}
+	for _, f := range figures() {
+		if !known[f.Replay] || f.X == "" {
+			t.Errorf("figures.yaml: no replay %q, or no name of X", f.Replay)
+		}
+	}
+	for _, r := range all {
+		points, charts := 0, r.charts()
+		for _, c := range charts {
+			for _, s := range c.Series {
+				points += len(s.Points)
+				if len(s.Points) < 2 || s.Name == "" || c.Title == "" || c.YAxis == "" {
+					t.Errorf("%s: line %q of %q has %d points", r.Table.Name, s.Name, c.Title, len(s.Points))
+				}
+			}
+		}
+		named := slices.ContainsFunc(figures(), func(f figure) bool { return f.Replay == r.Table.Name })
+		if named && points < 4 {
+			t.Errorf("%s: %d points are drawn of %d rows", r.Table.Name, points, len(r.Table.Rows))
+		}
+		if _, err := r.pictures(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -201,30 +201,32 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"estimate": func(e *experiments.Estimate) string { return e.String() },
 	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
 	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
-	"length":   (*Result).length,
+	"length":   (*Result).length, "pictures": (*Result).pictures,
 }).Parse(`{{define "head"}}<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}}</style></head>
-<body><main>{{end}}
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} th { overflow-wrap: normal; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
+<body><main><section class="sheet">{{end}}
 {{define "index"}}{{template "head" "Results of pawl reproduce"}}
 <h1>Results of pawl reproduce</h1>
 <p>Tables and figures of four papers beside our own numbers. Columns “as published” run on public data and have no privacy guarantee.</p>
 <table><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
 {{range .}}<tr><td><a href="{{.Table.Name}}.html">{{.Table.Name}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
-{{end}}</tbody></table></main></body></html>
+{{end}}</tbody></table></section></main></body></html>
 {{end}}
 {{define "result"}}{{template "head" .Table.Name}}
 <p><a href="index.html">all results</a></p>
 <h1>{{.Table.Name}}: {{.Table.Title}}</h1>
 <p>{{.Table.Source}}; scale {{.Table.Scale}}; values in {{.Table.Unit}}: mean ± half of a 95 % interval (runs). {{.Table.Guarantee}}.</p>
-<table><thead><tr><th></th><th>data used</th><th>published</th><th>as published, ours</th><th>honest, ours</th><th>baseline</th><th>verdict</th></tr></thead><tbody>
+{{with pictures .}}<h2>Figures</h2>{{.}}
+<p class="note">Lines are ours with 95 % bands; rings are published values.</p>
+{{end}}<h2>Numbers</h2><div class="scroll" tabindex="0" role="group" aria-label="Numbers, may be scrolled"><table class="numbers"><thead><tr><th></th><th>data used</th><th>published</th><th>as published, ours</th><th>honest, ours</th><th>baseline</th><th>verdict</th></tr></thead><tbody>
 {{range .Table.Rows}}<tr><td>{{.Name}}</td><td>{{.Data}}</td><td>{{figure .Published}}</td><td>{{estimate .AsPublished}}</td><td>{{estimate .Honest}}</td><td>{{estimate .Baseline}}</td><td>{{verdict .}}</td></tr>
-{{end}}</tbody></table>
+{{end}}</tbody></table></div>
 {{with .Table.Claims}}<h2>Claims</h2><table><thead><tr><th>claim</th><th>verdict</th><th>evidence</th></tr></thead><tbody>
 {{range .}}<tr><td>{{.Statement}}</td><td>{{.Verdict}}</td><td>{{.Evidence}}</td></tr>
 {{end}}</tbody></table>{{end}}
 {{with .Table.Notes}}<h2>Notes</h2><ul>{{range .}}<li>{{.}}</li>
 {{end}}</ul>{{end}}
-<p>Stored {{.On}}; {{len .Cells}} cells in {{length .}}.</p><pre>{{data .}}</pre></main></body></html>
+<p>Stored {{.On}}; {{len .Cells}} cells in {{length .}}.</p><pre>{{data .}}</pre></section></main></body></html>
 {{end}}`))
 
 // Pages are the pages of HTML by file name: an index, and one for each result.
