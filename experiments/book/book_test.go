@@ -22,7 +22,7 @@ import (
 	"pawl/internal/usage"
 )
 
-var update = flag.Bool("update", false, "write docs/RESULTS.md from the stored results")
+var update = flag.Bool("update", false, "write docs/RESULTS.md and quotations from the stored results")
 
 // The page is made from the stored results, so that no number stands in it that a stored result
 // does not have.
@@ -44,6 +44,91 @@ func TestResultsPage(t *testing.T) {
 	}
 	if diff := cmp.Diff(want.String(), string(have)); diff != "" {
 		t.Errorf("docs/RESULTS.md is out of date: go test ./experiments/book -run TestResultsPage -update\n(-stored results +page)\n%s", diff)
+	}
+}
+
+// Every number that README and the documents quote is that of a stored result: -update inserts it.
+func TestQuotations(t *testing.T) {
+	results, quotations := builtin(t), 0
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	howto, err := filepath.Glob(filepath.Join("..", "..", "docs", "howto", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range slices.Concat([]string{filepath.Join("..", "..", "README.md")}, pages, howto) {
+		have, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quotations += len(quotation.FindAllString(string(have), -1))
+		if n := strings.Count(string(have), "<!--r "); n != len(quotation.FindAllString(string(have), -1)) || n != strings.Count(string(have), "<!--/r-->") {
+			t.Errorf("%s: a quotation has no end, or no beginning", path)
+		}
+		want, err := Quote(string(have), results)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if want != string(have) && *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if diff := cmp.Diff(want, string(have)); diff != "" {
+			t.Errorf("%s: go test ./experiments/book -run TestQuotations -update\n(-stored results +page)\n%s", path, diff)
+		}
+	}
+	if quotations == 0 {
+		t.Error("no document quotes a result")
+	}
+}
+
+// A quotation takes its number from the row and column that it names, and one that names nothing, or
+// two rows, is refused.
+func TestQuote(t *testing.T) {
+	e := func(mean float64) *experiments.Estimate {
+		return &experiments.Estimate{Mean: mean, Low: mean - 0.5, High: mean + 0.5, Runs: 3}
+	}
+	all := []*Result{{Table: &experiments.Table{Name: "figure-3", Scale: experiments.Paper, Claims: []experiments.Claim{{Statement: "a wins", Evidence: "by 3"}},
+		Rows: []experiments.Row{{Name: "r", Data: "a", Published: experiments.Value(7), Honest: e(83.94)}, {Name: "r", Data: "b", Honest: e(1)}, {Name: "s", AsPublished: e(2)}}}}}
+	text := "x <!--r figure-3-paper :: r @ a :: honest :: .1-->0<!--/r-->, <!--r figure-3-paper :: s :: ours-->\n<!--/r--> and <!--r figure-3-paper :: a w :: claim--><!--/r-->"
+	want := "x <!--r figure-3-paper :: r @ a :: honest :: .1-->83.9<!--/r-->, <!--r figure-3-paper :: s :: ours-->2.00 ± 0.50 (3)<!--/r--> and <!--r figure-3-paper :: a w :: claim-->by 3<!--/r-->"
+	if got, err := Quote(text, all); err != nil || got != want {
+		t.Errorf("%v: %q, want %q", err, got, want)
+	}
+	for reference, want := range map[string]string{
+		"figure-3 :: s :: ours": "no stored result", "figure-3-paper :: r :: honest": "several rows", "figure-3-paper :: q :: honest": "no row",
+		"figure-3-paper :: s :: honest": "nothing in column", "figure-3-paper :: s :: hours": "column", "figure-3-paper :: b w :: claim": "no claim", "figure-3-paper": "want RESULT",
+	} {
+		if _, err := Quote("<!--r "+reference+"-->0<!--/r-->", all); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", reference, err, want)
+		}
+	}
+}
+
+// The first table of the page has every pair of rows of whole workflows, with their paired differences.
+func TestAims(t *testing.T) {
+	one := experiments.Exact(1)
+	r := &Result{Table: &experiments.Table{Name: "mission-x", Scale: experiments.Quick,
+		Rows: []experiments.Row{
+			{Name: "ε = 1 (area under the ROC curve): fit, and drop-in", Data: "a", Honest: experiments.Exact(80), Baseline: experiments.Exact(70)},
+			{Name: "ε = 1 (area under the ROC curve): usual choices, unpaid and paid", Data: "a", AsPublished: experiments.Exact(79), Honest: experiments.Exact(60), Baseline: one},
+			{Name: "ε = 3: fit, and drop-in", Data: "b", Honest: experiments.Exact(50), Baseline: experiments.Exact(51)},
+		},
+		Claims: []experiments.Claim{
+			{Statement: "a, ε = 1: fit against drop-in DP-SGD", Evidence: "10 ± 1 (3) points, run by run"},
+			{Statement: "a, ε = 1: fit against the usual choices, paid", Evidence: "20 ± 1 (3) points, run by run"},
+			{Statement: "b, ε = 3: fit against drop-in DP-SGD", Evidence: "-1 ± 2 (3) points, run by run"},
+			{Statement: "ε = 1, all data: fit against drop-in DP-SGD", Evidence: "better on 1 of 1"},
+		}}}
+	var b strings.Builder
+	aimLines(&b, []*Result{r})
+	for _, want := range []string{"| a (area under the ROC curve) | 1 | 80 | 70 | 60 | 10 ± 1 (3) | 20 ± 1 (3) | 79 |", "| b | 3 | 50 | 51 | – | -1 ± 2 (3) | – | – |", "- ε = 1, all data: fit against drop-in DP-SGD: better on 1 of 1"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("want %q in\n%s", want, b.String())
+		}
 	}
 }
 
@@ -234,7 +319,7 @@ func store(t *testing.T, e experiments.Experiment, scale experiments.Scale, stan
 	if err != nil {
 		t.Fatal(err)
 	}
-	back, err := book.Result(e.Name)
+	back, err := book.Result(e.Name, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,11 +448,11 @@ func TestStoredResultsOfOthersAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wrong *usage.Error
-		if _, err := b.Result("x"); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, want) {
+		if _, err := b.Result("x", ""); !errors.As(err, &wrong) || !strings.Contains(wrong.Msg, want) {
 			t.Errorf("%s: got %v, want %q", content, err, want)
 		}
 	}
-	if _, err := b.Result("../x"); err == nil {
+	if _, err := b.Result("../x", ""); err == nil {
 		t.Error("a name outside the folder is read")
 	}
 }

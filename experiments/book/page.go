@@ -93,7 +93,9 @@ func dataLines(r *Result) string {
 // Markdown writes docs/RESULTS.md.
 func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) error {
 	var b strings.Builder
-	summary(&b, all, replays)
+	if err := summary(&b, all, replays); err != nil {
+		return err
+	}
 	for _, r := range all {
 		section(&b, r)
 	}
@@ -102,13 +104,16 @@ func Markdown(w io.Writer, all []*Result, replays []experiments.Experiment) erro
 }
 
 // summary is the first page.
-func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment) {
-	b.WriteString("# Results\n\nTables and figures of four papers beside our own numbers. Generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same.\n\n")
+func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment) error {
+	b.WriteString("# Results\n\nTables and figures of four papers beside our own numbers. Generated from the stored results in `" + Folder + "` by\n`go test ./experiments/book -run TestResultsPage -update`; `pawl reproduce show` prints the same, and `--html` writes pages with figures.\n\n")
 	if len(all) == 0 {
 		b.WriteString("Nothing is stored yet.\n")
-		return
+		return nil
 	}
+	aimLines(b, all)
+	b.WriteString("## What of the papers is reproduced\n\n")
 	var rows, claims tally
+	names := map[string]bool{}
 	minutes, first, last := 0.0, all[0].Date, all[0].Date
 	scales, machines := map[experiments.Scale]int{}, []string{}
 	for _, r := range all {
@@ -118,6 +123,7 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 		minutes += r.Minutes
 		first, last = min(first, r.Date), max(last, r.Date)
 		scales[r.Table.Scale]++
+		names[r.Table.Name] = true
 		m := fmt.Sprintf("%s, kernel %s, %d cores, %s", r.Machine.System, r.Machine.Kernel, r.Machine.Cores, r.Go)
 		if !slices.Contains(machines, m) {
 			machines = append(machines, m)
@@ -133,7 +139,7 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 			parts = append(parts, fmt.Sprintf("%d at scale %s", n, s))
 		}
 	}
-	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(all), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
+	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(names), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
 	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d\nclaims of the papers %d, %d and %d. ",
 		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
 	fmt.Fprintf(b, "Of the rows of the same sign, %d are within their tolerance or have an interval\nthat holds the published value; only scale or data keep them from counting as reproduced. ", rows.near)
@@ -141,14 +147,18 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
 	for _, r := range all {
 		x, y := r.verdicts()
-		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.Table.Name, r.Table.Name, cell(r.Table.Title), r.Table.Scale, x, y, r.length())
+		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.ID(), r.ID(), cell(r.Table.Title), r.Table.Scale, x, y, r.length())
+	}
+	if err := disagreements(b, all); err != nil {
+		return err
 	}
 	notRun(b, all, replays)
+	return nil
 }
 
 // notRun lists what the stored results do not have.
 func notRun(b *strings.Builder, all []*Result, replays []experiments.Experiment) {
-	b.WriteString("\n**Not run yet:** ")
+	b.WriteString("\n## What was not run\n\n**Not run yet:** ")
 	var names []string
 	for _, e := range replays {
 		if !slices.ContainsFunc(all, func(r *Result) bool { return r.Table.Name == e.Name }) {
@@ -172,7 +182,7 @@ func notRun(b *strings.Builder, all []*Result, replays []experiments.Experiment)
 
 func section(b *strings.Builder, r *Result) {
 	t := r.Table
-	fmt.Fprintf(b, "\n## %s\n\n%s. %s; scale %s; values in %s: mean ± half of a 95 %% interval (runs). %s.\n\n", t.Name, t.Title, t.Source, t.Scale, t.Unit, strings.ToUpper(t.Guarantee[:1])+t.Guarantee[1:])
+	fmt.Fprintf(b, "\n## %s\n\n%s. %s; scale %s; values in %s: mean ± half of a 95 %% interval (runs). %s.\n\n", r.ID(), t.Title, t.Source, t.Scale, t.Unit, strings.ToUpper(t.Guarantee[:1])+t.Guarantee[1:])
 	b.WriteString("| | data used | published | as published, ours | honest, ours | baseline | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, row := range t.Rows {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), cell(row.Data), experiments.Figure(row.Published), row.AsPublished, row.Honest, row.Baseline, cell(experiments.VerdictText(row)))
@@ -201,20 +211,26 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"estimate": func(e *experiments.Estimate) string { return e.String() },
 	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
 	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
-	"length":   (*Result).length, "pictures": (*Result).pictures,
+	"length":   (*Result).length, "pictures": (*Result).pictures, "aims": aims,
 }).Parse(`{{define "head"}}<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} th { overflow-wrap: normal; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
 <body><main><section class="sheet">{{end}}
 {{define "index"}}{{template "head" "Results of pawl reproduce"}}
 <h1>Results of pawl reproduce</h1>
 <p>Tables and figures of four papers beside our own numbers. Columns “as published” run on public data and have no privacy guarantee.</p>
-<table><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
-{{range .}}<tr><td><a href="{{.Table.Name}}.html">{{.Table.Name}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
-{{end}}</tbody></table></section></main></body></html>
+{{with aims .}}<h2>Does the privacy-aware workflow win?</h2>
+<p>Four workflows at one total ε on the same rows, everything paid but for the last column. Accuracy on test rows in %, or what the row says; differences run by run.</p>
+<div class="scroll" tabindex="0" role="group" aria-label="Workflows, may be scrolled"><table class="numbers"><thead><tr><th>data</th><th>ε</th><th>pawl fit</th><th>drop-in DP-SGD</th><th>usual choices, paid</th><th>fit − drop-in</th><th>fit − paid choices</th><th>usual choices, unpaid: no guarantee</th></tr></thead><tbody>
+{{range .}}<tr><td>{{.Data}}{{with .Metric}} ({{.}}){{end}}</td><td>{{.Epsilon}}</td><td>{{estimate .Fit}}</td><td>{{estimate .DropIn}}</td><td>{{estimate .Paid}}</td><td>{{.OverDropIn}}</td><td>{{or .OverPaid "–"}}</td><td>{{estimate .Unpaid}}</td></tr>
+{{end}}</tbody></table></div>
+<h2>Tables and figures</h2>{{end}}
+<div class="scroll" tabindex="0" role="group" aria-label="Results, may be scrolled"><table class="numbers"><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
+{{range .}}<tr><td><a href="{{.ID}}.html">{{.ID}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
+{{end}}</tbody></table></div></section></main></body></html>
 {{end}}
-{{define "result"}}{{template "head" .Table.Name}}
+{{define "result"}}{{template "head" .ID}}
 <p><a href="index.html">all results</a></p>
-<h1>{{.Table.Name}}: {{.Table.Title}}</h1>
+<h1>{{.ID}}: {{.Table.Title}}</h1>
 <p>{{.Table.Source}}; scale {{.Table.Scale}}; values in {{.Table.Unit}}: mean ± half of a 95 % interval (runs). {{.Table.Guarantee}}.</p>
 {{with pictures .}}<h2>Figures</h2>{{.}}
 <p class="note">Lines are ours with 95 % bands; rings are published values.</p>
@@ -239,7 +255,7 @@ func Pages(all []*Result) (map[string][]byte, error) {
 		return err
 	}
 	for _, r := range all {
-		if err := put(r.Table.Name+".html", "result", r); err != nil {
+		if err := put(r.ID()+".html", "result", r); err != nil {
 			return nil, err
 		}
 	}

@@ -284,8 +284,19 @@ func (r *Result) Encode(w io.Writer) error {
 // numbers are lists of numbers over several lines, which stand better in one.
 var numbers = regexp.MustCompile(`\[\s[-+0-9.eE,\s]*\]`)
 
+// ID is the name of the replay, and of its result at scale paper NAME-paper: both scales of a replay
+// are stored side by side.
+func (r *Result) ID() string { return id(r.Table.Name, r.Table.Scale) }
+
+func id(name string, scale experiments.Scale) string {
+	if scale == experiments.Paper {
+		return name + "-paper"
+	}
+	return name
+}
+
 // File is the name of a result's file.
-func (r *Result) File() string { return r.Table.Name + ".json" }
+func (r *Result) File() string { return r.ID() + ".json" }
 
 func decode(name string, b []byte) (*Result, error) {
 	again := fmt.Sprintf("store it again: pawl reproduce %s --store DIR", strings.TrimSuffix(filepath.Base(name), ".json"))
@@ -342,8 +353,25 @@ func (b *Book) Names() ([]string, error) {
 	return files, err
 }
 
-// Result reads one.
-func (b *Book) Result(name string) (*Result, error) {
+// Result reads that of a replay at a scale; "" takes that of scale quick before that of scale paper.
+func (b *Book) Result(name string, scale experiments.Scale) (*Result, error) {
+	stem := id(name, scale)
+	if scale == "" {
+		if _, err := fs.Stat(b.files, name+".json"); errors.Is(err, fs.ErrNotExist) {
+			if _, err := fs.Stat(b.files, id(name, experiments.Paper)+".json"); err == nil {
+				stem = id(name, experiments.Paper)
+			}
+		}
+	}
+	r, err := b.read(stem)
+	if err == nil && scale != "" && r.Table.Scale != scale {
+		return nil, usage.New(fmt.Sprintf("%s has %q at scale %s, not at %s", b.where, name, r.Table.Scale, scale), "pawl reproduce show lists what is stored")
+	}
+	return r, err
+}
+
+// read is the result in a file.
+func (b *Book) read(name string) (*Result, error) {
 	content, err := fs.ReadFile(b.files, name+".json")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
 		return nil, usage.New(fmt.Sprintf("%s has no stored result of %q", b.where, name), "pawl reproduce show lists what is stored")
@@ -362,7 +390,7 @@ func (b *Book) Results() ([]*Result, error) {
 	}
 	var all []*Result
 	for _, n := range names {
-		r, err := b.Result(n)
+		r, err := b.read(n)
 		if err != nil {
 			return nil, err
 		}

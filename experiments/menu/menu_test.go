@@ -3,8 +3,11 @@ package menu
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -32,6 +35,70 @@ func TestAdviceHoldsOnTheMeasuredTable(t *testing.T) {
 		}
 		t.Errorf("good in %d of %d cells, below the baseline in %d; want 36 of 40 and none", c.Good, c.Of, c.Below)
 	}
+}
+
+var update = flag.Bool("update", false, "write what README and docs/ADVICE.md take from the measured menu")
+
+// The table in docs/ADVICE.md is the measured menu: the advised entry's mean with its interval, and the best where
+// it is another.
+func TestAdvicePage(t *testing.T) {
+	c, err := Check(advise.Measured())
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert(t, filepath.Join("..", "..", "docs", "ADVICE.md"), "<!--menu-->\n", c.page())
+	insert(t, filepath.Join("..", "..", "README.md"), "<!--menu-->", fmt.Sprintf("%d of %d", c.Good, c.Of))
+}
+
+// insert puts the text between begin and the end of the mark, or compares it.
+func insert(t *testing.T, path, begin, text string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const end = "<!--/menu-->"
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		t.Fatalf("%s has no %s … %s", path, strings.TrimSpace(begin), end)
+	}
+	want := before + begin + text + end + after
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(page) {
+		t.Errorf("%s differs from the measured menu: go test ./experiments/menu -run TestAdvicePage -update\n%s", path, text)
+	}
+}
+
+// page is the table, and the count below it.
+func (c Checked) page() string {
+	var b strings.Builder
+	b.WriteString("| advised entry, and the best where it is another |")
+	for _, e := range Judged {
+		fmt.Fprintf(&b, " ε %g |", e)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Judged)))
+	for i, j := range c.Cells {
+		if i%len(Judged) == 0 {
+			fmt.Fprintf(&b, "\n| %s |", j.Data)
+		}
+		text := "not measured"
+		if j.Score != nil {
+			text = fmt.Sprintf("%.1f ± %.1f", j.Score.Mean, (j.Score.Interval[1]-j.Score.Interval[0])/2)
+			if j.Advised == "majority" || j.Advised == "mean" {
+				text = j.Advised + " " + text
+			}
+			if best := fmt.Sprintf("%.1f", j.Best.Mean); j.BestEntry != j.Advised && best != fmt.Sprintf("%.1f", j.Score.Mean) {
+				text += fmt.Sprintf(" (%s %s)", j.BestEntry, best)
+			}
+		}
+		b.WriteString(" " + text + " |")
+	}
+	fmt.Fprintf(&b, "\n\n**%d of %d** cells: best, within a point of the best, or tied with it; %d not measured; %d more than half a point below the baseline.\n", c.Good, c.Of, c.Unmeasured, c.Below)
+	return b.String()
 }
 
 // Advice needs declarations only: a folder without data changes nothing.

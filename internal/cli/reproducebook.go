@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/experiments"
 	"pawl/experiments/book"
 )
 
 func reproduceShowCommand(a *app) *cobra.Command {
-	var store, html string
+	var store, html, scale string
 	c := &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Print stored results, or write them as pages",
@@ -35,7 +36,7 @@ are those that this pawl was built with, or those in the directory --store.`,
 				return err
 			}
 			if len(args) == 1 {
-				r, err := storedResult(b, args[0])
+				r, err := storedResult(b, args[0], scale)
 				if err != nil {
 					return err
 				}
@@ -50,16 +51,20 @@ are those that this pawl was built with, or those in the directory --store.`,
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of stored results (default: those of this pawl)")
 	c.Flags().StringVar(&html, "html", "", "directory to write pages to")
+	c.Flags().StringVar(&scale, "scale", "", "scale of the result of NAME (default: quick, or else paper)")
 	return c
 }
 
 // storedResult prefers the message about a name that nothing has to the one about a result that
 // is not stored.
-func storedResult(b *book.Book, name string) (*book.Result, error) {
+func storedResult(b *book.Book, name, scale string) (*book.Result, error) {
+	if scale != "" && !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
+		return nil, &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "pawl reproduce show lists what is stored"}
+	}
 	if _, err := lookupReplay(name); err != nil {
 		return nil, err
 	}
-	return b.Result(name)
+	return b.Result(name, experiments.Scale(scale))
 }
 
 func showResults(a *app, all []*book.Result, html string, whole bool) error {
@@ -92,7 +97,7 @@ func showResults(a *app, all []*book.Result, html string, whole bool) error {
 }
 
 func reproduceCheckCommand(a *app) *cobra.Command {
-	var store, cell string
+	var store, cell, scale string
 	c := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Measure one stored cell again and compare it bit for bit",
@@ -106,20 +111,21 @@ the result was stored with: sums differ in their last bits on others.`,
 			if err != nil {
 				return err
 			}
-			return checkResult(c.Context(), a, b, args[0], cell)
+			return checkResult(c.Context(), a, b, args[0], scale, cell)
 		},
 	}
 	c.Flags().StringVar(&store, "store", "", "directory of stored results (default: those of this pawl)")
+	c.Flags().StringVar(&scale, "scale", "", "scale of the result (default: quick, or else paper)")
 	c.Flags().StringVar(&cell, "cell", "", "part of the name of the cell (default: the quickest cell)")
 	return c
 }
 
-func checkResult(ctx context.Context, a *app, b *book.Book, name, cell string) error {
-	e, err := lookupReplay(name)
+func checkResult(ctx context.Context, a *app, b *book.Book, name, scale, cell string) error {
+	r, err := storedResult(b, name, scale)
 	if err != nil {
 		return err
 	}
-	r, err := b.Result(name)
+	e, err := lookupReplay(name)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,77 @@
+package book
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"pawl/experiments"
+)
+
+//go:embed notes.yaml
+var noteFile []byte
+
+// note is what a reader should know of a result that we do not reproduce. Its numbers are quotations.
+type note struct {
+	Results []string `yaml:"results"`
+	Title   string   `yaml:"title"`
+	Text    string   `yaml:"text"`
+}
+
+func noted() []note {
+	var file struct {
+		Notes []note `yaml:"notes"`
+	}
+	if err := yaml.UnmarshalWithOptions(noteFile, &file, yaml.Strict()); err != nil {
+		panic(fmt.Sprintf("book: notes.yaml: %v", err))
+	}
+	return file.Notes
+}
+
+// disagreements writes the notes whose results are stored, and lists results with verdicts “not” on which
+// there is no note.
+func disagreements(b *strings.Builder, all []*Result) error {
+	b.WriteString("\n## Where we do not reproduce\n\nOur copies of the papers are transcriptions, and leave settings open. What follows is where our numbers differ, with the measurement that\nshows it, so that others can find what we read wrongly. `pawl reproduce check NAME` measures a cell of each again.\n\n")
+	stored, explained := map[string]bool{}, map[string]bool{}
+	for _, r := range all {
+		stored[r.ID()] = true
+	}
+	for _, n := range noted() {
+		there := true
+		for _, name := range n.Results {
+			there = there && stored[name]
+		}
+		if !there {
+			continue
+		}
+		text, err := Quote(n.Text, all)
+		if err != nil {
+			return err
+		}
+		for _, name := range n.Results {
+			explained[name] = true
+		}
+		fmt.Fprintf(b, "- **%s** (%s). %s\n", n.Title, links(n.Results), strings.TrimSpace(plain(text)))
+	}
+	var rest []string
+	for _, r := range all {
+		rows, claims := r.verdicts()
+		if rows.not+claims.not > 0 && !explained[r.ID()] && !(r.Table.Scale == experiments.Paper && explained[r.Table.Name]) {
+			rest = append(rest, r.ID())
+		}
+	}
+	if len(rest) > 0 {
+		fmt.Fprintf(b, "\nResults with single rows or claims that differ, each with its reason beside it: %s.\n", links(rest))
+	}
+	return nil
+}
+
+func links(names []string) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, fmt.Sprintf("[%s](#%s)", n, n))
+	}
+	return strings.Join(out, ", ")
+}
