@@ -194,7 +194,7 @@ func (s *blockScanner) record(cells []cell) (_ []cell, blank bool, err error) {
 			return nil, false, err
 		}
 		if len(cells) == maxCells {
-			cells[0].bad = "the record has more than 65,536 cells"
+			cells[0].bad = tooMany
 			continue
 		}
 		size += min(len(c.text), maxCell+1)

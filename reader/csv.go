@@ -237,6 +237,9 @@ func (c *CSV) readHeader() error {
 	}
 	names := make([]string, len(cells))
 	for i, h := range cells {
+		if h.bad == tooMany {
+			return c.fault(h.line, "", "the header has more than 65,536 names", "cut the table into several, or declare its delimiter if another one divides the cells")
+		}
 		if h.bad != "" {
 			msg, hint := c.malformed(h.bad)
 			return c.fault(h.line, "", fmt.Sprintf("name %d of the header: %s", i+1, msg), hint)
@@ -401,6 +404,8 @@ func (c *CSV) malformed(bad string) (msg, hint string) {
 		return "a character that " + c.how.Encoding + " does not have", "correct the encoding under file: in the schema; if only some lines have another, correct those"
 	case bad == hasNUL && c.how.Encoding == "":
 		return bad, "if the file is UTF-16, declare file: {encoding: utf-16le} in the schema"
+	case bad == tooMany:
+		return bad, "correct the record; every record has as many cells as the header"
 	case c.scan != nil && c.scan.literal:
 		return bad, "correct the cell"
 	}

@@ -105,6 +105,7 @@ func TestRefuses(t *testing.T) {
 		{"blank line inside", "a,b\n1,2\n\n\n3,4\n", "f.csv:3: a blank line before the last record"},
 		{"too long", "a\n" + strings.Repeat("x", maxCell+1) + "\n", `column "a": longer than 1 MiB`},
 		{"too many cells", "a\n" + strings.Repeat(",", maxCells+1) + "\n", `the record has more than`},
+		{"too many names", strings.Repeat(",", maxCells) + "\n1\n", `f.csv:1: the header has more than 65,536 names`},
 		{"record too long", "a\n" + strings.Repeat(strings.Repeat("x", maxCell)+",", maxRecord/maxCell+2) + "\n", `the record is longer than`},
 		{"half a letter in each cell", "a,b\n\xc3,\xa9\n", `f.csv:2: column "a": not UTF-8`},
 		{"damaged gzip", zipped(strings.Repeat("a,b\n", 9))[:20], "damaged gzip"},

@@ -91,7 +91,7 @@ func (r *Records) Header() []string { return r.in.Header() }
 
 // Absent is the fault of a column that the file does not have and needs, as s declares.
 func (r *Records) Absent(s *schema.Schema, column, why string) error {
-	return absent(r.in, s, column, why)
+	return absent(r.in, column, why, func() bool { return mayShow(r.in, s) })
 }
 
 // Next returns the texts of the next record, one per column and fresh; a null gives

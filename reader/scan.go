@@ -16,6 +16,9 @@ const (
 	maxCells  = 1 << 16
 )
 
+// tooMany is the fault of the first cell of a record that has more than maxCells.
+const tooMany = "the record has more than 65,536 cells"
+
 // cell is one field of a record.
 type cell struct {
 	text   string
@@ -73,7 +76,7 @@ func (s *scanner) record(cells []cell) (_ []cell, blank bool, err error) {
 		}
 		if len(cells) == maxCells {
 			s.buf = s.buf[:s.start]
-			cells[0].bad = "the record has more than 65,536 cells"
+			cells[0].bad = tooMany
 			continue
 		}
 		cells = append(cells, c)

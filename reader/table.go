@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"pawl/data/schema"
 	"pawl/internal/usage"
@@ -262,6 +263,10 @@ func (t *table) match(in records, o Options) error {
 	var faults []error
 	t.in, t.ids.note, t.faults, t.target = in, o.Note, o.Faults, o.Target
 	at, header := map[string]int{}, in.Header()
+	// A fault that is one of many has no hint: finding the nearest name looks at all of them.
+	const hinted = 100
+	show := sync.OnceValue(func() bool { return mayShow(in, s) })
+	near := func() bool { return len(faults) < hinted && show() }
 	for i, h := range header {
 		at[h] = i
 	}
@@ -280,16 +285,17 @@ func (t *table) match(in records, o Options) error {
 			t.field[i] = -1
 		default:
 			t.field[i] = -1
-			faults = append(faults, absent(in, s, col.Source(), "which the schema declares"))
+			faults = append(faults, absent(in, col.Source(), "which the schema declares", near))
 		}
 		if isUnit && !o.Optional[col.Name] {
 			t.unit = t.field[i]
 		}
 	}
+	declared := s.Declared()
 	for i, h := range header {
-		if !s.IgnoreOthers && !s.Declares(h) {
-			faults = append(faults, undeclaredColumn(in, s, i))
-			if !mayShow(in, s) {
+		if !s.IgnoreOthers && !declared[h] {
+			faults = append(faults, undeclaredColumn(in, s, i, show(), near()))
+			if !show() {
 				break // the others are nameless too
 			}
 		}
@@ -340,22 +346,22 @@ func mayShow(in records, s *schema.Schema) bool {
 	if c == nil || c.how.NoHeader {
 		return true
 	}
-	known := 0
+	known, declared := 0, s.Declared()
 	for _, h := range c.header {
-		if s.Declares(h) {
+		if declared[h] {
 			known++
 		}
 	}
 	return 2*known >= len(c.header)
 }
 
-// absent is the fault of a column that the file lacks, with the nearest of its names.
-func absent(in records, s *schema.Schema, column, why string) error {
+// absent is the fault of a column that the file lacks, with the nearest of its names if those may be shown.
+func absent(in records, column, why string, near func() bool) error {
 	err := in.absent(column, why)
 	var p *PositionError
 	if errors.As(err, &p) {
 		p.listed, p.about = "the file has no such column, "+why, column
-		if mayShow(in, s) {
+		if near() {
 			p.hint = nearestHint(column, in.Header(), p.hint)
 		}
 	}
@@ -363,14 +369,17 @@ func absent(in records, s *schema.Schema, column, why string) error {
 }
 
 // undeclaredColumn is the fault of a field that the schema does not declare.
-func undeclaredColumn(in records, s *schema.Schema, field int) error {
+func undeclaredColumn(in records, s *schema.Schema, field int, show, near bool) error {
 	header := in.Header()
-	if !mayShow(in, s) {
+	if !show {
 		return in.headFault("", fmt.Sprintf("name %d of the header is not declared in the schema", field+1),
 			"it is not shown, since it may be a cell: if the file has no header line, declare file: {header: false} in the schema")
 	}
-	return in.headFault(header[field], "not declared in the schema",
-		nearestHint(header[field], s.Sources(), "declare it, with type: ignore if it is not to be used, or pass over all such columns with others: ignore"))
+	hint := "declare it, with type: ignore if it is not to be used, or pass over all such columns with others: ignore"
+	if near {
+		hint = nearestHint(header[field], s.Sources(), hint)
+	}
+	return in.headFault(header[field], "not declared in the schema", hint)
 }
 
 // used lists the fields that are looked at.

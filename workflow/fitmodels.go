@@ -56,6 +56,10 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	if s.Encoding, err = encode.New(p.Schema, p.Target, m.binned(r, rows).Encoding); err != nil {
 		return nil, usage("", "%v", err)
 	}
+	if r.Learner == advise.Descent && !s.Encoding.Fits() {
+		return nil, usage("use fewer columns (--features NAMES, or type: ignore), or declare fewer categories",
+			"the categories and bins of %d columns are more than one linear model can hold (65,534)", len(s.Encoding.Blocks))
+	}
 	if most := kind.MostCoordinates; most > 0 && s.Encoding.Dim > most {
 		return nil, usage("use --model linear, or fewer columns (--features)", "model %q takes rows of up to %d coordinates, these have %d", kind.Name, most, s.Encoding.Dim)
 	}

@@ -15,8 +15,9 @@ import (
 	"slices"
 )
 
-// preflightRows is enough for every block and class to occur.
-const preflightRows = 200
+// preflightRows of a schema of up to 5,000 columns are enough for every block and class to occur; of wider
+// ones there are fewer, down to 8, so that the answer comes in seconds.
+func preflightRows(columns int) int { return min(max(1_000_000/max(columns, 1), 8), 200) }
 
 // preflight trains two steps without noise on synthetic rows of the same schema, and
 // predicts with the result.
@@ -29,14 +30,14 @@ func (f *fit) preflight(ctx context.Context) error {
 	declared.Public = true // the synthetic rows are
 	b := intake.NewBuilder(intake.SimulationKey("synthetic", 0), &declared)
 	rng := rand.New(rand.NewPCG(1, 2))
-	rows := make([][]float64, preflightRows)
+	rows := make([][]float64, preflightRows(len(declared.Columns)))
 	for i := range rows {
 		rows[i] = syntheticRow(&declared, rng)
 		if err := b.Add(rows[i], schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
 			return err
 		}
 	}
-	l, err := f.models.learner(f.Recipe, preflightRows/f.trainScope.Fraction())
+	l, err := f.models.learner(f.Recipe, float64(len(rows))/f.trainScope.Fraction())
 	if err != nil {
 		return err
 	}

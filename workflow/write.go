@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"pawl/core/ledger"
 	"pawl/internal/whole"
@@ -34,6 +36,8 @@ type Output struct {
 	// Sign is then given the digests of what is staged, and returns the ledger's word on them. nil: the
 	// files are not signed.
 	Sign func(files map[string]ledger.Hash) (*ledger.Signature, error)
+
+	aside error // why Write chose another place
 }
 
 // DefaultDir holds a folder of its own for each run that was given no place.
@@ -89,20 +93,46 @@ func NewOutput(dir string, replace bool) (*Output, error) {
 }
 
 // probe writes more than a run will need, so that a full disk shows before the
-// budget is charged.
+// budget is charged. The room stays taken until the files are written.
 func (o *Output) probe() error {
-	path := filepath.Join(o.staging, "probe")
-	f, err := os.Create(path)
+	f, err := os.Create(o.room())
 	if err != nil {
 		return err
 	}
 	block := make([]byte, 1<<20)
+	rand.Read(block) // zeros would take no room where a disk is compressed
 	for range 8 {
 		if _, err = f.Write(block); err != nil {
 			break
 		}
 	}
-	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
+	// One error: those after it follow from it.
+	return cmp.Or(err, f.Sync(), f.Close())
+}
+
+// room is the file of probe.
+func (o *Output) room() string { return filepath.Join(o.staging, "room") }
+
+// Note says where the files of a run lie and why, or "" where they lie as asked: dir is what Write returned.
+func (o *Output) Note(dir string) string {
+	switch {
+	case o.aside == nil || dir == "":
+		return ""
+	case errors.Is(o.aside, fs.ErrExist) || errors.Is(o.aside, syscall.ENOTEMPTY):
+		return fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", o.in(), dir)
+	}
+	return fmt.Sprintf("note: %s cannot be written (%v); the results of this run are in %s", o.in(), reason(o.aside), dir)
+}
+
+func (o *Output) in() string { return cmp.Or(o.dir, DefaultDir) }
+
+// reason is an error of the file system without the names of files that only this run knows.
+func reason(err error) error {
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		return named.Err
+	}
+	return err
 }
 
 // Discard removes what was staged, and the directory if it was made for nothing.
@@ -219,7 +249,8 @@ func plainName(s string) string {
 
 // Write puts the files into place and says where. A directory into which somebody has
 // written since NewOutput keeps its files, and those of this run, which is paid for, lie
-// beside it. When that fails too, what was staged stays, and the error says where.
+// beside it. When that fails too, as on a full disk, they lie in a new folder of os.TempDir; see Note. When even
+// that fails, what was staged stays, and the error says where.
 func (o *Output) Write(m *model.Model, s *report.Statement) (dir string, err error) {
 	return o.write(o.model(m, s), s)
 }
@@ -230,7 +261,7 @@ func (o *Output) WriteDescription(s *report.Statement) (dir string, err error) {
 }
 
 func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
-	var first error
+	os.Remove(o.room())
 	dir = o.dir
 	if dir == "" {
 		dir, err = newFolder(filepath.Join(DefaultDir, FolderName(s)))
@@ -252,17 +283,39 @@ func (o *Output) write(p product, s *report.Statement) (dir string, err error) {
 		o.Discard()
 		return "", err
 	}
-	if first = err; o.dir == "" && dir != "" {
+	if o.aside = err; o.dir == "" && dir != "" {
 		os.Remove(dir) // fails unless it is still empty
 	}
-	if dir, err = newFolder(cmp.Or(o.dir, DefaultDir) + "-" + cmp.Or(plainName(s.Budget.Entry), "new")); err == nil {
-		if err = o.writeInto(dir, false, p, s); err == nil {
+	name := "-" + cmp.Or(plainName(s.Budget.Entry), "new")
+	if dir, err = o.writeNew(o.in()+name, p, s); err == nil {
+		o.Discard()
+		return dir, nil
+	}
+	// A folder of files that move into place together has to lie beside them.
+	here := o.staging
+	if o.staging, err = os.MkdirTemp("", ".pawl-"); err == nil {
+		if dir, err = o.writeNew(filepath.Join(os.TempDir(), "pawl"+name), p, s); err == nil {
+			o.Discard()
+			o.staging = here
 			o.Discard()
 			return dir, nil
 		}
-		os.Remove(dir)
+		os.RemoveAll(o.staging)
 	}
-	return "", fmt.Errorf("%w; %w; what could be written is in %s", first, err, o.staging)
+	o.staging = here
+	return "", fmt.Errorf("%s: %w; %s: %w; what could be written is in %s", o.in(), reason(o.aside), os.TempDir(), reason(err), o.staging)
+}
+
+// writeNew is writeInto for a folder that it makes.
+func (o *Output) writeNew(path string, p product, s *report.Statement) (dir string, err error) {
+	if dir, err = newFolder(path); err != nil {
+		return "", err
+	}
+	if err = o.writeInto(dir, false, p, s); err != nil {
+		os.Remove(dir)
+		return "", err
+	}
+	return dir, nil
 }
 
 // newFolder makes a folder that nobody else has, of this name or one with a number.

@@ -156,9 +156,34 @@ func TestWriteLosesNothing(t *testing.T) {
 		if err := errors.Join(os.RemoveAll("in"), os.WriteFile("in", nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if dir, _, err := write(t, o); err == nil || !strings.Contains(err.Error(), o.staging) {
+		elsewhere := t.TempDir()
+		t.Setenv("TMPDIR", elsewhere)
+		dir, _, err := write(t, o)
+		if err != nil || dir != filepath.Join(elsewhere, "pawl-a1b2") || !strings.HasPrefix(o.Note(dir), "note: in/out cannot be written (not a directory); ") {
+			t.Fatal(dir, o.Note(dir), err)
+		}
+		complete(t, dir)
+		if entries, _ := os.ReadDir(elsewhere); len(entries) != 1 {
+			t.Errorf("the temporary folder holds %v", entries)
+		}
+		o = &Output{dir: o.dir, staging: o.staging}
+		t.Setenv("TMPDIR", filepath.Join(elsewhere, "none"))
+		if dir, _, err := write(t, o); err == nil || !strings.Contains(err.Error(), o.staging) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q, %v", dir, err)
 		}
+	})
+	// The room of the files is taken before the charge, and freed for them alone.
+	t.Run("no other file takes the room", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		o := output(t, "out", false)
+		if info, err := os.Stat(o.room()); err != nil || info.Size() != 8<<20 {
+			t.Fatal(info, err)
+		}
+		dir, _, err := write(t, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		complete(t, dir)
 	})
 }
 

@@ -131,9 +131,13 @@ func (c *Column) Source() string {
 	return c.Name
 }
 
-// Declares reports whether a column of the file is declared.
-func (s *Schema) Declares(source string) bool {
-	return slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Source() == source })
+// Declared is the set of the columns of the file that are declared.
+func (s *Schema) Declared() map[string]bool {
+	out := make(map[string]bool, len(s.Columns))
+	for i := range s.Columns {
+		out[s.Columns[i].Source()] = true
+	}
+	return out
 }
 
 // Sources are the columns of the file that are declared, each once.

@@ -247,6 +247,7 @@ func NumberNames(header []string) (names []string, made int) {
 	}
 	names = make([]string, len(header))
 	seen := map[string]bool{"": true}
+	next := map[string]int{} // by name; so that a line of equal names takes no longer than others
 	for i, h := range header {
 		names[i] = h
 		if !seen[h] {
@@ -258,8 +259,8 @@ func NumberNames(header []string) (names []string, made int) {
 			h = NumberedName(i)
 			names[i] = h
 		}
-		for k := 2; taken[names[i]]; k++ {
-			names[i] = fmt.Sprintf("%s_%d", h, k)
+		for ; taken[names[i]]; next[h]++ {
+			names[i] = fmt.Sprintf("%s_%d", h, next[h]+2)
 		}
 		taken[names[i]] = true
 	}

@@ -25,7 +25,7 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 		if err != nil {
 			return request.CannotWrite(path, err)
 		}
-		return errors.Join(write(f), f.Close())
+		return cmp.Or(write(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".pawl-*")
 	if err != nil {
@@ -34,9 +34,14 @@ func writeFile(path string, replace bool, write func(io.Writer) error) (err erro
 	defer os.Remove(f.Name())
 	w := bufio.NewWriter(f)
 	if err := write(w); err != nil {
-		return errors.Join(err, f.Close())
+		f.Close()
+		if file := (*os.PathError)(nil); errors.As(err, &file) && file.Path == f.Name() {
+			err = request.CannotWrite(path, err)
+		}
+		return err
 	}
-	if err := errors.Join(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	// The first error explains those after it.
+	if err := cmp.Or(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return request.CannotWrite(path, err)
 	}
 	if !replace {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,5 +41,16 @@ func TestPaidFilesAreNotLost(t *testing.T) {
 	holds("b.yaml", "paid")
 	if path, err := writePaid(a, "gone/b.yaml", false, put); err == nil {
 		t.Errorf("written to %q", path)
+	}
+	// An error of the disk names the file that was asked for, and nothing is left of another.
+	full := func(w io.Writer) error {
+		files, _ := filepath.Glob(".pawl-*")
+		return &os.PathError{Op: "write", Path: "./" + files[0], Err: syscall.ENOSPC}
+	}
+	if _, err := writePaid(a, "c.yaml", false, full); err == nil || err.Error() != "c.yaml cannot be written: no space left on device" {
+		t.Error(err)
+	}
+	if files, _ := filepath.Glob("[.c]*"); len(files) != 0 {
+		t.Errorf("left: %v", files)
 	}
 }

@@ -117,8 +117,8 @@ func (j *Job) describe(ctx context.Context, how Running) (*Done, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("the run was charged, but its files could not be written: %w", err)
 	}
-	if how.Dir != "" && done.Dir != how.Dir {
-		how.say(fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", how.Dir, done.Dir))
+	if note := out.Note(done.Dir); note != "" {
+		how.say(note)
 	}
 	return done, nil
 }

@@ -67,8 +67,9 @@ func forFile(m *model.Model, file *reader.Records) (*schema.Schema, error) {
 			return nil, file.Absent(m.Schema, c.Source(), "which the model needs")
 		}
 	}
+	declared := s.Declared()
 	for _, h := range header {
-		if !s.Declares(h) {
+		if !declared[h] {
 			s.Columns = append(s.Columns, schema.Column{Name: h, Type: schema.Ignore})
 		}
 	}

@@ -192,8 +192,10 @@ func (j *Job) run(ctx context.Context, env workflow.Env, how Running) (*Done, er
 	if err != nil {
 		return nil, err
 	}
-	if how.Dir != "" && dir != "" && dir != how.Dir {
-		how.say(fmt.Sprintf("note: %s changed during the run and was not replaced; the results of this run are in %s", how.Dir, dir))
+	if out != nil {
+		if note := out.Note(dir); note != "" {
+			how.say(note)
+		}
 	}
 	if how.released != nil {
 		how.released(s)
