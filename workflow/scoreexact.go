@@ -208,7 +208,7 @@ func (e *exact) answers(of []int) *quality.Classification {
 	final, calibrated := e.calibration()
 	labels := a.Labels()
 	totals := labels.Totals()
-	c := quality.JudgeAnswers([]*quality.Answers{a}, []quality.Calibration{final}, final, calibrated, totals)
+	c := quality.JudgeAnswers([]*quality.Answers{a}, a, []quality.Calibration{final}, final, calibrated, totals)
 	labels.Fill(c, classes, totals)
 	return c
 }

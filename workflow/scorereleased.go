@@ -79,10 +79,14 @@ func (plan *Plan) tables(ctx context.Context, env Env, permit *ledger.Permit, ou
 	return base, rows, std, nil
 }
 
+// byClass counts rows of two classes by their class.
+func (plan *Plan) byClass(score scorer) binned {
+	return binned{score: score, inputs: score.input != nil, kinds: 2, kind: func(cells []float64, _ []float32) int { return plan.problem.class(cells, 2) }}
+}
+
 // classTables are tables of two classes.
 func (plan *Plan) classTables(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome, score scorer, whole dp.Scope, scopes []dp.Scope) (tables []*quality.Table, err error) {
-	of := binned{score: score, inputs: score.input != nil, kinds: 2, kind: func(cells []float64, _ []float32) int { return plan.problem.class(cells, 2) }}
-	base, rows, std, err := plan.tables(ctx, env, permit, out, of, whole, scopes)
+	base, rows, std, err := plan.tables(ctx, env, permit, out, plan.byClass(score), whole, scopes)
 	for _, r := range rows {
 		tables = append(tables, base.Filled(r, std))
 	}
@@ -98,7 +102,7 @@ func (plan *Plan) calibrate(ctx context.Context, env Env, permit *ledger.Permit,
 	if !out.Model.Scored() { // a constant: what is booked for it stays unused
 		return nil
 	}
-	of := binned{score: score, kinds: 2, kind: func(cells []float64, _ []float32) int { return plan.problem.class(cells, 2) }}
+	of := plan.byClass(score)
 	if n := len(out.Model.Classes()); n > 2 {
 		of.kind = func(cells []float64, _ []float32) int {
 			class := plan.problem.class(cells, n)
@@ -251,7 +255,7 @@ func (plan *Plan) releaseMany(ctx context.Context, env Env, permit *ledger.Permi
 	final, calibrated := pooled.Calibrate()
 	plan.operate(out, nil, final, calibrated)
 	labels, totals := pooled.Labels(), quality.TotalsOf(s)
-	c := quality.JudgeAnswers(answers, quality.CrossAnswers(answers), final, calibrated, totals)
+	c := quality.JudgeAnswers(answers, pooled, quality.CrossAnswers(answers), final, calibrated, totals)
 	labels.Fill(c, classes, totals)
 	out.Score = Score{Value: s.Value, Interval: s.Interval, Baseline: s.Baseline, BaselineInterval: s.BaselineInterval, How: heldOutHow,
 		Classes: c, Gain: labels.Gain(totals)}

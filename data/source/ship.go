@@ -8,7 +8,6 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
-	"pawl/internal/usage"
 	"pawl/reader"
 )
 
@@ -23,9 +22,6 @@ type manifest struct {
 }
 
 const shipping = 1
-
-// mostShipped bounds a shipped table: workers hold it in memory.
-const mostShipped = 2 << 30
 
 // Ship writes the table of d, which must have one, whole, with its schema, for a machine that has neither.
 func (d *Data) Ship() ([]byte, error) {
@@ -42,11 +38,7 @@ func (d *Data) Ship() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := d.Table.Content.Ship(append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...))
-	if err == nil && len(out) > mostShipped {
-		return nil, usage.Newf("copy the file to the workers and leave out --ship-data", "%s is larger than 2 GiB, too much to ship", d.Table.Path)
-	}
-	return out, err
+	return d.Table.Content.Ship(append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...))
 }
 
 // Received opens the table that Ship wrote. Nothing of it touches a disk.

@@ -149,16 +149,12 @@ func (a *Answers) Labels() Many {
 	return m
 }
 
-// JudgeAnswers judges each half by the calibration that was chosen for it. final is that of all of
-// them, which the confidences of ByConfidence are in. The labels' part is left out.
-func JudgeAnswers(halves []*Answers, chosen []Calibration, final Calibration, calibrated bool, totals Totals) *Classification {
+// JudgeAnswers judges each half by the calibration that was chosen for it. pooled are all of them, and final is
+// its calibration, which the confidences of ByConfidence are in. The labels' part is left out.
+func JudgeAnswers(halves []*Answers, pooled *Answers, chosen []Calibration, final Calibration, calibrated bool, totals Totals) *Classification {
 	c := &Classification{Calibrated: calibrated}
 	if calibrated {
 		c.Calibration = &final
-	}
-	pooled := halves[0]
-	for _, h := range halves[1:] {
-		pooled = pooled.Plus(h)
 	}
 	if len(pooled.Bins.Mids) == 0 {
 		return c

@@ -155,7 +155,7 @@ func coverageOfAnswers(t *testing.T, l law, n int) {
 						all := halves[0].Plus(halves[1])
 						final, ok := all.Calibrate()
 						chosen := CrossAnswers(halves)
-						c := JudgeAnswers(halves, chosen, final, ok, totals)
+						c := JudgeAnswers(halves, all, chosen, final, ok, totals)
 						labels := all.Labels()
 						labels.Fill(c, nil, totals)
 						add("balanced", c.BalancedAccuracy, balanced)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/compute/nn"
 	"pawl/data/source"
 	"pawl/internal/usage"
 	"pawl/workflow"
@@ -66,7 +67,7 @@ func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.
 	case !declared.Public:
 		return nil, usage.New(fmt.Sprintf("--public %s: the ledger lists a sensitive data set of this name", name), "name other, public images, or rename the file where it holds others")
 	case a.Shape != b.Shape:
-		return nil, usage.New(fmt.Sprintf("--public %s: its images are %s, those of %s are %s", name, sizeWords(a.Shape), p.Name, sizeWords(b.Shape)), "name public images of the same size")
+		return nil, usage.New(fmt.Sprintf("--public %s: its images are %s, those of %s are %s", name, shapeOf(a.Shape), p.Name, shapeOf(b.Shape)), "name public images of the same size")
 	case !slices.Equal(a.Classes, b.Classes):
 		return nil, usage.New(fmt.Sprintf("--public %s: its classes are %s, those of %s are %s", name, classWords(a.Classes), p.Name, classWords(b.Classes)), "name public images of the same classes")
 	case a.Len() == 0:
@@ -75,7 +76,8 @@ func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.
 	return &publicImages{o, "--public " + name}, nil
 }
 
-func sizeWords(s [3]int) string { return fmt.Sprintf("%d×%d×%d", s[0], s[1], s[2]) }
+// shapeOf is the shape of images: height, width and channels.
+func shapeOf(s [3]int) nn.Shape { return nn.Shape{Height: s[0], Width: s[1], Channels: s[2]} }
 
 // classWords are the first classes, and how many there are.
 func classWords(c []string) string {

@@ -243,7 +243,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	if err != nil {
 		return nil, err
 	}
-	in.Shape, in.Outputs = nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}, len(p.Train.Classes)
+	in.Shape, in.Outputs = shapeOf(p.Train.Shape), len(p.Train.Classes)
 	in.FrontEnd = f.FrontEnd
 	if s.Net() != "" {
 		if s, err = net.Bind(s, in.Shape, in.Outputs); err != nil {

@@ -295,15 +295,7 @@ func MovedAside(wanted, path string) string {
 
 // CannotWrite says why a file could not be written, without its temporary name.
 func CannotWrite(path string, err error) error {
-	var named *os.PathError
-	if errors.As(err, &named) {
-		err = named.Err // the temporary name says nothing to a person
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		err = link.Err
-	}
-	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, err), "")
+	return usage.New(fmt.Sprintf("%s cannot be written: %v", path, usage.WithoutPath(err)), "")
 }
 
 // choose is Run for a choice of features. The noisy table of mode local is written.

@@ -97,6 +97,9 @@ func (j *Job) runStudy(ctx context.Context, env workflow.Env, how Running) (done
 			if cargo, err = j.study.data.Ship(); err != nil {
 				return nil, err
 			}
+			if len(cargo) > fleet.MostRows {
+				return nil, usage.Newf("copy the file to the workers and leave out --ship-data", "%s is larger than 2 GiB, too much to ship", j.study.data.Table.Path)
+			}
 		}
 		if nc, err = fleet.Dial(ctx, j.study.search.Broker, "pawl search"); err != nil {
 			return nil, err

@@ -3,9 +3,7 @@ package request
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -248,7 +246,7 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 	if err != nil {
 		return err
 	}
-	image := nn.Shape{Height: p.Train.Shape[0], Width: p.Train.Shape[1], Channels: p.Train.Shape[2]}
+	image := shapeOf(p.Train.Shape)
 	shape := image
 	extractor, err := f.extractor(image)
 	if err != nil {
@@ -302,22 +300,13 @@ func (f *Train) extractor(image nn.Shape) (*nn.Extractor, error) {
 	}
 	file, err := os.ReadFile(f.Extractor)
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("--extractor %s cannot be read: %v", f.Extractor, bare(err)), "name a network in ONNX")
+		return nil, usage.New(fmt.Sprintf("--extractor %s cannot be read: %v", f.Extractor, usage.WithoutPath(err)), "name a network in ONNX")
 	}
 	e, err := nn.ReadExtractor(filepath.Base(f.Extractor), file, image, f.Pixels, f.ExtractorOutput)
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("--extractor %s: %v", f.Extractor, err), "")
 	}
 	return e, nil
-}
-
-// bare is an error of a file without its path.
-func bare(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
 }
 
 // form is the network as it is trained: with which activations, and which layers.

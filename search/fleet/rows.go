@@ -19,8 +19,8 @@ type Rows struct {
 // part is how many bytes of the data travel in one message: fewer than any broker forwards.
 const part = 512 << 10
 
-// mostRows bounds what a worker takes into its memory.
-const mostRows = 2 << 30
+// MostRows bounds, in bytes, what a worker takes into its memory.
+const MostRows = 2 << 30
 
 // ErrCut is returned where the data stopped on its way; nothing of it was kept.
 var ErrCut = errors.New("the rows did not arrive whole")
@@ -61,7 +61,7 @@ func (o Order) Fetch(ctx context.Context) ([]byte, error) {
 }
 
 func (w Worker) fetch(ctx context.Context, over wire, o Order) ([]byte, error) {
-	if o.Rows.Size < 0 || o.Rows.Size > mostRows {
+	if o.Rows.Size < 0 || o.Rows.Size > MostRows {
 		return nil, errors.New("the rows are too many to ship")
 	}
 	own, err := newHandover(o.Rows.Secret)

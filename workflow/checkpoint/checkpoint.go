@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pawl/core/entropy"
+	"pawl/internal/usage"
 )
 
 // Error is a checkpoint that cannot be used. Nothing was charged for it.
@@ -75,7 +76,7 @@ func Open(path string, every time.Duration) (*File, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, f.refuse("a new run begins with --checkpoint FILE", "no such checkpoint; that of a finished run is erased")
 	case err != nil:
-		return nil, f.refuse("", "cannot be read: %v", bare(err))
+		return nil, f.refuse("", "cannot be read: %v", usage.WithoutPath(err))
 	case !info.Mode().IsRegular():
 		return nil, f.refuse("name the file that --checkpoint wrote", "is not a regular file")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
@@ -85,7 +86,7 @@ func Open(path string, every time.Duration) (*File, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, f.refuse("", "cannot be read: %v", bare(err))
+		return nil, f.refuse("", "cannot be read: %v", usage.WithoutPath(err))
 	}
 	if err := f.decode(b); err != nil {
 		return nil, err
@@ -93,18 +94,6 @@ func Open(path string, every time.Duration) (*File, error) {
 	f.written = true
 	f.sweep()
 	return f, nil
-}
-
-func bare(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }
 
 // Path is where the file is.
@@ -125,7 +114,7 @@ func (f *File) Begin(of Identity) error {
 		if errors.Is(err, fs.ErrExist) {
 			return f.exists()
 		}
-		return f.refuse("free some space, or name another file", "cannot be written: %v", bare(err))
+		return f.refuse("free some space, or name another file", "cannot be written: %v", usage.WithoutPath(err))
 	}
 	return nil
 }
@@ -177,7 +166,7 @@ func (f *File) Failed() error {
 	if f == nil || f.failed == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: cannot be written: %w", f.path, bare(f.failed))
+	return fmt.Errorf("%s: cannot be written: %w", f.path, usage.WithoutPath(f.failed))
 }
 
 // Erase removes the file, and with it the key.
@@ -188,7 +177,7 @@ func (f *File) Erase() error {
 	f.sweep()
 	f.written = false
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return f.refuse("remove it by hand: it holds the key of the run's noise", "cannot be erased: %v", bare(err))
+		return f.refuse("remove it by hand: it holds the key of the run's noise", "cannot be erased: %v", usage.WithoutPath(err))
 	}
 	return nil
 }
