@@ -461,7 +461,7 @@ func TestStoredResultsOfOthersAreRefused(t *testing.T) {
 func TestPages(t *testing.T) {
 	_, r := store(t, sample(0), experiments.Quick, nil)
 	r.Table.Rows[0].Name = "<script>"
-	pages, err := Pages([]*Result{r})
+	pages, err := Pages([]*Result{r}, registry.All().List())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,10 @@ package book
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-
-	"pawl/experiments"
 )
 
 //go:embed notes.yaml
@@ -30,37 +29,44 @@ func noted() []note {
 	return file.Notes
 }
 
-// disagreements writes the notes whose results are stored, and lists results with verdicts “not” on which
-// there is no note.
-func disagreements(b *strings.Builder, all []*Result) error {
-	b.WriteString("\n## Where we do not reproduce\n\nOur copies of the papers are transcriptions, and leave settings open. What follows is where our numbers differ, with the measurement that\nshows it, so that others can find what we read wrongly. `pawl reproduce check NAME` measures a cell of each again.\n\n")
+// differences are the notes whose results are stored, with their quotations, and the results with
+// verdicts “not” on which there is no note.
+func differences(all []*Result) (notes []note, rest []string, err error) {
 	stored, explained := map[string]bool{}, map[string]bool{}
 	for _, r := range all {
 		stored[r.ID()] = true
 	}
 	for _, n := range noted() {
-		there := true
-		for _, name := range n.Results {
-			there = there && stored[name]
-		}
-		if !there {
+		if slices.ContainsFunc(n.Results, func(name string) bool { return !stored[name] }) {
 			continue
 		}
 		text, err := Quote(n.Text, all)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
+		n.Text = strings.TrimSpace(plain(text))
 		for _, name := range n.Results {
 			explained[name] = true
 		}
-		fmt.Fprintf(b, "- **%s** (%s). %s\n", n.Title, links(n.Results), strings.TrimSpace(plain(text)))
+		notes = append(notes, n)
 	}
-	var rest []string
 	for _, r := range all {
 		rows, claims := r.verdicts()
-		if rows.not+claims.not > 0 && !explained[r.ID()] && !(r.Table.Scale == experiments.Paper && explained[r.Table.Name]) {
+		if rows.not+claims.not > 0 && !explained[r.ID()] && !explained[r.Table.Name] {
 			rest = append(rest, r.ID())
 		}
+	}
+	return notes, rest, nil
+}
+
+func disagreements(b *strings.Builder, all []*Result) error {
+	notes, rest, err := differences(all)
+	if err != nil {
+		return err
+	}
+	b.WriteString("\n## Where we do not reproduce\n\nOur copies of the papers are transcriptions, and leave settings open. What follows is where our numbers differ, with the measurement that\nshows it, so that others can find what we read wrongly. `pawl reproduce check NAME` measures a cell of each again.\n\n")
+	for _, n := range notes {
+		fmt.Fprintf(b, "- **%s** (%s). %s\n", n.Title, links(n.Results), n.Text)
 	}
 	if len(rest) > 0 {
 		fmt.Fprintf(b, "\nResults with single rows or claims that differ, each with its reason beside it: %s.\n", links(rest))

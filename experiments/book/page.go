@@ -111,11 +111,28 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 		return nil
 	}
 	aimLines(b, all)
-	b.WriteString("## What of the papers is reproduced\n\n")
+	o := overviewOf(all, replays)
+	fmt.Fprintf(b, "## What of the papers is reproduced\n\n**What was run:** %s.\n**Machine:** %s.\n**Verdicts:** %s\n\n", o.Ran, o.Machines, o.Verdicts)
+	b.WriteString("**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick nothing that is measured counts as\nreproduced. Rows without a published value and claims of our own have no verdict: the first files that were stored\ngave them one, against the rules, and most of those that were taken back afterwards were “not”. *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
+	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
+	for _, r := range all {
+		x, y := r.verdicts()
+		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.ID(), r.ID(), cell(r.Table.Title), r.Table.Scale, x, y, r.length())
+	}
+	if err := disagreements(b, all); err != nil {
+		return err
+	}
+	notRun(b, o.Missing)
+	return nil
+}
+
+// overview is what a reader should know first, in sentences.
+type overview struct{ Ran, Machines, Verdicts, Missing string }
+
+func overviewOf(all []*Result, replays []experiments.Experiment) overview {
 	var rows, claims tally
-	names := map[string]bool{}
+	names, scales, machines := map[string]bool{}, map[experiments.Scale]int{}, []string{}
 	minutes, first, last := 0.0, all[0].Date, all[0].Date
-	scales, machines := map[experiments.Scale]int{}, []string{}
 	for _, r := range all {
 		x, y := r.verdicts()
 		rows = tally{rows.reproduced + x.reproduced, rows.same + x.same, rows.not + x.not, rows.near + x.near}
@@ -133,42 +150,34 @@ func summary(b *strings.Builder, all []*Result, replays []experiments.Experiment
 	if first != last {
 		when = "from " + first + " to " + last
 	}
-	var parts []string
+	var parts, missing []string
 	for _, s := range experiments.Scales {
 		if n := scales[s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d at scale %s", n, s))
 		}
 	}
-	fmt.Fprintf(b, "**What was run:** %d of %d replays (%s), %s, in %.0f minutes of measuring.\n**Machine:** %s.\n", len(names), len(replays), strings.Join(parts, ", "), when, minutes, strings.Join(machines, "; "))
-	fmt.Fprintf(b, "**Verdicts:** of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d\nclaims of the papers %d, %d and %d. ",
-		rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not)
-	fmt.Fprintf(b, "Of the rows of the same sign, %d are within their tolerance or have an interval\nthat holds the published value; only scale or data keep them from counting as reproduced. ", rows.near)
-	b.WriteString("These are counts of rows, not of results:\nwhere our copy leaves a setting open, each reading of it is a row.\n\n**Rules:** [RULES.md](../experiments/book/RULES.md) was committed before the runs. At scale quick nothing that is measured counts as\nreproduced. Rows without a published value and claims of our own have no verdict: the first files that were stored\ngave them one, against the rules, and most of those that were taken back afterwards were “not”. *As published* columns run on public\ndata and have no privacy guarantee.\n\n")
-	b.WriteString("| | shows | scale | rows: reproduced / same sign / not | claims | took |\n|---|---|---|---|---|---|\n")
-	for _, r := range all {
-		x, y := r.verdicts()
-		fmt.Fprintf(b, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", r.ID(), r.ID(), cell(r.Table.Title), r.Table.Scale, x, y, r.length())
+	for _, e := range replays {
+		if !names[e.Name] {
+			missing = append(missing, e.Name)
+		}
 	}
-	if err := disagreements(b, all); err != nil {
-		return err
+	if len(missing) == 0 {
+		missing = append(missing, "nothing")
 	}
-	notRun(b, all, replays)
-	return nil
+	return overview{
+		Ran:      fmt.Sprintf("%d of %d replays (%s), %s, in %.0f minutes of measuring", len(names), len(replays), strings.Join(parts, ", "), when, minutes),
+		Machines: strings.Join(machines, "; "),
+		Verdicts: fmt.Sprintf("of %d rows with a published value %d are reproduced, %d have the same sign, %d are not reproduced; of %d claims of the papers %d, %d and %d. "+
+			"Of the rows of the same sign, %d are within their tolerance or have an interval that holds the published value; only scale or data keep them from counting as reproduced. "+
+			"These are counts of rows, not of results: where our copy leaves a setting open, each reading of it is a row.",
+			rows.reproduced+rows.same+rows.not, rows.reproduced, rows.same, rows.not, claims.reproduced+claims.same+claims.not, claims.reproduced, claims.same, claims.not, rows.near),
+		Missing: strings.Join(missing, ", "),
+	}
 }
 
 // notRun lists what the stored results do not have.
-func notRun(b *strings.Builder, all []*Result, replays []experiments.Experiment) {
-	b.WriteString("\n## What was not run\n\n**Not run yet:** ")
-	var names []string
-	for _, e := range replays {
-		if !slices.ContainsFunc(all, func(r *Result) bool { return r.Table.Name == e.Name }) {
-			names = append(names, e.Name)
-		}
-	}
-	if len(names) == 0 {
-		names = append(names, "nothing")
-	}
-	b.WriteString(strings.Join(names, ", ") + ".\n\n**No replay:**\n\n")
+func notRun(b *strings.Builder, missing string) {
+	b.WriteString("\n## What was not run\n\n**Not run yet:** " + missing + ".\n\n**No replay:**\n\n")
 	for _, p := range Catalogue() {
 		for _, e := range p.Entries {
 			if e.None != "" {
@@ -211,21 +220,29 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"estimate": func(e *experiments.Estimate) string { return e.String() },
 	"rows":     func(r *Result) string { t, _ := r.verdicts(); return t.String() },
 	"claims":   func(r *Result) string { _, t := r.verdicts(); return t.String() },
-	"length":   (*Result).length, "pictures": (*Result).pictures, "aims": aims,
+	"length":   (*Result).length, "pictures": (*Result).pictures,
 }).Parse(`{{define "head"}}<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} th { overflow-wrap: normal; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.}}</title><style>{{style}} a { color: var(--accent); } th, td { overflow-wrap: break-word; } td { font-variant-numeric: tabular-nums; } .numbers { min-width: 640px; }</style></head>
 <body><main><section class="sheet">{{end}}
 {{define "index"}}{{template "head" "Results of pawl reproduce"}}
 <h1>Results of pawl reproduce</h1>
 <p>Tables and figures of four papers beside our own numbers. Columns “as published” run on public data and have no privacy guarantee.</p>
-{{with aims .}}<h2>Does the privacy-aware workflow win?</h2>
+{{with .Aims}}<h2>Does the privacy-aware workflow win?</h2>
 <p>Four workflows at one total ε on the same rows, everything paid but for the last column. Accuracy on test rows in %, or what the row says; differences run by run.</p>
 <div class="scroll" tabindex="0" role="group" aria-label="Workflows, may be scrolled"><table class="numbers"><thead><tr><th>data</th><th>ε</th><th>pawl fit</th><th>drop-in DP-SGD</th><th>usual choices, paid</th><th>fit − drop-in</th><th>fit − paid choices</th><th>usual choices, unpaid: no guarantee</th></tr></thead><tbody>
 {{range .}}<tr><td>{{.Data}}{{with .Metric}} ({{.}}){{end}}</td><td>{{.Epsilon}}</td><td>{{estimate .Fit}}</td><td>{{estimate .DropIn}}</td><td>{{estimate .Paid}}</td><td>{{.OverDropIn}}</td><td>{{or .OverPaid "–"}}</td><td>{{estimate .Unpaid}}</td></tr>
 {{end}}</tbody></table></div>
-<h2>Tables and figures</h2>{{end}}
+{{end}}
+{{with .Overview}}<h2>What of the papers is reproduced</h2>
+<p><strong>What was run:</strong> {{.Ran}}. <strong>Machine:</strong> {{.Machines}}. <strong>Not run yet:</strong> {{.Missing}}.</p>
+<p><strong>Verdicts:</strong> {{.Verdicts}}</p>{{end}}
+{{with .Notes}}<h2>Where we do not reproduce</h2>
+<p>Our copies of the papers are transcriptions, and leave settings open. This is where our numbers differ, with the measurement that shows it.</p>
+<ul>{{range .}}<li><strong>{{.Title}}</strong> ({{range $i, $name := .Results}}{{if $i}}, {{end}}<a href="{{$name}}.html">{{$name}}</a>{{end}}). {{.Text}}</li>
+{{end}}</ul>{{end}}
+<h2>Tables and figures</h2>
 <div class="scroll" tabindex="0" role="group" aria-label="Results, may be scrolled"><table class="numbers"><thead><tr><th>name</th><th>shows</th><th>scale</th><th>date</th><th>rows: reproduced / same sign / not</th><th>claims</th><th>took</th></tr></thead><tbody>
-{{range .}}<tr><td><a href="{{.ID}}.html">{{.ID}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
+{{range .Results}}<tr><td><a href="{{.ID}}.html">{{.ID}}</a></td><td>{{.Table.Title}}</td><td>{{.Table.Scale}}</td><td>{{.Date}}</td><td>{{rows .}}</td><td>{{claims .}}</td><td>{{length .}}</td></tr>
 {{end}}</tbody></table></div></section></main></body></html>
 {{end}}
 {{define "result"}}{{template "head" .ID}}
@@ -246,7 +263,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 {{end}}`))
 
 // Pages are the pages of HTML by file name: an index, and one for each result.
-func Pages(all []*Result) (map[string][]byte, error) {
+func Pages(all []*Result, replays []experiments.Experiment) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	put := func(file, name string, of any) error {
 		var b bytes.Buffer
@@ -259,5 +276,12 @@ func Pages(all []*Result) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	return out, put("index.html", "index", all)
+	if len(all) == 0 {
+		return out, put("index.html", "index", map[string]any{})
+	}
+	notes, _, err := differences(all)
+	if err != nil {
+		return nil, err
+	}
+	return out, put("index.html", "index", map[string]any{"Results": all, "Aims": aims(all), "Overview": overviewOf(all, replays), "Notes": notes})
 }

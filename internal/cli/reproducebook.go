@@ -13,6 +13,7 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/book"
+	"pawl/experiments/registry"
 )
 
 func reproduceShowCommand(a *app) *cobra.Command {
@@ -72,7 +73,7 @@ func showResults(a *app, all []*book.Result, html string, whole bool) error {
 		if err := os.MkdirAll(html, 0o755); err != nil {
 			return &usageError{fmt.Sprintf("--html: %v", err), "choose another directory"}
 		}
-		pages, err := book.Pages(all)
+		pages, err := book.Pages(all, registry.All().List())
 		if err != nil {
 			return err
 		}
