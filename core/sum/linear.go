@@ -159,11 +159,13 @@ func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 // On is a run on rows that are open, with noise of stdDev, 0 for none; without a source, over
 // all rows, and only without noise.
 func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
-	r := &LinearRun{l: l, matrix: design.New(view, l.Encoding, l.Target), stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
-	r.adds = l.Contribution(r.matrix)
-	if l.Outputs == 1 && l.Encoding.Dense() {
-		r.packed = r.matrix.Pack()
+	r := &LinearRun{l: l, stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
+	if l.Outputs == 1 {
+		r.matrix, r.packed = design.NewPacked(view, l.Encoding, l.Target)
+	} else {
+		r.matrix = design.New(view, l.Encoding, l.Target)
 	}
+	r.adds = l.Contribution(r.matrix)
 	r.lots.rate = 1
 	if src != nil {
 		r.draws, r.lots = src.Split("noise"), NewLots(view, l.SamplingRate, src.Split("lots"))

@@ -15,9 +15,10 @@ import (
 	"pawl/data/encode"
 )
 
-// chunk is the number of rows that are summed in one go. Partial sums are added
-// in the order of the chunks, so results do not depend on the number of workers.
-const chunk = 4096
+// chunk is the number of rows that are summed in one go, or of more than mostChunks·chunk rows a multiple of
+// it, so that partial sums take little room beside rows. They are added in the order of the chunks, so results do
+// not depend on the number of workers.
+const chunk, mostChunks = 4096, 1024
 
 // none marks an unknown level; the slot it points to is always zero.
 const none = math.MaxUint16
@@ -26,6 +27,7 @@ const none = math.MaxUint16
 type Matrix struct {
 	enc    *encode.Encoding
 	n      int
+	chunk  int      // rows of a partial sum
 	tables []int    // block indices of table blocks
 	linear []int    // coordinates of linear and vector blocks
 	slots  []slot   // of table blocks
@@ -49,7 +51,42 @@ type Rows interface {
 
 // New encodes the rows of v; target maps a row's cells to its training target.
 func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
+	m := begin(v, enc)
+	m.level = make([]uint16, m.n*len(m.tables))
+	m.value = make([]float64, m.n*len(m.linear))
+	m.fill(v, target, func(i int, levels []uint16, values []float64) {
+		copy(m.level[i*len(levels):], levels)
+		copy(m.value[i*len(values):], values)
+	})
+	m.readSparse(v)
+	m.merge()
+	return m
+}
+
+// NewPacked is New and Pack in one go, for rows that are summed with one output alone: it does not hold what only
+// others need. Of an encoding whose blocks Pack could not join before all rows are known, or not at all, it makes a
+// Matrix, and no Packed.
+func NewPacked(v Rows, enc *encode.Encoding, target func(cells []float64) float64) (*Matrix, *Packed) {
+	m := begin(v, enc)
+	for t, bi := range m.tables {
+		if b := &enc.Blocks[bi]; b.Kind == encode.OneHot && b.Levels == 1 {
+			m = New(v, enc, target)
+			return m, m.Pack()
+		}
+		m.slots = append(m.slots, slot{m.offset[t], enc.Blocks[bi].Levels})
+	}
+	if len(m.sparse.blocks) > 0 {
+		return New(v, enc, target), nil
+	}
+	p := m.joined()
+	m.fill(v, target, p.take)
+	return m, p
+}
+
+// begin lays out the blocks of an encoding.
+func begin(v Rows, enc *encode.Encoding) *Matrix {
 	m := &Matrix{enc: enc, n: v.Len(), workers: runtime.GOMAXPROCS(0)}
+	m.chunk = chunk * max(1, (m.n+chunk*mostChunks-1)/(chunk*mostChunks))
 	for i := range enc.Blocks {
 		switch b := &enc.Blocks[i]; b.Kind {
 		case encode.Linear, encode.Vector:
@@ -66,37 +103,37 @@ func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Ma
 		m.offset = append(m.offset, m.levels)
 		m.levels += enc.Blocks[i].Levels
 	}
-	m.level = make([]uint16, m.n*len(m.tables))
-	m.value = make([]float64, m.n*len(m.linear))
 	m.Norm = make([]float64, m.n)
 	m.Target = make([]float64, m.n)
-	m.each(func(lo, hi, _ int) {
-		row := v.Rows()
-		for i := lo; i < hi; i++ {
-			cells := row(i)
-			m.encode(i, cells)
-			m.Target[i] = target(cells)
-		}
-	})
-	m.readSparse(v)
-	m.merge()
 	return m
 }
 
-func (m *Matrix) encode(i int, cells []float64) {
+// fill encodes the rows and hands them on.
+func (m *Matrix) fill(v Rows, target func(cells []float64) float64, take func(i int, levels []uint16, values []float64)) {
+	m.each(func(lo, hi, _ int) {
+		row, levels, values := v.Rows(), make([]uint16, len(m.tables)), make([]float64, len(m.linear))
+		for i := lo; i < hi; i++ {
+			cells := row(i)
+			m.encode(i, cells, levels, values)
+			m.Target[i] = target(cells)
+			take(i, levels, values)
+		}
+	})
+}
+
+func (m *Matrix) encode(i int, cells []float64, levels []uint16, values []float64) {
 	norm2 := 0.0
 	for t, bi := range m.tables {
 		l := m.enc.Blocks[bi].Level(cells)
 		// A level that the block does not have would land in another block's table and
 		// could make a row longer than its norm says.
 		if l < 0 || l >= m.enc.Blocks[bi].Levels {
-			m.level[i*len(m.tables)+t] = none
+			levels[t] = none
 			continue
 		}
-		m.level[i*len(m.tables)+t] = uint16(m.offset[t] + l)
+		levels[t] = uint16(m.offset[t] + l)
 		norm2 += m.enc.Blocks[bi].Norm2(l)
 	}
-	values := m.value[i*len(m.linear) : (i+1)*len(m.linear)]
 	for t := 0; t < len(values); {
 		b := m.enc.BlockOf(m.linear[t])
 		if b.Kind == encode.Vector {
@@ -119,14 +156,10 @@ func (m *Matrix) Len() int { return m.n }
 // Dim is the number of coordinates of a row.
 func (m *Matrix) Dim() int { return m.enc.Dim }
 
+func (m *Matrix) chunks() int { return (m.n + m.chunk - 1) / m.chunk }
+
 func (m *Matrix) each(f func(lo, hi, worker int)) {
-	chunks := (m.n + chunk - 1) / chunk
-	if m.workers == 1 || chunks <= 1 {
-		for c := range chunks {
-			f(c*chunk, min((c+1)*chunk, m.n), c)
-		}
-		return
-	}
+	chunks := m.chunks()
 	var wg sync.WaitGroup
 	var fault fault
 	next := make(chan int, chunks)
@@ -135,14 +168,12 @@ func (m *Matrix) each(f func(lo, hi, worker int)) {
 	}
 	close(next)
 	for range min(m.workers, chunks) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			defer fault.hold()
 			for c := range next {
-				f(c*chunk, min((c+1)*chunk, m.n), c)
+				f(c*m.chunk, min((c+1)*m.chunk, m.n), c)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	fault.raise()
@@ -198,7 +229,7 @@ func (m *Matrix) Sum(p *Pass, g, w []float64, outputs int, include []bool, contr
 	for i := range p.table {
 		p.table[i] *= m.enc.Scale
 	}
-	chunks := (m.n + chunk - 1) / chunk
+	chunks := m.chunks()
 	for len(p.parts) < chunks {
 		p.parts = append(p.parts, make([]float64, size))
 	}

@@ -16,12 +16,13 @@ const (
 type Packed struct {
 	m      *Matrix
 	joints []joint
-	key    []uint32    // rows × joints: cells of table
+	key    []uint16    // rows × joints: cells of the joint's table
 	cells  int         // of all joint tables
 	value  [][]float64 // of linear blocks, one column each
 
 	level, table, total []float64
 	parts               [][]float64
+	scores              [][block]float64 // by chunk
 }
 
 // joint is a group of slots, the first of stride 1.
@@ -32,6 +33,37 @@ type joint struct {
 
 // Pack arranges m. It costs about as much as one Sum and holds m.
 func (m *Matrix) Pack() *Packed {
+	p := m.joined()
+	m.each(func(lo, hi, _ int) {
+		for i := lo; i < hi; i++ {
+			p.take(i, m.level[i*len(m.slots):][:len(m.slots)], m.value[i*len(m.linear):][:len(m.linear)])
+		}
+	})
+	return p
+}
+
+// take arranges row i, which has these levels, one for each slot, and these values.
+func (p *Packed) take(i int, levels []uint16, values []float64) {
+	for j, g := range p.joints {
+		cell, stride := 0, 1
+		for _, t := range g.slots {
+			s := &p.m.slots[t]
+			digit := s.levels
+			if l := levels[t]; l != none {
+				digit = int(l) - s.first
+			}
+			cell += digit * stride
+			stride *= s.levels + 1
+		}
+		p.key[i*len(p.joints)+j] = uint16(cell) // a slot has fewer levels than none
+	}
+	for t, x := range values {
+		p.value[t][i] = x
+	}
+}
+
+// joined chooses which slots are joined.
+func (m *Matrix) joined() *Packed {
 	p := &Packed{m: m}
 	order := make([]int, len(m.slots))
 	for t := range order {
@@ -51,36 +83,16 @@ func (m *Matrix) Pack() *Packed {
 		p.joints[j].base = p.cells
 		p.cells += p.joints[j].size
 	}
-	p.key = make([]uint32, m.n*len(p.joints))
-	m.each(func(lo, hi, _ int) {
-		for i := lo; i < hi; i++ {
-			levels := m.level[i*len(m.slots):]
-			for j, g := range p.joints {
-				cell, stride := g.base, 1
-				for _, t := range g.slots {
-					digit := m.slots[t].levels
-					if l := levels[t]; l != none {
-						digit = int(l) - m.slots[t].first
-					}
-					cell += digit * stride
-					stride *= m.slots[t].levels + 1
-				}
-				p.key[i*len(p.joints)+j] = uint32(cell)
-			}
-		}
-	})
-	for t := range m.linear {
-		column := make([]float64, m.n)
-		for i := range column {
-			column[i] = m.value[i*len(m.linear)+t]
-		}
-		p.value = append(p.value, column)
+	p.key = make([]uint16, m.n*len(p.joints))
+	for range m.linear {
+		p.value = append(p.value, make([]float64, m.n))
 	}
 	size := p.cells + len(m.linear)
 	p.level, p.table, p.total = make([]float64, m.levels), make([]float64, size), make([]float64, size)
-	for range (m.n + chunk - 1) / chunk {
+	for range m.chunks() {
 		p.parts = append(p.parts, make([]float64, size))
 	}
+	p.scores = make([][block]float64, m.chunks())
 	return p
 }
 
@@ -90,9 +102,13 @@ func (m *Matrix) Pack() *Packed {
 func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64)) {
 	p.fill(w)
 	nj := len(p.joints)
+	base := make([]int, nj)
+	for j := range base {
+		base[j] = p.joints[j].base
+	}
 	cellTable, valueTable := p.table[:p.cells], p.table[p.cells:]
 	p.m.each(func(lo, hi, c int) {
-		var buffer [block]float64
+		buffer := p.scores[c][:]
 		clear(p.parts[c])
 		cellSums, valueSums := p.parts[c][:p.cells], p.parts[c][p.cells:]
 		for first := lo; first < hi; first += block {
@@ -100,8 +116,8 @@ func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64))
 			for j := range scores {
 				i := first + j
 				s := 0.0
-				for _, k := range p.key[i*nj : (i+1)*nj] {
-					s += cellTable[k]
+				for t, k := range p.key[i*nj : (i+1)*nj] {
+					s += cellTable[base[t]+int(k)]
 				}
 				scores[j] = s
 			}
@@ -114,8 +130,8 @@ func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64))
 			residual(first, scores)
 			for j, r := range scores {
 				i := first + j
-				for _, k := range p.key[i*nj : (i+1)*nj] {
-					cellSums[k] += r
+				for t, k := range p.key[i*nj : (i+1)*nj] {
+					cellSums[base[t]+int(k)] += r
 				}
 			}
 			for t, column := range p.value {
