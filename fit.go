@@ -99,9 +99,11 @@ type Fit struct {
 	// ScoreBy names a categorical column. Each of its groups is scored too, with part of the
 	// score's budget.
 	ScoreBy string
-	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are as in [Train], for images.
+	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are as in [Train], for images. Flip declares that
+	// the mirror image of an image has the same class: photographs yes, digits no. Of built-in images it is known.
 	Extractor, Pixels, ExtractorOutput string
 	Public, PublicLabels               string
+	Flip                               bool
 	// Search adds a private search around the recommended settings, within the budget.
 	Search bool
 	// Seed runs a simulation with predictable noise. Every output is marked NOT PRIVATE, and the
@@ -115,7 +117,7 @@ type Fit struct {
 func (f Fit) request() request.Fit {
 	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
 		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels,
+		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels, Flip: f.Flip,
 		ClassWeights: maps.Clone(f.ClassWeights), TargetScale: f.TargetScale, Monotone: maps.Clone(f.Monotone), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"pawl/compute/kernel"
 	"pawl/compute/onnx"
 	"pawl/compute/scatter"
 )
@@ -16,19 +17,22 @@ var _ = register(Kind{
 })
 
 // scattering maps images x (n×H×W×C) to their scattering features, rows of norm 1 at
-// most (package scatter), in mode whitened of norm 1. It depends on no data and stands before the first trainable
+// most (package scatter), in mode whitened of norm 1; in mode mirrored the features of an
+// image and of its mirror image are added up and whitened. It depends on no data and stands before the first trainable
 // layer, so it has no backward pass.
 type scattering struct {
-	in             Shape
-	full, whitened bool
-	d              int
+	in                       Shape
+	full, mirrored, whitened bool
+	d                        int
 	// transform is built when it is first used: most nets are only looked at.
 	transform func() *scatter.Transform
 }
 
 func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
-	if l.Mode != "" && l.Mode != "full" && l.Mode != "whitened" {
-		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full (the first scale on every pixel) or whitened (channels multiplied by a fixed matrix), or leave it out")
+	switch l.Mode {
+	case "", "full", "whitened", "mirrored":
+	default:
+		return nil, b.fault("mode", fmt.Sprintf("mode is %q", l.Mode), "write full (the first scale on every pixel), whitened (channels multiplied by a fixed matrix) or mirrored (the same of the image and its mirror image), or leave it out")
 	}
 	in := b.shape
 	d, err := scatter.Size(in.Height, in.Width, in.Channels)
@@ -37,7 +41,7 @@ func (b *builder) scatter(l Layer, info *LayerInfo) (op, error) {
 	}
 	info.Output = Vector(d)
 	full := l.Mode == "full"
-	return &scattering{in, full, l.Mode == "whitened", d, sync.OnceValue(func() *scatter.Transform {
+	return &scattering{in, full, l.Mode == "mirrored", l.Mode == "mirrored" || l.Mode == "whitened", d, sync.OnceValue(func() *scatter.Transform {
 		t, err := scatter.New(in.Height, in.Width, in.Channels, scatter.Options{Full: full})
 		if err != nil {
 			panic(err) // Size has checked the shape
@@ -51,6 +55,17 @@ func (l *scattering) forward(c *call, s *state, x []float32) []float32 {
 	t := l.transform()
 	t.Apply(y, x, runtime.GOMAXPROCS(0))
 	t.Normalize(y)
+	if l.mirrored {
+		mirror, other := grow(&s.x, len(x)), grow(&s.wide, len(y))
+		width, channels := l.in.Width, l.in.Channels
+		for p := range len(x) / channels {
+			from := p - p%width + width - 1 - p%width
+			copy(mirror[p*channels:(p+1)*channels], x[from*channels:])
+		}
+		t.Apply(other, mirror, runtime.GOMAXPROCS(0))
+		t.Normalize(other)
+		kernel.AddScaled(y, other, 1)
+	}
 	if l.whitened {
 		t.Whiten(y)
 	}
@@ -59,7 +74,9 @@ func (l *scattering) forward(c *call, s *state, x []float32) []float32 {
 
 func (l *scattering) backward(*call, *state, []float32) []float32 { return nil }
 
-func (l *scattering) memory(_, _ bool) int { return l.d }
+func (l *scattering) memory(_, _ bool) int {
+	return l.d + when(l.mirrored, l.d+l.in.Size())
+}
 
 // write is the transform as convolutions. The periodic plane around an image is
 // laid out once more to the right and below, so that a convolution without padding, whose
@@ -67,15 +84,35 @@ func (l *scattering) memory(_, _ bool) int { return l.d }
 // whole plane is small where matrices of plane times outputs would make the file of a
 // 28×28 image 60 megabytes.
 func (l *scattering) write(n *writer, v value) value {
-	in, x := l.in, n.asPlanes(v)
-	h, w, colours := in.Height, in.Width, int64(in.Channels)
+	x, h, w := n.asPlanes(v), l.in.Height, l.in.Width
+	// Colours are images of their own.
+	x = n.Reshape(x, -1, 1, int64(h), int64(w))
+	d, positions := l.d, int64(h/scatter.Stride*(w/scatter.Stride))
+	features := l.features(n, x)
+	if l.mirrored {
+		var back []int64
+		for i := range w {
+			back = append(back, int64(w-1-i))
+		}
+		mirror := n.Transpose(n.Op("Gather", n.Transpose(x, 3, 0, 1, 2), n.Ints(back...)), 1, 2, 3, 0)
+		features = n.Op("Add", features, l.features(n, mirror))
+	}
+	if l.whitened {
+		by := n.Tensor("whitening", scatter.Whitening(), scatter.Channels, scatter.Channels, 1, 1)
+		white := n.Add("Conv", onnx.Attributes{"strides", []int64{1, 1}}, n.Reshape(features, -1, scatter.Channels, positions, 1), by)
+		return n.made(n.Unit(n.Reshape(white, -1, int64(d)), 1), flat)
+	}
+	return n.made(n.Reshape(features, -1, int64(d)), flat)
+}
+
+// features are those of images [P, 1, height, width] of one colour each, normalized.
+func (l *scattering) features(n *writer, x string) string {
+	h, w := l.in.Height, l.in.Width
 	f := scatter.FiltersOf(h, w)
 	step := 2 // between moduli of scale 0
 	if l.full {
 		step = 1
 	}
-	// Colours are images of their own.
-	x = n.Reshape(x, -1, 1, int64(h), int64(w))
 	const m = scatter.Margin
 	plane := n.Add("Pad", onnx.Attributes{"mode", "reflect"}, x, n.Ints(0, 0, m, m, 0, 0, m, m))
 	s := &convolutions{n, f, h, w}
@@ -91,19 +128,13 @@ func (l *scattering) write(n *writer, v value) value {
 	// Every three channels over all positions to mean 0 and variance 1, then all by the
 	// root of their number: scatter.Transform.Normalize.
 	d := l.d
-	groups := int(colours) * scatter.Channels / 3
+	groups := l.in.Channels * scatter.Channels / 3
 	by := make([]float32, groups)
 	for i := range by {
 		by[i] = float32(1 / math.Sqrt(float64(d)))
 	}
-	even := n.Add("InstanceNormalization", onnx.Attributes{"epsilon", float32(smallVariance)}, n.Reshape(features, -1, int64(groups), 3*positions),
+	return n.Add("InstanceNormalization", onnx.Attributes{"epsilon", float32(smallVariance)}, n.Reshape(features, -1, int64(groups), 3*positions),
 		n.Tensor("scale", by, groups), n.Tensor("shift", make([]float32, groups), groups))
-	if l.whitened {
-		by := n.Tensor("whitening", scatter.Whitening(), scatter.Channels, scatter.Channels, 1, 1)
-		white := n.Add("Conv", onnx.Attributes{"strides", []int64{1, 1}}, n.Reshape(even, -1, scatter.Channels, positions, 1), by)
-		return n.made(n.Unit(n.Reshape(white, -1, int64(d)), 1), flat)
-	}
-	return n.made(n.Reshape(even, -1, int64(d)), flat)
 }
 
 type convolutions struct {

@@ -43,7 +43,8 @@ type Layer struct {
 	// Size is the side of a pool's window; its Stride is Size unless given.
 	Size int `json:"size,omitempty" yaml:"size,omitempty"`
 	// Mode is what pool2x2 takes of four pixels: "max" or "mean"; "full" for scatter at
-	// full resolution, "whitened" with its channels multiplied by a fixed matrix; "uncentred" for dp_pca without a released mean.
+	// full resolution, "whitened" with its channels multiplied by a fixed matrix,
+	// "mirrored" the same of an image and its mirror image; "uncentred" for dp_pca without a released mean.
 	Mode string `json:"mode,omitempty" yaml:"mode,omitempty"`
 	// Rate is the chance with which dropout clears a number, in [0, 1).
 	Rate float64 `json:"rate,omitempty" yaml:"rate,omitempty"`

@@ -75,7 +75,7 @@ func imageSets() []ImageSet {
 					{"cifar10/cifar10_test_2000.idx", "1859f529b939f014fa3a7cb5b8f752059c7e1fbe6d21a11f6384efedc0e75b50"},
 				},
 			},
-			Public: true, Shape: [3]int{32, 32, 3}, Classes: images.CIFAR10Classes(),
+			Public: true, Mirrored: true, Shape: [3]int{32, 32, 3}, Classes: images.CIFAR10Classes(),
 			aliases: []string{"cifar-10"}, train: []int{0, 1}, test: []int{2, 3}, read: readCIFAR, positions: 1,
 			origin: origin{bases: []string{"https://www.cs.toronto.edu/~kriz/"}, archive: "cifar-10-binary.tar.gz", unpack: unpackCIFAR},
 		},

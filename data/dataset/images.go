@@ -14,9 +14,12 @@ import (
 type ImageSet struct {
 	Info
 	// Public says that the data set is a public benchmark: exact numbers may be shown.
-	Public  bool
-	Shape   [3]int // height, width, channels
-	Classes []string
+	Public bool
+	Shape  [3]int // height, width, channels
+	// Mirrored says that mirror images have the same class and that features of both pay, which is known by kind:
+	// photographs, not digits.
+	Mirrored bool
+	Classes  []string
 
 	aliases []string
 	// train and test index Files.

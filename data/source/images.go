@@ -28,6 +28,8 @@ type Images struct {
 	Assumed bool
 	// Public is the data set's own word; Own says: sensitive images, each of them a unit.
 	Public, Own bool
+	// Mirrored says that the mirror image of an image has its class, where that is known of a built-in set.
+	Mirrored bool
 	// Train holds the examples, Test those of a public test set, or nil.
 	Train, Test *images.Set
 	Rows        schema.RowCount
@@ -56,7 +58,7 @@ type Inputs interface {
 
 // builtinImages are a built-in set whose files are not read yet.
 func builtinImages(b *dataset.ImageSet, dataDir string) *Images {
-	return &Images{Name: b.Name, Target: b.Target, Licence: b.Licence, Public: b.Public, builtin: b, dataDir: dataDir,
+	return &Images{Name: b.Name, Target: b.Target, Licence: b.Licence, Public: b.Public, Mirrored: b.Mirrored, builtin: b, dataDir: dataDir,
 		Rows: schema.RowCount{Kind: schema.RowsDeclared, N: int64(b.Rows)}}
 }
 

@@ -23,6 +23,8 @@ type ImageFacts struct {
 	// of its features. Taught says that public images of the same kind train the model first.
 	Extractor string
 	Taught    bool
+	// Mirrored says that the mirror image of an image has its class.
+	Mirrored bool
 }
 
 // ImageRecipe names a network of the zoo and the numbers of its training.
@@ -34,6 +36,9 @@ type ImageRecipe struct {
 	Useful bool
 	Rules  []Rule
 }
+
+// Networks of the zoo that are linear on scattering features.
+const scatterLinear, scatterMirror = "scatter-linear", "scatter-mirror"
 
 // flat says that the rows are features already.
 func (f ImageFacts) flat() bool { return f.Height == 1 && f.Width == 1 }
@@ -62,8 +67,12 @@ func ChooseImages(f ImageFacts) (ImageRecipe, error) {
 		r.Model = "features-linear"
 		r.Rules = append(r.Rules, by(rulePixels, "", pixelReason(f, unscattered)))
 	default:
-		r.Model = "scatter-linear"
+		r.Model = scatterLinear
 		r.Rules = append(r.Rules, by(ruleScatter, "", "data-free features cost nothing, and a convex model with few steps needs little noise"))
+		if f.Mirrored {
+			r.Model = scatterMirror
+			r.Rules = append(r.Rules, by(ruleMirror, "", "the mirror image of an image has its class, by declaration or by the kind of images"))
+		}
 	}
 	if r.Useful = !f.below(hopelessImages); !r.Useful {
 		r.Rules = append(r.Rules, by(ruleGuess, "", fmt.Sprintf("r = %.3g is below %d", f.Ratio, hopelessImages)))

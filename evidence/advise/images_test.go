@@ -2,6 +2,7 @@ package advise
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,4 +76,29 @@ func TestImageLots(t *testing.T) {
 			t.Fatalf("%+v, %v", r, err)
 		}
 	})
+}
+
+// What is declared public, and what is known of mirror images, decides model and reasons.
+func TestImagesByDeclaration(t *testing.T) {
+	photographs := ImageFacts{Height: 32, Width: 32, Channels: 3, Rows: 10000, Epsilon: 3, Ratio: 8000}
+	mirrored, few, features, taught := photographs, photographs, ImageFacts{Height: 1, Width: 1, Channels: 256, Rows: 10000, Epsilon: 3, Extractor: "net.onnx"}, photographs
+	mirrored.Mirrored, few.Mirrored, few.Ratio, taught.Taught = true, true, 100, true
+	for _, c := range []struct {
+		name, model, rule string
+		facts             ImageFacts
+		want              bool
+	}{
+		{"nothing declared", "scatter-linear", ruleMirror, photographs, false},
+		{"mirror images", "scatter-mirror", ruleMirror, mirrored, true},
+		{"mirror images, few rows", "features-linear", ruleMirror, few, false},
+		{"an extractor", "features-linear", rulePublic, features, true},
+		{"a teacher", "scatter-linear", ruleTaught, taught, true},
+		{"no teacher", "scatter-linear", ruleTaught, photographs, false},
+	} {
+		r, err := ChooseImages(c.facts)
+		said := slices.ContainsFunc(r.Rules, func(r Rule) bool { return r.Name == c.rule })
+		if err != nil || r.Model != c.model || said != c.want {
+			t.Errorf("%s: %s, rule %s %v, %v; want %s, %v", c.name, r.Model, c.rule, said, err, c.model, c.want)
+		}
+	}
 }

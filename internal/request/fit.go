@@ -31,8 +31,10 @@ type Fit struct {
 	// (1) or fall (−1).
 	TargetScale string
 	Monotone    map[string]int
-	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are those of Train, for images.
+	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are those of Train, for images. Flip declares that
+	// the mirror image of an image has its class.
 	Extractor, Pixels, ExtractorOutput, Public, PublicLabels string
+	Flip                                                     bool
 	// Decision is how probabilities become labels.
 	Decision quality.Decision
 	// Checkpoint keeps the training of a network of images.
@@ -98,7 +100,7 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 
 // imagesOnly refuses what only images have.
 func (f *Fit) imagesOnly() error {
-	t := Train{Extractor: f.Extractor, Public: f.Public}
+	t := Train{Extractor: f.Extractor, Public: f.Public, Flip: f.Flip}
 	for _, c := range []struct{ value, flag, of string }{
 		{f.Pixels, "--pixels", "--extractor"}, {f.ExtractorOutput, "--extractor-output", "--extractor"}, {f.PublicLabels, "--public-labels", "--public"},
 	} {
@@ -129,6 +131,9 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 			return nil, usage.New(c.flag+" is for tables, and DATA is a set of images", "leave it out; pawl train has flags for networks")
 		}
 	}
+	if f.Flip && (f.Model != "auto" && f.Model != "linear" || f.Extractor != "" || f.Features == "all") {
+		return nil, usage.New("--flip is for scattering features: neither a network nor pixels have any use for it", "leave it out; pawl train --augment 4 --flip trains a network on mirrored variants")
+	}
 	if f.Extractor != "" && f.Features == "scatter" {
 		return nil, usage.New("--features scatter and --extractor exclude each other: either makes the features", "leave out one of them")
 	}
@@ -151,7 +156,7 @@ func (f *Fit) training(data *source.Data) (*Train, error) {
 // linear makes t the recipe of a linear model.
 func (f *Fit) linear(p *source.Images, t *Train) error {
 	shape := p.Shape()
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features, Taught: f.Public != ""}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(p.Rows.N), Preset: advise.Preset(f.Preset), Features: f.Features, Taught: f.Public != "", Mirrored: f.Flip || p.Mirrored}
 	t.complete()
 	e, err := t.extractor(nn.Shape{Height: shape[0], Width: shape[1], Channels: shape[2]})
 	if err != nil {

@@ -27,6 +27,7 @@ type Facts struct {
 	Task, Images, Target, Epsilon, Delta        string
 	Model, Preset, Features                     string
 	Text, PublicTest                            bool
+	mirrored                                    bool // of a built-in set of images
 	// Given names the flags that were typed.
 	Given map[string]bool
 }
@@ -47,6 +48,7 @@ func (f *Facts) Answer(args []string) (*advise.Answer, error) {
 	info, statErr := os.Stat(data)
 	isFile := statErr == nil && !info.IsDir()
 	if b, ok := dataset.Images(data); ok && !isFile {
+		f.mirrored = b.Mirrored
 		return f.ofImages(advise.Question{Data: b.Name, Rows: float64(b.Rows), Training: float64(b.Rows), Classes: len(b.Classes)}, b.Shape,
 			fmt.Sprintf("pawl fit %s --epsilon %s", b.Name, f.Epsilon))
 	}
@@ -328,7 +330,7 @@ func (f *Facts) ofImages(q advise.Question, shape [3]int, next string) (*advise.
 			return nil, usage.New("--delta must be between 0 and 1 for images", "example: --delta 1e-6")
 		}
 	}
-	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.Preset), Features: f.Features}
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: q.Training, Epsilon: e, Preset: advise.Preset(f.Preset), Features: f.Features, Mirrored: f.mirrored}
 	if !slices.Contains([]string{"quick", "balanced", "thorough"}, f.Preset) {
 		return nil, usage.New(fmt.Sprintf("unknown preset %q", f.Preset), "presets: quick, balanced, thorough")
 	}
