@@ -165,7 +165,7 @@ type DPAccounting struct{ export *cost.DPAccounting }
 
 // DPAccounting translates Event at Delta; Accountant and Epsilon are not used.
 //
-// Errors: [ErrUsage] for an event that the library has no equal of, and for a release with seeded noise,
+// Errors: [ErrUsage] for an event that the library has no equivalent of, and for a release with seeded noise,
 // which no epsilon bounds.
 func (a Account) DPAccounting() (*DPAccounting, error) {
 	d, err := a.dpAccounting()

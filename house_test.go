@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/packed", "data/columnar", "data/text", "search/evolve"},
 	{"data/images", "data/infer"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
-	{"core/noise", "core/accountant", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "feature"},
+	{"core/noise", "core/accountant", "core/ledger/outlook", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "feature"},
 	{"core/ledger", "core/accountant/calibrate", "core/accountant/meaning", "core/intake", "core/sum", "core/internal/logistic"},
 	{"core/ledger/pricing", "core/release", "core/localrows", "core/public", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound", "evidence/quality", "store"},

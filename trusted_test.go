@@ -115,7 +115,7 @@ var base = []part{
 		packages: []trusted{
 			{"core/dp", 950, 0, "says what an event is"},
 			{"core/accountant", 4300, 0, "prices events"},
-			{"core/ledger", 4600, 0, "books events before rows open; makes permits; signs released files"},
+			{"core/ledger", 4460, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
 		}},
 	{title: "What asks about prices and decides nothing",
@@ -124,6 +124,7 @@ var base = []part{
 		total: "Code that asks",
 		packages: []trusted{
 			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
+			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would be enough"},
 			{"core/accountant/meaning", 0, asks, "says what an epsilon means to an adversary; figures as papers read them"},
 		}},
 	{title: "Copies of a data set, and public facts", capped: true,

@@ -120,11 +120,11 @@ func (s Strategy) Check() error {
 		return nil
 	case PS, RS, Split, Subset, LT:
 		if !(s.Mean > 1) || s.Mean > mostMean {
-			return fmt.Errorf("strategy %s: the mean number of trainings must be above 1 and at most %d", s.Kind, mostMean)
+			return fmt.Errorf("strategy %s: the mean number of training runs must be above 1 and at most %d", s.Kind, mostMean)
 		}
 	case PSPoisson:
 		if !(s.Mean > 0) || s.Mean > 500 {
-			return fmt.Errorf("strategy %s: the mean number of trainings must be above 0 and at most 500", s.Kind)
+			return fmt.Errorf("strategy %s: the mean number of training runs must be above 0 and at most 500", s.Kind)
 		}
 	case Public, STW:
 		if !(s.Mean >= 1) || s.Mean > 1e5 {

@@ -15,9 +15,9 @@ func (plan *Plan) kept(d *description, s *report.Statement) *report.Selection {
 		return nil
 	}
 	all := attributes(p)
-	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all declared, by rule: no row was looked at"}
+	k := &report.Selection{Offered: len(all), LeftOut: []string{}, How: "all declared, by rule: no row was used"}
 	if p.Features != nil {
-		k.How = "named by the operator: no row was looked at"
+		k.How = "named by the operator: no row was used"
 	}
 	if by := p.Chosen; by != nil {
 		switch k.How = fmt.Sprintf("by a separate selection, method %s on data set %s: no row was used", by.Method, by.Dataset); {

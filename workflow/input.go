@@ -279,7 +279,7 @@ func (p *problem) checkEpsilon() error {
 	if f, _ := e.Float64(); math.IsInf(f, 0) || f > 1e6 {
 		return usage("epsilon above 10 protects nobody", "epsilon is too large to mean anything")
 	} else if f < 1e-9 {
-		return usage("below 1e-9 even the majority class drowns in noise", "epsilon is too small for any release")
+		return usage("below 1e-9 even the majority class cannot be released reliably", "epsilon is too small for any release")
 	} else if f > 10 {
 		p.warnings = append(p.warnings, fmt.Sprintf("epsilon %s is little protection: at a prior of 50 %% an attacker may become almost certain", p.Epsilon))
 	}

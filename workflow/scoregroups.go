@@ -176,7 +176,7 @@ func (plan *Plan) checkGroupSizes(groups int) error {
 	if most := int(scored / need); most > 1 {
 		hint += fmt.Sprintf(", or choose a column of at most %d categories", most)
 	}
-	return usage(hint, "cannot score by %q: %.0f rows in each of %d groups, if these are alike, drown in the noise at epsilon %s (%.0f are needed)",
+	return usage(hint, "cannot score by %q: %.0f rows in each of %d groups of equal size are too few for the noise at epsilon %s (%.0f are needed)",
 		p.ScoreBy, math.Floor(each), groups, p.Epsilon, math.Ceil(need))
 }
 

@@ -226,8 +226,8 @@ func TestBadScoreBy(t *testing.T) {
 		{"one category", "g", "one category", func(s *schema.Schema) { s.Columns[1].Categories = []string{"a"} }, nil},
 		{"unit", "g", "unit's identifier", func(s *schema.Schema) { s.Unit.Column = "g" }, nil},
 		{"too many to print", "g", "65 categories", many(65), nil},
-		{"too many for the budget", "g", "drown in the noise", many(60), nil},
-		{"too little budget", "g", "drown in the noise", nil, func(in *Input) { in.Epsilon = "0.02" }},
+		{"too many for the budget", "g", "too few for the noise", many(60), nil},
+		{"too little budget", "g", "too few for the noise", nil, func(in *Input) { in.Epsilon = "0.02" }},
 		{"images", "g", "images", nil, func(in *Input) { in.Dense = true }},
 	} {
 		tab := small(5000, c.schema)

@@ -250,7 +250,7 @@ func (c *unseen) choose(ctx context.Context, _ Env, _ *ledger.Permit, out *Selec
 	return err
 }
 
-func (c *unseen) describe() description { return c.described("none: no row is looked at") }
+func (c *unseen) describe() description { return c.described("none: no row is used") }
 
 // Statement is the plan's, completed by what was chosen and what the ledger says.
 func (out *Selected) Statement(ctx context.Context, env Env, version string, now time.Time) (*report.Statement, error) {

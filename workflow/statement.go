@@ -164,7 +164,7 @@ func (p *problem) notCovered(own []string) []string {
 	}
 	out = append(out, own...)
 	if by := p.Chosen; by != nil && by.Unpaid {
-		out = append(out, fmt.Sprintf("The choice of features: method %s looked at the rows of data set %s without paying.", by.Method, by.Dataset))
+		out = append(out, fmt.Sprintf("The choice of features: method %s used the rows of data set %s without charge.", by.Method, by.Dataset))
 	} else if by != nil && by.Entry != "" {
 		out = append(out, fmt.Sprintf("The choice of features: it is booked as entry %s of data set %s.", by.Entry, by.Dataset))
 	}
@@ -202,7 +202,7 @@ func (out *Outcome) Statement(ctx context.Context, env Env, version string, now 
 }
 
 // chosenUnpaid is said first of a run whose choice nobody paid for.
-const chosenUnpaid = "NOT PRIVATE as a whole: the choice looked at rows and was not paid for"
+const chosenUnpaid = "NOT PRIVATE as a whole: choices used rows without charge"
 
 func (out *Outcome) fillScore(s *report.Statement) {
 	metric := "accuracy"

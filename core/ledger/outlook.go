@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pawl/core/dp"
+	"pawl/core/ledger/outlook"
 )
 
 // Outlook is what a budget still holds, in plain units.
@@ -25,7 +26,7 @@ type Outlook struct {
 }
 
 // MostMore bounds Outlook.More.
-const MostMore = 1000
+const MostMore = outlook.MostMore
 
 // Outlook returns how much room a data set's budget leaves; nil if there is no limit or
 // nothing is charged. It books nothing.
@@ -72,21 +73,7 @@ func (l *Ledger) room(s *state, like Assigned) (int, error) {
 		ok, _, _, err := account.Admit(Assigned{like.Assignment, dp.Repeat{Count: int64(n), Event: like.Event}})
 		return err == nil && ok
 	}
-	if !fits(1) {
-		return 0, nil
-	}
-	low, high := 1, 2
-	for high < MostMore && fits(high) {
-		low, high = high, 2*high
-	}
-	for high = min(high, MostMore+1); high-low > 1; {
-		if mid := (low + high) / 2; fits(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
+	return outlook.Count(fits), nil
 }
 
 // largest finds the least factor of the noise of an event with which it is still admitted,
@@ -94,102 +81,18 @@ func (l *Ledger) room(s *state, like Assigned) (int, error) {
 func (l *Ledger) largest(s *state, like Assigned, refused bool) Number {
 	p := &s.budget.purse
 	fits := func(factor float64) bool {
-		_, _, err := l.admitTo(s, p, Assigned{like.Assignment, withNoise(like.Event, factor)})
+		_, _, err := l.admitTo(s, p, Assigned{like.Assignment, outlook.WithNoise(like.Event, factor)})
 		return err == nil
 	}
-	const most = 1 << 20
-	low, high := 1.0, 1.0 // refused at low, admitted at high
-	switch {
-	case refused:
-		if !fits(most) {
-			return 0 // before all that is less
-		}
-		for high = 2; !fits(high); low, high = high, min(high*high, most) {
-		}
-	default:
-		for low = 0.5; fits(low); low, high = low/2, low {
-			if low < 1./most {
-				return 0
-			}
-		}
+	least, ok := outlook.LeastNoise(fits, refused)
+	if !ok {
+		return 0
 	}
-	for high/low > 1.005 {
-		if mid := math.Sqrt(low * high); fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	alone, _, err := l.accountant.Epsilon(withNoise(like.Event, high), s.relation, p.delta.Float64())
+	alone, _, err := l.accountant.Epsilon(outlook.WithNoise(like.Event, least), s.relation, p.delta.Float64())
 	if err != nil {
 		return 0
 	}
 	return number(roundDown(math.Min(alone, p.epsilon.Float64())))
-}
-
-// withNoise is an event with its noise scaled, or its epsilon where that is all that is
-// known: half the noise is about twice the epsilon. What has no noise stays as it is, and a
-// kind that it does not know costs +Inf.
-func withNoise(e dp.Event, factor float64) dp.Event {
-	switch e := e.(type) {
-	case dp.NoOp, dp.NonPrivate:
-		return e
-	case dp.Gaussian:
-		return dp.Gaussian{NoiseMultiplier: e.NoiseMultiplier * factor}
-	case dp.Laplace:
-		return dp.Laplace{NoiseMultiplier: e.NoiseMultiplier * factor}
-	case dp.DiscreteGaussian:
-		return dp.DiscreteGaussian{NoiseMultiplier: e.NoiseMultiplier * factor}
-	case dp.DiscreteLaplace:
-		return dp.DiscreteLaplace{NoiseMultiplier: e.NoiseMultiplier * factor}
-	case dp.RandomizedResponse:
-		// The truth is k(1−p)/p + 1 = e^ε times as likely as any other answer.
-		k, p := float64(e.Categories), e.NoiseProbability
-		if p == 0 {
-			return e
-		}
-		odds := math.Expm1(math.Log1p(k*(1-p)/p) / factor)
-		return dp.RandomizedResponse{NoiseProbability: k / (k + odds), Categories: e.Categories}
-	case dp.ExponentialMechanism:
-		return dp.ExponentialMechanism{Epsilon: e.Epsilon / factor}
-	case dp.Pure:
-		return dp.Pure{Epsilon: e.Epsilon / factor}
-	case dp.Approximate:
-		return dp.Approximate{Epsilon: e.Epsilon / factor, Delta: e.Delta}
-	case dp.ZCDP:
-		return dp.ZCDP{Rho: e.Rho / factor / factor}
-	case dp.PoissonSampled:
-		e.Event = withNoise(e.Event, factor)
-		if e.OneSided != nil {
-			e.OneSided = withNoise(e.OneSided, factor)
-		}
-		return e
-	case dp.FixedSizeSampled:
-		e.Event = withNoise(e.Event, factor)
-		return e
-	case dp.Banded:
-		e.NoiseMultiplier *= factor
-		return e
-	case dp.Shuffled:
-		e.Event = withNoise(e.Event, factor)
-		return e
-	case dp.Repeat:
-		e.Event = withNoise(e.Event, factor)
-		return e
-	case dp.Scoped:
-		e.Event = withNoise(e.Event, factor)
-		return e
-	case dp.Select:
-		e.Event = withNoise(e.Event, factor)
-		return e
-	case dp.Compose:
-		parts := make([]dp.Event, len(e.Events))
-		for i, part := range e.Events {
-			parts[i] = withNoise(part, factor)
-		}
-		return dp.Compose{Events: parts}
-	}
-	return dp.NonPrivate{}
 }
 
 // Dearer is a job that leaves clearly less room than most jobs of its epsilon.
@@ -241,20 +144,10 @@ func (l *Ledger) dearer(s *state) *Dearer {
 
 // gaussian is one Gaussian release of an epsilon, nil where there is none.
 func (l *Ledger) gaussian(epsilon, delta float64, relation dp.Relation) dp.Event {
-	low, high := 1e-4, 1e9 // dearer, cheaper
-	for high/low > 1.001 {
-		middle := math.Sqrt(low * high)
-		x, _, err := l.accountant.Epsilon(dp.Gaussian{NoiseMultiplier: middle}, relation, delta)
-		if err != nil {
-			return nil
-		}
-		if x <= epsilon {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return dp.Gaussian{NoiseMultiplier: high}
+	return outlook.Gaussian(epsilon, func(e dp.Event) (float64, error) {
+		x, _, err := l.accountant.Epsilon(e, relation, delta)
+		return x, err
+	})
 }
 
 // String returns it as one sentence.

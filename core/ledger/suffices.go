@@ -3,11 +3,8 @@ package ledger
 import (
 	"errors"
 	"math"
-	"strconv"
+	"pawl/core/ledger/outlook"
 )
-
-// largestTotal bounds the totals that suffices tries.
-const largestTotal = 1e6
 
 // suffices is a total with which an event would be admitted beside what is charged: what
 // it costs alone where nothing is, else the least that it finds, of three digits, and +Inf
@@ -31,33 +28,7 @@ func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
 		ok, _, _, err := account.Admit(e)
 		return err == nil && ok
 	}
-	// A larger total admits whatever a smaller one does.
-	low := p.epsilon.Float64()
-	high := low
-	if guess := l.spentWith(s, p, charged, e); guess > low && guess <= largestTotal {
-		high = threeDigits(guess)
-		if admits(high) {
-			return Number(high)
-		}
-		low = high
-	}
-	for high = threeDigits(2 * high); !admits(high); high = threeDigits(2 * high) {
-		if low = high; high > largestTotal {
-			return Number(math.Inf(1))
-		}
-	}
-	for high/low > 1.004 {
-		middle := threeDigits(math.Sqrt(low * high))
-		if middle >= high {
-			break
-		}
-		if admits(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return Number(high)
+	return Number(outlook.Total(p.epsilon.Float64(), l.spentWith(s, p, charged, e), admits))
 }
 
 // spentWith is what the filter counts for the charged events and one more, where that may
@@ -96,19 +67,4 @@ func (l *Ledger) ofAll(s *state, share Number, e Assigned) Number {
 		total = max(total, refused.Suffices)
 	}
 	return total
-}
-
-// threeDigits is the least decimal of three digits that is at least x, and x where it has
-// no more.
-func threeDigits(x float64) float64 {
-	near, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
-	if err != nil || math.IsInf(x, 0) || !(x > 0) || near >= x {
-		return near
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(x))-2)
-	up, err := strconv.ParseFloat(strconv.FormatFloat(near+unit, 'g', 3, 64), 64)
-	if err != nil || up < x {
-		return x
-	}
-	return up
 }

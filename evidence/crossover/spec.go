@@ -83,7 +83,7 @@ func usage(hint, format string, args ...any) error {
 }
 
 // ParseSpec reads a configuration. Errors are *workflow.UsageError and name the word at
-// fault. Whether it fits some data is not looked at: see Data.Check.
+// fault. Whether it fits some data is not used: see Data.Check.
 func ParseSpec(text string) (Spec, error) {
 	s := Spec{Text: strings.TrimSpace(text)}
 	if s.Text == "" {

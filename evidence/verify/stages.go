@@ -77,7 +77,7 @@ func within(e dp.Event, scope string) bool {
 // agree compares what travels with the model, its card and its description, with the statement.
 func agree(s *report.Statement, texts map[string][]byte) error {
 	if card := texts[workflow.CardFile]; card != nil && !report.CardAgrees(card, s) {
-		return refuted("%s does not say of the guarantee and the score what the statement says", workflow.CardFile)
+		return refuted("%s disagrees with the statement about the guarantee or the score", workflow.CardFile)
 	}
 	spec := texts[modelSpec]
 	if spec == nil {
@@ -89,7 +89,7 @@ func agree(s *report.Statement, texts map[string][]byte) error {
 	}
 	var p report.Privacy
 	if err := json.Unmarshal(claimed, &p); claimed != nil && (err != nil || !bytes.Equal(plain(p), plain(s.Privacy))) || unprotected != s.NotPrivate {
-		return refuted("%s does not say of the guarantee what the statement says", modelSpec)
+		return refuted("%s disagrees with the statement about the guarantee", modelSpec)
 	}
 	return nil
 }

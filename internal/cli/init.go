@@ -100,7 +100,7 @@ schema with its bounds, unit, rows and missing values, and blanks for the rest.`
 	s.StringVar(&f.bought.Units, "units", "", "with --unit COLUMN: about how many persons there are (default: rows / rows per person)")
 	s.StringVar(&f.bought.Columns, "columns", "", "columns for --infer, such as age,weight (default: all); for JSON lines, the columns of the schema")
 	s.StringVar(&f.bought.Numbers, "numbers", "", "with --infer: columns that hold numbers: bounds only, no categories")
-	s.StringVar(&f.bought.Ignore, "ignore", "", "with --infer: columns that are not looked at, such as texts and identifiers")
+	s.StringVar(&f.bought.Ignore, "ignore", "", "with --infer: columns to leave out, such as texts and identifiers")
 	s.StringVar(&f.bought.Target, "target", "", "with --infer: the column to predict, whose categories are all that there are")
 	s.StringVar(&f.bought.released, "released", "", "make the schema again from this FILE.released.json of an earlier --infer, at no cost")
 	s.BoolVar(&f.bought.yes, "yes", false, "with --infer: charge without asking")

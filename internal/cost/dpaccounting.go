@@ -82,7 +82,7 @@ func ToDPAccounting(name string, s dp.Stated, rel dp.Relation, delta float64) (*
 }
 
 func noEqual(name, what string) error {
-	return usage.Newf("pawl account event computes its epsilon", "%s: dp_accounting has no equal of %s", name, what)
+	return usage.Newf("pawl account event computes its epsilon", "%s: dp_accounting has no equivalent of %s", name, what)
 }
 
 // of translates an event without scopes. An error names what has no equal.
@@ -230,7 +230,7 @@ func (d *DPAccounting) selected(e dp.Select) (*dpEvent, error) {
 		if r.Mean >= 1 {
 			return dpOf("RepeatAndSelectDpEvent", "mean", r.Mean, "shape", math.Inf(1), "event", inner), nil
 		}
-		return nil, fmt.Errorf("a selection from %g runs in the mean", r.Mean)
+		return nil, fmt.Errorf("a selection from %g runs on average", r.Mean)
 	}
 	return nil, fmt.Errorf("a selection with %s", e.Runs.RunsKind())
 }

@@ -136,7 +136,7 @@ func TestDPAccountingRefuses(t *testing.T) {
 		group int64
 		want  string
 	}{
-		{dp.PoissonSampled{Rate: 0.1, Event: dp.DiscreteGaussian{NoiseMultiplier: 1}}, dp.AddOrRemoveOne, 0, "no equal of a Poisson sample of discrete_gaussian"},
+		{dp.PoissonSampled{Rate: 0.1, Event: dp.DiscreteGaussian{NoiseMultiplier: 1}}, dp.AddOrRemoveOne, 0, "no equivalent of a Poisson sample of discrete_gaussian"},
 		{dp.PoissonSampled{Rate: 0.1, Event: dp.Pure{Epsilon: 1}}, dp.ZeroOut, 0, "a Poisson sample of pure"},
 		{dp.PoissonSampled{Rate: 0.1, Event: dp.Gaussian{NoiseMultiplier: 0.9}, OneSided: dp.Gaussian{NoiseMultiplier: 2}}, dp.ReplaceOne, 0, "a Poisson sample of gaussian under replace_one"},
 		{dp.PoissonSampled{Rate: 0.1, Event: dp.Pure{Epsilon: 1}, OneSided: dp.Pure{Epsilon: 1}}, dp.ReplaceOne, 0, "a Poisson sample of pure under replace_one"},

@@ -306,7 +306,7 @@ func (f *Infer) forecast(plan *workflow.InferPlan, declared *schema.Schema, aske
 	}
 	v.Lines = plan.Forecast.Lines(f.persons())
 	if len(v.Free) > 0 {
-		v.Lines = append(v.Lines, "not looked at, free: "+few(v.Free, 8))
+		v.Lines = append(v.Lines, "not used, free: "+few(v.Free, 8))
 	}
 	if f.RowsPerUnit > 1 && f.units == 0 {
 		v.Lines = append(v.Lines, fmt.Sprintf("about %.0f units, if each has %d rows; --units declares it more exactly", plan.Forecast.Units(), f.RowsPerUnit))
@@ -345,7 +345,7 @@ func (f *Infer) declare(file, name string, content *reader.Content) (*schema.Sch
 	header := c.Header()
 	column := func(flag, n string) error {
 		if n == f.Unit || !slices.Contains(header, n) {
-			return usage.New(fmt.Sprintf("%s: %q is not a column that can be looked at", flag, n), nearestAdvice(n, header))
+			return usage.New(fmt.Sprintf("%s: %q is not a column that can be used", flag, n), nearestAdvice(n, header))
 		}
 		return nil
 	}
@@ -585,7 +585,7 @@ func (f *Infer) columns(v *InferView, s *schema.Schema, released *infer.Released
 	}
 	for _, c := range s.Columns {
 		if why := free[c.Name]; why != "" {
-			filled = append(filled, schema.Filled{Name: c.Name, Type: schema.Ignore, Remarks: []string{"not looked at: " + why}})
+			filled = append(filled, schema.Filled{Name: c.Name, Type: schema.Ignore, Remarks: []string{"not used: " + why}})
 			continue
 		}
 		p := proposals[c.Name]
