@@ -254,10 +254,20 @@ const trustedHead = "# The trusted base\n\n" +
 // roundUp leaves the table alone where a few lines come or go.
 func roundUp(lines int) int { return (lines + 49) / 50 * 50 }
 
+// counted remembers what code found.
+var counted = map[string]struct {
+	lines int
+	uses  map[string]bool
+}{}
+
 // code counts the lines of a package that are neither blank nor a comment, tests left out,
 // and lists what it names of other packages, by import path and name.
 func code(t *testing.T, folder string) (lines int, uses map[string]bool) {
 	t.Helper()
+	folder = filepath.Clean(folder)
+	if c, ok := counted[folder]; ok {
+		return c.lines, c.uses
+	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no code in %s (%v)", folder, err)
@@ -306,6 +316,10 @@ func code(t *testing.T, folder string) (lines int, uses map[string]bool) {
 		})
 		lines += len(used)
 	}
+	counted[folder] = struct {
+		lines int
+		uses  map[string]bool
+	}{lines, uses}
 	return lines, uses
 }
 
@@ -325,4 +339,71 @@ func TestStreamsComeBackInPermitsAlone(t *testing.T) {
 	if !found {
 		t.Error("nobody opens sealed streams: the function can go")
 	}
+}
+
+// sizes are the most lines of code, tests left out, that parts of the module may have; caps go down with the
+// code. go test . -run TestSizes -v prints what they have.
+var sizes = []struct {
+	name string
+	most int
+	in   func(pkg string) bool
+}{
+	{"the library at the root", 1100, func(pkg string) bool { return pkg == "pawl" }},
+	{"the command line (internal/cli)", 7600, func(pkg string) bool { return pkg == "pawl/internal/cli" }},
+	{"the product, without replays, tools, examples, benchmarks and helpers of tests", 106000, func(pkg string) bool {
+		for _, not := range []string{"pawl/experiments", "pawl/tools/", "pawl/examples/", "pawl/bench/", "pawl/compute/nn/bench", "pawl/compute/kernel/bench"} {
+			if strings.HasPrefix(pkg, not) {
+				return false
+			}
+		}
+		return !slices.Contains(helpers, strings.TrimPrefix(pkg, "pawl/"))
+	}},
+}
+
+// TestSizes holds parts of the module to their caps, and its root to twenty folders.
+func TestSizes(t *testing.T) {
+	all := packages(t)
+	for _, part := range sizes {
+		lines := 0
+		for _, p := range all {
+			if part.in(p.ImportPath) {
+				n, _ := code(t, "."+strings.TrimPrefix(p.ImportPath, "pawl"))
+				lines += n
+			}
+		}
+		t.Logf("%s: %d lines", part.name, lines)
+		if lines > part.most {
+			t.Errorf("%s has %d lines of code, more than %d", part.name, lines, part.most)
+		}
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := 0
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && tracked(t, e.Name()) {
+			folders++
+		}
+	}
+	t.Logf("folders at the root: %d", folders)
+	if folders > 20 {
+		t.Errorf("%d folders at the root, more than 20", folders)
+	}
+}
+
+// tracked reports whether a folder holds what belongs to the project: outputs of a run do not count.
+func tracked(t *testing.T, folder string) bool {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(folder, func(path string, e os.DirEntry, err error) error {
+		if found = found || err == nil && slices.Contains([]string{".go", ".md", ".py"}, filepath.Ext(path)); found {
+			return filepath.SkipAll
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

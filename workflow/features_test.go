@@ -10,8 +10,8 @@ import (
 
 	"pawl/data/schema"
 	"pawl/evidence/advise"
-	"pawl/feature"
 	"pawl/report"
+	"pawl/search/feature"
 )
 
 // The statement says which attributes were kept, who chose, and what it cost: nothing

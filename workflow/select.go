@@ -12,8 +12,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/schema"
-	"pawl/feature"
 	"pawl/report"
+	"pawl/search/feature"
 )
 
 // SelectInput asks which features to use, and for nothing else.

@@ -14,7 +14,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // selectInput asks for count features, or lets the method choose where it can.

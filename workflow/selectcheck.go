@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"pawl/data/schema"
-	"pawl/feature"
 	"pawl/model"
+	"pawl/search/feature"
 )
 
 // NeedsCount says that a method ranks features and cannot choose their number.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pawl/core/release"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 func TestSelectUsageErrors(t *testing.T) {

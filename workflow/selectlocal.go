@@ -9,7 +9,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/localrows"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // Mode says what a selection releases.

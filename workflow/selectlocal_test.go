@@ -14,7 +14,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 func (tab table) localInput(epsilon string, count int, seed uint64) SelectInput {

@@ -12,8 +12,8 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/selection"
 	"pawl/evidence/advise"
-	"pawl/feature"
 	"pawl/model"
+	"pawl/search/feature"
 )
 
 // meanRuns is the expected number of trainings of method pafs.

@@ -13,8 +13,8 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/public"
-	"pawl/feature"
-	"pawl/feature/aware"
+	"pawl/search/feature"
+	"pawl/search/feature/aware"
 )
 
 // publishedTraining is the epsilon of each training for which the paper states one of the

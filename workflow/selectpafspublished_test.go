@@ -10,7 +10,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // The search chooses among the 43 columns of the paper, is booked as what it is, repeats

@@ -14,7 +14,7 @@ import (
 	"pawl/core/noise"
 	"pawl/data/encode"
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // published is the job of a selection as a paper has it, on public data: it reads exact

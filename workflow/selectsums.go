@@ -11,7 +11,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/release"
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // classColumns are the numbers of a row whose sums by class rank features: a numeric

@@ -8,7 +8,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // statistic is what a selector reads of rows: tables, sums by class, or nothing.

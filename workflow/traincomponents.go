@@ -10,7 +10,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/release"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // A net with a dp_pca layer takes the principal components of its inputs from their

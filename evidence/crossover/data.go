@@ -11,8 +11,8 @@ import (
 	"pawl/data/schema"
 	"pawl/evidence/advise"
 	"pawl/experiments/lab"
-	"pawl/feature"
 	"pawl/model"
+	"pawl/search/feature"
 	"pawl/workflow"
 )
 

@@ -12,8 +12,8 @@ import (
 	"pawl/compute/zoo"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
-	"pawl/feature"
 	"pawl/learn"
+	"pawl/search/feature"
 	"pawl/workflow"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"pawl/feature"
+	"pawl/search/feature"
 	"pawl/workflow"
 )
 

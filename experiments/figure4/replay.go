@@ -6,7 +6,7 @@ import (
 
 	"pawl/experiments"
 	"pawl/experiments/published"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Experiment is the replay.

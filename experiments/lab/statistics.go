@@ -12,7 +12,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/core/release"
 	"pawl/data/encode"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // charged reserves the event on a ledger of its own, runs and commits.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pawl/core/entropy"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Noisy fits of Fig. 3 on 22,750 rows of Adult, the largest number of columns.

@@ -9,7 +9,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Curves measures accuracy against the number of columns, at several epsilons: columns are

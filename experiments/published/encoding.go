@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"pawl/data/dataset"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Encoding says what becomes of a table's columns. A column that is named nowhere is

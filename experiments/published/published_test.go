@@ -11,7 +11,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/experiments"
 	"pawl/experiments/lab"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 func cancer(t *testing.T) (*aware.Table, *aware.Split) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"pawl/experiments"
-	"pawl/feature"
 	"pawl/search/evolve"
+	"pawl/search/feature"
 )
 
 // Genetic chooses the columns of the largest merit by the published genetic search of

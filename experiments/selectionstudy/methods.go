@@ -10,7 +10,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/experiments/lab"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // Ways of choosing, as rows name them.

@@ -12,7 +12,7 @@ import (
 	"pawl/experiments/curves"
 	"pawl/experiments/nets"
 	"pawl/experiments/published"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Experiment is the replay.

@@ -13,8 +13,8 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
-	"pawl/feature"
-	"pawl/feature/aware"
+	"pawl/search/feature"
+	"pawl/search/feature/aware"
 	"pawl/workflow"
 )
 

@@ -12,7 +12,7 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 	"pawl/workflow"
 )
 

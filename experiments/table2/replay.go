@@ -13,7 +13,7 @@ import (
 	"pawl/experiments"
 	"pawl/experiments/lab"
 	"pawl/experiments/published"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Experiment is the replay.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pawl/experiments"
-	"pawl/feature/aware"
+	"pawl/search/feature/aware"
 )
 
 // Noise of 100 times the clipping norm is what the printed 0.0196 stands for.

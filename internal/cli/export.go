@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl/export"
 	"pawl/internal/build"
 	"pawl/internal/request"
 	"pawl/model"
+	"pawl/model/export"
 	"pawl/report"
 	"pawl/workflow"
 )

@@ -9,8 +9,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/data/source"
-	"pawl/feature"
 	"pawl/internal/usage"
+	"pawl/search/feature"
 	"pawl/workflow"
 )
 

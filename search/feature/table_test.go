@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // everything is a small data set with all statistics.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pawl/data/schema"
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 const visits = `version: 1

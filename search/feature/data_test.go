@@ -7,8 +7,8 @@ import (
 
 	"pawl/data/dataset"
 	"pawl/data/schema"
-	"pawl/feature"
 	"pawl/reader"
+	"pawl/search/feature"
 )
 
 // table is a data set as levels.

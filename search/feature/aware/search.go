@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"pawl/core/entropy"
-	"pawl/feature"
 	"pawl/search/evolve"
+	"pawl/search/feature"
 )
 
 // Matrix returns the exact symmetrical uncertainties of the training rows, without any

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pawl/feature"
 	"pawl/search/evolve"
+	"pawl/search/feature"
 )
 
 // Eight rows: the label follows smoking, the second column is a copy of the first.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // sumsOf builds statistics from class sizes, means and variances.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 func TestSet(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // partitions visits all ways to write n as a sum of at most parts numbers.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 func BenchmarkGreedyBreastCancer(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/feature"
+	"pawl/search/feature"
 )
 
 // small is a random data set with attributes of few and of many levels, some cells

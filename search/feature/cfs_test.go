@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pawl/feature"
 	"pawl/search/evolve"
+	"pawl/search/feature"
 )
 
 // matrices draws uncertainties that need not come from any data.
