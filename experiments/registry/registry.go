@@ -2,11 +2,14 @@
 package registry
 
 import (
+	"slices"
+
 	"pawl/experiments"
 	"pawl/experiments/arms"
 	"pawl/experiments/arous"
 	"pawl/experiments/arousattacks"
 	"pawl/experiments/audits"
+	"pawl/experiments/crossings"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
@@ -15,13 +18,10 @@ import (
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/engineered"
 	"pawl/experiments/figure1"
-	"pawl/experiments/figure10"
 	"pawl/experiments/figure12"
 	"pawl/experiments/figure3"
 	"pawl/experiments/figure4"
 	"pawl/experiments/figure6"
-	"pawl/experiments/figure7"
-	"pawl/experiments/figure8"
 	"pawl/experiments/figure9"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/medical"
@@ -42,7 +42,7 @@ import (
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
-	return experiments.NewRegistry(append(append(arms.All(), mission.All()...),
+	return experiments.NewRegistry(append(slices.Concat(arms.All(), crossings.All(), mission.All()),
 		arous.Table4(),
 		arous.Table5(),
 		arous.Table6(),
@@ -67,10 +67,7 @@ func All() *experiments.Registry {
 		figure3.Experiment(),
 		figure4.Experiment(),
 		figure6.Experiment(),
-		figure7.Experiment(),
-		figure8.Experiment(),
 		figure9.Experiment(),
-		figure10.Experiment(),
 		figure12.Experiment(),
 		subsets.Experiment(),
 		table2.Experiment(),
