@@ -113,7 +113,7 @@ var base = []part{
 		about: "A fault here can let a job spend more than its budget.",
 		total: "Events, prices and the ledger",
 		packages: []trusted{
-			{"core/dp", 950, 0, "says what an event is"},
+			{"core/dp", 840, 0, "says what an event is"},
 			{"core/accountant", 4300, 0, "prices events"},
 			{"core/ledger", 4460, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},

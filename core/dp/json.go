@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -51,100 +52,77 @@ func writeEvent(b *bytes.Buffer, e Event, depth int) error {
 	if b.Len() > MaxEventBytes {
 		return invalid(e.Kind(), "longer than %d bytes", MaxEventBytes)
 	}
+	v := reflect.ValueOf(e)
+	if kinds[e.Kind()] != v.Type() {
+		return invalid(e.Kind(), "unknown kind")
+	}
 	fmt.Fprintf(b, `"kind":%q`, e.Kind())
-	field := func(name string, value any) error {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return invalid(e.Kind(), "%s: %v", name, err)
+	for i := range v.NumField() {
+		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if option == "omitempty" && v.Field(i).IsZero() {
+			continue
 		}
-		fmt.Fprintf(b, `,%q:%s`, name, raw)
-		return nil
-	}
-	nested := func(x Event) error {
-		b.WriteString(`,"event":{`)
-		return writeEvent(b, x, depth+1)
-	}
-	var err error
-	switch e := e.(type) {
-	case NoOp, NonPrivate:
-	case Gaussian:
-		err = field("noise_multiplier", e.NoiseMultiplier)
-	case Laplace:
-		err = field("noise_multiplier", e.NoiseMultiplier)
-	case DiscreteGaussian:
-		err = field("noise_multiplier", e.NoiseMultiplier)
-	case DiscreteLaplace:
-		err = field("noise_multiplier", e.NoiseMultiplier)
-	case RandomizedResponse:
-		err = first(field("noise_probability", e.NoiseProbability), func() error { return field("categories", e.Categories) })
-	case ExponentialMechanism:
-		err = field("epsilon", e.Epsilon)
-	case Pure:
-		err = field("epsilon", e.Epsilon)
-	case Approximate:
-		err = first(field("epsilon", e.Epsilon), func() error { return field("delta", e.Delta) })
-	case ZCDP:
-		err = field("rho", e.Rho)
-	case PoissonSampled:
-		err = first(field("rate", e.Rate), func() error { return nested(e.Event) })
-		if err == nil && e.OneSided != nil {
-			b.WriteString(`,"one_sided":{`)
-			err = writeEvent(b, e.OneSided, depth+1)
+		fmt.Fprintf(b, ",%q:", name)
+		if err := writeField(b, e.Kind(), name, v.Field(i), depth); err != nil {
+			return err
 		}
-	case FixedSizeSampled:
-		fmt.Fprintf(b, `,"sample_size":%d,"source_size":%d`, e.SampleSize, e.SourceSize)
-		err = nested(e.Event)
-	case Shuffled:
-		fmt.Fprintf(b, `,"epochs":%d`, e.Epochs)
-		err = nested(e.Event)
-	case Banded:
-		fmt.Fprintf(b, `,"steps":%d,"groups":%d`, e.Steps, e.Groups)
-		err = first(field("rate", e.Rate), func() error {
-			return first(field("noise_multiplier", e.NoiseMultiplier), func() error { return field("coefficients", e.Coefficients) })
-		})
-	case Repeat:
-		fmt.Fprintf(b, `,"count":%d`, e.Count)
-		err = nested(e.Event)
-	case Compose:
-		b.WriteString(`,"events":[`)
-		for i, c := range e.Events {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteByte('{')
-			if err := writeEvent(b, c, depth+1); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
-	case Scoped:
-		err = first(field("scope", e.Scope), func() error { return nested(e.Event) })
-	case Select:
-		if e.Runs == nil {
-			return invalid(e.Kind(), "runs is missing")
-		}
-		raw, merr := json.Marshal(e.Runs)
-		if merr != nil {
-			return invalid(e.Kind(), "runs: %v", merr)
-		}
-		// Every law of runs has at least one field, so the kind always precedes a comma.
-		fmt.Fprintf(b, `,"runs":{"kind":%q,%s`, e.Runs.RunsKind(), raw[1:])
-		err = nested(e.Event)
-	default:
-		err = invalid(e.Kind(), "unknown kind")
-	}
-	if err != nil {
-		return err
 	}
 	b.WriteByte('}')
 	return nil
 }
 
-func first(err error, next func() error) error {
-	if err != nil {
-		return err
+// writeField appends the value of one field of a kind of event.
+func writeField(b *bytes.Buffer, kind, name string, field reflect.Value, depth int) error {
+	switch field.Type() {
+	case reflect.TypeFor[Event]():
+		b.WriteByte('{')
+		e, _ := field.Interface().(Event)
+		return writeEvent(b, e, depth+1)
+	case reflect.TypeFor[[]Event]():
+		b.WriteByte('[')
+		for i, e := range field.Interface().([]Event) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteByte('{')
+			if err := writeEvent(b, e, depth+1); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
 	}
-	return next()
+	runs, isRuns := field.Interface().(Runs)
+	if field.Type() == reflect.TypeFor[Runs]() && !isRuns {
+		return invalid(kind, "runs is missing")
+	}
+	raw, err := json.Marshal(field.Interface())
+	if err != nil {
+		return invalid(kind, "%s: %v", name, err)
+	}
+	if isRuns {
+		// Every law of runs has at least one field, so the kind always precedes a comma.
+		fmt.Fprintf(b, `{"kind":%q,`, runs.RunsKind())
+		raw = raw[1:]
+	}
+	b.Write(raw)
+	return nil
+}
+
+// kinds are the types of events and lawsOfRuns those of runs, by the names under which they are stored. Fields are
+// stored in the order of their declaration, under the names of their tags.
+var (
+	kinds = typesBy[Event](Event.Kind, NoOp{}, NonPrivate{}, Gaussian{}, Laplace{}, DiscreteGaussian{}, DiscreteLaplace{}, RandomizedResponse{}, ExponentialMechanism{},
+		Pure{}, Approximate{}, ZCDP{}, PoissonSampled{}, FixedSizeSampled{}, Shuffled{}, Banded{}, Repeat{}, Compose{}, Scoped{}, Select{})
+	lawsOfRuns = typesBy[Runs](Runs.RunsKind, TruncatedNegativeBinomial{}, PoissonRuns{}, RandomStopping{})
+)
+
+func typesBy[T any](name func(T) string, all ...T) map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, x := range all {
+		types[name(x)] = reflect.TypeOf(x)
+	}
+	return types
 }
 
 // DecodeEvent reads what EncodeEvent writes. "version" may be absent, which
@@ -248,9 +226,6 @@ func (f *fields) value(name string, into any) {
 	}
 }
 
-func (f *fields) float(name string) (x float64) { f.value(name, &x); return x }
-func (f *fields) int(name string) (n int)       { f.value(name, &n); return n }
-
 func (f *fields) object(kind, name string) *fields {
 	raw := f.take(name)
 	if f.err != nil {
@@ -263,8 +238,6 @@ func (f *fields) object(kind, name string) *fields {
 	}
 	return o
 }
-
-func (f *fields) nested(depth int) Event { return f.nestedIn("event", depth) }
 
 func (f *fields) nestedIn(name string, depth int) Event {
 	o := f.object("event", name)
@@ -299,117 +272,79 @@ func (f *fields) event(depth int) (Event, error) {
 		return nil, f.err
 	}
 	f.kind = kind
-	var e Event
-	switch kind {
-	case NoOp{}.Kind():
-		e = NoOp{}
-	case NonPrivate{}.Kind():
-		e = NonPrivate{}
-	case Gaussian{}.Kind():
-		e = Gaussian{NoiseMultiplier: f.float("noise_multiplier")}
-	case Laplace{}.Kind():
-		e = Laplace{NoiseMultiplier: f.float("noise_multiplier")}
-	case DiscreteGaussian{}.Kind():
-		e = DiscreteGaussian{NoiseMultiplier: f.float("noise_multiplier")}
-	case DiscreteLaplace{}.Kind():
-		e = DiscreteLaplace{NoiseMultiplier: f.float("noise_multiplier")}
-	case RandomizedResponse{}.Kind():
-		e = RandomizedResponse{NoiseProbability: f.float("noise_probability"), Categories: f.int("categories")}
-	case ExponentialMechanism{}.Kind():
-		e = ExponentialMechanism{Epsilon: f.float("epsilon")}
-	case Pure{}.Kind():
-		e = Pure{Epsilon: f.float("epsilon")}
-	case Approximate{}.Kind():
-		e = Approximate{Epsilon: f.float("epsilon"), Delta: f.float("delta")}
-	case ZCDP{}.Kind():
-		e = ZCDP{Rho: f.float("rho")}
-	case PoissonSampled{}.Kind():
-		s := PoissonSampled{Rate: f.float("rate"), Event: f.nested(depth)}
-		if _, ok := f.raw["one_sided"]; ok && f.err == nil {
-			s.OneSided = f.nestedIn("one_sided", depth)
-		}
-		e = s
-	case FixedSizeSampled{}.Kind():
-		e = FixedSizeSampled{SampleSize: f.int("sample_size"), SourceSize: f.int("source_size"), Event: f.nested(depth)}
-	case Shuffled{}.Kind():
-		e = Shuffled{Epochs: f.int("epochs"), Event: f.nested(depth)}
-	case Banded{}.Kind():
-		c := Banded{Groups: f.int("groups"), Rate: f.float("rate"), NoiseMultiplier: f.float("noise_multiplier")}
-		f.value("steps", &c.Steps)
-		f.value("coefficients", &c.Coefficients)
-		e = c
-	case Repeat{}.Kind():
-		r := Repeat{}
-		f.value("count", &r.Count)
-		r.Event = f.nested(depth)
-		e = r
-	case Compose{}.Kind():
-		c, err := f.compose(depth)
-		if err != nil {
-			return nil, err
-		}
-		e = c
-	case Scoped{}.Kind():
-		o := f.object("scope", "scope")
-		scope := Scope{Lower: o.float("lower"), Upper: o.float("upper")}
-		if err := o.done(); err != nil {
-			return nil, err
-		}
-		e = Scoped{Scope: scope, Event: f.nested(depth)}
-	case Select{}.Kind():
-		runs, err := f.object("runs", "runs").runs()
-		if err != nil {
-			return nil, err
-		}
-		e = Select{Runs: runs, Event: f.nested(depth)}
-	default:
+	t, known := kinds[kind]
+	if !known {
 		return nil, invalid("event", "unknown kind %q", strings.ToValidUTF8(kind, "?"))
 	}
+	e := reflect.New(t).Elem()
+	f.fill(e, depth)
 	if err := f.done(); err != nil {
 		return nil, err
 	}
-	return e, nil
+	return e.Interface().(Event), nil
 }
 
-func (f *fields) compose(depth int) (Compose, error) {
+// fill takes the fields of a struct.
+func (f *fields) fill(into reflect.Value, depth int) {
+	for i := range into.NumField() {
+		name, option, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ",")
+		if _, there := f.raw[name]; option == "omitempty" && !there {
+			continue
+		}
+		switch field := into.Field(i).Addr().Interface().(type) {
+		case *Event:
+			*field = f.nestedIn(name, depth)
+		case *[]Event:
+			*field = f.compose(name, depth)
+		case *Scope:
+			f.part(f.object("scope", name), reflect.ValueOf(field).Elem())
+		case *Runs:
+			*field = f.runs(name)
+		default:
+			f.value(name, field)
+		}
+	}
+}
+
+// part takes the fields of an object that is a field of f.
+func (f *fields) part(o *fields, into reflect.Value) {
+	if o.fill(into, 0); f.err == nil {
+		f.err = o.done()
+	}
+}
+
+func (f *fields) compose(name string, depth int) (events []Event) {
 	var list []json.RawMessage
-	if f.value("events", &list); f.err != nil {
-		return Compose{}, f.err
-	}
-	var c Compose
+	f.value(name, &list)
 	for _, raw := range list {
-		o, err := readFields("event", raw)
-		if err != nil {
-			return Compose{}, err
+		if f.err != nil {
+			return nil
 		}
-		e, err := o.event(depth + 1)
-		if err != nil {
-			return Compose{}, err
+		var o *fields
+		if o, f.err = readFields("event", raw); f.err != nil {
+			return nil
 		}
-		c.Events = append(c.Events, e)
+		var e Event
+		e, f.err = o.event(depth + 1)
+		events = append(events, e)
 	}
-	return c, nil
+	return events
 }
 
-func (f *fields) runs() (Runs, error) {
+func (f *fields) runs(name string) Runs {
+	o := f.object("runs", name)
 	var kind string
-	if f.err == nil {
-		f.value("kind", &kind)
+	if o.value("kind", &kind); o.err != nil {
+		f.err = o.err
+		return nil
 	}
-	if f.err != nil {
-		return nil, f.err
+	o.kind = kind
+	t, known := lawsOfRuns[kind]
+	if !known {
+		f.err = invalid("runs", "unknown kind %q", strings.ToValidUTF8(kind, "?"))
+		return nil
 	}
-	f.kind = kind
-	var r Runs
-	switch kind {
-	case TruncatedNegativeBinomial{}.RunsKind():
-		r = TruncatedNegativeBinomial{Eta: f.float("eta"), Mean: f.float("mean")}
-	case PoissonRuns{}.RunsKind():
-		r = PoissonRuns{Mean: f.float("mean")}
-	case RandomStopping{}.RunsKind():
-		r = RandomStopping{Gamma: f.float("gamma"), Delta2: f.float("delta2")}
-	default:
-		return nil, invalid("runs", "unknown kind %q", strings.ToValidUTF8(kind, "?"))
-	}
-	return r, f.done()
+	r := reflect.New(t).Elem()
+	f.part(o, r)
+	return r.Interface().(Runs)
 }
