@@ -42,7 +42,7 @@ func OpenFile(info dataset.Info, s *schema.Schema, target, dataDir string) (*Tab
 	t := &Table{Name: info.Name, Target: target, Schema: s}
 	err = reader.ReadFrom(strings.TrimSuffix(f.Path, ".gz"), bytes.NewReader(content), s, reader.Options{Target: target}, func(cells []float64, found schema.Record) error {
 		t.Rows = append(t.Rows, cells)
-		if s.Unit.MaxRows > 1 {
+		if s.Unit.Column != "" {
 			t.Units = append(t.Units, found.Unit)
 		}
 		return nil
@@ -77,7 +77,7 @@ func Open(name, dataDir string) (*Table, error) {
 // Split shuffles the rows and keeps n to train; the others test. Where a unit has several rows it keeps
 // whole units, in a shuffled order, until n rows train.
 func (t *Table) Split(n int, seed uint64) *Table {
-	if t.Units != nil {
+	if t.Units != nil && t.Schema.Unit.MaxRows > 1 {
 		return t.splitUnits(n, seed)
 	}
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(t.Rows))
@@ -85,6 +85,9 @@ func (t *Table) Split(n int, seed uint64) *Table {
 	for i, at := range order {
 		if i < n {
 			s.Rows = append(s.Rows, t.Rows[at])
+			if t.Units != nil {
+				s.Units = append(s.Units, t.Units[at])
+			}
 		} else {
 			s.Test = append(s.Test, t.Rows[at])
 		}
