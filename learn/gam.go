@@ -17,7 +17,7 @@ import (
 )
 
 var _ = register(Kind{
-	Name: "gam", Classes: true, Numbers: true, Approximate: true, Binned: true, Monotone: true, MostLevels: MostLevels,
+	Name: "gam", Classes: true, Numbers: true, Approximate: true, Binned: true, Monotone: true, MostLevels: MostLevels, MoreLevels: PairLevels,
 	Encoding: &encode.Options{Bins: 256},
 	Guideline: Guideline{
 		Advice:    "sum of a curve for each attribute and of tables of a few pairs, on cells that a first release of marginals weighs",
@@ -89,6 +89,9 @@ const (
 	// screened is the number of strongest attributes whose pairs are screened, found the
 	// deviations above which a pair counts as found, and mostPairs how many are taken.
 	screened, found, mostPairs = 20, 4, 12
+	// freest is the number of strongest attributes that need no screening, and PairLevels the levels of all pairs
+	// that a model may have.
+	freest, PairLevels = 5, (mostPairs + freest*(freest-1)/2) * pairBins * pairBins
 	// MostLevels bounds the categories of a column, and MostSteps the steps of a training.
 	MostLevels, MostSteps = 1024, 1200
 	// targetCells is the number of cells of a numeric target, on its logarithmic scale; that
@@ -116,7 +119,7 @@ func DefaultAdditions(t Task, r float64) Additions {
 		// Curvature 1 in place of 1/4, and a small clip: nearly an absolute error.
 		return Additions{ClippingNorm: 0.1, Movement: 1.5 * math.Pow(r, 0.75), Pairs: r >= pairsNumber}
 	}
-	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Free: 5}
+	a := Additions{ClippingNorm: min(0.15*max(1, math.Sqrt(r/500)), 0.6), Movement: 0.8 * max(25*math.Pow(r, 0.65), 2.3*r), Free: freest}
 	if t.Levels() > 2 {
 		a.ClippingNorm = 0.5
 		a.Movement = min(a.Movement, 7200*a.ClippingNorm)

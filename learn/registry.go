@@ -28,8 +28,9 @@ type Kind struct {
 	// Vectors says that it takes columns of vectors beside single values, and Texts that it
 	// takes texts too.
 	Vectors, Texts bool
-	// MostLevels bounds the categories of a column, 0 for any number.
-	MostLevels int
+	// MostLevels bounds the categories of a column, 0 for any number. MoreLevels is how many levels
+	// a training may add to those of its encoding: all have to fit one model.
+	MostLevels, MoreLevels int
 	// MostCoordinates bounds the coordinates of an encoded row, 0 for any number.
 	MostCoordinates int
 	// Weights says that the learner takes class weights, Monotone that it holds the effects of

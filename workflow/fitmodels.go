@@ -56,7 +56,7 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	if s.Encoding, err = encode.New(p.Schema, p.Target, m.binned(r, rows).Encoding); err != nil {
 		return nil, usage("", "%v", err)
 	}
-	if r.Learner == advise.Descent && !s.Encoding.Fits() {
+	if r.Learner == advise.Descent && !s.Encoding.Fits(0) {
 		return nil, usage("use fewer columns (--features NAMES, or type: ignore), or declare fewer categories",
 			"the categories and bins of %d columns are more than one linear model can hold (65,534)", len(s.Encoding.Blocks))
 	}
@@ -67,6 +67,10 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 		if b := &s.Encoding.Blocks[i]; kind.MostLevels > 0 && b.Levels > kind.MostLevels {
 			return nil, usage("use --model linear, or leave the column out (--features)", "model %q takes columns of up to %d categories, %q has %d", kind.Name, kind.MostLevels, b.Name, b.Levels)
 		}
+	}
+	if !s.Encoding.Fits(kind.MoreLevels) {
+		return nil, usage("leave columns out (--features), or declare fewer categories",
+			"the columns have too many categories and cells together: model %q takes %d", kind.Name, encode.MostLevels-1-kind.MoreLevels)
 	}
 	return kind.New(s), nil
 }

@@ -81,7 +81,8 @@ type Input struct {
 	// TargetScale is "linear" or "log", the scale on which a number is trained; empty for what
 	// the rules choose.
 	TargetScale string `json:",omitempty"`
-	// Monotone names columns whose effect may only rise (1) or fall (−1).
+	// Monotone names columns whose effect may only rise (1) or fall (−1), beside those of the
+	// schema.
 	Monotone map[string]int `json:",omitempty"`
 	// Decision says how a classifier of two classes turns probabilities into labels.
 	Decision   quality.Decision
@@ -136,7 +137,7 @@ func (in Input) check() (*problem, error) {
 	if p.Accountant == "" {
 		p.Accountant = accountant.MethodMin
 	}
-	if err := mistake.All(p.checkTarget(), p.checkChoices(), p.checkScoreBy(), p.checkDecision(), p.checkEpsilon(), p.checkDelta()); err != nil {
+	if err := mistake.All(p.checkTarget(), p.checkChoices(), p.checkMonotone(), p.checkScoreBy(), p.checkDecision(), p.checkEpsilon(), p.checkDelta()); err != nil {
 		return nil, err
 	}
 	p.warnings = append(p.warnings, in.Schema.Warnings...)

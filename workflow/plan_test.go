@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -298,5 +299,32 @@ func TestClassWeightsAreInTheDigest(t *testing.T) {
 	}
 	if len(seen) != 4 {
 		t.Errorf("%d digests of 4 plans", len(seen))
+	}
+}
+
+// More cells than one model can hold are refused while a plan is made, before a charge; where the
+// rules choose, they choose another model. 300 columns of 256 cells are 76,800, and 251 with the
+// tables of pairs more than 65,534.
+func TestTooManyCellsAreRefusedBeforeTheCharge(t *testing.T) {
+	for columns, fits := range map[int]bool{200: true, 251: false, 300: false} {
+		tab := small(10, func(s *schema.Schema) {
+			for i := range columns {
+				s.Columns = append(s.Columns, schema.Column{Name: fmt.Sprint("c", i), Type: schema.Numeric, Upper: 1, Missing: schema.MissingUnknown})
+			}
+			s.Rows.N = 20000
+		})
+		in := tab.input("1", "1e-6", 1)
+		in.Rows = 20000
+		plan, err := NewPlan(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Recipe.Learner == "gam"; got != fits {
+			t.Errorf("%d columns: the rules take %s", columns, plan.Recipe.Learner)
+		}
+		in.Model = "gam"
+		if _, err := NewPlan(in); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), `too many categories and cells together: model "gam" takes 64125`) {
+			t.Errorf("%d columns, asked for: %v", columns, err)
+		}
 	}
 }

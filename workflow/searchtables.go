@@ -38,6 +38,9 @@ func NewTableSearchPlan(in Input, settings SearchSettings) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := unheld(p.Schema, p.Target, "a search over models"); err != nil {
+		return nil, err
+	}
 	switch {
 	case in.AsPublished:
 		return nil, usage("leave out --as-published", "no paper publishes a search over models of a table")

@@ -26,6 +26,9 @@ func (n *training) encodeTable() error {
 	if err := p.checkChoices(); err != nil {
 		return err
 	}
+	if err := unheld(p.Schema, p.Target, "a network"); err != nil {
+		return err
+	}
 	if err := checkLoss(p.task, n.Layers.Loss.Kind); err != nil {
 		return err
 	}

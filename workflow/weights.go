@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -53,12 +54,48 @@ func (p *problem) classWeights() ([]float64, error) {
 	return all, nil
 }
 
+// directions are those that a schema declares of the columns beside the target.
+func directions(s *schema.Schema, target string) map[string]int {
+	all := map[string]int{}
+	for i := range s.Columns {
+		if c := &s.Columns[i]; c.Monotone != 0 && c.Type != schema.Ignore && c.Name != target {
+			all[c.Name] = c.Monotone
+		}
+	}
+	return all
+}
+
+// unheld refuses a schema whose directions a job would not hold.
+func unheld(s *schema.Schema, target, what string) error {
+	for _, name := range slices.Sorted(maps.Keys(directions(s, target))) {
+		return usage("use pawl fit --model gam or ebm, or take monotone out of the schema", "the schema declares column %q monotone, and %s does not hold effects to a direction", name, what)
+	}
+	return nil
+}
+
+// checkMonotone adds the schema's directions to those that were asked for.
+func (p *problem) checkMonotone() error {
+	all := directions(p.Schema, p.Target)
+	if len(all) == 0 {
+		return nil
+	}
+	for name, way := range p.Monotone {
+		if declared, ok := all[name]; ok && declared != way {
+			return usage("leave out --monotone for this column, or change the schema", "--monotone and the schema contradict each other about column %q", name)
+		}
+		all[name] = way
+	}
+	p.Monotone = all
+	return nil
+}
+
 // directed refuses directions of effects that say nothing, and a learner that does not hold them.
 func (p *problem) directed(k learn.Kind) error {
 	if p.TargetScale != "" && p.task != model.Regression {
 		return usage("leave it out", "--target-scale is given, and the target %q has classes", p.Target)
 	}
-	for name, way := range p.Monotone {
+	for _, name := range slices.Sorted(maps.Keys(p.Monotone)) {
+		way := p.Monotone[name]
 		i := p.Schema.Column(name)
 		switch {
 		case i < 0:

@@ -78,7 +78,7 @@ func (d *Descent) Validate() error {
 		return fmt.Errorf("linear: class weights must lie in (0, 1], one for each class of a %s loss, got %v", d.Loss, d.ClassWeights)
 	case !(d.Momentum >= 0 && d.Momentum < 1):
 		return fmt.Errorf("linear: momentum must lie in [0, 1), got %g", d.Momentum)
-	case !d.Encoding.Fits():
+	case !d.Encoding.Fits(0):
 		return errTooWide
 	case d.Start != nil && len(d.Start) != d.Encoding.Dim*d.Outputs:
 		return fmt.Errorf("linear: %d weights to start from, the encoding has %d for each of %d outputs", len(d.Start), d.Encoding.Dim, d.Outputs)

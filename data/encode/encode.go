@@ -213,13 +213,16 @@ func (e *Encoding) add(b Block) {
 	e.Blocks = append(e.Blocks, b)
 }
 
-// Fits reports whether the levels of all blocks together have numbers of 16 bits.
-func (e *Encoding) Fits() bool {
-	levels := 0
+// MostLevels is how many levels all blocks of a model have at most: they have numbers of 16 bits.
+const MostLevels = math.MaxUint16 - 1
+
+// Fits reports whether the levels of all blocks, and so many more, are at most MostLevels.
+func (e *Encoding) Fits(more int) bool {
+	levels := more
 	for i := range e.Blocks {
 		levels += e.Blocks[i].Levels
 	}
-	return levels < math.MaxUint16
+	return levels <= MostLevels
 }
 
 // Dense reports whether no block is sparse, so that all coordinates may be held at once.
@@ -232,7 +235,7 @@ func (e *Encoding) Dense() bool {
 func (e *Encoding) ForSolver() error {
 	const most = 4096
 	switch {
-	case !e.Fits():
+	case !e.Fits(0):
 		return errors.New("the schema has more categories than one model can hold (65,534)")
 	case !e.Dense():
 		return errors.New("texts and bags of columns have too many coordinates for a dense solver")

@@ -22,7 +22,7 @@ const maxBytes = 16 << 20
 
 var (
 	topKeys = []string{"version", "dataset", "reviewed", "unit", "rows_per_unit", "public", "rows", "file", "na", "others", "columns"}
-	colKeys = []string{"name", "match", "type", "lower", "upper", "signs", "format", "parts", "origin", "values", "categories", "ordered", "other", "missing", "heavy_tailed", "buckets", "tokens", "dimension", "key", "why"}
+	colKeys = []string{"name", "match", "type", "lower", "upper", "signs", "format", "parts", "origin", "values", "categories", "ordered", "other", "missing", "heavy_tailed", "monotone", "buckets", "tokens", "dimension", "key", "why"}
 )
 
 // Load reads a schema file. Faults are *Error with file, line and column.
@@ -387,7 +387,8 @@ const typeHint = "write one of numeric, integer, boolean, categorical, date, tex
 func (d *decoder) details(c *Column, by map[string]field) {
 	uses := map[string][]Type{
 		"lower": {Numeric, Integer}, "upper": {Numeric, Integer}, "heavy_tailed": {Numeric, Integer},
-		"signs": {Numeric, Integer}, "values": {Boolean}, "format": {DateType}, "parts": {DateType}, "origin": {DateType},
+		"monotone": {Numeric, Integer, Categorical},
+		"signs":    {Numeric, Integer}, "values": {Boolean}, "format": {DateType}, "parts": {DateType}, "origin": {DateType},
 		"categories": {Categorical}, "ordered": {Categorical}, "other": {Categorical},
 		"buckets": {Text}, "tokens": {Text}, "dimension": {Vector}, "key": {Vector},
 	}
@@ -414,6 +415,7 @@ func (d *decoder) details(c *Column, by map[string]field) {
 		}
 	}
 	get(d, by, "heavy_tailed", &c.HeavyTailed, d.boolean)
+	get(d, by, "monotone", &c.Monotone, d.direction)
 	get(d, by, "signs", &c.Signs, d.list)
 	get(d, by, "values", &c.Values, d.list)
 	get(d, by, "categories", &c.Categories, d.list)
@@ -455,6 +457,22 @@ func (d *decoder) other(f field) (string, error) {
 		return "", d.fault(position(f.value), d.column, "other must name a level", "other: true names it \"other\"")
 	}
 	return s, nil
+}
+
+// Directions are the words of monotone.
+var Directions = map[string]int{"increasing": 1, "decreasing": -1}
+
+// direction reads `monotone: increasing | decreasing`.
+func (d *decoder) direction(f field) (int, error) {
+	s, err := d.text(f)
+	if err != nil {
+		return 0, err
+	}
+	way := Directions[s]
+	if way == 0 {
+		return 0, d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out where predictions may rise and fall")
+	}
+	return way, nil
 }
 
 // missing reads `missing: refuse | unknown | constant`.

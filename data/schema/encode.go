@@ -84,6 +84,11 @@ func (c *Column) encode(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    other: %s\n", quote(c.Other))
 		}
 	}
+	for name, way := range Directions {
+		if way == c.Monotone {
+			fmt.Fprintf(b, "    monotone: %s\n", name)
+		}
+	}
 	c.encodeWide(b)
 	if c.Type != Ignore {
 		switch {

@@ -98,6 +98,9 @@ type Column struct {
 	// HeavyTailed declares a non-negative amount of wide range: it is encoded on
 	// a log(1+x) scale.
 	HeavyTailed bool
+	// Monotone says that predictions may only rise (1) or fall (−1) with the column, 0 that they may
+	// do either. It has no meaning where the column is the target.
+	Monotone int `json:",omitempty"`
 	// Buckets is the number of places that the tokens of a text are hashed to; 0
 	// leaves it to a rule on public facts. Tokens names the rule that cuts the text;
 	// empty is Words.

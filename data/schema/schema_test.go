@@ -106,6 +106,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"hex", with("{name: age, type: numeric, lower: 0, upper: 0x10}"), "not a number", ""},
 		{"part of a whole", with("{name: age, type: integer, lower: 0, upper: 1.5}"), "whole number", ""},
 		{"heavy negative", with("{name: a, type: numeric, lower: -1, upper: 1, heavy_tailed: true}"), "at least 0", ""},
+		{"monotone category", with("{name: a, type: categorical, categories: [a, b], monotone: increasing}"), `s.yaml:3:54: column "a": monotone is for numbers and ordered categories`, "ordered: true"},
+		{"monotone word", with("{name: a, type: numeric, lower: 0, upper: 1, monotone: up}"), `s.yaml:3:60: column "a": monotone must be increasing or decreasing`, ""},
+		{"monotone boolean", with("{name: a, type: boolean, monotone: increasing}"), "monotone means nothing", ""},
 		{"bounds of text", with("{name: a, type: categorical, categories: [a, b], lower: 0}"), "lower means nothing", ""},
 		{"categories of boolean", with("{name: a, type: boolean, categories: [a, b]}"), "categories means nothing", ""},
 		{"no categories", with("{name: a, type: categorical}"), "at least two", ""},
@@ -292,6 +295,9 @@ func drawColumn(t *rapid.T, name string) Column {
 		if c.Missing == MissingValue {
 			c.MissingCategory = rapid.SampledFrom(c.Levels()).Draw(t, "constant")
 		}
+	}
+	if numeric(c.Type) || c.Ordered {
+		c.Monotone = rapid.IntRange(-1, 1).Draw(t, "monotone")
 	}
 	if c.Missing == MissingValue && numeric(c.Type) {
 		c.MissingNumber = c.Lower

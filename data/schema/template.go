@@ -29,6 +29,7 @@ na: %s
 const templateKeys = `# type: numeric | integer | boolean | categorical | text | ignore
 #   numeric, integer: lower and upper, round numbers; values outside are clipped.
 #     heavy_tailed: true for amounts of at least 0 with a wide range.
+#     monotone: increasing or decreasing, where predictions may only rise or fall with the value.
 #   categorical: categories: [every value that can occur]; ordered: true for grades;
 #     other: true gives undeclared values a level of their own.
 #   text: words are hashed by a fixed rule; buckets: N (default: chosen by the rule).

@@ -192,6 +192,9 @@ func (c *Column) validateValues(i int) error {
 }
 
 func (c *Column) validateCategories(i int) error {
+	if c.Monotone != 0 && !c.Ordered {
+		return newFault(i, "monotone", c.Name, "monotone is for numbers and ordered categories, and these categories have no order", "declare ordered: true if the list is in order, or leave the key out")
+	}
 	if len(c.Categories) < 2 {
 		return newFault(i, "categories", c.Name, "categories must list at least two values",
 			"list every value that can occur, from documentation and not from the rows")

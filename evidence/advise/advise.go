@@ -385,7 +385,15 @@ func (f Facts) additive(r float64) bool {
 	})
 	whole := !slices.ContainsFunc(f.Attributes, func(name string) bool { return f.Schema.Column(name) < 0 })
 	return f.Several && f.Learner == "" && whole && bag < bagFrom && other == 0 &&
-		learn.EffectiveRatio(r, f.Rows) >= least && samplingRate(f, learn.MostSteps) == 1
+		learn.EffectiveRatio(r, f.Rows) >= least && samplingRate(f, learn.MostSteps) == 1 && f.holds(learn.KindOf(string(Additive)))
+}
+
+// holds says whether the cells of all columns together are few enough for a model.
+func (f Facts) holds(k learn.Kind) bool {
+	o := *k.Encoding
+	o.Attributes = f.Attributes
+	enc, err := encode.New(f.Schema, f.Target, o)
+	return err == nil && enc.Fits(k.MoreLevels)
 }
 
 func additive(f Facts, r float64) Recipe {
