@@ -99,7 +99,8 @@ type Fit struct {
 	// ScoreBy names a categorical column. Each of its groups is scored too, with part of the
 	// score's budget.
 	ScoreBy string
-	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are as in [Train], for images. Flip declares that
+	// Public is a public table with the same columns, or public images, to train on first without noise. Extractor,
+	// Pixels, ExtractorOutput and PublicLabels are as in [Train], for images. Flip declares that
 	// the mirror image of an image has the same class: photographs yes, digits no. Of built-in images it is known.
 	Extractor, Pixels, ExtractorOutput string
 	Public, PublicLabels               string

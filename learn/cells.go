@@ -140,6 +140,28 @@ func levelVectors(masses []float64, ordered bool, exact float64) [][]float64 {
 	return out
 }
 
+// coordinates are weights of levelVectors, scaled by any factor, whose products with them are curve,
+// but for a constant.
+func coordinates(vectors [][]float64, curve []float64, ordered bool) []float64 {
+	n := len(vectors)
+	w := make([]float64, len(vectors[0]))
+	if ordered || n == 2 {
+		for j := range n - 1 {
+			w[j] = (curve[j+1] - curve[j]) / (vectors[j+1][j] - vectors[j][j])
+		}
+		return w
+	}
+	for j := 1; j < n; j++ {
+		h := math.Sqrt(float64(j * (j + 1)))
+		scale := (vectors[0][j-1] - vectors[j][j-1]) * h / float64(j+1) // of contrasts of norm 1
+		for l := range j {
+			w[j-1] += curve[l] / (h * scale)
+		}
+		w[j-1] -= curve[j] * float64(j) / (h * scale)
+	}
+	return w
+}
+
 // groups joins levels into at most bins groups: neighbours of like masses where levels are
 // ordered, else the rarest levels into one.
 func groups(masses []float64, ordered bool, bins int) []int {

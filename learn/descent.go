@@ -32,7 +32,9 @@ type Descent struct {
 	LearningRate, Momentum float64
 	// ClassWeights are public factors in (0, 1] on the losses of the classes, nil for 1.
 	ClassWeights []float64
-	Progress     func(done, steps int)
+	// start are the weights of a model of public rows, nil without one.
+	start    []float64
+	Progress func(done, steps int)
 }
 
 // Name implements Learner.
@@ -43,7 +45,7 @@ func (d *Descent) config() linear.Descent {
 	p.Scope = d.Task.Scope
 	g := linear.Descent{
 		Privacy: p, Encoding: d.Encoding, Loss: linear.Residual, Outputs: 1, Target: d.value(),
-		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, ClassWeights: d.ClassWeights, Progress: d.Progress,
+		ExpectedRows: d.ExpectedRows, LearningRate: d.LearningRate, Momentum: d.Momentum, ClassWeights: d.ClassWeights, Progress: d.Progress, Start: d.start,
 	}
 	if d.Kind == model.Classification {
 		g.Loss = linear.Logistic
@@ -76,6 +78,16 @@ func (d *Descent) FitPublic(ctx context.Context, rows *intake.Rows) (*model.Mode
 		return nil, err
 	}
 	return d.wrap(w, g.Outputs), nil
+}
+
+// Teach implements Taught: the first weights are those that a descent on the public rows ends
+// with, of settings for so many rows.
+func (d *Descent) Teach(ctx context.Context, rows *intake.Rows, s Settings) (err error) {
+	p := *d
+	p.Task.Scope, p.ExpectedRows, p.ClippingNorm, p.Steps, p.LearningRate, p.Momentum = s.Scope, s.ExpectedRows, s.ClippingNorm, s.Steps, s.LearningRate, s.Momentum
+	p.start, p.Progress = nil, nil
+	d.start, err = linear.DescendPublic(ctx, rows, p.config())
+	return err
 }
 
 func (d *Descent) wrap(w []float64, outputs int) *model.Model {

@@ -27,7 +27,9 @@ var _ = register(Kind{
 	},
 	New: func(s Settings) Learner {
 		g := &GAM{Task: s.Task, NoiseMultiplier: s.NoiseMultiplier, Encoding: s.Encoding, Additions: DefaultAdditions(s.Task, s.Ratio)}
-		g.ChooseScale = s.ChooseScale
+		if g.ChooseScale = s.ChooseScale; s.Movement > 0 {
+			g.Movement *= s.Movement
+		}
 		return g
 	},
 })
@@ -62,6 +64,47 @@ type GAM struct {
 	Encoding *encode.Encoding
 	Additions
 	Progress func(done, steps int)
+
+	// prior are the curves of public rows, with which the descent on the curves begins; nil
+	// without public rows.
+	prior *prior
+}
+
+// prior is an additive model without pairs: what each level of an attribute adds to the scores.
+type prior struct {
+	tables    [][]float64
+	intercept []float64
+}
+
+// Teach implements Taught. It fits curves, and chooses the scale of the target by the public rows.
+func (g *GAM) Teach(ctx context.Context, rows *intake.Rows, s Settings) error {
+	terms, err := model.NewTerms(g.Schema, g.Target, g.Encoding, nil, 0)
+	if err != nil {
+		return err
+	}
+	p := *g
+	p.Task.Scope, p.Task.ExpectedRows = s.Scope, s.ExpectedRows
+	p.Additions = DefaultAdditions(p.Task, math.Inf(1))
+	p.Pairs, p.ChooseScale, p.NoiseMultiplier, p.Progress = false, g.ChooseScale, 1, nil
+	counts, err := p.marginals(terms.List()).Public(rows)
+	if err != nil {
+		return err
+	}
+	f := p.additive(terms, counts)
+	enc, err := f.encode()
+	if err != nil {
+		return err
+	}
+	weights, err := linear.DescendPublic(ctx, rows, f.descent(enc, 1, 1))
+	if err != nil {
+		return err
+	}
+	f.read(enc, weights)
+	g.Scale, g.ChooseScale, g.prior = f.Scale, false, &prior{intercept: f.intercept}
+	for i := range f.mains {
+		g.prior.tables = append(g.prior.tables, f.mains[i].table)
+	}
+	return nil
 }
 
 // Additions are the settings of a GAM that cost nothing to change.
@@ -237,7 +280,11 @@ func (g *GAM) Fit(ctx context.Context, permit *ledger.Permit, rows *intake.Rows)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := linear.Descend(ctx, permit, rows, f.descent(enc, share, part))
+	d := f.descent(enc, share, part)
+	if g.prior != nil {
+		d.Start = f.begin(enc)
+	}
+	weights, err := linear.Descend(ctx, permit, rows, d)
 	if err != nil {
 		return nil, err
 	}
@@ -424,6 +471,29 @@ func (f *additive) start(mains, enc *encode.Encoding, weights []float64) []float
 		start[j] = w * factor
 	}
 	return start
+}
+
+// begin are the weights of enc, of mains alone, at which the scores are those of the prior.
+func (f *additive) begin(enc *encode.Encoding) []float64 {
+	outputs := len(f.prior.intercept)
+	w, at := make([]float64, enc.Dim*outputs), make([]float64, 1)
+	enc.Blocks[0].Forward(at, []float64{1}, 1)
+	for k, base := range f.prior.intercept {
+		for i := range f.mains {
+			m, b := &f.mains[i], &enc.Blocks[i+1]
+			curve := make([]float64, b.Levels)
+			for l := range curve {
+				curve[l] = f.prior.tables[i][l*outputs+k]
+				base += m.masses[l] * curve[l] // vectors are centred
+			}
+			// Vectors of enc are those of the part over the root of what encodeParts divides by.
+			for j, x := range coordinates(m.vectors, curve, m.term.Ordered > 0) {
+				w[(b.Offset+j)*outputs+k] = x / (at[0] * enc.Scale)
+			}
+		}
+		w[enc.Blocks[0].Offset*outputs+k] = base / (at[0] * enc.Scale)
+	}
+	return w
 }
 
 // screen chooses pairs: those of the strongest attributes, and those whose part of a noisy

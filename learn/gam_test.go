@@ -172,6 +172,86 @@ func TestGAMIsMonotone(t *testing.T) {
 	}
 }
 
+// Coordinates are those of the curve, whatever the masses, the factor and the kind of levels.
+func TestCoordinatesAreOfTheCurve(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, c := range []struct {
+		levels int
+		order  bool
+		exact  float64
+	}{{1, true, 0}, {2, true, 0}, {9, true, 0}, {9, true, 0.5}, {1, false, 0}, {2, false, 0}, {7, false, 0}} {
+		counts, curve := make([]float64, c.levels), make([]float64, c.levels)
+		for l := range curve {
+			counts[l], curve[l] = float64(rng.IntN(3)*rng.IntN(100)), rng.NormFloat64()
+		}
+		p := part{vectors: levelVectors(masses(counts, c.order), c.order, c.exact)}
+		p.scale(7)
+		w := coordinates(p.vectors, curve, c.order)
+		off := 0.0
+		for l, v := range p.vectors {
+			got := 0.0
+			for j, x := range v {
+				got += x * w[j]
+			}
+			if l == 0 {
+				off = curve[0] - got
+			}
+			if math.Abs(got+off-curve[l]) > 1e-9 {
+				t.Fatalf("%+v: level %d has %g in place of %g", c, l, got+off, curve[l])
+			}
+		}
+	}
+}
+
+// A model that public rows taught is theirs where training has no movement left, on its own scale and
+// its own curves, and is not where there is none.
+func TestGAMBeginsWithThePublicModel(t *testing.T) {
+	of := func(x []float64) float64 { return math.Exp(3*x[0] + 2*math.Abs(x[1]-0.5) + 2) }
+	rows, test := pairsRows(t, func(x []float64, rng *rand.Rand) float64 { return of(x) })
+	open := *pairsSchema()
+	open.Public = true
+	b := intake.NewBuilder(intake.SimulationKey("open", 1), &open)
+	for i, x := range test {
+		if err := b.Add(x, schema.Record{Raw: []byte(fmt.Sprint(i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	public := b.Seal()
+	errors := map[bool]float64{}
+	for _, taught := range []bool{false, true} {
+		m := fitPairs(t, rows, func(g *GAM) {
+			g.NoiseMultiplier, g.Pairs, g.ChooseScale = 300, false, true
+			if !taught {
+				return
+			}
+			s := Settings{Task: Task{Scope: dp.WholeScope, ExpectedRows: float64(len(test))}}
+			if err := g.Teach(context.Background(), public, s); err != nil {
+				t.Fatal(err)
+			}
+			if !g.Scale.Log || g.ChooseScale {
+				t.Error("the public rows do not choose the scale")
+			}
+			g.Movement *= 1e-6
+		})
+		predict := m.Predictor()
+		for _, x := range test {
+			errors[taught] += math.Abs(predict(x)-x[4]) / of(x) / float64(len(test))
+		}
+	}
+	if !(errors[true] < 0.1 && errors[false] > 3*errors[true]) {
+		t.Errorf("relative errors of %.3f, taught %.3f", errors[false], errors[true])
+	}
+	// Rows that are not public teach nothing.
+	g := &GAM{Task: Task{Schema: pairsSchema(), Target: "y", Kind: model.Regression, Scale: model.TargetScale{Upper: 1000}}, Additions: DefaultAdditions(task("amount"), 100)}
+	var err error
+	if g.Encoding, err = encode.New(pairsSchema(), "y", encode.Options{Bins: 8}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Teach(context.Background(), rows, Settings{Task: Task{Scope: dp.WholeScope, ExpectedRows: 10}}); err == nil {
+		t.Error("sensitive rows were looked at without a charge")
+	}
+}
+
 // The marginal of a target chooses its scale.
 func TestGAMChoosesTheScale(t *testing.T) {
 	for want, amount := range map[bool]func(x []float64, rng *rand.Rand) float64{

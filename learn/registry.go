@@ -1,9 +1,11 @@
 package learn
 
 import (
+	"context"
 	"maps"
 	"slices"
 
+	"pawl/core/intake"
 	"pawl/data/encode"
 	"pawl/model"
 )
@@ -67,6 +69,9 @@ type Settings struct {
 	ClippingNorm           float64
 	Steps                  int
 	LearningRate, Momentum float64
+	// Movement is the part of its own movement that a learner makes which starts from a model of
+	// public rows (Taught); 0 for all of it. A descent's rate and steps follow it already.
+	Movement float64
 }
 
 // Fits says whether the learner predicts targets of a task.
@@ -77,6 +82,13 @@ func (k Kind) Fits(task model.Task) bool {
 // Watched is a learner that tells how far it is.
 type Watched interface {
 	Watch(progress func(done, of int))
+}
+
+// Taught is a learner that may start from a model of public rows. Teach trains that model without
+// noise; s is what a training on these rows alone would be made of. It works on rows of public
+// data sets only, and comes before Fit.
+type Taught interface {
+	Teach(ctx context.Context, rows *intake.Rows, s Settings) error
 }
 
 // Regularized is a learner with a regularization that a search may vary.

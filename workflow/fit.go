@@ -80,6 +80,9 @@ func (f *fit) choose() (err error) {
 		}
 	}
 	if p.Rows == 0 {
+		if p.Teacher != nil {
+			return usage("declare rows: about N in the schema", "--public needs a public number of rows: how far training goes from the public model follows from it")
+		}
 		return nil
 	}
 	facts := f.facts()
@@ -90,8 +93,18 @@ func (f *fit) choose() (err error) {
 		facts.Learner = advise.Additive
 		f.Recipe, err = advise.Choose(facts)
 	}
+	if err == nil && p.Teacher != nil && p.Model == "" && (f.Recipe.Learner == advise.Majority || f.Recipe.Learner == advise.Mean) {
+		// What public rows teach is more than a constant.
+		facts.Learner = advise.Descent
+		f.Recipe, err = advise.Choose(facts)
+	}
 	if err != nil {
 		return usage("use --model auto", "%v", err)
+	}
+	if p.Teacher != nil {
+		if f.Recipe, err = f.models.taught(f.Recipe, float64(p.Rows)); err != nil {
+			return err
+		}
 	}
 	f.Recipe = f.models.binned(f.Recipe, float64(p.Rows))
 	return nil
@@ -197,6 +210,12 @@ func (f *fit) train(ctx context.Context, env Env, permit *ledger.Permit, recipe 
 	} else {
 		env.Progress.step("train", 0, 0)
 	}
+	if f.problem.Teacher != nil {
+		env.Progress.step("teach", 0, 0)
+		if err := f.models.teach(ctx, env.Other, learner, recipe); err != nil {
+			return err
+		}
+	}
 	if d, ok := learner.(*learn.Descent); ok && f.perStep > 0 {
 		d.SamplingRate, d.NoiseMultiplier = f.Recipe.SamplingRate, f.perStep
 		d.Steps = f.Recipe.Steps
@@ -251,6 +270,9 @@ func (f *fit) describe() description {
 		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
 	}
 	d := description{choice: c, lots: f.perStep > 0}
+	if p.Teacher != nil {
+		d.uncovered = append(d.uncovered, p.Teacher.taughtWords("rows"))
+	}
 	if p.Rows == 0 {
 		return d
 	}
@@ -289,6 +311,9 @@ func (plan *Plan) Facts() advise.Facts {
 func (f *fit) facts() advise.Facts {
 	p := f.problem
 	facts := f.models.facts(float64(p.Rows))
+	if p.Teacher != nil {
+		facts.Public = float64(p.Teacher.Rows)
+	}
 	facts.Several = p.Workflow == PAW && len(p.ClassWeights) == 0
 	return facts
 }
@@ -300,7 +325,7 @@ func (plan *Plan) SearchAdvised() (advise.Rule, bool) {
 	if !one {
 		return advise.Rule{}, false
 	}
-	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" || len(p.ClassWeights)+len(p.Monotone) > 0 || p.TargetScale != "" {
+	if p := f.problem; p.Rows == 0 || p.delta == 0 || p.Features != nil || p.ScoreBy != "" || len(p.ClassWeights)+len(p.Monotone) > 0 || p.TargetScale != "" || p.Teacher != nil {
 		return advise.Rule{}, false
 	}
 	return advise.SearchRule(f.facts())

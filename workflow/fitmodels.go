@@ -46,6 +46,9 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
 	kind := learn.KindOf(string(r.Learner))
 	s.ChooseScale = p.task == model.Regression && p.TargetScale == "" && !scale.Log
+	if p.Teacher != nil {
+		s.Movement = m.movement(rows)
+	}
 	err := cmp.Or(p.weighted(kind), p.directed(kind))
 	if err != nil {
 		return nil, err
@@ -101,6 +104,9 @@ func (m *tableModels) hyperparameters(h map[string]any, signalRatio float64, r a
 	}
 	if w := m.problem.Monotone; len(w) > 0 {
 		h["monotone"] = w
+	}
+	if t := m.problem.Teacher; t != nil {
+		h["public_set"], h["movement"] = t, m.movement(float64(m.problem.Rows))
 	}
 }
 

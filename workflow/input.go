@@ -84,6 +84,8 @@ type Input struct {
 	// Monotone names columns whose effect may only rise (1) or fall (−1), beside those of the
 	// schema.
 	Monotone map[string]int `json:",omitempty"`
+	// Teacher is a public table of the same columns on which the model is trained first, nil for none.
+	Teacher *PublicSet `json:",omitempty"`
 	// Decision says how a classifier of two classes turns probabilities into labels.
 	Decision   quality.Decision
 	Accountant accountant.Method

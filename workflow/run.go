@@ -46,7 +46,7 @@ type Env struct {
 	Different []ledger.Difference
 	Progress  Progress
 	// Other holds the public rows that a search on other data looks at, or on which a
-	// network is trained first.
+	// network or a model of a table is trained first.
 	Other *intake.Rows
 	// Study keeps a search that may be interrupted; Workers bounds its trainings side by
 	// side.
@@ -138,8 +138,9 @@ func (plan *Plan) wholeDigest(data []byte) [sha256.Size]byte {
 		AsPublished                                                                bool               `json:",omitempty"`
 		Decision                                                                   *quality.Decision  `json:",omitempty"`
 		Calibrate                                                                  bool               `json:",omitempty"`
+		Teacher                                                                    *PublicSet         `json:",omitempty"`
 	}{p.Dataset, p.Target, p.Epsilon, p.deltaText, string(p.Test), string(p.Workflow), string(p.Preset), p.Model, string(p.Accountant),
-		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.TargetScale, p.Monotone, p.AsPublished, p.decisionKey(), p.Calibrate})
+		p.Features, plan.job.key(), p.Rows, p.Schema, data, p.ScoreBy, p.ClassWeights, p.TargetScale, p.Monotone, p.AsPublished, p.decisionKey(), p.Calibrate, p.Teacher})
 	if err != nil {
 		panic(err) // strings, numbers and lists always marshal
 	}
@@ -157,6 +158,9 @@ func (plan *Plan) Run(ctx context.Context, env Env) (*Outcome, error) {
 	}
 	if plan.problem.Test != HeldOut && len(env.Test) == 0 && (env.Images == nil || env.Images.Len() == 0) {
 		return nil, usage("", "the test file has no rows")
+	}
+	if plan.problem.Teacher != nil && env.Other == nil {
+		return nil, usage("", "the public rows are missing")
 	}
 	out := &Outcome{Plan: plan, Recipe: plan.Recipe}
 	err := plan.charge(ctx, env, &out.Booking, func(permit *ledger.Permit) error { return j.run(ctx, env, permit, out) })

@@ -253,7 +253,7 @@ func (n *training) uncovered() (all []string) {
 		all = append(all, fmt.Sprintf("The extractor: the network in %s (SHA-256 %.16s…) is declared public (--extractor); nothing is known of the images that it was trained on.", g.File, g.SHA256))
 	}
 	if n.PublicSet != nil {
-		all = append(all, n.PublicSet.taughtWords())
+		all = append(all, n.PublicSet.taughtWords("examples"))
 	}
 	return all
 }

@@ -65,7 +65,7 @@ func (n *training) teach(ctx context.Context, env Env, params []float32, src *en
 	return nil
 }
 
-// taughtWords say what a claim leaves out.
-func (s *PublicSet) taughtWords() string {
-	return fmt.Sprintf("The public set: %s (%d examples, SHA-256 %.16s…) is declared public (--public); the first weights come from training on it without noise.", s.Name, s.Rows, s.SHA256)
+// taughtWords say what a claim leaves out; of is what the set consists of.
+func (s *PublicSet) taughtWords(of string) string {
+	return fmt.Sprintf("The public set: %s (%d %s, SHA-256 %.16s…) is declared public (--public); the first weights come from training on it without noise.", s.Name, s.Rows, of, s.SHA256)
 }

@@ -459,17 +459,14 @@ func (d *decoder) other(f field) (string, error) {
 	return s, nil
 }
 
-// Directions are the words of monotone.
-var Directions = map[string]int{"increasing": 1, "decreasing": -1}
-
 // direction reads `monotone: increasing | decreasing`.
 func (d *decoder) direction(f field) (int, error) {
 	s, err := d.text(f)
 	if err != nil {
 		return 0, err
 	}
-	way := Directions[s]
-	if way == 0 {
+	way, ok := map[string]int{"increasing": 1, "decreasing": -1}[s]
+	if !ok {
 		return 0, d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out where predictions may rise and fall")
 	}
 	return way, nil

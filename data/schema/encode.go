@@ -84,10 +84,8 @@ func (c *Column) encode(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    other: %s\n", quote(c.Other))
 		}
 	}
-	for name, way := range Directions {
-		if way == c.Monotone {
-			fmt.Fprintf(b, "    monotone: %s\n", name)
-		}
+	if c.Monotone != 0 {
+		fmt.Fprintf(b, "    monotone: %s\n", map[int]string{1: "increasing", -1: "decreasing"}[c.Monotone])
 	}
 	c.encodeWide(b)
 	if c.Type != Ignore {

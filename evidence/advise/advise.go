@@ -70,6 +70,8 @@ type Facts struct {
 	// Several says that the job may make several releases, each chosen by those before: the
 	// additive model is then among what the rules choose from.
 	Several bool
+	// Public is the number of public rows that the training begins with a model of.
+	Public float64
 }
 
 // SignalRatio is r = n/(k·σ₁) with up to k rows per unit.
@@ -181,6 +183,17 @@ func encodingRule(f Facts, r float64, bins int) (encode.Options, Rule) {
 	return o, by(ruleThermometer,
 		fmt.Sprintf("numeric columns as a thermometer of %d public thresholds, categories one-hot, every attribute a block of norm 1", bins-1),
 		"scores then carry noise that depends on r alone, not on the number of columns")
+}
+
+// TaughtMovement is the part of its usual movement that a training makes which begins with a model of
+// public rows: the less r says beside them, the nearer it stays.
+func TaughtMovement(r, public float64) float64 {
+	return min(max(r/(taughtBy*public), leastTaught), 1)
+}
+
+// TaughtRule is the reason for a movement.
+func TaughtRule(r, public, movement float64) Rule {
+	return by(rulePublicRows, fmt.Sprintf("begin with a model of the %.0f public rows and make %.2g of the usual movement", public, movement), fmt.Sprintf("r = %.4g", r))
 }
 
 func attributesRule(f Facts) Rule {
@@ -385,7 +398,7 @@ func (f Facts) additive(r float64) bool {
 	})
 	whole := !slices.ContainsFunc(f.Attributes, func(name string) bool { return f.Schema.Column(name) < 0 })
 	return f.Several && f.Learner == "" && whole && bag < bagFrom && other == 0 &&
-		learn.EffectiveRatio(r, f.Rows) >= least && samplingRate(f, learn.MostSteps) == 1 && f.holds(learn.KindOf(string(Additive)))
+		learn.EffectiveRatio(r, f.Rows)+f.Public/2 >= least && samplingRate(f, learn.MostSteps) == 1 && f.holds(learn.KindOf(string(Additive)))
 }
 
 // holds says whether the cells of all columns together are few enough for a model.

@@ -42,6 +42,9 @@ const (
 	decades = 100
 	// perClass times the classes: below it a model of several classes is no use.
 	perClass = 5
+	// taughtBy times the public rows is the r from which a training that begins with their model
+	// makes its whole movement; leastTaught is the part that it makes in any case.
+	taughtBy, leastTaught = 4, 0.05
 	// searchFrom: below it a private search costs more than it finds.
 	searchFrom = 10000
 	// kindsFrom: from it a choice between kinds of model gains more than it costs.
@@ -103,6 +106,7 @@ const (
 	ruleClasses       = "linear-many-classes"
 	ruleRegression    = "linear-regression"
 	ruleAdditive      = "additive"
+	rulePublicRows    = "public-rows"
 	rulePure          = "pure-epsilon"
 	ruleThermometer   = "encoding-thermometer"
 	ruleAffine        = "encoding-affine"
@@ -213,6 +217,14 @@ var forData = []Guideline{
 		Published: nothingPublished,
 		Measured:  "R² of kc_house prices at ε 1/3 .836/.874 against .642/.645 by the linear model, of ages in Adult .461/.467 against .388/.389; Adult income at ε 1 86.4 against 85.7 %; AUROC of bank marketing at ε 3 .905 against .896; Adult sex, where linear is best, 84.2 against 84.5 % at ε 1",
 		Changes:   "--model linear; fewer rows or a smaller epsilon",
+	},
+	{
+		Name:      rulePublicRows,
+		When:      "a table or texts, and public rows of the same columns (--public)",
+		Advice:    fmt.Sprintf("train on the public rows first, without noise, and go on from there: by r/(%d·public rows) of the usual movement, %g to 1 of it", taughtBy, leastTaught),
+		Published: nothingPublished,
+		Measured:  "a tenth of the training rows public, means of 5 runs, with and without them at ε 0.1/1/5: SMS spam 96.4/98.0/98.7 and 88.7/97.9/98.7 %; AUROC of bank marketing .885/.894/.906 and .846/.893/.905; R² of kc_house prices .770/.843/.882 and .568/.843/.880; 3 % of Adult's 84.7/86.3/86.7 and 84.6/86.3/86.7 %",
+		Changes:   "no public rows; more rows or a larger epsilon: from r of twice the public rows there is little to gain",
 	},
 	{
 		Name:      rulePure,

@@ -10,6 +10,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/gradient"
 	"pawl/core/linear"
+	"pawl/data/encode"
 )
 
 // apartOf is k, or 2k where a unit is replaced.
@@ -176,6 +177,53 @@ func descentClipSpec() Specification {
 					}
 				}
 				checks = append(checks, ScaleCheck(fmt.Sprintf("a row adds the clipping norm under %s loss", c.loss), z))
+			}
+			return checks, nil
+		}}
+}
+
+// One row's part of the sum where the levels of blocks have vectors of many lengths, as in an
+// additive model, nearly without noise.
+func descentMapsSpec() Specification {
+	const clip, sigma, runs = 0.1, 0.01, 40
+	return Specification{Name: "descent, maps", Entry: "linear.Descend", Rows: "one row at short and long vectors, and at a level that has none",
+		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
+			at := func(level int) func([]float64) int { return func([]float64) int { return level } }
+			enc, err := encode.OfMaps(1, []encode.Map{
+				{Name: "a", Level: at(1), Vectors: [][]float64{{1, 0}, {0, 2}}}, {Name: "b", Level: at(0), Vectors: [][]float64{{3}, {0.5}}},
+				{Name: "c", Level: at(2), Vectors: [][]float64{{7}, {7}}},
+			})
+			if err != nil {
+				return nil, err
+			}
+			rows, err := oneUnit(1, 0, 1).seal(1)
+			if err != nil {
+				return nil, err
+			}
+			x := []float64{1, 0, 2, 3, 0} // in units of Scale
+			var checks []Check
+			for _, c := range []struct {
+				loss   linear.Loss
+				target float64
+			}{{linear.Bounded, 5}, {linear.Logistic, 1}} {
+				d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
+					Encoding: enc, Loss: c.loss, Outputs: 1, Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
+				desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{d.Event()}}
+				var z []float64
+				for range runs {
+					permit, err := desk.next(ctx, src.Uint64())
+					if err != nil {
+						return nil, err
+					}
+					w, err := linear.Descend(ctx, permit, rows, d)
+					if err != nil {
+						return nil, err
+					}
+					for j, v := range w {
+						z = append(z, (v-clip*x[j]/math.Sqrt(14))/(sigma*clip))
+					}
+				}
+				checks = append(checks, ScaleCheck(fmt.Sprintf("a row adds the clipping norm over all blocks under %s loss", c.loss), z))
 			}
 			return checks, nil
 		}}

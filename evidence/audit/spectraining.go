@@ -115,7 +115,7 @@ func specifications() []Specification {
 		trainingSpec("training, steps, automatic", gradient.Automatic, 1, dp.AddOrRemoveOne),
 		trainingSpec("training, steps, per layer", gradient.PerLayer, 4, dp.AddOrRemoveOne),
 		trainingSpec("training, steps, several weights", gradient.Flat, 4, dp.AddOrRemoveOne),
-		quantileSpec(), bandedSpec(), masksSpec(), kindsSpec(), boostClipSpec(), descentNormSpec(), resumedSpec(), descentSpec(dp.AddOrRemoveOne), descentSpec(dp.ReplaceOne), descentLotsSpec(), descentClipSpec(),
+		quantileSpec(), bandedSpec(), masksSpec(), kindsSpec(), boostClipSpec(), descentNormSpec(), resumedSpec(), descentSpec(dp.AddOrRemoveOne), descentSpec(dp.ReplaceOne), descentLotsSpec(), descentClipSpec(), descentMapsSpec(),
 		boostSpec(dp.AddOrRemoveOne), boostSpec(dp.ReplaceOne),
 	}
 	return append(append(out, releaseSpecs()...), otherSpecs()...)

@@ -30,6 +30,8 @@ type Table struct {
 	Units []string
 	// Test is the official test set, nil for none.
 	Test [][]float64
+	// Open are public rows that models are trained on first, nil for none.
+	Open [][]float64
 }
 
 // OpenFile reads a table that is not built in, from a data folder.
@@ -142,6 +144,9 @@ func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, cha
 		Dataset: t.Name, Schema: t.Schema, Public: true, Target: t.Target, Epsilon: epsilon, Delta: delta,
 		Rows: int64(len(t.Rows)), Test: workflow.Official, Seed: &seed,
 	}
+	if t.Open != nil {
+		in.Teacher = &workflow.PublicSet{Name: "public rows", Rows: int64(len(t.Open))}
+	}
 	if change != nil {
 		change(&in)
 	}
@@ -158,6 +163,13 @@ func (t *Table) run(ctx context.Context, plan *workflow.Plan, seed uint64) (*wor
 	if err != nil {
 		return nil, err
 	}
+	var other *intake.Rows
+	if t.Open != nil {
+		open := &Table{Name: "public rows", Schema: t.Schema, Rows: t.Open}
+		if other, err = open.Seal(1); err != nil {
+			return nil, err
+		}
+	}
 	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
-	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
+	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Other: other, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
 }

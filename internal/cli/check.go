@@ -165,7 +165,7 @@ func (f *fitFlags) asked() (request.Fit, source.Options, error) {
 	weights, err := classWeights(f.classWeights)
 	directions, wrong := monotone(f.monotone)
 	return request.Fit{Target: f.Target, Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Anyway: b.Anyway, Preset: f.Preset,
-			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights, TargetScale: f.TargetScale, Monotone: directions,
+			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights, TargetScale: f.TargetScale, Monotone: directions, Public: f.Public,
 			Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}},
 		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}, usage.All(seed, err, wrong)
 }

@@ -71,6 +71,10 @@ curve, precision and recall by threshold, and a calibration of the probabilities
 one, labels are those of the scores as trained. With --test, 10 to 20% of the training
 rows give the calibration, since test rows choose nothing.
 
+--public trains on a public table of the same columns first, and goes on from there on
+your own rows. It helps where epsilon and the number of your rows are small. It is read
+under the schema of DATA, and copies of sensitive data are refused.
+
 The plan and its epsilon are shown first. The ledger is charged before any row is used.
 fit writes model/, report.html, statement.json and README.md (the model card) into
 --out.`,

@@ -195,6 +195,6 @@ func registerPublicImages(c *cobra.Command, extractor, pixels, output, public, l
 	s.StringVar(extractor, "extractor", "", "public network (ONNX) through which images pass first; you are responsible for ensuring that it is public")
 	s.StringVar(pixels, "pixels", "", "how --extractor takes pixels: 0..1 (default), -1..1, 0..255, or imagenet (by the means and deviations of its channels)")
 	s.StringVar(output, "extractor-output", "", "name of the value of --extractor to take (default: its output)")
-	s.StringVar(public, "public", "", "public images of the same size and classes to train on first, without noise: a built-in name, a folder, or a file with --public-labels; you are responsible for ensuring that they are public")
+	s.StringVar(public, "public", "", "public data to train on first, without noise; you are responsible for ensuring that they are public. Images of the same size and classes: a built-in name, a folder, or a file with --public-labels. A table for pawl fit: a file with the same columns")
 	s.StringVar(labels, "public-labels", "", "file of labels for an IDX or npy file of --public")
 }

@@ -33,9 +33,11 @@ type Desk struct {
 type Opened struct {
 	Source *source.Table
 	Test   [][]float64
-	Seed   *uint64
-	Bad    reader.BadRows
-	copies *source.Copies
+	// Teacher holds public rows that a model is trained on first, nil for none.
+	Teacher *source.Teacher
+	Seed    *uint64
+	Bad     reader.BadRows
+	copies  *source.Copies
 	// updated says that the bytes changed on purpose.
 	updated bool
 }
@@ -78,7 +80,7 @@ func (d *Desk) OpenTable(ctx context.Context, data *source.Data, f *Fit, sound f
 		return nil, in, err
 	}
 	// Vectors of test rows may stand in the same file.
-	s.Whole = data.Options.Test == ""
+	s.Whole = data.Options.Test == "" && f.Public == ""
 	if err := source.EffectivePublic(ctx, d.Ledger, s.Name, s.Schema); err != nil {
 		return nil, in, err
 	}
@@ -156,6 +158,23 @@ func (d *Desk) Environment(ctx context.Context, j *Opened) (workflow.Env, error)
 	if env.Different, err = j.copies.Recognise(ctx, d.Ledger, j.Source.Found()); err != nil {
 		return env, err
 	}
+	if j.Teacher != nil {
+		env.Other = j.Teacher.Rows
+		if err := j.Source.TaughtBy(ctx, d.Ledger, j.Teacher); err != nil {
+			return env, err
+		}
+	}
 	env.Digest, err = d.Ledger.Digest(ctx, j.Digested())
 	return env, err
+}
+
+// OpenTeacher opens the public rows that a model is trained on first; nothing where path is "".
+func (d *Desk) OpenTeacher(ctx context.Context, j *Opened, path string, in *workflow.Input) (err error) {
+	if path == "" {
+		return nil
+	}
+	if j.Teacher, err = j.Source.OpenTeacher(ctx, d.Ledger, path, j.Bad); err == nil {
+		in.Teacher = &workflow.PublicSet{Name: j.Teacher.Name, SHA256: j.Teacher.SHA256, Rows: j.Teacher.Len}
+	}
+	return err
 }

@@ -31,7 +31,8 @@ type Fit struct {
 	// (1) or fall (−1).
 	TargetScale string
 	Monotone    map[string]int
-	// Extractor, Pixels, ExtractorOutput, Public and PublicLabels are those of Train, for images. Flip declares that
+	// Public is a public table of the same columns, or public images, to train on first. Extractor, Pixels,
+	// ExtractorOutput and PublicLabels are those of Train, for images. Flip declares that
 	// the mirror image of an image has its class.
 	Extractor, Pixels, ExtractorOutput, Public, PublicLabels string
 	Flip                                                     bool
@@ -81,8 +82,12 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 	if in.Test, faulty = d.OpenTest(ctx, j, data.Options); faulty != nil && !usage.Mistake(faulty) {
 		return nil, faulty
 	}
+	untaught := d.OpenTeacher(ctx, j, f.Public, &in)
+	if untaught != nil && !usage.Mistake(untaught) {
+		return nil, untaught
+	}
 	plan, err := workflow.NewPlan(in)
-	if err = usage.All(err, faulty); err != nil {
+	if err = usage.All(err, faulty, untaught); err != nil {
 		return nil, err
 	}
 	if err := plan.Preflight(ctx); err != nil {
@@ -100,7 +105,7 @@ func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error)
 
 // imagesOnly refuses what only images have.
 func (f *Fit) imagesOnly() error {
-	t := Train{Extractor: f.Extractor, Public: f.Public, Flip: f.Flip}
+	t := Train{Extractor: f.Extractor, Flip: f.Flip}
 	for _, c := range []struct{ value, flag, of string }{
 		{f.Pixels, "--pixels", "--extractor"}, {f.ExtractorOutput, "--extractor-output", "--extractor"}, {f.PublicLabels, "--public-labels", "--public"},
 	} {
@@ -216,6 +221,9 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 	}
 	if len(f.Monotone) > 0 || f.TargetScale != "" && f.TargetScale != "auto" {
 		return nil, usage.New("--search excludes --monotone and --target-scale: they are not offered for all models that are compared", "leave out --search")
+	}
+	if f.Public != "" && data.Images == nil {
+		return nil, usage.New("--search and --public exclude each other: a search trains many models", "leave out one of them")
 	}
 	s := &Search{Table: *f, Study: f.Study, Workers: f.Workers, kind: "fit"}
 	if data.Images == nil {

@@ -140,6 +140,15 @@ var sabotages = []sabotage{
 	{"bins: rows of a unit ignored in the stated noise", "core/release/bins.go", "return b.cells().StdDev(apart) / float64(b.unit())", "return b.cells().StdDev(min(1, apart)) / float64(b.unit())", []string{"test ./core/release TestBinsNoise"}, nil},
 	{"bins: no noise", "core/sum/sum.go", "stdDev, add = scale*math.Sqrt2, noise.AddDiscreteLaplace", "stdDev, add = scale*math.Sqrt2, noise.AddDiscreteLaplace\n\t\tscale /= 1024", []string{"test ./core/release TestBinsNoise"}, nil},
 	{"bins: a row counts whole in both of its nodes", "core/release/bins.go", "add.Add(bin, unit-q)", "add.Add(bin, unit)", []string{"test ./core/release TestBinsBetweenNodesAreExact"}, nil},
+	// The additive model: what a row is multiplied by, and how its releases share one precision.
+	{"maps: the norms of vectors are left out", "data/encode/mapped.go", "append(b.norms, norm)", "append(b.norms, 0*norm)", mechanism("descent-maps"), nil},
+	{"maps: a norm is that of the shortest vector", "data/encode/mapped.go", "append(b.norms, norm)", "append(b.norms, min(norm, 0.25))", mechanism("descent-maps"), nil},
+	{"additive model: marginals at the noise of the whole", "learn/gam.go", "g.NoiseMultiplier / math.Sqrt(marginalShare)}", "g.NoiseMultiplier / math.Sqrt(1+0*marginalShare)}", []string{"test ./learn TestGAMPrecisionsAddUp"}, nil},
+	{"additive model: screening at the noise of the whole", "learn/gam.go", "StepNoise(g.NoiseMultiplier/math.Sqrt(screenShare), 1)", "StepNoise(g.NoiseMultiplier, 1)", []string{"test ./learn TestGAMPrecisionsAddUp"}, nil},
+	{"additive model: shares of more than the whole", "learn/gam.go", "0.05, 0.30, 0.10, 0.55", "0.05, 0.30, 0.10, 1.55", []string{"test ./learn TestGAMPrecisionsAddUp"}, nil},
+	{"additive model: a descent priced as one step", "learn/gam.go", "StepNoise(g.NoiseMultiplier/math.Sqrt(share), steps)", "StepNoise(g.NoiseMultiplier/math.Sqrt(share), 1)", []string{"test ./learn TestGAMPrecisionsAddUp"}, nil},
+	{"additive model: screening is not charged", "learn/gam.go", "g.screening(nil).Privacy.Event(),", "", []string{"test ./learn TestGAMFindsPairs"}, nil},
+	{"additive model: pairs start at the price of the mains", "learn/gam.go", "d := f.descent(enc, pairShare, pairMovement)", "d := f.descent(enc, pairShare*16, pairMovement)", []string{"test ./learn TestGAMFindsPairs"}, nil},
 	// Seen through the network named.
 	{"canaries: half the noise, claim of 4", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{canary}, nil},
 	{"canaries: half the noise, claim of 1", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},
