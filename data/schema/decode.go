@@ -462,14 +462,11 @@ func (d *decoder) other(f field) (string, error) {
 // direction reads `monotone: increasing | decreasing`.
 func (d *decoder) direction(f field) (int, error) {
 	s, err := d.text(f)
-	if err != nil {
-		return 0, err
+	way := map[string]int{"increasing": 1, "decreasing": -1}[s]
+	if err == nil && way == 0 {
+		err = d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out where predictions may rise and fall")
 	}
-	way, ok := map[string]int{"increasing": 1, "decreasing": -1}[s]
-	if !ok {
-		return 0, d.fault(position(f.value), d.column, "monotone must be increasing or decreasing", "leave the key out where predictions may rise and fall")
-	}
-	return way, nil
+	return way, err
 }
 
 // missing reads `missing: refuse | unknown | constant`.
