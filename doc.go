@@ -37,13 +37,13 @@
 //   - data and reader turn a file into numbers, using public facts only; data/source opens any
 //     argument.
 //   - compute holds the kernel, layers, optimizers, networks by name and scattering features.
-//   - learn, model and feature hold learners, descriptions, models and the choice of features; search the
-//     spaces, strategies and studies.
+//   - learn and model hold learners, descriptions and models; search the choice of features, spaces,
+//     strategies and studies.
 //   - workflow prices a job, charges it and runs its stages; internal/request turns the requests of this
 //     package and of the command line (internal/cli) into such jobs.
-//   - evidence holds advice, comparisons, audits and the formulas of the papers; experiments
-//     replays their tables and figures.
-//   - report and export write the released files; store holds the ledger.
+//   - evidence holds advice, comparisons and audits; experiments replays the tables and figures of the
+//     papers, with their formulas.
+//   - report and model/export write the released files; store holds the ledger.
 //
 // Imports point one way, from data and core up to this package and the command line:
 // TestImportDirection walks the graph.
