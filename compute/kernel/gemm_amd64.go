@@ -255,3 +255,123 @@ func tile4x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c
 //
 //go:noescape
 func tile5x16AVX2(k int, a *float32, rowStride int, colStride int, b *float32, c *float32, ldc int, n int, add int)
+
+// tile1x32AVX512Direct adds, or with add=0 stores, 1 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile1x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile2x32AVX512Direct adds, or with add=0 stores, 2 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile2x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile3x32AVX512Direct adds, or with add=0 stores, 3 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile3x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile4x32AVX512Direct adds, or with add=0 stores, 4 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile4x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile5x32AVX512Direct adds, or with add=0 stores, 5 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile5x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile6x32AVX512Direct adds, or with add=0 stores, 6 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile6x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile7x32AVX512Direct adds, or with add=0 stores, 7 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile7x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile8x32AVX512Direct adds, or with add=0 stores, 8 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile8x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile9x32AVX512Direct adds, or with add=0 stores, 9 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile9x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile10x32AVX512Direct adds, or with add=0 stores, 10 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile10x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile11x32AVX512Direct adds, or with add=0 stores, 11 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile11x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile12x32AVX512Direct adds, or with add=0 stores, 12 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile12x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile13x32AVX512Direct adds, or with add=0 stores, 13 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile13x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile14x32AVX512Direct adds, or with add=0 stores, 14 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile14x32AVX512Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile1x16AVX2Direct adds, or with add=0 stores, 1 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile1x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile2x16AVX2Direct adds, or with add=0 stores, 2 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile2x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile3x16AVX2Direct adds, or with add=0 stores, 3 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile3x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile4x16AVX2Direct adds, or with add=0 stores, 4 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile4x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile5x16AVX2Direct adds, or with add=0 stores, 5 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile5x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)
+
+// tile6x16AVX2Direct adds, or with add=0 stores, 6 rows of A·B into C.
+// B has rows at a stride, of which whole vectors are read; strides are in bytes; n columns of C are valid.
+//
+//go:noescape
+func tile6x16AVX2Direct(k int, a *float32, rowStride int, colStride int, b *float32, ldb int, c *float32, ldc int, n int, add int)

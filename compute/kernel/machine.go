@@ -11,6 +11,8 @@ type machine struct {
 	name string
 	// tiles: for up to 16 columns, for most shapes, and from 1,024 columns on.
 	narrow, usual, broad tile
+	// direct is for products that are turned; see turned.
+	direct direct
 	// copyRows copies rows of a tile's width; nil works in Go, as the next two.
 	copyRows   map[int]func(dst, src *float32, srcStride, rows int)
 	copyTiles8 [2]func(dst *float32, step, tileStride int, src *float32, srcStride, tiles int)

@@ -23,6 +23,7 @@ func machines() []*machine {
 	list = append([]*machine{withLayers(machine{
 		name:   "avx2",
 		narrow: usual, usual: usual, broad: usual,
+		direct:   placed(16, 12, tile1x16AVX2Direct, tile2x16AVX2Direct, tile3x16AVX2Direct, tile4x16AVX2Direct, tile5x16AVX2Direct, tile6x16AVX2Direct),
 		copyRows: rowCopies, transpose8: transpose8AVX2,
 		exp:       vectors(8, expAVX2, expOne),
 		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
@@ -46,6 +47,9 @@ func machines() []*machine {
 			tile8x32AVX512, tile9x32AVX512, tile10x32AVX512, tile11x32AVX512, tile12x32AVX512, tile13x32AVX512}),
 		broad: assembled(8, 48, tile8x48AVX512Loop, []tileFunc{
 			tile1x48AVX512, tile2x48AVX512, tile3x48AVX512, tile4x48AVX512, tile5x48AVX512, tile6x48AVX512, tile7x48AVX512}),
+		direct: placed(32, 14, tile1x32AVX512Direct, tile2x32AVX512Direct, tile3x32AVX512Direct, tile4x32AVX512Direct, tile5x32AVX512Direct,
+			tile6x32AVX512Direct, tile7x32AVX512Direct, tile8x32AVX512Direct, tile9x32AVX512Direct, tile10x32AVX512Direct,
+			tile11x32AVX512Direct, tile12x32AVX512Direct, tile13x32AVX512Direct, tile14x32AVX512Direct),
 		copyRows: rowCopies, transpose8: transpose8AVX2,
 		exp:       vectors(16, expAVX512, expOne),
 		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
@@ -90,6 +94,19 @@ func assembled(rows, cols int, loop loopFunc, edge []tileFunc) tile {
 		if done := whole * rows; done < m {
 			edge[m-done-1](k, &a[whole*tileStride], rowStride*4, colStride*4, &b[0], &c[done*ldc], ldc*4, n, adds)
 		}
+	}}
+}
+
+type directFunc func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)
+
+// placed makes a direct of micro-kernels of 1, 2, … rows.
+func placed(cols, most int, of ...directFunc) direct {
+	return direct{rows: len(of), cols: cols, most: most, run: func(n, k int, a []float32, rowStride, colStride int, b []float32, ldb int, c []float32, ldc, w int, add bool) {
+		adds := 0
+		if add {
+			adds = 1
+		}
+		of[n-1](k, &a[0], rowStride*4, colStride*4, &b[0], ldb*4, &c[0], ldc*4, w, adds)
 	}}
 }
 

@@ -44,11 +44,7 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		return
 	}
 	if x.turns(a, b.Cols) {
-		// Cᵀ = Bᵀ·A: the same chains of sums, with the rows of A in vectors.
-		for i := 0; i < a.Rows; i += turnedRows {
-			m := min(turnedRows, a.Rows-i)
-			x.matMul(c.block(i, 0, m, c.Cols).T(), b.T(), a.block(i, 0, m, a.Cols).T(), accumulate)
-		}
+		x.turned(c, a, b, accumulate)
 		return
 	}
 	t := x.tileFor(b.Cols)
@@ -59,18 +55,6 @@ func (x *machine) matMul(c, a, b Matrix, accumulate bool) {
 		x.pack(buffer, b.block(k, 0, kc, b.Cols), t)
 		x.block(t, c, a.block(0, k, a.Rows, kc), buffer, accumulate || k > 0)
 	}
-}
-
-// turnedRows is how many rows of a turned product are packed at a time.
-const turnedRows = 512
-
-// turns says that the transpose of a product with n columns is faster: a tile of 16
-// columns would compute mostly for nothing, while the rows of a transposed A fill
-// vectors. Measured at 64 to 3,969 rows and 250 and 1,000 steps of k, two columns take
-// 0.10 to 0.88 of the time and four 0.62 to 1.04; from seven on packing costs more than
-// it saves.
-func (x *machine) turns(a Matrix, n int) bool {
-	return n <= 4 && a.RowStride == 1 && a.ColStride > 1 && a.Rows >= 64 && x.copyRows != nil
 }
 
 func (x *machine) matMulPacked(c, a Matrix, b *Packed, accumulate bool) {

@@ -39,17 +39,21 @@ func (r rowAddresses) row(i int) Mem {
 
 // tile is one micro-kernel: rows × (vectors·lanes) of C stay in registers
 // while k advances. With loop it walks down count tiles of rows, so that Go is
-// entered once for each panel of B.
+// entered once for each panel of B. With direct B is not packed: its rows lie at a
+// stride, and whole vectors are read of them.
 type tile struct {
 	lanes
 	rows, vectors int
-	loop          bool
+	loop, direct  bool
 }
 
 func (t tile) name() string {
 	n := fmt.Sprintf("tile%dx%d%s", t.rows, t.vectors*t.bytes/4, t.suffix)
 	if t.loop {
 		n += "Loop"
+	}
+	if t.direct {
+		n += "Direct"
 	}
 	return n
 }
@@ -76,6 +80,16 @@ func gemm() {
 			edge.write(index)
 		}
 	}
+	for _, shape := range []tile{
+		{lanes: avx512, rows: 14, vectors: 2, direct: true},
+		{lanes: avx2, rows: 6, vectors: 2, direct: true},
+	} {
+		for rows := 1; rows <= shape.rows; rows++ {
+			edge := shape
+			edge.rows = rows
+			edge.write(index)
+		}
+	}
 }
 
 func (t tile) write(index Mem) {
@@ -85,9 +99,14 @@ func (t tile) write(index Mem) {
 		signature = "func(count, k int, a *float32, tileStride, rowStride, colStride int, b, c *float32, ldc, n, add int)"
 		what = fmt.Sprintf("adds, or with add=0 stores, count times %d rows of A·B into C", t.rows)
 	}
+	packed := "B is a packed panel"
+	if t.direct {
+		signature = "func(k int, a *float32, rowStride, colStride int, b *float32, ldb int, c *float32, ldc, n, add int)"
+		packed = "B has rows at a stride, of which whole vectors are read"
+	}
 	TEXT(t.name(), NOSPLIT, signature)
 	Pragma("noescape")
-	Doc(t.name()+" "+what+".", "B is a packed panel; strides are in bytes; n columns of C are valid.")
+	Doc(t.name()+" "+what+".", packed+"; strides are in bytes; n columns of C are valid.")
 
 	a := Load(Param("a"), GP64()).(reg.GPVirtual)
 	s := Load(Param("rowStride"), GP64())
@@ -131,8 +150,13 @@ func (t tile) write(index Mem) {
 		PREFETCHT0(Mem{Base: ahead, Disp: t.vectors*t.bytes - 4})
 		ADDQ(ldc, ahead)
 	}
-	next := GP64() // from a row of this panel to the same row of the next
-	IMUL3Q(I32(int32(t.vectors*t.bytes)), k, next)
+	var next reg.Register // to the next row of B, or from a row of this panel to the same row of the next
+	if t.direct {
+		next = Load(Param("ldb"), GP64())
+	} else {
+		next = GP64()
+		IMUL3Q(I32(int32(t.vectors*t.bytes)), k, next)
+	}
 	t.products(k, step, b, next, rows, acc)
 
 	n := Load(Param("n"), GP64())
@@ -189,8 +213,12 @@ func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][
 	}
 	spread := []reg.VecVirtual{t.reg(), t.reg()}
 	one := func(offset int) {
-		// The panels stream by from the third-level cache or memory.
-		PREFETCHT1(Mem{Base: b, Index: next, Scale: 1, Disp: offset})
+		if t.direct {
+			PREFETCHT0(Mem{Base: b, Index: next, Scale: 8})
+		} else {
+			// The panels stream by from the third-level cache or memory.
+			PREFETCHT1(Mem{Base: b, Index: next, Scale: 1, Disp: offset})
+		}
 		for j := range bv {
 			VMOVUPS(Mem{Base: b, Disp: offset + t.bytes*j}, bv[j])
 		}
@@ -213,16 +241,24 @@ func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][
 		for _, p := range rows.bases {
 			ADDQ(step, p)
 		}
+		if t.direct {
+			ADDQ(next, b)
+		}
 	}
 	const unroll = 4
 	size := t.vectors * t.bytes
+	if t.direct {
+		size = 0
+	}
 	SUBQ(Imm(unroll), k)
 	JL(LabelRef("rest"))
 	Label("k")
 	for u := range unroll {
 		one(u * size)
 	}
-	ADDQ(I32(int32(unroll*size)), b)
+	if !t.direct {
+		ADDQ(I32(int32(unroll*size)), b)
+	}
 	SUBQ(Imm(unroll), k)
 	JGE(LabelRef("k"))
 	Label("rest")
@@ -230,7 +266,9 @@ func (t tile) products(k, step, b, next reg.Register, rows rowAddresses, acc [][
 	JZ(LabelRef("done"))
 	Label("k1")
 	one(0)
-	ADDQ(I32(int32(size)), b)
+	if !t.direct {
+		ADDQ(I32(int32(size)), b)
+	}
 	DECQ(k)
 	JNZ(LabelRef("k1"))
 	Label("done")
