@@ -40,6 +40,9 @@ has() { "$python" -c "import $1" 2>/dev/null; }
     go test ./core/gradient -run xxx -bench Net -benchtime "$([ -n "$quick" ] && echo 5x || echo 20x)"
   fi
   echo
+  echo "## Share of the processor's peak"
+  go run ./bench/epoch -share ${quick:+fcn-300-64-10 fcn-784-1024-512-64-10 mnist-paw-cnn} || echo "left out: see the line above"
+  echo
   echo "## A table against scikit-learn: read, encode, fit"
   if has sklearn && has pandas; then
     "$python" bench/table.py ${quick:+100000}

@@ -11,7 +11,7 @@ import (
 // The committed assembly is what the generator writes, but for the header, which
 // names the output files.
 func TestCommittedAssemblyIsGenerated(t *testing.T) {
-	for _, part := range []string{"gemm", "copy", "vector", "layer", "cipher"} {
+	for _, part := range []string{"gemm", "copy", "vector", "layer", "cipher", "peak"} {
 		t.Run(part, func(t *testing.T) {
 			dir := t.TempDir()
 			assembly, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
@@ -20,9 +20,13 @@ func TestCommittedAssemblyIsGenerated(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 			for made, committed := range map[string]string{assembly: part + "_amd64.s", stubs: part + "_amd64.go"} {
-				got, want := body(t, made), body(t, filepath.Join("..", "..", "compute", "kernel", committed))
-				if !bytes.Equal(got, want) {
-					t.Errorf("kernel/%s differs from what gen writes: run go generate ./kernel", committed)
+				folder, name := "compute/kernel", "kernel"
+				if part == "peak" {
+					folder, name = "bench/epoch", "main"
+				}
+				got, want := body(t, made), body(t, filepath.Join("..", "..", folder, committed))
+				if got = bytes.Replace(got, []byte("package kernel"), []byte("package "+name), 1); !bytes.Equal(got, want) {
+					t.Errorf("%s/%s differs from what gen writes: run go generate ./%[1]s", folder, committed)
 				}
 			}
 		})

@@ -17,7 +17,7 @@ runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
 here = os.path.dirname(os.path.abspath(__file__))
 work = tempfile.mkdtemp()
 epoch = os.path.join(work, "epoch")
-subprocess.run(["go", "build", "-o", epoch, os.path.join(here, "epoch.go")], check=True)
+subprocess.run(["go", "build", "-o", epoch, "./bench/epoch"], check=True)
 cases = [("fcn-300-64-10", 60000), ("fcn-784-1024-512-64-10", 12000), ("arous-cnn", 6000), ("mnist-paw-cnn", 12000),
          ("cifar-cnn-32-64-128-256", 2000), ("sms-rnn-simple", 6000), ("sms-rnn-complex", 1000)]
 only = sys.argv[2:]
