@@ -3,6 +3,8 @@ package lab
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"sync"
 
 	"pawl/compute/nn"
 	"pawl/data/dataset"
@@ -18,14 +20,36 @@ func OpenImages(name, dataDir string, train, test int) (*Images, error) {
 	}
 	s := &Images{Name: b.Name, Target: b.Target}
 	var err error
-	if s.Train, err = b.Train(dataDir); err != nil {
+	if s.Train, err = once(b.Name+" train", dataDir, b.Train); err != nil {
 		return nil, err
 	}
-	if s.Test, err = b.Test(dataDir); err != nil {
+	if s.Test, err = once(b.Name+" test", dataDir, b.Test); err != nil {
 		return nil, err
 	}
 	s.Train, s.Test = First(s.Train, train), First(s.Test, test)
 	return s, nil
+}
+
+// kept are sets that were read, since reading takes longer than many a replay of them. Nobody writes
+// to a set.
+var kept = struct {
+	sync.Mutex
+	sets map[[3]string]*images.Set
+}{sets: map[[3]string]*images.Set{}}
+
+// once reads a part of a set from a folder, or takes it as it was read before.
+func once(part, dataDir string, read func(dataDir string) (*images.Set, error)) (*images.Set, error) {
+	kept.Lock()
+	defer kept.Unlock()
+	key := [3]string{part, dataDir, os.Getenv(dataset.DataDirVariable)}
+	if s := kept.sets[key]; s != nil {
+		return s, nil
+	}
+	s, err := read(dataDir)
+	if err == nil {
+		kept.sets[key] = s
+	}
+	return s, err
 }
 
 // OpenTexts reads built-in texts in an order that a seed decides: the first to train, the
