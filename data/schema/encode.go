@@ -84,9 +84,7 @@ func (c *Column) encode(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    other: %s\n", quote(c.Other))
 		}
 	}
-	if c.Monotone != 0 {
-		fmt.Fprintf(b, "    monotone: %s\n", map[int]string{1: "increasing", -1: "decreasing"}[c.Monotone])
-	}
+	b.WriteString(map[int]string{1: "    monotone: increasing\n", -1: "    monotone: decreasing\n"}[c.Monotone])
 	c.encodeWide(b)
 	if c.Type != Ignore {
 		switch {
