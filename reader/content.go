@@ -18,11 +18,18 @@ type Content struct {
 type Part struct {
 	// Name stands for the part in errors, and tells the formats of text from each other.
 	Name string
-	// Bytes are those of a file, unpacked; nil where there are Rows.
-	Bytes []byte
-	Rows  *Rows
+	// Bytes are those of a file, unpacked; nil where there are Rows, or where text is Stored.
+	Bytes  []byte
+	Stored Stored
+	Rows   *Rows
 	// Note is what the operator should know of it, or "".
 	Note string
+}
+
+// Stored is text that does not lie in memory. Its readers give the same bytes, or an error at their end.
+type Stored interface {
+	Size() int64
+	Reader() io.Reader
 }
 
 // NewContent makes one table of one or more parts, in their order. name stands for the whole.
@@ -65,12 +72,23 @@ func (p *Part) digested() io.Reader {
 	if p.Rows != nil {
 		return p.Rows.reader()
 	}
+	return p.text()
+}
+
+// text reads the bytes of a file.
+func (p *Part) text() io.Reader {
+	if p.Stored != nil {
+		return p.Stored.Reader()
+	}
 	return bytes.NewReader(p.Bytes)
 }
 
 func (p *Part) size() uint64 {
 	if p.Rows != nil {
 		return p.Rows.size()
+	}
+	if p.Stored != nil {
+		return uint64(p.Stored.Size())
 	}
 	return uint64(len(p.Bytes))
 }
@@ -98,5 +116,5 @@ func (c *Content) open(i int, keys Keys) (records, error) {
 		}
 		return h, nil
 	}
-	return openRecords(p.Name, bytes.NewReader(p.Bytes), keys)
+	return openRecords(p.Name, p.text(), keys)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pawl/data/schema"
+	"pawl/internal/usage"
 )
 
 // Position says where a record stands.
@@ -447,6 +448,9 @@ func (c *CSV) readFault(err error) error {
 		return c.fault(f.line, "", f.msg, "close the quote, or double the quotes inside of the cell")
 	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.fault(0, "", "damaged gzip file", "compress it again, or give the plain text")
+	}
+	if usage.Mistake(err) {
+		return err
 	}
 	return fmt.Errorf("%s: %w", c.file, err)
 }

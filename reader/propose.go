@@ -107,7 +107,7 @@ func (c *Content) Propose(keys Keys, sure bool) (*Proposal, error) {
 	p := &Proposal{File: keys.File}
 	if first.Rows == nil {
 		var err error
-		if p, err = Propose(first.Name, bytes.NewReader(first.Bytes), keys, sure); err != nil {
+		if p, err = Propose(first.Name, first.text(), keys, sure); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"pawl/data/columnar"
 )
@@ -29,8 +30,16 @@ type shipped struct {
 // Ship appends the whole table to dst: all that Received needs to make the same one in another
 // process, which need not have the files.
 func (c *Content) Ship(dst []byte) ([]byte, error) {
-	all, size := make([]shipped, len(c.parts)), 0
-	for i, p := range c.parts {
+	parts, all, size := slices.Clone(c.parts), make([]shipped, len(c.parts)), 0
+	for i := range parts {
+		p := &parts[i]
+		if p.Stored != nil {
+			text, err := io.ReadAll(p.text())
+			if err != nil {
+				return nil, err
+			}
+			p.Bytes = text
+		}
 		all[i] = shipped{Name: p.Name, Note: p.Note, Size: len(p.Bytes)}
 		if r := p.Rows; r != nil {
 			all[i] = shipped{Name: p.Name, Note: p.Note, Size: len(r.data), Held: true, Columns: r.columns, Numbers: r.numbers, Starts: r.starts, Sorted: r.sorted}
@@ -47,7 +56,7 @@ func (c *Content) Ship(dst []byte) ([]byte, error) {
 	out := make([]byte, len(dst), len(dst)+8+len(head)+size)
 	copy(out, dst)
 	out = append(binary.LittleEndian.AppendUint64(out, uint64(len(head))), head...)
-	for _, p := range c.parts {
+	for _, p := range parts {
 		if p.Rows != nil {
 			out = append(out, p.Rows.data...)
 		} else {

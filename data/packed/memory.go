@@ -9,10 +9,10 @@ import (
 )
 
 // share is the part of memory that rows of one table may take before they go to a file.
-const share = 4
+const share = 3
 
-// Limit is the memory that one table may take: a quarter of the machine's, of what the process may have by its
-// control group, or of GOMEMLIMIT, whichever is least.
+// Limit is the memory that one table may take: a third of GOMEMLIMIT, of the machine's memory, or of what the process
+// may have by its control group, whichever is least.
 func Limit() int64 { return Memory() / share }
 
 // Memory is how much there is for the process; 8 GiB where nothing says it.

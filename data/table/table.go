@@ -1,7 +1,8 @@
 // Package table opens what a table is kept in, by its name on the command line: standard input; a file, packed
 // or not; many files as one; a member of an archive; a sheet of a workbook; a table or a query of
-// a database. Whatever it is, it is read once and whole, so that the bytes that are digested
-// are those that are parsed, and nothing that changes meanwhile is mixed.
+// a database. Whatever it is, the bytes that are digested are those that are
+// parsed, and nothing that changes meanwhile is mixed: it is read once and whole, or where it lies, and then refused
+// if another reading finds other bytes.
 //
 // It knows no schema and no ledger. Errors are usage errors of one line without a cell and
 // without a password.
@@ -10,7 +11,7 @@ package table
 import (
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -103,16 +104,12 @@ func Read(arg string) (*reader.Content, error) {
 	}
 	var parts []reader.Part
 	if arg == Stdin {
-		content, err := io.ReadAll(os.Stdin)
+		p, err := readOpen(n.text, "", os.Stdin)
 		if err != nil {
 			return nil, err
 		}
-		if len(content) == 0 {
+		if p.Stored == nil && len(p.Bytes) == 0 {
 			return nil, usage.New(shownStdin+" is empty", "pipe a table with its header line into the command; it is read once")
-		}
-		p, err := unpack(n.text, "", content)
-		if err != nil {
-			return nil, err
 		}
 		parts = append(parts, p)
 	}
@@ -148,11 +145,28 @@ func Propose(arg string, keys reader.Keys, sure bool) (*reader.Proposal, error) 
 
 // readPart reads one file, unpacks it and picks the member or the sheet.
 func readPart(path, inner string) (reader.Part, error) {
-	content, err := ReadFile(path)
+	if err := CheckFile(path); err != nil {
+		return reader.Part{}, err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return reader.Part{}, err
 	}
-	return unpack(path, inner, content)
+	defer f.Close()
+	return readOpen(path, inner, f)
+}
+
+// readOpen is readPart for an open file, which name stands for in errors.
+func readOpen(name, inner string, f *os.File) (reader.Part, error) {
+	most := int64(mostHeld)
+	if inner != "" {
+		most = math.MaxInt64 - 1
+	}
+	p, content, err := readStored(name, f, most)
+	if err != nil || p.Stored != nil {
+		return p, err
+	}
+	return unpack(name, inner, content)
 }
 
 // ReadFile reads a file or a pipe whole and as it is.

@@ -5,12 +5,27 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	"pawl/data/packed"
 )
+
+// limits has garbage be half of what is in use, not as much, and less the nearer three quarters of the memory are
+// used up: a table may take most of it. The environment may say otherwise.
+func limits() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(packed.Memory() / 4 * 3)
+	}
+}
 
 // Main runs the program on the arguments of the process and ends it with the status.
 // An interrupt or a request to terminate cancels what is running.
 func Main() {
+	limits()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	stop()
