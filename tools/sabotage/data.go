@@ -21,7 +21,10 @@ func mechanism(names ...string) (out []string) {
 	return out
 }
 
-const canary = "canary mnist --model mnist-paw-cnn --epsilon 4"
+const (
+	canary       = "canary mnist --model mnist-paw-cnn --epsilon 4"
+	bandedCanary = "canary mnist --model mnist-paw-fcn --epsilon 4 --mechanism banded --batch 512 --epochs 9"
+)
 
 var sabotages = []sabotage{
 	// Networks.
@@ -154,4 +157,6 @@ var sabotages = []sabotage{
 	{"canaries: half the noise, claim of 1", "core/sum/linear.go", "std := p.NoiseMultiplier * p.ClippingNorm * float64", "std := p.NoiseMultiplier / 2 * p.ClippingNorm * float64", []string{"canary mnist --model mnist-paw-cnn --epsilon 1"}, nil},
 	{"canaries: clipping off", "core/gradient/clipping.go", "f = bound / norm", "f = 1 + 0*bound/norm", []string{canary}, nil},
 	{"canaries: lots fixed", "core/sum/lots.go", "l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)", `l.joined = l.src.Split("lot").Subset(l.joined[:0], l.units, l.rate)`, []string{canary}, nil},
+	{"canaries under banded noise: half the noise", "core/noise/banded.go", "		y[i] *= b.norm\n", "		y[i] *= b.norm / 2\n", []string{bandedCanary}, nil},
+	{"canaries under banded noise: steps are not correlated", "core/noise/banded.go", "if uint64(j) >= step {", "if step > 0 {", []string{bandedCanary}, nil},
 }
