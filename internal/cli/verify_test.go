@@ -78,12 +78,12 @@ func TestVerifySignedLies(t *testing.T) {
         "epsilon": 1.9, "was": `, "the stages of the statement claim less"},
 		{"a stage without rows", workflow.StatementFile, `"scope": "[0.6667, 1)"`, `"scope": "no sensitive row"`, "the stages of the statement claim less"},
 		{"another stage", workflow.StatementFile, `"train": {`, `"look": {`, "the statement has the stages [look score], and the ledger charged [train score]"},
-		{"a card with a lower epsilon", card, "(ε, δ) = (2.00", "(ε, δ) = (1.00", "README.md does not say"},
-		{"a card without its claim", card, "**(ε, δ) = ", "**about ", "README.md does not say"},
-		{"a card with a better score", card, "      value: 0.", "      value: 0.9", "README.md does not say"},
-		{"a card that is not private", card, "- differential-privacy", "- not-private", "README.md does not say"},
-		{"a model with a lower epsilon", spec, `"epsilon": 2,`, `"epsilon": 1,`, "model.json does not say"},
-		{"a model that is not private", spec, `"version": 1,`, `"version": 1, "claim": "NOT PRIVATE",`, "model.json does not say"},
+		{"a card with a lower epsilon", card, "(ε, δ) = (2.00", "(ε, δ) = (1.00", "README.md disagrees with the statement"},
+		{"a card without its claim", card, "**(ε, δ) = ", "**about ", "README.md disagrees with the statement"},
+		{"a card with a better score", card, "      value: 0.", "      value: 0.9", "README.md disagrees with the statement"},
+		{"a card that is not private", card, "- differential-privacy", "- not-private", "README.md disagrees with the statement"},
+		{"a model with a lower epsilon", spec, `"epsilon": 2,`, `"epsilon": 1,`, "model.json disagrees with the statement"},
+		{"a model that is not private", spec, `"version": 1,`, `"version": 1, "claim": "NOT PRIVATE",`, "model.json disagrees with the statement"},
 		{"a model without description", spec, `"version": 1,`, `version`, "not a model description"},
 	} {
 		t.Run(lie.name, func(t *testing.T) {
