@@ -312,6 +312,9 @@ func settings(s *Statement) []row {
 	if s.Search != nil {
 		out = append(out, row{"gain from the search", s.Search.Paid})
 	}
+	if c := s.Counterfactual; c != nil {
+		out = append(out, row{"without " + Plain(c.Without), c.words()})
+	}
 	if len(s.Choice.Features) > 0 {
 		names := make([]string, len(s.Choice.Features))
 		for i, f := range s.Choice.Features {

@@ -82,7 +82,9 @@ type Statement struct {
 	Score   *Score  `json:"score,omitempty"`
 	Choice  Choice  `json:"choice"`
 	Search  *Search `json:"search,omitempty"`
-	Shapes  *Shapes `json:"shapes,omitempty"` // of an additive model
+	// Counterfactual is nil where no choice is paid for.
+	Counterfactual *Counterfactual `json:"counterfactual,omitempty"`
+	Shapes         *Shapes         `json:"shapes,omitempty"` // of an additive model
 	// Description is what pawl describe released, nil of other commands.
 	Description *Description `json:"description,omitempty"`
 	Advice      []Advice     `json:"advice"`

@@ -91,6 +91,9 @@ func Text(w io.Writer, s *Statement) error {
 	if s.Search != nil {
 		line("search", "%s", Plain(s.Search.Paid))
 	}
+	if c := s.Counterfactual; c != nil {
+		line("instead", "without %s, %s", Plain(c.Without), strings.ReplaceAll(c.words(), "ε", "epsilon"))
+	}
 	if top := leading(s.Shapes, 3); top != "" {
 		line("shapes", "%s add most; all are in the report", top)
 	}
