@@ -26,15 +26,6 @@ type typed struct {
 	cells []any // int64, float64, bool or string
 }
 
-func (c typed) first() any {
-	for _, x := range c.cells {
-		if x != nil {
-			return x
-		}
-	}
-	return ""
-}
-
 // asCSV writes the cells' texts; a null is an empty cell.
 func asCSV(t testing.TB, columns ...typed) []byte {
 	t.Helper()

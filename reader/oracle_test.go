@@ -30,6 +30,15 @@ func TestMain(m *testing.M) {
 	os.Exit(written.Close(m.Run(), *update))
 }
 
+func (c typed) first() any {
+	for _, x := range c.cells {
+		if x != nil {
+			return x
+		}
+	}
+	return ""
+}
+
 func asParquet(t testing.TB, size int, columns ...typed) []byte {
 	t.Helper()
 	return written.Put(recorded.Key("parquet", size, columns), parquetOf(t, size, columns...))
