@@ -90,6 +90,9 @@ func (p *Images) Shape() [3]int {
 func OpenImages(data, dataDir, labels, classes, rows string) (*Images, error) {
 	info, statErr := os.Stat(data)
 	if b, ok := dataset.Images(data); ok && (statErr != nil || info.IsDir() && classes == "" && rows == "") {
+		if labels != "" || classes != "" || rows != "" {
+			return nil, usage.New(fmt.Sprintf("labels, classes and a number of rows are for images of your own, and %s is a built-in data set", data), "leave them out, or name your own images")
+		}
 		p := builtinImages(b, dataDir)
 		return p, p.Load()
 	}

@@ -66,6 +66,7 @@ func TestTrainWithAPublicTeacher(t *testing.T) {
 		{[]string{"--public", small, "--public-labels", py}, "its images are 4×4×1, those of squares are 8×8×1"},
 		{[]string{"--public", "mnist"}, "--public"},
 		{[]string{"--public-labels", py}, "--public-labels goes with --public"},
+		{[]string{"--public", "mnist", "--public-labels", py}, "mnist is a built-in data set"},
 		{[]string{"--public", px, "--public-labels", py}, "holds images of DATA itself"},
 		{[]string{"--public", near, "--public-labels", py}, "holds images of DATA itself"},
 	} {

@@ -38,6 +38,8 @@ func (d *Desk) teacher(ctx context.Context, f *Train, dataDir string, p *source.
 		return nil, usage.New("--public-labels goes with --public", "name the public images: --public FILE")
 	case name == "":
 		return nil, nil
+	case source.IsImages(name) && f.PublicLabels != "":
+		return nil, usage.New(fmt.Sprintf("--public-labels is for images of your own, and %s is a built-in data set", name), "leave it out")
 	case f.NonPrivate:
 		return nil, usage.New("--public and --non-private exclude each other", "leave out one of them")
 	case name == p.Name:
