@@ -1,6 +1,7 @@
 // Package mission compares whole workflows at one total (ε, δ), every choice paid: `pawl fit` by its
 // rules, a usual net with a DP optimizer in place of its own, and the choices of the usual workflow
-// made by a private search. A replay is a file in the folder tables.
+// made by a private search. It also measures `pawl fit` alone, against scores that were set as aims,
+// and with public rows beside the private ones. A replay is a file in the folder tables.
 package mission
 
 import (
@@ -9,12 +10,14 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 
 	"github.com/goccy/go-yaml"
 
 	"pawl/compute/zoo"
 	"pawl/data/dataset"
 	"pawl/data/schema"
+	"pawl/evidence/advise"
 	"pawl/experiments"
 	"pawl/search"
 	"pawl/search/space"
@@ -60,8 +63,20 @@ type usual struct {
 type scaled map[experiments.Scale]float64
 
 type problem struct {
-	Data  string `yaml:"data"`
+	Data string `yaml:"data"`
+	// Usual is what fit is held against, empty for nothing.
 	Usual string `yaml:"usual"`
+	// Epsilons are in place of those of the file. Aims, in their order, are the scores that fit is to reach.
+	Epsilons []string  `yaml:"epsilons"`
+	Aims     []float64 `yaml:"aims"`
+	// Delta is in place of the default, Preset in place of balanced, which is the only one for tables.
+	Delta  string        `yaml:"delta"`
+	Preset advise.Preset `yaml:"preset"`
+	// Split is the seed of one split for all runs; 0 for a split each.
+	Split uint64 `yaml:"split"`
+	// Public is the part of the training rows of a table that is taken as public and trained on first; the
+	// row then stands beside one of the same private rows alone.
+	Public float64 `yaml:"public"`
 	// File, with its checksum and where it comes from, is a table that is not built in; Schema is in the
 	// folder schemas.
 	File   string `yaml:"file"`
@@ -69,8 +84,8 @@ type problem struct {
 	Source string `yaml:"source"`
 	Schema string `yaml:"schema"`
 	Target string `yaml:"target"`
-	// Metric is accuracy, auroc or error (the share of the mean predictor's absolute error that is
-	// removed).
+	// Metric is accuracy, auroc, error (the share of the mean predictor's absolute error that is
+	// removed) or r2.
 	Metric string `yaml:"metric"`
 	// Train is the number of rows to train by scale, for a file in percent; the others test, or the
 	// official test rows, at most Test of them.
@@ -132,8 +147,8 @@ func Decode(name string, content []byte) (experiments.Experiment, error) {
 }
 
 func (f *file) check() (err error) {
-	if f.Name == "" || f.Title == "" || f.Source == "" || f.QuickSeconds <= 0 || len(f.Epsilons) == 0 || len(f.Problems) == 0 {
-		return fmt.Errorf("want a name, title, source, quick_seconds, epsilons and problems")
+	if f.Name == "" || f.Title == "" || f.Source == "" || f.QuickSeconds <= 0 || len(f.Problems) == 0 {
+		return fmt.Errorf("want a name, title, source, quick_seconds and problems")
 	}
 	for i := range f.Usual {
 		if err := f.Usual[i].check(); err != nil {
@@ -193,11 +208,34 @@ func (s scaled) check(what string) error {
 }
 
 func (p problem) check(f *file) error {
-	if f.usual(p.Usual) == nil {
+	if p.Usual != "" && f.usual(p.Usual) == nil {
 		return fmt.Errorf("no usual %q", p.Usual)
 	}
-	if !slices.Contains([]string{"accuracy", "auroc", "error"}, p.Metric) {
-		return fmt.Errorf("metric %q: want accuracy, auroc or error", p.Metric)
+	if _, known := metrics[p.Metric]; !known {
+		return fmt.Errorf("metric %q: want accuracy, auroc, error or r2", p.Metric)
+	}
+	epsilons := p.at(f)
+	if len(epsilons) == 0 {
+		return fmt.Errorf("want epsilons, here or for the file")
+	}
+	for _, e := range epsilons {
+		if x, err := strconv.ParseFloat(e, 64); err != nil || !(x > 0) {
+			return fmt.Errorf("epsilon %q: want a number above 0", e)
+		}
+	}
+	if p.Aims != nil && len(p.Aims) != len(epsilons) {
+		return fmt.Errorf("%d aims for %d epsilons", len(p.Aims), len(epsilons))
+	}
+	_, images := dataset.Images(p.Data)
+	switch {
+	case p.Usual != "" && (p.Aims != nil || p.Public != 0 || p.Delta != "" || p.Preset != "" || p.Split != 0):
+		return fmt.Errorf("aims, public, delta, preset and split are for fit alone: leave out usual")
+	case p.Preset != "" && (!images || !slices.Contains([]advise.Preset{advise.Quick, advise.Balanced, advise.Thorough}, p.Preset)):
+		return fmt.Errorf("preset %q: want quick, balanced or thorough, for images", p.Preset)
+	case images && (p.Public != 0 || p.Split != 0):
+		return fmt.Errorf("public and split are for tables")
+	case !(p.Public >= 0 && p.Public < 1):
+		return fmt.Errorf("public %v: want a part of the rows, from 0 to below 1", p.Public)
 	}
 	for what, s := range map[string]scaled{"train": p.Train, "test": p.Test, "runs": p.Runs} {
 		if err := s.check(what); err != nil {
@@ -220,6 +258,17 @@ func (p problem) check(f *file) error {
 	}
 	_, err := p.schema()
 	return err
+}
+
+// metrics are how rows of each metric begin their description.
+var metrics = map[string]string{"accuracy": "", "auroc": " (area under the ROC curve)", "error": " (% of the error removed)", "r2": " (R² in %)"}
+
+// at are the epsilons of a problem.
+func (p problem) at(f *file) []string {
+	if p.Epsilons != nil {
+		return p.Epsilons
+	}
+	return f.Epsilons
 }
 
 func (p problem) schema() (*schema.Schema, error) {

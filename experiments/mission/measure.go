@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"pawl/core/accountant"
+	"pawl/data/dataset"
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
@@ -39,13 +40,14 @@ func (p problem) open(f *file, r *experiments.Run) (*bench, error) {
 		b.choosing = int(p.Choosing[r.Scale])
 	}
 	var err error
+	_, images := dataset.Images(p.Data)
 	switch s, e := p.schema(); {
 	case p.File != "":
 		if e != nil {
 			return nil, e
 		}
 		b.whole, err = lab.OpenFile(p.info(), s, p.Target, r.DataDir)
-	case b.usual.net.Input.Height > 1:
+	case images:
 		if b.images, err = lab.OpenImages(p.Data, r.DataDir, b.rows, b.test); err == nil {
 			b.images.Reuse = true
 		}
@@ -67,6 +69,9 @@ func (p problem) open(f *file, r *experiments.Run) (*bench, error) {
 // split is the rows of a run: a table to train with its test rows, the official ones where there are any.
 func (b *bench) split(seed uint64) *lab.Table {
 	t := b.whole
+	if b.Split > 0 {
+		seed = b.Split
+	}
 	if t.Test == nil {
 		t = t.Split(b.rows, seed)
 	} else if len(t.Rows) > b.rows {
@@ -93,6 +98,11 @@ func (b *bench) score(out *workflow.Outcome) ([]float64, error) {
 			return nil, errors.New("no area under the curve")
 		}
 		return []float64{100 * *s.AUROC.Value, 50}, nil
+	case "r2":
+		if s.Numbers == nil || s.Numbers.R2.Value == nil {
+			return nil, errors.New("no R²")
+		}
+		return []float64{100 * *s.Numbers.R2.Value, 0}, nil
 	case "error":
 		return []float64{100 * (1 - *s.Exact / *s.ExactBaseline), 0}, nil
 	}
@@ -120,42 +130,85 @@ func (b *bench) cell(ctx context.Context, arm string, one func(seed uint64) ([]f
 	return scores, base, nil
 }
 
-// fit is what `pawl fit` does by its rules.
-func (b *bench) fit(ctx context.Context, epsilon string) (scores, base []float64, err error) {
-	return b.cell(ctx, "fit by its rules, ε = "+epsilon, func(seed uint64) ([]float64, error) {
-		if b.images == nil {
-			out, err := b.split(seed).Fit(ctx, epsilon, "", seed, nil)
-			if err != nil {
-				return nil, err
-			}
-			return b.score(out)
+// fit is what `pawl fit` does by its rules. A part of the training rows of a table that Public leaves out of
+// the private ones is trained on first where public says so.
+func (b *bench) fit(ctx context.Context, epsilon string, public float64) (scores, base []float64, err error) {
+	arm := "fit by its rules, ε = " + epsilon
+	if b.Delta != "" {
+		arm += ", δ = " + b.Delta
+	}
+	if b.Preset != "" {
+		arm += ", preset " + string(b.Preset)
+	}
+	if b.Split > 0 {
+		arm += ", one split"
+	}
+	if b.Public > 0 {
+		arm += fmt.Sprintf(", %g of the rows left out", b.Public)
+	}
+	if public > 0 {
+		arm += " and public"
+	}
+	return b.cell(ctx, arm, func(seed uint64) ([]float64, error) {
+		if b.images != nil {
+			return b.fitImages(ctx, epsilon, seed)
 		}
-		e, err := strconv.ParseFloat(epsilon, 64)
-		if err != nil {
-			return nil, err
+		t := *b.split(seed)
+		n := int(b.Public * float64(len(t.Rows)))
+		if t.Rows = t.Rows[n:]; public > 0 {
+			t.Open = b.split(seed).Rows[:n]
 		}
-		delta, _ := workflow.DefaultDelta(int64(b.rows))
-		sigma, err := accountant.GaussianNoiseMultiplier(e, delta)
-		if err != nil {
-			return nil, err
+		if t.Units != nil {
+			t.Units = t.Units[n:]
 		}
-		shape := b.images.Train.Shape
-		recipe, err := advise.ChooseImages(advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(b.rows), Epsilon: e, Ratio: float64(b.rows) / sigma, Preset: advise.Balanced})
-		if err != nil {
-			return nil, err
-		}
-		net, err := nets.Net(recipe.Model)
-		if err != nil {
-			return nil, err
-		}
-		out, err := b.images.Run(ctx, net.Default(), seed, func(in *workflow.TrainInput) {
-			in.Epsilon, in.Batch, in.Epochs = epsilon, recipe.Batch, recipe.Epochs
-		})
+		out, err := t.Fit(ctx, epsilon, b.Delta, seed, nil)
 		if err != nil {
 			return nil, err
 		}
 		return b.score(out)
 	})
+}
+
+func (b *bench) fitImages(ctx context.Context, epsilon string, seed uint64) ([]float64, error) {
+	e, err := strconv.ParseFloat(epsilon, 64)
+	if err != nil {
+		return nil, err
+	}
+	rows := b.images.Train.Len()
+	delta, _ := workflow.DefaultDelta(int64(rows))
+	if b.Delta != "" {
+		if delta, err = strconv.ParseFloat(b.Delta, 64); err != nil {
+			return nil, err
+		}
+	}
+	sigma, err := accountant.GaussianNoiseMultiplier(e, delta)
+	if err != nil {
+		return nil, err
+	}
+	preset := b.Preset
+	if preset == "" {
+		preset = advise.Balanced
+	}
+	shape := b.images.Train.Shape
+	facts := advise.ImageFacts{Height: shape[0], Width: shape[1], Channels: shape[2], Rows: float64(rows), Epsilon: e, Ratio: float64(rows) / sigma, Preset: preset}
+	if set, ok := dataset.Images(b.Data); ok {
+		facts.Mirrored = set.Mirrored
+	}
+	recipe, err := advise.ChooseImages(facts)
+	if err != nil {
+		return nil, err
+	}
+	net, err := nets.Net(recipe.Model)
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.images.Run(ctx, net.Default(), seed, func(in *workflow.TrainInput) {
+		in.Epsilon, in.Delta, in.Batch, in.Epochs, in.Preset = epsilon, b.Delta, recipe.Batch, recipe.Epochs, b.Preset
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.score(out)
 }
 
 // usually sets the numbers that people take, with a DP optimizer.

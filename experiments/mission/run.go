@@ -57,8 +57,13 @@ func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table,
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range f.Epsilons {
-			if err := b.rowsAt(ctx, e, t, totals[e]); err != nil {
+		for i, e := range p.at(f) {
+			if b.usual == nil {
+				err = b.alone(ctx, e, i, t)
+			} else {
+				err = b.rowsAt(ctx, e, t, totals[e])
+			}
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -98,7 +103,7 @@ func (u *usual) describe() string {
 // rowsAt measures the workflows of a problem at one ε: a row of fit beside drop-in, and one of the usual
 // choices, unpaid and paid.
 func (b bench) rowsAt(ctx context.Context, epsilon string, t *experiments.Table, totals []*against) error {
-	fit, base, err := b.fit(ctx, epsilon)
+	fit, base, err := b.fit(ctx, epsilon, 0)
 	if err != nil {
 		return err
 	}
@@ -106,13 +111,7 @@ func (b bench) rowsAt(ctx context.Context, epsilon string, t *experiments.Table,
 	if err != nil {
 		return err
 	}
-	name := "ε = " + epsilon
-	switch b.Metric {
-	case "auroc":
-		name += " (area under the ROC curve)"
-	case "error":
-		name += " (% of the error removed)"
-	}
+	name := "ε = " + epsilon + metrics[b.Metric]
 	t.Rows = append(t.Rows, experiments.Row{Name: name + ": fit, and drop-in", Data: b.Data, Honest: experiments.Of(fit), Baseline: experiments.Of(dropIn), Verdict: experiments.Unpublished})
 	b.claim(t, totals[0], epsilon, fit, dropIn)
 	if b.usual.space == nil {
@@ -133,6 +132,42 @@ func (b bench) rowsAt(ctx context.Context, epsilon string, t *experiments.Table,
 	}
 	t.Rows = append(t.Rows, row)
 	b.claim(t, totals[1], epsilon, fit, paid)
+	return nil
+}
+
+// alone measures fit at one ε, against its aim or with public rows.
+func (b *bench) alone(ctx context.Context, epsilon string, i int, t *experiments.Table) error {
+	fit, base, err := b.fit(ctx, epsilon, 0)
+	if err != nil {
+		return err
+	}
+	row := experiments.Row{Name: "ε = " + epsilon + metrics[b.Metric], Data: b.Data, Honest: experiments.Of(fit), Verdict: experiments.Unpublished}
+	claim := experiments.Claim{Verdict: experiments.Unpublished}
+	switch {
+	case b.Public > 0:
+		with, _, err := b.fit(ctx, epsilon, b.Public)
+		if err != nil {
+			return err
+		}
+		row.Name += fmt.Sprintf(": %d more rows are public", int(b.Public*float64(b.rows)))
+		row.Honest, row.Baseline = experiments.Of(with), row.Honest
+		claim.Statement = fmt.Sprintf("%s, ε = %s: with public rows against without", b.Data, epsilon)
+		claim.Evidence = fmt.Sprintf("%s points, run by run", experiments.Of(nets.Difference(with, fit)))
+		t.Claims = append(t.Claims, claim)
+	case len(base) > 0 && !math.IsNaN(base[0]):
+		row.Baseline = experiments.Of(base)
+	}
+	if b.Aims != nil {
+		aim := b.Aims[i]
+		reached := "not reached"
+		if row.Honest.Mean >= aim {
+			reached = "reached"
+		}
+		claim.Statement = fmt.Sprintf("%s, ε = %s: an aim of %g", b.Data, epsilon, aim)
+		claim.Evidence = fmt.Sprintf("%s: %s", row.Honest, reached)
+		t.Claims = append(t.Claims, claim)
+	}
+	t.Rows = append(t.Rows, row)
 	return nil
 }
 
