@@ -26,7 +26,7 @@ import (
 
 	"pawl/data/schema"
 	"pawl/evidence/advise"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/reader"
 	"pawl/workflow"
 )

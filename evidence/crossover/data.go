@@ -10,7 +10,7 @@ import (
 	"pawl/compute/zoo"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/model"
 	"pawl/search/feature"
 	"pawl/workflow"

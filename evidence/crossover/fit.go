@@ -10,7 +10,7 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/gradient"
 	"pawl/evidence/advise"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/workflow"
 )
 

@@ -9,8 +9,8 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

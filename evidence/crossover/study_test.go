@@ -14,9 +14,9 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/evidence/lab"
 	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

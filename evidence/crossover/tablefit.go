@@ -15,7 +15,7 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/learn"
 	"pawl/workflow"
 )

@@ -15,8 +15,8 @@ import (
 
 	"pawl/compute/optim"
 	"pawl/core/accountant"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/experiments/published"
 	"pawl/workflow"

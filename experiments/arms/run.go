@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 )
 

@@ -8,8 +8,8 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
 )

@@ -7,8 +7,8 @@ import (
 
 	"pawl/compute/nn"
 	"pawl/data/images"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"pawl/core/accountant"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/search"
 	"pawl/search/space"

@@ -11,7 +11,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/evidence/audit/attack"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/workflow"
 )
 

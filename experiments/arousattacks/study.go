@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"pawl/evidence/audit/bound"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 )
 

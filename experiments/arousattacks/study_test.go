@@ -9,8 +9,8 @@ import (
 	"pawl/compute/nn"
 	"pawl/compute/zoo"
 	"pawl/data/images"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 )
 
 // Disjoint pools share no record; overlapping ones are the same records, each time with

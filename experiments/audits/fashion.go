@@ -13,8 +13,8 @@ import (
 	"pawl/evidence/audit/attack"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/inference"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
 )

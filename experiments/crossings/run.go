@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/curves"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 )
 

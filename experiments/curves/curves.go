@@ -18,9 +18,9 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/core/gradient"
+	"pawl/evidence/lab"
 	"pawl/evidence/theory"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

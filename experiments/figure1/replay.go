@@ -6,9 +6,9 @@ import (
 	"context"
 	"fmt"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/curves"
-	"pawl/experiments/lab"
 )
 
 // Experiment is the replay.

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/curves"
-	"pawl/experiments/lab"
 )
 
 // Experiment is the replay.

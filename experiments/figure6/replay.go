@@ -11,11 +11,11 @@ import (
 
 	"pawl/compute/zoo"
 	"pawl/core/accountant"
+	"pawl/evidence/lab"
 	"pawl/evidence/theory"
 	"pawl/experiments"
 	"pawl/experiments/curves"
 	"pawl/experiments/formulas"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

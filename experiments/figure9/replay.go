@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
 	"pawl/experiments/curves"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 )
 

@@ -11,8 +11,8 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/gradient"
 	"pawl/data/encode"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
 )

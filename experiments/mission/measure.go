@@ -12,8 +12,8 @@ import (
 	"pawl/data/encode"
 	"pawl/data/schema"
 	"pawl/evidence/advise"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
 )

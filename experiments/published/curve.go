@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"pawl/core/entropy"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/search/feature/aware"
 )
 

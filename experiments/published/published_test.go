@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"pawl/core/entropy"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/search/feature/aware"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"pawl/data/schema"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 )
 
 func columnsOf(t *lab.Table) int {

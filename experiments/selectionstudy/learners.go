@@ -11,7 +11,7 @@ import (
 	rules "pawl/core/linear"
 	"pawl/data/encode"
 	"pawl/data/schema"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/model"
 	"pawl/workflow"
 )

@@ -9,7 +9,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/entropy"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/search/feature"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 )
 
 // problem is one table on which every way of choosing is tried. All fields are public

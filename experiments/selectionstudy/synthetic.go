@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"pawl/data/schema"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 )
 
 // declared is a public schema of features and a target.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"pawl/core/entropy"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/published"
 	"pawl/search/feature/aware"
 	"pawl/workflow"

@@ -10,8 +10,8 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/gradient"
 	"pawl/data/images"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/nets"
 	"pawl/workflow"
 )

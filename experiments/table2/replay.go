@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"pawl/core/entropy"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/experiments/published"
 	"pawl/search/feature/aware"
 )

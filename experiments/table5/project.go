@@ -2,7 +2,7 @@ package table5
 
 import (
 	"pawl/data/images"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 )
 
 // project replaces images by their principal components, fitted on the training images

@@ -11,8 +11,8 @@ import (
 	"pawl/compute/zoo"
 	"pawl/core/accountant"
 	"pawl/data/dataset"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"pawl"
 	"pawl/evidence/advise"
+	"pawl/evidence/menu"
 	"pawl/experiments"
-	"pawl/experiments/menu"
 	"pawl/internal/request"
 )
 

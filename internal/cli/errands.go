@@ -10,8 +10,8 @@ import (
 	"pawl"
 	"pawl/core/ledger"
 	"pawl/evidence/advise"
+	"pawl/evidence/menu"
 	"pawl/experiments"
-	"pawl/experiments/menu"
 	"pawl/internal/request"
 	"pawl/search/fleet"
 )

@@ -16,7 +16,7 @@ import (
 	"pawl/data/table"
 	"pawl/evidence/advise"
 	"pawl/evidence/crossover"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/internal/request"
 	"pawl/internal/usage"
 	"pawl/reader"

@@ -16,7 +16,7 @@ import (
 	"pawl/data/schema"
 	"pawl/data/table"
 	"pawl/evidence/crossover"
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/internal/cost"
 	"pawl/internal/request"
 	"pawl/internal/usage"

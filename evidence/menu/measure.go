@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"pawl/evidence/advise"
+	"pawl/evidence/lab"
 	"pawl/experiments"
-	"pawl/experiments/lab"
 	"pawl/workflow"
 )
 

@@ -69,7 +69,7 @@ func insert(t *testing.T, path, begin, text string) {
 			t.Fatal(err)
 		}
 	} else if want != string(page) {
-		t.Errorf("%s differs from the measured menu: go test ./experiments/menu -run TestAdvicePage -update\n%s", path, text)
+		t.Errorf("%s differs from the measured menu: go test ./evidence/menu -run TestAdvicePage -update\n%s", path, text)
 	}
 }
 
