@@ -115,7 +115,7 @@ var base = []part{
 		packages: []trusted{
 			{"core/dp", 840, 0, "says what an event is"},
 			{"core/accountant", 4300, 0, "prices events"},
-			{"core/ledger", 4460, 0, "books events before rows open; makes permits; signs released files"},
+			{"core/ledger", 4325, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
 		}},
 	{title: "What asks about prices and decides nothing",

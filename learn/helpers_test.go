@@ -9,12 +9,13 @@ import (
 	"pawl/core/intake"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/memory"
 )
 
 // testLedger is a new ledger in memory; all have one secret, so that rows may be sealed
 // before.
 func testLedger() *ledger.Ledger {
-	store := ledger.NewMemory()
+	store := memory.New()
 	if err := store.Update(context.Background(), func(tx ledger.Tx) error { return tx.Adopt(bytes.Repeat([]byte{5}, 32)) }); err != nil {
 		panic(err) // the store is empty
 	}

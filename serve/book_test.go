@@ -12,6 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/memory"
 	"pawl/store/sqlite"
 )
 
@@ -20,7 +21,7 @@ import (
 func large(t testing.TB, store ledger.Store, datasets, entries int) *ledger.Ledger {
 	t.Helper()
 	ctx := context.Background()
-	made := ledger.NewMemory()
+	made := memory.New()
 	l := ledger.New(made, pricing.Accountant{}, ledger.Options{User: "ann"})
 	if err := l.Create(ctx, ledger.Budget{Dataset: "first", Epsilon: "10", Delta: "1e-6", Unit: "person", Relation: dp.AddOrRemoveOne}); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func TestFirstPageOfALargeLedger(t *testing.T) {
 	if testing.Short() {
 		datasets, entries = 200, 20
 	}
-	l := large(t, ledger.NewMemory(), datasets, entries)
+	l := large(t, memory.New(), datasets, entries)
 	listener, hosts, _, err := Endpoint{Address: "127.0.0.1:0"}.Listen()
 	if err != nil {
 		t.Fatal(err)

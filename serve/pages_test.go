@@ -14,6 +14,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/search/study"
+	"pawl/store/memory"
 )
 
 // wants fails where a page lacks what it has to show, or has style or script within it.
@@ -76,7 +77,7 @@ func TestPlanAndAdvice(t *testing.T) {
 
 // A job is charged once, whatever is sent how often, and its report is shown.
 func TestJobs(t *testing.T) {
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	folder := t.TempDir()
 	s := open(t, l, func(o *Options) {
 		o.AllowJobs, o.Jobs, o.People = true, folder, []Person{{"ann", Analyst}, {"otto", Officer}, {"bob", Analyst}}
@@ -191,7 +192,7 @@ func (s *site) session() *session {
 // An interrupted search is gone on with, and was charged once.
 func TestAnInterruptedSearchGoesOn(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir()) // where studies lie
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	folder := t.TempDir()
 	s := open(t, l, func(o *Options) { o.AllowJobs, o.Jobs = true, folder }).enter("")
 	// The first server is stopped as soon as the search is charged.

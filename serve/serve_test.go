@@ -17,6 +17,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/report"
+	"pawl/store/memory"
 )
 
 // site is a server that runs, and a browser that was let in.
@@ -32,7 +33,7 @@ type site struct {
 func filled(t *testing.T) *ledger.Ledger {
 	t.Helper()
 	ctx := context.Background()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -210,7 +211,7 @@ func TestBudgetsAreShown(t *testing.T) {
 }
 
 func TestAnEmptyLedgerSaysHowToBegin(t *testing.T) {
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	if got := open(t, l, nil).enter("").get("/"); !strings.Contains(got.body, "pawl ledger create") {
 		t.Errorf("no words for an empty ledger:\n%s", got.body)
 	}

@@ -13,6 +13,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
 	"pawl/report"
+	"pawl/store/memory"
 )
 
 func planOf(t *testing.T, tab table, epsilon string, seed *uint64) *Plan {
@@ -33,7 +34,7 @@ func as(store ledger.Store, user string) *ledger.Ledger {
 // Run ends as Foretell said, where it costs nothing again too.
 func TestForetellIsWhatRunDoes(t *testing.T) {
 	ctx, tab, seed := context.Background(), small(1500, nil), uint64(7)
-	env := tab.env(t, as(ledger.NewMemory(), "ann"))
+	env := tab.env(t, as(memory.New(), "ann"))
 	agree := func(plan *Plan, replayed bool) {
 		t.Helper()
 		v, foretold := plan.Foretell(ctx, env)
@@ -58,7 +59,7 @@ func TestForetellIsWhatRunDoes(t *testing.T) {
 // A plan for public rows is not told that it may run on what the ledger holds as sensitive.
 func TestForetellOfAPublicPlanOnSensitiveRows(t *testing.T) {
 	ctx, tab := context.Background(), small(1500, func(s *schema.Schema) { s.Public = true })
-	env := tab.env(t, as(ledger.NewMemory(), "ann"))
+	env := tab.env(t, as(memory.New(), "ann"))
 	if err := env.Ledger.Create(ctx, ledger.Budget{Dataset: tab.name, Epsilon: "5", Delta: "1e-5", Relation: dp.AddOrRemoveOne}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestForetellOfAPublicPlanOnSensitiveRows(t *testing.T) {
 // data set.
 func TestStatementNamesPeopleAndMarks(t *testing.T) {
 	ctx, tab, seed := context.Background(), small(1500, nil), uint64(7)
-	store := ledger.NewMemory()
+	store := memory.New()
 	store.Team = true
 	steward, ann, bob := as(store, "steward"), as(store, "ann"), as(store, "bob")
 	if err := steward.Create(ctx, ledger.Budget{Dataset: tab.name, Epsilon: "9", Delta: "1e-5", Relation: dp.AddOrRemoveOne}); err != nil {

@@ -14,11 +14,12 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/model"
+	"pawl/store/memory"
 )
 
 // fullDisk is a store that cannot be written any more from some moment on.
 type fullDisk struct {
-	*ledger.Memory
+	*memory.Store
 	full bool
 }
 
@@ -28,7 +29,7 @@ func (s *fullDisk) Update(ctx context.Context, fn func(ledger.Tx) error) error {
 	if s.full {
 		return errFull
 	}
-	return s.Memory.Update(ctx, fn)
+	return s.Store.Update(ctx, fn)
 }
 
 // ring keeps keys in memory.
@@ -38,7 +39,7 @@ func (r ring) Put(entry string, key []byte) error { r[entry] = key; return nil }
 func (r ring) Drop(entry string) error            { delete(r, entry); return nil }
 
 func onDisk() (*fullDisk, *ledger.Ledger) {
-	s := &fullDisk{Memory: ledger.NewMemory()}
+	s := &fullDisk{Store: memory.New()}
 	return s, ledger.New(s, pricing.Accountant{}, ledger.Options{User: "ann"})
 }
 
@@ -179,7 +180,7 @@ func TestBoughtSchemasAreHeldBack(t *testing.T) {
 		t.Errorf("confirm: %v", err)
 	}
 	// The ledger is another one now.
-	disk.Memory = ledger.NewMemory()
+	disk.Store = memory.New()
 	doubt := found.Confirm(ctx, l)
 	if !errors.As(doubt, new(*UnconfirmedError)) || !errors.Is(doubt, ledger.ErrContradicted) {
 		t.Fatalf("confirm: %v", doubt)

@@ -12,6 +12,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/reader"
+	"pawl/store/memory"
 )
 
 // table is a parsed data set that tests run plans on.
@@ -79,8 +80,8 @@ func memoryLedger() *ledger.Ledger {
 	return ledger.New(memoryStore(), pricing.Accountant{}, ledger.Options{User: "tester"})
 }
 
-func memoryStore() *ledger.Memory {
-	store := ledger.NewMemory()
+func memoryStore() *memory.Store {
+	store := memory.New()
 	err := store.Update(context.Background(), func(tx ledger.Tx) error { return tx.Adopt(bytes.Repeat([]byte{5}, 32)) })
 	if err != nil {
 		panic(err) // the store is empty

@@ -28,6 +28,7 @@ import (
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
+	"pawl/store/memory"
 )
 
 func main() {
@@ -107,7 +108,7 @@ func pass(net *nn.Net, spec zoo.Spec, batch, rows, length int, private bool) (se
 		err = gradient.TrainPublic(ctx, sealed, t, params, entropy.Seeded(seed))
 		return time.Since(started).Seconds(), processors() - used, (steps - 1) * batch, err
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "bench"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "bench"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{Dataset: "random", Plan: "p", Event: t.Event(), Relation: dp.AddOrRemoveOne, Unit: "row",
 		RowsPerUnit: 1, Epsilon: "1", Delta: "1e-5", Public: true, Digest: []byte(strings.Repeat("x", 32)), Seed: &seed})
 	if err != nil {

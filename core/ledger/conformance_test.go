@@ -5,15 +5,16 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 func TestMemoryConforms(t *testing.T) {
-	ledgertest.Run(t, func(*testing.T) ledger.Store { return ledger.NewMemory() })
+	ledgertest.Run(t, func(*testing.T) ledger.Store { return memory.New() })
 }
 
 func TestTeamMemoryConforms(t *testing.T) {
 	ledgertest.Run(t, func(*testing.T) ledger.Store {
-		m := ledger.NewMemory()
+		m := memory.New()
 		m.Team = true
 		return m
 	})

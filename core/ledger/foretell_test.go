@@ -13,6 +13,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 // What Foretell says Reserve does, whatever the request and the log, and it leaves no
@@ -22,7 +23,7 @@ func TestForetellIsReserve(t *testing.T) {
 	secret, err := entropy.NewSecret()
 	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
-		store := ledger.NewMemory()
+		store := memory.New()
 		store.Team = rapid.Bool().Draw(t, "team")
 		steward := user(store, "steward")
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -107,7 +108,7 @@ func records(t *rapid.T, l *ledger.Ledger) []ledger.Record {
 
 // One Ledger that foretells and books goes on as if it had not foretold.
 func TestForetellLeavesTheLedgerAlone(t *testing.T) {
-	ctx, l := context.Background(), user(ledger.NewMemory(), "ann")
+	ctx, l := context.Background(), user(memory.New(), "ann")
 	must(t, l.Create(ctx, budget("d", "1")))
 	for range 3 {
 		v, err := l.Foretell(ctx, ledgertest.Spend("d", 0.75))
@@ -126,7 +127,7 @@ func TestForetellLeavesTheLedgerAlone(t *testing.T) {
 }
 
 func TestForetellNamesTheSameBytes(t *testing.T) {
-	ctx, l := context.Background(), user(ledger.NewMemory(), "ann")
+	ctx, l := context.Background(), user(memory.New(), "ann")
 	q := ledgertest.Spend("a", 0.5)
 	_, _, err := l.Reserve(ctx, q)
 	must(t, err)
@@ -139,7 +140,7 @@ func TestForetellNamesTheSameBytes(t *testing.T) {
 }
 
 func TestLargeDeltas(t *testing.T) {
-	ctx, l := context.Background(), user(ledger.NewMemory(), "ann")
+	ctx, l := context.Background(), user(memory.New(), "ann")
 	large := ledger.Budget{Dataset: "d", Epsilon: "1", Delta: "0.9", Relation: dp.AddOrRemoveOne}
 	refused(t, l.Create(ctx, large), "more than one unit in a hundred", "--allow-large-delta")
 	q := ledgertest.Spend("d", 0.5)

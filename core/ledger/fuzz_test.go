@@ -1,13 +1,9 @@
 package ledger
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"testing"
-
-	"pawl/core/dp"
 )
 
 // Whatever bytes stand in a record of a whole chain, replay says yes or fails
@@ -46,41 +42,6 @@ func FuzzReplay(f *testing.F) {
 		for _, e := range s.entries {
 			if e.event == nil || e.event.Validate() != nil {
 				t.Errorf("%s %s: an entry without a valid event", kind, body)
-			}
-		}
-	})
-}
-
-// Whatever stands in a file, Import books it whole or says why not, and what it
-// booked verifies.
-func FuzzImport(f *testing.F) {
-	from := New(NewMemory(), nil, Options{User: "ann"})
-	if err := from.Create(context.Background(), Budget{Dataset: "d", Epsilon: "1", Delta: "0", Relation: dp.AddOrRemoveOne}); err != nil {
-		f.Fatal(err)
-	}
-	for _, secret := range []bool{false, true} {
-		var b bytes.Buffer
-		if _, err := from.Export(context.Background(), &b, Export{Datasets: []string{"d"}, WithSecret: secret}); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.Bytes())
-	}
-	f.Add([]byte(`{"pawl_ledger_export":1,"key_id":"","heads":{}}`))
-	f.Add([]byte(`{"pawl_ledger_export":1,"key_id":"","heads":{"d":{"seq":0,"hash":""}}}`))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		ctx := context.Background()
-		l := New(NewMemory(), nil, Options{User: "ann"})
-		got, err := l.Import(ctx, bytes.NewReader(file))
-		names, listErr := l.Names(ctx)
-		if listErr != nil {
-			t.Fatal(listErr)
-		}
-		if err != nil && len(names) > 0 {
-			t.Errorf("%v, and yet %v was booked", err, names)
-		}
-		for _, d := range got {
-			if err := l.Verify(ctx, d.Name, d.Head.String()); err != nil {
-				t.Error(err)
 			}
 		}
 	})

@@ -7,11 +7,12 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 // located is a store whose address holds something else than what is open.
 type located struct {
-	*ledger.Memory
+	*memory.Store
 	fresh ledger.Store
 	gone  error
 }
@@ -20,10 +21,10 @@ func (s *located) Same(context.Context) error                  { return s.gone }
 func (s *located) Fresh(context.Context) (ledger.Store, error) { return s.fresh, nil }
 
 // twin copies the first n records of data set d into a store with the same secret.
-func twin(t *testing.T, from *ledger.Memory, n int) *ledger.Memory {
+func twin(t *testing.T, from *memory.Store, n int) *memory.Store {
 	t.Helper()
 	ctx := context.Background()
-	to := ledger.NewMemory()
+	to := memory.New()
 	err := from.View(ctx, func(src ledger.Tx) error {
 		records, err := src.Records("d", 0)
 		if err != nil {
@@ -53,8 +54,8 @@ func twin(t *testing.T, from *ledger.Memory, n int) *ledger.Memory {
 // Without any second place a run knows what it has seen itself, and asks the address.
 func TestConfirmReadsThroughTheAddress(t *testing.T) {
 	ctx := context.Background()
-	s := &located{Memory: ledger.NewMemory()}
-	s.fresh = s.Memory
+	s := &located{Store: memory.New()}
+	s.fresh = s.Store
 	l := ledgertest.New(s)
 	p, receipt, err := l.Reserve(ctx, ledgertest.Spend("d", 0.25))
 	if err == nil {
@@ -75,20 +76,20 @@ func TestConfirmReadsThroughTheAddress(t *testing.T) {
 	// register, self_grant, reserve, commit: an older copy has the entry, open, and not
 	// the commit that this run has seen.
 	for n := range 4 {
-		s.fresh = twin(t, s.Memory, n)
+		s.fresh = twin(t, s.Store, n)
 		if err := l.Confirm(ctx, p); !errors.Is(err, ledger.ErrContradicted) || !errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("the first %d records: %v", n, err)
 		}
 	}
-	s.fresh = twin(t, s.Memory, 4)
+	s.fresh = twin(t, s.Store, 4)
 	if err := l.Confirm(ctx, p); err != nil {
 		t.Errorf("a copy of all: %v", err)
 	}
-	s.fresh = ledger.NewMemory()
+	s.fresh = memory.New()
 	if err := l.Confirm(ctx, p); !errors.Is(err, ledger.ErrContradicted) {
 		t.Errorf("another ledger: %v", err)
 	}
-	s.fresh, s.gone = s.Memory, errors.New("gone")
+	s.fresh, s.gone = s.Store, errors.New("gone")
 	for name, err := range map[string]error{
 		"confirm": l.Confirm(ctx, p), "verify": l.Verify(ctx, "d"), "grant": l.Grant(ctx, "d", "2", "", "more"),
 	} {

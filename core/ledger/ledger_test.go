@@ -14,15 +14,16 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 var ctx = context.Background()
 
 func noon() time.Time { return time.Date(2026, 11, 27, 12, 0, 0, 500, time.FixedZone("", 3600)) }
 
-func newLedger(t *testing.T, a ledger.Accountant) (*ledger.Ledger, *ledger.Memory) {
+func newLedger(t *testing.T, a ledger.Accountant) (*ledger.Ledger, *memory.Store) {
 	t.Helper()
-	store := ledger.NewMemory()
+	store := memory.New()
 	return ledger.New(store, a, ledger.Options{User: "ann", Clock: noon}), store
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 // Wherever a reason is asked for, blanks are none, and one that could pass for other lines
@@ -14,7 +15,7 @@ import (
 func TestReasons(t *testing.T) {
 	ctx := context.Background()
 	for _, reason := range []string{"", "  ", "\n", "fine\ntotal  epsilon 99", "a\tb", "a\x1b[2K", "a\u202eb"} {
-		l := user(ledger.NewMemory(), "ann")
+		l := user(memory.New(), "ann")
 		must(t, l.Create(ctx, budget("d", "1")))
 		q := ledgertest.Spend("d", 0.1)
 		q.Different = []ledger.Difference{{Other: "e", Reason: reason}}

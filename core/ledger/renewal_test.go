@@ -12,6 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 // clock is one that a test sets.
@@ -44,7 +45,7 @@ func reserved(l *ledger.Ledger, x float64) (*ledger.Permit, error) {
 // Each month has a budget of its own, and over all of them what was done adds up.
 func TestBudgetRenews(t *testing.T) {
 	c := &clock{}
-	store := ledger.NewMemory()
+	store := memory.New()
 	c.at(t, "2027-01-31 23:59:59")
 	l := renewing(t, store, "ann", ledger.Month, c)
 	late, err := reserved(l, 0.75)
@@ -88,7 +89,7 @@ func TestBudgetRenews(t *testing.T) {
 // A clock that is put back finds the period that was begun, with what is charged to it.
 func TestClockGivesNothingBack(t *testing.T) {
 	c := &clock{}
-	store := ledger.NewMemory()
+	store := memory.New()
 	c.at(t, "2027-01-10 12:00:00")
 	l := renewing(t, store, "ann", ledger.Month, c)
 	_, err := reserved(l, 0.75)
@@ -124,7 +125,7 @@ func TestClockGivesNothingBack(t *testing.T) {
 // them not more than one budget for each period that was begun.
 func TestPeriodsHoldAgainstClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, store := &clock{time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}, ledger.NewMemory()
+		c, store := &clock{time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}, memory.New()
 		per := rapid.SampledFrom([]ledger.Period{ledger.Week, ledger.Month, ledger.Quarter, ledger.Year}).Draw(t, "per")
 		l := ledger.New(store, ledgertest.Sum{}, ledger.Options{User: "ann", Clock: c.now})
 		if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne, Per: per}); err != nil {
@@ -195,7 +196,7 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 	} {
 		c := &clock{}
 		c.at(t, x.now)
-		l := renewing(t, ledger.NewMemory(), "ann", x.per, c)
+		l := renewing(t, memory.New(), "ann", x.per, c)
 		s, err := l.Show(ctx, "d")
 		must(t, err)
 		if r := s.Renewal; r.Period != x.period || r.Began != x.began+"T00:00:00Z" || r.Renews != x.renewed+"T00:00:00Z" {
@@ -208,7 +209,7 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 func TestGrantOfARenewingBudget(t *testing.T) {
 	c := &clock{}
 	c.at(t, "2027-01-10 12:00:00")
-	l := ledger.New(ledger.NewMemory(), ledgertest.Sum{}, ledger.Options{User: "ann", Clock: c.now})
+	l := ledger.New(memory.New(), ledgertest.Sum{}, ledger.Options{User: "ann", Clock: c.now})
 	must(t, l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "1", Delta: "1e-6", Relation: dp.AddOrRemoveOne}))
 	_, err := reserved(l, 0.5)
 	must(t, err)
@@ -249,7 +250,7 @@ func TestGrantOfARenewingBudget(t *testing.T) {
 
 // A period of a later version fails closed.
 func TestUnknownPeriodIsNewer(t *testing.T) {
-	store := ledger.NewMemory()
+	store := memory.New()
 	c := &clock{}
 	c.at(t, "2027-01-10 12:00:00")
 	l := renewing(t, store, "ann", ledger.Month, c)
@@ -258,7 +259,7 @@ func TestUnknownPeriodIsNewer(t *testing.T) {
 	r := records[0]
 	r.Body = []byte(strings.Replace(string(r.Body), `"per":"month"`, `"per":"decade"`, 1))
 	r.Hash = r.Sum()
-	other := ledger.NewMemory()
+	other := memory.New()
 	must(t, other.Update(ctx, func(tx ledger.Tx) error { return tx.Append(r) }))
 	if _, err := ledger.New(other, ledgertest.Sum{}, ledger.Options{}).Show(ctx, "d"); !errors.Is(err, ledger.ErrNewer) {
 		t.Errorf("%v", err)
@@ -269,13 +270,13 @@ func TestUnknownPeriodIsNewer(t *testing.T) {
 func TestChargesNeedATime(t *testing.T) {
 	c := &clock{}
 	c.at(t, "2027-01-10 12:00:00")
-	l := renewing(t, ledger.NewMemory(), "ann", ledger.Month, c)
+	l := renewing(t, memory.New(), "ann", ledger.Month, c)
 	_, err := reserved(l, 1)
 	must(t, err)
 	records, err := l.Records(ctx, "d")
 	must(t, err)
 	for _, text := range []string{"", "2027-01-10", "2027-01-32T12:00:00Z"} {
-		other, prev := ledger.NewMemory(), ledger.Hash{}
+		other, prev := memory.New(), ledger.Hash{}
 		must(t, other.Update(ctx, func(tx ledger.Tx) error {
 			for i, r := range records {
 				if r.Kind == ledger.KindReserve {
@@ -305,7 +306,7 @@ func TestEarlierBudgetsRenew(t *testing.T) {
 	defer f.Close()
 	c := &clock{}
 	c.at(t, "2027-01-10 12:00:00")
-	l := ledger.New(ledger.NewMemory(), ledgertest.Sum{}, ledger.Options{User: "bob", Clock: c.now})
+	l := ledger.New(memory.New(), ledgertest.Sum{}, ledger.Options{User: "bob", Clock: c.now})
 	_, err = l.Import(ctx, f)
 	must(t, err)
 	s, err := l.Show(ctx, "d")

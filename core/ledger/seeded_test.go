@@ -9,6 +9,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/ledgertest"
+	"pawl/store/memory"
 )
 
 func user(store ledger.Store, name string) *ledger.Ledger {
@@ -23,7 +24,7 @@ func marks(t *testing.T, l *ledger.Ledger, name string) int {
 }
 
 func TestSeededRunsMarkUntilCleared(t *testing.T) {
-	ctx, store := context.Background(), ledger.NewMemory()
+	ctx, store := context.Background(), memory.New()
 	l := user(store, "ann")
 	must(t, l.Create(ctx, budget("d", "9")))
 	fresh := uint64(100)
@@ -94,7 +95,7 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 }
 
 func TestPublicDataIsNotMarked(t *testing.T) {
-	ctx, l := context.Background(), user(ledger.NewMemory(), "ann")
+	ctx, l := context.Background(), user(memory.New(), "ann")
 	q := ledgertest.Spend("adult", 1)
 	q.Public, q.Seed = true, new(uint64)
 	_, _, err := l.Reserve(ctx, q)
@@ -105,7 +106,7 @@ func TestPublicDataIsNotMarked(t *testing.T) {
 }
 
 func TestNobodyClearsHisOwnOnATeamsLedger(t *testing.T) {
-	ctx, store := context.Background(), ledger.NewMemory()
+	ctx, store := context.Background(), memory.New()
 	store.Team = true
 	ann, bob, steward := user(store, "ann"), user(store, "bob"), user(store, "steward")
 	must(t, steward.Create(ctx, budget("d", "9")))
@@ -128,7 +129,7 @@ func TestNobodyClearsHisOwnOnATeamsLedger(t *testing.T) {
 
 // A clearing is part of the log: an export carries it.
 func TestClearingsMove(t *testing.T) {
-	ctx, from := context.Background(), user(ledger.NewMemory(), "ann")
+	ctx, from := context.Background(), user(memory.New(), "ann")
 	must(t, from.Create(ctx, budget("d", "9")))
 	for _, clear := range []bool{true, false} {
 		q := ledgertest.Spend("d", 1)

@@ -10,6 +10,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/images"
 	"pawl/data/source"
+	"pawl/store/memory"
 )
 
 // Images on which a network is trained without noise may not hold the public test images that then score it, whatever
@@ -45,7 +46,7 @@ func TestPublicImagesBesideTestImages(t *testing.T) {
 		{"three of 300", with(set(200), test, 3), "holds public test images of digits"},
 		{"three of 300 in other numbers", floats(with(set(200), test, 3)), "holds public test images of digits"},
 	} {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 		p := &source.Images{Name: "digits", Public: true, Train: set(100), Test: test}
 		err := p.PublicBeside(context.Background(), l, "--public FILE", &source.Images{Name: "o", Public: true, Train: c.public}, true)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {

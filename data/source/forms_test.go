@@ -19,6 +19,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/source"
 	"pawl/reader"
+	"pawl/store/memory"
 )
 
 // writeForms writes one table in every form that is read, and returns their arguments.
@@ -78,7 +79,7 @@ func TestOneTableInEveryForm(t *testing.T) {
 	t.Chdir(t.TempDir())
 	forms := writeForms(t)
 	ctx := context.Background()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	book := func(form, name string) ([]byte, error) {
 		declared := "version: 1\ndataset: " + name + "\nunit: row\nrows: about 300\ncolumns:\n" +
 			"  - {name: n, type: integer, lower: 0, upper: 20000}\n  - {name: sick, type: categorical, categories: [\"no\", \"yes\"]}\n"
@@ -130,7 +131,7 @@ func TestNoFormOfDataIsATestFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	forms := writeForms(t)
 	ctx := context.Background()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	declared := "version: 1\nunit: row\nrows: about 300\ncolumns:\n  - {name: n, type: integer, lower: 0, upper: 20000}\n  - {name: sick, type: categorical, categories: [\"no\", \"yes\"]}\n"
 	if err := os.WriteFile("t.yaml", []byte(declared), 0o600); err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestFarRows(t *testing.T) {
 		var said []string
 		table.Note = func(text string) { t.Errorf("about %d rows, to everybody: %s", declared, text) }
 		table.Far = func(text string) { said = append(said, text) }
-		key, err := source.ScopeKey(context.Background(), ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{}), table.Name, table.Schema, nil)
+		key, err := source.ScopeKey(context.Background(), ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{}), table.Name, table.Schema, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,13 +14,14 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/source"
 	"pawl/reader"
+	"pawl/store/memory"
 )
 
 // Whoever books rows of a file books its prints: the same rows under another name, in
 // another order, have no budget of their own, though nobody asked whether they are known.
 func TestSealedRowsAreRecognised(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	var lines []string
 	for i := range 300 {
 		lines = append(lines, fmt.Sprintf("%d,%s", i, []string{"no", "yes"}[i%3%2]))
@@ -136,7 +137,7 @@ func TestOtherWritingsAreRecognised(t *testing.T) {
 		{original, copied{"{skip: 1}", "exported by SECRET\nn,sick\n" + text}},
 		{original, copied{"{quote: \"'\", delimiter: tab}", "n\tsick\n" + quoted}},
 	} {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 		if err := book(l, "patients", ".csv", c.first); err != nil {
 			t.Fatal(err)
 		}

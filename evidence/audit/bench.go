@@ -13,6 +13,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/encode"
 	"pawl/data/schema"
+	"pawl/store/memory"
 )
 
 // rowsSchema is what all made-up rows look like: a number and a class of two, of units
@@ -118,7 +119,7 @@ func (d *desk) next(ctx context.Context, seed uint64) (*ledger.Permit, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.left == 0 {
-		d.ledger, d.left = ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"}), batch
+		d.ledger, d.left = ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "audit"}), batch
 	}
 	d.left--
 	permit, _, err := d.ledger.Reserve(ctx, ledger.Request{

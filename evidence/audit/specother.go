@@ -19,6 +19,7 @@ import (
 	"pawl/core/release"
 	"pawl/core/selection"
 	"pawl/data/encode"
+	"pawl/store/memory"
 )
 
 func otherSpecs() []Specification {
@@ -390,7 +391,7 @@ func bisect(delta func(epsilon float64) float64, want float64) float64 {
 func ledgerSpec() Specification {
 	return Specification{Name: "budget", Entry: "ledger.Ledger.Reserve", Rows: "no rows",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"})
+			l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "audit"})
 			admitted := 0
 			for range 12 {
 				_, _, err := l.Reserve(ctx, ledger.Request{

@@ -11,6 +11,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/evidence/lab"
 	"pawl/experiments"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -20,7 +21,7 @@ func sensitive(t *testing.T, budget string) *Data {
 	d := open(t, "breast-cancer")
 	own := *d.Table.Schema
 	own.Public = false
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	err := l.Create(t.Context(), ledger.Budget{Dataset: "own", Epsilon: budget, Delta: "1e-04", Relation: dp.AddOrRemoveOne})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"pawl/evidence/advise"
 	"pawl/evidence/lab"
 	"pawl/learn"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -156,7 +157,7 @@ func (f *tableFit) env(t *lab.Table, seed uint64) (workflow.Env, error) {
 	own := *t
 	own.Schema = f.schema
 	rows, err := own.Seal(seed)
-	return workflow.Env{Ledger: memory(), Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)}, err
+	return workflow.Env{Ledger: inMemory(), Rows: rows, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)}, err
 }
 
 func (f *tableFit) run(ctx context.Context, t *lab.Table, c cell) (*workflow.Outcome, error) {
@@ -208,8 +209,8 @@ func (f *tableFit) planBeside(t *lab.Table, features []string, epsilon string, c
 	}
 }
 
-func memory() *ledger.Ledger {
-	return ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "crossover"})
+func inMemory() *ledger.Ledger {
+	return ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "crossover"})
 }
 
 // choosingShare is the share of ρ, which is what Gaussian releases add up in, that a

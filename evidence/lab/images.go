@@ -11,6 +11,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/images"
 	"pawl/data/schema"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -68,7 +69,7 @@ func (s *Images) Run(ctx context.Context, spec zoo.Spec, seed uint64, change fun
 			s.kept, s.seed = rows, seed
 		}
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32)})
 }
 

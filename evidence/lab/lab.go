@@ -17,6 +17,7 @@ import (
 	"pawl/data/dataset"
 	"pawl/data/schema"
 	"pawl/reader"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -170,6 +171,6 @@ func (t *Table) run(ctx context.Context, plan *workflow.Plan, seed uint64) (*wor
 			return nil, err
 		}
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Other: other, Test: t.Test, Digest: bytes.Repeat([]byte{1}, 32)})
 }

@@ -12,6 +12,7 @@ import (
 	"pawl/search"
 	"pawl/search/space"
 	"pawl/search/space/net"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -54,7 +55,7 @@ func (s *Images) Search(ctx context.Context, h Search, seed uint64, change func(
 	if err != nil {
 		return nil, err
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	return plan.Run(ctx, workflow.Env{Ledger: l, Rows: rows, Images: s.Test, Digest: bytes.Repeat([]byte{1}, 32), Workers: runtime.GOMAXPROCS(0)})
 }
 

@@ -13,11 +13,12 @@ import (
 	"pawl/core/release"
 	"pawl/data/encode"
 	"pawl/search/feature"
+	"pawl/store/memory"
 )
 
 // charged reserves the event on a ledger of its own, runs and commits.
 func charged(ctx context.Context, dataset string, event dp.Event, seed uint64, f func(*ledger.Permit) error) error {
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{
 		Dataset: dataset, Plan: "replay", Event: event, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
 		Epsilon: "10", Delta: "0.00001", Public: true, Seed: &seed, Digest: bytes.Repeat([]byte{1}, 32),

@@ -13,6 +13,7 @@ import (
 	"pawl/data/images"
 	"pawl/data/schema"
 	"pawl/experiments/formulas"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -58,7 +59,7 @@ func (s *source) perceptron(ctx context.Context, rows, test [][]float64, factor 
 	for _, x := range test {
 		points.Floats = scaled(points.Floats, x, factor)
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	out, err := plan.Run(ctx, workflow.Env{Ledger: l, Rows: b.Seal(), Images: points, Digest: bytes.Repeat([]byte{1}, 32)})
 	if err != nil {
 		return 0, err

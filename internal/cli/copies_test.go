@@ -16,6 +16,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/columnar"
 	"pawl/data/source"
+	"pawl/store/memory"
 )
 
 // writeCopies writes other forms of clinic.csv, and a clinic of other people.
@@ -72,7 +73,7 @@ func clinicParquet(rows [][]string) ([]byte, error) {
 // At a terminal one question is asked, and its answer counts.
 func TestAnswersAboutCopies(t *testing.T) {
 	ctx := context.Background()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	key, err := l.PrintKey(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/search/fleet"
 	"pawl/search/fleet/broker"
+	"pawl/store/memory"
 )
 
 // A worker answers questions of an errand with its job in hand, exactly; what it cannot answer is told apart from an
@@ -22,7 +23,7 @@ func TestErrands(t *testing.T) {
 	}
 	defer b.Stop()
 	at := fleet.Address{URL: fmt.Sprintf("nats://127.0.0.1:%d", b.Port())}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	courier, err := l.Courier(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
 	"pawl/internal/stattest"
+	"pawl/store/memory"
 )
 
 func TestMain(m *testing.M) { os.Exit(stattest.Main(m)) }
@@ -162,7 +163,7 @@ func TestBoundsAreTight(t *testing.T) {
 // reserve books events in a ledger of its own.
 func reserve(t *testing.T, s *schema.Schema, seed uint64, events []dp.Event, rows ...[]float64) (*ledger.Permit, *intake.Rows) {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	if err := l.Create(background, ledger.Budget{Dataset: "d", Epsilon: "1000", Delta: "1e-3", Relation: dp.AddOrRemoveOne}); err != nil {
 		t.Fatal(err)
 	}

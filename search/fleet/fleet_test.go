@@ -30,6 +30,7 @@ import (
 	"pawl/search/fleet"
 	"pawl/search/fleet/broker"
 	"pawl/search/study"
+	"pawl/store/memory"
 )
 
 // The candidates of these tests are the whole numbers to 99.
@@ -88,7 +89,7 @@ type house struct {
 
 func newHouse(t testing.TB) house {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	c, err := l.Courier(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func newHouse(t testing.TB) house {
 // permit is that of a study whose secret is kept: a study that goes on has its streams again.
 func permit(t testing.TB, e dp.Event, secret entropy.Secret) *ledger.Permit {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	p, _, err := l.Reserve(context.Background(), ledger.Request{Dataset: "d", Plan: "p", Event: e, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
 		Epsilon: "5", Delta: "1e-5", Public: true, Digest: bytes.Repeat([]byte{1}, 32), Replay: &ledger.Replay{Secret: secret, Of: []byte("spec")}})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/memory"
 )
 
 // meddled is a link on which somebody meddles with the answers to requests for rows.
@@ -79,7 +80,7 @@ func TestRowsTravel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+				l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 				courier, err := l.Courier(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -138,7 +139,7 @@ func TestRowsForStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var couriers []*ledger.Courier
 		for range 2 {
-			c, err := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"}).Courier(t.Context())
+			c, err := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"}).Courier(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -25,6 +25,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/search"
 	"pawl/search/study"
+	"pawl/store/memory"
 )
 
 // world is a simulated broker with its network. Coordinator, workers, study and encryption are the real ones; the clock
@@ -34,7 +35,7 @@ type world struct {
 
 	mu          sync.Mutex
 	subscribers map[string][]*subscriber
-	queue       *memory
+	queue       *pending
 }
 
 type subscriber struct {
@@ -49,8 +50,8 @@ type letter struct {
 	answer  func([]byte)
 }
 
-// memory is the queue of a study.
-type memory struct {
+// pending is the queue of a study.
+type pending struct {
 	lease   time.Duration
 	ready   []*queued
 	pulls   []*pull
@@ -160,7 +161,7 @@ func (l *link) open(_ context.Context, _ names, lease time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.queue == nil {
-		l.queue = &memory{lease: lease}
+		l.queue = &pending{lease: lease}
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func (l *link) depth(ctx context.Context, n names, lease time.Duration) (int, bo
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.queue == nil {
-		l.queue = &memory{lease: lease}
+		l.queue = &pending{lease: lease}
 	}
 	return l.queue.waiting, len(l.queue.pulls) == 0 && len(l.queue.ready) == l.queue.waiting, nil
 }
@@ -201,7 +202,7 @@ func (l *link) put(_ context.Context, _ names, message []byte) error {
 }
 
 // give hands a trial to who has waited longest for one.
-func (q *memory) give(t *queued) {
+func (q *pending) give(t *queued) {
 	for len(q.pulls) > 0 {
 		p := q.pulls[0]
 		q.pulls = q.pulls[1:]
@@ -255,7 +256,7 @@ func (l *link) next(_ context.Context, _ names, wait time.Duration) (delivery, e
 // holding is a trial on loan.
 type holding struct {
 	*link
-	q    *memory
+	q    *pending
 	t    *queued
 	time uint64 // of the deliveries
 }
@@ -354,7 +355,7 @@ func duration(x uint64, mean time.Duration) time.Duration {
 // simulate runs a study in a world, and checks that every trial was recorded once and has the score that it has in one process.
 func simulate(t *testing.T, s scenario) (m measured) {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	courier, err := l.Courier(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +366,7 @@ func simulate(t *testing.T, s scenario) (m measured) {
 	}
 	event := dp.Gaussian{NoiseMultiplier: 2}
 	reserve := func() *ledger.Permit {
-		own := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+		own := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 		p, _, err := own.Reserve(t.Context(), ledger.Request{Dataset: "d", Plan: "p", Event: event, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
 			Epsilon: "5", Delta: "1e-5", Public: true, Digest: bytes.Repeat([]byte{1}, 32), Replay: &ledger.Replay{Secret: secret, Of: []byte("simulation")}})
 		if err != nil {
@@ -556,7 +557,7 @@ func (e *echo) put(_ context.Context, _ names, message []byte) error {
 
 // BenchmarkCoordinator is the processor time of a coordinator a trial, with candidates of a kilobyte and workers that take no time.
 func BenchmarkCoordinator(b *testing.B) {
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	courier, err := l.Courier(b.Context())
 	if err != nil {
 		b.Fatal(err)

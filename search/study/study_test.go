@@ -26,6 +26,7 @@ import (
 	"pawl/data/schema"
 	"pawl/search"
 	"pawl/search/study"
+	"pawl/store/memory"
 )
 
 // The candidates of these tests are the whole numbers to 99.
@@ -86,7 +87,7 @@ func request(e dp.Event) ledger.Request {
 
 func reserve(t testing.TB, q ledger.Request) *ledger.Permit {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "tester"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "tester"})
 	p, _, err := l.Reserve(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)

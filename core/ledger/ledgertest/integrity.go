@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/store/memory"
 )
 
 // Place is a second place in memory. It implements ledger.Heads.
@@ -195,7 +196,7 @@ func losing(t *testing.T, s ledger.Store) {
 		t.Errorf("a new ledger warns: %q", warned)
 	}
 	// The same without the reservation, its code right: a backup.
-	backup := ledger.NewMemory()
+	backup := memory.New()
 	copyLog(t, s, backup, "log", 1)
 	copyLog(t, s, backup, "beside", 1)
 	if _, err := New(backup).Reconcile(ctx, ledger.Reconcile{Reason: "makes its codes"}); err != nil {
@@ -214,7 +215,7 @@ func losing(t *testing.T, s ledger.Store) {
 		t.Errorf("a data set that lost nothing: %v", err)
 	}
 	// A new ledger where this one was.
-	other := ledger.NewMemory()
+	other := memory.New()
 	if err := open(other).Create(ctx, ledger.Budget{Dataset: "log", Epsilon: "9", Delta: "1e-6", Relation: 1}); !errors.Is(err, ledger.ErrContradicted) {
 		t.Errorf("another ledger at the address: %v", err)
 	}
@@ -278,7 +279,7 @@ func losing(t *testing.T, s ledger.Store) {
 
 // copyLog copies the first n records of a log, with the secret, into a store as an
 // earlier version would have left it.
-func copyLog(t *testing.T, from ledger.Store, to *ledger.Memory, name string, n int) {
+func copyLog(t *testing.T, from ledger.Store, to *memory.Store, name string, n int) {
 	t.Helper()
 	ctx := context.Background()
 	err := from.View(ctx, func(src ledger.Tx) error {

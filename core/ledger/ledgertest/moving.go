@@ -11,13 +11,14 @@ import (
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/store/memory"
 )
 
 // moving exports a log from memory, imports it into the store and back into memory,
 // and offers the store what it must not take.
 func moving(t *testing.T, s ledger.Store) {
 	ctx := context.Background()
-	from := New(ledger.NewMemory())
+	from := New(memory.New())
 	create(t, from, "whole", "1")
 	create(t, from, "scoped", "1")
 	spend := func(l *ledger.Ledger, name string, e dp.Event) error {
@@ -92,7 +93,7 @@ func moving(t *testing.T, s ledger.Store) {
 		t.Errorf("imported twice: %+v", got)
 	}
 	must(t, spend(to, "scoped", half))
-	back := New(ledger.NewMemory())
+	back := New(memory.New())
 	_, err = take(back, secret)
 	must(t, err)
 	got, err = take(back, export(to, both))
@@ -108,7 +109,7 @@ func moving(t *testing.T, s ledger.Store) {
 		t.Error("a refused import changed the log")
 	}
 	// Without scopes the secret is not needed, and nothing is lost.
-	other := New(ledger.NewMemory())
+	other := New(memory.New())
 	_, err = take(other, export(from, ledger.Export{Datasets: []string{"whole"}}))
 	must(t, err)
 	if _, err := to.Export(ctx, &bytes.Buffer{}, ledger.Export{Datasets: []string{"none"}}); !errors.Is(err, ledger.ErrUnknownDataset) {

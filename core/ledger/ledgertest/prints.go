@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/identity"
 	"pawl/core/ledger"
+	"pawl/store/memory"
 )
 
 // printRows is the print of n different rows from the number first on, under the ledger's key.
@@ -207,7 +208,7 @@ func copies(t *testing.T, s ledger.Store) {
 	if text := out.String(); !strings.Contains(text, "other hospital") || strings.Contains(text, hex.EncodeToString(table.Identity[:4])) || strings.Contains(text, string(table.Identity[:4])) {
 		t.Error("an export lacks what was said, or holds a print")
 	}
-	other := ledger.New(ledger.NewMemory(), Sum{}, ledger.Options{})
+	other := ledger.New(memory.New(), Sum{}, ledger.Options{})
 	if _, err := other.Import(ctx, bytes.NewReader(out.Bytes())); err != nil {
 		t.Error(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"pawl/core/dp"
 	"pawl/core/ledger"
 	"pawl/core/ledger/pricing"
+	"pawl/store/memory"
 )
 
 // A steward grants a budget; a plan is charged before it runs; the next one finds
 // what is left.
 func Example() {
 	ctx := context.Background()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	err := l.Create(ctx, ledger.Budget{Dataset: "patients", Epsilon: "1", Delta: "0", Unit: "patient", Relation: dp.AddOrRemoveOne})
 	if err != nil {
 		fmt.Println(err)

@@ -21,6 +21,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
 	"pawl/internal/stattest"
+	"pawl/store/memory"
 )
 
 var ctx = context.Background()
@@ -32,7 +33,7 @@ func newLedger(t testing.TB, epsilon, delta string) *ledger.Ledger {
 
 func created(t testing.TB, b ledger.Budget) *ledger.Ledger {
 	t.Helper()
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 	b.Dataset, b.Relation = "d", dp.AddOrRemoveOne
 	if err := l.Create(ctx, b); err != nil {
 		t.Fatal(err)
@@ -265,7 +266,7 @@ func ptr[T any](x T) *T { return &x }
 // once, too, everything adds up.
 func TestAtOnceUnderReplaceOne(t *testing.T) {
 	price := func(records ...string) float64 {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 		if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: "50", Delta: "1e-6", Relation: dp.ReplaceOne}); err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +335,7 @@ func TestUnpriceableEventsAreRefused(t *testing.T) {
 // of all of it: the filter is never below it.
 func TestAdmittedStaysWithinBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 		budget := rapid.Float64Range(0.1, 4).Draw(t, "epsilon")
 		if err := l.Create(ctx, ledger.Budget{Dataset: "d", Epsilon: fmt.Sprintf("%.3f", budget), Delta: "1e-6", Relation: dp.AddOrRemoveOne}); err != nil {
 			t.Fatal(err)
@@ -369,7 +370,7 @@ func TestAdmittedStaysWithinBudget(t *testing.T) {
 // A what-if decides as the reservation after it does, and says where that leads.
 func TestWhatIfForetells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann"})
 		must := func(err error) {
 			if err != nil {
 				t.Fatal(err)
@@ -498,7 +499,7 @@ func TestSpentAndTheTotalThatSuffices(t *testing.T) {
 
 // One total at the first use, and other jobs follow.
 func TestTotalAtFirstUse(t *testing.T) {
-	store := ledger.NewMemory()
+	store := memory.New()
 	first := ledger.New(store, pricing.Accountant{}, ledger.Options{User: "ann", Total: "4"})
 	spend := func(l *ledger.Ledger, e dp.Event, epsilon, delta string) error {
 		q := ledgertest.Spend("d", 0)
@@ -519,7 +520,7 @@ func TestTotalAtFirstUse(t *testing.T) {
 	if err := spend(other, dp.Laplace{NoiseMultiplier: 100}, "1", "0"); !errors.Is(err, ledger.ErrRefused) || errors.Is(err, ledger.ErrExhausted) {
 		t.Errorf("another total beside one that stands: %v", err)
 	}
-	if err := spend(ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "ann", Total: "11"}), dp.Laplace{NoiseMultiplier: 1}, "1", "0"); !errors.Is(err, ledger.ErrRefused) {
+	if err := spend(ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "ann", Total: "11"}), dp.Laplace{NoiseMultiplier: 1}, "1", "0"); !errors.Is(err, ledger.ErrRefused) {
 		t.Errorf("more than one may grant to oneself: %v", err)
 	}
 }
@@ -608,7 +609,7 @@ func TestTotalOfARefusalSuffices(t *testing.T) {
 	}
 	grants := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "bob"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "bob"})
 		q := ledgertest.Spend("d", 0)
 		old := rapid.Bool().Draw(rt, "of an earlier version")
 		if old {

@@ -29,6 +29,7 @@ import (
 	"pawl/internal/usage"
 	"pawl/model"
 	"pawl/report"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -230,7 +231,7 @@ func (r *Recipe) train(ctx context.Context, plan *workflow.Plan, members []int) 
 // ThrowAway is a ledger in memory.
 func ThrowAway() workflow.Env {
 	return workflow.Env{
-		Ledger: ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "audit"}), Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
+		Ledger: ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "audit"}), Digest: bytes.Repeat([]byte{1}, len(ledger.Hash{})),
 	}
 }
 

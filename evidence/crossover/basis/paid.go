@@ -20,6 +20,7 @@ import (
 	"pawl/internal/cost"
 	"pawl/internal/request"
 	"pawl/internal/usage"
+	"pawl/store/memory"
 	"pawl/workflow"
 )
 
@@ -164,7 +165,7 @@ func (a *Desk) Admit(ctx context.Context, s *crossover.Study, p *Compared, pay s
 func sufficient(ctx context.Context, p crossover.Price, delta string) (string, error) {
 	for _, factor := range []float64{1, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3, 4} {
 		budget := cost.RoundedUp(p.Epsilon * factor)
-		l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "forecast"})
+		l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "forecast"})
 		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne, AllowLargeDelta: true}); err != nil {
 			return "", err
 		}

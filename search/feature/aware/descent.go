@@ -14,6 +14,7 @@ import (
 	"pawl/core/ledger/pricing"
 	"pawl/core/linear"
 	"pawl/data/encode"
+	"pawl/store/memory"
 )
 
 // Descent is DP-SGD on one dense layer of two outputs under categorical cross-entropy.
@@ -103,7 +104,7 @@ func (s *Split) descend(ctx context.Context, d Descent, repeats int, seed uint64
 	for i := range events {
 		events[i] = d.Event()
 	}
-	l := ledger.New(ledger.NewMemory(), pricing.Accountant{}, ledger.Options{User: "replay"})
+	l := ledger.New(memory.New(), pricing.Accountant{}, ledger.Options{User: "replay"})
 	permit, _, err := l.Reserve(ctx, ledger.Request{
 		Dataset: s.Table.Name, Plan: "replay", Event: dp.Compose{Events: events}, Relation: dp.AddOrRemoveOne, Unit: "row", RowsPerUnit: 1,
 		Epsilon: "10", Delta: "0.00001", Public: true, Seed: &seed, Digest: bytes.Repeat([]byte{1}, 32),
