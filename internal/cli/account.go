@@ -50,8 +50,8 @@ both.`,
 		Args: exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			training, err := f.training(c, false)
-			if err == nil {
-				err = target.given(c)
+			if err == nil && target.delta+target.epsilon == "" {
+				err = missing(c, "delta")
 			}
 			if err != nil {
 				return err

@@ -4,9 +4,6 @@ import (
 	"pawl"
 	"pawl/internal/cost"
 
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 )
 
@@ -17,7 +14,7 @@ func (f *targetFlags) register(c *cobra.Command, epsilon, delta string) {
 	s := c.Flags()
 	s.StringVar(&f.epsilon, "epsilon", "", epsilon)
 	s.StringVar(&f.delta, "delta", "", delta)
-	targetAliases(c, &f.epsilon, &f.delta)
+	targetAliases(c)
 }
 
 // howFlags say how to count.
@@ -40,25 +37,18 @@ func (f *trainingFlags) register(c *cobra.Command) {
 	s.StringVar(&f.batch, "batch", "", "expected batch size, over all workers and accumulation steps")
 	s.StringVar(&f.epochs, "epochs", "", "passes over the data, instead of --steps: steps = ceil(epochs / sampling rate)")
 	s.StringVar(&f.clip, "clipping-norm", "", "clipping norm; does not change epsilon")
-	s.StringVar(&f.rate, "sample-rate", "", "same as --sampling-rate")
-	s.StringVar(&f.clip, "l2-norm-clip", "", "same as --clipping-norm")
-	s.StringVar(&f.clip, "max-grad-norm", "", "same as --clipping-norm")
-	for _, alias := range []string{"sample-rate", "l2-norm-clip", "max-grad-norm"} {
-		_ = s.MarkHidden(alias)
-	}
+	aliases(c, "sampling-rate", "sample-rate")
+	aliases(c, "clipping-norm", "l2-norm-clip", "max-grad-norm")
 }
 
 // training reads what was typed. One of noise multiplier, steps and sampling rate may be left
 // out where it is to be found.
-func (f *trainingFlags) training(c *cobra.Command, open bool) (*pawl.DPSGD, error) {
+func (f *trainingFlags) training(c *cobra.Command, open bool) (_ *pawl.DPSGD, err error) {
 	x := &pawl.DPSGD{}
-	var missing []string
-	for _, n := range []struct {
-		given bool
-		flag  string
-	}{{f.rate+f.batch != "", "sampling-rate"}, {f.multiplier != "", "noise-multiplier"}, {f.steps+f.epochs != "", "steps"}} {
-		if !n.given && !open {
-			missing = append(missing, "--"+n.flag)
+	var left []string
+	for _, n := range [][2]string{{"sampling-rate", f.rate + f.batch}, {"noise-multiplier", f.multiplier}, {"steps", f.steps + f.epochs}} {
+		if n[1] == "" && !open {
+			left = append(left, n[0])
 		}
 	}
 	for _, n := range []struct {
@@ -68,16 +58,15 @@ func (f *trainingFlags) training(c *cobra.Command, open bool) (*pawl.DPSGD, erro
 		if n.text == "" {
 			continue
 		}
-		var err error
 		if *n.to, err = parseReal(n.flag, n.text); err != nil {
 			return nil, err
 		}
 		switch {
 		case *n.to != 0 || n.flag == "noise-multiplier":
 		case n.flag == "sampling-rate":
-			return nil, &usageError{fmt.Sprintf("--sampling-rate: %s is not in (0, 1]", n.text), "it is the expected batch size divided by the number of rows; 1 means full batch"}
+			return nil, mistakef("it is the expected batch size divided by the number of rows; 1 means full batch", "--sampling-rate: %s is not in (0, 1]", n.text)
 		default:
-			return nil, &usageError{fmt.Sprintf("--%s: %s is not greater than 0", n.flag, n.text), ""}
+			return nil, mistakef("", "--%s: %s is not greater than 0", n.flag, n.text)
 		}
 	}
 	for _, n := range []struct {
@@ -87,23 +76,20 @@ func (f *trainingFlags) training(c *cobra.Command, open bool) (*pawl.DPSGD, erro
 		if n.text == "" {
 			continue
 		}
-		var err error
 		if *n.to, err = parseWhole(n.flag, n.text); err != nil {
 			return nil, err
 		}
 	}
-	if len(missing) > 0 {
-		return nil, &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), strings.Join(missing, " and ")), "usage: " + c.UseLine()}
-	}
-	return x, nil
+	return x, missing(c, left...)
 }
 
-// given says that epsilon or delta is there.
-func (f *targetFlags) given(c *cobra.Command) error {
-	if f.delta+f.epsilon == "" {
-		return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
+// required reports what of the target is missing: epsilon, and delta unless pure says that it may be.
+func (f *targetFlags) required(c *cobra.Command, pure bool) error {
+	err := required(c, "epsilon")
+	if err == nil && f.delta == "" && !pure {
+		return missing(c, "delta")
 	}
-	return nil
+	return err
 }
 
 // asked is the relation where it was typed, so that a file may state another.
@@ -114,9 +100,9 @@ func (f *howFlags) asked(c *cobra.Command) string {
 	return ""
 }
 
-func parseReal(flag, text string) (float64, error) { return cost.ParseReal(flag, text) }
-
-func parseWhole(flag, text string) (int64, error) { return cost.ParseWhole(flag, text) }
-
 // openNumbers are the numbers of an event that can be left open, for help.
 func openNumbers() []string { return cost.FreeNames() }
+
+// parseReal and parseWhole read a number that a flag was given.
+func parseReal(flag, text string) (float64, error) { return cost.ParseReal(flag, text) }
+func parseWhole(flag, text string) (int64, error)  { return cost.ParseWhole(flag, text) }

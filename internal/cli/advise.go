@@ -33,7 +33,7 @@ advise rules, pawl advise menu and pawl advise thresholds.`,
   pawl advise --rows 60000 --images 28x28x1 --task classification --classes 10 --epsilon 1`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &usageError{fmt.Sprintf("pawl advise: unexpected argument %q", args[1]), "give at most one data set or schema"}
+				return mistakef("give at most one data set or schema", "pawl advise: unexpected argument %q", args[1])
 			}
 			return nil
 		},
@@ -97,7 +97,7 @@ func giveAdvice(ctx context.Context, a *app, args []string, f *query.Facts, diag
 // checkSVG refuses to replace what is no drawing.
 func checkSVG(path string) error {
 	if !strings.HasSuffix(strings.ToLower(path), ".svg") {
-		return &usageError{fmt.Sprintf("%s: a diagram must be an SVG file", path), "example: --diagram advice.svg"}
+		return mistakef("example: --diagram advice.svg", "%s: a diagram must be an SVG file", path)
 	}
 	return nil
 }

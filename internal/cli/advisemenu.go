@@ -58,20 +58,20 @@ workers (pawl worker) measure the cells.`,
 func adviseMeasure(ctx context.Context, a *app, f *measureFlags) error {
 	j := menu.Job{Scale: experiments.Scale(f.scale), DataDir: a.dataDir, Data: list(f.data), Entries: list(f.entries), Preset: advise.Preset(f.preset)}
 	if j.Preset != advise.Quick && j.Preset != advise.Balanced {
-		return &usageError{fmt.Sprintf("preset %q: want quick or balanced", f.preset), "quick halves the epochs of images"}
+		return mistakef("quick halves the epochs of images", "preset %q: want quick or balanced", f.preset)
 	}
 	if !slices.Contains(experiments.Scales, j.Scale) {
-		return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", f.scale), "quick takes minutes on small tables"}
+		return mistakef("quick takes minutes on small tables", "scale %q: want smoke, quick or paper", f.scale)
 	}
 	for _, name := range j.Data {
 		if _, ok := menu.Find(name); !ok {
-			return &usageError{fmt.Sprintf("the table has no data set %q", name), "data sets: " + strings.Join(menuData(), ", ")}
+			return mistakef("data sets: "+strings.Join(menuData(), ", "), "the table has no data set %q", name)
 		}
 	}
 	for _, s := range list(f.epsilons) {
 		e, err := strconv.ParseFloat(s, 64)
 		if err != nil || !(e > 0) || math.IsInf(e, 0) {
-			return &usageError{"--epsilons takes numbers above 0, separated by commas", "example: --epsilons 0.1,1"}
+			return mistake("--epsilons takes numbers above 0, separated by commas", "example: --epsilons 0.1,1")
 		}
 		j.Epsilons = append(j.Epsilons, e)
 	}
@@ -79,17 +79,17 @@ func adviseMeasure(ctx context.Context, a *app, f *measureFlags) error {
 	content, err := os.ReadFile(f.file)
 	if err == nil {
 		if table, err = advise.ReadMenu(bytes.NewReader(content)); err != nil {
-			return &usageError{fmt.Sprintf("%s is not a file of measurements: %v", f.file, err), "choose another file with --file"}
+			return mistakef("choose another file with --file", "%s is not a file of measurements: %v", f.file, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if brokerAddress(f.Broker).Given() {
-		errands, done, err := openErrands(ctx, a, f.Broker, menuErrands, menuJob{j.Scale, j.Preset})
+		errands, err := openErrands(ctx, a, f.Broker, menuErrands, menuJob{j.Scale, j.Preset})
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer errands.Close()
 		var here sync.Mutex
 		j.Elsewhere = func(ctx context.Context, c menu.Cell) (m advise.MenuCell, err error) {
 			if err = errands.Do(ctx, c, &m); errors.Is(err, request.ErrErrand) {

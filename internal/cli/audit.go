@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -28,39 +29,27 @@ standard output.`,
 }
 
 // convictedError says that a claim was refuted; the evidence is on stdout.
-type convictedError struct{ what, advice string }
+type convictedError struct{ what string }
 
 func (e *convictedError) Error() string   { return "claim rejected: " + e.what }
 func (e *convictedError) ExitStatus() int { return exitFailed }
-func (e *convictedError) Hint() string    { return e.advice }
-
-const convictedAdvice = "publish nothing that relies on this claim; the evidence is printed above"
-
-// banner is what nobody overlooks on a terminal, and plain text elsewhere.
-func banner(w io.Writer, text string) {
-	if terminal(w) {
-		fmt.Fprintf(w, "\x1b[1;97;41m  %s  \x1b[0m\n", text)
-		return
-	}
-	fmt.Fprintln(w, text)
+func (e *convictedError) Hint() string {
+	return "publish nothing that relies on this claim; the evidence is printed above"
 }
 
-// concludeAudit writes the outcome of an audit: where it convicts, a banner first (beside
-// JSON on stderr) and the error that makes the exit status.
-func concludeAudit(a *app, convicted error, headline string, out any, text func(io.Writer) error) error {
-	if convicted != nil {
-		w := a.out
-		if a.json {
-			w = a.err
-		}
-		banner(w, headline)
+// concludeAudit writes the outcome of an audit: where it convicts, because of why, a headline that nobody
+// overlooks on a terminal first (beside JSON on stderr), and the error that makes the exit status.
+func concludeAudit(a *app, why, headline string, out any, text func(io.Writer) error) error {
+	if why == "" {
+		return a.print(out, text)
 	}
-	write := func() error { return text(a.out) }
+	w := a.out
 	if a.json {
-		write = func() error { return writeJSON(a.out, out) }
+		w = a.err
 	}
-	if err := write(); err != nil {
-		return err
+	if terminal(w) {
+		headline = "\x1b[1;97;41m  " + headline + "  \x1b[0m"
 	}
-	return convicted
+	fmt.Fprintln(w, headline)
+	return cmp.Or(a.print(out, text), error(&convictedError{why}))
 }

@@ -3,9 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +10,6 @@ import (
 	"pawl/core/accountant"
 	"pawl/evidence/audit/bound"
 	"pawl/evidence/audit/campaign"
-	"pawl/internal/cost"
 	"pawl/internal/request"
 )
 
@@ -50,18 +46,18 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if f.data != "" && f.data != args[0] {
-					return &usageError{fmt.Sprintf("DATA and --data exclude each other: %s and %s", args[0], f.data), "name one"}
+					return mistakef("name one", "DATA and --data exclude each other: %s and %s", args[0], f.data)
 				}
 				f.data = args[0]
 			}
 			if f.data == "" {
-				return &usageError{"missing DATA, the set of images", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4"}
+				return mistake("missing DATA, the set of images", "example: pawl audit canary mnist --model mnist-paw-cnn --epsilon 4")
 			}
 			if err := required(c, "model"); err != nil {
 				return err
 			}
 			if f.train.Epsilon == "" && !(f.train.Noise > 0) {
-				return &usageError{"missing --epsilon or --noise-multiplier, which sets the claim", "example: --epsilon 4"}
+				return mistake("missing --epsilon or --noise-multiplier, which sets the claim", "example: --epsilon 4")
 			}
 			return runCanary(c.Context(), a, f)
 		},
@@ -97,40 +93,9 @@ func runCanary(ctx context.Context, a *app, f canaryFlags) error {
 	if err != nil {
 		return err
 	}
-	return finishCanary(a, out)
-}
-
-func finishCanary(a *app, out *campaign.Canaries) error {
-	var convicted error
+	why := ""
 	if out.Convicted {
-		convicted = &convictedError{out.Why(), convictedAdvice}
+		why = out.Why()
 	}
-	headline := fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), out.Why())
-	return concludeAudit(a, convicted, headline, out, func(w io.Writer) error { return printCanary(a, w, out) })
-}
-
-func printCanary(a *app, to io.Writer, out *campaign.Canaries) error {
-	w, o := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0), out.OneRun
-	fmt.Fprintf(w, "training\t%s on %s: %d steps, sampling rate %s, noise multiplier %s\n", out.Model, out.Data, out.Privacy.Steps, bound.Figure(out.Privacy.SamplingRate), bound.Figure(out.Privacy.NoiseMultiplier))
-	fmt.Fprintf(w, "claim\tepsilon %s at delta %s; %s at delta %s\n", bound.Figure(out.Stated.Epsilon), cost.Full(out.Stated.Delta), bound.Figure(o.Claim.Epsilon), bound.Figure(o.Claim.Delta))
-	fmt.Fprintf(w, "canaries\t%d, %s; they can show at most epsilon %s\n", out.Canaries, strings.ReplaceAll(out.Access, "_", " "), bound.Figure(out.MostShown))
-	fmt.Fprintf(w, "lower bound\tepsilon is at least %s (%s), %.2f of the claim; %d of %d guesses right\n", bound.Figure(o.Shown.Epsilon), bound.Percent(bound.Printed), out.Share, o.Shown.Guesses.Right, o.Shown.Guesses.Made)
-	if c := out.Curve; c != nil {
-		needs := fmt.Sprintf("%d would reject it", c.LeastRight)
-		if !c.Power {
-			needs = "NO POWER: not even all correct guesses would reject it"
-		}
-		fmt.Fprintf(w, "whole curve\t%d of %d guesses right; %s\n", c.Guesses.Right, c.Guesses.Made, needs)
-	}
-	if r := out.Runs; r != nil {
-		fmt.Fprintf(w, "all runs\t%d runs together: p %s, rejects below %s: %s\n", r.Runs, bound.Figure(r.PValue), bound.Figure(1-r.Confidence), verdictOf(r.Convicted))
-	}
-	for _, c := range out.Specification {
-		fmt.Fprintf(w, "specification\t%s: %s, expected %s, of %d; p %s, rejects below %s: %s\n", c.What, bound.Figure(c.Statistic), bound.Figure(c.Expected), c.Count, bound.Figure(c.PValue), bound.Figure(c.Limit), verdictOf(c.Convicted))
-	}
-	fmt.Fprintf(w, "verdict\t%s at %s over %d tests\n", verdictOf(out.Convicted), bound.Percent(bound.Conviction), out.Tests)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return printNotes(a, to, out.Notes)
+	return concludeAudit(a, why, fmt.Sprintf("REJECTED at %s: %s", bound.Percent(bound.Conviction), why), out, out.WriteText)
 }

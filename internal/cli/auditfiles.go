@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ func checkAudit(dir string, force bool) error {
 	}
 	for _, name := range []string{auditFile, auditPageFile, manifestFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return &usageError{fmt.Sprintf("%s holds %s of an earlier audit, which is not replaced", dir, name), "choose another directory with --out, or replace it with --force"}
+			return mistakef("choose another directory with --out, or replace it with --force", "%s holds %s of an earlier audit, which is not replaced", dir, name)
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -63,17 +62,17 @@ that target is charged with it.`,
 			}
 			switch {
 			case f.scores != "" && (f.model != "" || f.data != ""):
-				return &usageError{"--scores excludes --model and --data", "leave out --model and --data"}
+				return mistake("--scores excludes --model and --data", "leave out --model and --data")
 			case f.scores != "" && f.release != "":
-				return &usageError{"--release excludes --scores: outside scores have no known privacy cost", "use --model and --data"}
+				return mistake("--release excludes --scores: outside scores have no known privacy cost", "use --model and --data")
 			case f.release != "" && (c.Flags().Changed("attack") || f.index != ""):
-				return &usageError{"--release excludes --attack and --index: thresholds and shadow models computed from rows have no finite epsilon", "leave them out"}
+				return mistake("--release excludes --attack and --index: thresholds and shadow models computed from rows have no finite epsilon", "leave them out")
 			case f.scores != "":
 				return miaScores(a, f)
 			case f.model == "":
-				return &usageError{"missing --model or --scores", "usage: " + c.UseLine()}
+				return mistake("missing --model or --scores", "usage: "+c.UseLine())
 			case f.data == "":
-				return &usageError{"missing --data", "give the data set that the model was trained on"}
+				return mistake("missing --data", "give the data set that the model was trained on")
 			}
 			return miaModel(c.Context(), a, f)
 		},
@@ -112,7 +111,7 @@ func parseShares(flag, text string) ([]float64, error) {
 			return nil, err
 		}
 		if !(x > 0 && x < 1) {
-			return nil, &usageError{fmt.Sprintf("--%s: %s is not between 0 and 1", flag, strings.TrimSpace(part)), ""}
+			return nil, mistakef("", "--%s: %s is not between 0 and 1", flag, strings.TrimSpace(part))
 		}
 		out = append(out, x)
 	}
@@ -134,10 +133,10 @@ func miaScores(a *app, f miaFlags) error {
 		return err
 	}
 	if f.coins && f.epsilon == "" {
-		return &usageError{"--coins needs a claim", "add --epsilon and --delta"}
+		return mistake("--coins needs a claim", "add --epsilon and --delta")
 	}
 	if f.delta != "" && f.epsilon == "" {
-		return &usageError{"--delta needs --epsilon", ""}
+		return mistake("--delta needs --epsilon", "")
 	}
 	if f.epsilon != "" {
 		o.Claim = &bound.Claim{}
@@ -193,20 +192,13 @@ func finishMIA(a *app, out *membership.Audit, manifest *attack.Manifest, dir str
 	if out.Internal && out.Model != "" {
 		fmt.Fprintf(a.err, "INTERNAL: data set %q is sensitive, and these figures were computed from its rows without noise and without charge: do not publish them\n", out.Data)
 	}
-	if !out.Convicted() {
-		return concludeAudit(a, nil, "", out, func(w io.Writer) error { return printMIA(a, w, out) })
+	why, headline := "", ""
+	if out.Convicted() {
+		one := out.OneRun
+		headline = out.Headline()
+		why = fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", bound.Figure(one.Sure.Epsilon), bound.Figure(one.Claim.Delta), bound.Percent(bound.Conviction), bound.Figure(one.Claim.Epsilon))
 	}
-	claim := out.OneRun.Claim
-	convicted := &convictedError{fmt.Sprintf("epsilon is at least %s at delta %s (%s), the claim is %s", bound.Figure(out.OneRun.Sure.Epsilon), bound.Figure(claim.Delta),
-		bound.Percent(bound.Conviction), bound.Figure(claim.Epsilon)), convictedAdvice}
-	return concludeAudit(a, convicted, out.Headline(), out, func(w io.Writer) error { return printMIA(a, w, out) })
-}
-
-func printMIA(a *app, to io.Writer, out *membership.Audit) error {
-	if err := out.Text(to); err != nil {
-		return err
-	}
-	return printNotes(a, to, out.AllNotes())
+	return concludeAudit(a, why, headline, out, out.WriteText)
 }
 
 func miaModel(ctx context.Context, a *app, f miaFlags) error {
@@ -219,20 +211,19 @@ func miaModel(ctx context.Context, a *app, f miaFlags) error {
 		return err
 	}
 	if f.epsilon != "" || f.delta != "" || f.coins {
-		return &usageError{"--epsilon, --delta and --coins need --scores", "with --model, the claim comes from the model's statement"}
+		return mistake("--epsilon, --delta and --coins need --scores", "with --model, the claim comes from the model's statement")
 	}
 	if f.shadows < 0 || f.shadows > 1024 || f.records < 0 {
-		return &usageError{"--shadows must be between 1 and 1024, and --records at least 1", ""}
+		return mistake("--shadows must be between 1 and 1024, and --records at least 1", "")
 	}
 	src, seed, err := campaign.Source(f.seed)
 	if err != nil {
 		return err
 	}
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	bar := newProgress(a.err, 0)
 	r, err := membership.Open(ctx, membership.Options{Model: f.model, Data: f.data, Schema: f.schema, Index: f.index, DataDir: a.dataDir, Attack: kind,
 		Shadows: f.shadows, Records: f.records, Rates: o.Rates, Priors: o.Priors, Source: src, Seed: seed, Ledger: l, Progress: bar.step})
@@ -249,9 +240,7 @@ func miaModel(ctx context.Context, a *app, f miaFlags) error {
 		if f.out != "" {
 			failed = writeAudit(f.out, out, f.force)
 		}
-		return errors.Join(failed, concludeAudit(a, nil, "", out, func(w io.Writer) error {
-			return errors.Join(out.Text(w), printNotes(a, w, out.Notes))
-		}))
+		return errors.Join(failed, a.show(out))
 	}
 	out, manifest, err := r.Attack(ctx)
 	bar.done()
@@ -278,5 +267,5 @@ func parseAttack(name string) (inference.Kind, error) {
 	if near := schema.Nearest(name, names); near != "" {
 		advice = fmt.Sprintf("did you mean %q? attacks: %s", near, advice)
 	}
-	return "", &usageError{fmt.Sprintf("unknown attack %s", strconv.Quote(name)), advice}
+	return "", mistakef(advice, "unknown attack %s", strconv.Quote(name))
 }

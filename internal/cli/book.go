@@ -1,13 +1,12 @@
 package cli
 
 import (
+	"io"
 	"pawl/internal/cost"
+	"pawl/internal/request"
 
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"math"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +24,7 @@ func readEvent(a *app, path string) (dp.Stated, error) {
 	}
 	s, err := cost.DecodeEvent(name, text)
 	if err == nil && s.Group > 1 {
-		err = &usageError{fmt.Sprintf("%s: the event is for groups of %d", name, s.Group), "a ledger charges for one privacy unit: give the event for that unit"}
+		err = mistakef("a ledger charges for one privacy unit: give the event for that unit", "%s: the event is for groups of %d", name, s.Group)
 	}
 	return s, err
 }
@@ -37,8 +36,7 @@ func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.
 	}
 	view, err := l.Show(ctx, dataset)
 	if err == nil && view.Relation.Valid() && r != view.Relation {
-		err = &usageError{fmt.Sprintf("%s: the event is stated under %v, but the budget of %q is stated under %v", file, r, dataset, view.Relation),
-			"noise multipliers depend on the relation through the sensitivity: restate them for the relation of the budget"}
+		err = mistakef("noise multipliers depend on the relation through the sensitivity: restate them for the relation of the budget", "%s: the event is stated under %v, but the budget of %q is stated under %v", file, r, dataset, view.Relation)
 	}
 	return err
 }
@@ -99,13 +97,12 @@ exit status is 0 whatever the answer.`,
 		Args:    exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (file == "") == (epsilon == "") {
-				return &usageError{fmt.Sprintf("%s: give either --event or --epsilon", c.CommandPath()), "usage: " + c.UseLine()}
+				return mistakef("usage: "+c.UseLine(), "%s: give either --event or --epsilon", c.CommandPath())
 			}
-			l, store, err := a.openExisting(c.Context())
+			l, err := a.existing(c.Context())
 			if err != nil {
 				return err
 			}
-			defer store.Close()
 			var event dp.Event
 			if file != "" {
 				var stated dp.Stated
@@ -130,14 +127,7 @@ exit status is 0 whatever the answer.`,
 			if err != nil {
 				return nearName(c.Context(), a, l, args[0], err)
 			}
-			if a.json {
-				return writeJSON(a.out, f)
-			}
-			if text := marked(f.SeededRuns); text != "" {
-				fmt.Fprintln(a.out, text)
-			}
-			printForecast(a.out, &f)
-			return nil
+			return a.print(f, func(w io.Writer) error { return request.WriteForecast(w, &f) })
 		},
 	}
 	f := c.Flags()
@@ -151,11 +141,11 @@ exit status is 0 whatever the answer.`,
 func oneRelease(text string, delta float64) (dp.Event, error) {
 	amount, err := ledger.ParseAmount(text)
 	if err != nil {
-		return nil, &usageError{"--epsilon: " + message(err), ""}
+		return nil, mistake("--epsilon: "+message(err), "")
 	}
 	epsilon := amount.Float64()
 	if !(epsilon > 0) {
-		return nil, &usageError{"--epsilon must be greater than 0", ""}
+		return nil, mistake("--epsilon must be greater than 0", "")
 	}
 	if delta == 0 {
 		return dp.Pure{Epsilon: epsilon}, nil
@@ -165,23 +155,4 @@ func oneRelease(text string, delta float64) (dp.Event, error) {
 		return nil, err
 	}
 	return dp.Gaussian{NoiseMultiplier: z}, nil
-}
-
-func printForecast(w io.Writer, f *ledger.Forecast) {
-	if f.Admitted {
-		fmt.Fprintf(w, "%s: a job of %s would be admitted: it needs epsilon %s, and %s is left\n", f.Name, f.User, amount(f.Need), limit(f.Left))
-	} else {
-		fmt.Fprintf(w, "%s: a job of %s would be refused: %s\n", f.Name, f.User, f.Refusal)
-	}
-	after := fmt.Sprintf("spent %s, reserved %s, left %s", amount(f.After.Spent.Epsilon), amount(f.After.Reserved.Epsilon), limit(f.After.Left.Epsilon))
-	if f.After.Exceeded {
-		after += ", exceeded"
-	}
-	if !math.IsInf(float64(f.After.Total.Epsilon), 1) {
-		after += fmt.Sprintf(" of %s at delta %s", amount(f.After.Total.Epsilon), deltaText(f.After.Total.Delta))
-	}
-	fmt.Fprintf(w, "after it: epsilon %s; nothing was charged\n", after)
-	if f.Dearer != nil {
-		fmt.Fprintf(w, "note: %s\n", f.Dearer)
-	}
 }

@@ -27,17 +27,6 @@ epsilon shown is that of the printed, rounded parameter.`,
 	return c
 }
 
-// required says what is missing of the target of a calibration. pure says that delta may be.
-func (f *targetFlags) required(c *cobra.Command, pure bool) error {
-	if err := required(c, "epsilon"); err != nil {
-		return err
-	}
-	if f.delta == "" && !pure {
-		return &usageError{fmt.Sprintf("%s: missing --delta", c.CommandPath()), "usage: " + c.UseLine()}
-	}
-	return nil
-}
-
 func calibrateDPSGD(a *app) *cobra.Command {
 	var (
 		f      trainingFlags
@@ -66,7 +55,7 @@ The result holds for Poisson sampling.`,
 				if f.steps+f.epochs == "" {
 					open = "steps"
 				}
-				return &usageError{fmt.Sprintf("no value of %s gives a finite epsilon without noise", open), "give a larger --noise-multiplier, or leave it out to find it"}
+				return mistakef("give a larger --noise-multiplier, or leave it out to find it", "no value of %s gives a finite epsilon without noise", open)
 			}
 			return a.answer(pawl.Calibrate{DPSGD: training, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())
 		},
@@ -117,7 +106,7 @@ func calibrateRelease(a *app, kind, example string, pure bool) *cobra.Command {
 					return err
 				}
 				if !(size > 0) {
-					return &usageError{fmt.Sprintf("--sensitivity: %s is not greater than 0", sensitivity), ""}
+					return mistakef("", "--sensitivity: %s is not greater than 0", sensitivity)
 				}
 			}
 			return a.answer(pawl.Calibrate{Release: kind, Count: n, Sensitivity: size, Epsilon: target.epsilon, Delta: target.delta, Relation: how.relation, Accountant: how.method}.Answer())

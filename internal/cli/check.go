@@ -54,11 +54,10 @@ type checked struct {
 }
 
 func checkInput(ctx context.Context, a *app, data string, f *fitFlags) error {
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	fit, o, mistakes := f.asked()
 	o.DataDir = a.dataDir
 	desk := a.desk(l)
@@ -155,7 +154,7 @@ func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v ledger
 	case err != nil:
 		return checked{}, err
 	}
-	return checked{"ledger", fmt.Sprintf("%q: %s", s.Name, standing(&s))}, nil
+	return checked{"ledger", fmt.Sprintf("%q: %s", s.Name, request.Standing(&s))}, nil
 }
 
 // asked is the fit of the flags as a request, and what is wrong with the flags.

@@ -24,7 +24,7 @@ func (f *checkpointFlags) register(c *cobra.Command) {
 // checkpoint is what the flags say, the zero value for none.
 func (f *checkpointFlags) checkpoint(to outDir) (pawl.Checkpoint, error) {
 	if f.create != "" && f.resume != "" {
-		return pawl.Checkpoint{}, &usageError{"--checkpoint and --resume exclude each other", "give --resume FILE alone; the run continues to save into it"}
+		return pawl.Checkpoint{}, mistake("--checkpoint and --resume exclude each other", "give --resume FILE alone; the run continues to save into it")
 	}
 	return pawl.Checkpoint{File: f.create + f.resume, Resume: f.resume != "", Every: f.every, Outside: to.root()}, nil
 }

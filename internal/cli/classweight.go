@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,10 +20,10 @@ func monotone(list []string) (map[string]int, error) {
 		name = strings.TrimSpace(name)
 		to, ok := map[string]int{"increasing": 1, "+1": 1, "1": 1, "decreasing": -1, "-1": -1}[strings.TrimSpace(way)]
 		if !ok || name == "" {
-			return nil, &usageError{fmt.Sprintf("--monotone %q", text), "write COLUMN=increasing or COLUMN=decreasing"}
+			return nil, mistakef("write COLUMN=increasing or COLUMN=decreasing", "--monotone %q", text)
 		}
 		if _, twice := all[name]; twice {
-			return nil, &usageError{fmt.Sprintf("--monotone names %q twice", name), "name every column once"}
+			return nil, mistakef("name every column once", "--monotone names %q twice", name)
 		}
 		if all == nil {
 			all = map[string]int{}
@@ -44,15 +43,15 @@ func classWeights(list []string) (map[string]float64, error) {
 			if text == "balanced" || text == "auto" {
 				hint = "weights that follow from class counts would have to be charged; " + hint
 			}
-			return nil, &usageError{fmt.Sprintf("--class-weight %q", text), hint}
+			return nil, mistakef(hint, "--class-weight %q", text)
 		}
 		name := strings.TrimSpace(text[:at])
 		w, err := strconv.ParseFloat(strings.TrimSpace(text[at+1:]), 64)
 		if err != nil {
-			return nil, &usageError{fmt.Sprintf("--class-weight %q: the weight is not a number", text), "example: --class-weight " + name + "=5"}
+			return nil, mistakef("example: --class-weight "+name+"=5", "--class-weight %q: the weight is not a number", text)
 		}
 		if _, twice := all[name]; twice {
-			return nil, &usageError{fmt.Sprintf("--class-weight names %q twice", name), "name every class once"}
+			return nil, mistakef("name every class once", "--class-weight names %q twice", name)
 		}
 		if all == nil {
 			all = map[string]float64{}

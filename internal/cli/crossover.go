@@ -69,7 +69,7 @@ Finished runs are kept in --out: run the command again to continue.`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.seeds == 0 && c.Flags().Changed("seeds") {
-				return &usageError{"--seeds must be at least 2: an interval needs two runs", "example: --seeds 5"}
+				return mistake("--seeds must be at least 2: an interval needs two runs", "example: --seeds 5")
 			}
 			return inItsOwnWords(againstCopies(a, &f.Table.Copies, func() error { once := f; return runCrossover(c.Context(), a, args[0], &once) }))
 		},
@@ -104,20 +104,20 @@ Finished runs are kept in --out: run the command again to continue.`,
 
 // inItsOwnWords mends hints that name flags of fit: a configuration is words here.
 func inItsOwnWords(err error) error {
-	var mistake *workflow.UsageError
-	if !errors.As(err, &mistake) {
+	var wrong *workflow.UsageError
+	if !errors.As(err, &wrong) {
 		return err
 	}
-	hint, _, _ := strings.Cut(mistake.Advice, ", or --allow-large-delta")
+	hint, _, _ := strings.Cut(wrong.Advice, ", or --allow-large-delta")
 	for _, flag := range []string{"--model", "--features", "--epsilon ", "--workflow"} {
 		if strings.Contains(hint, flag) {
 			hint = "change the configurations or --epsilons; pawl crossover --help lists the terms"
 		}
 	}
-	if hint == mistake.Advice {
+	if hint == wrong.Advice {
 		return err
 	}
-	return &usageError{mistake.Msg, hint}
+	return mistake(wrong.Msg, hint)
 }
 
 func wordList() string {
@@ -149,7 +149,6 @@ func runCrossover(ctx context.Context, a *app, data string, f *crossoverFlags) e
 	if err != nil {
 		return err
 	}
-	defer on.Close()
 	study.Data = on.Data
 	study.Data.By = workflow.Metric(f.metric)
 	f.counts(study)
@@ -197,10 +196,7 @@ func runCrossover(ctx context.Context, a *app, data string, f *crossoverFlags) e
 	if err := v.Write(); err != nil {
 		return request.CannotWrite(f.out, err)
 	}
-	if a.json {
-		return writeJSON(a.out, v)
-	}
-	return v.Text(a.out)
+	return a.print(v, v.Text)
 }
 
 // openKept opens the file of finished runs. Before a paid one is begun all of them must be
@@ -219,7 +215,7 @@ func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Com
 			return nil, err
 		}
 		if kept.Unread() {
-			return nil, &usageError{fmt.Sprintf("%s is damaged, and it holds charged runs", kept.Path()), "restore it, or move it away to be charged for all runs again"}
+			return nil, mistakef("restore it, or move it away to be charged for all runs again", "%s is damaged, and it holds charged runs", kept.Path())
 		}
 		study.Cells = kept
 		if err := basisDesk(a).Admit(ctx, study, on, f.Pay); err != nil {
@@ -234,7 +230,7 @@ func openKept(ctx context.Context, a *app, study *crossover.Study, on *basis.Com
 		err = kept.Save()
 	}
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s cannot be written: %v", f.out, err), "choose another directory with --out"}
+		return nil, mistakef("choose another directory with --out", "%s cannot be written: %v", f.out, err)
 	}
 	study.Cells = kept
 	return kept, nil
@@ -245,7 +241,7 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 	s := &crossover.Study{Seeds: f.seeds, Plain: f.plain, Tuning: crossover.Tuning(f.tune), Delta: f.Table.Delta, Reach: f.reach, Confidence: f.confidence}
 	for _, one := range []struct{ flag, text string }{{"--a", f.a}, {"--b", f.b}} {
 		if one.text == "" {
-			return nil, &usageError{"pawl crossover: missing " + one.flag, "example: --a logistic --b mnist-paw-cnn; pawl crossover --help lists the terms"}
+			return nil, mistake("pawl crossover: missing "+one.flag, "example: --a logistic --b mnist-paw-cnn; pawl crossover --help lists the terms")
 		}
 	}
 	for _, text := range append([]string{f.a, f.b}, f.more...) {
@@ -256,10 +252,10 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 		s.Specs = append(s.Specs, spec)
 	}
 	if f.out == "" {
-		return nil, &usageError{"pawl crossover: --out is empty", "example: --out comparison"}
+		return nil, mistake("pawl crossover: --out is empty", "example: --out comparison")
 	}
 	if f.epsilons == "" {
-		return nil, &usageError{"pawl crossover: missing --epsilons", "example: --epsilons 0.1,0.3,1,3"}
+		return nil, mistake("pawl crossover: missing --epsilons", "example: --epsilons 0.1,0.3,1,3")
 	}
 	var err error
 	if s.Epsilons, err = parseList("--epsilons", f.epsilons); err != nil {
@@ -277,14 +273,14 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 		}
 		for _, n := range sizes {
 			if n != math.Trunc(n) || n > 1e9 {
-				return nil, &usageError{fmt.Sprintf("--rows: %g is not a number of rows", n), "example: --rows 5000,10000"}
+				return nil, mistakef("example: --rows 5000,10000", "--rows: %g is not a number of rows", n)
 			}
 			s.Rows = append(s.Rows, int(n))
 		}
 	}
 	if f.at != "" {
 		if s.At, err = strconv.ParseFloat(f.at, 64); err != nil || !(s.At > 0) || math.IsInf(s.At, 0) {
-			return nil, &usageError{fmt.Sprintf("--at %q: want an epsilon above 0", f.at), "example: --at 0.5"}
+			return nil, mistakef("example: --at 0.5", "--at %q: want an epsilon above 0", f.at)
 		}
 		if !slices.Contains(s.Epsilons, s.At) {
 			// Measured and not read off: the answer is for this epsilon. A mistake in the order
@@ -297,11 +293,11 @@ func (f *crossoverFlags) study() (*crossover.Study, error) {
 	}
 	switch {
 	case !(f.confidence > 0.5 && f.confidence < 1):
-		return nil, &usageError{"--confidence must be between 0.5 and 1", "example: --confidence 0.95"}
+		return nil, mistake("--confidence must be between 0.5 and 1", "example: --confidence 0.95")
 	case f.reach < 0 || math.IsNaN(f.reach) || math.IsInf(f.reach, 0):
-		return nil, &usageError{"--reach must be a score between 0 and 1", "example: --reach 0.85"}
+		return nil, mistake("--reach must be a score between 0 and 1", "example: --reach 0.85")
 	case f.reach != 0 && f.rows == "":
-		return nil, &usageError{"--reach needs --rows", "example: --rows 5000,10000,20000"}
+		return nil, mistake("--reach needs --rows", "example: --rows 5000,10000,20000")
 	}
 	return s, nil
 }
@@ -333,7 +329,7 @@ func parseList(flag, text string) (all []float64, err error) {
 	for _, one := range strings.Split(text, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(one), 64)
 		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return nil, &usageError{fmt.Sprintf("%s: %q is not a number above 0", flag, strings.TrimSpace(one)), "example: " + flag + " " + listExample[flag]}
+			return nil, mistakef("example: "+flag+" "+listExample[flag], "%s: %q is not a number above 0", flag, strings.TrimSpace(one))
 		}
 		all = append(all, v)
 	}

@@ -119,14 +119,15 @@ type columnJSON struct {
 
 func newColumnJSON(c *schema.Column) columnJSON {
 	out := columnJSON{Name: c.Name, Type: string(c.Type), HeavyTailed: c.HeavyTailed, Categories: c.Categories, Ordered: c.Ordered,
-		Other: c.Other, Missing: missing(c), Why: c.Why}
+		Other: c.Other, Missing: ifMissing(c), Why: c.Why}
 	if c.Type == schema.Numeric || c.Type == schema.Integer {
 		out.Lower, out.Upper = &c.Lower, &c.Upper
 	}
 	return out
 }
 
-func missing(c *schema.Column) string {
+// ifMissing is what a missing cell of a column becomes.
+func ifMissing(c *schema.Column) string {
 	switch c.Missing {
 	case schema.MissingUnknown:
 		return "unknown"
@@ -236,7 +237,7 @@ func printColumns(w io.Writer, s *schema.Schema) error {
 	fmt.Fprintln(t, "column\ttype\tvalues\tmissing\twhy")
 	for i := range s.Columns {
 		c := &s.Columns[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", c.Name, c.Type, values(c), missing(c), c.Why)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", c.Name, c.Type, values(c), ifMissing(c), c.Why)
 	}
 	return t.Flush()
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -28,7 +27,7 @@ func (f *decisionFlags) decision() (d pawl.Decision, err error) {
 	number := func(flag, text, hint string) (x float64) {
 		if err == nil && text != "" {
 			if x, err = strconv.ParseFloat(text, 64); err != nil || x == 0 || x-x != 0 {
-				err = &usageError{fmt.Sprintf("%s %q is not a number above 0", flag, text), hint}
+				err = mistakef(hint, "%s %q is not a number above 0", flag, text)
 			}
 		}
 		return x
@@ -41,9 +40,9 @@ func (f *decisionFlags) decision() (d pawl.Decision, err error) {
 		switch {
 		case err != nil:
 		case into == nil:
-			err = &usageError{fmt.Sprintf("--cost %q names no mistake", text), "write false-negative=COST or false-positive=COST, for example --cost false-negative=10"}
+			err = mistakef("write false-negative=COST or false-positive=COST, for example --cost false-negative=10", "--cost %q names no mistake", text)
 		case value == "" || *into != 0:
-			err = &usageError{fmt.Sprintf("--cost %q: a cost is missing, or given twice", text), "example: --cost false-negative=10"}
+			err = mistakef("example: --cost false-negative=10", "--cost %q: a cost is missing, or given twice", text)
 		default:
 			*into = number("--cost "+name, value, "example: --cost false-negative=10")
 		}

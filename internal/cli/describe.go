@@ -77,7 +77,7 @@ func describeTable(ctx context.Context, a *app, data string, f describeFlags) (e
 
 func showDescription(a *app, dir string, args []string) error {
 	if len(args) > 0 {
-		return &usageError{"--show prints a description that was released before, and takes no DATA", "leave out one of them"}
+		return mistake("--show prints a description that was released before, and takes no DATA", "leave out one of them")
 	}
 	res, err := pawl.LoadDescription(dir)
 	if err != nil {

@@ -68,23 +68,16 @@ func prepareTry(ctx context.Context, a *app, l *ledger.Ledger, courier *ledger.C
 }
 
 // openErrands opens a queue of errands, and the ledger whose secret closes them.
-func openErrands(ctx context.Context, a *app, b pawl.Broker, kind string, job any) (e *request.Errands, done func(), err error) {
+func openErrands(ctx context.Context, a *app, b pawl.Broker, kind string, job any) (*request.Errands, error) {
 	address := brokerAddress(b)
 	if err := address.Check(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	e, err = request.SendErrands(ctx, l, address, kind, job, func(line string) { fmt.Fprintln(a.err, line) })
-	if err != nil {
-		return nil, nil, errors.Join(err, store.Close())
-	}
-	return e, func() {
-		e.Close()
-		_ = store.Close() // nothing was written
-	}, nil
+	return request.SendErrands(ctx, l, address, kind, job, func(line string) { fmt.Fprintln(a.err, line) })
 }
 
 // measureElsewhere has workers measure the cells of a replay that can be told beforehand. What they cannot measure is left
@@ -97,11 +90,11 @@ func measureElsewhere(ctx context.Context, a *app, b pawl.Broker, e experiments.
 	if len(names) == 0 {
 		return ctx.Err()
 	}
-	errands, done, err := openErrands(ctx, a, b, replayErrands, replayJob{e.Name, r.Scale})
+	errands, err := openErrands(ctx, a, b, replayErrands, replayJob{e.Name, r.Scale})
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer errands.Close()
 	var side sync.WaitGroup
 	var mu sync.Mutex
 	for _, name := range names {

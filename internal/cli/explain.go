@@ -39,7 +39,7 @@ No data are read and nothing is charged: the model was released already.`,
 
 func explainModel(a *app, dir string, most int) error {
 	if most < 1 {
-		return &usageError{"--most must be at least 1", "leave it out for 10"}
+		return mistake("--most must be at least 1", "leave it out for 10")
 	}
 	m, err := request.LoadModel(dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func explainModel(a *app, dir string, most int) error {
 	}
 	e, err := request.Explain(m)
 	if err != nil {
-		return &usageError{err.Error(), "pawl explain is for linear and additive models, and for networks on tables"}
+		return mistake(err.Error(), "pawl explain is for linear and additive models, and for networks on tables")
 	}
 	if m.NotPrivate {
 		fmt.Fprintln(a.err, "NOT PRIVATE: this model has no privacy guarantee; its effects may reveal the rows it was trained on")

@@ -51,11 +51,11 @@ written beside the file, as FILE.md. Exporting costs no privacy budget.`,
 func exportModel(a *app, dir, format, output string) error {
 	switch {
 	case format == "":
-		return &usageError{"pawl export: missing --format", "use --format onnx or --format safetensors"}
+		return mistake("pawl export: missing --format", "use --format onnx or --format safetensors")
 	case format != "onnx" && format != "safetensors":
-		return &usageError{fmt.Sprintf("unknown format %q", format), "use --format onnx or --format safetensors"}
+		return mistakef("use --format onnx or --format safetensors", "unknown format %q", format)
 	case output == "":
-		return &usageError{"pawl export: missing --output", "give the file to write, such as --output model." + format}
+		return mistake("pawl export: missing --output", "give the file to write, such as --output model."+format)
 	}
 	card, err := cardOf(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func exportModel(a *app, dir, format, output string) error {
 	}
 	for _, path := range []string{output, output + cardEnding} {
 		if _, err := os.Lstat(path); err == nil && (path == output || card != nil) {
-			return &usageError{path + " exists already", "choose another file with --output, or remove this one"}
+			return mistake(path+" exists already", "choose another file with --output, or remove this one")
 		}
 	}
 	m, err := request.LoadModel(dir)
@@ -136,7 +136,7 @@ func cardOf(dir string) ([]byte, error) {
 func cannotExport(dir string, err error) error {
 	var part *export.Error
 	if errors.As(err, &part) {
-		return &usageError{fmt.Sprintf("%s: %s", dir, part), part.Hint()}
+		return mistakef(part.Hint(), "%s: %s", dir, part)
 	}
 	return err
 }
@@ -154,7 +154,7 @@ func factsOf(dir string) (export.Facts, error) {
 	}
 	var p report.Privacy
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return facts, &usageError{filepath.Join(dir, "model.json") + ": the privacy section cannot be read", "MODEL is a directory that pawl fit or pawl train wrote"}
+		return facts, mistake(filepath.Join(dir, "model.json")+": the privacy section cannot be read", "MODEL is a directory that pawl fit or pawl train wrote")
 	}
 	number := func(v report.Number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
 	facts.Epsilon, facts.Delta, facts.Relation, facts.Unit = number(p.Epsilon), number(p.Delta), p.Relation, p.Unit

@@ -38,7 +38,7 @@ func (f *fitFlags) register(c *cobra.Command) {
 	imageFlags(s, &f.Labels, &f.Classes, &f.Rows, "rows")
 	s.BoolVar(&f.Flip, "flip", false, "the mirror image of an image has the same class: photographs yes, digits no (default: known of built-in images)")
 	registerPublicImages(c, &f.Extractor, &f.Pixels, &f.ExtractorOutput, &f.Public, &f.PublicLabels)
-	targetAliases(c, &f.Budget.Epsilon, &f.Budget.Delta)
+	targetAliases(c)
 }
 
 func fitCommand(a *app) *cobra.Command {

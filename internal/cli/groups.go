@@ -92,10 +92,16 @@ func (f *jobFlags) seedFlag(s *pflag.FlagSet) {
 }
 
 // targetAliases are the names that other libraries have for epsilon and delta.
-func targetAliases(c *cobra.Command, epsilon, delta *string) {
-	s := c.Flags()
-	s.StringVar(epsilon, "target-epsilon", "", "same as --epsilon")
-	s.StringVar(delta, "target-delta", "", "same as --delta")
-	_ = s.MarkHidden("target-epsilon")
-	_ = s.MarkHidden("target-delta")
+func targetAliases(c *cobra.Command) {
+	aliases(c, "epsilon", "target-epsilon")
+	aliases(c, "delta", "target-delta")
+}
+
+// aliases gives a flag further names, which help does not list.
+func aliases(c *cobra.Command, of string, names ...string) {
+	for _, name := range names {
+		same := *c.Flags().Lookup(of)
+		same.Name, same.Usage, same.Hidden = name, "same as --"+of, true
+		c.Flags().AddFlag(&same)
+	}
 }

@@ -115,30 +115,29 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 		name = table.BaseName(f.out)
 	}
 	if name == "" {
-		return &usageError{fmt.Sprintf("%s has no name for its data set", table.Shown(file)), "choose one by the name of the schema: --out NAME.yaml"}
+		return mistakef("choose one by the name of the schema: --out NAME.yaml", "%s has no name for its data set", table.Shown(file))
 	}
 	if f.bought.Columns == "" && table.JSONNamed(file) {
-		return &usageError{fmt.Sprintf("%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", table.Shown(file)),
-			"list the columns from documentation: --columns age,ward,ill"}
+		return mistakef("list the columns from documentation: --columns age,ward,ill", "%s: JSON lines have no header, and names found in rows are data, which a schema must not copy", table.Shown(file))
 	}
 	infer := f.bought.infer || f.bought.bounds
 	if f.bought.released != "" && (infer || f.guessTypes) {
-		return &usageError{"--released makes a schema of an earlier release, and excludes --infer and --guess-types", "leave out one of them"}
+		return mistake("--released makes a schema of an earlier release, and excludes --infer and --guess-types", "leave out one of them")
 	}
 	if flag := f.bought.given(a.ledger.total); flag != "" && !infer && !(flag == "--target" && f.bought.released != "") && !(flag == "--columns" && table.JSONNamed(file)) {
-		return &usageError{flag + " needs --infer, the only part of pawl init that charges a budget", "add --infer, or leave it out"}
+		return mistake(flag+" needs --infer, the only part of pawl init that charges a budget", "add --infer, or leave it out")
 	}
 	if infer && f.guessTypes {
-		return &usageError{"--infer and --guess-types exclude each other", "leave out one of them"}
+		return mistake("--infer and --guess-types exclude each other", "leave out one of them")
 	}
 	if f.out == "" {
 		f.out = filepath.Join(table.Dir(file), name+".yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return &usageError{fmt.Sprintf("%s: the schema would overwrite the data", f.out), "choose another file with --out"}
+		return mistakef("choose another file with --out", "%s: the schema would overwrite the data", f.out)
 	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
+		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
 	}
 	seen, err := proposeSchema(a, file, &f)
 	if err != nil {
@@ -173,7 +172,7 @@ func writeSchema(ctx context.Context, a *app, file string, f initFlags) error {
 func notBuiltin(file string) error {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		if _, ok := dataset.Lookup(file); ok {
-			return &usageError{fmt.Sprintf("data set %q is built in and has its own schema", file), "pawl data describe " + file}
+			return mistakef("pawl data describe "+file, "data set %q is built in and has its own schema", file)
 		}
 	}
 	return nil
@@ -185,7 +184,7 @@ func proposeSchema(a *app, file string, f *initFlags) (*reader.Proposal, error) 
 		return nil, err
 	}
 	if f.header && f.how.NoHeader {
-		return nil, &usageError{"--header and --no-header exclude each other", "leave out one of them"}
+		return nil, mistake("--header and --no-header exclude each other", "leave out one of them")
 	}
 	how, err := f.how.Declared()
 	if err != nil {

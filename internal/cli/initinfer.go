@@ -12,7 +12,6 @@ import (
 	"pawl/data/source"
 	"pawl/data/table"
 	"pawl/internal/request"
-	"pawl/workflow"
 )
 
 // inferFlags ask for a schema that is bought from the rows.
@@ -49,11 +48,10 @@ func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) err
 	if err := b.Check(); err != nil {
 		return err
 	}
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	if err := source.OwnName(table.Shown(file), name, "rename the file: its name is the name of the data set"); err != nil {
 		return err
 	}
@@ -74,7 +72,7 @@ func buySchema(ctx context.Context, a *app, file, name string, f *initFlags) err
 		return agreeToInfer(ctx, a, forecast)
 	}
 	d := a.desk(l)
-	d.Safe = func() (workflow.Safe, error) { return safeFolder(a) }
+	d.Safe = a.safe
 	v, err := d.Infer(ctx, content.Name(), name, f.out, content, b)
 	if err != nil {
 		return err
@@ -141,7 +139,7 @@ func lookThrough(a *app, schema, file, target string) {
 // agreeToInfer asks whether a forecast is worth its price. Where nobody can be asked, --yes says so.
 func agreeToInfer(ctx context.Context, a *app, f *request.InferForecast) error {
 	if !a.interactive() {
-		return &usageError{"nothing was charged: the forecast above is what epsilon " + f.Epsilon + " buys, and no confirmation was given", "add --yes if it is worth it"}
+		return mistake("nothing was charged: the forecast above is what epsilon "+f.Epsilon+" buys, and no confirmation was given", "add --yes if it is worth it")
 	}
 	answer, err := askLine(ctx, a, bufio.NewReader(a.in), fmt.Sprintf("Charge epsilon %s to %s for this? yes or no: ", f.Epsilon, f.Dataset))
 	if err != nil {
@@ -151,5 +149,5 @@ func agreeToInfer(ctx context.Context, a *app, f *request.InferForecast) error {
 	case "yes", "y":
 		return nil
 	}
-	return &usageError{"nothing was charged", ""}
+	return mistake("nothing was charged", "")
 }

@@ -14,16 +14,16 @@ import (
 func importSmartNoise(a *app, f initFlags) error {
 	file := f.smartNoise
 	if f.guessTypes || f.bought.infer || f.bought.bounds || f.bought.given(a.ledger.total) != "" {
-		return &usageError{"--from-smartnoise excludes the flags about data", "leave them out"}
+		return mistake("--from-smartnoise excludes the flags about data", "leave them out")
 	}
 	if f.out == "" {
 		f.out = filepath.Join(filepath.Dir(file), table.BaseName(file)+".schema.yaml")
 	}
 	if filepath.Clean(f.out) == filepath.Clean(file) {
-		return &usageError{fmt.Sprintf("%s: the schema would overwrite the metadata", f.out), "choose another file with --out"}
+		return mistakef("choose another file with --out", "%s: the schema would overwrite the metadata", f.out)
 	}
 	if _, err := os.Stat(f.out); err == nil && !f.force {
-		return &usageError{fmt.Sprintf("%s exists already", f.out), "replace it with --force, or choose another file with --out"}
+		return mistakef("replace it with --force, or choose another file with --out", "%s exists already", f.out)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

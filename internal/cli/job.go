@@ -17,7 +17,7 @@ type jobFlags struct {
 
 // library opens the ledger. Its warnings go to standard error.
 func (a *app) library(ctx context.Context) (*pawl.Ledger, error) {
-	return pawl.OpenLedger(ctx, a.ledger.address, pawl.WithGrant(a.ledger.total), pawl.WithWarnings(func(text string) { fmt.Fprintf(a.err, "warning: %s\n", text) }))
+	return pawl.OpenLedger(ctx, a.ledger.address, pawl.WithGrant(a.ledger.total), pawl.WithWarnings(a.warn))
 }
 
 // open opens DATA as the flags say.
@@ -40,7 +40,7 @@ func (f *jobFlags) seedOf() (*uint64, error) {
 	}
 	n, err := strconv.ParseUint(f.seed, 10, 64)
 	if err != nil {
-		return nil, &usageError{"--seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7"}
+		return nil, mistake("--seed must be a whole number from 0 to 18446744073709551615", "example: --seed 7")
 	}
 	return &n, nil
 }

@@ -43,7 +43,7 @@ from PGPASSWORD or ~/.pgpass, which keeps it out of the command line.`,
 func subcommandArgs(known string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return &usageError{fmt.Sprintf("%s: unknown command %q", c.CommandPath(), args[0]), "commands: " + known}
+			return mistakef("commands: "+known, "%s: unknown command %q", c.CommandPath(), args[0])
 		}
 		return nil
 	}
@@ -77,17 +77,17 @@ k months. pawl ledger show prints the figure over all periods.`,
 			}
 			var err error
 			if b.Relation, err = dp.ParseRelation(relation); err != nil {
-				return &usageError{err.Error(), "pawl fit plans under add_or_remove_one"}
+				return mistake(err.Error(), "pawl fit plans under add_or_remove_one")
 			}
 			if c.Flags().Changed("rows-per-unit") && b.RowsPerUnit < 1 {
-				return &usageError{"--rows-per-unit must be at least 1", ""}
+				return mistake("--rows-per-unit must be at least 1", "")
 			}
 			switch filter {
 			case "doors": // what it was called when it was a choice
 			case "order":
-				return &usageError{"--filter order is no longer available for new budgets", "leave out --filter: a Rényi order is now part of the privacy filter that every budget has"}
+				return mistake("--filter order is no longer available for new budgets", "leave out --filter: a Rényi order is now part of the privacy filter that every budget has")
 			default:
-				return &usageError{fmt.Sprintf("unknown --filter %q", filter), "leave out --filter: every new budget has the same privacy filter"}
+				return mistakef("leave out --filter: every new budget has the same privacy filter", "unknown --filter %q", filter)
 			}
 			var wrong error
 			if b.Per, wrong = periodOf(per); wrong != nil {
@@ -122,7 +122,7 @@ func periodOf(per string) (ledger.Period, error) {
 	}
 	p, err := ledger.ParsePeriod(per)
 	if err != nil {
-		return p, &usageError{"--per: " + message(err), "example: --per month"}
+		return p, mistake("--per: "+message(err), "example: --per month")
 	}
 	return p, nil
 }
@@ -167,7 +167,7 @@ report detects it.`,
 		Args:    atMostOneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(heads) > 0 {
-				return &usageError{"--head needs the name of a data set", "example: pawl ledger verify clinic --head " + heads[0]}
+				return mistake("--head needs the name of a data set", "example: pawl ledger verify clinic --head "+heads[0])
 			}
 			return verifyLedger(c.Context(), a, args, heads)
 		},
@@ -178,17 +178,16 @@ report detects it.`,
 
 func atMostOneArg(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), args[1]), "usage: " + c.UseLine()}
+		return mistakef("usage: "+c.UseLine(), "%s: unexpected argument %q", c.CommandPath(), args[1])
 	}
 	return nil
 }
 
 func verifyLedger(ctx context.Context, a *app, names, heads []string) error {
-	l, store, err := a.openExisting(ctx)
+	l, err := a.existing(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	if len(names) == 0 {
 		if names, err = l.Names(ctx); err != nil {
 			return err
@@ -199,7 +198,7 @@ func verifyLedger(ctx context.Context, a *app, names, heads []string) error {
 		}
 		names = slices.Compact(slices.Sorted(slices.Values(append(names, gone...))))
 		if len(names) == 0 {
-			return &usageError{"the ledger has no data sets to verify", "choose another ledger with --ledger sqlite:PATH"}
+			return mistake("the ledger has no data sets to verify", "choose another ledger with --ledger sqlite:PATH")
 		}
 	}
 	out := struct {
@@ -230,27 +229,23 @@ func verifyLedger(ctx context.Context, a *app, names, heads []string) error {
 
 // required checks flags that have no default, all at once and in their order.
 func required(c *cobra.Command, names ...string) error {
-	var missing []string
-	for _, n := range names {
-		if c.Flag(n).Value.String() == "" {
-			missing = append(missing, "--"+n)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), strings.Join(missing, " and ")), "usage: " + c.UseLine()}
+	return missing(c, slices.DeleteFunc(names, func(n string) bool { return c.Flag(n).Value.String() != "" })...)
 }
 
-type opener func(context.Context) (*ledger.Ledger, io.Closer, error)
+// missing reports flags that were left out, nil for none.
+func missing(c *cobra.Command, names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return mistakef("usage: "+c.UseLine(), "%s: missing --%s", c.CommandPath(), strings.Join(names, " and --"))
+}
 
 // changeLedger makes one change and shows where the data set stands after it.
-func changeLedger(ctx context.Context, a *app, open opener, name, done string, change func(*ledger.Ledger) error) error {
-	l, store, err := open(ctx)
+func changeLedger(ctx context.Context, a *app, open func(context.Context) (*ledger.Ledger, error), name, done string, change func(*ledger.Ledger) error) error {
+	l, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	if err := change(l); err != nil {
 		return nearName(ctx, a, l, name, err)
 	}
@@ -258,16 +253,15 @@ func changeLedger(ctx context.Context, a *app, open opener, name, done string, c
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return writeJSON(a.out, s)
-	}
-	fmt.Fprintf(a.out, "%s %s: %s\n", done, s.Name, standing(&s))
-	return nil
+	return a.print(s, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s %s: %s\n", done, s.Name, request.Standing(&s))
+		return err
+	})
 }
 
 // changeKnown is changeLedger for a data set that must be there.
 func changeKnown(ctx context.Context, a *app, name, done string, change func(*ledger.Ledger) error) error {
-	return changeLedger(ctx, a, a.openExisting, name, done, change)
+	return changeLedger(ctx, a, a.existing, name, done, change)
 }
 
 // nearName says which name may have been meant when a data set is unknown.
@@ -283,7 +277,7 @@ func nearName(ctx context.Context, a *app, l *ledger.Ledger, name string, err er
 	if near := schema.Nearest(name, names); near != "" {
 		advice = fmt.Sprintf("did you mean %q? %s", near, advice)
 	}
-	return &usageError{fmt.Sprintf("data set %q is not in the ledger", name), advice}
+	return mistakef(advice, "data set %q is not in the ledger", name)
 }
 
 // writeJSON prints one object, as the library does.

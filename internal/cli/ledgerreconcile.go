@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/store"
+	"pawl/store/heads"
 	"pawl/workflow"
 )
 
@@ -46,7 +48,7 @@ If nothing is missing, nothing is written.`,
 			}
 			if len(args) == 0 {
 				if out != "" || force {
-					return &usageError{"--out and --force need FILE, the withheld results", "give its file: pawl ledger reconcile FILE --reason WHY"}
+					return mistake("--out and --force need FILE, the withheld results", "give its file: pawl ledger reconcile FILE --reason WHY")
 				}
 				return reconcileLedger(c.Context(), a, reason)
 			}
@@ -68,11 +70,10 @@ type reconciledView struct {
 }
 
 func reconcileLedger(ctx context.Context, a *app, reason string) error {
-	l, done, err := openToReconcile(ctx, a)
+	l, err := openToReconcile(ctx, a)
 	if err != nil {
 		return err
 	}
-	defer done()
 	r, err := l.Reconcile(ctx, ledger.Reconcile{Reason: reason})
 	if err != nil {
 		return err
@@ -90,21 +91,13 @@ func reconcileLedger(ctx context.Context, a *app, reason string) error {
 
 // openToReconcile opens the ledger at the address. One that is gone is begun anew only
 // where this machine has seen one.
-func openToReconcile(ctx context.Context, a *app) (*ledger.Ledger, func() error, error) {
-	d, err := a.ledgerAddress()
-	if err != nil {
-		return nil, nil, err
-	}
-	l, store, err := a.openAt(ctx, d, func(second ledger.Heads) error {
+func openToReconcile(ctx context.Context, a *app) (*ledger.Ledger, error) {
+	return a.openAt(ctx, func(d store.Address, second ledger.Heads) error {
 		if ledger.Missing(second) != nil {
 			return nil
 		}
-		return &usageError{fmt.Sprintf("%s: there is no ledger, and this machine has never seen one there", d), "choose the ledger with --ledger sqlite:PATH"}
+		return mistakef("choose the ledger with --ledger sqlite:PATH", "%s: there is no ledger, and this machine has never seen one there", d)
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return l, store.Close, nil
 }
 
 // bookedHere refuses to book an entry in another ledger than the one at the address of
@@ -122,7 +115,7 @@ func bookedHere(ctx context.Context, a *app, l *ledger.Ledger, h *workflow.HeldR
 	if strings.HasPrefix(h.Address, "postgres:") {
 		flag = h.Address
 	}
-	return &usageError{fmt.Sprintf("entry %s was charged in the ledger at %s, and this is another ledger (%s)", h.Held.Entry, h.Address, d), "--ledger " + shell(flag)}
+	return mistakef("--ledger "+shell(flag), "entry %s was charged in the ledger at %s, and this is another ledger (%s)", h.Held.Entry, h.Address, d)
 }
 
 // handOut books the entry of a held release once and writes its files.
@@ -131,13 +124,14 @@ func handOut(ctx context.Context, a *app, file, reason, dir string, force bool) 
 	if err != nil {
 		return err
 	}
-	keys, err := heldKeys()
+	state, err := heads.Default()
 	if err != nil {
 		return err
 	}
+	keys := heads.KeysIn(state)
 	key, err := keys.Get(h.Held.Entry)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &usageError{fmt.Sprintf("%s: the key is not on this machine", file), "repeat the command as the user and on the machine of the run: the key is in ~/.local/state/pawl/held"}
+		return mistakef("repeat the command as the user and on the machine of the run: the key is in ~/.local/state/pawl/held", "%s: the key is not on this machine", file)
 	}
 	if err != nil {
 		return err
@@ -146,11 +140,10 @@ func handOut(ctx context.Context, a *app, file, reason, dir string, force bool) 
 	if err := h.Open(key); err != nil {
 		return err
 	}
-	l, done, err := openToReconcile(ctx, a)
+	l, err := openToReconcile(ctx, a)
 	if err != nil {
 		return err
 	}
-	defer done()
 	if err := bookedHere(ctx, a, l, h); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func modelsCommand(a *app) *cobra.Command {
 		Long:  "List and show networks.\n\nA network is a YAML file with a list of layers. The kinds of layers and their keys:\n\n" + layerKinds(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("pawl models: unknown command %q", args[0]), "use pawl models list or pawl models show NAME"}
+				return mistakef("use pawl models list or pawl models show NAME", "pawl models: unknown command %q", args[0])
 			}
 			return nil
 		},

@@ -15,9 +15,9 @@ func planCommand(a *app) *cobra.Command {
 		Short: "Show the stages of a job and their epsilon; charges nothing",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{"pawl plan: missing job", "example: pawl plan fit adult --target income --epsilon 0.1"}
+				return mistake("pawl plan: missing job", "example: pawl plan fit adult --target income --epsilon 0.1")
 			}
-			return &usageError{fmt.Sprintf("pawl plan: unknown job %q", args[0]), "jobs: fit, select, search"}
+			return mistakef("jobs: fit, select, search", "pawl plan: unknown job %q", args[0])
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

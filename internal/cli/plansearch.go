@@ -46,11 +46,10 @@ func priceList(ctx context.Context, a *app, data string, f *searchFlags) error {
 	if err != nil {
 		return err
 	}
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	list, err := a.desk(l).PriceList(ctx, opened, &asked, message)
 	if err != nil {
 		return err

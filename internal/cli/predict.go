@@ -66,7 +66,7 @@ func predictRows(a *app, dir, file, out, threshold string, raw bool, s pawl.Sour
 	if threshold != "" {
 		t, err := strconv.ParseFloat(threshold, 64)
 		if err != nil {
-			return &usageError{fmt.Sprintf("--threshold %q is not a number", threshold), "example: --threshold 0.2"}
+			return mistakef("example: --threshold 0.2", "--threshold %q is not a number", threshold)
 		}
 		if m, err = m.At(t); err != nil {
 			return err

@@ -46,7 +46,7 @@ With --nats, workers (pawl worker) measure the cells.`,
 		Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
-				return &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "smoke only checks that it runs; paper uses as many repetitions as the paper"}
+				return mistakef("smoke only checks that it runs; paper uses as many repetitions as the paper", "scale %q: want smoke, quick or paper", scale)
 			}
 			f.scale = experiments.Scale(scale)
 			return reproduceOne(c.Context(), a, args[0], f)
@@ -103,7 +103,7 @@ func lookupReplay(name string) (experiments.Experiment, error) {
 	if near := schema.Nearest(name, names); near != "" {
 		advice = fmt.Sprintf("did you mean %q? pawl reproduce list shows all", near)
 	}
-	return e, &usageError{fmt.Sprintf("unknown table or figure %q", name), advice}
+	return e, mistakef(advice, "unknown table or figure %q", name)
 }
 
 // reproduceAll goes on when data of one replay are missing, and says so.
@@ -140,10 +140,10 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	scale, out := f.scale, f.out
 	if f.store != "" {
 		if brokerAddress(f.Broker).Given() {
-			return nil, &usageError{"--store and --nats: a stored result names the one machine that measured it", "leave one of them out"}
+			return nil, mistake("--store and --nats: a stored result names the one machine that measured it", "leave one of them out")
 		}
 		if err := os.MkdirAll(f.store, 0o755); err != nil {
-			return nil, &usageError{fmt.Sprintf("--store: %v", err), "choose another directory"}
+			return nil, mistakef("choose another directory", "--store: %v", err)
 		}
 	}
 	build, err := build.Digest()
@@ -153,7 +153,7 @@ func replayOne(ctx context.Context, a *app, e experiments.Experiment, f replayFl
 	// Cells of another kernel differ in their last bits.
 	r, err := experiments.NewRun(e.Name, scale, build+" "+kernel.Name(), out)
 	if err != nil {
-		return nil, &usageError{fmt.Sprintf("%s cannot be written: %v", out, err), "choose another directory with --out"}
+		return nil, mistakef("choose another directory with --out", "%s cannot be written: %v", out, err)
 	}
 	if f.store != "" {
 		if err := book.OneMachine(e.Name, r); err != nil {

@@ -60,7 +60,7 @@ are those that this pawl was built with, or those in the directory --store.`,
 // is not stored.
 func storedResult(b *book.Book, name, scale string) (*book.Result, error) {
 	if scale != "" && !slices.Contains(experiments.Scales, experiments.Scale(scale)) {
-		return nil, &usageError{fmt.Sprintf("scale %q: want smoke, quick or paper", scale), "pawl reproduce show lists what is stored"}
+		return nil, mistakef("pawl reproduce show lists what is stored", "scale %q: want smoke, quick or paper", scale)
 	}
 	if _, err := lookupReplay(name); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func storedResult(b *book.Book, name, scale string) (*book.Result, error) {
 func showResults(a *app, all []*book.Result, html string, whole bool) error {
 	if html != "" {
 		if err := os.MkdirAll(html, 0o755); err != nil {
-			return &usageError{fmt.Sprintf("--html: %v", err), "choose another directory"}
+			return mistakef("choose another directory", "--html: %v", err)
 		}
 		pages, err := book.Pages(all, registry.All().List())
 		if err != nil {

@@ -46,12 +46,14 @@ type app struct {
 	ledger  ledgerFlags
 	dataDir string
 	json    bool
+	opened  []io.Closer // ledgers
 }
 
 // run is the whole program: it parses args, runs one verb and returns the exit
 // status. On failure stdout stays empty and stderr has one line and maybe a hint.
 func run(ctx context.Context, args []string, s streams) int {
 	a := &app{streams: s}
+	defer a.close()
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(s.in)
@@ -89,7 +91,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 		Version:       build.Version(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("unknown command %q", args[0]), "pawl --help lists the commands"}
+				return mistakef("pawl --help lists the commands", "unknown command %q", args[0])
 			}
 			return nil
 		},
@@ -104,7 +106,7 @@ Own data:  pawl init patients.csv   (then fill in the schema and run pawl fit)`,
 	f.StringVar(&a.dataDir, "data-dir", "", "folder of downloaded data sets (default: PAWL_DATA)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath())}
+		return mistake(flagWords(err.Error()), fmt.Sprintf("%s --help lists the flags", c.CommandPath()))
 	})
 	root.AddCommand(commands(a)...)
 	for _, c := range root.Commands() {
@@ -135,7 +137,7 @@ func emptyFlag(c *cobra.Command) (err error) {
 			empty = len(list.GetSlice()) == 0 || slices.Contains(list.GetSlice(), "")
 		}
 		if empty && err == nil {
-			err = &usageError{fmt.Sprintf("--%s is empty", f.Name), "leave the flag out, or give it a value: " + c.CommandPath() + " --help lists the flags"}
+			err = mistakef("leave the flag out, or give it a value: "+c.CommandPath()+" --help lists the flags", "--%s is empty", f.Name)
 		}
 	})
 	return err
@@ -154,7 +156,7 @@ func zeroFlags(c *cobra.Command) error {
 			kind != "int" && kind != "int64" && kind != "float64" {
 			return
 		}
-		faults = append(faults, &usageError{fmt.Sprintf("--%s 0 means nothing", f.Name), "leave it out for its default, or give a number above 0"})
+		faults = append(faults, mistakef("leave it out for its default, or give a number above 0", "--%s 0 means nothing", f.Name))
 	})
 	return usage.All(faults...)
 }
@@ -196,15 +198,11 @@ func (f *deltaFlag) Set(text string) error {
 	return nil
 }
 
-// usageError is a mistake on the command line.
-type usageError struct{ msg, advice string }
+// mistake is one on the command line, with an advice or "".
+func mistake(msg, advice string) error { return usage.New(msg, advice) }
 
-func (e *usageError) Error() string { return e.msg }
-
-func (e *usageError) Hint() string { return e.advice }
-
-// Is says that it is a mistake of the operator's like all others.
-func (e *usageError) Is(target error) bool { return target == usage.Err }
+// mistakef is mistake for a message that is formatted.
+func mistakef(advice, format string, args ...any) error { return usage.Newf(advice, format, args...) }
 
 // note is a remark for the operator.
 func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
@@ -213,14 +211,14 @@ func (a *app) note(text string) { fmt.Fprintf(a.err, "note: %s\n", text) }
 func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return &usageError{fmt.Sprintf("%s: missing %s", c.CommandPath(), names[len(args)]), "usage: " + c.UseLine()}
+			return mistakef("usage: "+c.UseLine(), "%s: missing %s", c.CommandPath(), names[len(args)])
 		}
 		if len(args) > len(names) {
 			extra, advice := args[len(names)], "usage: "+c.UseLine()
 			if _, err := os.Stat(extra); err == nil {
 				advice = "several files are one table by a pattern in quotes, which the shell leaves alone: 'visits-*.csv'"
 			}
-			return &usageError{fmt.Sprintf("%s: unexpected argument %q", c.CommandPath(), extra), advice}
+			return mistakef(advice, "%s: unexpected argument %q", c.CommandPath(), extra)
 		}
 		return nil
 	}

@@ -65,7 +65,7 @@ func (p searchPreset) command(a *app) *cobra.Command {
 	c := &cobra.Command{Use: p.use, Short: p.short, Long: p.long, Example: p.example, Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if p.network && f.Train.Model == "" {
-				return &usageError{c.CommandPath() + ": missing --model", "--model takes a name from pawl models list, or a YAML file"}
+				return mistake(c.CommandPath()+": missing --model", "--model takes a name from pawl models list, or a YAML file")
 			}
 			return searchModels(a, c, args[0], f)
 		}}
@@ -133,7 +133,7 @@ func (f *searchFlags) job(a *app, c *cobra.Command) (job pawl.Search, err error)
 		}
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil {
-			return job, &usageError{fmt.Sprintf("--sizes %q: want numbers separated by commas", f.sizes), "example: --sizes 40,20,10"}
+			return job, mistakef("example: --sizes 40,20,10", "--sizes %q: want numbers separated by commas", f.sizes)
 		}
 		job.Sizes = append(job.Sizes, n)
 	}

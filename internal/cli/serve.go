@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pawl/core/ledger"
 	"pawl/data/source"
 	"pawl/internal/request"
 	"pawl/internal/usage"
@@ -84,7 +83,7 @@ func (f *serveFlags) people() ([]serve.Person, error) {
 
 func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 	if f.Socket != "" && listen {
-		return &usageError{"--socket and --listen exclude each other", "leave out --listen"}
+		return mistake("--socket and --listen exclude each other", "leave out --listen")
 	}
 	people, err := f.people()
 	if err != nil {
@@ -98,11 +97,10 @@ func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 	if err != nil {
 		return err
 	}
-	l, store, err := a.openAt(ctx, where, ledger.Missing)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	at, hosts, secure, err := f.Listen()
 	if err != nil {
 		return err
@@ -117,7 +115,7 @@ func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 		return err
 	}
 	s := serve.New(serve.Options{Ledger: l, Address: where.String(), Hosts: hosts, TLS: secure, Proxy: f.Socket != "", People: people,
-		Safe:   func() (workflow.Safe, error) { return safeFor(where.Absolute(), where.Flag()) },
+		Safe:   func() (workflow.Safe, error) { return request.SafeAt(where, true) },
 		Tables: tables, AllowJobs: f.start, Jobs: filepath.Join(state, "jobs"), DataDir: a.dataDir, Reports: f.out, Studies: studies, Log: func(line string) { fmt.Fprintf(a.err, "note: %s\n", line) }})
 	links := s.Links()
 	if err := printLinks(a, f, links); err != nil {
@@ -129,15 +127,6 @@ func servePages(ctx context.Context, a *app, f *serveFlags, listen bool) error {
 		defer forget()
 	}
 	return s.Serve(ctx, at)
-}
-
-// safeFor is where a release that the ledger does not confirm has its key.
-func safeFor(address, flag string) (workflow.Safe, error) {
-	dir, err := heads.Default()
-	if err != nil {
-		return workflow.Safe{}, err
-	}
-	return workflow.Safe{Keys: heads.KeysIn(dir), Address: address, Flag: "--ledger " + shell(flag)}, nil
 }
 
 // printLinks says where to go. Whoever reads a link first is let in by it.
@@ -198,10 +187,10 @@ func tablesOf(flags []string) ([]serve.Table, error) {
 		name := filepath.Base(data)
 		switch {
 		case !ok || data == "" || schema == "":
-			faults = append(faults, &usageError{fmt.Sprintf("--table: %.80q is not FILE=SCHEMA", f), "example: --table patients.csv=patients.yaml"})
+			faults = append(faults, mistakef("example: --table patients.csv=patients.yaml", "--table: %.80q is not FILE=SCHEMA", f))
 			continue
 		case slices.ContainsFunc(all, func(t serve.Table) bool { return t.Name == name }) || slices.Contains(source.Names(), name):
-			faults = append(faults, &usageError{fmt.Sprintf("--table: there are two data sets called %s", name), "give one of the files another name"})
+			faults = append(faults, mistakef("give one of the files another name", "--table: there are two data sets called %s", name))
 		}
 		for _, file := range []string{data, schema} {
 			if _, err := os.Stat(file); err != nil {

@@ -39,7 +39,7 @@ up to more than the budget, which limits all of them.`,
 				})
 			}
 			if per != "" {
-				return &usageError{"--per and --analyst exclude each other", "a share renews together with the budget"}
+				return mistake("--per and --analyst exclude each other", "a share renews together with the budget")
 			}
 			return changeKnown(c.Context(), a, args[0], "share of "+analyst+" granted:", func(l *ledger.Ledger) error {
 				return l.GrantShare(c.Context(), ledger.Share{Dataset: args[0], Analyst: analyst, Epsilon: epsilon, Delta: delta, Reason: reason})
@@ -88,4 +88,21 @@ ran. On a team's ledger (postgres://), nobody can approve his own job.`,
 	}
 	c.Flags().StringVar(&reason, "reason", "", "reason, for later readers of the ledger (required)")
 	return c
+}
+
+func ledgerClearSeeded(a *app) *cobra.Command {
+	return withReason(a, "clear-seeded NAME --reason WHY", "Remove the mark that seeded runs leave on a data set",
+		`Remove the mark that a run with --seed leaves on a data set.
+
+Whoever knows or guesses the seed can subtract the noise of such a run. No epsilon
+bounds its outputs, nor those of the data set as a whole, whatever the budget. Every
+statement says so until the mark is removed.
+
+By clearing the mark you answer for it that the outputs of all seeded runs so far (model,
+score, report, predictions and their copies) never left, or were destroyed. Charges do
+not change. Who cleared, when and why is recorded and shown, and so is whether it was one
+of those who ran them. A later seeded run marks the data set again. On a team's ledger
+(postgres://), nobody can clear his own runs.`,
+		`  pawl ledger clear-seeded clinic --reason "rehearsal of 3 May on the build machine, its folder was erased"`,
+		"seeded runs cleared:", (*ledger.Ledger).ClearSeeded)
 }

@@ -29,7 +29,7 @@ ledger, readable only by you. A study on sensitive data keeps only the plan and 
 winner; a study on public data keeps every trial.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Sprintf("pawl study: unknown command %q", args[0]), "commands: list, show, watch, export"}
+				return mistakef("commands: list, show, watch, export", "pawl study: unknown command %q", args[0])
 			}
 			return c.Help()
 		},
@@ -46,10 +46,10 @@ winner; a study on public data keeps every trial.`,
 				return err
 			}
 			if output == "" {
-				return &usageError{"pawl study export: missing --output", "example: --output study.html"}
+				return mistake("pawl study export: missing --output", "example: --output study.html")
 			}
 			if _, err := os.Lstat(output); err == nil {
-				return &usageError{fmt.Sprintf("%s exists already", output), "choose a new file or folder"}
+				return mistakef("choose a new file or folder", "%s exists already", output)
 			}
 			return trials.Export(r, format, output)
 		},
@@ -73,11 +73,11 @@ func loadStudy(name string) (*study.Record, error) {
 		return nil, err
 	}
 	if err := study.CheckName(name); err != nil {
-		return nil, &usageError{err.Error(), "pawl study list shows the names"}
+		return nil, mistake(err.Error(), "pawl study list shows the names")
 	}
 	r, err := study.LoadRecord(filepath.Join(root, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &usageError{fmt.Sprintf("unknown study %q", name), "pawl study list shows the names"}
+		return nil, mistakef("pawl study list shows the names", "unknown study %q", name)
 	}
 	return r, err
 }

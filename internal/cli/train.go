@@ -73,22 +73,22 @@ The file is erased when the run ends.`,
 		Args: exactArgs("DATA"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("learning-rate") && !(f.LearningRate > 0) {
-				return &usageError{"--learning-rate must be a finite number above 0", "leave it out to use the data-free rule"}
+				return mistake("--learning-rate must be a finite number above 0", "leave it out to use the data-free rule")
 			}
 			if c.Flags().Changed("noise-multiplier") && !(f.NoiseMultiplier > 0) {
-				return &usageError{"--noise-multiplier must be a finite number above 0", "to train without noise on public data, use --non-private"}
+				return mistake("--noise-multiplier must be a finite number above 0", "to train without noise on public data, use --non-private")
 			}
 			if c.Flags().Changed("quantile") && !(f.Quantile > 0) {
-				return &usageError{"--quantile must be in (0, 1)", "example: --quantile 0.5"}
+				return mistake("--quantile must be in (0, 1)", "example: --quantile 0.5")
 			}
 			if c.Flags().Changed("tolerance") && !(f.Tolerance > 0) {
-				return &usageError{"--tolerance must be a finite number above 0", "leave it out to use √(parameters/(2·steps))"}
+				return mistake("--tolerance must be a finite number above 0", "leave it out to use √(parameters/(2·steps))")
 			}
 			if f.Augment < 1 && c.Flags().Changed("augment") {
-				return &usageError{"--augment must be from 1 to 64", "example: --augment 4"}
+				return mistake("--augment must be from 1 to 64", "example: --augment 4")
 			}
 			if f.TrainLast < 0 {
-				return &usageError{"--train-last must be at least 1", "example: --train-last 2"}
+				return mistake("--train-last must be at least 1", "example: --train-last 2")
 			}
 			return trainNetwork(a, c, args[0], f)
 		},
@@ -140,10 +140,7 @@ The file is erased when the run ends.`,
 	s.StringVar(&f.Encoding, "encoding", "thermometer", "encoding of numeric columns: thermometer (16 public bins) or linear (one number)")
 	s.StringVar(&f.Vocabulary, "vocabulary", "", "public list of tokens, one per line, that numbers them (default: tokens are hashed)")
 	s.StringVar(&f.UnknownToken, "unknown-token", "", "with --vocabulary: skip tokens that are not listed, or give them one shared number")
-	for alias, name := range map[string]string{"l2-norm-clip": "clipping-norm", "max-grad-norm": "clipping-norm"} {
-		s.Float64Var(&f.ClippingNorm, alias, 0, "same as --"+name)
-		_ = s.MarkHidden(alias)
-	}
+	aliases(c, "clipping-norm", "l2-norm-clip", "max-grad-norm")
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/store"
 )
 
 func ledgerExport(a *app) *cobra.Command {
@@ -33,11 +34,11 @@ the data, and is written with mode 0600.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case all == (len(args) > 0):
-				return &usageError{fmt.Sprintf("%s: give either names or --all", c.CommandPath()), "usage: " + c.UseLine()}
+				return mistakef("usage: "+c.UseLine(), "%s: give either names or --all", c.CommandPath())
 			case what.WithSecret && output == "":
-				return &usageError{"--with-secret needs --output: a secret is not written to a terminal or pipe", "use --with-secret --output FILE, which gets mode 0600"}
+				return mistake("--with-secret needs --output: a secret is not written to a terminal or pipe", "use --with-secret --output FILE, which gets mode 0600")
 			case a.json && output == "":
-				return &usageError{"--json needs --output: standard output has the export itself", "example: pawl ledger export --all --output ledger.jsonl --json"}
+				return mistake("--json needs --output: standard output has the export itself", "example: pawl ledger export --all --output ledger.jsonl --json")
 			}
 			what.Datasets = args
 			return exportLedger(c.Context(), a, what, output)
@@ -51,17 +52,16 @@ the data, and is written with mode 0600.`,
 }
 
 func exportLedger(ctx context.Context, a *app, what ledger.Export, output string) error {
-	l, store, err := a.openExisting(ctx)
+	l, err := a.existing(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	if len(what.Datasets) == 0 {
 		if what.Datasets, err = l.Names(ctx); err != nil {
 			return err
 		}
 		if len(what.Datasets) == 0 {
-			return &usageError{"the ledger has no data sets to export", "choose another ledger with --ledger"}
+			return mistake("the ledger has no data sets to export", "choose another ledger with --ledger")
 		}
 	}
 	var text bytes.Buffer // whole or not at all
@@ -110,7 +110,7 @@ func exportLedger(ctx context.Context, a *app, what ledger.Export, output string
 func writeNew(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return &usageError{path + " exists already", "choose another file, or remove this one"}
+		return mistake(path+" exists already", "choose another file, or remove this one")
 	}
 	if err != nil {
 		return err
@@ -155,11 +155,7 @@ set are refused until they are back or pawl ledger reconcile gives a reason.`,
 				return err
 			}
 			// A ledger that was lost may be put back by its export; Import asks for its secret.
-			d, err := a.ledgerAddress()
-			if err != nil {
-				return err
-			}
-			l, store, err := a.openAt(c.Context(), d, func(second ledger.Heads) error {
+			l, err := a.openAt(c.Context(), func(_ store.Address, second ledger.Heads) error {
 				if err := ledger.MayRestore(f, second); err != nil {
 					return err
 				}
@@ -169,7 +165,6 @@ set are refused until they are back or pawl ledger reconcile gives a reason.`,
 			if err != nil {
 				return err
 			}
-			defer store.Close()
 			got, err := l.Import(c.Context(), f)
 			if err != nil {
 				return err

@@ -39,7 +39,7 @@ statement or no signature (releases of earlier versions have none).`,
 			var known ledger.PublicKey
 			if key != "" {
 				if err := known.UnmarshalText([]byte(key)); err != nil {
-					return &usageError{fmt.Sprintf("--public-key: %s", message(err)), "pawl ledger key prints the key of a ledger"}
+					return mistakef("pawl ledger key prints the key of a ledger", "--public-key: %s", message(err))
 				}
 			}
 			return verifyFolder(a, args[0], known)
@@ -112,11 +112,10 @@ with the ledger, and whoever can read the secret (ledger.db, or the database) ca
 		Example: "  pawl ledger key\n  pawl verify out --public-key \"$(pawl ledger key)\"",
 		Args:    exactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			l, store, err := a.openExisting(c.Context())
+			l, err := a.existing(c.Context())
 			if err != nil {
 				return err
 			}
-			defer store.Close()
 			key, err := l.PublicKey(c.Context())
 			if err != nil {
 				return err

@@ -66,20 +66,19 @@ func work(ctx context.Context, a *app, f workerFlags) error {
 	address := brokerAddress(f.Broker)
 	switch {
 	case !address.Given():
-		return &usageError{"pawl worker: missing --nats", "example: --nats nats://127.0.0.1:4222"}
+		return mistake("pawl worker: missing --nats", "example: --nats nats://127.0.0.1:4222")
 	case f.parallel < 0:
-		return &usageError{fmt.Sprintf("--parallel %d: must be at least 1", f.parallel), "leave it out for one training run per processor"}
+		return mistakef("leave it out for one training run per processor", "--parallel %d: must be at least 1", f.parallel)
 	case f.limit < 0:
-		return &usageError{fmt.Sprintf("--trial-limit %s: must be above 0", f.limit), "leave it out for no limit"}
+		return mistakef("leave it out for no limit", "--trial-limit %s: must be above 0", f.limit)
 	}
 	if err := address.Check(); err != nil {
 		return err
 	}
-	l, store, err := a.openLedger(ctx)
+	l, err := a.openLedger(ctx)
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	courier, err := l.Courier(ctx)
 	if err != nil {
 		return err

@@ -43,6 +43,11 @@ func (m *Audit) Convicted() bool { return m.OneRun != nil && m.OneRun.Convicted 
 // AllNotes are those of the report and of the audit.
 func (m *Audit) AllNotes() []string { return slices.Concat(m.Report.Notes, m.Notes) }
 
+// WriteText writes the numbers and the notes for a person.
+func (m *Audit) WriteText(w io.Writer) error {
+	return errors.Join(m.Text(w), bound.WriteNotes(w, m.AllNotes()))
+}
+
 // Text writes the numbers for a person, notes apart.
 func (m *Audit) Text(to io.Writer) error {
 	out := m
@@ -84,11 +89,7 @@ func (m *Audit) Text(to io.Writer) error {
 	}
 	if o := out.OneRun; o != nil {
 		fmt.Fprintf(w, "lower bound\tepsilon is at least %s at delta %s (%s), where the claim is %s\n", bound.Figure(o.Shown.Epsilon), bound.Figure(o.Claim.Delta), bound.Percent(bound.Printed), bound.Figure(o.Claim.Epsilon))
-		verdict := "not rejected"
-		if o.Convicted {
-			verdict = "REJECTED"
-		}
-		fmt.Fprintf(w, "verdict\t%s at %s\n", verdict, bound.Percent(bound.Conviction))
+		fmt.Fprintf(w, "verdict\t%s at %s\n", bound.Words(o.Convicted), bound.Percent(bound.Conviction))
 	}
 	return w.Flush()
 }

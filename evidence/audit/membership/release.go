@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"errors"
 	"pawl/internal/cost"
 	"pawl/internal/usage"
 	"pawl/report"
@@ -162,12 +163,12 @@ func (r *Recipe) correct(ctx context.Context, plan *workflow.Plan, score release
 	return score.Release(ctx, permit, rows)
 }
 
-// Text writes the number for a person, notes apart.
-func (out *Released) Text(to io.Writer) error {
+// WriteText writes the number and the notes for a person.
+func (out *Released) WriteText(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "attack\tguess \"member\" where the target is correct, on %s with the settings of %s\n", out.Data, out.Model)
 	fmt.Fprintf(w, "claim\tepsilon %s at delta %s\n", bound.Figure(out.Claim.Epsilon), cost.Full(out.Claim.Delta))
 	fmt.Fprintf(w, "success\t%.3f, 95%% interval %.3f to %.3f, released with noise (chance: 0.500; the claim allows %.3f)\n", out.Success, out.Interval[0], out.Interval[1], out.Ceiling)
 	fmt.Fprintf(w, "charged\tepsilon %s at delta %s, entry %s\n", bound.Figure(out.Booked.Epsilon), cost.Full(out.Booked.Delta), out.Booked.Entry)
-	return w.Flush()
+	return errors.Join(w.Flush(), bound.WriteNotes(to, out.Notes))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -28,16 +27,8 @@ type Compared struct {
 	Data *crossover.Data
 	// StandsFor is the sensitive data set in whose place it stands, or empty.
 	StandsFor         string
-	Words             string    // what the page says of it
-	crossover.Charges           // of runs on sensitive rows
-	store             io.Closer // of the ledger that pays, nil for none
-}
-
-// Close closes the ledger.
-func (p *Compared) Close() {
-	if p.store != nil {
-		p.store.Close()
-	}
+	Words             string // what the page says of it
+	crossover.Charges        // of runs on sensitive rows
 }
 
 // Open opens data, a file, a folder or the name of a built-in data set, or what stands in for
@@ -49,7 +40,6 @@ func (a *Desk) Open(ctx context.Context, data string, f *Request, s *crossover.S
 	}
 	if s.Delta == "" {
 		if p.Data.Paid() && p.Data.Rows() < 1 {
-			p.Close()
 			return nil, usage.New(fmt.Sprintf("%s is sensitive and its number of rows is not public: missing --delta", data), "example: --delta 1e-6")
 		}
 		_, s.Delta = workflow.DefaultDelta(int64(p.Data.Rows()))
@@ -92,11 +82,11 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 	if err != nil && !foreign {
 		return nil, usage.New(fmt.Sprintf("%s is neither a file nor a built-in data set", data), source.NamesAdvice(data, source.Names()))
 	}
-	l, store, err := a.OpenLedger(ctx)
+	l, err := a.OpenLedger(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &Compared{store: store}
+	p := &Compared{}
 	if !foreign && info.IsDir() || f.Labels != "" || strings.HasSuffix(data, ".npy") {
 		err = a.openOwnImages(ctx, l, data, f, p)
 	} else {
@@ -105,11 +95,7 @@ func (a *Desk) openComparison(ctx context.Context, data string, f *Request) (*Co
 			err = a.openOwn(ctx, l, data, f, p)
 		}
 	}
-	if err != nil {
-		p.Close()
-		return nil, err
-	}
-	return p, nil
+	return p, err
 }
 
 // tablesOnly refuses flags that mean nothing for a table.

@@ -33,7 +33,7 @@ type Request struct {
 
 // Desk opens data and asks the ledger about them.
 type Desk struct {
-	OpenLedger func(context.Context) (*ledger.Ledger, io.Closer, error)
+	OpenLedger func(context.Context) (*ledger.Ledger, error)
 	DataDir    string       // of built-in data sets
 	Note       func(string) // hears remarks for the operator
 	Progress   io.Writer    // of one line that says what all runs cost

@@ -1,4 +1,4 @@
-package cli
+package request
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestReasonsAreShownPlain(t *testing.T) {
 		Analysts:  []ledger.Analyst{{Name: "bob", Granted: act}},
 		Entries:   []ledger.Entry{{Approvals: []ledger.Act{act}, Foreign: &ledger.Foreign{Reason: reason}, Rebooked: &act}}}
 	var out strings.Builder
-	if err := printStatement(&out, s); err != nil {
+	if err := writeStatement(&out, s); err != nil {
 		t.Fatal(err)
 	}
 	if shown := strings.Count(out.String(), "why\ufffd[2J\ufffdgranted\ufffdby nobody"); shown != 9 || strings.ContainsRune(out.String(), '\x1b') {
