@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/ledger/outlook", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "search/feature"},
 	{"core/ledger", "core/accountant/calibrate", "core/accountant/meaning", "core/intake", "core/sum", "core/internal/logistic"},
-	{"core/ledger/pricing", "core/release", "core/localrows", "core/public", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/memory", "store/heads"},
+	{"core/ledger/pricing", "core/ledger/figures", "core/release", "core/localrows", "core/public", "core/linear", "core/gradient", "core/convex", "core/selection", "store/sqlite", "store/postgres", "store/memory", "store/heads"},
 	{"compute/nn", "compute/optim", "evidence/audit/bound", "evidence/quality", "store"},
 	{"compute/zoo", "evidence/audit", "evidence/audit/attack", "data/table"},
 	{"model", "search/space/net", "evidence/audit/inference", "data/source"},

@@ -52,6 +52,9 @@ const (
 	// asks is the leave of a package that asks what something costs: it imports neither sealed rows nor
 	// noise, nor the ledger.
 	asks
+	// reads is the leave of a package that reads views of accounts: of core it imports the ledger, events and what
+	// asks, and of the ledger it names nothing by which one could book, or open a ledger.
+	reads
 	// computes is the leave of a package that is handed the cells of opened rows: of core it imports
 	// packages of this leave alone.
 	computes
@@ -115,16 +118,18 @@ var base = []part{
 		packages: []trusted{
 			{"core/dp", 840, 0, "says what an event is"},
 			{"core/accountant", 4300, 0, "prices events"},
-			{"core/ledger", 4325, 0, "books events before rows open; makes permits; signs released files"},
+			{"core/ledger", 3660, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
 		}},
 	{title: "What asks about prices and decides nothing",
-		about: "These packages read what the accountant says. They can book, charge and reserve nothing: of core they import the accountant\n" +
-			"and events alone.",
+		about: "These packages read what the accountant and the ledger say. They can book, charge and reserve nothing: of core they import the accountant\n" +
+			"and events alone; `figures` reads copies of accounts (`ledger.View`), and names nothing of the ledger by which it could book.\n" +
+			"A fault here shows a wrong figure to a person; it lowers no charge and admits no job.",
 		total: "Code that asks",
 		packages: []trusted{
 			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
 			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would be enough"},
+			{"core/ledger/figures", 0, reads, "statements, forecasts and outlooks of a ledger's accounts, for people to read"},
 			{"core/accountant/meaning", 0, asks, "says what an epsilon means to an adversary; figures as papers read them"},
 		}},
 	{title: "Copies of a data set, and public facts", capped: true,
@@ -144,6 +149,10 @@ const open, openPublic = "pawl/core/internal/sealed.Open", "pawl/core/internal/s
 
 // asked are the packages of core that one may import which asks about prices.
 var asked = []string{"pawl/core/accountant", "pawl/core/dp"}
+
+// read are the packages of core that one may import which reads accounts, and booking what it must not name of the ledger.
+var read = []string{"pawl/core/ledger", "pawl/core/ledger/outlook", "pawl/core/dp"}
+var booking = []string{"pawl/core/ledger.Ledger", "pawl/core/ledger.New", "pawl/core/ledger.Options", "pawl/core/ledger.Store", "pawl/core/ledger.Tx", "pawl/core/ledger.Heads", "pawl/core/ledger.Permit"}
 
 // computing are the packages that compute on opened rows.
 var computing = []string{"pawl/core/internal/design", "pawl/core/internal/logistic", "pawl/core/internal/crew"}
@@ -232,6 +241,8 @@ func keepsTo(t *testing.T, p trusted, uses map[string]bool) {
 			t.Errorf("%s must compute and nothing else (%s)", p.name, use)
 		case p.may&asks != 0 && (strings.HasPrefix(from, "pawl/core/internal/") || strings.HasPrefix(from, "pawl/core/") && !slices.Contains(asked, from)):
 			t.Errorf("%s must ask and nothing else (%s)", p.name, use)
+		case p.may&reads != 0 && (strings.HasPrefix(from, "pawl/core/") && !slices.Contains(read, from) || slices.Contains(booking, use)):
+			t.Errorf("%s must read and nothing else (%s)", p.name, use)
 		case p.may&holds != 0 && strings.HasPrefix(from, "pawl/core/internal/") && !(from == "pawl/core/internal/sealed" && (name == "" || slices.Contains(passedOn, name))):
 			t.Errorf("%s must pass rows on and nothing else (%s)", p.name, use)
 		}

@@ -3,7 +3,7 @@ package serve
 import (
 	"net/http"
 
-	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/request"
 	"pawl/report"
 	"pawl/search/study"
@@ -27,7 +27,7 @@ func (s *Server) api() []*route {
 		get("/budgets", (*visit).apiBudgets, operation{does: "All data sets: granted, spent, reserved and left, as pawl ledger show --json", returns: request.Budgets{}}),
 		get("/budget", (*visit).apiBudget, operation{does: "One data set with its history, as pawl ledger show NAME --json", takes: []parameter{name}, returns: request.BudgetAccount{}}),
 		{method: http.MethodGet, path: "/api/" + apiVersion + "/verify", may: Role.verifies, serve: (*visit).apiVerify,
-			doc: &operation{does: "Read a whole log again and check it. For officers and stewards", takes: []parameter{name}, returns: ledger.Checked{}}},
+			doc: &operation{does: "Read a whole log again and check it. For officers and stewards", takes: []parameter{name}, returns: figures.Checked{}}},
 		get("/plan", (*visit).apiPlan, operation{does: "Price a fit, as pawl plan fit --json; charges nothing", takes: plan, returns: report.Statement{}}),
 		get("/advice", (*visit).apiAdvice, operation{does: "What the rules recommend, as pawl advise --json", takes: plan[:3], returns: object{}}),
 		get("/account", (*visit).apiAccount, operation{does: "The epsilon of a training run by DP-SGD, as pawl account dpsgd --json; with epsilon in place of the noise, the noise, as pawl calibrate dpsgd --json",
@@ -81,7 +81,7 @@ func (v *visit) apiBudget() error {
 
 func (v *visit) apiVerify() error {
 	return v.compute(func() error {
-		checked, err := v.ledger().Check(v.r.Context(), v.query("name"))
+		checked, err := figures.Check(v.r.Context(), v.ledger(), v.query("name"))
 		if err != nil {
 			return err
 		}

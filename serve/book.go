@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/request"
 )
 
@@ -29,7 +30,7 @@ type book struct {
 // line is where one data set stands.
 type line struct {
 	request.BudgetLine
-	Outlook  *ledger.Outlook
+	Outlook  *figures.Outlook
 	Frozen   bool
 	Exceeded bool
 	// Fault is why it cannot be said, or "".
@@ -95,8 +96,8 @@ func (b *book) list(ctx context.Context) (names []string, tips map[string]ledger
 func (b *book) read(ctx context.Context, name string, tip ledger.Head) (_ *account, _ *line, err error) {
 	a := &account{tip: tip}
 	l := &line{BudgetLine: request.BudgetLine{Name: name}, tip: tip}
-	if a.Statement, err = b.ledger.Show(ctx, name); err == nil {
-		a.Outlook, err = b.ledger.Outlook(ctx, name)
+	if a.Statement, err = figures.Show(ctx, b.ledger, name); err == nil {
+		a.Outlook, err = figures.OutlookOf(ctx, b.ledger, name)
 	}
 	if err != nil {
 		if ctx.Err() != nil {

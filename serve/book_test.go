@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/store/memory"
 	"pawl/store/sqlite"
@@ -117,7 +118,7 @@ func TestFiguresAreNeverOlderThanThePage(t *testing.T) {
 	if before == after || !strings.Contains(after, "a third run") {
 		t.Error("the page of the budget is old")
 	}
-	a, err := l.Show(t.Context(), "clinic")
+	a, err := figures.Show(t.Context(), l, "clinic")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"pawl/core/ledger/figures"
 	"pawl/search/study"
 )
 
@@ -153,7 +154,7 @@ func TestInABrowser(t *testing.T) {
 	// By keyboard: open the form, write, send.
 	do(chromedp.EmulateViewport(1280, 900), looks("light", "screen"), chromedp.Navigate(s.url+"/budget?name=clinic"), chromedp.Click("details:nth-of-type(1) > summary"),
 		chromedp.SendKeys("#grant-epsilon", "3"), chromedp.SendKeys("#grant-reason", "second study\r"), chromedp.WaitVisible(".done"))
-	if st, err := l.Show(t.Context(), "clinic"); err != nil || st.Total.Epsilon != 3 || st.Granted.Reason != "second study" {
+	if st, err := figures.Show(t.Context(), l, "clinic"); err != nil || st.Total.Epsilon != 3 || st.Granted.Reason != "second study" {
 		t.Errorf("the form by keyboard: %+v (%v)", st.Granted, err)
 	}
 	// The slider writes epsilon and asks for the price.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/report"
 )
 
@@ -136,13 +137,13 @@ func (l *line) LeftText() string  { return epsilonOf(l.Left.Epsilon, report.Down
 
 // shownEntry is an entry of the history.
 type shownEntry struct {
-	ledger.Entry
+	figures.Entry
 	StateText string
 	// Approvable says that the visitor may approve it.
 	Approvable bool
 }
 
-func (v *visit) shown(e ledger.Entry) shownEntry {
+func (v *visit) shown(e figures.Entry) shownEntry {
 	own := e.By == v.person().Name && !v.s.o.Ledger.PerUser()
 	return shownEntry{e, state(&e), v.person().Role.acts() && e.State == ledger.Committed && !own}
 }
@@ -152,7 +153,7 @@ func (v *visit) budget() error { return v.showBudget(v.query("name"), nil, "") }
 // done are the words for what a form has done.
 var done = map[string]string{"grant": "The budget was raised.", "share": "The share was granted.", "freeze": "The data set is frozen.", "unfreeze": "The data set is no longer frozen.", "approve": "The release was approved."}
 
-func (v *visit) showBudget(name string, checked *ledger.Checked, fault string) error {
+func (v *visit) showBudget(name string, checked *figures.Checked, fault string) error {
 	a, err := v.s.book.account(v.r.Context(), name)
 	if err != nil {
 		return err
@@ -169,7 +170,7 @@ func (v *visit) showBudget(name string, checked *ledger.Checked, fault string) e
 }
 
 // protects says whom the budget protects.
-func protects(s *ledger.Statement) string {
+func protects(s *figures.Statement) string {
 	unit := s.Unit
 	if unit == "" {
 		return "a unit that the first job declares"
@@ -184,7 +185,7 @@ func protects(s *ledger.Statement) string {
 }
 
 // oddities are what must be read before any figure.
-func oddities(s *ledger.Statement) (all []string) {
+func oddities(s *figures.Statement) (all []string) {
 	if n := len(s.SeededRuns); n > 0 {
 		all = append(all, fmt.Sprintf("NOT PRIVATE as a whole: no epsilon bounds the outputs of %s on these data.", report.SeededRuns(n)))
 	}
@@ -208,7 +209,7 @@ func (v *visit) entry() error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(a.Entries, func(e ledger.Entry) bool { return e.ID == v.query("entry") })
+	i := slices.IndexFunc(a.Entries, func(e figures.Entry) bool { return e.ID == v.query("entry") })
 	if i < 0 {
 		return refuse(http.StatusNotFound, "The log has no such entry", "It may have been mistyped.", "The history of the data set lists them.")
 	}

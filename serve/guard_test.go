@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
 )
 
@@ -155,7 +156,7 @@ func TestHostileRequests(t *testing.T) {
 			}
 		})
 	}
-	if st, err := l.Show(t.Context(), "clinic"); err != nil || st.Frozen != nil || st.Total.Epsilon != 2 {
+	if st, err := figures.Show(t.Context(), l, "clinic"); err != nil || st.Frozen != nil || st.Total.Epsilon != 2 {
 		t.Errorf("a hostile request changed the ledger: %+v (%v)", st.Frozen, err)
 	}
 	if s.log.Len() > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"pawl"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/search/study"
 	"pawl/store/memory"
@@ -101,7 +102,7 @@ func TestJobs(t *testing.T) {
 	if got := send(); got.status != 303 || len(s.jobs.list()) != 1 {
 		t.Errorf("the same job once it was done: %d", got.status)
 	}
-	st, err := l.Show(t.Context(), "wdbc")
+	st, err := figures.Show(t.Context(), l, "wdbc")
 	if err != nil || len(st.Entries) != 1 || st.Entries[0].By != "ann" || st.Entries[0].ID != r.Entry {
 		t.Fatalf("entries %+v (%v), job %+v", st.Entries, err, r)
 	}
@@ -205,7 +206,7 @@ func TestAnInterruptedSearchGoesOn(t *testing.T) {
 	go func() {
 		defer stop()
 		for range 600 {
-			if st, err := l.Show(t.Context(), "wdbc"); err == nil && len(st.Entries) > 0 {
+			if st, err := figures.Show(t.Context(), l, "wdbc"); err == nil && len(st.Entries) > 0 {
 				return
 			}
 			time.Sleep(5 * time.Millisecond)
@@ -220,7 +221,7 @@ func TestAnInterruptedSearchGoesOn(t *testing.T) {
 		t.Fatalf("going on: %d\n%s", got.status, got.body)
 	}
 	done := s.done(t)
-	st, err := l.Show(t.Context(), "wdbc")
+	st, err := figures.Show(t.Context(), l, "wdbc")
 	if err != nil || len(st.Entries) != 1 || st.Entries[0].State != ledger.Committed || done.Entry != st.Entries[0].ID {
 		t.Fatalf("entries %+v (%v), job %+v", st.Entries, err, done)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/report"
 	"pawl/store/memory"
@@ -241,7 +242,7 @@ func TestStewardActs(t *testing.T) {
 	if got := s.form(page, "/budget/unfreeze", "name", "clinic", "reason", "closed"); got.status != 303 {
 		t.Fatalf("unfreeze: %d", got.status)
 	}
-	st, err := l.Show(t.Context(), "clinic")
+	st, err := figures.Show(t.Context(), l, "clinic")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +250,7 @@ func TestStewardActs(t *testing.T) {
 	if got := s.form("/budget/entry?name=clinic&entry="+id, "/budget/approve", "name", "clinic", "entry", id, "reason", "read it"); got.status != 303 {
 		t.Fatalf("approve: %d\n%s", got.status, got.body)
 	}
-	if st, err = l.Show(t.Context(), "clinic"); err != nil || st.Granted.By != "sue" || st.Total.Epsilon != 3 || len(st.Entries[0].Approvals) != 1 || st.Entries[0].Approvals[0].By != "sue" || len(st.Analysts) != 2 {
+	if st, err = figures.Show(t.Context(), l, "clinic"); err != nil || st.Granted.By != "sue" || st.Total.Epsilon != 3 || len(st.Entries[0].Approvals) != 1 || st.Entries[0].Approvals[0].By != "sue" || len(st.Analysts) != 2 {
 		t.Fatalf("the ledger has %+v (%v)", st, err)
 	}
 	if got := s.form(page, "/budget/verify", "name", "clinic"); got.status != 200 || !strings.Contains(got.body, "every record follows the one before it") {

@@ -5,6 +5,7 @@ import (
 
 	"pawl"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // field is what a form says, which was read when its number was checked.
@@ -49,7 +50,7 @@ func (v *visit) approve() error {
 func (v *visit) verify() error {
 	name := v.field("name")
 	return v.compute(func() error {
-		checked, err := v.ledger().Check(v.r.Context(), name)
+		checked, err := figures.Check(v.r.Context(), v.ledger(), name)
 		switch {
 		case err == nil:
 			return v.showBudget(name, &checked, "")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/report"
 )
 
@@ -16,10 +17,10 @@ type span struct {
 	X, Width float64
 }
 
-func limited(total ledger.Spend) bool { return !math.IsInf(float64(total.Epsilon), 1) }
+func limited(total figures.Spend) bool { return !math.IsInf(float64(total.Epsilon), 1) }
 
 // bar lays spent, reserved and left side by side; nil without a limit.
-func bar(total, spent, reserved, left ledger.Spend) []span {
+func bar(total, spent, reserved, left figures.Spend) []span {
 	if !limited(total) || !(total.Epsilon > 0) {
 		return nil
 	}
@@ -40,14 +41,14 @@ func bar(total, spent, reserved, left ledger.Spend) []span {
 }
 
 // moreJobs says how many jobs are still possible.
-func moreJobs(o *ledger.Outlook) string {
+func moreJobs(o *figures.Outlook) string {
 	switch {
 	case o == nil:
 		return ""
 	case o.Refused || o.More == 0:
 		return "none like the last"
-	case o.More >= ledger.MostMore:
-		return fmt.Sprintf("%d or more", ledger.MostMore)
+	case o.More >= figures.MostMore:
+		return fmt.Sprintf("%d or more", figures.MostMore)
 	}
 	return fmt.Sprintf("about %d", o.More)
 }
@@ -73,7 +74,7 @@ func withoutPlace(text string) string {
 }
 
 // state says how an entry stands.
-func state(e *ledger.Entry) string {
+func state(e *figures.Entry) string {
 	text := map[ledger.EntryState]string{ledger.Reserved: "reserved: charged, and running or interrupted", ledger.Committed: "done", ledger.Cancelled: "cancelled: not charged"}[e.State]
 	if e.NotPrivate {
 		text += "; NOT PRIVATE: its noise came from a seed"

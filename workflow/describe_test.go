@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/report"
 )
 
@@ -116,7 +117,7 @@ func TestDescribeCharges(t *testing.T) {
 	}
 	env := Env{Ledger: l, Rows: tab.seal(t, 1), Digest: bytes.Repeat([]byte{7}, 32)}
 	spent := func() float64 {
-		st, err := l.Show(context.Background(), "adult")
+		st, err := figures.Show(context.Background(), l, "adult")
 		if err != nil {
 			t.Fatal(err)
 		}

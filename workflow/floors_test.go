@@ -11,11 +11,11 @@ import (
 // margins to the floors say how often another seed would miss them.
 // docs/DESIGN.md lists the measured values.
 
-type figures struct{ value, baseline, auroc []float64 }
+type repeats struct{ value, baseline, auroc []float64 }
 
-func (tab table) repeat(t testing.TB, epsilon, delta string, runs int, change func(*Input)) figures {
+func (tab table) repeat(t testing.TB, epsilon, delta string, runs int, change func(*Input)) repeats {
 	t.Helper()
-	var f figures
+	var f repeats
 	for seed := range runs {
 		in := tab.input(epsilon, delta, uint64(seed))
 		if change != nil {

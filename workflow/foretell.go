@@ -4,21 +4,22 @@ import (
 	"context"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // Foretell says how the ledger would decide on the plan now, and books nothing. Its errors
 // are those by which Run or Choose would end before a row is opened, but for faults of the
 // rows. Of env it reads the ledger, the digest, Updated and what makes a run go on that
 // was interrupted. A choice that looks at no row is booked nowhere: its verdict is empty.
-func (plan *Plan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error) {
+func (plan *Plan) Foretell(ctx context.Context, env Env) (figures.Verdict, error) {
 	if plan.free {
-		return ledger.Verdict{}, nil
+		return figures.Verdict{}, nil
 	}
 	q, err := plan.request(env)
 	if err != nil {
-		return ledger.Verdict{}, err
+		return figures.Verdict{}, err
 	}
-	v, err := env.Ledger.Foretell(ctx, q)
+	v, err := figures.Foretell(ctx, env.Ledger, q)
 	if err != nil {
 		return v, err
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/whole"
 	"pawl/model"
 	"pawl/report"
@@ -356,7 +357,7 @@ func (h *HeldRelease) plain(dir string, replace bool) (written []string, err err
 }
 
 // reconciled says in a statement what became of the log that it stands on.
-func reconciled(view *ledger.Statement, entry string) (out []report.Reconciliation) {
+func reconciled(view *figures.Statement, entry string) (out []report.Reconciliation) {
 	for _, r := range view.Reconciled {
 		what := ""
 		switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/model"
 	"pawl/store/memory"
@@ -83,7 +84,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 		t.Errorf("in the directory: %v %v", names, hidden)
 	}
 	// The charge stands.
-	view, err := l.Show(ctx, "small")
+	view, err := figures.Show(ctx, l, "small")
 	if err != nil || view.Reserved.Epsilon < 0.99 || len(view.Entries) != 1 {
 		t.Errorf("%+v, %v", view, err)
 	}
@@ -130,7 +131,7 @@ func TestFullDiskAtTheEnd(t *testing.T) {
 	if err != nil || !bytes.Contains(page, []byte("freed some space")) {
 		t.Error("the report does not say it")
 	}
-	view, err = l.Show(ctx, "small")
+	view, err = figures.Show(ctx, l, "small")
 	if err != nil || view.Spent.Epsilon < 0.99 || view.Reserved.Epsilon != 0 || len(view.Entries) != 1 {
 		t.Errorf("%+v, %v", view, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/sum"
 	"pawl/data/infer"
 	"pawl/data/schema"
@@ -203,8 +204,8 @@ func (p *InferPlan) release(ctx context.Context, permit *ledger.Permit, env Env,
 }
 
 // Foretell says how the ledger would decide on the release now, and books nothing.
-func (p *InferPlan) Foretell(ctx context.Context, env Env) (ledger.Verdict, error) {
-	return env.Ledger.Foretell(ctx, p.request(env))
+func (p *InferPlan) Foretell(ctx context.Context, env Env) (figures.Verdict, error) {
+	return figures.Foretell(ctx, env.Ledger, p.request(env))
 }
 
 // request is what the ledger is asked for.

@@ -13,6 +13,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/infer"
 	"pawl/data/schema"
 )
@@ -107,12 +108,12 @@ func TestSchemasAreBought(t *testing.T) {
 		t.Error("bounds of choices were looked for")
 	}
 	// What was booked is what was priced, and it is there; the same budget has room for a model.
-	st, err := env.Ledger.Show(context.Background(), "d")
+	st, err := figures.Show(context.Background(), env.Ledger, "d")
 	if err != nil || len(st.Entries) != 1 || st.Entries[0].ID != out.Receipt.ID {
 		t.Fatalf("booked %+v, %v", st.Entries, err)
 	}
 	job := dp.Event(dp.Gaussian{NoiseMultiplier: 4.2247}) // epsilon 1
-	forecast, err := env.Ledger.WhatIf(context.Background(), "d", "", job)
+	forecast, err := figures.WhatIf(context.Background(), env.Ledger, "d", "", job)
 	if err != nil || !forecast.Admitted || float64(forecast.After.Spent.Epsilon) > 1.6 {
 		t.Errorf("after a schema of 1, a job of 1: %+v, %v", forecast.After, err)
 	}

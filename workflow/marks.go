@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/report"
 )
 
 // fillPeople says who ran and who granted, how old the account is, and what marks the data
 // set. The run began at the statement's time.
-func fillPeople(s *report.Statement, view *ledger.Statement, user string) {
+func fillPeople(s *report.Statement, view *figures.Statement, user string) {
 	b := &s.Budget
 	b.RunBy, b.Since, b.Age = user, view.Created, report.Before(view.Created, s.Time)
 	if g := view.Granted; g != nil {
@@ -31,7 +32,7 @@ func marks(runs []ledger.SeededRun) (out []report.SeededRun) {
 
 // MarkPlan enters into the statement of a plan what marks its data set now.
 func (plan *Plan) MarkPlan(ctx context.Context, l *ledger.Ledger, s *report.Statement) error {
-	view, err := l.Show(ctx, plan.problem.Dataset)
+	view, err := figures.Show(ctx, l, plan.problem.Dataset)
 	if errors.Is(err, ledger.ErrUnknownDataset) {
 		return nil
 	}
@@ -42,7 +43,7 @@ func (plan *Plan) MarkPlan(ctx context.Context, l *ledger.Ledger, s *report.Stat
 // SeededMark asks the ledger what seeded runs mark a data set with: a sentence, or "" for none
 // and for a data set that the ledger does not know.
 func SeededMark(ctx context.Context, l *ledger.Ledger, name string) (string, error) {
-	s, err := l.Show(ctx, name)
+	s, err := figures.Show(ctx, l, name)
 	if errors.Is(err, ledger.ErrUnknownDataset) {
 		return "", nil
 	}

@@ -14,6 +14,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 )
 
@@ -138,7 +139,7 @@ func TestRunUsesExactlyWhatWasBooked(t *testing.T) {
 			if err := out.Model.Validate(); err != nil {
 				t.Error(err)
 			}
-			view, err := l.Show(context.Background(), "small")
+			view, err := figures.Show(context.Background(), l, "small")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +196,7 @@ func TestInterruptedRun(t *testing.T) {
 			t.Fatalf("%s: the run did not fail", when)
 		}
 		cancel()
-		view, err := l.Show(context.Background(), "small")
+		view, err := figures.Show(context.Background(), l, "small")
 		if err != nil {
 			t.Fatal(err)
 		}

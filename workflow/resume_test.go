@@ -17,6 +17,7 @@ import (
 	"pawl/core/gradient"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/workflow/checkpoint"
 )
@@ -127,7 +128,7 @@ func TestResumedTraining(t *testing.T) {
 			if !slices.Equal(got.Model.Parameters32, want.Model.Parameters32) || *got.Score.Exact != *want.Score.Exact {
 				t.Errorf("another model, or score: %v, want %v", *got.Score.Exact, *want.Score.Exact)
 			}
-			view, err := parts.ledger.Show(context.Background(), "squares")
+			view, err := figures.Show(context.Background(), parts.ledger, "squares")
 			if in.NonPrivate {
 				return // books nothing that an interruption would leave
 			}
@@ -160,7 +161,7 @@ func TestResumeOfAnotherTraining(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := r.ledger.Show(context.Background(), "squares"); !errors.Is(err, ledger.ErrUnknownDataset) {
+	if _, err := figures.Show(context.Background(), r.ledger, "squares"); !errors.Is(err, ledger.ErrUnknownDataset) {
 		t.Errorf("a refused checkpoint reached the ledger: %v", err)
 	}
 	r.in, r.path = in, filepath.Join(t.TempDir(), "g")

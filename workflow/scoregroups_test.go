@@ -14,6 +14,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/evidence/quality"
 )
@@ -101,7 +102,7 @@ func TestForgottenChargeOfGroupsIsNoticed(t *testing.T) {
 	if len(out.Score.Groups) != 3 {
 		t.Fatalf("groups %+v", out.Score.Groups)
 	}
-	view, err := env.Ledger.Show(context.Background(), "small")
+	view, err := figures.Show(context.Background(), env.Ledger, "small")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/search"
 	"pawl/search/space"
@@ -301,7 +302,7 @@ func TestStudyGoesOnAtNoCost(t *testing.T) {
 		if !slices.Equal(models[0], models[1]) {
 			t.Errorf("%s: another model after going on", kind)
 		}
-		view, err := l.Show(context.Background(), "squares")
+		view, err := figures.Show(context.Background(), l, "squares")
 		if err != nil {
 			t.Fatal(err)
 		}

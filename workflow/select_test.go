@@ -13,6 +13,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/search/feature"
 )
@@ -70,7 +71,7 @@ func TestSelectBooksWhatItLooksAt(t *testing.T) {
 			if !s.NotPrivate || s.Score != nil || !slices.Equal(s.Choice.Features, chosenNames(out.Selection)) {
 				t.Errorf("statement: not private %v, score %v, features %v", s.NotPrivate, s.Score, s.Choice.Features)
 			}
-			view, err := l.Show(context.Background(), "small")
+			view, err := figures.Show(context.Background(), l, "small")
 			if m.Name == "random" || m.Name == "all" {
 				if !errors.Is(err, ledger.ErrUnknownDataset) || leaves(plan.Event) != 0 || plan.Epsilon != 0 || len(s.Privacy.Events) != 0 {
 					t.Errorf("a choice that looks at nothing costs %v and books %+v (%v)", plan.Epsilon, view, err)
@@ -372,7 +373,7 @@ func TestSelectAsPublished(t *testing.T) {
 		t.Errorf("published ε is %v", e)
 	}
 	// The ledger knows from now on that exact statistics of these rows have left.
-	if v, err := l.Show(context.Background(), tab.name); err != nil || !v.Public || !math.IsInf(float64(v.Spent.Epsilon), 1) {
+	if v, err := figures.Show(context.Background(), l, tab.name); err != nil || !v.Public || !math.IsInf(float64(v.Spent.Epsilon), 1) {
 		t.Errorf("the ledger shows %+v (%v), want a public data set with an entry without bound", v.Spent, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/search/feature"
 )
@@ -77,7 +78,7 @@ func TestLocalBooksChoiceAndRows(t *testing.T) {
 			if says != (labels == PublicLabels) {
 				t.Errorf("labels %q: not covered: %q", labels, s.Privacy.NotCovered)
 			}
-			view, err := l.Show(context.Background(), tab.name)
+			view, err := figures.Show(context.Background(), l, tab.name)
 			if err != nil || view.Relation != dp.ReplaceOne || len(view.Entries) != 1 {
 				t.Errorf("the ledger shows %+v (%v)", view, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl/core/dp"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/search/feature"
 )
@@ -34,7 +35,7 @@ func TestPAFSAsPublished(t *testing.T) {
 		if _, ok := plan.Event.(dp.NonPrivate); !ok || !math.IsInf(plan.Epsilon, 1) {
 			t.Errorf("booked as %#v, epsilon %v", plan.Event, plan.Epsilon)
 		}
-		if v, err := l.Show(context.Background(), tab.name); err != nil || !math.IsInf(float64(v.Spent.Epsilon), 1) {
+		if v, err := figures.Show(context.Background(), l, tab.name); err != nil || !math.IsInf(float64(v.Spent.Epsilon), 1) {
 			t.Errorf("the ledger shows %v spent (%v)", v.Spent, err)
 		}
 		return out

@@ -12,6 +12,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/evidence/quality"
 	"pawl/model"
@@ -261,11 +262,11 @@ func (plan *Plan) fillBudget(ctx context.Context, env Env, s *report.Statement, 
 }
 
 func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report.Statement, receipt ledger.Receipt) error {
-	view, err := l.Show(ctx, dataset)
+	view, err := figures.Show(ctx, l, dataset)
 	if err != nil {
 		return err
 	}
-	amount := func(a ledger.Spend) report.Amount {
+	amount := func(a figures.Spend) report.Amount {
 		return report.Amount{Epsilon: report.Number(a.Epsilon), Delta: report.Number(a.Delta)}
 	}
 	granted := "public data set: not limited"
@@ -310,12 +311,12 @@ func fillBudget(ctx context.Context, l *ledger.Ledger, dataset string, s *report
 }
 
 // Renewal is what the ledger says of a budget that renews, nil of one that does not.
-func Renewal(view *ledger.Statement) *report.Renewal {
+func Renewal(view *figures.Statement) *report.Renewal {
 	r := view.Renewal
 	if r == nil {
 		return nil
 	}
-	amount := func(a ledger.Spend) report.Amount {
+	amount := func(a figures.Spend) report.Amount {
 		return report.Amount{Epsilon: report.Number(a.Epsilon), Delta: report.Number(a.Delta)}
 	}
 	return &report.Renewal{Per: string(r.Per), Period: r.Period, Began: r.Began, Renews: r.Renews, Each: amount(view.Total),

@@ -10,6 +10,7 @@ import (
 
 	"pawl/compute/nn"
 	"pawl/core/intake"
+	"pawl/core/ledger/figures"
 	"pawl/data/images"
 	"pawl/data/schema"
 )
@@ -56,7 +57,7 @@ func TestTrainingRefusesInputsOfAnotherSize(t *testing.T) {
 	if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "3 numbers") {
 		t.Fatalf("got %v", err)
 	}
-	view, err := l.Show(context.Background(), "squares")
+	view, err := figures.Show(context.Background(), l, "squares")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,3 +45,12 @@ type Assigned struct {
 	Assignment string
 	Event      dp.Event
 }
+
+// AccountOf is an account under a cap to which events were added.
+func AccountOf(a Accountant, limit Cap, relation dp.Relation, events []Assigned) (Account, error) {
+	account, err := a.Account(limit, relation)
+	for i := 0; err == nil && i < len(events); i++ {
+		err = account.Add(events[i])
+	}
+	return account, err
+}

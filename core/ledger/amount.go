@@ -20,13 +20,14 @@ type Amount struct {
 // Two digits of exponent are plenty; "1e999999999" would need gigabytes.
 var amountPattern = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]{1,2})?$`)
 
-const maxAmountLength = 64
+// MaxAmountLength is the longest text of an Amount.
+const MaxAmountLength = 64
 
 // ParseAmount reads a decimal such as "1", "0.25" or "1e-6". It refuses signs,
 // NaN, infinities, fractions, hexadecimal, exponents beyond ±99 and texts longer
 // than 64 characters with an error that wraps ErrInvalid.
 func ParseAmount(s string) (Amount, error) {
-	if len(s) > maxAmountLength || !amountPattern.MatchString(s) {
+	if len(s) > MaxAmountLength || !amountPattern.MatchString(s) {
 		return Amount{}, fmt.Errorf("%w: %.70q is not a non-negative decimal number such as 1, 0.25 or 1e-6", ErrInvalid, s)
 	}
 	v, ok := new(big.Rat).SetString(s)
@@ -36,7 +37,8 @@ func ParseAmount(s string) (Amount, error) {
 	return Amount{text: s, value: v}, nil
 }
 
-func (a Amount) rat() *big.Rat {
+// Rat returns the exact value, which is not to be changed.
+func (a Amount) Rat() *big.Rat {
 	if a.value == nil {
 		return new(big.Rat)
 	}
@@ -52,13 +54,13 @@ func (a Amount) String() string {
 }
 
 // Float64 returns the nearest float64.
-func (a Amount) Float64() float64 { f, _ := a.rat().Float64(); return f }
+func (a Amount) Float64() float64 { f, _ := a.Rat().Float64(); return f }
 
 // Cmp returns -1, 0 or 1 as a is less than, equal to or greater than b.
-func (a Amount) Cmp(b Amount) int { return a.rat().Cmp(b.rat()) }
+func (a Amount) Cmp(b Amount) int { return a.Rat().Cmp(b.Rat()) }
 
 // IsZero reports whether a is 0.
-func (a Amount) IsZero() bool { return a.rat().Sign() == 0 }
+func (a Amount) IsZero() bool { return a.Rat().Sign() == 0 }
 
 // MarshalText implements encoding.TextMarshaler: JSON holds a decimal string.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
@@ -86,32 +88,32 @@ func (a Amount) allows(x float64) bool {
 		return false
 	}
 	limit := new(big.Rat).SetFloat64(Resolution)
-	limit.Add(limit, big.NewRat(1, 1)).Mul(limit, a.rat())
+	limit.Add(limit, big.NewRat(1, 1)).Mul(limit, a.Rat())
 	return new(big.Rat).SetFloat64(x).Cmp(limit) <= 0
 }
 
 // shownDigits is the number of decimals of every epsilon that is shown.
 const shownDigits = 9
 
-// roundUp returns the smallest decimal of shownDigits digits that is at least x,
+// RoundUp returns the smallest decimal of shownDigits digits that is at least x,
 // or the limit where that alone lies between the two (a limit may be finer, and x
 // may exceed it by Resolution); nil means +Inf, which NaN and negative bounds (no
 // valid bound is one) become too. The shortest decimal that reads back as x is
 // taken for x: 0.95 stays 0.95.
-func roundUp(x float64, limit *Amount) *big.Rat {
+func RoundUp(x float64, limit *Amount) *big.Rat {
 	if math.IsNaN(x) || math.IsInf(x, 0) || x < 0 {
 		return nil
 	}
 	up := toGrid(x, true)
-	if limit != nil && up.Cmp(limit.rat()) > 0 && limit.allows(x) {
-		return limit.rat()
+	if limit != nil && up.Cmp(limit.Rat()) > 0 && limit.allows(x) {
+		return limit.Rat()
 	}
 	return up
 }
 
-// roundDown returns the largest decimal of shownDigits digits that is at most x,
+// RoundDown returns the largest decimal of shownDigits digits that is at most x,
 // and 0 for a negative or undefined x; nil means +Inf.
-func roundDown(x float64) *big.Rat {
+func RoundDown(x float64) *big.Rat {
 	switch {
 	case math.IsInf(x, 1):
 		return nil
@@ -132,39 +134,16 @@ func toGrid(x float64, up bool) *big.Rat {
 	return new(big.Rat).SetFrac(n, scale)
 }
 
-// minus returns max(0, a − b); nil is +Inf, and anything minus +Inf is 0.
-func minus(a, b *big.Rat) *big.Rat {
-	switch {
-	case b == nil:
-		return new(big.Rat)
-	case a == nil:
-		return nil
-	case a.Cmp(b) <= 0:
-		return new(big.Rat)
-	}
-	return new(big.Rat).Sub(a, b)
-}
-
 // Number is a float64 that JSON holds as a number, or as "inf" when infinite.
 type Number float64
 
-func number(r *big.Rat) Number {
+// NumberOf returns the float64 nearest to r; nil is +Inf.
+func NumberOf(r *big.Rat) Number {
 	if r == nil {
 		return Number(math.Inf(1))
 	}
 	f, _ := r.Float64()
 	return Number(f)
-}
-
-// less returns max(0, n − m) in shown digits; anything less +Inf is 0.
-func (n Number) less(m Number) Number {
-	switch {
-	case math.IsInf(float64(m), 1):
-		return 0
-	case math.IsInf(float64(n), 1):
-		return n
-	}
-	return number(minus(roundUp(float64(n), nil), roundUp(float64(m), nil)))
 }
 
 // MarshalJSON writes a number, or the string "inf". NaN is an error.

@@ -20,8 +20,8 @@ func TestParseAmount(t *testing.T) {
 		{"007", "7"}, {"0.024499999999999997", "24499999999999997/1000000000000000000"},
 	} {
 		got, err := ParseAmount(c.text)
-		if err != nil || got.rat().RatString() != c.want || got.String() != c.text {
-			t.Errorf("ParseAmount(%q) = %v = %s, %v; want %s", c.text, got, got.rat().RatString(), err, c.want)
+		if err != nil || got.Rat().RatString() != c.want || got.String() != c.text {
+			t.Errorf("ParseAmount(%q) = %v = %s, %v; want %s", c.text, got, got.Rat().RatString(), err, c.want)
 		}
 	}
 	for _, text := range []string{"", " 1", "1 ", "-1", "+1", "NaN", "Inf", "inf", "1/3", "0x10", "1_000", "1e999999999", "1e100",
@@ -76,17 +76,17 @@ func TestRounding(t *testing.T) {
 		{math.NaN(), nil, "inf", "0"},
 		{math.Inf(1), nil, "inf", "inf"},
 	} {
-		if up, down := number(roundUp(c.x, c.limit)).String(), number(roundDown(c.x)).String(); up != c.up || down != c.down {
+		if up, down := NumberOf(RoundUp(c.x, c.limit)).String(), NumberOf(RoundDown(c.x)).String(); up != c.up || down != c.down {
 			t.Errorf("%v: up %s, down %s; want %s, %s", c.x, up, down, c.up, c.down)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(0, 1e6).Draw(t, "x")
 		exact, _ := new(big.Rat).SetString(fmt.Sprint(x))
-		if up := roundUp(x, nil); up.Cmp(exact) < 0 {
+		if up := RoundUp(x, nil); up.Cmp(exact) < 0 {
 			t.Fatalf("%v rounded up to %s", x, up.FloatString(12))
 		}
-		if down := roundDown(x); down.Cmp(exact) > 0 {
+		if down := RoundDown(x); down.Cmp(exact) > 0 {
 			t.Fatalf("%v rounded down to %s", x, down.FloatString(12))
 		}
 	})

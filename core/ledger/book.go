@@ -72,11 +72,7 @@ func (l *Ledger) accountable(s *state, e dp.Event) error {
 	if s.budget != nil {
 		limit = s.budget.cap(s)
 	}
-	account, err := l.accountant.Account(limit, s.relation)
-	if err == nil {
-		err = account.Add(Assigned{Event: e})
-	}
-	if err != nil {
+	if _, err := AccountOf(l.accountant, limit, s.relation, []Assigned{{Event: e}}); err != nil {
 		return fmt.Errorf("%w: %v", ErrUnaccountable, err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func (l *Ledger) Export(ctx context.Context, w io.Writer, what Export) (map[stri
 		if _, twice := heads[name]; twice {
 			return nil, invalid("data set %q is named twice", name)
 		}
-		records, err := l.verified(ctx, name)
+		records, err := l.Records(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/entropy"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/store/memory"
 )
@@ -61,7 +62,7 @@ func TestForetellIsReserve(t *testing.T) {
 			l := user(store, rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"))
 
 			before := records(t, l)
-			v, foretold := l.Foretell(ctx, q)
+			v, foretold := figures.Foretell(ctx, l, q)
 			if d := cmp.Diff(before, records(t, l)); d != "" {
 				t.Fatalf("foretelling left something in the log: %s", d)
 			}
@@ -79,7 +80,7 @@ func TestForetellIsReserve(t *testing.T) {
 			if fmt.Sprint(v.Receipt) != fmt.Sprint(receipt) { // amounts as they are written
 				t.Fatalf("foretold %+v, and Reserve books %+v", v.Receipt, receipt)
 			}
-			st, err := l.Show(ctx, name)
+			st, err := figures.Show(ctx, l, name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +112,7 @@ func TestForetellLeavesTheLedgerAlone(t *testing.T) {
 	ctx, l := context.Background(), user(memory.New(), "ann")
 	must(t, l.Create(ctx, budget("d", "1")))
 	for range 3 {
-		v, err := l.Foretell(ctx, ledgertest.Spend("d", 0.75))
+		v, err := figures.Foretell(ctx, l, ledgertest.Spend("d", 0.75))
 		must(t, err)
 		if v.After.Left.Epsilon != 0.25 || v.ID != "" {
 			t.Fatalf("foretold %+v", v)
@@ -119,10 +120,10 @@ func TestForetellLeavesTheLedgerAlone(t *testing.T) {
 	}
 	p, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.75))
 	must(t, err)
-	_, err = l.Foretell(ctx, ledgertest.Spend("d", 0.75))
+	_, err = figures.Foretell(ctx, l, ledgertest.Spend("d", 0.75))
 	refused(t, err, "exhausted", "")
 	must(t, l.Cancel(ctx, p))
-	_, err = l.Foretell(ctx, ledgertest.Spend("d", 0.75))
+	_, err = figures.Foretell(ctx, l, ledgertest.Spend("d", 0.75))
 	must(t, err)
 }
 
@@ -132,7 +133,7 @@ func TestForetellNamesTheSameBytes(t *testing.T) {
 	_, _, err := l.Reserve(ctx, q)
 	must(t, err)
 	q.Dataset = "b"
-	_, err = l.Foretell(ctx, q)
+	_, err = figures.Foretell(ctx, l, q)
 	refused(t, err, `registered as the sensitive data set "a"`, "use that name")
 	if ledger.NoBudget(err) {
 		t.Error("and no budget mends that")

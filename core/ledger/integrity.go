@@ -314,60 +314,6 @@ func (l *Ledger) ConfirmEntry(ctx context.Context, dataset, id string) error {
 	})
 }
 
-// Checked is what Check looked at, in words.
-type Checked struct {
-	Name    string `json:"name"`
-	Records int    `json:"records"`
-	Head    Hash   `json:"head"`
-	// Chain, Codes and SecondPlace say what was checked and how it stands.
-	Chain       string `json:"chain"`
-	Codes       string `json:"authentication_code"`
-	SecondPlace string `json:"second_place"`
-}
-
-// Check is Verify, and returns what was checked.
-func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (Checked, error) {
-	if err := checkName(dataset); err != nil {
-		return Checked{}, err
-	}
-	l.mu.Lock()
-	err := l.look(ctx)
-	seen, ok := l.self.seen.Heads[dataset] // before Verify adds what it sees
-	l.mu.Unlock()
-	if err != nil {
-		return Checked{}, err
-	}
-	if err := l.Verify(ctx, dataset, heads...); err != nil {
-		return Checked{}, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out Checked
-	err = l.transact(ctx, false, func(t *txn) error {
-		s, err := t.load(dataset)
-		if err != nil {
-			return err
-		}
-		out = Checked{Name: dataset, Records: len(s.hashes), Head: s.head.Hash, Chain: "holds: every record follows the one before it",
-			Codes: "none yet: the next booking makes it"}
-		if t.coded {
-			out.Codes = "holds: the head is signed with the ledger's key"
-		}
-		switch {
-		case l.heads == nil:
-			out.SecondPlace = "not asked"
-		case !ok:
-			out.SecondPlace = "this machine had not seen this log before, or has forgotten it"
-		case seen == s.head:
-			out.SecondPlace = fmt.Sprintf("agrees: this machine has seen it up to record %d, its last", seen.Seq)
-		default:
-			out.SecondPlace = fmt.Sprintf("agrees: this machine has seen it up to record %d, which is in it", seen.Seq)
-		}
-		return nil
-	})
-	return out, err
-}
-
 // KeyID is a public name of the ledger's secret: equal in all copies of a ledger, and in
 // no other.
 func (l *Ledger) KeyID(ctx context.Context) (string, error) {

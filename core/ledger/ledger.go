@@ -49,8 +49,6 @@ type Ledger struct {
 	states map[string]*state
 	issued map[*sealed.Permit]bool // permits of Reserve that are not settled; true: a replay
 	self   self
-
-	prices prices
 }
 
 // New returns the ledger kept in store. Closing the store is the caller's.
@@ -143,11 +141,9 @@ func (l *Ledger) Key(ctx context.Context, dataset string) (*sealed.Key, error) {
 	return sealed.NewKey(dataset, derive(secret, "pawl scope key", dataset), derive(secret, "pawl prints of data", "")), nil
 }
 
-func (l *Ledger) secret(ctx context.Context) ([]byte, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err := l.transact(ctx, false, func(*txn) error { return nil })
-	return l.self.secret, err
+func (l *Ledger) secret(ctx context.Context) (secret []byte, err error) {
+	err = l.read(ctx, func(*txn) error { secret = l.self.secret; return nil })
+	return secret, err
 }
 
 // txn is one transaction of a Ledger.
@@ -178,14 +174,19 @@ func (l *Ledger) update(ctx context.Context, dataset string, fn func(*txn, *stat
 	})
 }
 
+// read runs fn in a transaction that appends nothing.
+func (l *Ledger) read(ctx context.Context, fn func(*txn) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.transact(ctx, false, fn)
+}
+
 // view runs fn on the state of a known data set.
 func (l *Ledger) view(ctx context.Context, dataset string, fn func(*state) error) error {
 	if err := checkName(dataset); err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.transact(ctx, false, func(t *txn) error {
+	return l.read(ctx, func(t *txn) error {
 		s, err := t.load(dataset)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/store/memory"
 )
@@ -77,7 +78,7 @@ func TestFirstUseGrantsItselfTheBudget(t *testing.T) {
 	q.Epsilon = "10.5"
 	_, _, err = l.Reserve(ctx, q)
 	refused(t, err, "more than the 10", "pawl ledger create other --epsilon 10.5 --delta 1e-6")
-	if _, err := l.Show(ctx, "other"); !errors.Is(err, ledger.ErrUnknownDataset) {
+	if _, err := figures.Show(ctx, l, "other"); !errors.Is(err, ledger.ErrUnknownDataset) {
 		t.Errorf("a refused first use left something behind: %v", err)
 	}
 }
@@ -102,7 +103,7 @@ func TestFirstPlanIsJudgedAlone(t *testing.T) {
 
 	p, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.95))
 	must(t, err)
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if st.Reserved.Epsilon != 0.95 || st.Left.Epsilon != 0.05 || st.Spent.Epsilon != 0 {
 		t.Errorf("one plan: reserved %v, left %v; want its own bound 0.95, 0.05", st.Reserved.Epsilon, st.Left.Epsilon)
@@ -117,7 +118,7 @@ func TestFirstPlanIsJudgedAlone(t *testing.T) {
 		_, _, err = l.Reserve(ctx, ledgertest.Spend("d", 0.375))
 		must(t, err)
 	}
-	st, err = l.Show(ctx, "d")
+	st, err = figures.Show(ctx, l, "d")
 	must(t, err)
 	if st.Reserved.Epsilon != 0.84375 || st.AtOnce.Epsilon != 0.75 {
 		t.Errorf("two plans: reserved %v, at once %v; want the filter's 0.84375, and 0.75", st.Reserved.Epsilon, st.AtOnce.Epsilon)
@@ -193,7 +194,7 @@ func TestBytes(t *testing.T) {
 	refused(t, spend("b", "more rows", true), `sensitive data set "a"`, "grant a")
 	must(t, l.DeclarePublic(ctx, "a", "published by the ministry"))
 	must(t, spend("c", "more rows", false))
-	st, err := l.Show(ctx, "a")
+	st, err := figures.Show(ctx, l, "a")
 	must(t, err)
 	if len(st.Entries) != 4 || !st.Public || st.Total.Epsilon.String() != "inf" {
 		t.Errorf("public by declaration: %d entries, total %v", len(st.Entries), st.Total.Epsilon)
@@ -211,7 +212,7 @@ func TestPublicIsTheLedgersProperty(t *testing.T) {
 			t.Errorf("receipt %+v", receipt)
 		}
 	}
-	st, err := l.Show(ctx, "adult")
+	st, err := figures.Show(ctx, l, "adult")
 	must(t, err)
 	text, err := json.Marshal(st)
 	must(t, err)
@@ -275,7 +276,7 @@ func TestReplayCostsNothing(t *testing.T) {
 	}
 	must(t, l.Commit(ctx, first))
 	must(t, l.Commit(ctx, second))
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if len(st.Entries) != 1 || st.Entries[0].State != ledger.Committed || !st.Entries[0].NotPrivate || st.Spent.Epsilon != 0.9 {
 		t.Errorf("statement %+v", st)
@@ -299,7 +300,7 @@ func TestSettling(t *testing.T) {
 			t.Errorf("%s after cancel: %v", name, settle)
 		}
 	}
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if st.Left.Epsilon != 1 || st.Entries[0].State != ledger.Cancelled {
 		t.Errorf("after a cancel: left %v, %s", st.Left.Epsilon, st.Entries[0].State)
@@ -320,7 +321,7 @@ func TestGrants(t *testing.T) {
 		t.Errorf("a grant to an unknown data set: %v", err)
 	}
 	must(t, l.Grant(ctx, "d", "1.0", "1e-5", "board meeting"))
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if st.Granted.Reason != "board meeting" || st.Granted.Self || st.Total.Epsilon != 1 || st.Total.Delta != 1e-5 {
 		t.Errorf("granted %+v, total %+v", st.Granted, st.Total)
@@ -419,7 +420,7 @@ func TestDecimals(t *testing.T) {
 					t.Fatalf("part %d: %v", i+1, err)
 				}
 			}
-			st, err := l.Show(ctx, "d")
+			st, err := figures.Show(ctx, l, "d")
 			must(t, err)
 			if st.Reserved.Epsilon > 1 || st.Left.Epsilon > 1e-9 {
 				t.Errorf("reserved %v, left %v", st.Reserved.Epsilon, st.Left.Epsilon)

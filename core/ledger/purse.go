@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"pawl/core/dp"
@@ -80,20 +81,9 @@ func (p *purse) unopened() purse {
 	return purse{epsilon: p.epsilon, delta: p.delta, user: p.user, kind: p.kind}
 }
 
-// live is the number of entries that count for the purse.
-func (p *purse) live(s *state) (n int) {
-	switch {
-	case s.per() != Once:
-		for _, e := range s.entries {
-			if p.counts(s, e) {
-				n++
-			}
-		}
-		return n
-	case p.user == "":
-		return s.live
-	}
-	return s.liveOf[p.user]
+// empty reports whether nothing counts for the purse.
+func (p *purse) empty(s *state) bool {
+	return !slices.ContainsFunc(s.entries, func(e *entry) bool { return p.counts(s, e) })
 }
 
 func (p *purse) cap(s *state) Cap {
@@ -120,7 +110,7 @@ func (s *state) first() dp.Event {
 // filter returns the account of all charged entries of the purse, caught up with
 // the log.
 func (p *purse) filter(s *state, a Accountant) (Account, error) {
-	if began := s.per().begin(s.now); p.account == nil || !p.began.Equal(began) {
+	if began := s.per().Begin(s.now); p.account == nil || !p.began.Equal(began) {
 		p.account = nil
 		account, err := a.Account(p.cap(s), s.relation)
 		if err != nil {
@@ -171,7 +161,7 @@ func (l *Ledger) admit(s *state, user string, e Assigned) (need, left float64, e
 // ledger cannot know that it was fixed before the first one's output was seen.
 func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, err error) {
 	fits := false
-	if p.live(s) == 0 {
+	if p.empty(s) {
 		left = p.epsilon.Float64()
 		if need, _, err = l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64()); err != nil {
 			return 0, 0, fmt.Errorf("pricing the request: %w", err)
@@ -188,7 +178,7 @@ func (l *Ledger) admitTo(s *state, p *purse, e Assigned) (need, left float64, er
 	}
 	if !fits {
 		alone, _, err := l.accountant.Epsilon(e.Event, s.relation, p.delta.Float64())
-		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: err == nil && !math.IsInf(alone, 1), Need: number(roundUp(need, nil)), Left: number(roundDown(left)),
+		return need, left, &ExhaustedError{Dataset: s.name, Analyst: p.user, alone: err == nil && !math.IsInf(alone, 1), Need: NumberOf(RoundUp(need, nil)), Left: NumberOf(RoundDown(left)),
 			Epsilon: p.epsilon, Delta: p.delta, Suffices: l.suffices(s, p, e, need), Renews: l.waits(s, p, e.Event)}
 	}
 	return need, left, nil

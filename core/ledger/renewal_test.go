@@ -11,6 +11,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/store/memory"
 )
@@ -60,27 +61,27 @@ func TestBudgetRenews(t *testing.T) {
 	c.at(t, "2027-02-01 00:00:00")
 	// What was reserved in January and is committed in February is January's.
 	must(t, l.Commit(ctx, late))
-	if _, err := l.Foretell(ctx, ledgertest.Spend("d", 1)); err != nil {
+	if _, err := figures.Foretell(ctx, l, ledgertest.Spend("d", 1)); err != nil {
 		t.Errorf("all of February: %v", err)
 	}
-	f, err := l.WhatIf(ctx, "d", "", dp.Pure{Epsilon: 1})
+	f, err := figures.WhatIf(ctx, l, "d", "", dp.Pure{Epsilon: 1})
 	if err != nil || !f.Admitted || f.After.Reserved.Epsilon != 1 || f.After.Spent.Epsilon != 0 {
 		t.Errorf("what if: %+v, %v", f, err)
 	}
 	_, err = reserved(l, 0.5)
 	must(t, err)
-	s, err := l.Show(ctx, "d")
+	s, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	r := s.Renewal
 	if r == nil || r.Period != "2027-02" || r.Began != "2027-02-01T00:00:00Z" || r.Renews != "2027-03-01T00:00:00Z" || r.Periods != 2 ||
-		r.ByAddition != (ledger.Spend{Epsilon: 2, Delta: 2e-6}) || r.Overall != (ledger.Spend{Epsilon: 1.25, Delta: 1e-6}) {
+		r.ByAddition != (figures.Spend{Epsilon: 2, Delta: 2e-6}) || r.Overall != (figures.Spend{Epsilon: 1.25, Delta: 1e-6}) {
 		t.Errorf("renewal %+v", r)
 	}
 	if s.Spent.Epsilon != 0 || s.Reserved.Epsilon != 0.5 || s.Left.Epsilon != 0.5 || s.AtOnce.Epsilon != 0.5 || s.Entries[0].Period != "2027-01" || s.Entries[1].Period != "2027-02" {
 		t.Errorf("statement %+v", s)
 	}
 	// A log that is read anew says the same.
-	again, err := renewing(t, store, "ann", ledger.Once, c).Show(ctx, "d")
+	again, err := figures.Show(ctx, renewing(t, store, "ann", ledger.Once, c), "d")
 	if err != nil || *again.Renewal != *r || again.Left != s.Left {
 		t.Errorf("read again: %+v, %v", again, err)
 	}
@@ -103,7 +104,7 @@ func TestClockGivesNothingBack(t *testing.T) {
 			if _, err := reserved(l, 0.25); !errors.Is(err, ledger.ErrExhausted) {
 				t.Errorf("at %s: %v", back, err)
 			}
-			if s, err := l.Show(ctx, "d"); err != nil || s.Renewal.Period != "2027-02" || s.Left.Epsilon != 0 {
+			if s, err := figures.Show(ctx, l, "d"); err != nil || s.Renewal.Period != "2027-02" || s.Left.Epsilon != 0 {
 				t.Errorf("at %s: %+v, %v", back, s.Renewal, err)
 			}
 		}
@@ -116,7 +117,7 @@ func TestClockGivesNothingBack(t *testing.T) {
 	_, err = reserved(l, 0.75)
 	must(t, err)
 	must(t, l.Cancel(ctx, march))
-	if s, err := l.Show(ctx, "d"); err != nil || s.Left.Epsilon != 0.25 || s.Renewal.Periods != 3 {
+	if s, err := figures.Show(ctx, l, "d"); err != nil || s.Left.Epsilon != 0.25 || s.Renewal.Periods != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -152,7 +153,7 @@ func TestPeriodsHoldAgainstClocks(t *testing.T) {
 			} else if !errors.Is(err, ledger.ErrExhausted) {
 				t.Fatal(err)
 			}
-			s, err := l.Show(ctx, "d")
+			s, err := figures.Show(ctx, l, "d")
 			if err != nil && !errors.Is(err, ledger.ErrUnknownDataset) {
 				t.Fatal(err)
 			}
@@ -197,7 +198,7 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		c := &clock{}
 		c.at(t, x.now)
 		l := renewing(t, memory.New(), "ann", x.per, c)
-		s, err := l.Show(ctx, "d")
+		s, err := figures.Show(ctx, l, "d")
 		must(t, err)
 		if r := s.Renewal; r.Period != x.period || r.Began != x.began+"T00:00:00Z" || r.Renews != x.renewed+"T00:00:00Z" {
 			t.Errorf("%s at %s: %+v", x.per, x.now, r)
@@ -230,7 +231,7 @@ func TestGrantOfARenewingBudget(t *testing.T) {
 		t.Errorf("another period: %v", err)
 	}
 	// January's job stays in January; what February holds counts.
-	if s, err := l.Show(ctx, "d"); err != nil || s.Left.Epsilon != 0.5 || s.Renewal.Periods != 2 {
+	if s, err := figures.Show(ctx, l, "d"); err != nil || s.Left.Epsilon != 0.5 || s.Renewal.Periods != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	must(t, l.GrantShare(ctx, ledger.Share{Dataset: "d", Analyst: "ann", Epsilon: "0.75", Reason: "why"}))
@@ -242,7 +243,7 @@ func TestGrantOfARenewingBudget(t *testing.T) {
 	c.at(t, "2027-03-10 12:00:00")
 	_, err = reserved(l, 0.75)
 	must(t, err)
-	if s, err := l.Show(ctx, "d"); err != nil || s.Renewal.Per != ledger.Month || s.Analysts[0].Left.Epsilon != 0 || s.Left.Epsilon != 1.25 {
+	if s, err := figures.Show(ctx, l, "d"); err != nil || s.Renewal.Per != ledger.Month || s.Analysts[0].Left.Epsilon != 0 || s.Left.Epsilon != 1.25 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	must(t, l.Verify(ctx, "d"))
@@ -261,7 +262,7 @@ func TestUnknownPeriodIsNewer(t *testing.T) {
 	r.Hash = r.Sum()
 	other := memory.New()
 	must(t, other.Update(ctx, func(tx ledger.Tx) error { return tx.Append(r) }))
-	if _, err := ledger.New(other, ledgertest.Sum{}, ledger.Options{}).Show(ctx, "d"); !errors.Is(err, ledger.ErrNewer) {
+	if _, err := figures.Show(ctx, ledger.New(other, ledgertest.Sum{}, ledger.Options{}), "d"); !errors.Is(err, ledger.ErrNewer) {
 		t.Errorf("%v", err)
 	}
 }
@@ -309,12 +310,12 @@ func TestEarlierBudgetsRenew(t *testing.T) {
 	l := ledger.New(memory.New(), ledgertest.Sum{}, ledger.Options{User: "bob", Clock: c.now})
 	_, err = l.Import(ctx, f)
 	must(t, err)
-	s, err := l.Show(ctx, "d")
+	s, err := figures.Show(ctx, l, "d")
 	if err != nil || s.Renewal != nil {
 		t.Fatalf("%+v, %v", s.Renewal, err)
 	}
 	must(t, l.Renew(ctx, "d", "2", "", "why", ledger.Year))
-	if s, err := l.Show(ctx, "d"); err != nil || s.Renewal.Period != "2027" || s.Total.Epsilon != 2 {
+	if s, err := figures.Show(ctx, l, "d"); err != nil || s.Renewal.Period != "2027" || s.Total.Epsilon != 2 {
 		t.Fatalf("%+v, %v", s.Renewal, err)
 	}
 }

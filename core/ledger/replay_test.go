@@ -13,6 +13,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/data/schema"
 )
@@ -64,7 +65,7 @@ func TestSeedsAreMarked(t *testing.T) {
 	if !receipt.Replayed || !receipt.NotPrivate || !drawn[noiseUnder(t, p, q)] {
 		t.Errorf("the same seed again: %+v", receipt)
 	}
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	for i, want := range []bool{false, true, true, false} {
 		if st.Entries[i].NotPrivate != want {
@@ -148,7 +149,7 @@ func TestReplaysOfASecret(t *testing.T) {
 			drawn[v] = c.name
 		})
 	}
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if len(st.Entries) != 5 { // "data set" is booked elsewhere
 		t.Errorf("%d entries", len(st.Entries))
@@ -187,7 +188,7 @@ func TestEarlierLedgersAreRead(t *testing.T) {
 	l, _ := newLedger(t, ledgertest.Sum{})
 	_, err = l.Import(ctx, f)
 	must(t, err)
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if len(st.Entries) != 4 || st.Spent.Epsilon != 0.375 {
 		t.Fatalf("%d entries, spent %v", len(st.Entries), st.Spent)
@@ -235,7 +236,7 @@ func TestFilterOfAGrant(t *testing.T) {
 	_, err = l.Import(ctx, f)
 	must(t, err)
 	must(t, l.Grant(ctx, "d", "50", "", "raised"))
-	_, err = l.Show(ctx, "d")
+	_, err = figures.Show(ctx, l, "d")
 	must(t, err)
 	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return c.Doors }) {
 		t.Errorf("an earlier budget: %+v", caps)
@@ -245,7 +246,7 @@ func TestFilterOfAGrant(t *testing.T) {
 	q.Epsilon, q.Delta, q.Digest = "1", "1e-6", bytes.Repeat([]byte{8}, len(ledger.Hash{}))
 	_, _, err = l.Reserve(ctx, q)
 	must(t, err)
-	_, err = l.Show(ctx, "mine")
+	_, err = figures.Show(ctx, l, "mine")
 	must(t, err)
 	must(t, l.Grant(ctx, "mine", "2", "", "raised"))
 	q.Event = dp.Pure{Epsilon: 0.125}
@@ -268,7 +269,7 @@ func TestFilterOfAGrant(t *testing.T) {
 	caps = nil
 	must(t, l.Grant(ctx, "new", "2", "", "raised"))
 	must(t, l.GrantShare(ctx, ledger.Share{Dataset: "new", Analyst: "bob", Epsilon: "1", Reason: "study"}))
-	_, err = l.Show(ctx, "new")
+	_, err = figures.Show(ctx, l, "new")
 	must(t, err)
 	if len(caps) == 0 || slices.ContainsFunc(caps, func(c ledger.Cap) bool { return !c.Doors }) {
 		t.Errorf("raised and divided: %+v", caps)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/store/memory"
 )
@@ -18,7 +19,7 @@ func user(store ledger.Store, name string) *ledger.Ledger {
 
 func marks(t *testing.T, l *ledger.Ledger, name string) int {
 	t.Helper()
-	st, err := l.Show(context.Background(), name)
+	st, err := figures.Show(context.Background(), l, name)
 	must(t, err)
 	return len(st.SeededRuns)
 }
@@ -71,7 +72,7 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 	}
 	must(t, l.ClearSeeded(ctx, "d", "the folder was erased"))
 	want(0, "cleared")
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	must(t, err)
 	if c := st.Cleared; len(c) != 1 || c[0].By != "ann" || c[0].Reason != "the folder was erased" || c[0].At == "" || len(c[0].Entries) != 2 || !c[0].Own {
 		t.Errorf("cleared: %+v", c)
@@ -87,7 +88,7 @@ func TestSeededRunsMarkUntilCleared(t *testing.T) {
 	spend(true, 0)
 	want(1, "a new run")
 
-	if f, err := l.WhatIf(ctx, "d", "", ledgertest.Spend("d", 0.125).Event); err != nil || len(f.SeededRuns) != 1 {
+	if f, err := figures.WhatIf(ctx, l, "d", "", ledgertest.Spend("d", 0.125).Event); err != nil || len(f.SeededRuns) != 1 {
 		t.Errorf("a what-if shows %+v, %v", f.SeededRuns, err)
 	}
 	must(t, l.DeclarePublic(ctx, "d", "published"))
@@ -120,7 +121,7 @@ func TestNobodyClearsHisOwnOnATeamsLedger(t *testing.T) {
 	must(t, err)
 	refused(t, bob.ClearSeeded(ctx, "d", "trust me"), "nobody can clear his own", "steward or a colleague")
 	must(t, steward.ClearSeeded(ctx, "d", "seen to be erased"))
-	st, err := ann.Show(ctx, "d")
+	st, err := figures.Show(ctx, ann, "d")
 	must(t, err)
 	if len(st.SeededRuns) != 0 || len(st.Cleared) != 1 || st.Cleared[0].Own {
 		t.Errorf("marks %+v, cleared %+v", st.SeededRuns, st.Cleared)

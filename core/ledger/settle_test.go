@@ -7,6 +7,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/data/schema"
 )
@@ -54,7 +55,7 @@ func TestOpenedRowsStayCharged(t *testing.T) {
 			if _, err := sealed.Open(rows, p, dp.WholeScope, c.event); err == nil {
 				t.Error("rows open under a permit that was used up or closed")
 			}
-			st, err := l.Show(ctx, "d")
+			st, err := figures.Show(ctx, l, "d")
 			must(t, err)
 			for _, e := range st.Entries {
 				if e.ID == receipt.ID && e.State != ledger.Reserved {

@@ -98,11 +98,9 @@ type state struct {
 	entries   []*entry
 	byID      map[string]*entry
 	byReplay  map[string]*entry
-	live      int            // entries that are charged
-	liveOf    map[string]int // those of a user
-	last      time.Time      // of the last booking
-	now       time.Time      // at which requests are decided, never before last
-	frozen    *Act           // nil: it is not
+	last      time.Time // of the last booking
+	now       time.Time // at which requests are decided, never before last
+	frozen    *Act      // nil: it is not
 	shares    map[string]*share
 	cleared   []Clearing
 	// different holds what was said to be of other units than a data set which it resembles.
@@ -112,7 +110,7 @@ type state struct {
 
 func newState(name string) *state {
 	return &state{name: name, head: Head{Hash: genesis(name)}, digests: map[Hash]bool{},
-		byID: map[string]*entry{}, byReplay: map[string]*entry{}, liveOf: map[string]int{}, shares: map[string]*share{}}
+		byID: map[string]*entry{}, byReplay: map[string]*entry{}, shares: map[string]*share{}}
 }
 
 func (s *state) known() bool { return s.head.Seq > 0 }
@@ -285,8 +283,6 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	e.seq = r.Seq
 	s.entries = append(s.entries, e)
 	s.byID[e.ID] = e
-	s.live++
-	s.liveOf[e.by]++
 	return nil
 }
 
@@ -313,8 +309,6 @@ func (s *state) settle(r *Record) error {
 		if s.byReplay[e.ReplayKey] == e {
 			delete(s.byReplay, e.ReplayKey)
 		}
-		s.live--
-		s.liveOf[e.by]--
 		s.reopen()
 	}
 	return nil

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"pawl/core/dp"
 )
@@ -169,7 +170,7 @@ func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
 				Advice: fmt.Sprintf("raise the budget first: pawl ledger grant %s --epsilon E --reason WHY", quote(g.Dataset))}
 		}
 		kind := s.budget.kind
-		if old := s.shares[g.Analyst]; old != nil && s.liveOf[g.Analyst] > 0 {
+		if old := s.shares[g.Analyst]; old != nil && slices.ContainsFunc(s.entries, func(e *entry) bool { return e.by == g.Analyst && e.state != Cancelled }) {
 			kind = old.kind // a path may end in either filter, and then delta counts twice
 		}
 		return t.append(s, KindShare, shareBody{Analyst: g.Analyst, Epsilon: e, Delta: d, Reason: g.Reason, Filter: kind})

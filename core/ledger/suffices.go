@@ -11,44 +11,28 @@ import (
 // where none up to largestTotal would do. It asks the filter that a grant of the total would
 // have, so that the grant admits the event; 0 is an account that cannot be read.
 func (l *Ledger) suffices(s *state, p *purse, e Assigned, need float64) Number {
-	if p.live(s) == 0 {
-		return number(roundUp(need, nil))
+	if p.empty(s) {
+		return NumberOf(RoundUp(need, nil))
 	}
 	charged := p.charged(s, "")
 	admits := func(total float64) bool {
 		limit := p.cap(s)
 		limit.Epsilon = total
-		account, err := l.accountant.Account(limit, s.relation)
-		for i := 0; err == nil && i < len(charged); i++ {
-			err = account.Add(charged[i])
-		}
+		account, err := AccountOf(l.accountant, limit, s.relation, charged)
 		if err != nil {
 			return false
 		}
 		ok, _, _, err := account.Admit(e)
 		return err == nil && ok
 	}
-	return Number(outlook.Total(p.epsilon.Float64(), l.spentWith(s, p, charged, e), admits))
-}
-
-// spentWith is what the filter counts for the charged events and one more, where that may
-// be a total that suffices; 0 where it cannot be read.
-func (l *Ledger) spentWith(s *state, p *purse, charged []Assigned, e Assigned) float64 {
-	account, err := l.accountant.Account(p.cap(s), s.relation)
-	for i := 0; err == nil && i < len(charged); i++ {
-		err = account.Add(charged[i])
+	// What the filter counts for all of them may be a total that suffices.
+	guess := 0.0
+	if account, err := AccountOf(l.accountant, p.cap(s), s.relation, append(charged, e)); err == nil {
+		if x, err := account.Spent(); err == nil {
+			guess = x
+		}
 	}
-	if err == nil {
-		err = account.Add(e)
-	}
-	if err != nil {
-		return 0
-	}
-	x, err := account.Spent()
-	if err != nil {
-		return 0
-	}
-	return x
+	return Number(outlook.Total(p.epsilon.Float64(), guess, admits))
 }
 
 // ofAll is the total of the budget that a share of the given size and the event need beside

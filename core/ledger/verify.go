@@ -6,6 +6,24 @@ import (
 	"slices"
 )
 
+// User names who books by this Ledger, as the operating system does.
+func (l *Ledger) User() string { return l.user }
+
+// FirstTotal is the epsilon that the first use of a sensitive data set grants to itself, "" where
+// that is what the job costs.
+func (l *Ledger) FirstTotal() string { return l.total }
+
+// Limit returns the budget in force; limited is false where there is none.
+func (l *Ledger) Limit(ctx context.Context, dataset string) (epsilon, delta Amount, limited bool, err error) {
+	err = l.view(ctx, dataset, func(s *state) error {
+		if limited = s.limited(); limited {
+			epsilon, delta = s.budget.epsilon, s.budget.delta
+		}
+		return nil
+	})
+	return epsilon, delta, limited, err
+}
+
 // Public reports whether the data set is public in the ledger.
 func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err error) {
 	err = l.view(ctx, dataset, func(s *state) error {
@@ -20,18 +38,14 @@ func (l *Ledger) Public(ctx context.Context, dataset string) (public bool, err e
 
 // Names lists the data sets of the ledger.
 func (l *Ledger) Names(ctx context.Context) (names []string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.transact(ctx, false, func(t *txn) error { names, err = t.Names(); return err })
+	err = l.read(ctx, func(t *txn) error { names, err = t.Names(); return err })
 	return names, err
 }
 
 // Tips returns the ends of all logs, by data set, as they stand at one moment. It verifies nothing:
-// a log whose end is the one that Show named is the log that Show read.
+// a log whose end is the one that a View named is the log of that View.
 func (l *Ledger) Tips(ctx context.Context) (tips map[string]Head, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.transact(ctx, false, func(t *txn) error {
+	err = l.read(ctx, func(t *txn) error {
 		names, err := t.Names()
 		tips = make(map[string]Head, len(names))
 		for _, name := range names {
@@ -44,9 +58,14 @@ func (l *Ledger) Tips(ctx context.Context) (tips map[string]Head, err error) {
 	return tips, err
 }
 
-// Records returns the verified log of a data set.
-func (l *Ledger) Records(ctx context.Context, dataset string) ([]Record, error) {
-	return l.verified(ctx, dataset)
+// Checked is what Check found.
+type Checked struct {
+	Name    string
+	Records int
+	Head    Hash
+	Coded   bool // the head has an authentication code
+	Heads   bool // there is a second place
+	Seen    Head // what that held of the log before; zero where it held nothing
 }
 
 // Verify reads the whole log of a data set again and returns ErrBroken when it
@@ -54,46 +73,46 @@ func (l *Ledger) Records(ctx context.Context, dataset string) ([]Record, error) 
 // not know. Each of the heads, as printed in earlier reports, must be a hash of
 // the chain: that convicts a log that was replaced as a whole.
 func (l *Ledger) Verify(ctx context.Context, dataset string, heads ...string) error {
-	records, err := l.verified(ctx, dataset)
-	if err != nil {
-		return err
-	}
-	for _, want := range heads {
-		if !slices.ContainsFunc(records, func(r Record) bool { return r.Hash.String() == want }) {
-			return fmt.Errorf("%w: data set %q: %.70q is not in its chain", ErrBroken, dataset, want)
+	_, err := l.Check(ctx, dataset, heads...)
+	return err
+}
+
+// Check is Verify, and returns what was checked.
+func (l *Ledger) Check(ctx context.Context, dataset string, heads ...string) (c Checked, err error) {
+	err = l.verified(ctx, dataset, func(t *txn, s *state) error {
+		for _, want := range heads {
+			if !slices.ContainsFunc(s.hashes, func(h Hash) bool { return h.String() == want }) {
+				return fmt.Errorf("%w: data set %q: %.70q is not in its chain", ErrBroken, dataset, want)
+			}
 		}
-	}
-	return nil
+		c = Checked{Name: dataset, Records: len(s.hashes), Head: s.head.Hash, Coded: t.coded, Heads: l.heads != nil, Seen: l.self.seen.Heads[dataset]}
+		return nil
+	})
+	return c, err
+}
+
+// Records returns the verified log of a data set.
+func (l *Ledger) Records(ctx context.Context, dataset string) (records []Record, err error) {
+	err = l.verified(ctx, dataset, func(t *txn, _ *state) (err error) { records, err = t.Records(dataset, 0); return err })
+	return records, err
 }
 
 // verified reads a whole log and checks its chain, its code, and what was seen of it.
-func (l *Ledger) verified(ctx context.Context, dataset string) (records []Record, err error) {
+func (l *Ledger) verified(ctx context.Context, dataset string, fn func(*txn, *state) error) error {
 	if err := checkName(dataset); err != nil {
-		return nil, err
+		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.transact(ctx, false, func(t *txn) error {
-		head, err := t.Head(dataset)
+	return l.read(ctx, func(t *txn) error {
+		s, err := t.extend(newState(dataset))
 		if err != nil {
 			return err
 		}
-		if records, err = t.Records(dataset, 0); err != nil {
-			return err
-		}
-		s := newState(dataset)
-		for i := range records {
-			if err := s.apply(&records[i]); err != nil {
-				return err
-			}
-		}
-		if _, seen := l.self.seen.Heads[dataset]; len(records) == 0 && head.Seq == 0 && !seen {
+		if _, seen := l.self.seen.Heads[dataset]; !s.known() && !seen {
 			return unknown(dataset)
 		}
-		if s.head.Seq != head.Seq || s.known() && s.head.Hash != head.Hash {
-			return broken(dataset, s.head.Seq, "the log ends here, but its head is record %d", head.Seq)
+		if err := t.vouch(s); err != nil {
+			return err
 		}
-		return t.vouch(s)
+		return fn(t, s)
 	})
-	return records, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/evidence/lab"
 	"pawl/experiments"
@@ -55,7 +56,7 @@ func paidStudy(t *testing.T, d *Data, texts ...string) *Study {
 // spent is what the ledger says has been charged, and by how many jobs.
 func spent(t *testing.T, d *Data) (epsilon float64, jobs int) {
 	t.Helper()
-	s, err := d.Purse.Env.Ledger.Show(t.Context(), "own")
+	s, err := figures.Show(t.Context(), d.Purse.Env.Ledger, "own")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestNoRunBeyondTheBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := d.Purse.Env.Ledger.WhatIfEach(t.Context(), "own", "", nil, price.Bookings); err != nil || f.Admitted {
+	if f, err := figures.WhatIfEach(t.Context(), d.Purse.Env.Ledger, "own", "", "", price.Bookings); err != nil || f.Admitted {
 		t.Errorf("a price of %g passes a budget of 2.5: %v", price.Epsilon, err)
 	}
 	if _, err := s.Run(t.Context()); !errors.Is(err, ledger.ErrRefused) {

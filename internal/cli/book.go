@@ -13,6 +13,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // readEvent reads one event from a file, or from stdin by the name "-", that is meant
@@ -34,7 +35,7 @@ func meantFor(ctx context.Context, l *ledger.Ledger, dataset, file string, r dp.
 	if r == 0 {
 		return nil
 	}
-	view, err := l.Show(ctx, dataset)
+	view, err := figures.Show(ctx, l, dataset)
 	if err == nil && view.Relation.Valid() && r != view.Relation {
 		err = mistakef("noise multipliers depend on the relation through the sensitivity: restate them for the relation of the budget", "%s: the event is stated under %v, but the budget of %q is stated under %v", file, r, dataset, view.Relation)
 	}
@@ -123,7 +124,7 @@ exit status is 0 whatever the answer.`,
 			if err != nil {
 				return err
 			}
-			f, err := l.WhatIf(c.Context(), args[0], user, event)
+			f, err := figures.WhatIf(c.Context(), l, args[0], user, event)
 			if err != nil {
 				return nearName(c.Context(), a, l, args[0], err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/evidence/advise"
@@ -144,8 +145,8 @@ func checks(j *request.Job, f *fitFlags) []checked {
 }
 
 // checkBudget says where the job would find the budget. The ledger would admit it.
-func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v ledger.Verdict) (checked, error) {
-	s, err := l.Show(ctx, j.Opened.Source.Name)
+func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v figures.Verdict) (checked, error) {
+	s, err := figures.Show(ctx, l, j.Opened.Source.Name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset) && v.Public:
 		return checked{"ledger", fmt.Sprintf("%q is new and public: recorded, not limited", j.Opened.Source.Name)}, nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/request"
 	"pawl/model"
 	"pawl/report"
@@ -251,7 +251,7 @@ func handedOut(t *testing.T, dir, held string) {
 	if status != 0 {
 		t.Fatal(said)
 	}
-	var book ledger.Statement
+	var book figures.Statement
 	must(t, json.Unmarshal([]byte(out), &book))
 	if len(book.Entries) != 1 || book.Entries[0].Rebooked == nil || book.Unit != "row" || book.Spent.Epsilon < 0.99 {
 		t.Errorf("the account %+v", book)
@@ -279,7 +279,7 @@ func TestReconcileBooksOnce(t *testing.T) {
 		}
 	}
 	_, out, _ := call(t, "ledger", "show", "clinic", "--json")
-	var book ledger.Statement
+	var book figures.Statement
 	must(t, json.Unmarshal([]byte(out), &book))
 	if len(book.Entries) != 1 || len(book.Reconciled) != 1 {
 		t.Errorf("entries %d, reconciled %d, want one each", len(book.Entries), len(book.Reconciled))

@@ -12,6 +12,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/internal/request"
 )
@@ -202,12 +203,12 @@ func verifyLedger(ctx context.Context, a *app, names, heads []string) error {
 		}
 	}
 	out := struct {
-		OK       bool             `json:"ok"`
-		Datasets []ledger.Checked `json:"datasets"`
+		OK       bool              `json:"ok"`
+		Datasets []figures.Checked `json:"datasets"`
 	}{OK: true}
 	var faults []error
 	for _, name := range names {
-		checked, err := l.Check(ctx, name, heads...)
+		checked, err := figures.Check(ctx, l, name, heads...)
 		if err != nil {
 			faults = append(faults, nearName(ctx, a, l, name, err))
 			continue
@@ -249,7 +250,7 @@ func changeLedger(ctx context.Context, a *app, open func(context.Context) (*ledg
 	if err := change(l); err != nil {
 		return nearName(ctx, a, l, name, err)
 	}
-	s, err := l.Show(ctx, name)
+	s, err := figures.Show(ctx, l, name)
 	if err != nil {
 		return err
 	}

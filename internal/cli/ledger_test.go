@@ -19,6 +19,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/store/postgres"
 	"pawl/store/sqlite"
@@ -64,7 +65,7 @@ func team(ts *testscript.TestScript, _ bool, _ []string) {
 // entryid sets ENTRY to the id of the first entry of a data set.
 func entryid(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("pawl", "ledger", "show", args[0], "--json"))
-	var s ledger.Statement
+	var s figures.Statement
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &s))
 	ts.Setenv("ENTRY", s.Entries[0].ID)
 }
@@ -222,7 +223,7 @@ func TestLedgerMovesBetweenDatabases(t *testing.T) {
 		}
 		_, err := l.Book(ctx, ledger.Booking{Dataset: "Pätienten 1", Event: half, Reason: "<run> & \"quoted\" ünï"})
 		must(err)
-		st, err := l.Show(ctx, "Pätienten 1")
+		st, err := figures.Show(ctx, l, "Pätienten 1")
 		must(err)
 		heads = append(heads, st.Head.String())
 		last = l

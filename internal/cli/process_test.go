@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/store/sqlite"
 )
@@ -29,13 +30,13 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return c
 }
 
-func account(t *testing.T, dir, name string) ledger.Statement {
+func account(t *testing.T, dir, name string) figures.Statement {
 	t.Helper()
 	text, err := process(t, dir, "ledger", "show", name, "--json").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s ledger.Statement
+	var s figures.Statement
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pawl/core/ledger/figures"
 	"pawl/internal/request"
 )
 
@@ -31,11 +32,11 @@ func showLedger(ctx context.Context, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := l.Show(ctx, name)
+	s, err := figures.Show(ctx, l, name)
 	if err != nil {
 		return nearName(ctx, a, l, name, err)
 	}
-	outlook, err := l.Outlook(ctx, name)
+	outlook, err := figures.OutlookOf(ctx, l, name)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func listLedger(ctx context.Context, a *app) error {
 		return err
 	}
 	for _, name := range names {
-		s, err := l.Show(ctx, name)
+		s, err := figures.Show(ctx, l, name)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"pawl/core/accountant/meaning"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
 )
 
@@ -23,7 +24,7 @@ type Answer struct {
 	Free            string          `json:"free,omitempty"`
 	Value           *ledger.Number  `json:"value,omitempty"`
 	NoiseStdDev     *ledger.Number  `json:"noise_std_dev,omitempty"`
-	Target          *ledger.Spend   `json:"target,omitempty"`
+	Target          *figures.Spend  `json:"target,omitempty"`
 	Training        *Training       `json:"training,omitempty"`
 	Privacy         Privacy         `json:"privacy"`
 	DeltaAtEpsilon  *AtEpsilonJSON  `json:"delta_at_epsilon,omitempty"`

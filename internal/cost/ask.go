@@ -13,6 +13,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
 )
 
@@ -132,7 +133,7 @@ func Ask(p Plan, delta, epsilon string, pure bool) (*Answer, error) {
 }
 
 // ParseTarget reads the target of a calibration. pure says that delta may be 0 or left out.
-func ParseTarget(epsilon, delta string, pure bool) (s ledger.Spend, err error) {
+func ParseTarget(epsilon, delta string, pure bool) (s figures.Spend, err error) {
 	if epsilon == "" {
 		return s, usage.New("missing --epsilon", "example: --epsilon 1")
 	}
@@ -149,7 +150,7 @@ func ParseTarget(epsilon, delta string, pure bool) (s ledger.Spend, err error) {
 			return s, err
 		}
 	}
-	return ledger.Spend{Epsilon: ledger.Number(e), Delta: ledger.Number(d)}, nil
+	return figures.Spend{Epsilon: ledger.Number(e), Delta: ledger.Number(d)}, nil
 }
 
 // Facts are what is known of a training; 0 stands for what was not given.

@@ -13,7 +13,7 @@ import (
 	"pawl/core/accountant"
 	"pawl/core/accountant/calibrate"
 	"pawl/core/dp"
-	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
 )
 
@@ -55,7 +55,7 @@ func nextDecimal(d float64, by int) float64 {
 }
 
 // Solve finds the number, rounds it to the safe side and prices what is printed.
-func (f Family) Solve(target ledger.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
+func (f Family) Solve(target figures.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
 	epsilon, delta := float64(target.Epsilon), float64(target.Delta)
 	x, _, err := calibrate.To(calibrate.Target{Epsilon: epsilon, Delta: delta}, rel, m, f.Search)
 	if errors.Is(err, calibrate.ErrUnreachable) {
@@ -69,7 +69,7 @@ func (f Family) Solve(target ledger.Spend, rel dp.Relation, m accountant.Method)
 
 // answer prices x after rounding. A rounded number may by chance cost more than x
 // where the bounds are not quite monotone; then the next one is tried.
-func (f Family) answer(x float64, target ledger.Spend) (*Answer, error) {
+func (f Family) answer(x float64, target figures.Spend) (*Answer, error) {
 	step := -1
 	if f.Search.Decreasing {
 		step = 1
@@ -163,7 +163,7 @@ func trainingFamily(t *Training, free string, rel dp.Relation, m accountant.Meth
 
 // release uses the closed forms where they are exact: n Gaussian releases are one
 // with the multiplier divided by √n, and pure epsilons add up.
-func (f Family) release(kind string, n float64, target ledger.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
+func (f Family) release(kind string, n float64, target figures.Spend, rel dp.Relation, m accountant.Method) (*Answer, error) {
 	switch {
 	case m != accountant.MethodMin:
 	case kind == "gaussian":
@@ -305,7 +305,7 @@ func OpenField(text []byte) (field string, before, after []byte, err error) {
 }
 
 // CalibrateTraining finds what is missing of a training.
-func CalibrateTraining(t Training, missing []string, target ledger.Spend, how How) (*Answer, error) {
+func CalibrateTraining(t Training, missing []string, target figures.Spend, how How) (*Answer, error) {
 	if how.Relation == dp.ReplaceOne {
 		return nil, usage.New("calibrate dpsgd supports add_or_remove_one and zero_out only", "pawl account dpsgd --relation replace_one computes the epsilon of a given noise multiplier")
 	}
@@ -320,7 +320,7 @@ func CalibrateTraining(t Training, missing []string, target ledger.Spend, how Ho
 }
 
 // CalibrateEvent finds the number of an event that is written as "?".
-func CalibrateEvent(name string, text []byte, target ledger.Spend, how How) (*Answer, error) {
+func CalibrateEvent(name string, text []byte, target figures.Spend, how How) (*Answer, error) {
 	f, stated, err := fileFamily(name, text, how.Relation, how.Method)
 	if err != nil {
 		return nil, err
@@ -333,7 +333,7 @@ func CalibrateEvent(name string, text []byte, target ledger.Spend, how How) (*An
 
 // CalibrateRelease finds the noise multiplier of so many releases with gaussian or laplace
 // noise. With a sensitivity above 0 the answer has the standard deviation too.
-func CalibrateRelease(kind string, count int64, sensitivity float64, target ledger.Spend, how How) (*Answer, error) {
+func CalibrateRelease(kind string, count int64, sensitivity float64, target figures.Spend, how How) (*Answer, error) {
 	var noise func(x float64) dp.Event
 	switch kind {
 	case "gaussian":

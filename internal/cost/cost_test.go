@@ -8,7 +8,7 @@ import (
 
 	"pawl/core/accountant"
 	"pawl/core/dp"
-	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/cost"
 	"pawl/internal/usage"
 )
@@ -24,7 +24,7 @@ func how(t *testing.T) cost.How {
 
 // What is calibrated meets its target, and a little more of it, two parts in a thousand, does not.
 func TestCalibrationMeetsItsTarget(t *testing.T) {
-	target := ledger.Spend{Epsilon: 1, Delta: 1e-5}
+	target := figures.Spend{Epsilon: 1, Delta: 1e-5}
 	for _, c := range []struct {
 		missing string
 		facts   cost.Facts
@@ -61,7 +61,7 @@ func TestCalibrationMeetsItsTarget(t *testing.T) {
 // one Laplace release, whose epsilon is the inverse of its scale.
 func TestReleases(t *testing.T) {
 	phi := func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
-	ans, err := cost.CalibrateRelease("gaussian", 1, 3, ledger.Spend{Epsilon: 1, Delta: 1e-5}, how(t))
+	ans, err := cost.CalibrateRelease("gaussian", 1, 3, figures.Spend{Epsilon: 1, Delta: 1e-5}, how(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestReleases(t *testing.T) {
 	if d := float64(*ans.NoiseStdDev); math.Abs(d/(3*sigma)-1) > 1e-4 {
 		t.Errorf("standard deviation %v for sensitivity 3 and multiplier %v", d, sigma)
 	}
-	if ans, err = cost.CalibrateRelease("laplace", 4, 0, ledger.Spend{Epsilon: 2}, how(t)); err != nil || float64(*ans.Value) != 2 {
+	if ans, err = cost.CalibrateRelease("laplace", 4, 0, figures.Spend{Epsilon: 2}, how(t)); err != nil || float64(*ans.Value) != 2 {
 		t.Errorf("four Laplace releases of epsilon 2 have multiplier %v (%v), want 2", ans.Value, err)
 	}
 }
@@ -91,11 +91,11 @@ func TestRefusals(t *testing.T) {
 		"greater than 0":                      func() error { _, err := cost.ParseDelta("0", false); return err },
 		"missing --delta":                     func() error { _, err := cost.ParseTarget("1", "", false); return err },
 		`unknown noise "cauchy"`: func() error {
-			_, err := cost.CalibrateRelease("cauchy", 1, 0, ledger.Spend{Epsilon: 1}, how(t))
+			_, err := cost.CalibrateRelease("cauchy", 1, 0, figures.Spend{Epsilon: 1}, how(t))
 			return err
 		},
 		"add_or_remove_one and zero_out only": func() error {
-			_, err := cost.CalibrateTraining(cost.Training{}, []string{"steps"}, ledger.Spend{Epsilon: 1}, cost.How{Relation: dp.ReplaceOne})
+			_, err := cost.CalibrateTraining(cost.Training{}, []string{"steps"}, figures.Spend{Epsilon: 1}, cost.How{Relation: dp.ReplaceOne})
 			return err
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // Budgets lists the data sets of a ledger: what pawl ledger show --json prints.
@@ -39,20 +40,20 @@ func (b Budgets) WriteText(w io.Writer) error {
 
 // BudgetLine is where one data set stands.
 type BudgetLine struct {
-	Name   string       `json:"name"`
-	Public bool         `json:"public"`
-	Total  ledger.Spend `json:"total"`
+	Name   string        `json:"name"`
+	Public bool          `json:"public"`
+	Total  figures.Spend `json:"total"`
 	// Per is how often the budget renews; the amounts are of the period.
 	Per      ledger.Period `json:"per,omitempty"`
-	Spent    ledger.Spend  `json:"spent"`
-	Reserved ledger.Spend  `json:"reserved"`
-	Left     ledger.Spend  `json:"left"`
+	Spent    figures.Spend `json:"spent"`
+	Reserved figures.Spend `json:"reserved"`
+	Left     figures.Spend `json:"left"`
 	Entries  int           `json:"entries"`
 	Seeded   int           `json:"seeded_runs"` // that mark the data set
 }
 
 // NewBudgetLine is the line of a statement.
-func NewBudgetLine(s *ledger.Statement) BudgetLine {
+func NewBudgetLine(s *figures.Statement) BudgetLine {
 	per := ledger.Once
 	if s.Renewal != nil {
 		per = s.Renewal.Per
@@ -62,8 +63,8 @@ func NewBudgetLine(s *ledger.Statement) BudgetLine {
 
 // BudgetAccount is all about one data set: what pawl ledger show NAME --json prints.
 type BudgetAccount struct {
-	ledger.Statement
-	Outlook *ledger.Outlook `json:"outlook"`
+	figures.Statement
+	Outlook *figures.Outlook `json:"outlook"`
 }
 
 // WriteText writes the account in words.

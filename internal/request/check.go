@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 	"pawl/data/source"
 	"pawl/internal/usage"
@@ -18,24 +19,24 @@ import (
 // Without an error it returns the job and how the ledger would decide.
 //
 // Several mistakes are *usage.Faults. A refusal of the ledger alone is returned with the job.
-func (d *Desk) Check(ctx context.Context, argument string, o source.Options, f *Fit) (*Job, ledger.Verdict, error) {
+func (d *Desk) Check(ctx context.Context, argument string, o source.Options, f *Fit) (*Job, figures.Verdict, error) {
 	table, err := source.OpenTable(argument, o.Schema, o.DataDir)
 	var partly *schema.PartlyError
 	if err != nil && !errors.As(err, &partly) {
-		return nil, ledger.Verdict{}, usage.All(err, f.alone())
+		return nil, figures.Verdict{}, usage.All(err, f.alone())
 	}
 	table.AllFaults, table.Target = true, cmp.Or(f.Target, table.Target)
 	if partly != nil {
 		all := usage.All(partly.Unwrap(), f.beside(table, partly.Faulty), d.rows(table, o))
-		return nil, ledger.Verdict{}, all
+		return nil, figures.Verdict{}, all
 	}
 	j, err := d.Fit(ctx, &source.Data{Table: table, Argument: table.Path, Options: o}, f)
 	switch {
 	case err == nil:
 	case usage.Mistake(err):
-		return nil, ledger.Verdict{}, usage.All(err, d.rows(table, o))
+		return nil, figures.Verdict{}, usage.All(err, d.rows(table, o))
 	default:
-		return nil, ledger.Verdict{}, err
+		return nil, figures.Verdict{}, err
 	}
 	verdict, err := j.Foretell(ctx, true) // which parses every row
 	if err == nil || !usage.Mistake(err) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/build"
 	"pawl/internal/usage"
 	"pawl/report"
@@ -43,7 +44,7 @@ type Job struct {
 
 // Foretell asks the ledger how it would decide on the job now, and charges nothing. With parse
 // every row is read; without, only the bytes of the file are digested.
-func (j *Job) Foretell(ctx context.Context, parse bool) (v ledger.Verdict, err error) {
+func (j *Job) Foretell(ctx context.Context, parse bool) (v figures.Verdict, err error) {
 	env := workflow.Env{Ledger: j.desk.Ledger, Updated: j.updated}
 	if parse {
 		if j.Opened != nil {
@@ -69,7 +70,7 @@ func (j *Job) Foretell(ctx context.Context, parse bool) (v ledger.Verdict, err e
 }
 
 // foretell warns in the plan where it makes later jobs dearer.
-func (j *Job) foretell(ctx context.Context, env workflow.Env) (ledger.Verdict, error) {
+func (j *Job) foretell(ctx context.Context, env workflow.Env) (figures.Verdict, error) {
 	v, err := j.Plan.Foretell(ctx, env)
 	if v.Dearer != nil && !slices.Contains(j.Plan.Warnings, v.Dearer.String()) {
 		j.Plan.Warnings = append(j.Plan.Warnings, v.Dearer.String())

@@ -8,6 +8,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/source"
 	"pawl/internal/usage"
 	"pawl/search/feature"
@@ -90,7 +91,7 @@ func (f *Select) input(in workflow.Input) (want workflow.SelectInput, err error)
 
 // checkRelation says before anything runs that a budget is kept under another relation.
 func (d *Desk) checkRelation(ctx context.Context, plan *workflow.Plan, name string) error {
-	view, err := d.Ledger.Show(ctx, name)
+	view, err := figures.Show(ctx, d.Ledger, name)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/internal/usage"
 	"pawl/report"
 	"pawl/workflow"
@@ -18,10 +19,10 @@ import (
 
 // writeStatement writes what the ledger says about one data set. All of it is
 // public: events and amounts are fixed before rows are read.
-func writeStatement(w io.Writer, s *ledger.Statement) error {
+func writeStatement(w io.Writer, s *figures.Statement) error {
 	if text := marked(s.SeededRuns); text != "" {
 		fmt.Fprintln(w, text+", and no figure here bounds what their outputs reveal")
-	} else if slices.ContainsFunc(s.Entries, func(e ledger.Entry) bool { return e.NotPrivate }) {
+	} else if slices.ContainsFunc(s.Entries, func(e figures.Entry) bool { return e.NotPrivate }) {
 		fmt.Fprintln(w, "NOT PRIVATE: entries with this mark used a seed; no figure here bounds what their outputs reveal")
 	}
 	if s.Exceeded {
@@ -98,14 +99,14 @@ func writeStatement(w io.Writer, s *ledger.Statement) error {
 }
 
 // writeOutlook says in plain units what is left.
-func writeOutlook(w io.Writer, o *ledger.Outlook) {
+func writeOutlook(w io.Writer, o *figures.Outlook) {
 	if o == nil {
 		return
 	}
 	text := "another job like the last would be refused"
 	switch {
-	case o.More >= ledger.MostMore:
-		text = fmt.Sprintf("%d or more jobs like the last would fit", ledger.MostMore)
+	case o.More >= figures.MostMore:
+		text = fmt.Sprintf("%d or more jobs like the last would fit", figures.MostMore)
 	case o.More == 1:
 		text = "about 1 more job like the last would fit"
 	case o.More > 1:
@@ -134,7 +135,7 @@ func kindOf(public bool) string {
 }
 
 // Standing is one clause about the budget.
-func Standing(s *ledger.Statement) string {
+func Standing(s *figures.Statement) string {
 	kind := kindOf(s.Public)
 	if math.IsInf(float64(s.Total.Epsilon), 1) {
 		return fmt.Sprintf("%s, not limited, spent epsilon %s", kind, amount(s.Spent.Epsilon)) + andMarked(s)
@@ -152,7 +153,7 @@ func Standing(s *ledger.Statement) string {
 	return text + andMarked(s)
 }
 
-func writeAnalysts(w io.Writer, shares []ledger.Analyst) error {
+func writeAnalysts(w io.Writer, shares []figures.Analyst) error {
 	if len(shares) == 0 {
 		return nil
 	}
@@ -170,7 +171,7 @@ func writeAnalysts(w io.Writer, shares []ledger.Analyst) error {
 	return t.Flush()
 }
 
-func state(e *ledger.Entry) string {
+func state(e *figures.Entry) string {
 	s := string(e.State)
 	if e.State == ledger.Reserved {
 		s += " (charged)" // a run that is under way, or one that was killed
@@ -191,7 +192,7 @@ func state(e *ledger.Entry) string {
 }
 
 // Protects says whom a budget protects.
-func Protects(s *ledger.Statement) string {
+func Protects(s *figures.Statement) string {
 	unit := s.Unit
 	if unit == "" {
 		unit = "unit fixed by the first job"
@@ -205,7 +206,7 @@ func Protects(s *ledger.Statement) string {
 	return unit + ", under " + s.Relation.String()
 }
 
-func granted(s *ledger.Statement) string {
+func granted(s *figures.Statement) string {
 	g := s.Granted
 	switch {
 	case g == nil && s.Public:
@@ -224,7 +225,7 @@ func granted(s *ledger.Statement) string {
 }
 
 // odometer says why there are two figures.
-func odometer(s *ledger.Statement) string {
+func odometer(s *figures.Statement) string {
 	live := 0
 	for _, e := range s.Entries {
 		if e.State != ledger.Cancelled && (s.Renewal == nil || e.Period == s.Renewal.Period) {
@@ -276,7 +277,7 @@ func deltaText(n ledger.Number) string { return strconv.FormatFloat(float64(n), 
 func marked(runs []ledger.SeededRun) string { return report.SeededMark(len(runs)) }
 
 // andMarked is marked as a clause.
-func andMarked(s *ledger.Statement) string {
+func andMarked(s *figures.Statement) string {
 	if text := marked(s.SeededRuns); text != "" {
 		return ", " + text
 	}
@@ -284,7 +285,7 @@ func andMarked(s *ledger.Statement) string {
 }
 
 // writeSeeded writes what marks a data set and who cleared what did.
-func writeSeeded(w io.Writer, s *ledger.Statement) {
+func writeSeeded(w io.Writer, s *figures.Statement) {
 	for _, r := range s.SeededRuns {
 		fmt.Fprintf(w, "SEEDED\tentry %s, run by %s at %s\n", r.Entry, r.By, when(r.At))
 	}
@@ -304,7 +305,7 @@ func writeSeeded(w io.Writer, s *ledger.Statement) {
 }
 
 // WriteForecast says how the ledger would decide, and what would be left.
-func WriteForecast(w io.Writer, f *ledger.Forecast) error {
+func WriteForecast(w io.Writer, f *figures.Forecast) error {
 	if text := marked(f.SeededRuns); text != "" {
 		fmt.Fprintln(w, text)
 	}

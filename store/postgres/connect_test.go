@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 )
 
@@ -48,7 +49,7 @@ func TestOpenErrorsAreOneClearLineWithoutPassword(t *testing.T) {
 	}
 	s := open(t, damaged)
 	defer s.Close()
-	if _, err := ledgertest.New(s).Show(ctx, "d"); !errors.Is(err, ledger.ErrStore) || !strings.Contains(err.Error(), "damaged") {
+	if _, err := figures.Show(ctx, ledgertest.New(s), "d"); !errors.Is(err, ledger.ErrStore) || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a table is missing: %v", err)
 	}
 }

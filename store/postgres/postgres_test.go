@@ -17,6 +17,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 )
 
@@ -275,7 +276,7 @@ func TestRoleWithoutRights(t *testing.T) {
 	u.User = url.UserPassword(role, "S3cret")
 	s := open(t, u.String())
 	defer s.Close()
-	if _, err := ledgertest.New(s).Show(ctx, "d"); err != nil {
+	if _, err := figures.Show(ctx, ledgertest.New(s), "d"); err != nil {
 		t.Errorf("show: %v", err)
 	}
 	if _, _, err := ledgertest.New(s).Reserve(ctx, ledgertest.Spend("d", 0.25)); err == nil || !strings.Contains(err.Error(), "no right") {
@@ -318,7 +319,7 @@ func TestOwnerAddsCodes(t *testing.T) {
 	defer owner.Close()
 	must(t, ledgertest.New(owner).Grant(ctx, "d", "2", "", "more"))
 	must(t, l.Commit(ctx, p))
-	checked, err := ledgertest.New(owner).Check(ctx, "d")
+	checked, err := figures.Check(ctx, ledgertest.New(owner), "d")
 	must(t, err)
 	if !strings.Contains(checked.Codes, "signed") {
 		t.Errorf("codes: %s", checked.Codes)
@@ -348,7 +349,7 @@ func TestLockedLedgerSaysSo(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		// Readers are not held up.
-		if _, err := ledgertest.New(s).Show(ctx, "d"); err != nil {
+		if _, err := figures.Show(ctx, ledgertest.New(s), "d"); err != nil {
 			t.Errorf("show beside a writer: %v", err)
 		}
 		return nil

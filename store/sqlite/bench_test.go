@@ -7,6 +7,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 )
 
@@ -73,7 +74,7 @@ func BenchmarkColdShow(b *testing.B) {
 			s, _ := filled(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ledgertest.New(s).Show(ctx, "d"); err != nil {
+				if _, err := figures.Show(ctx, ledgertest.New(s), "d"); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 )
 
@@ -52,7 +53,7 @@ func TestPathStillHoldsTheLedger(t *testing.T) {
 			if _, _, err := l.Reserve(ctx, ledgertest.Spend("d", 0.0625)); !errors.Is(err, ledger.ErrContradicted) {
 				t.Errorf("reserve: %v", err)
 			}
-			if _, err := l.Show(ctx, "d"); !errors.Is(err, ledger.ErrContradicted) {
+			if _, err := figures.Show(ctx, l, "d"); !errors.Is(err, ledger.ErrContradicted) {
 				t.Errorf("show: %v", err)
 			}
 			if _, err := os.Stat(path); tt.says == "was deleted" && err == nil {
@@ -77,14 +78,14 @@ func TestLedgerOfBeforeGetsCodes(t *testing.T) {
 	s := open(t, path)
 	defer s.Close()
 	l := ledgertest.New(s)
-	checked, err := l.Check(ctx, "d")
+	checked, err := figures.Check(ctx, l, "d")
 	if err != nil || !strings.HasPrefix(checked.Codes, "none yet") {
 		t.Errorf("%+v, %v", checked, err)
 	}
 	if err := l.Grant(ctx, "d", "2", "", "more"); err != nil {
 		t.Fatal(err)
 	}
-	checked, err = l.Check(ctx, "d")
+	checked, err = figures.Check(ctx, l, "d")
 	if err != nil || !strings.HasPrefix(checked.Codes, "holds") {
 		t.Errorf("%+v, %v", checked, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 )
 
@@ -68,7 +69,7 @@ func TestChargesOutliveTheProcess(t *testing.T) {
 	path := spent(t)
 	s := open(t, path)
 	defer s.Close()
-	st, err := ledgertest.New(s).Show(ctx, "d")
+	st, err := figures.Show(ctx, ledgertest.New(s), "d")
 	if err != nil || st.Spent.Epsilon != 0.75 || st.Left.Epsilon != 0.25 {
 		t.Errorf("after reopening: spent %v, left %v, %v", st.Spent.Epsilon, st.Left.Epsilon, err)
 	}
@@ -244,7 +245,7 @@ func TestLockedStoreSaysSo(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		// Readers are not held up.
-		if _, err := ledgertest.New(s).Show(ctx, "d"); err != nil {
+		if _, err := figures.Show(ctx, ledgertest.New(s), "d"); err != nil {
 			t.Errorf("show beside a writer: %v", err)
 		}
 		return nil

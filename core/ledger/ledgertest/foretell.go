@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // foretelling asks for the first use of a data set, which books a register, a grant and a
@@ -13,7 +14,7 @@ import (
 func foretelling(t *testing.T, s ledger.Store) {
 	ctx, l := context.Background(), New(s)
 	for range 2 {
-		switch v, err := l.Foretell(ctx, Spend("told", 0.75)); {
+		switch v, err := figures.Foretell(ctx, l, Spend("told", 0.75)); {
 		case !s.PerUser():
 			if !ledger.NoBudget(err) {
 				t.Fatalf("foretold on a team's ledger: %v", err)
@@ -21,7 +22,7 @@ func foretelling(t *testing.T, s ledger.Store) {
 		case err != nil || !v.SelfGrant || v.After.Left.Epsilon != 0.25:
 			t.Fatalf("foretold %+v, %v", v, err)
 		}
-		if _, err := l.Show(ctx, "told"); !errors.Is(err, ledger.ErrUnknownDataset) {
+		if _, err := figures.Show(ctx, l, "told"); !errors.Is(err, ledger.ErrUnknownDataset) {
 			t.Fatalf("foretelling left a data set: %v", err)
 		}
 	}
@@ -29,10 +30,10 @@ func foretelling(t *testing.T, s ledger.Store) {
 	if _, _, err := New(s).Reserve(ctx, Spend("told", 0.75)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Foretell(ctx, Spend("told", 0.75)); !errors.Is(err, ledger.ErrExhausted) {
+	if _, err := figures.Foretell(ctx, l, Spend("told", 0.75)); !errors.Is(err, ledger.ErrExhausted) {
 		t.Errorf("foretold beyond the budget: %v", err)
 	}
-	st, err := l.Show(ctx, "told")
+	st, err := figures.Show(ctx, l, "told")
 	if err != nil || len(st.Entries) != 1 {
 		t.Errorf("%d entries, %v", len(st.Entries), err)
 	}

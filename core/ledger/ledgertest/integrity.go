@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/store/memory"
 )
 
@@ -134,7 +135,7 @@ func codes(t *testing.T, s ledger.Store) {
 		if err := bad.Verify(ctx, "log"); !errors.Is(err, want) {
 			t.Errorf("%s: Verify says %v, want %v", name, err, want)
 		}
-		if _, err := bad.Show(ctx, "log"); !errors.Is(err, want) {
+		if _, err := figures.Show(ctx, bad, "log"); !errors.Is(err, want) {
 			t.Errorf("%s: Show says %v, want %v", name, err, want)
 		}
 		if want == nil {
@@ -203,7 +204,7 @@ func losing(t *testing.T, s ledger.Store) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err := open(backup).Show(ctx, "log")
+		_, err := figures.Show(ctx, open(backup), "log")
 		if !errors.Is(err, ledger.ErrContradicted) || !errors.Is(err, ledger.ErrRefused) {
 			t.Fatalf("a backup of before: %v", err)
 		}
@@ -211,7 +212,7 @@ func losing(t *testing.T, s ledger.Store) {
 			t.Errorf("a reservation on it: %v", err)
 		}
 	}
-	if _, err := open(backup).Show(ctx, "beside"); err != nil {
+	if _, err := figures.Show(ctx, open(backup), "beside"); err != nil {
 		t.Errorf("a data set that lost nothing: %v", err)
 	}
 	// A new ledger where this one was.
@@ -239,7 +240,7 @@ func losing(t *testing.T, s ledger.Store) {
 	if err != nil || !done.Booked || !slices.Equal(done.Datasets, []string{"log"}) {
 		t.Fatalf("reconciled %+v, %v", done, err)
 	}
-	view, err := open(backup).Show(ctx, "log")
+	view, err := figures.Show(ctx, open(backup), "log")
 	if err != nil || len(view.Entries) != 1 || view.Spent.Epsilon != 0.5 || view.Entries[0].ID != held.Entry || view.Entries[0].Rebooked == nil ||
 		len(view.Reconciled) != 1 || view.Reconciled[0].Reason != "restored" || len(view.Reconciled[0].Seen) != 1 || view.Reconciled[0].Seen[0].Seq != 4 {
 		t.Errorf("after it: %+v, %v", view, err)
@@ -249,7 +250,7 @@ func losing(t *testing.T, s ledger.Store) {
 		t.Errorf("the second time: %+v, %v", done, err)
 	}
 	// Now the first contradicts, and says so.
-	if _, err := open(s).Show(ctx, "log"); !errors.Is(err, ledger.ErrContradicted) {
+	if _, err := figures.Show(ctx, open(s), "log"); !errors.Is(err, ledger.ErrContradicted) {
 		t.Errorf("the ledger that was given up: %v", err)
 	}
 	if _, err := open(s).Reconcile(ctx, ledger.Reconcile{Reason: "back to it"}); err != nil {
@@ -262,7 +263,7 @@ func losing(t *testing.T, s ledger.Store) {
 	if done, err = open(other).Reconcile(ctx, ledger.Reconcile{Reason: "lost", Held: &held}); err != nil || !done.Booked {
 		t.Fatalf("in a new ledger: %+v, %v", done, err)
 	}
-	view, err = open(other).Show(ctx, "log")
+	view, err = figures.Show(ctx, open(other), "log")
 	if err != nil || view.Unit != "row" || view.Total.Epsilon != 1 || view.Spent.Epsilon != 0.5 || view.Public {
 		t.Errorf("in a new ledger: %+v, %v", view, err)
 	}
@@ -327,7 +328,7 @@ func beside(t *testing.T, s ledger.Store) {
 					err = errors.Join(l.Commit(ctx, p), l.Confirm(ctx, p))
 				}
 				if err == nil {
-					_, err = l.Show(ctx, "d")
+					_, err = figures.Show(ctx, l, "d")
 				}
 				if err != nil {
 					t.Error(err)
@@ -356,7 +357,7 @@ func beside(t *testing.T, s ledger.Store) {
 	warned = 0
 	l = ledger.New(s, Sum{}, ledger.Options{User: "ann", Heads: NewPlace(), Warn: func(string) { warned++ }})
 	for range 2 {
-		if _, err := l.Show(ctx, "d"); err != nil || warned != 1 {
+		if _, err := figures.Show(ctx, l, "d"); err != nil || warned != 1 {
 			t.Errorf("%v, warned %d times", err, warned)
 		}
 	}

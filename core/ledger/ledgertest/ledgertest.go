@@ -14,6 +14,7 @@ import (
 	"pawl/core/intake"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/data/schema"
 )
 
@@ -89,7 +90,7 @@ func CheckAll(t testing.TB, s ledger.Store) {
 			t.Errorf("verify %s: %v", name, err)
 			continue
 		}
-		st, err := l.Show(ctx, name)
+		st, err := figures.Show(ctx, l, name)
 		if err != nil {
 			t.Errorf("show %s: %v", name, err)
 			continue

@@ -11,6 +11,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/internal/sealed"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // The model counts in tenths of an epsilon, so nothing is rounded.
@@ -126,7 +127,7 @@ func model(t *testing.T, store ledger.Store) {
 			},
 			"another process": func(t *rapid.T) { l = New(store) },
 			"": func(t *rapid.T) {
-				st, err := l.Show(ctx, m.name)
+				st, err := figures.Show(ctx, l, m.name)
 				if err != nil {
 					t.Fatal(err)
 				}

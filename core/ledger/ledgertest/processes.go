@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // The environment that turns a test binary into one spender.
@@ -111,7 +112,7 @@ func (p Processes) Run(t *testing.T, open func(ctx context.Context, address stri
 	}
 	defer s.Close()
 	CheckAll(t, s)
-	st, err := New(s).Show(context.Background(), "d")
+	st, err := figures.Show(context.Background(), New(s), "d")
 	if err != nil {
 		t.Fatal(err)
 	}

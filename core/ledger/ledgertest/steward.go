@@ -10,6 +10,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 func must(t testing.TB, err error) {
@@ -39,9 +40,9 @@ func stewardship(t *testing.T, s ledger.Store) {
 		}
 		return receipt.ID, err
 	}
-	show := func() ledger.Statement {
+	show := func() figures.Statement {
 		t.Helper()
-		st, err := steward.Show(ctx, "d")
+		st, err := figures.Show(ctx, steward, "d")
 		must(t, err)
 		return st
 	}
@@ -101,7 +102,7 @@ func stewardship(t *testing.T, s ledger.Store) {
 	p, open, err := bob.Reserve(ctx, Spend("d", 0.0625))
 	must(t, err)
 	refused(t, steward.Approve(ctx, "d", open.ID, "early"), "only what a committed entry")
-	_, err = bob.WhatIf(ctx, "d", "", dp.Pure{Epsilon: 0.0625}) // the account has seen it
+	_, err = figures.WhatIf(ctx, bob, "d", "", dp.Pure{Epsilon: 0.0625}) // the account has seen it
 	must(t, err)
 	must(t, bob.Cancel(ctx, p))
 	refused(t, steward.Approve(ctx, "d", open.ID, "late"), "only what a committed entry")
@@ -123,11 +124,11 @@ func stewardship(t *testing.T, s ledger.Store) {
 
 	// Foreign runs: what is still to be run must fit; what has happened is the truth.
 	before := show()
-	f, err := eve.WhatIf(ctx, "d", "", dp.Pure{Epsilon: 0.0625})
+	f, err := figures.WhatIf(ctx, eve, "d", "", dp.Pure{Epsilon: 0.0625})
 	if must(t, err); !f.Admitted || f.Need != 0.0625 || f.Left != 0.125 || f.After.Left.Epsilon != 0.0625 || f.User != "eve" {
 		t.Errorf("what if 0.0625: %+v", f)
 	}
-	f, err = eve.WhatIf(ctx, "d", "carl", dp.Pure{Epsilon: 0.5})
+	f, err = figures.WhatIf(ctx, eve, "d", "carl", dp.Pure{Epsilon: 0.5})
 	if must(t, err); f.Admitted || !strings.Contains(f.Refusal, "carl has no share") || !f.After.Exceeded {
 		t.Errorf("what if of carl: %+v", f)
 	}
@@ -177,7 +178,7 @@ func analysts(t *testing.T, s ledger.Store) {
 		})
 	}
 	group.Wait()
-	st, err := steward.Show(ctx, "raced")
+	st, err := figures.Show(ctx, steward, "raced")
 	must(t, err)
 	if st.Spent.Epsilon != 1 || st.Exceeded {
 		t.Errorf("%v of a budget of 1 were spent", st.Spent.Epsilon)

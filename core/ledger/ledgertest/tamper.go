@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 )
 
 // edited shows a log other than the one that the store holds.
@@ -202,13 +203,13 @@ func tampering(t *testing.T, s ledger.Store) {
 	var shown edited
 	switching := New(&shown)
 	shown = edited{s, "log", whole, ledger.Head{Seq: last.Seq, Hash: last.Hash}}
-	if _, err := switching.Show(ctx, "log"); err != nil {
+	if _, err := figures.Show(ctx, switching, "log"); err != nil {
 		t.Fatal(err)
 	}
 	older := whole[:len(whole)-2]
 	shown.records, shown.head = older, rechain(older)
 	for range 2 {
-		if _, err := switching.Show(ctx, "log"); !errors.Is(err, ledger.ErrBroken) {
+		if _, err := figures.Show(ctx, switching, "log"); !errors.Is(err, ledger.ErrBroken) {
 			t.Errorf("an older copy of the log: %v", err)
 		}
 	}

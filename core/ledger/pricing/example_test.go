@@ -8,6 +8,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/store/memory"
 )
@@ -39,7 +40,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	st, err := l.Show(ctx, "patients")
+	st, err := figures.Show(ctx, l, "patients")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,6 +17,7 @@ import (
 	"pawl/core/dp"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/ledgertest"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
@@ -53,9 +54,9 @@ func reserveOn(l *ledger.Ledger, rows *intake.Rows, e dp.Event) error {
 	return err
 }
 
-func show(t testing.TB, l *ledger.Ledger) ledger.Statement {
+func show(t testing.TB, l *ledger.Ledger) figures.Statement {
 	t.Helper()
-	st, err := l.Show(ctx, "d")
+	st, err := figures.Show(ctx, l, "d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +358,7 @@ func TestAdmittedStaysWithinBudget(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		st, err := l.Show(ctx, "d")
+		st, err := figures.Show(ctx, l, "d")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -388,7 +389,7 @@ func TestWhatIfForetells(t *testing.T) {
 			if rapid.Bool().Draw(t, "scoped") {
 				e = dp.Scoped{Scope: dp.Scope{Lower: 0.5, Upper: 1}, Event: e}
 			}
-			f, err := l.WhatIf(ctx, "d", "", e)
+			f, err := figures.WhatIf(ctx, l, "d", "", e)
 			must(err)
 			err = reserve(l, e)
 			if f.Admitted != (err == nil) || f.Admitted != (f.Refusal == "") || err != nil && !errors.Is(err, ledger.ErrExhausted) {
@@ -397,7 +398,7 @@ func TestWhatIfForetells(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			st, err := l.Show(ctx, "d")
+			st, err := figures.Show(ctx, l, "d")
 			must(err)
 			if st.Standing != f.After {
 				t.Fatalf("foretold %+v, then %+v", f.After, st.Standing)
@@ -529,7 +530,7 @@ func TestTotalAtFirstUse(t *testing.T) {
 func TestOutlook(t *testing.T) {
 	l := newLedger(t, "2", "1e-6")
 	job := gaussian(t, 0.5, 1e-6)
-	if o, err := l.Outlook(ctx, "d"); o != nil || err != nil {
+	if o, err := figures.OutlookOf(ctx, l, "d"); o != nil || err != nil {
 		t.Fatalf("of nothing: %+v, %v", o, err)
 	}
 	for range 2 {
@@ -537,7 +538,7 @@ func TestOutlook(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o, err := l.Outlook(ctx, "d")
+	o, err := figures.OutlookOf(ctx, l, "d")
 	if err != nil || o.Refused || o.More < 3 || !(o.Used > 0.3 && o.Used < 0.6) {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -548,7 +549,7 @@ func TestOutlook(t *testing.T) {
 	if more != o.More {
 		t.Errorf("%d followed, %d were foretold", more, o.More)
 	}
-	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.More != 0 {
+	if o, err := figures.OutlookOf(ctx, l, "d"); err != nil || !o.Refused || o.More != 0 {
 		t.Errorf("of a full budget: %+v, %v", o, err)
 	}
 }
@@ -564,12 +565,12 @@ func TestLargestNextJob(t *testing.T) {
 		},
 	} {
 		for _, size := range []float64{0.2, 1, 1.7} {
-			try := func() (*ledger.Ledger, *ledger.Outlook) {
+			try := func() (*ledger.Ledger, *figures.Outlook) {
 				l := newLedger(t, "2", "1e-6")
 				if err := reserve(l, of(size)); err != nil {
 					t.Fatal(err)
 				}
-				o, err := l.Outlook(ctx, "d")
+				o, err := figures.OutlookOf(ctx, l, "d")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -592,7 +593,7 @@ func TestLargestNextJob(t *testing.T) {
 	if err := reserve(l, dp.Approximate{Epsilon: 1, Delta: 9e-7}); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := l.Outlook(ctx, "d"); err != nil || !o.Refused || o.Largest != 0 {
+	if o, err := figures.OutlookOf(ctx, l, "d"); err != nil || !o.Refused || o.Largest != 0 {
 		t.Errorf("after a job that uses up delta: %+v, %v", o, err)
 	}
 }
@@ -667,16 +668,16 @@ func TestTotalOfARefusalSuffices(t *testing.T) {
 // A job that closes the doors which hold most is told of before it is charged, and one like
 // most is not.
 func TestDearerJobs(t *testing.T) {
-	warned := func(e dp.Event) *ledger.Dearer {
+	warned := func(e dp.Event) *figures.Dearer {
 		t.Helper()
 		l := newLedger(t, "4", "1e-6")
 		q := ledgertest.Spend("d", 0)
 		q.Event = e
-		v, err := l.Foretell(ctx, q)
+		v, err := figures.Foretell(ctx, l, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := l.WhatIf(ctx, "d", "", e)
+		f, err := figures.WhatIf(ctx, l, "d", "", e)
 		if err != nil || (f.Dearer == nil) != (v.Dearer == nil) {
 			t.Errorf("%v: what-if says %+v, foretold %+v (%v)", e, f.Dearer, v.Dearer, err)
 		}
@@ -694,7 +695,7 @@ func TestDearerJobs(t *testing.T) {
 	}
 	l := newLedger(t, "4", "0")
 	q := ledgertest.Spend("d", 1)
-	if v, err := l.Foretell(ctx, q); err != nil || v.Dearer != nil {
+	if v, err := figures.Foretell(ctx, l, q); err != nil || v.Dearer != nil {
 		t.Errorf("pure epsilons add up: %+v, %v", v.Dearer, err)
 	}
 }

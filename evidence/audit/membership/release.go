@@ -16,6 +16,7 @@ import (
 	"pawl/core/entropy"
 	"pawl/core/intake"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/release"
 	"pawl/data/schema"
 	"pawl/evidence/audit/bound"
@@ -71,7 +72,7 @@ func (r *Recipe) Release(ctx context.Context, noise string, notes ...string) (*R
 	case r.declared == 0 || f.Records > 0:
 		return nil, usage.New("--release needs a public number of rows, and uses all of them", "declare rows: N or rows: public in the schema, and leave out --records")
 	}
-	book, err := l.Show(ctx, r.data)
+	book, err := figures.Show(ctx, l, r.data)
 	if err != nil {
 		return nil, err
 	}

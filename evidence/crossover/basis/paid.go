@@ -12,6 +12,7 @@ import (
 
 	"pawl/core/dp"
 	"pawl/core/ledger"
+	"pawl/core/ledger/figures"
 	"pawl/core/ledger/pricing"
 	"pawl/data/schema"
 	"pawl/data/table"
@@ -137,7 +138,7 @@ func (a *Desk) Admit(ctx context.Context, s *crossover.Study, p *Compared, pay s
 	if err := s.Foretell(ctx); err != nil && !ledger.NoBudget(err) && !errors.Is(err, ledger.ErrExhausted) {
 		return fmt.Errorf("%s, and none was started: %w", what, err)
 	}
-	forecast, err := p.Data.Purse.Env.Ledger.WhatIfEach(ctx, p.Data.Name, "", nil, p.Missing.Bookings)
+	forecast, err := figures.WhatIfEach(ctx, p.Data.Purse.Env.Ledger, p.Data.Name, "", "", p.Missing.Bookings)
 	switch {
 	case errors.Is(err, ledger.ErrUnknownDataset):
 		// The first run would fix the budget at what it asks for itself.
@@ -169,7 +170,7 @@ func sufficient(ctx context.Context, p crossover.Price, delta string) (string, e
 		if err := l.Create(ctx, ledger.Budget{Dataset: "forecast", Epsilon: budget, Delta: delta, Relation: dp.AddOrRemoveOne, AllowLargeDelta: true}); err != nil {
 			return "", err
 		}
-		f, err := l.WhatIfEach(ctx, "forecast", "", nil, p.Bookings)
+		f, err := figures.WhatIfEach(ctx, l, "forecast", "", "", p.Bookings)
 		if err != nil || f.Admitted {
 			return budget, err
 		}

@@ -1,4 +1,4 @@
-package ledger
+package figures
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"pawl/core/dp"
+	"pawl/core/ledger"
 )
 
 // The smallest bound of a long training takes a tenth of a second, and a statement
@@ -23,44 +24,52 @@ const (
 // trainings do.
 var filterSizes = []float64{0.3, 1, 2, 4, 10, 40, 200}
 
-// prices keeps what was priced, for the life of the Ledger: an event, its relation
-// and delta always give the same bound.
-type prices struct {
-	mu    sync.Mutex
+// prices keeps what was priced: an event, its relation and delta always give the same bound.
+var prices struct {
+	sync.Mutex
 	known map[priceKey]price
 }
 
+// mostPrices bounds what is kept.
+const mostPrices = 1 << 14
+
 type priceKey struct {
-	event    string
-	relation dp.Relation
-	delta    float64
+	accountant ledger.Accountant
+	event      string
+	relation   dp.Relation
+	delta      float64
 }
 
 type price struct {
-	epsilon Number
+	epsilon ledger.Number
 	method  string
 }
 
 // pricer prices the events of one statement.
 type pricer struct {
-	l       *Ledger
-	s       *state
+	v       *ledger.View
+	entries []ledger.Entry
 	delta   float64
 	sizes   []float64        // of the filters that price; nil: exactly
 	roughly map[string]price // by event
 }
 
-func (l *Ledger) pricer(s *state, delta float64) *pricer {
+// pricerOf prices at the delta of the budget; without one, at the largest that was asked for.
+func pricerOf(v *ledger.View) *pricer {
+	p := &pricer{v: v, entries: v.Entries(), roughly: map[string]price{}}
 	different := map[string]bool{}
-	for _, e := range s.entries {
+	for _, e := range p.entries {
 		different[string(e.Event)] = true
+		p.delta = max(p.delta, e.Delta.Float64())
 	}
-	p := &pricer{l: l, s: s, delta: delta, roughly: map[string]price{}}
+	if v.Granted != nil {
+		p.delta = v.Budget().Delta.Float64()
+	}
 	if len(different) > pricedExactly {
 		p.sizes = filterSizes
-		if s.limited() {
+		if v.Granted != nil {
 			// With the budget's own filter among them "at once" is never above "spent".
-			p.sizes = append([]float64{s.budget.epsilon.Float64()}, filterSizes...)
+			p.sizes = append([]float64{v.Budget().Epsilon.Float64()}, filterSizes...)
 		}
 		if len(different) > pricedRoughly {
 			p.sizes = p.sizes[:1]
@@ -72,18 +81,18 @@ func (l *Ledger) pricer(s *state, delta float64) *pricer {
 // one prices an event; text is its stored form.
 func (p *pricer) one(e dp.Event, text []byte) price {
 	if p.sizes == nil {
-		return p.l.exactPrice(string(text), e, p.s.relation, p.delta)
+		return p.exactPrice(string(text), e)
 	}
 	x, ok := p.roughly[string(text)]
 	if !ok {
-		x = p.roughPrice(Assigned{Event: e})
+		x = p.roughPrice(ledger.Assigned{Event: e})
 		p.roughly[string(text)] = x
 	}
 	return x
 }
 
 // atOnce prices events as one plan.
-func (p *pricer) atOnce(events []Assigned) price {
+func (p *pricer) atOnce(events []ledger.Assigned) price {
 	switch {
 	case len(events) == 0:
 		return price{}
@@ -91,12 +100,12 @@ func (p *pricer) atOnce(events []Assigned) price {
 		return p.roughPrice(events...)
 	}
 	var dearest price
-	for _, all := range together(events, p.s.relation) {
+	for _, all := range together(events, p.v.Relation) {
 		text, err := dp.EncodeEvent(all)
 		if err != nil { // too many for one stored event: a key of its own
 			text = fmt.Appendf(nil, "%v", all)
 		}
-		if x := p.l.exactPrice(string(text), all, p.s.relation, p.delta); !(x.epsilon < dearest.epsilon) {
+		if x := p.exactPrice(string(text), all); !(x.epsilon < dearest.epsilon) {
 			dearest = x
 		}
 	}
@@ -104,13 +113,10 @@ func (p *pricer) atOnce(events []Assigned) price {
 }
 
 // roughPrice is the smallest of what the filters count for the events.
-func (p *pricer) roughPrice(events ...Assigned) price {
+func (p *pricer) roughPrice(events ...ledger.Assigned) price {
 	least := math.Inf(1)
 	for _, size := range p.sizes {
-		account, err := p.l.accountant.Account(Cap{Epsilon: size, Delta: p.delta}, p.s.relation)
-		for i := 0; err == nil && i < len(events); i++ {
-			err = account.Add(events[i])
-		}
+		account, err := ledger.AccountOf(p.v.Accountant, ledger.Cap{Epsilon: size, Delta: p.delta}, p.v.Relation, events)
 		if err != nil {
 			continue
 		}
@@ -118,29 +124,29 @@ func (p *pricer) roughPrice(events ...Assigned) price {
 			least = x
 		}
 	}
-	return price{number(roundUp(least, nil)), "filter"}
+	return price{ledger.NumberOf(ledger.RoundUp(least, nil)), "filter"}
 }
 
-func (l *Ledger) exactPrice(text string, e dp.Event, relation dp.Relation, delta float64) price {
-	key := priceKey{text, relation, delta}
-	l.prices.mu.Lock()
-	p, ok := l.prices.known[key]
-	l.prices.mu.Unlock()
+func (p *pricer) exactPrice(text string, e dp.Event) price {
+	key := priceKey{p.v.Accountant, text, p.v.Relation, p.delta}
+	prices.Lock()
+	x, ok := prices.known[key]
+	prices.Unlock()
 	if ok {
-		return p
+		return x
 	}
-	epsilon, method, err := l.accountant.Epsilon(e, relation, delta)
+	epsilon, method, err := p.v.Accountant.Epsilon(e, p.v.Relation, p.delta)
 	if err != nil {
-		return price{epsilon: Number(math.Inf(1))} // not kept: it may have been the time that ran out
+		return price{epsilon: ledger.Number(math.Inf(1))} // not kept: it may have been the time that ran out
 	}
-	p = price{number(roundUp(epsilon, nil)), method}
-	l.prices.mu.Lock()
-	if l.prices.known == nil {
-		l.prices.known = map[priceKey]price{}
+	x = price{ledger.NumberOf(ledger.RoundUp(epsilon, nil)), method}
+	prices.Lock()
+	defer prices.Unlock()
+	if len(prices.known) >= mostPrices || prices.known == nil {
+		prices.known = map[priceKey]price{}
 	}
-	l.prices.known[key] = p
-	l.prices.mu.Unlock()
-	return p
+	prices.known[key] = x
+	return x
 }
 
 // mostPlaces bounds the places of units that together looks at one by one.
@@ -153,7 +159,7 @@ const mostPlaces = 64
 //
 // Under ReplaceOne there is one as well: the old unit and the new one may lie in any scope,
 // and the accountant adds everything.
-func together(events []Assigned, relation dp.Relation) []dp.Event {
+func together(events []ledger.Assigned, relation dp.Relation) []dp.Event {
 	if len(events) == 1 {
 		return []dp.Event{events[0].Event}
 	}

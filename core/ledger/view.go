@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"pawl/core/dp"
+)
+
+// View is the account of a data set as it stood at one moment: a copy, to read and to ask what would be decided. What
+// is added to it is booked nowhere. core/ledger/figures makes statements and forecasts of it.
+type View struct {
+	Name        string
+	Public      bool
+	Unit        string
+	RowsPerUnit int
+	Relation    dp.Relation // 0 while nobody has declared it
+	Created     string
+	Granted     *Grant // nil where no budget limits the data set
+	Per         Period // how often the budget renews
+	Now         time.Time
+	Frozen      *Act // nil unless every reservation is refused
+	Head        Hash
+	SeededRuns  []SeededRun
+	Cleared     []Clearing
+	Different   []Difference
+	Reconciled  []Reconciliation
+	Accountant  Accountant
+	l           *Ledger
+	s           *state
+}
+
+// Entry is one reservation, as it was booked.
+type Entry struct {
+	ID, Plan, At, By string
+	State            EntryState
+	When             time.Time // says to which period it belongs
+	Stages           []string
+	Event            json.RawMessage
+	Charged          Assigned // the event, with the assignment by which its scopes add up
+	Delta            Amount   // that was asked for
+	NotPrivate       bool
+	Assignment       string // as it was booked
+	Foreign          *Foreign
+	Rebooked         *Act
+	Approvals        []Act
+}
+
+// Purse is a limit of a View, that of the budget or of an analyst's share, and what counts for it.
+type Purse struct {
+	Act                   // who granted a share
+	User           string // whose share it is; "": the budget
+	Epsilon, Delta Amount
+	Cap            Cap
+	v              *View
+	p              *purse
+}
+
+// View returns the account of a data set as it stands.
+func (l *Ledger) View(ctx context.Context, dataset string) (v *View, err error) {
+	err = l.view(ctx, dataset, func(s *state) error { v = l.viewOf(s.snapshot()); return nil })
+	return v, err
+}
+
+func (l *Ledger) viewOf(s *state) *View {
+	v := &View{Name: s.name, Public: s.public, Unit: s.unit, RowsPerUnit: s.rows, Relation: s.relation, Created: s.created,
+		Per: s.per(), Now: s.now, Frozen: s.frozen, Head: s.head.Hash, SeededRuns: s.seededRuns(), Cleared: append([]Clearing{}, s.cleared...),
+		Different: append([]Difference{}, s.different...), Reconciled: slices.Clone(s.reconciled), Accountant: l.accountant, l: l, s: s}
+	if s.limited() {
+		v.Granted = &s.budget.Grant
+	}
+	return v
+}
+
+// errForetold takes a foretold booking back.
+var errForetold = errors.New("foretold: nothing is booked")
+
+// Foretell decides on a request as Reserve would now, by the same code in the same kind of
+// transaction, and takes all of it back: nothing is booked, and no permit is given. It returns the receipt, without ID
+// and Head, as there is no entry, and the account as it would be. Its errors are those of Reserve, refusals included.
+// The answers can differ only because somebody else books between the two.
+func (l *Ledger) Foretell(ctx context.Context, q Request) (receipt Receipt, after *View, err error) {
+	_, _, err = l.reserve(ctx, q, func(r Receipt, s *state) error {
+		receipt, after = r, l.viewOf(s.snapshot())
+		return errForetold
+	})
+	if !errors.Is(err, errForetold) {
+		return Receipt{}, nil, err
+	}
+	receipt.ID, receipt.Head = "", Hash{}
+	return receipt, after, nil
+}
+
+// snapshot is a copy that does not change with the log.
+func (s *state) snapshot() *state {
+	c := *s
+	c.digests, c.byID, c.byReplay = nil, nil, nil
+	if s.budget != nil {
+		c.budget = &budget{Grant: s.budget.Grant, purse: s.budget.unopened(), per: s.budget.per}
+	}
+	c.shares = make(map[string]*share, len(s.shares))
+	for name, old := range s.shares {
+		c.shares[name] = &share{Act: old.Act, purse: old.unopened()}
+	}
+	c.entries = make([]*entry, len(s.entries))
+	for i, e := range s.entries {
+		copied := *e
+		c.entries[i] = &copied
+	}
+	return &c
+}
+
+// Entries lists all reservations, cancelled ones too, in order.
+func (v *View) Entries() (all []Entry) {
+	for _, e := range v.s.entries {
+		all = append(all, e.shown(v.s))
+	}
+	return all
+}
+
+func (e *entry) shown(s *state) Entry {
+	return Entry{ID: e.ID, Plan: e.Plan, At: e.at, By: e.by, State: e.state, When: e.when, Stages: e.Stages, Event: e.Event, Charged: s.assigned(e), Delta: e.Delta,
+		NotPrivate: e.NotPrivate, Assignment: e.Assignment, Foreign: e.foreign, Rebooked: e.rebooked, Approvals: append([]Act{}, e.approvals...)}
+}
+
+// Charged lists what is charged in the period of the View, by anybody; with a state, what is in that state.
+func (v *View) Charged(only EntryState) []Assigned { return (&purse{}).charged(v.s, only) }
+
+// Budget is the budget of a View, which has one.
+func (v *View) Budget() Purse { return v.purse(Act{}, &v.s.budget.purse) }
+
+// Shares are those of the budget, by name.
+func (v *View) Shares() (all []Purse) {
+	for _, name := range slices.Sorted(maps.Keys(v.s.shares)) {
+		all = append(all, v.purse(v.s.shares[name].Act, &v.s.shares[name].purse))
+	}
+	return all
+}
+
+func (v *View) purse(by Act, p *purse) Purse {
+	return Purse{Act: by, User: p.user, Epsilon: p.epsilon, Delta: p.delta, Cap: p.cap(v.s), v: v, p: p}
+}
+
+// Charged lists what counts for the purse, in order; with a state, what is in that state.
+func (p Purse) Charged(only EntryState) []Assigned { return p.p.charged(p.v.s, only) }
+
+// AllAdmitted reports whether the budget decided on every entry that is charged to it, so
+// that the total bounds what was done.
+func (p Purse) AllAdmitted() bool {
+	return p.User == "" && !slices.ContainsFunc(p.v.s.entries, func(e *entry) bool { return p.p.counts(p.v.s, e) && !e.admitted })
+}
+
+// Admit decides on one more event as the ledger would by this purse alone.
+func (p Purse) Admit(e Assigned) error {
+	_, _, err := p.v.l.admitTo(p.v.s, p.p, e)
+	return err
+}
+
+// Admit decides on one more event of a user as Reserve would now. assignment is that of the rows, "" where it is not
+// known.
+func (v *View) Admit(user, assignment string, e dp.Event) (need, left float64, err error) {
+	next := v.entry(user, assignment, e)
+	if err := v.l.accountable(v.s, e); err != nil {
+		return 0, 0, err
+	}
+	if v.s.frozen != nil {
+		return 0, 0, v.s.refuseFrozen()
+	}
+	return v.l.admit(v.s, user, v.s.assigned(next))
+}
+
+// Add charges an event to the View, whether or not it is admitted.
+func (v *View) Add(user, assignment string, e dp.Event) (err error) {
+	next := v.entry(user, assignment, e)
+	next.Event, err = dp.EncodeEvent(e)
+	v.s.entries = append(v.s.entries, next)
+	return err
+}
+
+func (v *View) entry(user, assignment string, e dp.Event) *entry {
+	next := &entry{reserveBody: reserveBody{ID: "what-if " + strconv.Itoa(len(v.s.entries)), Assignment: assignment}, event: e, state: Reserved, by: user, when: v.s.now}
+	if assignment == "" {
+		next.foreign = &Foreign{}
+	}
+	return next
+}
+
+// Instead is the View with another event in place of the last that was booked.
+func (v *View) Instead(e dp.Event) *View {
+	s := v.s.snapshot()
+	last := s.entries[len(s.entries)-1]
+	last.event, last.Assignment = e, ""
+	return v.l.viewOf(s)
+}
+
+// Over is the View at another time, for another way of renewing and another total.
+func (v *View) Over(per Period, at time.Time, epsilon Amount) *View {
+	s := *v.s
+	s.now = at
+	b := *s.budget
+	b.per, b.purse = per, b.unopened()
+	b.epsilon = epsilon
+	s.budget = &b
+	return v.l.viewOf(&s)
+}
