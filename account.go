@@ -1,13 +1,10 @@
 package pawl
 
 import (
-	"cmp"
 	"encoding/json"
 	"io"
 
-	"pawl/core/dp"
 	"pawl/internal/cost"
-	"pawl/internal/usage"
 )
 
 // DPSGD is one training run by DP-SGD, or by any optimizer that uses only its noisy sums,
@@ -87,76 +84,19 @@ type Answer struct {
 func (a *Answer) WriteText(w io.Writer) error { return a.answer.WriteText(w) }
 
 // WriteJSON writes the object of MarshalJSON.
-func (a *Answer) WriteJSON(w io.Writer) error {
-	text, err := a.answer.JSON()
-	if err == nil {
-		_, err = w.Write(text)
-	}
-	return err
-}
+func (a *Answer) WriteJSON(w io.Writer) error { return a.answer.WriteJSON(w) }
 
 // MarshalJSON returns the object that pawl account --json prints, with events and trade-off curve.
 func (a *Answer) MarshalJSON() ([]byte, error) { return a.answer.JSON() }
-
-func (t *DPSGD) facts(noise bool) cost.Facts {
-	return cost.Facts{Rate: t.SamplingRate, Noise: t.NoiseMultiplier, Epochs: t.Epochs, Rows: t.Rows, Batch: t.Batch, Steps: t.Steps, Clip: t.ClippingNorm, NoNoise: noise}
-}
 
 // Answer computes the cost and charges nothing.
 //
 // Errors: [ErrUsage] for numbers out of range. An unknown event has no known cost: its error has exit
 // status 4.
-func (a Account) Answer() (*Answer, error) {
-	ans, err := a.answer()
-	return answerOf(ans, err)
-}
+func (a Account) Answer() (*Answer, error) { return answerOf(a.asked().Answer()) }
 
-func (a Account) answer() (*cost.Answer, error) {
-	how, err := cost.ParseHow(a.Accountant, a.Relation)
-	if err != nil {
-		return nil, err
-	}
-	if (a.DPSGD == nil) == (a.Event == nil) {
-		return nil, usage.New("an account is of a training or of an event", "give one of DPSGD and Event")
-	}
-	if a.DPSGD != nil {
-		t, missing, err := a.DPSGD.facts(true).Training()
-		if err != nil {
-			return nil, err
-		}
-		if len(missing) > 0 {
-			return nil, usage.Newf("give sampling rate, noise multiplier and steps", "missing --%s", missing[0])
-		}
-		ans, err := cost.Ask(cost.OfTraining(t, how.Relation, how.Method), a.Delta, a.Epsilon, false)
-		if err == nil {
-			ans.Of(t)
-		}
-		return ans, err
-	}
-	stated, delta, err := a.stated(&how)
-	if err != nil {
-		return nil, err
-	}
-	plan := cost.OfStated(stated, how.Relation, how.Method)
-	if cost.OfJob(a.Event) {
-		plan = cost.Unattained(plan)
-	}
-	return cost.Ask(plan, delta, a.Epsilon, true)
-}
-
-// stated is what Event states, and at which delta; it completes the relation.
-func (a Account) stated(how *cost.How) (dp.Stated, string, error) {
-	s, delta, err := cost.Decode(eventName(a.Name), a.Event)
-	if err != nil {
-		return s, "", err
-	}
-	if how.Relation, err = how.Under(eventName(a.Name), s.Relation); err != nil {
-		return s, "", err
-	}
-	if a.Delta != "" || a.Epsilon != "" {
-		delta = a.Delta
-	}
-	return s, delta, nil
+func (a Account) asked() cost.Account {
+	return cost.Account{DPSGD: (*cost.Facts)(a.DPSGD), Event: a.Event, Name: a.Name, Delta: a.Delta, Epsilon: a.Epsilon, Relation: a.Relation, Accountant: a.Accountant}
 }
 
 // DPAccounting holds the events of an account in the terms of dp_accounting, Google's library
@@ -168,42 +108,12 @@ type DPAccounting struct{ export *cost.DPAccounting }
 // Errors: [ErrUsage] for an event that the library has no equivalent of, and for a release with seeded noise,
 // which no epsilon bounds.
 func (a Account) DPAccounting() (*DPAccounting, error) {
-	d, err := a.dpAccounting()
-	if err != nil {
-		return nil, fail(err)
-	}
-	return &DPAccounting{d}, nil
-}
-
-func (a Account) dpAccounting() (*cost.DPAccounting, error) {
-	how, err := cost.ParseHow(a.Accountant, a.Relation)
-	if err != nil {
-		return nil, err
-	}
-	if a.Event == nil || a.DPSGD != nil {
-		return nil, usage.New("only events can be exported", "give Event")
-	}
-	stated, text, err := a.stated(&how)
-	switch {
-	case err != nil:
-		return nil, err
-	case cost.Seeded(a.Event):
-		return nil, usage.Newf("its noise can be computed: no epsilon holds for what it released", "%s: the statement is NOT PRIVATE", eventName(a.Name))
-	case text == "":
-		return nil, usage.New("missing --delta", "example: --delta 1e-5")
-	}
-	delta, err := cost.ParseDelta(text, true)
-	if err != nil {
-		return nil, err
-	}
-	return cost.ToDPAccounting(eventName(a.Name), stated, how.Relation, delta)
+	d, err := a.asked().DPAccounting()
+	return handle(&DPAccounting{d}, err)
 }
 
 // WritePython writes a program that prints epsilon by the accountants of dp_accounting.
-func (d *DPAccounting) WritePython(w io.Writer) error {
-	_, err := w.Write(d.export.Python())
-	return err
-}
+func (d *DPAccounting) WritePython(w io.Writer) error { return d.export.WritePython(w) }
 
 // MarshalJSON returns relation, unit, delta and the events by the names of their classes and arguments.
 func (d *DPAccounting) MarshalJSON() ([]byte, error) { return json.Marshal(d.export) }
@@ -212,33 +122,8 @@ func (d *DPAccounting) MarshalJSON() ([]byte, error) { return json.Marshal(d.exp
 //
 // Errors: [ErrUsage] for numbers out of range and a target that no value of the number meets.
 func (c Calibrate) Answer() (*Answer, error) {
-	ans, err := c.answer()
-	return answerOf(ans, err)
-}
-
-func (c Calibrate) answer() (*cost.Answer, error) {
-	how, err := cost.ParseHow(c.Accountant, c.Relation)
-	if err != nil {
-		return nil, err
-	}
-	target, err := cost.ParseTarget(c.Epsilon, c.Delta, c.DPSGD == nil && c.Release != "gaussian")
-	switch {
-	case err != nil:
-		return nil, err
-	case c.DPSGD != nil && c.Event == nil && c.Release == "":
-		t, missing, err := c.DPSGD.facts(false).Training()
-		if err != nil {
-			return nil, err
-		}
-		return cost.CalibrateTraining(t, missing, target, how)
-	case c.Event != nil && c.DPSGD == nil && c.Release == "":
-		return cost.CalibrateEvent(eventName(c.Name), c.Event, target, how)
-	case c.Release != "" && c.DPSGD == nil && c.Event == nil && c.Count < 0:
-		return nil, usage.Newf("leave it out for one release", "a count of %d releases", c.Count)
-	case c.Release != "" && c.DPSGD == nil && c.Event == nil:
-		return cost.CalibrateRelease(c.Release, max(c.Count, 1), c.Sensitivity, target, how)
-	}
-	return nil, usage.New("a calibration is of a training, of an event or of a release", "give one of DPSGD, Event and Release")
+	return answerOf(cost.Calibrate{DPSGD: (*cost.Facts)(c.DPSGD), Event: c.Event, Name: c.Name, Release: c.Release, Count: c.Count, Sensitivity: c.Sensitivity,
+		Epsilon: c.Epsilon, Delta: c.Delta, Relation: c.Relation, Accountant: c.Accountant}.Answer())
 }
 
 func answerOf(a *cost.Answer, err error) (*Answer, error) {
@@ -259,5 +144,3 @@ func answerOf(a *cost.Answer, err error) (*Answer, error) {
 	}
 	return out, nil
 }
-
-func eventName(name string) string { return cmp.Or(name, "event") }

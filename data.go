@@ -61,10 +61,7 @@ func (s Source) Open() (*Data, error) {
 		return nil, fail(noData)
 	}
 	d, err := source.Open(s.Data, s.options())
-	if err != nil {
-		return nil, fail(err)
-	}
-	return &Data{d}, nil
+	return handle(&Data{d}, err)
 }
 
 func (s Source) options() source.Options {

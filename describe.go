@@ -1,10 +1,9 @@
 package pawl
 
 import (
-	"context"
+	"cmp"
 	"math"
 
-	"pawl/data/source"
 	"pawl/internal/request"
 	"pawl/report"
 )
@@ -24,12 +23,9 @@ type Describe struct {
 	Identity Identity
 }
 
-func (d Describe) plan(ctx context.Context, desk *request.Desk, data *source.Data) (*request.Job, error) {
-	f := Fit{Target: d.Target, Budget: d.Budget, Seed: d.Seed, Identity: d.Identity}.request()
-	return desk.Describe(ctx, data, &request.Describe{Fit: f, Columns: d.Columns})
+func (d Describe) request() request.Asked {
+	return &request.Describe{Fit: Fit{Target: d.Target, Budget: d.Budget, Seed: d.Seed, Identity: d.Identity}.fit(), Columns: d.Columns}
 }
-
-func (d Describe) as(sameAs string) Job { d.Identity.SameAs = sameAs; return d }
 
 // Estimate is a figure with its 95 % interval. Value is NaN if the noise does not determine it.
 type Estimate struct {
@@ -90,21 +86,16 @@ func LoadDescription(path string) (*Result, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	r, err := newResult(&request.Done{Statement: s})
-	return r, fail(err)
+	return handle(newResult(&request.Done{Statement: s}))
 }
 
 func newDescription(d *report.Description) *Description {
-	out := &Description{Exact: d.Exact, Rows: Estimate{float64(d.Rows.Value), ends(d.Rows.Interval)}, Target: d.Target}
+	out := &Description{Exact: d.Exact, Rows: figure(d.Rows.Value, d.Rows.Interval), Target: d.Target}
 	for i := range d.Columns {
 		c := &d.Columns[i]
-		x := ColumnDescription{Name: c.Name, Type: c.Type, Mean: estimate(c.Mean), StdDev: estimate(c.StdDev)}
+		x := ColumnDescription{Name: c.Name, Type: c.Type, Mean: estimate(c.Mean), StdDev: estimate(c.StdDev), Missing: newLevel(c.Missing)}
 		for l := range c.Levels {
-			x.Levels = append(x.Levels, newLevel(&c.Levels[l]))
-		}
-		if c.Missing != nil {
-			l := newLevel(c.Missing)
-			x.Missing = &l
+			x.Levels = append(x.Levels, *newLevel(&c.Levels[l]))
 		}
 		if len(c.Quantiles) > 0 {
 			x.Quantiles = map[float64]Estimate{}
@@ -129,20 +120,20 @@ func newDescription(d *report.Description) *Description {
 	}
 	out.Correlated = d.Ranks.Columns
 	for _, line := range d.Ranks.Matrix {
-		row := make([]Estimate, len(line))
-		for j, f := range line {
-			row[j] = Estimate{math.NaN(), [2]float64{-1, 1}}
-			if f != nil {
-				row[j] = *estimate(f)
-			}
+		var row []Estimate
+		for _, f := range line {
+			row = append(row, *cmp.Or(estimate(f), &Estimate{math.NaN(), [2]float64{-1, 1}}))
 		}
 		out.Correlations = append(out.Correlations, row)
 	}
 	return out
 }
 
-func newLevel(l *report.DescribedLevel) LevelDescription {
-	out := LevelDescription{Name: l.Name, Count: Estimate{float64(l.Count.Value), ends(l.Count.Interval)}, Share: *estimate(&l.Share)}
+func newLevel(l *report.DescribedLevel) *LevelDescription {
+	if l == nil {
+		return nil
+	}
+	out := &LevelDescription{Name: l.Name, Count: figure(l.Count.Value, l.Count.Interval), Share: *estimate(&l.Share)}
 	if l.Lower != nil && l.Upper != nil {
 		out.Lower, out.Upper = float64(*l.Lower), float64(*l.Upper)
 	}
@@ -153,7 +144,10 @@ func estimate(f *report.Figure) *Estimate {
 	if f == nil {
 		return nil
 	}
-	return &Estimate{float64(f.Value), ends(f.Interval)}
+	e := figure(f.Value, f.Interval)
+	return &e
 }
 
-func ends(i [2]report.Number) [2]float64 { return [2]float64{float64(i[0]), float64(i[1])} }
+func figure(value report.Number, interval [2]report.Number) Estimate {
+	return Estimate{float64(value), [2]float64{float64(interval[0]), float64(interval[1])}}
+}

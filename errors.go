@@ -79,6 +79,14 @@ func AsError(err error) *Error {
 	return &Error{err}
 }
 
+// handle is h, or err as one of this package.
+func handle[T any](h *T, err error) (*T, error) {
+	if err != nil {
+		return nil, fail(err)
+	}
+	return h, nil
+}
+
 // fail makes err one of this package, once.
 func fail(err error) error {
 	if err == nil || errors.As(err, new(*Error)) {

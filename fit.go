@@ -12,9 +12,7 @@ import (
 
 // Job is a [Fit], a [Train], a [Search], a [Select] or a [Describe].
 type Job interface {
-	// plan prices the job; as replaces its identity.
-	plan(context.Context, *request.Desk, *source.Data) (*request.Job, error)
-	as(sameAs string) Job
+	request() request.Asked
 }
 
 // Budget is the most that a job may cost, everything included. Amounts are decimal texts, because
@@ -50,8 +48,13 @@ type Identity struct {
 	Ask func(ctx context.Context, alike string) (reason string, err error)
 }
 
-func (i Identity) copies() source.Copies {
-	return source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason, Ask: i.Ask}
+func terms(b Budget, i Identity, seed *uint64) request.Terms {
+	t := request.Terms{Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Anyway: b.Anyway,
+		Updated: i.Updated, Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason, Ask: i.Ask}}
+	if seed != nil {
+		t.Seed = strconv.FormatUint(*seed, 10)
+	}
+	return t
 }
 
 // Decision chooses the threshold of a classifier of two classes from its released score, at no
@@ -115,26 +118,10 @@ type Fit struct {
 	Checkpoint Checkpoint
 }
 
-func (f Fit) request() request.Fit {
-	return request.Fit{Target: f.Target, Epsilon: f.Budget.Epsilon, Delta: f.Budget.Delta, AllowLargeDelta: f.Budget.AllowLargeDelta, Anyway: f.Budget.Anyway,
-		Accountant: f.Budget.Accountant, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Search: f.Search,
-		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels, Flip: f.Flip,
-		ClassWeights: maps.Clone(f.ClassWeights), TargetScale: f.TargetScale, Monotone: maps.Clone(f.Monotone), Decision: quality.Decision(f.Decision), Seed: seed(f.Seed), Updated: f.Identity.Updated, Copies: f.Identity.copies(), Checkpoint: f.Checkpoint.request()}
+func (f Fit) fit() request.Fit {
+	return request.Fit{Terms: terms(f.Budget, f.Identity, f.Seed), Target: f.Target, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy,
+		Search: f.Search, Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels, Flip: f.Flip,
+		ClassWeights: maps.Clone(f.ClassWeights), TargetScale: f.TargetScale, Monotone: maps.Clone(f.Monotone), Decision: quality.Decision(f.Decision), Checkpoint: request.Checkpoint(f.Checkpoint)}
 }
 
-func (f Fit) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
-	if err := f.Checkpoint.sound(); err != nil {
-		return nil, err
-	}
-	r := f.request()
-	return d.Fit(ctx, data, &r)
-}
-
-func (f Fit) as(sameAs string) Job { f.Identity.SameAs = sameAs; return f }
-
-func seed(n *uint64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatUint(*n, 10)
-}
+func (f Fit) request() request.Asked { r := f.fit(); return &r }

@@ -9,7 +9,6 @@ import (
 	"pawl/internal/request"
 	"pawl/internal/usage"
 	"pawl/store"
-	"pawl/store/heads"
 	"pawl/workflow"
 )
 
@@ -20,27 +19,21 @@ type Ledger struct {
 	named   bool // the address was given, so hints repeat it
 	ledger  *ledger.Ledger
 	store   io.Closer
-	options ledgerOptions
+	grant   string
+	warn    func(string)
 	closed  atomic.Bool
 }
 
-type ledgerOptions struct {
-	grant string
-	warn  func(string)
-}
-
 // LedgerOption changes how [OpenLedger] opens a ledger.
-type LedgerOption func(*ledgerOptions)
+type LedgerOption func(*Ledger)
 
 // WithGrant sets the epsilon, a decimal above 0 and at most 10, that a data set without a budget is
 // granted at its first job, for all jobs together. Without it the grant is the cost of that job.
-func WithGrant(epsilon string) LedgerOption { return func(o *ledgerOptions) { o.grant = epsilon } }
+func WithGrant(epsilon string) LedgerOption { return func(l *Ledger) { l.grant = epsilon } }
 
 // WithWarnings sets the function that receives warnings about the ledger. Without it, and with nil,
 // they are dropped.
-func WithWarnings(warn func(text string)) LedgerOption {
-	return func(o *ledgerOptions) { o.warn = warn }
-}
+func WithWarnings(warn func(text string)) LedgerOption { return func(l *Ledger) { l.warn = warn } }
 
 // OpenLedger opens the ledger at an address, and creates one if there is none: sqlite:PATH or
 // postgres://USER@HOST:PORT/DATABASE. "" is the address in the environment variable PAWL_LEDGER, and
@@ -54,31 +47,28 @@ func WithWarnings(warn func(text string)) LedgerOption {
 // Errors: [ErrUsage] for an address that cannot be read, [ErrUnavailable] for a database that
 // does not answer, [ErrRefused] if this machine has seen a ledger at the address that is gone.
 func OpenLedger(ctx context.Context, address string, options ...LedgerOption) (*Ledger, error) {
-	l := &Ledger{named: address != "", options: ledgerOptions{warn: func(string) {}}}
+	l := &Ledger{named: address != ""}
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
 	for _, set := range options {
 		if set != nil {
-			set(&l.options)
+			set(l)
 		}
 	}
-	if l.options.warn == nil {
-		l.options.warn = func(string) {}
+	if l.warn == nil {
+		l.warn = func(string) {}
 	}
-	if l.options.grant != "" {
-		if e, err := ledger.ParseAmount(l.options.grant); err != nil || e.IsZero() {
-			return nil, fail(usage.Newf("example: 1.5", "the grant %q is not an epsilon above 0", l.options.grant))
+	if l.grant != "" {
+		if e, err := ledger.ParseAmount(l.grant); err != nil || e.IsZero() {
+			return nil, fail(usage.Newf("example: 1.5", "the grant %q is not an epsilon above 0", l.grant))
 		}
 	}
 	var err error
 	if l.address, err = store.Parse(address); err == nil {
-		l.ledger, l.store, err = l.address.Open(ctx, l.options.grant, l.options.warn, ledger.Missing)
+		l.ledger, l.store, err = l.address.Open(ctx, l.grant, l.warn, ledger.Missing)
 	}
-	if err != nil {
-		return nil, fail(err)
-	}
-	return l, nil
+	return handle(l, err)
 }
 
 // Close closes the ledger. Its plans cannot be run afterwards. A second Close does nothing.
@@ -113,15 +103,5 @@ func (l *Ledger) String() string { return l.address.String() }
 
 // desk is where requests on this ledger are handled.
 func (l *Ledger) desk() *request.Desk {
-	return &request.Desk{Ledger: l.ledger, Safe: func() (workflow.Safe, error) {
-		dir, err := heads.Default()
-		if err != nil {
-			return workflow.Safe{}, err
-		}
-		safe := workflow.Safe{Keys: heads.KeysIn(dir), Address: l.address.Absolute()}
-		if l.named {
-			safe.Flag = "--ledger " + usage.Shell(l.address.Flag())
-		}
-		return safe, nil
-	}}
+	return &request.Desk{Ledger: l.ledger, Safe: func() (workflow.Safe, error) { return request.SafeAt(l.address, l.named) }}
 }

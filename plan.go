@@ -45,23 +45,25 @@ func (l *Ledger) Plan(ctx context.Context, data *Data, job Job) (*Plan, error) {
 	if v := reflect.ValueOf(job); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fail(usage.New("the job is nil", "give a Fit, a Train, a Search, a Select or a Describe"))
 	}
-	p := &Plan{ledger: l, data: data, asked: job}
-	desk := l.desk()
+	return l.price(ctx, data, job, "")
+}
+
+// price plans a job on data, which are those of the data set sameAs where that is not "".
+func (l *Ledger) price(ctx context.Context, data *Data, job Job, sameAs string) (p *Plan, err error) {
+	p = &Plan{ledger: l, data: data, asked: job}
+	asked, desk := job.request(), l.desk()
+	if sameAs != "" {
+		asked.SameAs(sameAs)
+	}
 	desk.Note = func(text string) {
 		if p.note != nil {
 			p.note("note: " + text)
 		}
 	}
-	priced, err := job.plan(ctx, desk, data.data)
-	if err != nil {
-		return nil, fail(err)
+	if p.job, err = asked.Plan(ctx, desk, data.data); err == nil {
+		p.quote, err = p.job.Quote(time.Now())
 	}
-	quote, err := priced.Quote(time.Now())
-	if err != nil {
-		return nil, fail(err)
-	}
-	p.job, p.quote = priced, quote
-	return p, nil
+	return handle(p, err)
 }
 
 // Price is an upper bound on the cost of a plan, and the privacy claim of its results.
@@ -105,12 +107,7 @@ func (p *Plan) Check(ctx context.Context) error {
 }
 
 // WriteText writes the stages and their prices for a person.
-func (p *Plan) WriteText(w io.Writer) error {
-	var b bytes.Buffer
-	p.job.WriteText(&b, p.quote)
-	_, err := w.Write(b.Bytes())
-	return err
-}
+func (p *Plan) WriteText(w io.Writer) error { return p.job.WriteText(w, p.quote) }
 
 // Report writes the plan in words or as one JSON object: whether the ledger would
 // refuse it now, stages and prices, and the evidence for its choices. It charges nothing.
@@ -179,12 +176,9 @@ func (p *Plan) Run(ctx context.Context, options ...RunOption) (*Result, error) {
 	var same *source.SameError
 	if errors.As(err, &same) {
 		// Whoever was asked says which data set it is: it is priced and run as that.
-		again, err := p.ledger.Plan(ctx, p.data, p.asked.as(same.Name))
-		if err != nil {
-			return nil, err
+		if p, err = p.ledger.price(ctx, p.data, p.asked, same.Name); err == nil {
+			r, err = p.run(ctx, how)
 		}
-		r, err := again.run(ctx, how)
-		return r, fail(err)
 	}
 	return r, fail(err)
 }
@@ -261,38 +255,27 @@ func newResult(done *request.Done) (*Result, error) {
 		return nil, err
 	}
 	r.Statement = text.Bytes()
-	if done.Selection != nil {
+	switch {
+	case done.Selection != nil:
 		for _, c := range done.Selection.Selection.Chosen {
 			r.Features = append(r.Features, Feature{c.Feature, float64(c.Score), c.Reason})
 		}
-		return r, nil
-	}
-	if s.Description != nil {
+	case s.Description != nil:
 		r.Description = newDescription(s.Description)
-		return r, nil
-	}
-	r.Model, r.Replayed = &Model{done.Outcome.Model}, done.Outcome.Receipt.Replayed
-	if o := done.Outcome.Score; s.Score != nil {
-		r.Score = &Score{s.Score.Metric, o.Value, o.Baseline, o.Interval, o.BaselineInterval, o.How}
+	default:
+		r.Model, r.Replayed = &Model{done.Outcome.Model}, done.Outcome.Receipt.Replayed
+		if o := done.Outcome.Score; s.Score != nil {
+			r.Score = &Score{s.Score.Metric, o.Value, o.Baseline, o.Interval, o.BaselineInterval, o.How}
+		}
 	}
 	return r, nil
 }
 
 // WriteText writes the result for a person: claim, score, cost, and the folder of the files.
-func (r *Result) WriteText(w io.Writer) error {
-	if r.done.Selection != nil {
-		return r.done.Selection.WriteText(w)
-	}
-	return report.Text(w, r.done.Statement)
-}
+func (r *Result) WriteText(w io.Writer) error { return r.done.WriteText(w) }
 
 // WriteJSON writes the statement.
-func (r *Result) WriteJSON(w io.Writer) error {
-	if r.done.Selection != nil {
-		return r.done.Selection.WriteJSON(w)
-	}
-	return report.WriteJSON(w, r.done.Statement)
-}
+func (r *Result) WriteJSON(w io.Writer) error { return r.done.WriteJSON(w) }
 
 // WriteDir writes model, report, statement and model card into the folder dir, which is created and must
 // not hold files of an earlier run. "" creates a new folder in pawl-out. If dir has been taken in the
@@ -301,19 +284,9 @@ func (r *Result) WriteJSON(w io.Writer) error {
 //
 // Errors: [ErrUsage] if dir is a file, or holds files that would be replaced.
 func (r *Result) WriteDir(dir string) error {
-	if r.Model == nil && r.Description == nil {
-		return nil
-	}
-	if err := request.CheckDir(dir, false); err != nil {
-		return fail(err)
-	}
-	out, err := workflow.NewOutput(dir, false)
-	switch {
-	case err != nil:
-	case r.Description != nil:
-		r.Dir, err = out.WriteDescription(r.done.Statement)
-	default:
-		r.Dir, err = out.Write(r.done.Outcome.Model, r.done.Statement)
+	at, err := r.done.WriteDir(dir)
+	if err == nil {
+		r.Dir = at
 	}
 	return fail(err)
 }

@@ -16,10 +16,7 @@ type Model struct{ model *model.Model }
 // Errors: [ErrUsage] for a directory that holds no model.
 func LoadModel(dir string) (*Model, error) {
 	m, err := request.LoadModel(dir)
-	if err != nil {
-		return nil, fail(err)
-	}
-	return &Model{m}, nil
+	return handle(&Model{m}, err)
 }
 
 // Target returns the name of the column that the model predicts.
@@ -48,10 +45,7 @@ func (m *Model) Predict(s Source) (*Predictions, error) {
 		return nil, fail(noData)
 	}
 	p, err := request.Predict(m.model, s.Data, s.options())
-	if err != nil {
-		return nil, fail(err)
-	}
-	return &Predictions{p}, nil
+	return handle(&Predictions{p}, err)
 }
 
 // At returns a model of two classes with another threshold, in (0, 1): the smallest probability of the
@@ -60,10 +54,7 @@ func (m *Model) Predict(s Source) (*Predictions, error) {
 // Errors: [ErrUsage] for a model of another kind, and for a threshold out of range.
 func (m *Model) At(threshold float64) (*Model, error) {
 	other, err := request.At(m.model, threshold)
-	if err != nil {
-		return nil, fail(err)
-	}
-	return &Model{other}, nil
+	return handle(&Model{other}, err)
 }
 
 // Raw returns the model without the calibration and threshold of its score: with the probabilities of
@@ -90,21 +81,11 @@ func (p *Predictions) Len() int { return len(p.rows.Values) }
 func (p *Predictions) Value(i int) float64 { return p.rows.Values[i] }
 
 // Class returns the predicted class of row i, "" for a regression.
-func (p *Predictions) Class(i int) string {
-	if p.rows.Classes == nil {
-		return ""
-	}
-	return p.rows.Classes[int(p.rows.Values[i])]
-}
+func (p *Predictions) Class(i int) string { return p.rows.Class(i) }
 
 // Probabilities returns one probability per class for row i, nil for a regression. They are
 // calibrated if the score of the run determined a calibration.
-func (p *Predictions) Probabilities(i int) []float64 {
-	if p.rows.Classes == nil {
-		return nil
-	}
-	return p.rows.Row(i)
-}
+func (p *Predictions) Probabilities(i int) []float64 { return p.rows.Row(i) }
 
 // WriteCSV writes a header and one line per row: the prediction, and for a classifier the
 // probability of the second of two classes, or of each class.

@@ -1,10 +1,8 @@
 package pawl
 
 import (
-	"context"
 	"slices"
 
-	"pawl/data/source"
 	"pawl/internal/request"
 	"pawl/search/fleet"
 )
@@ -54,18 +52,8 @@ type Broker struct {
 	ShipData bool
 }
 
-func (s Search) request() request.Search {
-	return request.Search{Train: s.Train.request(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
+func (s Search) request() request.Asked {
+	return &request.Search{Train: s.Train.train(), Space: s.Space, Strategy: s.Strategy, Mean: s.MeanTrials, Eta: s.Eta, Sizes: slices.Clone(s.Sizes),
 		Generations: s.Generations, Population: s.Population, Replace: s.ReplaceParents, Share: s.Share, Validation: s.Validation, Metric: s.Metric, On: s.SearchOn,
 		Study: s.Study, Workers: s.Workers, Broker: fleet.Address{URL: s.Broker.URL, Key: s.Broker.KeyFile, CA: s.Broker.CAFile}, ShipData: s.Broker.ShipData}
 }
-
-func (s Search) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
-	if err := s.Train.sound(); err != nil {
-		return nil, err
-	}
-	r := s.request()
-	return d.Search(ctx, data, &r)
-}
-
-func (s Search) as(sameAs string) Job { s.Train.Identity.SameAs = sameAs; return s }

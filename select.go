@@ -1,9 +1,6 @@
 package pawl
 
 import (
-	"context"
-
-	"pawl/data/source"
 	"pawl/internal/request"
 	"pawl/workflow"
 )
@@ -37,11 +34,8 @@ type Select struct {
 	Population, Rounds, Fits int
 }
 
-func (s Select) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
+func (s Select) request() request.Asked {
 	f := Fit{Target: s.Target, Features: s.Features, Budget: s.Budget, Seed: s.Seed, Identity: s.Identity}
-	return d.Select(ctx, data, &request.Select{Fit: f.request(), Method: s.Method, Count: s.Count, Level: s.Level, Bins: s.Bins, Mode: s.Mode,
-		Labels: s.Labels, Table: s.Table, Relation: s.Relation, AsPublished: s.AsPublished,
-		Published: workflow.Published{Learner: s.Learner, Population: s.Population, Generations: s.Rounds, Fits: s.Fits}})
+	return &request.Select{Fit: f.fit(), Method: s.Method, Count: s.Count, Level: s.Level, Bins: s.Bins, Mode: s.Mode, Labels: s.Labels, Table: s.Table, Relation: s.Relation,
+		AsPublished: s.AsPublished, Published: workflow.Published{Learner: s.Learner, Population: s.Population, Generations: s.Rounds, Fits: s.Fits}}
 }
-
-func (s Select) as(sameAs string) Job { s.Identity.SameAs = sameAs; return s }

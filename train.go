@@ -1,13 +1,10 @@
 package pawl
 
 import (
-	"context"
 	"maps"
 	"time"
 
-	"pawl/data/source"
 	"pawl/internal/request"
-	"pawl/internal/usage"
 )
 
 // Train trains one named network by DP-SGD with Poisson sampling and per-example clipping, on
@@ -95,55 +92,14 @@ type Checkpoint struct {
 	Outside string
 }
 
-func (c Checkpoint) request() request.Checkpoint {
-	r := request.Checkpoint{Every: c.Every, Outside: c.Outside}
-	if c.Resume {
-		r.Resume = c.File
-	} else {
-		r.Create = c.File
-	}
-	return r
+func (t Train) train() request.Train {
+	return request.Train{Terms: terms(t.Budget, t.Identity, t.Seed), Model: t.Model, Activation: t.Activation, Preset: t.Preset, Target: t.Target,
+		Optimizer: t.Optimizer, Mechanism: t.Mechanism, Lots: t.Lots, Bands: t.Bands, Clipping: t.Clipping, Memory: t.Memory, Schedule: t.Schedule, FrontEnd: t.FrontEnd,
+		Extractor: t.Extractor, Pixels: t.Pixels, ExtractorOutput: t.ExtractorOutput, Public: t.Public, PublicLabels: t.PublicLabels,
+		Noise: t.NoiseMultiplier, Rate: t.SamplingRate, Epochs: t.Epochs, LearningRate: t.LearningRate, ClippingNorm: t.ClippingNorm, Average: t.Average, EMA: t.EMA,
+		Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch, Augment: t.Augment, Shift: t.Shift, TrainLast: t.TrainLast, Flip: t.Flip,
+		NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn, AsPublished: t.AsPublished, KeepAll: t.KeepAll, Features: t.Features, Encoding: t.Encoding, ScoreBy: t.ScoreBy,
+		Checkpoint: request.Checkpoint(t.Checkpoint), ClassWeights: maps.Clone(t.ClassWeights)}
 }
 
-func (t Train) request() request.Train {
-	r := request.Train{Model: t.Model, Activation: t.Activation, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, AllowLargeDelta: t.Budget.AllowLargeDelta, Anyway: t.Budget.Anyway,
-		Accountant: t.Budget.Accountant, Preset: t.Preset, Seed: seed(t.Seed), Optimizer: t.Optimizer, Public: t.Public, PublicLabels: t.PublicLabels, Mechanism: t.Mechanism, Extractor: t.Extractor, Pixels: t.Pixels, ExtractorOutput: t.ExtractorOutput, Lots: t.Lots, Bands: t.Bands, Clipping: t.Clipping, Memory: t.Memory, Target: t.Target,
-		Schedule: t.Schedule, FrontEnd: t.FrontEnd, Noise: t.NoiseMultiplier, Rate: t.SamplingRate, Epochs: t.Epochs, LearningRate: t.LearningRate,
-		ClippingNorm: t.ClippingNorm, Average: max(t.Average, 0), EMA: t.EMA, Warmup: t.Warmup, Quantile: t.Quantile, Tolerance: t.Tolerance, Batch: t.Batch,
-		Augment: t.Augment, Shift: max(t.Shift, 0), TrainLast: t.TrainLast, Flip: t.Flip, NonPrivate: t.NonPrivate, AsDrawn: t.AsDrawn,
-		Updated: t.Identity.Updated, AsPublished: t.AsPublished, KeepAll: t.KeepAll, Features: t.Features, Encoding: t.Encoding, ScoreBy: t.ScoreBy,
-		Checkpoint: t.Checkpoint.request(), Copies: t.Identity.copies(), ClassWeights: maps.Clone(t.ClassWeights)}
-	if t.Average == 0 && t.EMA == 0 {
-		r.Average = request.DefaultAverage
-	}
-	if t.Shift == 0 {
-		r.Shift = -1
-	}
-	return r
-}
-
-// sound refuses numbers that would silently count as 0.
-func (t Train) sound() error {
-	if t.TrainLast < 0 || t.Augment < 0 {
-		return usage.New("TrainLast and Augment must not be negative", "leave them out for the rule")
-	}
-	return t.Checkpoint.sound()
-}
-
-// sound refuses to start a new run if one was to be resumed.
-func (c Checkpoint) sound() error {
-	if c.Resume && c.File == "" {
-		return usage.New("a checkpoint to resume from has no File", "name the file, or leave out Resume")
-	}
-	return nil
-}
-
-func (t Train) plan(ctx context.Context, d *request.Desk, data *source.Data) (*request.Job, error) {
-	if err := t.sound(); err != nil {
-		return nil, err
-	}
-	r := t.request()
-	return d.Train(ctx, data, &r)
-}
-
-func (t Train) as(sameAs string) Job { t.Identity.SameAs = sameAs; return t }
+func (t Train) request() request.Asked { r := t.train(); return &r }

@@ -74,7 +74,7 @@ func (s *Server) prepare(ctx context.Context, user string, a asked, anyway bool)
 		return nil, usage.New("give an epsilon", "example: 1")
 	}
 	desk := &request.Desk{Ledger: s.as(user), Note: func(string) {}, Safe: s.o.Safe}
-	return desk.Fit(ctx, data, &request.Fit{Target: a.Target, Epsilon: a.Epsilon, Delta: a.Delta, Search: a.Search, Anyway: anyway})
+	return desk.Fit(ctx, data, &request.Fit{Terms: request.Terms{Epsilon: a.Epsilon, Delta: a.Delta, Anyway: anyway}, Target: a.Target, Search: a.Search})
 }
 
 // price is the statement of a plan, with a warning first if the ledger would refuse it.

@@ -62,7 +62,6 @@ A thousand canaries cannot certify more than epsilon 5.8, whatever leaks.`,
 			return runCanary(c.Context(), a, f)
 		},
 	}
-	f.train.Average, f.train.Shift = request.DefaultAverage, -1
 	s := c.Flags()
 	s.StringVar(&f.data, "data", "", "built-in set of images, instead of DATA")
 	s.StringVar(&f.train.Model, "model", "", "network: a name from pawl models list, or a YAML file (required)")

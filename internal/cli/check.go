@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"pawl"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -160,12 +161,17 @@ func checkBudget(ctx context.Context, l *ledger.Ledger, j *request.Job, v figure
 
 // asked is the fit of the flags as a request, and what is wrong with the flags.
 func (f *fitFlags) asked() (request.Fit, source.Options, error) {
-	b, i, s := f.Budget, f.Identity, f.Source
+	s := f.Source
 	_, seed := f.seedOf()
 	weights, err := classWeights(f.classWeights)
 	directions, wrong := monotone(f.monotone)
-	return request.Fit{Target: f.Target, Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Anyway: b.Anyway, Preset: f.Preset,
-			Workflow: f.Workflow, Model: f.Model, Features: f.Features, ScoreBy: f.ScoreBy, Seed: f.seed, Search: f.Search, Updated: i.Updated, ClassWeights: weights, TargetScale: f.TargetScale, Monotone: directions, Public: f.Public,
-			Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}},
+	return request.Fit{Terms: termsOf(f.Budget, f.Identity, f.seed), Target: f.Target, Preset: f.Preset, Workflow: f.Workflow, Model: f.Model, Features: f.Features,
+			ScoreBy: f.ScoreBy, Search: f.Search, ClassWeights: weights, TargetScale: f.TargetScale, Monotone: directions, Public: f.Public},
 		source.Options{Schema: s.Schema, Test: s.Test, BadRows: s.BadRows, Vectors: source.Vectors{File: s.Embeddings, Key: s.Key}}, usage.All(seed, err, wrong)
+}
+
+// termsOf are the terms of a job that is priced and not run.
+func termsOf(b pawl.Budget, i pawl.Identity, seed string) request.Terms {
+	return request.Terms{Epsilon: b.Epsilon, Delta: b.Delta, Accountant: b.Accountant, AllowLargeDelta: b.AllowLargeDelta, Anyway: b.Anyway, Seed: seed,
+		Updated: i.Updated, Copies: source.Copies{SameAs: i.SameAs, Different: i.Different, Reason: i.Reason}}
 }

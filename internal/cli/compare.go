@@ -29,7 +29,7 @@ the guarantees are very different.`,
 			if err != nil {
 				return err
 			}
-			t, _, err := cost.Facts{Rate: x.SamplingRate, Noise: x.NoiseMultiplier, Epochs: x.Epochs, Clip: x.ClippingNorm, Rows: x.Rows, Batch: x.Batch, Steps: x.Steps, NoNoise: true}.Training()
+			t, _, err := cost.Facts(*x).Training(true)
 			if err != nil {
 				return err
 			}

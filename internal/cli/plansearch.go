@@ -38,10 +38,8 @@ except to count a public number of rows.`,
 
 func priceList(ctx context.Context, a *app, data string, f *searchFlags) error {
 	t := f.Train
-	asked := request.Search{Space: f.Space, Metric: f.Metric, Train: request.Train{Model: t.Model, Epsilon: t.Budget.Epsilon, Delta: t.Budget.Delta, Accountant: t.Budget.Accountant,
-		AllowLargeDelta: t.Budget.AllowLargeDelta, Preset: t.Preset, Target: t.Target, Seed: f.seed, Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm,
-		Optimizer: t.Optimizer, FrontEnd: t.FrontEnd, Augment: t.Augment, Shift: f.shift, AsDrawn: t.AsDrawn, Memory: t.Memory, Average: request.DefaultAverage,
-		Updated: t.Identity.Updated, Copies: source.Copies{SameAs: t.Identity.SameAs, Different: t.Identity.Different, Reason: t.Identity.Reason}}}
+	asked := request.Search{Space: f.Space, Metric: f.Metric, Train: request.Train{Terms: termsOf(t.Budget, t.Identity, f.seed), Model: t.Model, Preset: t.Preset, Target: t.Target,
+		Batch: t.Batch, Epochs: t.Epochs, ClippingNorm: t.ClippingNorm, Optimizer: t.Optimizer, FrontEnd: t.FrontEnd, Augment: t.Augment, Shift: shiftOf(f.shift), AsDrawn: t.AsDrawn, Memory: t.Memory}}
 	opened, err := source.Open(data, source.Options{DataDir: a.dataDir, Schema: f.Schema, Labels: f.Labels, Classes: f.Classes, Rows: f.Rows})
 	if err != nil {
 		return err
@@ -54,8 +52,5 @@ func priceList(ctx context.Context, a *app, data string, f *searchFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return writeJSON(a.out, list)
-	}
-	return list.Text(a.out)
+	return a.print(list, list.Text)
 }

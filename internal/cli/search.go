@@ -137,7 +137,7 @@ func (f *searchFlags) job(a *app, c *cobra.Command) (job pawl.Search, err error)
 		}
 		job.Sizes = append(job.Sizes, n)
 	}
-	job.Train.Shift = shiftOf(c, f.shift)
+	job.Train.Shift = shiftOf(f.shift)
 	a.identity(&job.Train.Identity)
 	job.Train.Seed, err = f.seedOf()
 	return job, err

@@ -152,7 +152,7 @@ func (f *trainFlags) job(a *app, c *cobra.Command) (job pawl.Train, err error) {
 			job.Average = -1
 		}
 	}
-	job.Shift = shiftOf(c, f.shift)
+	job.Shift = shiftOf(f.shift)
 	a.identity(&job.Identity)
 	if job.ClassWeights, err = classWeights(f.classWeights); err != nil {
 		return job, err
@@ -175,10 +175,10 @@ func trainNetwork(a *app, c *cobra.Command, data string, f trainFlags) error {
 	return runJob(c.Context(), a, data, f.Source, job, pawl.Into(f.out.path, f.out.force))
 }
 
-// shiftOf is --shift where it is given: 0 is none there, and stands for the rule in a job.
-func shiftOf(c *cobra.Command, shift int) int {
+// shiftOf turns --shift, where 0 is none and a negative number the rule, into that of a job, where they are the other way round.
+func shiftOf(shift int) int {
 	switch {
-	case !c.Flags().Changed("shift") || shift < 0:
+	case shift < 0:
 		return 0
 	case shift == 0:
 		return -1

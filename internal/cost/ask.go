@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"strconv"
@@ -155,15 +156,17 @@ func ParseTarget(epsilon, delta string, pure bool) (s figures.Spend, err error) 
 
 // Facts are what is known of a training; 0 stands for what was not given.
 type Facts struct {
-	Rate, Noise, Epochs, Clip float64
-	Rows, Batch, Steps        int64
-	// NoNoise says that Noise is given and 0.
-	NoNoise bool
+	SamplingRate    float64
+	Rows, Batch     int64
+	NoiseMultiplier float64
+	Steps           int64
+	Epochs          float64
+	ClippingNorm    float64
 }
 
 // Training completes the facts, and names those of sampling-rate, noise-multiplier and steps
-// that were left out.
-func (f Facts) Training() (t Training, missing []string, err error) {
+// that were left out. noNoise says that a NoiseMultiplier of 0 is given.
+func (f Facts) Training(noNoise bool) (t Training, missing []string, err error) {
 	t.Sampling = "poisson"
 	for _, n := range []struct {
 		flag  string
@@ -173,17 +176,17 @@ func (f Facts) Training() (t Training, missing []string, err error) {
 			return t, nil, usage.Newf("", "--%s: %d is negative", n.flag, n.value)
 		}
 	}
-	if f.Rate != 0 && f.Batch != 0 {
+	if f.SamplingRate != 0 && f.Batch != 0 {
 		return t, nil, usage.New("--sampling-rate and --batch exclude each other", "give one of them")
 	}
 	if f.Steps != 0 && f.Epochs != 0 {
 		return t, nil, usage.New("--steps and --epochs exclude each other", "give one of them")
 	}
-	t.Rows, t.Batch, t.Steps, t.Epochs, t.Clip = f.Rows, f.Batch, f.Steps, f.Epochs, f.Clip
+	t.Rows, t.Batch, t.Steps, t.Epochs, t.Clip = f.Rows, f.Batch, f.Steps, f.Epochs, f.ClippingNorm
 	rate := new(big.Rat)
 	switch {
-	case f.Rate != 0:
-		q := f.Rate
+	case f.SamplingRate != 0:
+		q := f.SamplingRate
 		if !(q > 0 && q <= 1) {
 			return t, nil, usage.New(fmt.Sprintf("--sampling-rate: %s is not in (0, 1]", short(q)),
 				"it is the expected batch size divided by the number of rows; 1 means full batch")
@@ -203,10 +206,10 @@ func (f Facts) Training() (t Training, missing []string, err error) {
 	default:
 		missing = append(missing, "sampling-rate")
 	}
-	switch t.NoiseMultiplier = f.Noise; {
-	case f.Noise < 0 || math.IsNaN(f.Noise):
-		return t, nil, usage.New(fmt.Sprintf("--noise-multiplier: %s is negative", short(f.Noise)), "")
-	case f.Noise == 0 && !f.NoNoise:
+	switch t.NoiseMultiplier = f.NoiseMultiplier; {
+	case f.NoiseMultiplier < 0 || math.IsNaN(f.NoiseMultiplier):
+		return t, nil, usage.New(fmt.Sprintf("--noise-multiplier: %s is negative", short(f.NoiseMultiplier)), "")
+	case f.NoiseMultiplier == 0 && !noNoise:
 		missing = append(missing, "noise-multiplier")
 	}
 	switch {
@@ -224,8 +227,8 @@ func (f Facts) Training() (t Training, missing []string, err error) {
 	default:
 		missing = append(missing, "steps")
 	}
-	if f.Clip < 0 {
-		return t, nil, usage.New(fmt.Sprintf("--clipping-norm: %s is not greater than 0", short(f.Clip)), "")
+	if f.ClippingNorm < 0 {
+		return t, nil, usage.New(fmt.Sprintf("--clipping-norm: %s is not greater than 0", short(f.ClippingNorm)), "")
 	}
 	return t, missing, nil
 }
@@ -239,9 +242,14 @@ func (ans *Answer) Of(t Training) {
 // JSON is the answer as one object, in which nothing is escaped for HTML.
 func (ans *Answer) JSON() ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	err := ans.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// WriteJSON writes that object.
+func (ans *Answer) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err := e.Encode(ans)
-	return b.Bytes(), err
+	return e.Encode(ans)
 }

@@ -30,11 +30,11 @@ func TestCalibrationMeetsItsTarget(t *testing.T) {
 		facts   cost.Facts
 		worse   func(*cost.Training, float64)
 	}{
-		{"noise-multiplier", cost.Facts{Rate: 0.01, Steps: 1000}, func(t *cost.Training, x float64) { t.NoiseMultiplier = x * (1 - 2e-3) }},
-		{"steps", cost.Facts{Rate: 0.01, Noise: 2}, func(t *cost.Training, x float64) { t.Steps = int64(x*(1+2e-3)) + 1 }},
-		{"sampling-rate", cost.Facts{Steps: 1000, Noise: 2}, func(t *cost.Training, x float64) { t.SamplingRate = x * (1 + 2e-3) }},
+		{"noise-multiplier", cost.Facts{SamplingRate: 0.01, Steps: 1000}, func(t *cost.Training, x float64) { t.NoiseMultiplier = x * (1 - 2e-3) }},
+		{"steps", cost.Facts{SamplingRate: 0.01, NoiseMultiplier: 2}, func(t *cost.Training, x float64) { t.Steps = int64(x*(1+2e-3)) + 1 }},
+		{"sampling-rate", cost.Facts{Steps: 1000, NoiseMultiplier: 2}, func(t *cost.Training, x float64) { t.SamplingRate = x * (1 + 2e-3) }},
 	} {
-		training, missing, err := c.facts.Training()
+		training, missing, err := c.facts.Training(false)
 		if err != nil || len(missing) != 1 || missing[0] != c.missing {
 			t.Fatalf("%s: missing %v, %v", c.missing, missing, err)
 		}
@@ -80,10 +80,10 @@ func TestReleases(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for want, f := range map[string]func() error{
-		"--sampling-rate and --batch exclude": func() error { _, _, err := cost.Facts{Rate: 0.1, Batch: 2}.Training(); return err },
-		"--batch 9 is larger":                 func() error { _, _, err := cost.Facts{Batch: 9, Rows: 8}.Training(); return err },
-		"--epochs needs a sampling rate":      func() error { _, _, err := cost.Facts{Epochs: 2}.Training(); return err },
-		"--rows: -1 is negative":              func() error { _, _, err := cost.Facts{Rows: -1}.Training(); return err },
+		"--sampling-rate and --batch exclude": func() error { _, _, err := cost.Facts{SamplingRate: 0.1, Batch: 2}.Training(false); return err },
+		"--batch 9 is larger":                 func() error { _, _, err := cost.Facts{Batch: 9, Rows: 8}.Training(false); return err },
+		"--epochs needs a sampling rate":      func() error { _, _, err := cost.Facts{Epochs: 2}.Training(false); return err },
+		"--rows: -1 is negative":              func() error { _, _, err := cost.Facts{Rows: -1}.Training(false); return err },
 		"not a finite number":                 func() error { _, err := cost.ParseReal("epsilon", "0x1"); return err },
 		"out of range":                        func() error { _, err := cost.ParseReal("epsilon", "1e999"); return err },
 		"not a whole number":                  func() error { _, err := cost.ParseWhole("runs", "1.5"); return err },

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -337,8 +338,8 @@ func (e *dpEvent) python(indent string) string {
 	return write("\n"+inner, ",\n"+inner, ",\n"+indent, inner)
 }
 
-// Python is a program that prints what the accountants of dp_accounting say.
-func (d *DPAccounting) Python() []byte {
+// WritePython is a program that prints what the accountants of dp_accounting say.
+func (d *DPAccounting) WritePython(w io.Writer) error {
 	var b bytes.Buffer
 	b.WriteString(`"""The events of a release, for Google's dp_accounting: pip install dp-accounting
 
@@ -379,7 +380,8 @@ if __name__ == "__main__":
         found = epsilon(make)
         print(name, "", "does not know all of these events" if found is None else f"epsilon {found:.6g}")
 `)
-	return b.Bytes()
+	_, err := b.WriteTo(w)
+	return err
 }
 
 func pythonNumber(x float64) string {

@@ -17,53 +17,46 @@ import (
 
 // Checkpoint keeps a training that may be interrupted.
 type Checkpoint struct {
-	// Create is a new private file to begin in, Resume one that a run goes on from.
-	Create, Resume string
+	// File is a new private file to begin in, or with Resume one that a run goes on from.
+	File   string
+	Resume bool
 	// Every is the time between two writings; 0 for every step.
 	Every time.Duration
 	// Outside is the folder of the released files, in which no checkpoint may lie.
 	Outside string
-	file    *checkpoint.File // nil without one
 }
 
-func (f *Checkpoint) given() bool { return f.Create != "" || f.Resume != "" }
-
-// open makes or opens the file, if there is one.
-func (f *Checkpoint) open() (err error) {
-	path := f.Create
+// open makes or opens the file, nil for none.
+func (f Checkpoint) open() (*checkpoint.File, error) {
 	switch {
-	case f.Create == "" && f.Resume == "":
-		return nil
-	case f.Create != "" && f.Resume != "":
-		return usage.New("--checkpoint and --resume exclude each other", "give --resume FILE alone; the run continues to save into it")
+	case f.File == "" && f.Resume:
+		return nil, usage.New("a checkpoint to resume from has no file", "name the file, or leave out --resume")
+	case f.File == "":
+		return nil, nil
 	case f.Every < 0:
-		return usage.New("--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m")
-	case f.Resume != "":
-		path = f.Resume
+		return nil, usage.New("--checkpoint-every must be 0s or more", "example: --checkpoint-every 1m")
 	}
-	if within(path, f.Outside) {
-		return usage.New(fmt.Sprintf("%s is inside --out, whose files may be published; a checkpoint holds the key of the noise", path), "choose a file outside "+usage.Shell(f.Outside))
+	if within(f.File, f.Outside) {
+		return nil, usage.New(fmt.Sprintf("%s is inside --out, whose files may be published; a checkpoint holds the key of the noise", f.File), "choose a file outside "+usage.Shell(f.Outside))
 	}
-	open := checkpoint.Create
-	if f.Resume != "" {
-		open = checkpoint.Open
+	if f.Resume {
+		return checkpoint.Open(f.File, f.Every)
 	}
-	f.file, err = open(path, f.Every)
-	return err
+	return checkpoint.Create(f.File, f.Every)
 }
 
 // initial seeds the first weights, so that a run that goes on has the same.
-func (f *Checkpoint) initial() *uint64 {
-	if f.file == nil {
+func (f *Train) initial() *uint64 {
+	if f.kept == nil {
 		return nil
 	}
-	n := f.file.Initial()
+	n := f.kept.Initial()
 	return &n
 }
 
 // plannedWith puts the budget of the run that a file is of in the place of the present one.
-func (f *Checkpoint) plannedWith(s *schema.Schema) {
-	if granted, ok := f.file.Granted(); ok {
+func (f *Train) plannedWith(s *schema.Schema) {
+	if granted, ok := f.kept.Granted(); ok {
 		s.GrantedEpsilon = granted
 	}
 }

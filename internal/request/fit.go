@@ -19,12 +19,9 @@ import (
 
 // Fit asks for one model: what to predict, at which price. Empty fields stand for the defaults.
 type Fit struct {
-	Target, Epsilon, Delta, Accountant, Preset string
-	Workflow, Model, Features, ScoreBy, Seed   string
-	Search, AllowLargeDelta, Updated           bool
-	// Anyway runs a job that public rules call hopeless.
-	Anyway bool
-	Copies source.Copies
+	Terms
+	Target, Preset, Workflow, Model, Features, ScoreBy string
+	Search                                             bool
 	// ClassWeights are public factors on the losses of classes, by name.
 	ClassWeights map[string]float64
 	// TargetScale is "auto", "linear" or "log"; Monotone names columns whose effect may only rise
@@ -56,7 +53,7 @@ func (f *Fit) complete() {
 // Fit prices a fit of a table or of images. It changes f as the operator's answers say.
 func (d *Desk) Fit(ctx context.Context, data *source.Data, f *Fit) (*Job, error) {
 	f.complete()
-	if f.Checkpoint.given() && (f.Search || data.Images == nil) {
+	if (f.Checkpoint.File != "" || f.Checkpoint.Resume) && (f.Search || data.Images == nil) {
 		return nil, usage.New("--checkpoint and --resume are for training one network on images", "an interrupted search continues by itself when you run it again; other models train in seconds")
 	}
 	if data.Images == nil {
@@ -120,8 +117,7 @@ func (f *Fit) imagesOnly() error {
 // of its training follow from public facts.
 func (f *Fit) training(data *source.Data) (*Train, error) {
 	t := &Train{
-		Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Checkpoint: f.Checkpoint,
-		Target: f.Target, Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, ClassWeights: f.ClassWeights, Average: DefaultAverage, Shift: -1, Anyway: f.Anyway,
+		Terms: f.Terms, Preset: f.Preset, Checkpoint: f.Checkpoint, Target: f.Target, ClassWeights: f.ClassWeights,
 		Extractor: f.Extractor, Pixels: f.Pixels, ExtractorOutput: f.ExtractorOutput, Public: f.Public, PublicLabels: f.PublicLabels,
 	}
 	o := data.Options
@@ -230,8 +226,7 @@ func (d *Desk) fitSearch(ctx context.Context, data *source.Data, f *Fit) (*Job, 
 		if f.Model != "auto" {
 			return nil, usage.New("--search and --model exclude each other: the search chooses the model", "leave out one of them")
 		}
-		s.Train = Train{Epsilon: f.Epsilon, Delta: f.Delta, Accountant: f.Accountant, Preset: f.Preset, Seed: f.Seed, Target: f.Target,
-			Updated: f.Updated, AllowLargeDelta: f.AllowLargeDelta, Copies: f.Copies, Average: DefaultAverage, Shift: -1, Anyway: f.Anyway}
+		s.Train = Train{Terms: f.Terms, Preset: f.Preset, Target: f.Target}
 		if s.Space = "tabular"; f.kinds != nil {
 			s.Space = "learners"
 		}

@@ -267,6 +267,14 @@ func (p *Predictions) add(cells []float64, found schema.Record) error {
 // Row returns the probabilities of a row by class.
 func (p *Predictions) Row(i int) []float64 { return p.Probs[i*len(p.Classes) : (i+1)*len(p.Classes)] }
 
+// Class is the class that is predicted for row i, "" for a number.
+func (p *Predictions) Class(i int) string {
+	if p.Classes == nil {
+		return ""
+	}
+	return p.Classes[int(p.Values[i])]
+}
+
 // firstClass is the class of the first column of probabilities.
 func (p *Predictions) firstClass() int {
 	if len(p.Classes) == 2 {
@@ -286,8 +294,8 @@ func (p *Predictions) WriteParquet(w io.Writer) error {
 	for k, c := range p.Classes[first:] {
 		out[k+1] = columnar.Data{Name: "probability_" + c, Floats: make([]float64, len(p.Values))}
 	}
-	for i, v := range p.Values {
-		out[0].Texts[i] = p.Classes[int(v)]
+	for i := range p.Values {
+		out[0].Texts[i] = p.Class(i)
 		for k, q := range p.Row(i)[first:] {
 			out[k+1].Floats[i] = q
 		}
@@ -341,7 +349,7 @@ func (p *Predictions) lines(w io.Writer, from, to int) error {
 		if p.Classes == nil {
 			record = append(record, short(v))
 		} else {
-			record = append(record, p.Classes[int(v)])
+			record = append(record, p.Class(i))
 			for _, q := range p.Row(i)[first:] {
 				record = append(record, short(q))
 			}
@@ -379,7 +387,7 @@ func (p *Predictions) WriteJSON(w io.Writer) error {
 			lines[i].Prediction = v
 			continue
 		}
-		lines[i].Prediction, lines[i].Probabilities = p.Classes[int(v)], map[string]float64{}
+		lines[i].Prediction, lines[i].Probabilities = p.Class(i), map[string]float64{}
 		for k, q := range p.Row(i) {
 			lines[i].Probabilities[p.Classes[k]] = q
 		}

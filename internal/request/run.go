@@ -129,6 +129,41 @@ type Done struct {
 	Dir string
 }
 
+// WriteText writes what was released for a person.
+func (d *Done) WriteText(w io.Writer) error {
+	if d.Selection != nil {
+		return d.Selection.WriteText(w)
+	}
+	return report.Text(w, d.Statement)
+}
+
+// WriteJSON writes one object.
+func (d *Done) WriteJSON(w io.Writer) error {
+	if d.Selection != nil {
+		return d.Selection.WriteJSON(w)
+	}
+	return report.WriteJSON(w, d.Statement)
+}
+
+// WriteDir writes the files into a folder that must not hold those of an earlier run, and returns where they
+// lie. A selection has none.
+func (d *Done) WriteDir(dir string) (string, error) {
+	if d.Selection != nil {
+		return d.Dir, nil
+	}
+	if err := CheckDir(dir, false); err != nil {
+		return "", err
+	}
+	out, err := workflow.NewOutput(dir, false)
+	switch {
+	case err != nil:
+		return "", err
+	case d.Outcome == nil:
+		return out.WriteDescription(d.Statement)
+	}
+	return out.Write(d.Outcome.Model, d.Statement)
+}
+
 // Run seals the rows, charges the price, runs the stages and writes what they release. What the
 // ledger does not confirm is held back in a file under a key of its own, and nothing is
 // returned but the error.

@@ -64,6 +64,9 @@ type Search struct {
 
 // Search prices a search over images or a table. It changes f as the operator's answers say.
 func (d *Desk) Search(ctx context.Context, data *source.Data, f *Search) (*Job, error) {
+	if err := f.counts(); err != nil {
+		return nil, err
+	}
 	f.complete()
 	if f.Broker.Given() {
 		if err := f.Broker.Check(); err != nil {
@@ -235,7 +238,7 @@ func (d *Desk) huntNets(ctx context.Context, data *source.Data, f *Search, s *sp
 	t := f.Train
 	t.AsPublished = false
 	if t.Augment == 0 && f.frequencies(s) && !f.AsPublished {
-		if t.Augment = 2; t.Shift < 0 { // as mnist-fcn-150 has them
+		if t.Augment = 2; t.Shift == 0 { // as mnist-fcn-150 has them
 			t.Shift = 1
 		}
 	}

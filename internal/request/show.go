@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 )
 
 // WriteText shows the price list. Everything in it is public.
-func (j *Job) WriteText(w io.Writer, s *report.Statement) {
+func (j *Job) WriteText(to io.Writer, s *report.Statement) error {
+	w := new(bytes.Buffer)
 	switch {
 	case j.Plan.AsPublished():
 		fmt.Fprintln(w, "NOT PRIVATE: as published, a choice uses rows without charge; NOT a privacy guarantee")
@@ -50,6 +52,8 @@ func (j *Job) WriteText(w io.Writer, s *report.Statement) {
 	if d := j.Plan.Expected().Round(time.Second); d >= time.Second {
 		fmt.Fprintf(w, "Expected time: about %s\n", d)
 	}
+	_, err := w.WriteTo(to)
+	return err
 }
 
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
@@ -90,7 +94,9 @@ func (j *Job) Report(ctx context.Context, w io.Writer, asJSON bool) error {
 	if asJSON {
 		return report.WriteJSON(w, &told)
 	}
-	j.WriteText(w, &told)
+	if err := j.WriteText(w, &told); err != nil {
+		return err
+	}
 	for _, r := range told.Advice {
 		fmt.Fprintf(w, "\n• %s\n    because %s\n    evidence: %s\n    what would change it: %s\n", r.Rule, r.Because, r.Evidence, r.Changes)
 	}

@@ -24,27 +24,28 @@ import (
 	"pawl/internal/usage"
 	"pawl/reader"
 	"pawl/workflow"
+	"pawl/workflow/checkpoint"
 )
 
-// DefaultAverage is the share of the last steps whose parameters are averaged.
-const DefaultAverage = 0.25
+// defaultAverage is the share of the last steps whose parameters are averaged.
+const defaultAverage = 0.25
 
-// Train asks for one named network. Empty fields stand for the defaults but for Average, where
-// 0 is no average, and Shift, where −1 is the default.
+// Train asks for one named network. Empty fields stand for the defaults; a negative Average or Shift
+// is none.
 type Train struct {
-	Model, Activation, Epsilon, Delta, Accountant, Preset, Seed   string
+	Terms
+	Model, Activation, Preset                                     string
 	Optimizer, Clipping, Memory, Target, Schedule, FrontEnd       string
 	Mechanism, Lots                                               string
 	Extractor, Pixels, ExtractorOutput, Public, PublicLabels      string
 	Noise, Rate, Epochs, LearningRate, ClippingNorm, Average, EMA float64
 	Warmup, Quantile, Tolerance                                   float64
 	Batch, Augment, Shift, TrainLast, Bands                       int
-	Flip, NonPrivate, AsDrawn, Updated, AllowLargeDelta           bool
-	AsPublished, KeepAll, Anyway                                  bool
+	Flip, NonPrivate, AsDrawn, AsPublished, KeepAll               bool
 	// Features, Encoding and ScoreBy are for rows of a table.
 	Features, Encoding, ScoreBy string
 	Checkpoint                  Checkpoint
-	Copies                      source.Copies
+	kept                        *checkpoint.File // nil without one
 	// ClassWeights are as in Fit.
 	ClassWeights map[string]float64
 	Rules        []advise.Rule // of a fit, which chose the numbers
@@ -64,11 +65,25 @@ func (f *Train) complete() {
 		f.Lots = ""
 	}
 	f.Schedule, f.Encoding = cmp.Or(f.Schedule, "constant"), cmp.Or(f.Encoding, "thermometer")
+	if f.EMA == 0 {
+		f.Average = cmp.Or(f.Average, defaultAverage)
+	}
+}
+
+// counts refuses numbers that would silently count as 0.
+func (f *Train) counts() error {
+	if f.TrainLast < 0 || f.Augment < 0 {
+		return usage.New("--train-last and --augment must not be negative", "leave them out for the rule")
+	}
+	return nil
 }
 
 // Train prices the training of a network on images, texts or rows of a table. It changes f as
 // the operator's answers say.
 func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, error) {
+	if err := f.counts(); err != nil {
+		return nil, err
+	}
 	f.complete()
 	if data.Table != nil && !data.Texts() {
 		spec, err := FindModel(f.Model)
@@ -79,7 +94,8 @@ func (d *Desk) Train(ctx context.Context, data *source.Data, f *Train) (*Job, er
 			return d.trainTable(ctx, data, f, spec)
 		}
 	}
-	if err := f.Checkpoint.open(); err != nil {
+	var err error
+	if f.kept, err = f.Checkpoint.open(); err != nil {
 		return nil, err
 	}
 	p, s, err := d.images(ctx, data, f, func(p *source.Images, s *schema.Schema) error {
@@ -143,7 +159,7 @@ func (d *Desk) images(ctx context.Context, data *source.Data, f *Train, sound fu
 
 // ofImages is the job of a plan on images. other are public ones that a search looks at, or that teach; nil for none.
 func (d *Desk) ofImages(plan *workflow.Plan, argument string, p *source.Images, s *schema.Schema, f *Train, seed *uint64, other *publicImages) *Job {
-	j := &Job{Plan: plan, Dataset: p.Name, desk: d, digested: p.Digested, updated: f.Updated, checkpoint: f.Checkpoint.file}
+	j := &Job{Plan: plan, Dataset: p.Name, desk: d, digested: p.Digested, updated: f.Updated, checkpoint: f.kept}
 	j.seal = func(ctx context.Context) (env workflow.Env, err error) {
 		env = workflow.Env{Ledger: d.Ledger, Images: p.Test, Updated: f.Updated}
 		key, err := source.ScopeKey(ctx, d.Ledger, p.Name, s, seed)
@@ -191,15 +207,15 @@ func (f *Train) Input(p *source.Images, s *schema.Schema) (workflow.TrainInput, 
 
 // shared is what does not depend on the network.
 func (f *Train) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput, error) {
-	f.Checkpoint.plannedWith(s)
+	f.plannedWith(s)
 	in := workflow.TrainInput{
-		Initial: f.Checkpoint.initial(),
+		Initial: f.initial(),
 		Input: workflow.Input{
 			Dataset: p.Name, Schema: s, Public: s.Public, Target: p.Target, Epsilon: f.Epsilon, Delta: f.Delta,
 			AllowLargeDelta: f.AllowLargeDelta, Rows: p.Rows.N, Test: workflow.HeldOut, Preset: advise.Preset(f.Preset), Licence: p.Licence, AsPublished: f.AsPublished,
 		},
 		NoiseMultiplier: f.Noise, NonPrivate: f.NonPrivate, Rules: f.Rules, Batch: f.Batch, Epochs: f.Epochs, ClippingNorm: f.ClippingNorm,
-		Clipping: gradient.Clipping(f.Clipping), LearningRate: f.LearningRate, Optimizer: f.Optimizer, Mechanism: f.Mechanism, Bands: f.Bands, Lots: f.Lots, Quantile: f.Quantile, Tolerance: f.Tolerance, KeepAll: f.KeepAll, Average: f.Average, EMA: f.EMA,
+		Clipping: gradient.Clipping(f.Clipping), LearningRate: f.LearningRate, Optimizer: f.Optimizer, Mechanism: f.Mechanism, Bands: f.Bands, Lots: f.Lots, Quantile: f.Quantile, Tolerance: f.Tolerance, KeepAll: f.KeepAll, Average: max(f.Average, 0), EMA: f.EMA,
 		Schedule: optim.Schedule{Shape: f.Schedule, Warmup: f.Warmup},
 		Augment:  workflow.Augment{Variants: f.Augment, Augmentation: images.Augmentation{Shape: p.Train.Shape, Shift: max(f.Shift, 0), Flip: f.Flip}},
 	}
@@ -207,7 +223,7 @@ func (f *Train) shared(p *source.Images, s *schema.Schema) (workflow.TrainInput,
 	if f.Schedule == "constant" {
 		in.Schedule.Shape = ""
 	}
-	if f.Augment > 1 && f.Shift < 0 {
+	if f.Augment > 1 && f.Shift == 0 {
 		in.Augment.Shift = 2
 	}
 	if p.Test != nil {
@@ -270,7 +286,7 @@ func (f *Train) network(in *workflow.TrainInput, p *source.Images) error {
 	}
 	if d := spec.Defaults; f.Augment == 0 && d.Augment > 1 {
 		in.Augment.Variants = d.Augment
-		if f.Shift < 0 {
+		if f.Shift == 0 {
 			in.Augment.Shift = d.Shift
 		}
 	}
@@ -421,7 +437,8 @@ func (f *Train) imagesOnly(of string) error {
 
 // trainTable prices the training of a network on the rows of a table.
 func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec zoo.Spec) (*Job, error) {
-	if err := f.Checkpoint.open(); err != nil {
+	var err error
+	if f.kept, err = f.Checkpoint.open(); err != nil {
 		return nil, err
 	}
 	if err := f.imagesOnly("rows of a table"); err != nil {
@@ -431,7 +448,6 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 		return nil, usage.New("--vocabulary is for text networks, which start with an embedding", "use --model sms-rnn-simple, or leave it out")
 	}
 	j := &Opened{Source: data.Table.Clone(), copies: &f.Copies}
-	var err error
 	if j.Bad, err = data.Options.Rule(); err != nil {
 		return nil, err
 	}
@@ -449,7 +465,7 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 	if err := source.EffectivePublic(ctx, d.Ledger, s.Name, s.Schema); err != nil {
 		return nil, err
 	}
-	f.Checkpoint.plannedWith(s.Schema)
+	f.plannedWith(s.Schema)
 	rows, err := s.Rows()
 	if err != nil {
 		return nil, err
@@ -473,7 +489,7 @@ func (d *Desk) trainTable(ctx context.Context, data *source.Data, f *Train, spec
 		return nil, err
 	}
 	job := d.ofTable(plan, j)
-	job.checkpoint = f.Checkpoint.file
+	job.checkpoint = f.kept
 	return job, nil
 }
 

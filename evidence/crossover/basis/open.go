@@ -233,7 +233,7 @@ func (a *Desk) openOwn(ctx context.Context, l *ledger.Ledger, data string, f *Re
 	}
 	p.StandsFor = src.Name
 	if _, ok := lookup(f.StandIn); ok {
-		p.Data, err = a.openBuiltin(f.StandIn, &Table{Fit: request.Fit{Delta: f.Table.Delta}})
+		p.Data, err = a.openBuiltin(f.StandIn, &Table{Fit: request.Fit{Terms: request.Terms{Delta: f.Table.Delta}}})
 	} else {
 		p.Data, err = a.standInFile(ctx, l, f.StandIn, src, in.Target, &f.Table.Copies)
 	}
