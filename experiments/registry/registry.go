@@ -5,11 +5,9 @@ import (
 	"slices"
 
 	"pawl/experiments"
-	"pawl/experiments/arms"
 	"pawl/experiments/arous"
 	"pawl/experiments/arousattacks"
 	"pawl/experiments/audits"
-	"pawl/experiments/crossings"
 	"pawl/experiments/dfsexample1"
 	"pawl/experiments/dfsfigure3"
 	"pawl/experiments/dfsfigure4"
@@ -17,18 +15,16 @@ import (
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/engineered"
-	"pawl/experiments/figure1"
-	"pawl/experiments/figure12"
 	"pawl/experiments/figure3"
 	"pawl/experiments/figure4"
 	"pawl/experiments/figure6"
-	"pawl/experiments/figure9"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/medical"
 	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/mohapatra7"
 	"pawl/experiments/mohapatra8"
+	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
 	"pawl/experiments/subsets"
 	"pawl/experiments/table10"
@@ -42,16 +38,9 @@ import (
 
 // All returns the replays that there are.
 func All() *experiments.Registry {
-	return experiments.NewRegistry(append(slices.Concat(arms.All(), crossings.All(), mission.All()),
+	return experiments.NewRegistry(append(slices.Concat(runners.All(), mission.All()),
 		arous.Table4(),
 		arous.Table5(),
-		arous.Table6(),
-		arous.Figure1(),
-		arous.Figure7(),
-		arous.Figure12(),
-		arous.Figure13(),
-		arous.Figure14(),
-		arous.Figure15(),
 		arousattacks.Figure8(),
 		arousattacks.Figure9(),
 		arousattacks.Figure10(),
@@ -63,12 +52,9 @@ func All() *experiments.Registry {
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
 		engineered.Experiment(),
-		figure1.Experiment(),
 		figure3.Experiment(),
 		figure4.Experiment(),
 		figure6.Experiment(),
-		figure9.Experiment(),
-		figure12.Experiment(),
 		subsets.Experiment(),
 		table2.Experiment(),
 		table5.Experiment(),

@@ -1,0 +1,281 @@
+// Package replay makes replays of files: a table or figure is one YAML file, which says what is measured (cells),
+// what is printed (rows), what the paper says of it (claims) and how it was done (notes). What several files have in
+// common stands in a runner, a file of the same form; what trains, searches or attacks is a Procedure in Go.
+//
+// Strings in braces are expressions (github.com/expr-lang/expr): "{rows} images, ε = {epsilon:%.2f}".
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"pawl/data/dataset"
+	"pawl/experiments"
+)
+
+// Procedure measures one cell. args are the cell's own, decoded by Args.
+type Procedure func(ctx context.Context, r *experiments.Run, args any) ([]float64, error)
+
+// Kind is a procedure with the form of its arguments.
+type Kind struct {
+	// Args returns a pointer to an empty struct of arguments with json tags.
+	Args func() any
+	Run  Procedure
+}
+
+// Set is what files can name.
+type Set struct {
+	Kinds map[string]Kind
+	// Functions may be called in expressions, beside those of this package and of expr.
+	Functions func(r *experiments.Run) map[string]any
+	// Runners are files by their name without folder and ending.
+	Runners fs.FS
+}
+
+// file is a replay, or the part of several.
+type file struct {
+	Name         string `yaml:"name"`
+	Title        string `yaml:"title"`
+	Source       string `yaml:"source"`
+	Unit         string `yaml:"unit"`
+	Guarantee    string `yaml:"guarantee"`
+	QuickSeconds int    `yaml:"quick_seconds"`
+	// Clocked says that cells are times of this machine.
+	Clocked bool     `yaml:"clocked"`
+	Data    []string `yaml:"data"`
+	// Runner names the files with what tables share: their cells, rows and notes come first, their claims last.
+	Runner names `yaml:"runner"`
+	// With are names and their values, in order. A map of smoke, quick and paper is the value of the scale.
+	With  values `yaml:"with"`
+	Cells []cell `yaml:"cells"`
+	// Then are names for what follows from the cells.
+	Then   []then  `yaml:"then"`
+	Rows   []row   `yaml:"rows"`
+	Claims []claim `yaml:"claims"`
+	// Forms are claims that a table uses under its own words.
+	Forms            map[string]claim `yaml:"forms"`
+	Notes            []note           `yaml:"notes"`
+	PublishedEpsilon []stated         `yaml:"published_epsilon"`
+
+	set  *Set
+	path string
+}
+
+// Loop repeats what it stands in: for all values of each, later ones innermost.
+type Loop struct {
+	Each fields     `yaml:"each"`
+	Let  fields     `yaml:"let"`
+	If   expression `yaml:"if"`
+}
+
+// cell is a measurement: a procedure with arguments, under a name that says everything that it depends on.
+type cell struct {
+	Loop `yaml:",inline"`
+	// Key is what the values are called in expressions, v(key...). Cells of one key make one series.
+	Key  fields0 `yaml:"key"`
+	Cell text    `yaml:"cell"`
+	Do   string  `yaml:"do"`
+	With values  `yaml:"with"`
+	line int
+}
+
+// then names values after the cells are measured.
+type then struct {
+	Loop `yaml:",inline"`
+	// Key and Value make a series of their own.
+	Key   fields0    `yaml:"key"`
+	Value expression `yaml:"value"`
+}
+
+type row struct {
+	Loop `yaml:",inline"`
+	// Rows are made in turn for each, and the rest is empty.
+	Rows      []row      `yaml:"rows"`
+	Name      text       `yaml:"name"`
+	Data      text       `yaml:"data"`
+	Published expression `yaml:"published"`
+	// Ours, Honest and Baseline are series, estimates, or numbers that are exact.
+	Ours     expression `yaml:"ours"`
+	Honest   expression `yaml:"honest"`
+	Baseline expression `yaml:"baseline"`
+	// Tolerance judges the row: within it or the interval is reproduced, else “not”, with the reason why. Same then
+	// says that the comparison points the same way, and More ends the reason.
+	Tolerance expression `yaml:"tolerance"`
+	Why       text       `yaml:"why"`
+	Same      expression `yaml:"same"`
+	More      text       `yaml:"more"`
+	Verdict   expression `yaml:"verdict"`
+}
+
+// claim compares two series run by run: Better is above Than, or at most Within below it; or it is judged by Holds and
+// Nearly.
+type claim struct {
+	Loop `yaml:",inline"`
+	// Claims are made in turn for each, and the rest is empty.
+	Claims []claim `yaml:"claims"`
+	// Use takes the form of that name of the runner.
+	Use      string     `yaml:"use"`
+	Claim    text       `yaml:"claim"`
+	Better   expression `yaml:"better"`
+	Than     expression `yaml:"than"`
+	Within   expression `yaml:"within"`
+	Holds    expression `yaml:"holds"`
+	Nearly   expression `yaml:"nearly"`
+	Verdict  expression `yaml:"verdict"`
+	Evidence text       `yaml:"evidence"`
+}
+
+type note struct {
+	Loop `yaml:",inline"`
+	Note text `yaml:"note"`
+}
+
+// names are one or several.
+type names []string
+
+// UnmarshalYAML reads a text or a list of them.
+func (n *names) UnmarshalYAML(node ast.Node) error {
+	v := &value{}
+	if err := v.UnmarshalYAML(node); err != nil {
+		return err
+	}
+	for _, one := range append([]*value{v}, v.list...) {
+		if s, ok := one.scalar.(string); ok {
+			*n = append(*n, s)
+		}
+	}
+	return nil
+}
+
+// stated is an ε that the published procedure states.
+type stated struct {
+	Loop  `yaml:",inline"`
+	Name  text       `yaml:"name"`
+	Value expression `yaml:"value"`
+}
+
+// Load makes replays of all files of a folder.
+func (s *Set) Load(tables fs.FS) ([]experiments.Experiment, error) {
+	names, err := fs.Glob(tables, "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []experiments.Experiment
+	for _, name := range names {
+		content, err := fs.ReadFile(tables, name)
+		if err != nil {
+			return nil, err
+		}
+		e, err := s.Decode(name, content)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// Decode makes a replay of a file. The error is one line: what is wrong, and in which file and line.
+func (s *Set) Decode(path string, content []byte) (experiments.Experiment, error) {
+	f, err := s.decode(path, content)
+	if err != nil {
+		return experiments.Experiment{}, err
+	}
+	switch {
+	case f.Name == "" || f.Title == "" || f.Source == "" || f.QuickSeconds <= 0:
+		return experiments.Experiment{}, fmt.Errorf("%s: want a name, title, source and quick_seconds", path)
+	}
+	for _, name := range slices.Backward(f.Runner) { // parts go before those of the file
+		if err := f.join(name); err != nil {
+			return experiments.Experiment{}, err
+		}
+	}
+	if f.Unit == "" || len(f.Rows) == 0 {
+		return experiments.Experiment{}, fmt.Errorf("%s: want a unit and rows", path)
+	}
+	for _, name := range f.Data {
+		if _, ok := dataset.Describe(name); !ok {
+			return experiments.Experiment{}, fmt.Errorf("%s: no built-in data set %q", path, name)
+		}
+	}
+	for _, c := range f.Claims {
+		if _, ok := f.Forms[c.Use]; c.Use != "" && !ok {
+			return experiments.Experiment{}, fmt.Errorf("%s:%d: no form %q", path, c.Claim.line, c.Use)
+		}
+	}
+	return experiments.Experiment{Name: f.Name, Title: f.Title, Source: f.Source, Data: f.Data, Quick: f.QuickSeconds, Clocked: f.Clocked, Run: f.run}, nil
+}
+
+func (s *Set) decode(path string, content []byte) (*file, error) {
+	f := &file{set: s, path: path}
+	if err := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict()).Decode(f); err != nil {
+		return nil, placed(path, err)
+	}
+	for i, c := range f.Cells {
+		if _, ok := s.Kinds[c.Do]; !ok {
+			return nil, fmt.Errorf("%s:%d: nothing is called %q that could measure a cell", path, c.Cell.line, c.Do)
+		}
+		f.Cells[i].line = c.Cell.line
+	}
+	return f, nil
+}
+
+// join puts a runner's parts into the file.
+func (f *file) join(name string) error {
+	path := name + ".yaml"
+	content, err := fs.ReadFile(f.set.Runners, path)
+	if err != nil {
+		return fmt.Errorf("%s: no runner %q", f.path, name)
+	}
+	r, err := f.set.decode("runners/"+path, content)
+	if err != nil {
+		return err
+	}
+	if f.Unit == "" {
+		f.Unit = r.Unit
+	}
+	if f.Guarantee == "" {
+		f.Guarantee = r.Guarantee
+	}
+	if f.Data == nil {
+		f.Data = r.Data
+	}
+	f.With = append(f.With, r.With...)
+	f.Cells = append(r.Cells, f.Cells...)
+	f.Then = append(r.Then, f.Then...)
+	f.Rows = append(r.Rows, f.Rows...)
+	f.Claims = append(f.Claims, r.Claims...)
+	f.Notes = append(r.Notes, f.Notes...)
+	f.PublishedEpsilon = append(r.PublishedEpsilon, f.PublishedEpsilon...)
+	if r.Forms != nil {
+		f.Forms = r.Forms
+	}
+	return nil
+}
+
+// placed is an error of the decoder in one line.
+func placed(path string, err error) error {
+	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
+	if at, rest, ok := strings.Cut(strings.TrimPrefix(text, "["), "] "); ok && strings.HasPrefix(text, "[") {
+		line, _, _ := strings.Cut(at, ":")
+		return fmt.Errorf("%s:%s: %s", path, line, rest)
+	}
+	return fmt.Errorf("%s:%s", path, text)
+}
+
+// Of makes a kind of a function with its form of arguments.
+func Of[Args any](measure func(ctx context.Context, r *experiments.Run, args *Args) ([]float64, error)) Kind {
+	return Kind{
+		Args: func() any { return new(Args) },
+		Run: func(ctx context.Context, r *experiments.Run, args any) ([]float64, error) {
+			return measure(ctx, r, args.(*Args))
+		},
+	}
+}

@@ -1,0 +1,248 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"pawl/experiments"
+)
+
+// names are what every expression can use.
+func (s *sheet) names() scope {
+	at := scope{
+		"scale": string(s.run.Scale), "paper": s.run.Scale == experiments.Paper,
+		"reproduced": string(experiments.Reproduced), "samesign": string(experiments.SameSign), "not_": string(experiments.Not), "unpublished": string(experiments.Unpublished),
+		"Inf": math.Inf(1), "π": math.Pi,
+		// v is the series of a key, has says whether there is one.
+		"v": func(key ...any) ([]float64, error) {
+			v, ok := s.series[joined(key)]
+			if !ok {
+				return nil, fmt.Errorf("no cell has the key %v", key)
+			}
+			return v, nil
+		},
+		"has": func(key ...any) bool { _, ok := s.series[joined(key)]; return ok },
+		// of is the mean of a series with its interval.
+		"of": func(v any) (*experiments.Estimate, error) { return estimate(v) },
+		"avg": func(v any) (float64, error) {
+			x, ok := series(v)
+			if !ok {
+				return 0, fmt.Errorf("%v is no series", v)
+			}
+			return stat.Mean(x, nil), nil
+		},
+		"half":    func(e *experiments.Estimate) float64 { return (e.High - e.Low) / 2 },
+		"sprintf": func(format string, args ...any) string { return sprintf(format, args...) },
+		"minus": func(a, b any) ([]float64, error) {
+			x, ok := series(a)
+			y, fine := series(b)
+			if !ok || !fine {
+				return nil, fmt.Errorf("no difference of %v and %v", a, b)
+			}
+			return Difference(x, y), nil
+		},
+		// every takes the n-th values from the k-th on.
+		"sqrt": math.Sqrt, "ln": math.Log,
+		"every": func(v []float64, k, n int) (out []float64) {
+			for ; k < len(v); k += n {
+				out = append(out, v[k])
+			}
+			return out
+		},
+		"constant": func(of any, n int) []float64 {
+			v, _ := float(of)
+			out := make([]float64, n)
+			for i := range out {
+				out[i] = v
+			}
+			return out
+		},
+		"upto": func(n int) []int {
+			out := make([]int, n)
+			for i := range out {
+				out[i] = i
+			}
+			return out
+		},
+		// chain puts series behind each other, average is their mean run by run.
+		"chain": func(of any) ([]float64, error) {
+			lists, err := Lists(of)
+			return slices.Concat(lists...), err
+		},
+		"average": func(of any) ([]float64, error) {
+			lists, err := Lists(of)
+			if err != nil || len(lists) == 0 {
+				return nil, err
+			}
+			mean := make([]float64, len(lists[0]))
+			for _, x := range lists {
+				for i := range min(len(x), len(mean)) {
+					mean[i] += x[i] / float64(len(lists))
+				}
+			}
+			return mean, nil
+		},
+		// best is the place of the series with the highest mean.
+		"best": func(v any) (int, error) {
+			top, at := math.Inf(-1), 0
+			for i, one := range items(v) {
+				x, ok := series(one)
+				if !ok {
+					return 0, fmt.Errorf("%v is no series", one)
+				}
+				if m := stat.Mean(x, nil); m > top {
+					top, at = m, i
+				}
+			}
+			return at, nil
+		},
+	}
+	maps.Copy(at, s.file.set.Functions(s.run))
+	for name, f := range at {
+		if v := reflect.ValueOf(f); v.Kind() == reflect.Func && !v.Type().IsVariadic() {
+			at[name] = adapted(name, v)
+		}
+	}
+	return at
+}
+
+// adapted is a function whose arguments may be numbers of any kind.
+func adapted(name string, f reflect.Value) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		if len(args) != f.Type().NumIn() {
+			return nil, fmt.Errorf("%s takes %d arguments, not %d", name, f.Type().NumIn(), len(args))
+		}
+		in := make([]reflect.Value, len(args))
+		for i, a := range args {
+			want := f.Type().In(i)
+			v := reflect.ValueOf(a)
+			switch {
+			case a == nil:
+				v = reflect.Zero(want)
+			case v.Type().AssignableTo(want):
+			case v.CanConvert(want) && want.Kind() != reflect.String && want.Kind() != reflect.Slice:
+				v = v.Convert(want)
+			default:
+				return nil, fmt.Errorf("%s: argument %d is %v, no %s", name, i+1, a, want)
+			}
+			in[i] = v
+		}
+		out := f.Call(in)
+		if len(out) == 2 && !out[1].IsNil() {
+			return nil, out[1].Interface().(error)
+		}
+		return out[0].Interface(), nil
+	}
+}
+
+func joined(key []any) string {
+	var parts []string
+	for _, k := range key {
+		parts = append(parts, sprintf("%v", k))
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// items are those of any list; a single value is a list of one.
+func items(v any) []any {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Slice {
+		return []any{v}
+	}
+	out := make([]any, r.Len())
+	for i := range out {
+		out[i] = r.Index(i).Interface()
+	}
+	return out
+}
+
+// series are numbers, of one value each run.
+func series(v any) ([]float64, bool) {
+	if x, ok := v.([]float64); ok {
+		return x, true
+	}
+	if reflect.ValueOf(v).Kind() != reflect.Slice {
+		return nil, false
+	}
+	out := []float64{}
+	for _, one := range items(v) {
+		f, ok := float(one)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, f)
+	}
+	return out, true
+}
+
+// estimate is that of a series, or an exact number; nil for nil and for no runs.
+func estimate(v any) (*experiments.Estimate, error) {
+	if e, ok := v.(*experiments.Estimate); ok {
+		return e, nil
+	}
+	if v == nil {
+		return nil, nil
+	}
+	if f, ok := float(v); ok {
+		return experiments.Exact(f), nil
+	}
+	if x, ok := series(v); ok {
+		return experiments.Of(x), nil
+	}
+	return nil, fmt.Errorf("%v is no series of numbers", v)
+}
+
+// Difference is a − b, run by run.
+func Difference(a, b []float64) []float64 {
+	d := make([]float64, min(len(a), len(b)))
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// Better claims that a is above b, run by run: reproduced where the interval excludes 0, of the same sign where only
+// the mean does.
+func Better(statement string, a, b []float64) experiments.Claim {
+	d := experiments.Of(Difference(a, b))
+	c := experiments.Claim{Statement: statement, Verdict: experiments.Not, Evidence: fmt.Sprintf("difference %s points, seed by seed", d)}
+	switch {
+	case d.Low > 0:
+		c.Verdict = experiments.Reproduced
+	case d.Mean > 0:
+		c.Verdict = experiments.SameSign
+	}
+	return c
+}
+
+// Within claims that a is at most so many points below b.
+func Within(statement string, a, b []float64, points float64) experiments.Claim {
+	d := experiments.Of(Difference(a, b))
+	c := experiments.Claim{Statement: statement, Verdict: experiments.Not, Evidence: fmt.Sprintf("difference %s points, seed by seed", d)}
+	switch {
+	case d.Low >= -points && !math.IsInf(d.Low, -1):
+		c.Verdict = experiments.Reproduced
+	case d.Mean >= -points:
+		c.Verdict = experiments.SameSign
+	}
+	return c
+}
+
+// Lists are several series.
+func Lists(v any) ([][]float64, error) {
+	var out [][]float64
+	for _, one := range items(v) {
+		x, ok := series(one)
+		if !ok {
+			return nil, fmt.Errorf("%v is no series", one)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}

@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pawl/experiments"
+)
+
+const small = `name: table-0
+title: a title
+source: a source
+unit: "%"
+quick_seconds: 1
+runner: shared
+with:
+  runs: {smoke: 2, quick: 3, paper: 5}
+  arms: [{id: a, at: 80, published: 90}, {id: b, at: 91, published: 90.5}]
+rows:
+- each: {x: arms}
+  name: "arm {x.id}, {runs} runs"
+  data: none
+  published: x.published
+  ours: v(x.id)
+  baseline: 50
+  tolerance: 1
+  why: "ours differs by {ours.Mean - published:%+.1f}"
+  same: x.id == "a"
+  more: "; the same way: {same}"
+claims:
+- {claim: b is better, better: 'v("b")', than: 'v("a")'}
+- {claim: a is not far below, better: 'v("a")', than: 'v("b")', within: 20, evidence: "by {d.Mean:%.0f}"}
+- {use: above, let: {limit: 85}, claim: a is above the limit}
+notes:
+- {note: "{join(map(arms, .id), ' and ')}"}
+- {if: "paper", note: at scale paper}
+published_epsilon:
+- {each: {x: arms}, name: "{x.id}", value: x.at / 10}
+`
+
+const shared = `cells:
+- each: {x: arms}
+  key: [x.id]
+  cell: "arm {x.id}, {runs} runs"
+  do: draw
+  with: {at: "{x.at}", runs: "{runs}"}
+rows: []
+forms:
+  above: {let: {e: 'of(v("a"))'}, holds: e.Low > limit, nearly: e.Mean > limit, evidence: "mean {e.Mean:%g}"}
+`
+
+type drawn struct {
+	At   float64 `json:"at"`
+	Runs int     `json:"runs"`
+}
+
+func testSet() *Set {
+	return &Set{
+		Runners:   fstest.MapFS{"shared.yaml": {Data: []byte(shared)}},
+		Functions: func(*experiments.Run) map[string]any { return nil },
+		Kinds: map[string]Kind{"draw": Of(func(_ context.Context, _ *experiments.Run, d *drawn) (out []float64, err error) {
+			for i := range d.Runs {
+				out = append(out, d.At+float64(i%2)/10)
+			}
+			return out, nil
+		})},
+	}
+}
+
+func TestTable(t *testing.T) {
+	e, err := testSet().Decode("x.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := experiments.NewRun(e.Name, experiments.Smoke, "v", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := experiments.Replay(t.Context(), e, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells, _ := r.Cells(); len(cells) != 2 || len(cells["arm a, 2 runs"]) != 2 {
+		t.Errorf("cells %v", cells)
+	}
+	a, b := got.Rows[0], got.Rows[1]
+	if a.Name != "arm a, 2 runs" || a.Verdict != experiments.SameSign || a.Why != "ours differs by -10.0; the same way: true" || a.Baseline.Mean != 50 {
+		t.Errorf("row of a: %+v", a)
+	}
+	if b.Verdict != experiments.Reproduced || b.Why != "" || *b.Published != 90.5 {
+		t.Errorf("row of b: %+v", b)
+	}
+	want := []experiments.Claim{
+		{Statement: "b is better", Verdict: experiments.Reproduced, Evidence: "difference 11.0000 ± 0.0000 (2) points, seed by seed"},
+		{Statement: "a is not far below", Verdict: experiments.Reproduced, Evidence: "by -11"},
+		{Statement: "a is above the limit", Verdict: experiments.Not, Evidence: "mean 80.05"},
+	}
+	for i, c := range want {
+		if got.Claims[i].Statement != c.Statement || got.Claims[i].Verdict != c.Verdict || i > 0 && got.Claims[i].Evidence != c.Evidence {
+			t.Errorf("claim %+v, want %+v", got.Claims[i], c)
+		}
+	}
+	if len(got.Notes) != 1 || got.Notes[0] != "a and b" || got.PublishedEpsilon["b"] != 9.1 {
+		t.Errorf("notes %q, ε %v", got.Notes, got.PublishedEpsilon)
+	}
+}
+
+// What is wrong with a file is said in one line with its place, most of it before anything is measured.
+func TestBadFiles(t *testing.T) {
+	for _, c := range []struct{ name, from, to, want string }{
+		{"unknown key", "unit:", "units:", `x.yaml:4: unknown field "units"`},
+		{"no title", "title: a title", "title: ''", "x.yaml: want a name, title"},
+		{"unknown runner", "runner: shared", "runner: none", `x.yaml: no runner "none"`},
+		{"bad expression", "published: x.published", "published: x.published +", "x.yaml:14:"},
+		{"open brace", `"{x.id}"`, `"{x.id"`, "a brace is not closed"},
+		{"unknown name", "x.at / 10", "y.at / 10", "there is no y"},
+		{"unknown key of a series", `'v("b")', than`, `'v("c")', than`, "no cell has the key"},
+		{"no number", "value: x.at / 10", "value: x.id", "no number"},
+		{"unknown form", "use: above", "use: below", `no form "below"`},
+	} {
+		changed := strings.Replace(small, c.from, c.to, 1)
+		e, err := testSet().Decode("x.yaml", []byte(changed))
+		if err == nil {
+			r, _ := experiments.NewRun("table-0", experiments.Smoke, "v", "")
+			_, err = e.Run(t.Context(), r)
+		}
+		if changed == small || err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %q in one line", c.name, err, c.want)
+		}
+	}
+	s := testSet()
+	s.Runners = fstest.MapFS{"shared.yaml": {Data: []byte(strings.Replace(shared, "runs: \"{runs}\"", "run: 1", 1))}}
+	e, err := s.Decode("x.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), experiments.Restored("x", experiments.Smoke, nil)); err == nil || !strings.Contains(err.Error(), `unknown field "run"`) {
+		t.Errorf("an argument that is none: %v", err)
+	}
+}

@@ -1,0 +1,261 @@
+package runners
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"pawl/compute/nn"
+	"pawl/compute/zoo"
+	"pawl/core/accountant"
+	"pawl/core/gradient"
+	"pawl/evidence/lab"
+	"pawl/experiments"
+	"pawl/experiments/replay"
+	"pawl/workflow"
+)
+
+const delta = "0.00001"
+
+// sample names a public set: the first rows of images, or texts as the tokens that a net reads.
+type sample struct {
+	Data string `json:"data"`
+	Rows int    `json:"rows"`
+	Test int    `json:"test"`
+	// Texts is the net whose tokens texts become; Order decides which texts train (1 where it is 0).
+	Texts string `json:"texts"`
+	Order uint64 `json:"order"`
+	// OnTrain scores on the training images.
+	OnTrain bool `json:"on_train"`
+}
+
+// texts that were read, since hashing them takes longer than many a training.
+var texts sync.Map
+
+func (i sample) open(r *experiments.Run) (*lab.Images, error) {
+	if i.Texts == "" {
+		s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
+		if err == nil && i.OnTrain {
+			s.Test = s.Train
+		}
+		return s, err
+	}
+	key := fmt.Sprint(i, r.DataDir)
+	if s, ok := texts.Load(key); ok {
+		return s.(*lab.Images), nil
+	}
+	reads, err := spec{Net: i.Texts}.make()
+	if err != nil {
+		return nil, err
+	}
+	s, err := lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1))
+	if err == nil {
+		texts.Store(key, s)
+	}
+	return s, err
+}
+
+// opener opens samples of a run's folder in expressions.
+func opener(r *experiments.Run) func(data string, rows, test int, texts string, order int) (*lab.Images, error) {
+	return func(data string, rows, test int, texts string, order int) (*lab.Images, error) {
+		return sample{Data: data, Rows: rows, Test: test, Texts: texts, Order: uint64(order)}.open(r)
+	}
+}
+
+// spec is a network: of the zoo, or “linear”, or hidden layers on frequencies of a cosine transform.
+type spec struct {
+	Net         string `json:"net"`
+	Frequencies int    `json:"frequencies"`
+	Hidden      []int  `json:"hidden"`
+	// Whole trains every layer, frozen ones included.
+	Whole bool `json:"whole"`
+	// Activation, bounded at Bound, takes the place of the net's own.
+	Activation string  `json:"activation"`
+	Bound      float64 `json:"bound"`
+	// Default is the form that the library trains: its activation, no dropout.
+	Default bool `json:"default"`
+	// Named is the name that the plan states, where it is not the net's.
+	Named string `json:"named"`
+}
+
+func (n spec) make() (s zoo.Spec, err error) {
+	switch {
+	case n.Net == "linear":
+		// What an arm is held against: softmax regression on what the net is given.
+		s = zoo.Spec{Name: "linear", Network: nn.Spec{Layers: []nn.Layer{{Kind: "normalize", Scale: 4}, {Kind: "dense"}}},
+			Defaults: zoo.Defaults{Kappa: 2, Radius: 4, ClippingNorm: 0.1}}
+	case n.Net != "":
+		var ok bool
+		if s, ok = zoo.Lookup(n.Net); !ok {
+			return s, fmt.Errorf("no net %q", n.Net)
+		}
+	default:
+		s = zoo.Spec{Name: fmt.Sprintf("fcn %d %v", n.Frequencies, n.Hidden), Defaults: zoo.Defaults{Activation: "tanh", Kappa: 2.4, Radius: 8, ClippingNorm: .5}}
+		s.Network.Layers = []nn.Layer{{Kind: "dct", Coefficients: n.Frequencies}}
+		for _, units := range n.Hidden {
+			s.Network.Layers = append(s.Network.Layers, nn.Layer{Kind: "dense", Units: units}, nn.Layer{Kind: "relu"})
+		}
+		s.Network.Layers = append(s.Network.Layers, nn.Layer{Kind: "dense", Units: 10})
+	}
+	if n.Whole {
+		s = s.TrainLast(len(s.Network.Layers))
+		s.Name += ", all layers"
+	}
+	if n.Activation != "" {
+		s.Defaults.Bound = n.Bound
+		if s, err = s.WithActivation(n.Activation); err != nil {
+			return s, err
+		}
+	}
+	if n.Default {
+		s = s.Default()
+	}
+	if n.Named != "" {
+		s.Name = n.Named
+	}
+	return s, nil
+}
+
+// net is one of the zoo, for its name and title.
+func net(name string, whole bool) (zoo.Spec, error) { return spec{Net: name, Whole: whole}.make() }
+
+// parameters is the number of those of hidden layers on frequencies, with ten outputs.
+func parameters(frequencies int, hidden any) (int, error) {
+	layers, err := replay.Lists([]any{hidden})
+	if err != nil {
+		return 0, err
+	}
+	total, in := 0, frequencies
+	for _, units := range append(layers[0], 10) {
+		total += (in + 1) * int(units)
+		in = int(units)
+	}
+	return total, nil
+}
+
+// training is how a network is trained.
+type training struct {
+	sample
+	spec
+	// Epsilon, a text or a number, or Noise, a multiplier, is the price at Delta (1e-5) by Rényi accounting; without
+	// both nothing is private, and Clipped clips all the same.
+	Epsilon any     `json:"epsilon"`
+	Noise   float64 `json:"noise"`
+	Clipped bool    `json:"clipped"`
+	// By is “rule”, the library's steps; “steps”, plain ones of Rate with clipping norm Clip (1); or an optimizer.
+	By     string  `json:"by"`
+	Rate   float64 `json:"rate"`
+	Clip   float64 `json:"clip"`
+	Batch  int     `json:"batch"`
+	Epochs float64 `json:"epochs"`
+	// Last scores the last parameters, in place of their average.
+	Last bool `json:"last"`
+	// Seeds are trainings 1 to Seeds; or Seed is one. Looks are numbers of steps, each a training of that length.
+	Seeds int    `json:"seeds"`
+	Seed  uint64 `json:"seed"`
+	Looks []int  `json:"looks"`
+	// Score is the accuracy in percent, or “block norm”, or “price”: ε and the accuracy.
+	Score string `json:"score"`
+}
+
+// Check says what is wrong before anything is trained.
+func (t *training) Check() error {
+	_, err := t.spec.make()
+	if err == nil && (t.Batch < 1 || !(t.Epochs > 0 || len(t.Looks) > 0) || t.Seeds < 1 && t.Seed < 1) {
+		err = fmt.Errorf("want batch, epochs and seeds above 0")
+	}
+	return err
+}
+
+func (t *training) set(in *workflow.TrainInput) {
+	in.Batch, in.Epochs = t.Batch, t.Epochs
+	switch t.By {
+	case "rule", "":
+	case "steps":
+		in.Optimizer, in.LearningRate, in.ClippingNorm = "sgd", t.Rate, max(t.Clip, 1)
+	default:
+		in.Optimizer, in.LearningRate, in.ClippingNorm = t.By, t.Rate, t.Clip
+	}
+	if t.Last {
+		in.Average = 1e-12 // of the steps: the last one
+	}
+	switch e := t.Epsilon.(type) {
+	case string:
+		in.Epsilon = e
+	case float64:
+		in.Epsilon = strconv.FormatFloat(e, 'f', -1, 64)
+	}
+	in.NoiseMultiplier = t.Noise
+	switch {
+	case in.Epsilon != "" || t.Noise > 0:
+		in.Delta, in.Accountant = delta, accountant.MethodRDP
+	case t.Clipped:
+		in.NonPrivate = true
+	default:
+		in.NonPrivate, in.Clipping = true, gradient.Unclipped
+		if t.By == "" {
+			in.Optimizer, in.LearningRate = "adam", 1e-3
+		}
+	}
+}
+
+// train returns one score for each seed.
+func train(ctx context.Context, r *experiments.Run, t *training) ([]float64, error) {
+	data, err := t.sample.open(r)
+	if err != nil {
+		return nil, err
+	}
+	net, err := t.spec.make()
+	if err != nil {
+		return nil, err
+	}
+	var out []float64
+	one := func(seed uint64) error {
+		o, err := data.Run(ctx, net, seed, t.set)
+		if err != nil {
+			return err
+		}
+		score := 100 * *o.Score.Exact
+		switch t.Score {
+		case "":
+		case "price":
+			out = append(out, o.Plan.Epsilon)
+		case "block norm":
+			m := o.Model
+			if score, err = blockNorm(m.Layers, m.Net.Input(), m.Parameters32, data.Test); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("score %q: want block norm, price or nothing", t.Score)
+		}
+		out = append(out, score)
+		return nil
+	}
+	first, last := t.Seed, t.Seed
+	if t.Seeds > 0 {
+		first, last = 1, uint64(t.Seeds)
+	}
+	for seed := first; seed <= last; seed++ {
+		if len(t.Looks) == 0 {
+			if err := one(seed); err != nil {
+				return nil, err
+			}
+		}
+		for _, steps := range t.Looks {
+			t.Epochs = float64(steps*t.Batch) / float64(data.Train.Len())
+			if err := one(seed); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// trained says how the networks of arms were trained, with the sizes of a scale.
+func trained(paper bool, z map[string]any) string {
+	if paper {
+		return fmt.Sprintf("as published: the paper's lots, epochs and learning rates, clipping norm 1, noise such that ε is the printed one by Rényi accounting of Poisson lots at δ = 1e-5; without privacy Adam at 0.001; honest: lots of %v, %v epochs; %v runs", z["batch"], z["epochs"], z["runs"])
+	}
+	return fmt.Sprintf("%v examples, lots of %v, %v epochs, noise such that ε is the printed one by Rényi accounting of Poisson lots at δ = 1e-5, momentum and the step of the library's rule (the paper trains for 200 to 500 epochs: --scale paper); without privacy Adam at 0.001; %v runs", z["rows"], z["batch"], z["epochs"], z["runs"])
+}

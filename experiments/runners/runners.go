@@ -1,0 +1,52 @@
+// Package runners replays the tables and figures that are files: each of the folder tables is one, and what several
+// share is in the folder shared. Go has what measures a cell: trainings, searches, attacks, selections of features.
+// A new table of a kind that is here is a new file in tables.
+package runners
+
+import (
+	"embed"
+	"io/fs"
+
+	"pawl/experiments"
+	"pawl/experiments/replay"
+)
+
+//go:embed tables/*.yaml shared/*.yaml
+var files embed.FS
+
+// set is what the files can name.
+func set() *replay.Set {
+	shared, err := fs.Sub(files, "shared")
+	if err != nil {
+		panic(err) // a name that does not parse
+	}
+	return &replay.Set{
+		Runners: shared,
+		Kinds: map[string]replay.Kind{
+			"train": replay.Of(train),
+		},
+		Functions: func(r *experiments.Run) map[string]any {
+			return map[string]any{
+				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained,
+			}
+		},
+	}
+}
+
+// All are the replays of the folder.
+func All() []experiments.Experiment {
+	tables, err := fs.Sub(files, "tables")
+	if err != nil {
+		panic(err)
+	}
+	all, err := set().Load(tables)
+	if err != nil {
+		panic(err) // a broken build, which every test sees
+	}
+	return all
+}
+
+// Decode makes a replay of a file that is not in the folder.
+func Decode(name string, content []byte) (experiments.Experiment, error) {
+	return set().Decode(name, content)
+}
