@@ -42,9 +42,10 @@ const (
 type TargetScale struct {
 	Lower float64 `json:"lower"`
 	Upper float64 `json:"upper"`
-	// Log bends the scale to log(1+63t)/log 64 with t the position in [0, 1]: the
-	// lower 1/64 of the range keeps its proportions, the rest is logarithmic.
-	Log bool `json:"log,omitempty"`
+	// Log bends the scale to log(1+bt)/log(1+b) with t the position in [0, 1]: the lower
+	// 1/b of the range keeps its proportions, the rest is logarithmic. Bend is b, 0 for 63.
+	Log  bool    `json:"log,omitempty"`
+	Bend float64 `json:"bend,omitempty"`
 }
 
 // Scale returns the position of y in [−1, 1]; NaN stays NaN.
@@ -54,7 +55,8 @@ func (s TargetScale) Scale(y float64) float64 {
 	}
 	t := (y - s.Lower) / (s.Upper - s.Lower)
 	if s.Log {
-		t = math.Log1p(63*max(t, 0)) / math.Log(64)
+		b := s.Bent()
+		t = math.Log1p(b*max(t, 0)) / math.Log1p(b)
 	}
 	return min(max(2*t-1, -1), 1)
 }
@@ -66,9 +68,18 @@ func (s TargetScale) Unscale(v float64) float64 {
 		t = 0.5
 	}
 	if s.Log {
-		t = math.Expm1(t*math.Log(64)) / 63
+		b := s.Bent()
+		t = math.Expm1(t*math.Log1p(b)) / b
 	}
 	return s.Lower + t*(s.Upper-s.Lower)
+}
+
+// Bent is the b of a logarithmic scale.
+func (s TargetScale) Bent() float64 {
+	if s.Bend > 0 {
+		return s.Bend
+	}
+	return 63
 }
 
 // Unit returns y's position in [0, 1] on the plain scale of the bounds.
@@ -329,6 +340,9 @@ func (m *Model) Validate() error {
 	}
 	if err := m.validateOperation(); err != nil {
 		return err
+	}
+	if b := m.Scale.Bend; !(b >= 0) || math.IsInf(b, 1) {
+		return errors.New("model: the bend of the target's scale is not a number from 0 on")
 	}
 	switch m.Kind {
 	case Constant:

@@ -45,9 +45,12 @@ func linear(t testing.TB, target string, outputs int) *Model {
 
 func TestSaveAndLoad(t *testing.T) {
 	constant := &Model{Task: Classification, Kind: Constant, Schema: testSchema(), Target: "y", Value: 1, NotPrivate: true}
+	bent := linear(t, "cost", 1)
+	bent.Scale.Log, bent.Scale.Bend = true, 5
 	rows := [][]float64{{30, 0, 1, 50}, {math.NaN(), 3, 0, 900}, {120, 2, math.NaN(), 10}}
 	for name, m := range map[string]*Model{
 		"binary": linear(t, "y", 1), "classes": linear(t, "colour", 4), "regression": linear(t, "cost", 1), "constant": constant,
+		"bent": bent,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -65,6 +68,10 @@ func TestSaveAndLoad(t *testing.T) {
 				if a, b := m.Predictor()(r), got.Predictor()(r); a != b {
 					t.Errorf("row %v: predicts %v, after loading %v", r, a, b)
 				}
+			}
+			// A reader of version 1 would pass over the bend: it must refuse the file.
+			if b, err := os.ReadFile(filepath.Join(dir, specFile)); err != nil || strings.Contains(string(b), `"version": 1,`) == (name == "bent") {
+				t.Errorf("version of %s: %s, %v", name, b, err)
 			}
 			if m.Task == Classification {
 				p := make([]float64, len(m.Classes()))
@@ -103,7 +110,15 @@ func TestLoadRefusesDamage(t *testing.T) {
 	}{
 		{"no description", func(d string) error { return os.Remove(filepath.Join(d, specFile)) }, "not a model directory"},
 		{"not JSON", edit(specFile, func([]byte) []byte { return []byte("{") }), "not a model description"},
-		{"newer", edit(specFile, replace(`"version": 1`, `"version": 2`)), "version 2"},
+		{"newer", edit(specFile, replace(`"version": 1`, `"version": 3`)), "version 3"},
+		{"no bend", func(dir string) error {
+			m := linear(t, "cost", 1)
+			m.Scale.Log, m.Scale.Bend = true, 5
+			if err := m.Save(dir, nil, nil); err != nil {
+				return err
+			}
+			return edit(specFile, replace(`"bend": 5`, `"bend": -5`))(dir)
+		}, "bend"},
 		{"other target", edit(specFile, replace(`"target": "y"`, `"target": "z"`)), "shape"},
 		{"other kind", edit(specFile, replace(`"kind": "linear"`, `"kind": "forest"`)), "forest"},
 		{"other encoding", edit(specFile, replace(`"bins": 16`, `"bins": 8`)), "shape"},
@@ -149,7 +164,7 @@ func FuzzSafetensors(f *testing.F) {
 
 func TestTargetScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := TargetScale{Lower: rapid.Float64Range(-1e6, 1e6).Draw(t, "lower"), Log: rapid.Bool().Draw(t, "log")}
+		s := TargetScale{Lower: rapid.Float64Range(-1e6, 1e6).Draw(t, "lower"), Log: rapid.Bool().Draw(t, "log"), Bend: rapid.SampledFrom([]float64{0, 0.1, 5, 1e4}).Draw(t, "bend")}
 		s.Upper = s.Lower + rapid.Float64Range(1e-3, 1e6).Draw(t, "span")
 		y := s.Lower + rapid.Float64Range(0, 1).Draw(t, "position")*(s.Upper-s.Lower)
 		v := s.Scale(y)

@@ -14,8 +14,9 @@ import (
 	"pawl/data/text"
 )
 
-// Format is the version of the files Save writes.
-const Format = 1
+// Format is the latest version of the files Save writes. A model that version 1 can state is written as
+// that; 2 adds the bend of a target's scale, which an earlier reader would pass over.
+const Format = 2
 
 const (
 	specFile    = "model.json"
@@ -62,7 +63,7 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	s := spec{Version: Format, Task: m.Task, Kind: m.Kind, Target: m.Target, Operation: m.Operation, Privacy: privacy}
+	s := spec{Version: 1, Task: m.Task, Kind: m.Kind, Target: m.Target, Operation: m.Operation, Privacy: privacy}
 	if m.NotPrivate {
 		s.Claim = notPrivate
 	}
@@ -70,6 +71,9 @@ func (m *Model) Save(dir string, privacy json.RawMessage, metadata map[string]st
 		s.Classes = m.Classes()
 	} else {
 		s.Scale = &m.Scale
+		if m.Scale.Bend > 0 {
+			s.Version = 2
+		}
 	}
 	switch m.Kind {
 	case Linear:
@@ -132,8 +136,8 @@ func Load(dir string) (*Model, error) {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return nil, fmt.Errorf("%s: not a model description: %w", path, err)
 	}
-	if s.Version != Format {
-		return nil, fmt.Errorf("%s: unknown format version %d (want %d)", path, s.Version, Format)
+	if s.Version < 1 || s.Version > Format {
+		return nil, fmt.Errorf("%s: unknown format version %d (want 1 to %d)", path, s.Version, Format)
 	}
 	m := &Model{Task: s.Task, Kind: s.Kind, Target: s.Target, Outputs: s.Outputs, NotPrivate: s.Claim == notPrivate, Operation: s.Operation}
 	if m.Schema, err = schema.Load(filepath.Join(dir, schemaFile)); err != nil {

@@ -41,6 +41,9 @@ func (m *tableModels) learner(r advise.Recipe, rows float64) (learn.Learner, err
 	p := m.problem
 	scale := p.scale
 	scale.Log = p.TargetScale == "log" || p.TargetScale == "" && r.LogTarget
+	if scale.Log && p.TargetScale == "" {
+		scale.Bend = r.Bend
+	}
 	task := learn.Task{Schema: p.Schema, Target: p.Target, Kind: p.task, Scale: scale, Scope: m.scope, ExpectedRows: m.trainingRows(rows), Monotone: p.Monotone}
 	s := learn.Settings{Task: task, NoiseMultiplier: m.noise, Epsilon: m.left, Delta: p.delta, Ratio: m.facts(rows).SignalRatio(),
 		ClippingNorm: r.ClippingNorm, Steps: r.Steps, LearningRate: r.LearningRate, Momentum: r.Momentum}
@@ -101,6 +104,9 @@ func (m *tableModels) hyperparameters(h map[string]any, signalRatio float64, r a
 	}
 	if m.problem.TargetScale == "log" || m.problem.TargetScale == "" && r.LogTarget {
 		h["target_scale"] = "logarithmic"
+		if m.problem.TargetScale == "" && r.Bend > 0 {
+			h["target_bend"] = r.Bend
+		}
 	}
 	if w := m.problem.Monotone; len(w) > 0 {
 		h["monotone"] = w

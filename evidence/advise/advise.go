@@ -95,8 +95,10 @@ type Recipe struct {
 	MaxRate float64
 	// SamplingRate is 1 unless the rows do not fit the time.
 	SamplingRate float64
-	// LogTarget trains a regression on a bent scale of its target.
+	// LogTarget trains a regression on a logarithmic scale of its target, and Bend says how much of
+	// the scale is so (model.TargetScale), 0 for most of it.
 	LogTarget bool
+	Bend      float64
 	// Useful is false when a constant prediction is all the budget can buy.
 	Useful bool
 	Rules  []Rule
@@ -364,6 +366,10 @@ func regression(f Facts, r float64) Recipe {
 	}
 	wide := f.bag(&c.Encoding)
 	c.LogTarget = heavyTarget(f)
+	if !c.LogTarget && r >= productsFrom && amount(f) {
+		c.LogTarget, c.Bend = true, amountBend
+		wide = append(wide, by(ruleAmount, "", fmt.Sprintf("the bounds of %s are %.4g apart", f.Target, f.span())))
+	}
 	if r < low {
 		c.ClippingNorm, c.LogTarget = 0.02, f.Schema.Columns[f.Schema.Column(f.Target)].Lower >= 0
 	}
@@ -414,6 +420,16 @@ func additive(f Facts, r float64) Recipe {
 	c.Encoding.Attributes = f.Attributes
 	c.Rules = []Rule{by(ruleAdditive, "", fmt.Sprintf("r = %.4g with %.0f rows to train", r, f.Rows)), attributesRule(f), NoSearchRule(r)}
 	return c
+}
+
+// amount says that the target's bounds are so far apart that most rows lie in the lower part of the
+// range, as those of money do.
+func amount(f Facts) bool { return f.span() >= amountFrom }
+
+// span is the distance of the bounds of a target that is a number.
+func (f Facts) span() float64 {
+	c := &f.Schema.Columns[f.Schema.Column(f.Target)]
+	return c.Upper - c.Lower
 }
 
 // heavyTarget says that the target is declared as an amount over several powers of ten: trained

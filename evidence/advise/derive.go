@@ -139,6 +139,7 @@ var elsewhere = []Derived{
 	{Name: "low", What: "r from which numeric columns are a thermometer", Rule: low, Remark: "encodings were varied on WDBC and Breast Cancer at fixed learners, which the menu does not do"},
 	{Name: "named-attributes", What: "r below which named attributes help", Rule: namedBelow, Remark: "Adult and WDBC with lists from their documentation; the menu takes all attributes"},
 	{Name: "products", What: "r from which a regression has products", Rule: productsFrom, Remark: "insurance, encodings varied at a fixed learner"},
+	{Name: "amount", What: "distance of a target's bounds from which its scale is bent", Rule: amountFrom, Remark: "eleven targets of tables, both scales at a fixed learner"},
 	{Name: "fine-bins", What: "r from which a thermometer has 63 thresholds", Rule: fineFrom, Remark: "Adult: 64 bins gain 0.1 points above it"},
 	{Name: "bag", What: "columns from which they are one bag", Rule: bagFrom, Remark: "Enron and location30, both forms at a fixed learner"},
 	{Name: "images-guess", What: "r from which a linear model of images beats a guess", Rule: hopelessImages, Remark: "100 to 10,000 images of MNIST and Fashion-MNIST (rules images-pixels, images-guess); the menu trains on 60,000"},

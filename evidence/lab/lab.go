@@ -138,9 +138,9 @@ func (t *Table) SealUnder(key *intake.Key) (*intake.Rows, error) {
 	return b.Seal(), nil
 }
 
-// Fit runs the honest workflow at a total (epsilon, delta) on the rows and returns
-// the exact score on the test rows. change may set what differs from the defaults.
-func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, change func(*workflow.Input)) (*workflow.Outcome, error) {
+// Plan is what the honest workflow does with the table at a total (epsilon, delta); it reads no row. change may set
+// what differs from the defaults.
+func (t *Table) Plan(epsilon, delta string, seed uint64, change func(*workflow.Input)) (*workflow.Plan, error) {
 	in := workflow.Input{
 		Dataset: t.Name, Schema: t.Schema, Public: true, Target: t.Target, Epsilon: epsilon, Delta: delta,
 		Rows: int64(len(t.Rows)), Test: workflow.Official, Seed: &seed,
@@ -151,7 +151,12 @@ func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, cha
 	if change != nil {
 		change(&in)
 	}
-	plan, err := workflow.NewPlan(in)
+	return workflow.NewPlan(in)
+}
+
+// Fit runs Plan on the rows and returns the exact score on the test rows.
+func (t *Table) Fit(ctx context.Context, epsilon, delta string, seed uint64, change func(*workflow.Input)) (*workflow.Outcome, error) {
+	plan, err := t.Plan(epsilon, delta, seed, change)
 	if err != nil {
 		return nil, err
 	}

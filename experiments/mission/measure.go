@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/goccy/go-yaml"
+
 	"pawl/core/accountant"
 	"pawl/data/dataset"
 	"pawl/data/encode"
@@ -334,4 +336,28 @@ func vectors(enc *encode.Encoding, target schema.Column, column int, rows [][]fl
 		v.rows, v.labels = append(v.rows, wide), append(v.labels, int32(y))
 	}
 	return v, nil
+}
+
+// Table opens a table of the comparison on tables by its name, with its schema and target.
+func Table(name, dataDir string) (*lab.Table, error) {
+	content, err := files.ReadFile("tables/mission-tables.yaml")
+	if err != nil {
+		return nil, err
+	}
+	f := &file{}
+	if err := yaml.Unmarshal(content, f); err != nil {
+		return nil, err
+	}
+	for _, p := range f.Problems {
+		if p.Data != name || p.File == "" {
+			continue
+		}
+		s, err := p.schema()
+		if err != nil {
+			return nil, err
+		}
+		s.SetBuckets(advise.TextBuckets)
+		return lab.OpenFile(p.info(), s, p.Target, dataDir)
+	}
+	return lab.Open(name, dataDir)
 }

@@ -204,7 +204,8 @@ func (g *graph) value(m *model.Model, scores string) {
 	s := m.Scale
 	t := g.Op("Clip", g.Op("Mul", g.Op("Add", scores, g.Float(1)), g.Float(0.5)), g.Float(0), g.Float(1))
 	if s.Log {
-		t = g.Op("Mul", g.Op("Sub", g.Op("Exp", g.Op("Mul", t, g.Float(float32(math.Log(64))))), g.Float(1)), g.Float(1.0/63))
+		b := s.Bent()
+		t = g.Op("Mul", g.Op("Sub", g.Op("Exp", g.Op("Mul", t, g.Float(float32(math.Log1p(b))))), g.Float(1)), g.Float(float32(1/b)))
 	}
 	y := g.Op("Add", g.Op("Mul", t, g.Float(float32(s.Upper-s.Lower))), g.Float(float32(s.Lower)))
 	meaning := fmt.Sprintf("%s, %g to %g", m.Target, s.Lower, s.Upper)

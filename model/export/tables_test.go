@@ -310,6 +310,8 @@ func tableModels(t testing.TB) map[string]*model.Model {
 	}
 	bent := linear("bent scale", "cost", s, encode.Options{})
 	bent.Scale.Log = true
+	amount := linear("amount", "cost", s, encode.Options{})
+	amount.Scale.Log, amount.Scale.Bend = true, 5
 	numbers := *s
 	numbers.Columns = append([]schema.Column{{Name: "scan", Type: schema.Vector, Dimension: 6, Key: "id", Missing: schema.MissingUnknown}}, s.Columns...)
 	linear("vector", "sick", &numbers, encode.Options{})

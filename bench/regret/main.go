@@ -1,0 +1,286 @@
+// Command regret measures what the rules of pawl fit gain or lose against what they pass over, at the same total
+// epsilon, on tables that set none of a rule's constants and on those that did, and stores every score. docs/ADVICE.md
+// takes its tables from that file (go test ./bench/regret -update).
+//
+//	go run ./bench/regret -data-dir FOLDER [-file bench/regret/regret.csv] [-rules target-scale,curves]
+//
+// Measured cells are kept: run it again to go on. FOLDER holds built-in tables and the folder wild with those of
+// the replay mission-tables.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/experiments/lab"
+	"pawl/experiments/mission"
+	"pawl/workflow"
+)
+
+// rule is a decision of fit and what it passes over. Both arms have the same rows, seed and total (epsilon, delta).
+type rule struct {
+	name, title, other string
+	mine, theirs       func(ctx context.Context, t *lab.Table, epsilon string, seed uint64) (float64, error)
+	cases              []problem
+}
+
+// problem is a table at several epsilons: rows of it train, others test.
+type problem struct {
+	data, target string
+	rows, runs   int
+	epsilons     []string
+	// set says that the target set a constant of the rule, and so does not judge it.
+	set bool
+}
+
+// most test rows of a run.
+const mostTest = 8000
+
+func fit(change func(*workflow.Input)) func(context.Context, *lab.Table, string, uint64) (float64, error) {
+	return func(ctx context.Context, t *lab.Table, epsilon string, seed uint64) (float64, error) {
+		out, err := t.Fit(ctx, epsilon, "", seed, change)
+		if err != nil {
+			return 0, err
+		}
+		return points(out), nil
+	}
+}
+
+// points are percent of test rows that are right or, for a number, of the mean predictor's absolute error that the
+// model removes.
+func points(out *workflow.Outcome) float64 {
+	if out.Score.Numbers != nil {
+		return 100 * (1 - *out.Score.Exact / *out.Score.ExactBaseline)
+	}
+	return 100 * *out.Score.Exact
+}
+
+func linear(in *workflow.Input) { in.Model = "linear" }
+
+var rules = []rule{
+	{
+		name: "target-scale", title: "The scale of an amount is bent (linear model)", other: "linear scale",
+		mine:   fit(linear),
+		theirs: fit(func(in *workflow.Input) { linear(in); in.TargetScale = "linear" }),
+		cases: []problem{
+			{data: "insurance", target: "charges", rows: 892, runs: 10, epsilons: []string{"0.5", "1", "3"}, set: true},
+			{data: "telco", target: "TotalCharges", rows: 1000, runs: 10, epsilons: []string{"0.3", "1", "3"}, set: true},
+			{data: "germancredit", target: "amount", rows: 667, runs: 10, epsilons: []string{"1", "3"}, set: true},
+			{data: "bankfull", target: "balance", rows: 1500, runs: 10, epsilons: []string{"0.3", "1", "3"}, set: true},
+			{data: "kc_house", target: "sqft_living", rows: 1500, runs: 10, epsilons: []string{"0.3", "1", "3"}, set: true},
+			{data: "kc_house", target: "sqft_above", rows: 3000, runs: 10, epsilons: []string{"0.3", "1"}},
+			{data: "kc_house", target: "sqft_living15", rows: 3000, runs: 10, epsilons: []string{"0.3", "1"}},
+			{data: "kc_house", target: "sqft_basement", rows: 3000, runs: 10, epsilons: []string{"0.3", "1"}},
+			{data: "kc_house", target: "yr_renovated", rows: 3000, runs: 10, epsilons: []string{"0.3", "1"}},
+			{data: "wdbc", target: "mean_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
+			{data: "wdbc", target: "worst_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
+		},
+	},
+}
+
+// cell is what was measured of a rule on a table at an epsilon.
+type cell struct {
+	rule, data, target, epsilon string
+	rows                        int
+	ratio                       float64
+	mine, theirs                []float64
+}
+
+var columns = []string{"rule", "data", "target", "rows", "epsilon", "r", "by_rule", "passed_over"}
+
+func (c cell) same(o cell) bool {
+	return c.rule == o.rule && c.data == o.data && c.target == o.target && c.epsilon == o.epsilon && c.rows == o.rows
+}
+
+func read(path string) (cells []cell, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 || !slices.Equal(all[0], columns) {
+		return nil, fmt.Errorf("%s: want the columns %s", path, strings.Join(columns, ", "))
+	}
+	for i, r := range all[1:] {
+		c := cell{rule: r[0], data: r[1], target: r[2], epsilon: r[4]}
+		var errs [4]error
+		c.rows, errs[0] = strconv.Atoi(r[3])
+		c.ratio, errs[1] = strconv.ParseFloat(r[5], 64)
+		c.mine, errs[2] = numbers(r[6])
+		c.theirs, errs[3] = numbers(r[7])
+		if err := errors.Join(errs[:]...); err != nil || len(c.mine) != len(c.theirs) || len(c.mine) < 2 {
+			return nil, fmt.Errorf("%s:%d: not a measured cell", path, i+2)
+		}
+		cells = append(cells, c)
+	}
+	return cells, nil
+}
+
+func numbers(s string) (all []float64, err error) {
+	for _, f := range strings.Fields(s) {
+		v, err := strconv.ParseFloat(f, 64)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+func write(path string, cells []cell) error {
+	at := func(c cell) (int, int) {
+		i := slices.IndexFunc(rules, func(r rule) bool { return r.name == c.rule })
+		return i, slices.IndexFunc(rules[i].cases, func(p problem) bool { return p.data == c.data && p.target == c.target && p.rows == c.rows })
+	}
+	slices.SortStableFunc(cells, func(a, b cell) int {
+		i, k := at(a)
+		j, l := at(b)
+		if i != j || k != l {
+			return 1000*(i-j) + k - l
+		}
+		if a.ratio < b.ratio {
+			return -1
+		}
+		return 1
+	})
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	words := func(v []float64) string {
+		var all []string
+		for _, x := range v {
+			all = append(all, strconv.FormatFloat(x, 'f', 3, 64))
+		}
+		return strings.Join(all, " ")
+	}
+	if err := w.Write(columns); err != nil {
+		return err
+	}
+	for _, c := range cells {
+		if err := w.Write([]string{c.rule, c.data, c.target, strconv.Itoa(c.rows), c.epsilon, strconv.FormatFloat(c.ratio, 'f', 1, 64), words(c.mine), words(c.theirs)}); err != nil {
+			return err
+		}
+	}
+	if w.Flush(); w.Error() != nil {
+		return w.Error()
+	}
+	if err := os.WriteFile(path+".new", []byte(b.String()), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+func main() {
+	dir := flag.String("data-dir", os.Getenv("PAWL_DATA"), "folder of data sets (default: PAWL_DATA)")
+	file := flag.String("file", "bench/regret/regret.csv", "file of measurements to fill")
+	only := flag.String("rules", "", "rules, with commas between (default: all)")
+	flag.Parse()
+	if err := measure(context.Background(), *dir, *file, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "regret:", err)
+		os.Exit(1)
+	}
+}
+
+func measure(ctx context.Context, dir, file, only string) error {
+	cells, err := read(file)
+	if err != nil {
+		return err
+	}
+	// Of rules and tables that are measured no more nothing is kept.
+	cells = slices.DeleteFunc(cells, func(c cell) bool { return !wanted(c) })
+	for _, r := range rules {
+		if only != "" && !slices.Contains(strings.Split(only, ","), r.name) {
+			continue
+		}
+		for _, p := range r.cases {
+			var whole *lab.Table
+			for _, epsilon := range p.epsilons {
+				c := cell{rule: r.name, data: p.data, target: p.target, rows: p.rows, epsilon: epsilon}
+				if slices.ContainsFunc(cells, func(o cell) bool { return c.same(o) && len(o.mine) >= p.runs }) {
+					continue
+				}
+				if whole == nil {
+					if whole, err = open(p, dir); err != nil {
+						return err
+					}
+				}
+				if err := c.measure(ctx, r, p, whole); err != nil {
+					return fmt.Errorf("%s, %s, epsilon %s: %w", r.name, p.data, epsilon, err)
+				}
+				cells = append(slices.DeleteFunc(cells, c.same), c)
+				if err := write(file, cells); err != nil {
+					return err
+				}
+				mean, half := difference(c.mine, c.theirs)
+				fmt.Printf("%s, %s of %s, %d rows, ε %s, r %.0f: %+.2f ± %.2f points\n", r.name, p.target, p.data, p.rows, epsilon, c.ratio, mean, half)
+			}
+		}
+	}
+	return nil
+}
+
+func wanted(c cell) bool {
+	for _, r := range rules {
+		for _, p := range r.cases {
+			if c.rule == r.name && c.data == p.data && c.target == p.target && c.rows == p.rows && slices.Contains(p.epsilons, c.epsilon) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func open(p problem, dir string) (*lab.Table, error) {
+	t, err := mission.Table(p.data, dir)
+	if err != nil {
+		return nil, err
+	}
+	t.Target = p.target
+	// Official test rows are drawn like the others: here they are some of them.
+	t.Rows, t.Test = slices.Concat(t.Rows, t.Test), nil
+	at := t.Schema.Column(p.target)
+	t.Rows = slices.DeleteFunc(t.Rows, func(cells []float64) bool { return math.IsNaN(cells[at]) })
+	if len(t.Rows) <= p.rows {
+		return nil, fmt.Errorf("%s has %d rows, want more than %d", p.data, len(t.Rows), p.rows)
+	}
+	return t, nil
+}
+
+func (c *cell) measure(ctx context.Context, r rule, p problem, whole *lab.Table) error {
+	for seed := range uint64(p.runs) {
+		t := whole.Split(p.rows, seed)
+		t.Test = t.Test[:min(len(t.Test), mostTest)]
+		if seed == 0 {
+			plan, err := t.Plan(c.epsilon, "", seed, nil)
+			if err != nil {
+				return err
+			}
+			c.ratio = plan.SignalRatio
+		}
+		a, err := r.mine(ctx, t, c.epsilon, seed)
+		if err != nil {
+			return err
+		}
+		b, err := r.theirs(ctx, t, c.epsilon, seed)
+		if err != nil {
+			return err
+		}
+		c.mine, c.theirs = append(c.mine, a), append(c.theirs, b)
+	}
+	return nil
+}
