@@ -56,3 +56,52 @@ func gaussianEpsilon(t *testing.T, plan *Plan, sigma float64) float64 {
 	}
 	return r.Epsilon
 }
+
+// A fit on columns that a selection chose, charged as an entry of its own, says what both prices buy together without
+// the selection; one on the rows of another data set, or that nobody paid for, says nothing.
+func TestCounterfactualOfSelection(t *testing.T) {
+	tab := builtin(t, "breast-cancer")
+	price := dp.Stated{Event: dp.Scoped{Scope: dp.WholeScope, Event: dp.Gaussian{NoiseMultiplier: 8}}, Relation: dp.AddOrRemoveOne, Unit: "row"}
+	other := price
+	other.Relation = dp.ReplaceOne
+	for _, c := range []struct {
+		name string
+		by   ChosenBy
+		want bool
+	}{
+		{"paid", ChosenBy{Dataset: "breast-cancer", Entry: "1", Events: []dp.Stated{price}}, true},
+		{"other data", ChosenBy{Dataset: "wdbc", Entry: "1", Events: []dp.Stated{price}}, false},
+		{"unpaid", ChosenBy{Dataset: "breast-cancer", Unpaid: true, Events: []dp.Stated{price}}, false},
+		{"free", ChosenBy{Dataset: "breast-cancer"}, false},
+		{"other relation", ChosenBy{Dataset: "breast-cancer", Entry: "1", Events: []dp.Stated{other}}, false},
+	} {
+		in := Input{Dataset: "breast-cancer", Schema: tab.schema, Public: true, Target: tab.target, Epsilon: "2", Rows: 286, Features: []string{"deg-malig"}, Chosen: &c.by}
+		plan, err := NewPlan(in)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		s, err := plan.Statement("test", time.Now())
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		f := s.Counterfactual
+		if (f != nil) != c.want {
+			t.Fatalf("%s: %+v", c.name, f)
+		}
+		if f == nil {
+			continue
+		}
+		both, err := accountant.Epsilon(dp.Compose{Events: []dp.Event{plan.Event, price.Event}}, dp.AddOrRemoveOne, plan.problem.delta, plan.problem.Accountant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := float64(f.EpsilonWithout); !(e > 2) || math.Abs(e-both.Epsilon) > 1e-5 || float64(f.Epsilon) > 2 || !(*f.SignalRatioWithout > *f.SignalRatio) {
+			t.Errorf("%+v, both cost %g", f, both.Epsilon)
+		}
+		for _, x := range [][2]float64{{float64(f.NoiseMultiplier), float64(f.Epsilon)}, {float64(f.NoiseMultiplierWithout), float64(f.EpsilonWithout)}} {
+			if e := gaussianEpsilon(t, plan, x[0]); math.Abs(e-x[1]) > 1e-3*x[1] {
+				t.Errorf("noise multiplier %g costs %g, not %g", x[0], e, x[1])
+			}
+		}
+	}
+}

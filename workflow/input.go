@@ -107,6 +107,9 @@ type ChosenBy struct {
 	Entry string
 	// Unpaid says that the selection looked at rows without paying.
 	Unpaid bool
+	// Events are what it cost, as its statement has them. A statement says by them what the same
+	// epsilon buys without the selection; nothing is charged or granted by them.
+	Events []dp.Stated `json:"-"`
 }
 
 // UsageError is a mistake of the operator's that nothing was charged for.

@@ -54,11 +54,9 @@ func (plan *Plan) statement(version string, now time.Time) (*report.Statement, d
 		// No single bound gives this epsilon: each scope is bounded best by its own.
 		s.Privacy.Accountant = "best_per_scope"
 	}
-	if h, ok := plan.job.(*searching); ok {
-		var err error
-		if s.Counterfactual, err = h.counterfactual(); err != nil {
-			return nil, d, err
-		}
+	var err error
+	if s.Counterfactual, err = plan.counterfactual(); err != nil {
+		return nil, d, err
 	}
 	if d.lots {
 		s.Privacy.Sampling = "Poisson"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/core/dp"
 	"pawl/data/table"
 	"pawl/internal/usage"
 	"pawl/workflow"
@@ -31,6 +32,9 @@ func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
 				Feature string `json:"feature"`
 			} `json:"chosen"`
 		} `json:"selection"`
+		Privacy struct {
+			Events []json.RawMessage `json:"events"`
+		} `json:"privacy"`
 		AsPublished bool `json:"as_published"`
 	}
 	if err := json.Unmarshal(text, &v); err != nil || v.Command != "select" || v.Selection == nil {
@@ -43,7 +47,15 @@ func readSelection(path string) ([]string, *workflow.ChosenBy, error) {
 	for _, c := range v.Selection.Chosen {
 		names = append(names, c.Feature)
 	}
-	return names, &workflow.ChosenBy{Method: v.Selection.Method, Dataset: v.Data.Name, Entry: v.Budget.Entry, Unpaid: v.AsPublished}, nil
+	by := &workflow.ChosenBy{Method: v.Selection.Method, Dataset: v.Data.Name, Entry: v.Budget.Entry, Unpaid: v.AsPublished}
+	for _, raw := range v.Privacy.Events {
+		e, err := dp.DecodeStated(raw)
+		if err != nil {
+			return nil, nil, usage.New(fmt.Sprintf("%s: what the selection cost cannot be read: %v", path, err), hint)
+		}
+		by.Events = append(by.Events, e)
+	}
+	return names, by, nil
 }
 
 // namedFeatures reads --features: nil for all.
