@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pawl/experiments/lab"
+	"pawl/evidence/lab"
 	"pawl/experiments/mission"
 	"pawl/workflow"
 )
