@@ -89,12 +89,12 @@ var base = []part{
 			{"core/intake", 510, 0, "seals rows: units, bounds, scopes, texts; several parts of a table side by side"},
 			{"core/entropy", 400, 0, "keyed streams of random bits"},
 		}},
-	{title: "What computes on rows that were opened, and can open none", most: 870, capped: true,
+	{title: "What computes on rows that were opened, and can open none", most: 950, capped: true,
 		about: "A fault here can make a sum wrong, or a row's norm too small for its bound. These packages are handed cells, as `data/encode` and `compute/nn` are, by a\n" +
 			"mechanism that has opened them. Of core they import each other alone: they hold no permit, open no rows, draw no noise, and hand their results to that mechanism.",
 		total: "Code that computes on opened rows",
 		packages: []trusted{
-			{"core/internal/design", 750, computes, "lays rows out for sums over linear models, and adds them up"},
+			{"core/internal/design", 830, computes, "lays rows out for sums over linear models, and adds them up"},
 			{"core/internal/logistic", 80, computes, "the loss of a logistic regression, and the norm of its gradient at what a solver found"},
 			{"core/internal/crew", 50, computes, "runs jobs side by side; a panic shows no cell"},
 		}},

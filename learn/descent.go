@@ -56,6 +56,9 @@ func (d *Descent) config() linear.Descent {
 	return g
 }
 
+// Sample implements Sampled. noise is that of a step.
+func (d *Descent) Sample(rate, noise float64) { d.SamplingRate, d.NoiseMultiplier = rate, noise }
+
 // Event implements Learner.
 func (d *Descent) Event() dp.Event { return d.Privacy.Event() }
 

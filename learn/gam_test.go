@@ -20,7 +20,7 @@ import (
 func TestGAMPrecisionsAddUp(t *testing.T) {
 	for _, target := range []string{"yes", "kind", "amount"} {
 		for _, r := range []float64{300, 5000, 1e5} {
-			g := &GAM{Task: task(target), NoiseMultiplier: 0.7, Additions: DefaultAdditions(task(target), r)}
+			g := &GAM{Task: task(target), NoiseMultiplier: 0.7, SamplingRate: 1, Additions: DefaultAdditions(task(target), r)}
 			if target != "kind" {
 				g.Pairs = r > 1000
 			}
@@ -43,6 +43,48 @@ func TestGAMPrecisionsAddUp(t *testing.T) {
 				t.Errorf("%s at r %g: %g of the precision", target, r, got)
 			}
 		}
+	}
+}
+
+// Steps over lots are priced as such, with the noise of all rows times the rate, and the other releases as without lots.
+func TestGAMPricesLots(t *testing.T) {
+	const rate = 0.1
+	g := &GAM{Task: task("yes"), Additions: DefaultAdditions(task("yes"), 1e5)}
+	g.Pairs = true
+	g.Sample(1, 0.7)
+	all := g.Event().(dp.Compose).Events
+	g.Sample(rate, 0.7)
+	for i, e := range g.Event().(dp.Compose).Events {
+		want := all[i]
+		if steps, ok := want.(dp.Repeat); ok && steps.Count > 1 {
+			want = dp.Repeat{Count: steps.Count, Event: dp.PoissonSampled{Rate: rate, Event: dp.Gaussian{NoiseMultiplier: rate * steps.Event.(dp.Gaussian).NoiseMultiplier}}}
+		}
+		if e != want {
+			t.Errorf("release %d: %v, want %v", i, e, want)
+		}
+	}
+	for _, c := range []struct{ rows, multiplier, want float64 }{{199_999, 5, 1}, {200_000, 5, 0.05}, {1e8, 50, 0.05}, {1e6, 1, 0.25}, {1e6, 0.5, 1}, {1e6, 0, 1}, {1e6, math.NaN(), 1}} {
+		if got := LotRate(c.rows, c.multiplier); got != c.want {
+			t.Errorf("%g rows at multiplier %g: lots of %g, want %g", c.rows, c.multiplier, got, c.want)
+		}
+	}
+}
+
+// Lots find the pair that all rows do.
+func TestGAMFitsByLots(t *testing.T) {
+	rows, test := pairsRows(t, func(x []float64, rng *rand.Rand) float64 {
+		return 500 + 800*(x[0]-0.5)*(x[1]-0.5) + 100*x[2] + 10*rng.NormFloat64()
+	})
+	m := fitPairs(t, rows, func(g *GAM) { g.Sample(0.2, g.NoiseMultiplier) })
+	if got := m.Terms.Interactions; !slices.Equal(got, [][2]string{{"a", "b"}}) {
+		t.Fatalf("pairs %v", got)
+	}
+	total, predict := 0.0, m.Predictor()
+	for _, x := range test {
+		total += math.Abs(predict(x)-x[4]) / float64(len(test))
+	}
+	if !(total < 30) { // 55 without the pair, 8 without noise
+		t.Errorf("mean error %g", total)
 	}
 }
 
@@ -86,7 +128,7 @@ func fitPairs(t testing.TB, rows *intake.Rows, change func(*GAM)) *model.Model {
 		t.Fatal(err)
 	}
 	k := Task{Schema: s, Target: "y", Kind: model.Regression, Scope: dp.WholeScope, ExpectedRows: 3000, Scale: model.TargetScale{Upper: 1000}}
-	g := &GAM{Task: k, NoiseMultiplier: 0.1, Encoding: enc, Additions: DefaultAdditions(k, 30000)}
+	g := &GAM{Task: k, NoiseMultiplier: 0.1, SamplingRate: 1, Encoding: enc, Additions: DefaultAdditions(k, 30000)}
 	g.Pairs = true
 	change(g)
 	m, err := g.Fit(context.Background(), permitFor(t, "pairs", rows, g.Event()), rows)

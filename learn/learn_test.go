@@ -107,7 +107,7 @@ func learners(t testing.TB) map[string]Learner {
 		return &EBM{Task: task(target), NoiseMultiplier: tiny, Encoding: encoding(t, target, encode.Options{Bins: b.Bins}), Boosting: b}
 	}
 	additive := func(target string) *GAM {
-		g := &GAM{Task: task(target), NoiseMultiplier: tiny, Encoding: encoding(t, target, encode.Options{Bins: 64}), Additions: DefaultAdditions(task(target), 30000)}
+		g := &GAM{Task: task(target), NoiseMultiplier: tiny, SamplingRate: 1, Encoding: encoding(t, target, encode.Options{Bins: 64}), Additions: DefaultAdditions(task(target), 30000)}
 		g.Pairs = target != "kind"
 		return g
 	}

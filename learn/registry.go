@@ -91,6 +91,13 @@ type Taught interface {
 	Teach(ctx context.Context, rows *intake.Rows, s Settings) error
 }
 
+// Sampled is a learner whose steps may take lots of rows. Sample sets the chance with which a unit joins a step, and
+// the noise at which Event has the price that was asked; what it multiplies is the learner's own.
+type Sampled interface {
+	Learner
+	Sample(rate, noise float64)
+}
+
 // Regularized is a learner with a regularization that a search may vary.
 type Regularized interface{ ScaleRegularization(factor float64) }
 

@@ -20,8 +20,8 @@ import (
 type fit struct {
 	*Plan
 	models tableModels
-	// perStep is the multiplier of each step where lots are sampled, else 0.
-	perStep float64
+	// sampledNoise is what learn.Sampled takes where lots are sampled, else 0.
+	sampledNoise float64
 }
 
 // NewPlan validates the input and prices the training of one model of a table. Errors
@@ -122,7 +122,7 @@ func (f *fit) planTraining() error {
 		return err
 	}
 	if f.Recipe.SamplingRate > 0 && f.Recipe.SamplingRate < 1 {
-		if learner, err = f.sampled(learner); err != nil {
+		if err := f.sample(learner.(learn.Sampled)); err != nil {
 			return err
 		}
 	}
@@ -158,26 +158,19 @@ func (f *fit) planUnknownRows() error {
 	return nil
 }
 
-// sampled turns a full-batch run whose rows do not fit the time into Poisson lots
-// and calibrates its steps anew.
-func (f *fit) sampled(l learn.Learner) (learn.Learner, error) {
-	d := l.(*learn.Descent)
-	d.SamplingRate = f.Recipe.SamplingRate
-	x, err := f.smallest(func(x float64) dp.Event {
-		d.NoiseMultiplier = x
-		return d.Event()
+// sample turns steps over all rows into Poisson lots and calibrates their noise anew.
+func (f *fit) sample(l learn.Sampled) (err error) {
+	rate := f.Recipe.SamplingRate
+	f.sampledNoise, err = f.smallest(func(x float64) dp.Event {
+		l.Sample(rate, x)
+		return l.Event()
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d.NoiseMultiplier, f.perStep = x, x
-	f.Recipe.Rules = append(f.Recipe.Rules, advise.Rule{
-		Rule:     fmt.Sprintf("Poisson lots: every row joins a step with probability %.3g", d.SamplingRate),
-		Because:  "full-batch steps over so many rows do not fit the time of the preset",
-		Evidence: "sampling changes the noise by its own account and nothing else",
-		Changes:  "--preset thorough",
-	})
-	return d, nil
+	l.Sample(rate, f.sampledNoise)
+	f.Recipe.Rules = append(f.Recipe.Rules, advise.LotsRule(f.Recipe))
+	return nil
 }
 
 func (f *fit) run(ctx context.Context, env Env, permit *ledger.Permit, out *Outcome) error {
@@ -216,9 +209,8 @@ func (f *fit) train(ctx context.Context, env Env, permit *ledger.Permit, recipe 
 			return err
 		}
 	}
-	if d, ok := learner.(*learn.Descent); ok && f.perStep > 0 {
-		d.SamplingRate, d.NoiseMultiplier = f.Recipe.SamplingRate, f.perStep
-		d.Steps = f.Recipe.Steps
+	if s, ok := learner.(learn.Sampled); ok && f.sampledNoise > 0 {
+		s.Sample(f.Recipe.SamplingRate, f.sampledNoise)
 	}
 	out.Learner, out.Recipe = learner, recipe
 	if out.Model, err = learner.Fit(ctx, permit, env.Rows); err != nil {
@@ -269,7 +261,7 @@ func (f *fit) describe() description {
 		Workflow: string(p.Workflow), Model: string(r.Learner), Features: []string{}, UsefulModel: r.Useful,
 		Hyperparameters: map[string]any{}, Search: "none: the rule decides from public facts",
 	}
-	d := description{choice: c, lots: f.perStep > 0}
+	d := description{choice: c, lots: f.sampledNoise > 0}
 	if p.Teacher != nil {
 		d.uncovered = append(d.uncovered, p.Teacher.taughtWords("rows"))
 	}
@@ -288,8 +280,11 @@ func (f *fit) describe() description {
 
 func (f *fit) hyperparameters(h map[string]any, r advise.Recipe) {
 	f.models.hyperparameters(h, f.SignalRatio, r)
-	if r.Steps > 0 && f.perStep > 0 {
-		h["noise_multiplier"] = f.perStep
+	if f.sampledNoise > 0 {
+		h["sampling_rate"] = r.SamplingRate
+		if r.Steps > 0 {
+			h["noise_multiplier"] = f.sampledNoise
+		}
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pawl/core/entropy"
 	"pawl/core/internal/design"
+	"pawl/core/sum"
 	"pawl/data/encode"
 	"pawl/internal/stattest"
 )
@@ -46,7 +48,8 @@ func TestContributionNormIsBounded(t *testing.T) {
 
 // contribution is what a row adds, without its x.
 func (d *Descent) contribution(m *design.Matrix) func(i int, scores []float64) {
-	return d.linear().Contribution(m)
+	c := d.linear().Contribution()
+	return func(i int, scores []float64) { c(m.Target[i:i+1], m.Norm[i:i+1], scores) }
 }
 
 // naive is the definition: the gradient of one row at a time, dense, clipped.
@@ -148,6 +151,46 @@ func TestClippedSumMatchesOneRowAtATime(t *testing.T) {
 		for j := range want {
 			if !(math.Abs(got[j]-want[j]) <= 1e-10*(1+math.Abs(want[j]))) {
 				t.Fatalf("%s, coordinate %d: got %g, want %g", kind.loss, j, got[j], want[j])
+			}
+		}
+	})
+}
+
+// A step on a lot adds the clipped gradients of the rows that were drawn, and of no other: through the tables of levels,
+// as one row at a time.
+func TestClippedSumOfALot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		enc := drawEncoding(t)
+		n := rapid.SampledFrom([]int{0, 1, 2, 9, 30}).Draw(t, "rows")
+		cells := drawCells(t, n)
+		kind := rapid.SampledFrom(losses).Draw(t, "loss")
+		d := descent(enc, kind.loss, kind.outputs)
+		d.ClippingNorm, d.SamplingRate, d.Steps = rapid.SampledFrom([]float64{0.02, 0.3, 10}).Draw(t, "clip"), rapid.SampledFrom([]float64{0.1, 0.4, 0.9}).Draw(t, "rate"), 2
+		d.ClassWeights = drawClassWeights(t, kind.loss)
+		w := drawWeights(t, enc.Dim*kind.outputs)
+		src := entropy.Seeded(rapid.Uint64().Draw(t, "seed"))
+		v := mustOpen(t, rowsOf(1, true, cells, make([]uint64, n)))
+		run, lots := d.linear().On(v, 0, src), sum.NewLots(v, d.SamplingRate, src.Split("lots"))
+		x := make([]float64, enc.Dim)
+		for range d.Steps {
+			got, want := make([]float64, len(w)), make([]float64, len(w))
+			if err := run.Next(got, w); err != nil {
+				t.Fatal(err)
+			}
+			for i, in := range lots.Draw() {
+				if !in {
+					continue
+				}
+				row := cells[i*columns : (i+1)*columns]
+				enc.Vector(x, row)
+				for j, v := range naive(&d, x, target(row), w) {
+					want[j] += v
+				}
+			}
+			for j := range want {
+				if !(math.Abs(got[j]-want[j]) <= 1e-6*(1+math.Abs(want[j]))) { // norms and targets of lots are float32s
+					t.Fatalf("%s, coordinate %d: got %g, want %g", kind.loss, j, got[j], want[j])
+				}
 			}
 		}
 	})

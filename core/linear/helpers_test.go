@@ -70,15 +70,16 @@ func drawMaps(t *rapid.T) *encode.Encoding {
 			return encode.None
 		}
 	}
-	pair := func(cells []float64) int {
-		a, b := level(3)(cells), level(4)(cells)
+	at := func(source int) func([]int) int { return func(sources []int) int { return sources[source] } }
+	pair := func(sources []int) int {
+		a, b := sources[1], sources[2]
 		if a < 0 || b < 0 {
 			return 1000
 		}
 		return 3*a + b
 	}
-	enc, err := encode.OfMaps(rapid.SampledFrom([]float64{1e-6, 1, 3}).Draw(t, "intercept"), []encode.Map{
-		{Name: "flag", Level: level(2), Vectors: vectors(2, 1)}, {Name: "class", Level: level(3), Vectors: vectors(4, 5)}, {Name: "pair", Level: pair, Vectors: vectors(12, 2)},
+	enc, err := encode.OfMaps(rapid.SampledFrom([]float64{1e-6, 1, 3}).Draw(t, "intercept"), []func(cells []float64) int{level(2), level(3), level(4)}, []encode.Map{
+		{Name: "flag", Level: at(0), Vectors: vectors(2, 1)}, {Name: "class", Level: at(1), Vectors: vectors(4, 5)}, {Name: "pair", Level: pair, Vectors: vectors(12, 2)},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"pawl/core/dp"
@@ -144,6 +145,25 @@ func TestUnitsJoinLotsWhole(t *testing.T) {
 		n := float64(units * trials)
 		variance := p2*(1-p2) + 2*(rate*p2-p2*p2)
 		stattest.Accept(t, stattest.Z("two units join", float64(pairs)/n, p2, math.Sqrt(variance/n)))
+	}
+	// The rows of a lot are those that are in it.
+	for _, v := range []*sealed.View{mustOpen(t, rowsOf(k, true, make([]float64, len(hash)*columns), hash)), mustOpen(t, rowsOf(1, true, make([]float64, len(hash)*columns), hash))} {
+		marked, listed := sum.NewLots(v, 0.3, entropy.Seeded(6)), sum.NewLots(v, 0.3, entropy.Seeded(6))
+		for range 50 {
+			var want []int32
+			for i, in := range marked.Draw() {
+				if in {
+					want = append(want, int32(i))
+				}
+			}
+			if got, all := listed.Rows(); all || !slices.Equal(got, want) {
+				t.Fatalf("rows %v (all %v) of a lot of %v", got, all, want)
+			}
+		}
+	}
+	whole := sum.NewLots(mustOpen(t, rowsOf(k, true, make([]float64, len(hash)*columns), hash)), 1, entropy.Seeded(6))
+	if got, all := whole.Rows(); !all || got != nil {
+		t.Fatalf("a lot of all rows is %v, all %v", got, all)
 	}
 	// Equal rows of a data set of one row per unit are units of their own.
 	v := mustOpen(t, rowsOf(1, true, make([]float64, 40*columns), make([]uint64, 40)))

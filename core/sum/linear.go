@@ -116,7 +116,7 @@ type LinearRun struct {
 	matrix *design.Matrix
 	packed *design.Packed // of the matrix, where there is one score a row; else nil
 	pass   design.Pass
-	adds   func(i int, scores []float64)
+	adds   func(targets, norms, scores []float64)
 	lots   Lots
 	draws  *entropy.Source
 	stdDev float64
@@ -160,16 +160,16 @@ func (l *Linear) OpenPublic(rows *sealed.Rows) (run *LinearRun, err error) {
 // all rows, and only without noise.
 func (l *Linear) On(view *sealed.View, stdDev float64, src *entropy.Source) *LinearRun {
 	r := &LinearRun{l: l, stdDev: stdDev, left: l.Steps, sum: make([]float64, l.Encoding.Dim*l.Outputs)}
-	if l.Outputs == 1 {
-		r.matrix, r.packed = design.NewPacked(view, l.Encoding, l.Target)
-	} else {
-		r.matrix = design.New(view, l.Encoding, l.Target)
-	}
-	r.adds = l.Contribution(r.matrix)
 	r.lots.rate = 1
 	if src != nil {
 		r.draws, r.lots = src.Split("noise"), NewLots(view, l.SamplingRate, src.Split("lots"))
 	}
+	if l.Outputs == 1 {
+		r.matrix, r.packed = design.NewPacked(view, l.Encoding, l.Target, r.lots.rate)
+	} else {
+		r.matrix = design.New(view, l.Encoding, l.Target)
+	}
+	r.adds = l.Contribution()
 	return r
 }
 
@@ -180,17 +180,14 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 		return errors.New("sum: a run has no more steps")
 	}
 	clear(r.sum)
-	if lot := r.lots.Draw(); r.packed == nil {
-		r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, lot, r.adds)
-	} else {
+	if r.packed == nil {
+		r.matrix.Sum(&r.pass, r.sum, w, r.l.Outputs, r.lots.Draw(), func(i int, scores []float64) { r.adds(r.matrix.Target[i:i+1], r.matrix.Norm[i:i+1], scores) })
+	} else if lot, all := r.lots.Rows(); all {
 		r.packed.Sum(r.sum, w, func(first int, scores []float64) {
-			r.adds(first, scores)
-			for j := range scores {
-				if lot != nil && !lot[first+j] {
-					scores[j] = 0
-				}
-			}
+			r.adds(r.matrix.Target[first:][:len(scores)], r.matrix.Norm[first:][:len(scores)], scores)
 		})
+	} else {
+		r.packed.SumOf(r.sum, w, lot, r.adds)
 	}
 	// Noise goes on the clipped sum; dividing by a public number comes after. Where a source is
 	// missing this is a fault, not a sum without noise.
@@ -203,7 +200,7 @@ func (r *LinearRun) Next(dst, w []float64) (err error) {
 	return nil
 }
 
-// Contribution turns the scores of row i of m into r_i; with one output, those of consecutive rows from i on.
-func (l *Linear) Contribution(m *design.Matrix) func(i int, scores []float64) {
-	return contribution(l.Loss, l.ClippingNorm, m, l.ClassWeights)
+// Contribution turns the scores of a row of a target and a norm into r_i; with one output, those of many rows.
+func (l *Linear) Contribution() func(targets, norms, scores []float64) {
+	return contribution(l.Loss, l.ClippingNorm, l.ClassWeights)
 }

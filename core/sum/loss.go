@@ -38,49 +38,38 @@ func (l Loss) Weighs(weights []float64, outputs int) bool {
 	return weights == nil || l != Residual && l != Bounded && len(weights) == outputs && !slices.ContainsFunc(weights, func(w float64) bool { return !(w > 0 && w <= 1) })
 }
 
-// weightsOf are the weights of rows by their classes, nil where classes have none. A target
-// that is no class has weight 0.
-func weightsOf(targets, classes []float64) []float64 {
-	if classes == nil {
-		return nil
+// weightOf is the weight of a row by its class, 1 where classes have none. A target that is no class has weight 0.
+func weightOf(classes []float64, target float64) float64 {
+	switch {
+	case classes == nil:
+		return 1
+	case target >= 0 && target < float64(len(classes)):
+		return classes[int(target)]
 	}
-	all := make([]float64, len(targets))
-	for i, y := range targets {
-		if y >= 0 && y < float64(len(classes)) {
-			all[i] = classes[int(y)]
-		}
-	}
-	return all
+	return 0
 }
 
 // contribution returns the function that turns scores into the clipped residual
 // r_i with ‖r_i‖₂·‖x_i‖₂ <= c, which is the norm of the row's gradient x_i r_iᵀ. A residual is
 // multiplied by the weight of the row's class before it is clipped, so that no weight can raise
-// the bound. Of a loss with one output it takes the scores of consecutive rows, i the first.
-func contribution(l Loss, c float64, m *design.Matrix, classes []float64) func(i int, scores []float64) {
-	r, w := residual(l, c), weightsOf(m.Target, classes)
-	weight := func(i int) float64 {
-		if w == nil {
-			return 1
-		}
-		return w[i]
-	}
+// the bound. It is given a row's target and norm, and of a loss with one output the scores of as many rows as
+// there are targets. A norm above ‖x_i‖ holds the row to less.
+func contribution(l Loss, c float64, classes []float64) func(targets, norms, scores []float64) {
+	r := residual(l, c)
 	switch l {
 	case Softmax:
-		return func(i int, s []float64) { r(s, m.Target[i], weight(i), m.Norm[i]) }
+		return func(targets, norms, s []float64) { r(s, targets[0], weightOf(classes, targets[0]), norms[0]) }
 	case Logistic:
-		return func(first int, s []float64) {
+		return func(targets, norms, s []float64) {
 			design.Sigmoids(s)
 			for j, p := range s {
-				i := first + j
-				s[j] = clip(weight(i)*(p-m.Target[i]), c, m.Norm[i])
+				s[j] = clip(weightOf(classes, targets[j])*(p-targets[j]), c, norms[j])
 			}
 		}
 	}
-	return func(first int, s []float64) {
+	return func(targets, norms, s []float64) {
 		for j := range s {
-			i := first + j
-			r(s[j:j+1], m.Target[i], weight(i), m.Norm[i])
+			r(s[j:j+1], targets[j], 1, norms[j])
 		}
 	}
 }
@@ -110,7 +99,8 @@ func clip(r, c, norm float64) float64 {
 	if r != r || norm == 0 {
 		return 0
 	}
-	return min(max(r, -c/norm), c/norm)
+	most := c / norm
+	return min(max(r, -most), most)
 }
 
 func softmaxResidual(s []float64, target, weight, c, norm float64) {

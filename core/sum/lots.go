@@ -14,6 +14,7 @@ type Lots struct {
 	unit    []int32 // of each row; nil where rows are units
 	units   int
 	joined  []int32
+	rows    []int32
 	member  []bool    // by unit
 	include []bool    // by row
 	groups  [][]int32 // units of each group, which take turns; nil for one of all
@@ -60,6 +61,25 @@ func NewLotsOf(v *sealed.View, p Privacy, src *entropy.Source) Lots {
 	return l
 }
 
+// Rows returns the rows that are in the next lot, rising; all says that it is every row. The slice is good until the
+// next call.
+func (l *Lots) Rows() (rows []int32, all bool) {
+	if l.rate == 1 {
+		return nil, true
+	}
+	if l.unit == nil && l.groups == nil {
+		l.join()
+		return l.joined, false // rows are units
+	}
+	l.rows = l.rows[:0]
+	for i, in := range l.Draw() {
+		if in {
+			l.rows = append(l.rows, int32(i))
+		}
+	}
+	return l.rows, false
+}
+
 // Draw returns for each row whether it is in the next lot, nil for all. The slice is good until
 // the next call.
 func (l *Lots) Draw() []bool {
@@ -75,7 +95,7 @@ func (l *Lots) Draw() []bool {
 	case l.rate == 1:
 		return nil
 	default:
-		l.joined = l.src.Subset(l.joined[:0], l.units, l.rate)
+		l.join()
 		for _, u := range l.joined {
 			l.member[u] = true
 		}
@@ -85,3 +105,6 @@ func (l *Lots) Draw() []bool {
 	}
 	return l.include
 }
+
+// join draws the units of the next lot, where there are no groups.
+func (l *Lots) join() { l.joined = l.src.Subset(l.joined[:0], l.units, l.rate) }

@@ -42,7 +42,7 @@ func (b *Block) Level(cells []float64) int {
 		}
 		return 2*l + int(s)
 	case Mapped:
-		return b.level(cells)
+		return b.level(b.of.Sources(nil, cells))
 	}
 	return None
 }

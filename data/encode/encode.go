@@ -76,9 +76,10 @@ type Block struct {
 	weight         float64 // of the intercept
 	kept           []int   // levels that are kept, rising; nil for all
 	keptNames      []string
-	unknown        int                       // the level of unknown cells where some are kept
-	members        []int                     // columns of a bag
-	level          func(cells []float64) int // of a map, with vectors (Levels×Dim) and their squared norms
+	unknown        int                     // the level of unknown cells where some are kept
+	members        []int                   // columns of a bag
+	of             *Encoding               // of a map: where its sources are
+	level          func(sources []int) int // of a map, with vectors (Levels×Dim) and their squared norms
 	vectors, norms []float64
 	names          []string
 }
@@ -87,6 +88,7 @@ type Block struct {
 type Encoding struct {
 	Options Options
 	Blocks  []Block
+	sources []func(cells []float64) int // of maps
 	Dim     int
 	// Scale is 1/√(number of attribute blocks + Intercept²): the public divisor that
 	// makes ‖x‖₂ <= 1.

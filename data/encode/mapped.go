@@ -9,23 +9,24 @@ import (
 // from what was released.
 type Map struct {
 	Name string
-	// Level is a row's level; a row whose level has no vector is all zeros there.
-	Level func(cells []float64) int
+	// Level is a row's level, from the values of the sources; a row whose level has no vector is all zeros there.
+	Level func(sources []int) int
 	// Vectors has one vector for each level, all of one length.
 	Vectors [][]float64
 }
 
-// OfMaps builds the encoding of maps behind an intercept of a weight. Scale is one over the
+// OfMaps builds the encoding of maps behind an intercept of a weight. Each source is a function of a row that maps
+// share: it is computed once for a row. Scale is one over the
 // root of weight² and, of each map, the largest squared norm of a vector: so ‖x‖₂ <= 1 for
 // every row that can exist, whatever the vectors are. Its Options say nothing.
 //
 // Errors: a map without vectors, vectors of different lengths, a number that is not finite.
-func OfMaps(weight float64, maps []Map) (*Encoding, error) {
-	e := &Encoding{}
+func OfMaps(weight float64, sources []func(cells []float64) int, maps []Map) (*Encoding, error) {
+	e := &Encoding{sources: sources}
 	e.add(Block{Name: "(intercept)", Kind: Intercept, Dim: 1, Levels: 1, column: -1, second: -1, weight: weight})
 	square := weight * weight
 	for _, m := range maps {
-		b := Block{Name: m.Name, Kind: Mapped, Levels: len(m.Vectors), column: -1, second: -1, level: m.Level}
+		b := Block{Name: m.Name, Kind: Mapped, Levels: len(m.Vectors), column: -1, second: -1, level: m.Level, of: e}
 		if b.Levels > 0 {
 			b.Dim = len(m.Vectors[0])
 		}
@@ -51,6 +52,22 @@ func OfMaps(weight float64, maps []Map) (*Encoding, error) {
 		return nil, fmt.Errorf("an encoding of maps needs finite numbers that are not all 0")
 	}
 	return e, nil
+}
+
+// Sources appends the values of the sources for a row: what LevelOf takes.
+func (e *Encoding) Sources(to []int, cells []float64) []int {
+	for _, source := range e.sources {
+		to = append(to, source(cells))
+	}
+	return to
+}
+
+// LevelOf is Level, for a row whose Sources are known.
+func (b *Block) LevelOf(cells []float64, sources []int) int {
+	if b.Kind == Mapped {
+		return b.level(sources)
+	}
+	return b.Level(cells)
 }
 
 func (b *Block) mappedForward(table, w []float64, outputs int) {

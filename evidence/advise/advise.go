@@ -256,6 +256,24 @@ func samplingRate(f Facts, steps int) float64 {
 	return min(1, max(seconds/work, 0.01))
 }
 
+// lotRate is that of the additive model.
+func lotRate(f Facts) float64 { return learn.LotRate(f.Rows, f.NoiseMultiplier) }
+
+// LotsRule is that of a recipe whose steps take lots.
+func LotsRule(c Recipe) Rule {
+	rule := Rule{
+		Rule:     fmt.Sprintf("Poisson lots: every row joins a step with probability %.3g", c.SamplingRate),
+		Because:  "full-batch steps over so many rows do not fit the time of the preset",
+		Evidence: "sampling changes the noise by its own account and nothing else",
+		Changes:  "--preset thorough",
+	}
+	if c.Learner == Additive {
+		rule.Because = "the noise of each of many steps is so large that a lot costs what all rows do, for a part of the time"
+		rule.Changes = "fewer rows"
+	}
+	return rule
+}
+
 func binary(f Facts, r float64) Recipe {
 	c := Recipe{Learner: Descent, Useful: true}
 	bins := 16
@@ -404,7 +422,7 @@ func (f Facts) additive(r float64) bool {
 	})
 	whole := !slices.ContainsFunc(f.Attributes, func(name string) bool { return f.Schema.Column(name) < 0 })
 	return f.Several && f.Learner == "" && whole && bag < bagFrom && other == 0 &&
-		learn.EffectiveRatio(r, f.Rows)+f.Public/2 >= least && samplingRate(f, learn.MostSteps) == 1 && f.holds(learn.KindOf(string(Additive)))
+		learn.EffectiveRatio(r, f.Rows)+f.Public/2 >= least && samplingRate(f, int(learn.MostSteps*lotRate(f))) == 1 && f.holds(learn.KindOf(string(Additive)))
 }
 
 // holds says whether the cells of all columns together are few enough for a model.
@@ -416,7 +434,7 @@ func (f Facts) holds(k learn.Kind) bool {
 }
 
 func additive(f Facts, r float64) Recipe {
-	c := Recipe{Learner: Additive, Useful: true, SamplingRate: 1, Encoding: *learn.KindOf(string(Additive)).Encoding, LogTarget: heavyTarget(f)}
+	c := Recipe{Learner: Additive, Useful: true, SamplingRate: lotRate(f), Encoding: *learn.KindOf(string(Additive)).Encoding, LogTarget: heavyTarget(f)}
 	c.Encoding.Attributes = f.Attributes
 	c.Rules = []Rule{by(ruleAdditive, "", fmt.Sprintf("r = %.4g with %.0f rows to train", r, f.Rows)), attributesRule(f), NoSearchRule(r)}
 	return c
@@ -443,6 +461,9 @@ func heavyTarget(f Facts) bool {
 func byName(f Facts, k learn.Kind) Recipe {
 	c := Recipe{Learner: f.Learner, Useful: true, SamplingRate: 1, Encoding: *k.Encoding, LogTarget: f.Learner == Additive && heavyTarget(f)}
 	c.Encoding.Attributes = f.Attributes
+	if f.Learner == Additive {
+		c.SamplingRate = lotRate(f)
+	}
 	c.Rules = []Rule{by(asked(f.Learner), "", "asked for"), attributesRule(f)}
 	return c
 }

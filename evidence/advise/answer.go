@@ -137,6 +137,9 @@ func ForTable(q Question, r Recipe) *Answer {
 	case Additive:
 		c.Encoding = fmt.Sprintf("numeric columns as %d cells, weighed by their released marginals", r.Encoding.Bins)
 		c.Optimizer = "gradient descent on all rows, twice where pairs are looked for, momentum 0.9, mean of the last half of the steps"
+		if r.SamplingRate < 1 {
+			c.Optimizer += fmt.Sprintf("; each row joins a step with chance %.2g", r.SamplingRate)
+		}
 		c.Tuning = "none: steps, rate and clipping norm follow from r and the rows"
 	case Majority, Mean:
 		c.Features, c.Encoding, c.Optimizer, c.Tuning = "none", "none", "none: one noisy release", "none"

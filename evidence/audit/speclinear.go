@@ -188,8 +188,8 @@ func descentMapsSpec() Specification {
 	const clip, sigma, runs = 0.1, 0.01, 40
 	return Specification{Name: "descent, maps", Entry: "linear.Descend", Rows: "one row at short and long vectors, and at a level that has none",
 		observe: func(ctx context.Context, src *entropy.Source) ([]Check, error) {
-			at := func(level int) func([]float64) int { return func([]float64) int { return level } }
-			enc, err := encode.OfMaps(1, []encode.Map{
+			at := func(level int) func([]int) int { return func([]int) int { return level } }
+			enc, err := encode.OfMaps(1, nil, []encode.Map{
 				{Name: "a", Level: at(1), Vectors: [][]float64{{1, 0}, {0, 2}}}, {Name: "b", Level: at(0), Vectors: [][]float64{{3}, {0.5}}},
 				{Name: "c", Level: at(2), Vectors: [][]float64{{7}, {7}}},
 			})

@@ -35,7 +35,7 @@ type Matrix struct {
 	value  []float64
 	sparse sparse
 	// Norm is ‖x_i‖₂ <= 1 and Target the value that Targets gave, NaN when the
-	// row has none.
+	// row has none; both are nil where a Packed for lots has them.
 	Norm, Target []float64
 	offset       []int // of each table block in a concatenated level table
 	levels       int   // length of that table, in levels
@@ -52,9 +52,11 @@ type Rows interface {
 // New encodes the rows of v; target maps a row's cells to its training target.
 func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Matrix {
 	m := begin(v, enc)
+	m.Norm, m.Target = make([]float64, m.n), make([]float64, m.n)
 	m.level = make([]uint16, m.n*len(m.tables))
 	m.value = make([]float64, m.n*len(m.linear))
-	m.fill(v, target, func(i int, levels []uint16, values []float64) {
+	m.fill(v, target, func(i int, norm, target float64, levels []uint16, values []float64) {
+		m.Norm[i], m.Target[i] = norm, target
 		copy(m.level[i*len(levels):], levels)
 		copy(m.value[i*len(values):], values)
 	})
@@ -66,19 +68,28 @@ func New(v Rows, enc *encode.Encoding, target func(cells []float64) float64) *Ma
 // NewPacked is New and Pack in one go, for rows that are summed with one output alone: it does not hold what only
 // others need. Of an encoding whose blocks Pack could not join before all rows are known, or not at all, it makes a
 // Matrix, and no Packed.
-func NewPacked(v Rows, enc *encode.Encoding, target func(cells []float64) float64) (*Matrix, *Packed) {
+//
+// rate is the share of the rows that a sum is over. Below 1 there is SumOf alone, no Norm and no Target.
+func NewPacked(v Rows, enc *encode.Encoding, target func(cells []float64) float64, rate float64) (*Matrix, *Packed) {
 	m := begin(v, enc)
+	lots := rate < 1
+	if lots {
+		m.chunk *= int(1 / rate) // as many rows of a lot as there would be of all
+	}
 	for t, bi := range m.tables {
 		if b := &enc.Blocks[bi]; b.Kind == encode.OneHot && b.Levels == 1 {
 			m = New(v, enc, target)
-			return m, m.Pack()
+			return m, m.pack(lots)
 		}
 		m.slots = append(m.slots, slot{m.offset[t], enc.Blocks[bi].Levels})
 	}
 	if len(m.sparse.blocks) > 0 {
 		return New(v, enc, target), nil
 	}
-	p := m.joined()
+	p := m.joined(lots)
+	if !lots {
+		m.Norm, m.Target = make([]float64, m.n), make([]float64, m.n)
+	}
 	m.fill(v, target, p.take)
 	return m, p
 }
@@ -103,28 +114,27 @@ func begin(v Rows, enc *encode.Encoding) *Matrix {
 		m.offset = append(m.offset, m.levels)
 		m.levels += enc.Blocks[i].Levels
 	}
-	m.Norm = make([]float64, m.n)
-	m.Target = make([]float64, m.n)
 	return m
 }
 
 // fill encodes the rows and hands them on.
-func (m *Matrix) fill(v Rows, target func(cells []float64) float64, take func(i int, levels []uint16, values []float64)) {
+func (m *Matrix) fill(v Rows, target func(cells []float64) float64, take func(i int, norm, target float64, levels []uint16, values []float64)) {
 	m.each(func(lo, hi, _ int) {
 		row, levels, values := v.Rows(), make([]uint16, len(m.tables)), make([]float64, len(m.linear))
+		var sources []int
 		for i := lo; i < hi; i++ {
 			cells := row(i)
-			m.encode(i, cells, levels, values)
-			m.Target[i] = target(cells)
-			take(i, levels, values)
+			sources = m.enc.Sources(sources[:0], cells)
+			take(i, m.encode(cells, sources, levels, values), target(cells), levels, values)
 		}
 	})
 }
 
-func (m *Matrix) encode(i int, cells []float64, levels []uint16, values []float64) {
+// encode returns the norm of a row, without that of its sparse blocks, which readSparse adds.
+func (m *Matrix) encode(cells []float64, sources []int, levels []uint16, values []float64) float64 {
 	norm2 := 0.0
 	for t, bi := range m.tables {
-		l := m.enc.Blocks[bi].Level(cells)
+		l := m.enc.Blocks[bi].LevelOf(cells, sources)
 		// A level that the block does not have would land in another block's table and
 		// could make a row longer than its norm says.
 		if l < 0 || l >= m.enc.Blocks[bi].Levels {
@@ -146,8 +156,7 @@ func (m *Matrix) encode(i int, cells []float64, levels []uint16, values []float6
 	for _, x := range values {
 		norm2 += x * x
 	}
-	// readSparse adds what its blocks contribute.
-	m.Norm[i] = math.Sqrt(norm2) * m.enc.Scale
+	return math.Sqrt(norm2) * m.enc.Scale
 }
 
 // Len is the number of rows: a private fact.

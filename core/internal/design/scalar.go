@@ -1,6 +1,10 @@
 package design
 
-import "sort"
+import (
+	"math"
+	"slices"
+	"sort"
+)
 
 const (
 	// block is the number of rows whose scores are handed over at once: small
@@ -16,13 +20,16 @@ const (
 type Packed struct {
 	m      *Matrix
 	joints []joint
-	key    []uint16    // rows × joints: cells of the joint's table
+	key    []uint16 // rows × stride: cells of the joints' tables, and of a Packed for lots what mark wrote
+	stride int
+	lots   bool
 	cells  int         // of all joint tables
 	value  [][]float64 // of linear blocks, one column each
 
+	base                []int // where the tables of the joints begin
 	level, table, total []float64
-	parts               [][]float64
-	scores              [][block]float64 // by chunk
+	parts               [][]float64 // by chunk
+	batches             []batch     // by chunk
 }
 
 // joint is a group of slots, the first of stride 1.
@@ -31,19 +38,37 @@ type joint struct {
 	slots      []int
 }
 
+// batch is a block of rows under way: where their records begin, and a column of each linear block. For lots these
+// are copies, with what is marked beside them.
+type batch struct {
+	key                  []uint16
+	value                [][]float64
+	scores, target, norm [block]float64
+}
+
+// marks is the room that a row's target and norm take beside its keys, in uint16s.
+const marks = 4
+
 // Pack arranges m. It costs about as much as one Sum and holds m.
-func (m *Matrix) Pack() *Packed {
-	p := m.joined()
+func (m *Matrix) Pack() *Packed { return m.pack(false) }
+
+func (m *Matrix) pack(lots bool) *Packed {
+	p := m.joined(lots)
 	m.each(func(lo, hi, _ int) {
 		for i := lo; i < hi; i++ {
-			p.take(i, m.level[i*len(m.slots):][:len(m.slots)], m.value[i*len(m.linear):][:len(m.linear)])
+			p.take(i, m.Norm[i], m.Target[i], m.level[i*len(m.slots):][:len(m.slots)], m.value[i*len(m.linear):][:len(m.linear)])
 		}
 	})
 	return p
 }
 
 // take arranges row i, which has these levels, one for each slot, and these values.
-func (p *Packed) take(i int, levels []uint16, values []float64) {
+func (p *Packed) take(i int, norm, target float64, levels []uint16, values []float64) {
+	if p.lots {
+		mark(p.key[(i+1)*p.stride-marks:], norm, target)
+	} else {
+		p.m.Norm[i], p.m.Target[i] = norm, target
+	}
 	for j, g := range p.joints {
 		cell, stride := 0, 1
 		for _, t := range g.slots {
@@ -55,16 +80,34 @@ func (p *Packed) take(i int, levels []uint16, values []float64) {
 			cell += digit * stride
 			stride *= s.levels + 1
 		}
-		p.key[i*len(p.joints)+j] = uint16(cell) // a slot has fewer levels than none
+		p.key[i*p.stride+j] = uint16(cell) // a slot has fewer levels than none
 	}
 	for t, x := range values {
 		p.value[t][i] = x
 	}
 }
 
+// mark writes a row's norm and target in half their room. The norm is rounded up: what a row adds is then held to less
+// than its norm allows, and never to more.
+func mark(to []uint16, norm, target float64) {
+	n := float32(norm)
+	if float64(n) < norm {
+		n = math.Nextafter32(n, math.MaxFloat32)
+	}
+	for k, v := range [2]uint32{math.Float32bits(n), math.Float32bits(float32(target))} {
+		to[2*k], to[2*k+1] = uint16(v), uint16(v>>16)
+	}
+}
+
+// marked reads what mark wrote.
+func marked(from []uint16) (norm, target float64) {
+	from = from[:marks]
+	return float64(math.Float32frombits(uint32(from[0]) | uint32(from[1])<<16)), float64(math.Float32frombits(uint32(from[2]) | uint32(from[3])<<16))
+}
+
 // joined chooses which slots are joined.
-func (m *Matrix) joined() *Packed {
-	p := &Packed{m: m}
+func (m *Matrix) joined(lots bool) *Packed {
+	p := &Packed{m: m, lots: lots}
 	order := make([]int, len(m.slots))
 	for t := range order {
 		order[t] = t
@@ -81,18 +124,30 @@ func (m *Matrix) joined() *Packed {
 	}
 	for j := range p.joints {
 		p.joints[j].base = p.cells
+		p.base = append(p.base, p.cells)
 		p.cells += p.joints[j].size
 	}
-	p.key = make([]uint16, m.n*len(p.joints))
+	if p.stride = len(p.joints); lots {
+		p.stride += marks
+	}
+	p.key = make([]uint16, m.n*p.stride)
 	for range m.linear {
 		p.value = append(p.value, make([]float64, m.n))
 	}
 	size := p.cells + len(m.linear)
 	p.level, p.table, p.total = make([]float64, m.levels), make([]float64, size), make([]float64, size)
-	for range m.chunks() {
+	p.batches = make([]batch, m.chunks())
+	for c := range p.batches {
 		p.parts = append(p.parts, make([]float64, size))
+		b := &p.batches[c]
+		b.value = make([][]float64, len(m.linear))
+		if lots {
+			b.key = make([]uint16, block*p.stride)
+			for t := range b.value {
+				b.value[t] = make([]float64, block)
+			}
+		}
 	}
-	p.scores = make([][block]float64, m.chunks())
 	return p
 }
 
@@ -101,51 +156,74 @@ func (m *Matrix) joined() *Packed {
 // it is called once for each row, concurrently for different rows.
 func (p *Packed) Sum(g, w []float64, residual func(first int, scores []float64)) {
 	p.fill(w)
-	nj := len(p.joints)
-	base := make([]int, nj)
-	for j := range base {
-		base[j] = p.joints[j].base
-	}
-	cellTable, valueTable := p.table[:p.cells], p.table[p.cells:]
 	p.m.each(func(lo, hi, c int) {
-		buffer := p.scores[c][:]
 		clear(p.parts[c])
-		cellSums, valueSums := p.parts[c][:p.cells], p.parts[c][p.cells:]
+		b := &p.batches[c]
 		for first := lo; first < hi; first += block {
-			scores := buffer[:min(block, hi-first)]
-			for j := range scores {
-				i := first + j
-				s := 0.0
-				for t, k := range p.key[i*nj : (i+1)*nj] {
-					s += cellTable[base[t]+int(k)]
-				}
-				scores[j] = s
-			}
+			b.key = p.key[first*p.stride:]
 			for t, column := range p.value {
-				column, w := column[first:][:len(scores)], valueTable[t]
-				for j, x := range column {
-					scores[j] += x * w
-				}
+				b.value[t] = column[first:]
 			}
-			residual(first, scores)
-			for j, r := range scores {
-				i := first + j
-				for t, k := range p.key[i*nj : (i+1)*nj] {
-					cellSums[base[t]+int(k)] += r
-				}
-			}
-			for t, column := range p.value {
-				valueSums[t] += inner(column[first:], scores)
-			}
+			p.add(b, p.parts[c], min(block, hi-first), func(scores []float64) { residual(first, scores) })
 		}
 	})
-	clear(p.total)
-	for _, part := range p.parts {
-		for i, v := range part {
-			p.total[i] += v
+	p.collect(g)
+}
+
+// SumOf is Sum over some of the rows, in rising order: residual is given the targets, norms and scores of some of them,
+// and no other row is touched.
+func (p *Packed) SumOf(g, w []float64, rows []int32, residual func(targets, norms, scores []float64)) {
+	p.fill(w)
+	p.m.each(func(lo, hi, c int) {
+		clear(p.parts[c])
+		from, _ := slices.BinarySearch(rows, int32(lo))
+		to, _ := slices.BinarySearch(rows, int32(hi))
+		b := &p.batches[c]
+		for of := range slices.Chunk(rows[from:to], block) {
+			// Rows of a lot lie far apart: copying them first waits for many of them at a time.
+			for j, i := range of {
+				copy(b.key[j*p.stride:][:p.stride], p.key[int(i)*p.stride:])
+			}
+			for j := range of {
+				b.norm[j], b.target[j] = marked(b.key[(j+1)*p.stride-marks:])
+			}
+			for t, column := range p.value {
+				for j, i := range of {
+					b.value[t][j] = column[i]
+				}
+			}
+			p.add(b, p.parts[c], len(of), func(scores []float64) { residual(b.target[:len(of)], b.norm[:len(of)], scores) })
+		}
+	})
+	p.collect(g)
+}
+
+// add adds to part, by cell, the residuals of a batch of n rows.
+func (p *Packed) add(b *batch, part []float64, n int, residual func(scores []float64)) {
+	base, nj, stride, key, scores := p.base, len(p.joints), p.stride, b.key, b.scores[:n]
+	table, sums := p.table[:p.cells], part[:p.cells]
+	for j := range scores {
+		s := 0.0
+		for t, k := range key[j*stride:][:nj] {
+			s += table[base[t]+int(k)]
+		}
+		scores[j] = s
+	}
+	for t, column := range b.value {
+		w := p.table[p.cells+t]
+		for j, x := range column[:n] {
+			scores[j] += x * w
 		}
 	}
-	p.collect(g)
+	residual(scores)
+	for j, r := range scores {
+		for t, k := range key[j*stride:][:nj] {
+			sums[base[t]+int(k)] += r
+		}
+	}
+	for t, column := range b.value {
+		part[p.cells+t] += inner(column, scores)
+	}
 }
 
 // inner is the inner product of b with the beginning of a: four sums at a time do not
@@ -194,9 +272,15 @@ func (p *Packed) fill(w []float64) {
 	}
 }
 
-// collect maps the sums by cell to sums by level and adds them to g: the transpose
-// of fill.
+// collect adds up the sums of the chunks by cell, maps them to sums by level and adds these to g: the
+// transpose of fill.
 func (p *Packed) collect(g []float64) {
+	clear(p.total)
+	for _, part := range p.parts {
+		for i, v := range part {
+			p.total[i] += v
+		}
+	}
 	scale := p.m.enc.Scale
 	for _, j := range p.joints {
 		cells := p.total[j.base:][:j.size]

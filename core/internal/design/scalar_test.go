@@ -45,7 +45,10 @@ func TestPackedSumMatchesDenseRows(t *testing.T) {
 		for j := range w {
 			got[j], want[j] = 1, 1 // the sum is added to what is there
 		}
-		for i := range n {
+		every := rapid.IntRange(1, 3).Draw(t, "every") // 1 of so many rows takes part
+		var rows []int32
+		for i := 0; i < n; i += every {
+			rows = append(rows, int32(i))
 			enc.Vector(x, view.Row(i))
 			score := 0.0
 			for j, v := range x {
@@ -56,14 +59,29 @@ func TestPackedSumMatchesDenseRows(t *testing.T) {
 			}
 		}
 		var seen atomic.Int64
-		m.Pack().Sum(got, w, func(first int, scores []float64) {
-			seen.Add(int64(len(scores)))
-			for i, v := range scores {
-				scores[i] = v*v + float64((first+i)%3)
-			}
-		})
-		if seen.Load() != int64(n) {
-			t.Fatalf("residual saw %d of %d rows", seen.Load(), n)
+		if every == 1 {
+			m.Pack().Sum(got, w, func(first int, scores []float64) {
+				seen.Add(int64(len(scores)))
+				for i, v := range scores {
+					scores[i] = v*v + float64((first+i)%3)
+				}
+			})
+		} else {
+			var at atomic.Int64
+			_, p := NewPacked(view, enc, func([]float64) float64 { return 0.1 }, 0.3)
+			p.SumOf(got, w, rows, func(targets, norms, scores []float64) {
+				seen.Add(int64(len(scores)))
+				for i, v := range scores {
+					row := rows[at.Add(1)-1] // chunks of so few rows follow each other
+					if want := m.Norm[row]; !(norms[i] >= want && norms[i] <= want*(1+1e-6)) || targets[i] != float64(float32(0.1)) {
+						t.Fatalf("row %d: norm %v, target %v; its norm is %v", row, norms[i], targets[i], want)
+					}
+					scores[i] = v*v + float64(row%3)
+				}
+			})
+		}
+		if seen.Load() != int64(len(rows)) {
+			t.Fatalf("residual saw %d of %d rows", seen.Load(), len(rows))
 		}
 		for j := range want {
 			if !(math.Abs(got[j]-want[j]) <= 1e-10*(1+math.Abs(want[j]))) {
