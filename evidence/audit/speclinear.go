@@ -205,9 +205,10 @@ func descentMapsSpec() Specification {
 			for _, c := range []struct {
 				loss   linear.Loss
 				target float64
-			}{{linear.Bounded, 5}, {linear.Logistic, 1}} {
+				part   []float64 // of each score, of norm 1
+			}{{linear.Bounded, 5, []float64{1}}, {linear.Logistic, 1, []float64{1}}, {linear.Softmax, 1, []float64{-math.Sqrt(0.5), math.Sqrt(0.5)}}} {
 				d := linear.Descent{Privacy: gradient.Privacy{Scope: dp.WholeScope, ClippingNorm: clip, NoiseMultiplier: sigma, Steps: 1, SamplingRate: 1},
-					Encoding: enc, Loss: c.loss, Outputs: 1, Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
+					Encoding: enc, Loss: c.loss, Outputs: len(c.part), Target: func([]float64) float64 { return c.target }, ExpectedRows: 1, LearningRate: 1}
 				desk := &desk{relation: dp.AddOrRemoveOne, rowsPerUnit: 1, events: []dp.Event{d.Event()}}
 				var z []float64
 				for range runs {
@@ -220,7 +221,7 @@ func descentMapsSpec() Specification {
 						return nil, err
 					}
 					for j, v := range w {
-						z = append(z, (v-clip*x[j]/math.Sqrt(14))/(sigma*clip))
+						z = append(z, (v-clip*x[j/len(c.part)]*c.part[j%len(c.part)]/math.Sqrt(14))/(sigma*clip))
 					}
 				}
 				checks = append(checks, ScaleCheck(fmt.Sprintf("a row adds the clipping norm over all blocks under %s loss", c.loss), z))
