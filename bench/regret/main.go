@@ -23,6 +23,9 @@ import (
 
 	"pawl/evidence/lab"
 	"pawl/experiments/mission"
+	"pawl/experiments/selectionstudy"
+	"pawl/search"
+	"pawl/search/space"
 	"pawl/workflow"
 )
 
@@ -66,6 +69,19 @@ func points(out *workflow.Outcome) float64 {
 
 func linear(in *workflow.Input) { in.Model = "linear" }
 
+// small are tables on which models are cheap, of which none set a rule about choosing.
+func small(runs int, epsilons ...string) []problem {
+	return []problem{
+		{data: "germancredit", target: "credit_risk", rows: 667, runs: runs, epsilons: epsilons},
+		{data: "stroke", target: "ever_married", rows: 3400, runs: runs, epsilons: epsilons},
+		{data: "telco", target: "Churn", rows: 4700, runs: runs, epsilons: epsilons},
+		{data: "mushrooms", target: "class", rows: 5400, runs: runs, epsilons: epsilons},
+		{data: "compas", target: "two_year_recid", rows: 4800, runs: runs, epsilons: epsilons},
+		{data: "abalone", target: "rings", rows: 2784, runs: runs, epsilons: epsilons},
+		{data: "bankfull", target: "housing", rows: 7400, runs: runs, epsilons: epsilons},
+	}
+}
+
 var rules = []rule{
 	{
 		name: "target-scale", title: "The scale of an amount is bent (linear model)", other: "linear scale",
@@ -84,6 +100,39 @@ var rules = []rule{
 			{data: "wdbc", target: "mean_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
 			{data: "wdbc", target: "worst_area", rows: 379, runs: 10, epsilons: []string{"1", "3"}},
 		},
+	},
+	{
+		name: "columns", title: "All columns are used", other: "the 5 columns that noisy tables rank highest (a fifth of the budget)",
+		mine: fit(nil),
+		theirs: func(ctx context.Context, t *lab.Table, epsilon string, seed uint64) (float64, error) {
+			e, err := strconv.ParseFloat(epsilon, 64)
+			if err != nil {
+				return 0, err
+			}
+			return selectionstudy.Chosen(ctx, t, e, 5, seed)
+		},
+		cases: small(10, "0.1", "1", "3"),
+	},
+	{
+		name: "no-search", title: "No search", other: "a private search over models of tables, 8 training runs on average",
+		mine: fit(nil),
+		theirs: func(ctx context.Context, t *lab.Table, epsilon string, seed uint64) (float64, error) {
+			among, ok := space.Lookup("tabular")
+			if !ok {
+				return 0, errors.New("no space of tables")
+			}
+			by, err := search.New(search.PS)
+			if err != nil {
+				return 0, err
+			}
+			by.Mean = 8
+			out, err := t.Search(ctx, epsilon, "", seed, among, by)
+			if err != nil {
+				return 0, err
+			}
+			return points(out), nil
+		},
+		cases: small(5, "1", "3"),
 	},
 }
 

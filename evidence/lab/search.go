@@ -70,3 +70,16 @@ func (s *Images) schema() *schema.Schema {
 func (s *Images) input(d *schema.Schema, seed uint64) workflow.Input {
 	return workflow.Input{Dataset: s.Name, Schema: d, Public: true, Target: s.Target, Rows: int64(s.Train.Len()), Test: workflow.Official, Seed: &seed}
 }
+
+// Search runs a private search over models of the table by the plan that the command line would make, at a total
+// (epsilon, delta), and scores the winner exactly on the test rows.
+func (t *Table) Search(ctx context.Context, epsilon, delta string, seed uint64, among *space.Space, by search.Strategy) (*workflow.Outcome, error) {
+	plan, err := workflow.NewTableSearchPlan(workflow.Input{
+		Dataset: t.Name, Schema: t.Schema, Public: true, Target: t.Target, Epsilon: epsilon, Delta: delta,
+		Rows: int64(len(t.Rows)), Test: workflow.Official, Seed: &seed,
+	}, workflow.SearchSettings{Space: among, Strategy: by})
+	if err != nil {
+		return nil, err
+	}
+	return t.run(ctx, plan, seed)
+}
