@@ -3,7 +3,6 @@ package accountant
 import (
 	"fmt"
 	"math"
-	"reflect"
 
 	"pawl/core/dp"
 )
@@ -176,39 +175,6 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 		}
 	}
 	return worst, nil
-}
-
-// resolveAll returns the parts of the event for every kind of unit, without
-// repeats. Under ReplaceOne scopes bring no parallel composition.
-func resolveAll(e dp.Event, rel dp.Relation) ([][]part, error) {
-	if e == nil {
-		return nil, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
-	}
-	if !rel.Valid() {
-		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
-	}
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	if rel == dp.ReplaceOne {
-		parts, err := flatten(dp.Unscoped(e), rel)
-		return [][]part{parts}, err
-	}
-	var all [][]part
-next:
-	for _, point := range dp.Breakpoints(e) {
-		parts, err := flatten(dp.Resolve(e, point), rel)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range all {
-			if reflect.DeepEqual(p, parts) {
-				continue next
-			}
-		}
-		all = append(all, parts)
-	}
-	return all, nil
 }
 
 // bound is one valid upper bound.

@@ -3,7 +3,6 @@ package accountant
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"pawl/core/dp"
 )
@@ -48,7 +47,7 @@ func (d Doors) inform(p part, rel dp.Relation) (information, error) {
 		return closed, nil // a Rényi curve at most, dear to compare and far above a Gaussian
 	}
 	slack := d.delta * slackUnit * d.size([]part{p}, rel, slackScale)
-	x, err := informed(p, rel, slack)
+	x, err := knownInformation.get(fmt.Sprintf("%#v %v %v %v", p.event, p.count, rel, slack), func() (information, error) { return inform(p, rel, slack) })
 	if err == nil && x.mu2 < closed.mu2 {
 		return x, nil
 	}
@@ -68,34 +67,10 @@ func pureInformation(epsilon float64) float64 {
 	return mu * mu * (1 + 1e-12)
 }
 
-var knownInformation = struct {
-	sync.Mutex
-	of map[string]information
-}{of: map[string]information{}}
+// knownInformation is what inform found, by all that it depends on.
+var knownInformation = memo[string, information]{most: 4 * maxKnown}
 
-// informed is the information of a part by its privacy loss, remembered for the life of
-// the process: it is a function of the arguments alone.
-func informed(p part, rel dp.Relation, slack float64) (information, error) {
-	key := fmt.Sprintf("%#v %v %v %v", p.event, p.count, rel, slack)
-	knownInformation.Lock()
-	x, ok := knownInformation.of[key]
-	knownInformation.Unlock()
-	if ok {
-		return x, nil
-	}
-	x, err := inform(p, rel, slack)
-	if err != nil {
-		return x, err
-	}
-	knownInformation.Lock()
-	defer knownInformation.Unlock()
-	if len(knownInformation.of) >= 4*maxKnown {
-		clear(knownInformation.of)
-	}
-	knownInformation.of[key] = x
-	return x, nil
-}
-
+// inform is the information of a part by its privacy loss.
 func inform(p part, rel dp.Relation, slack float64) (information, error) {
 	c, err := curveOf([]part{p}, rel)
 	if err != nil {

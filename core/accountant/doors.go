@@ -105,9 +105,7 @@ func (c costs) zero() bool {
 // most is the larger of each cost.
 func (c costs) most(o costs) costs {
 	for i := range c.sums {
-		if o.sums[i].above(c.sums[i]) {
-			c.sums[i] = o.sums[i]
-		}
+		c.sums[i] = c.sums[i].most(o.sums[i])
 	}
 	c.orders = c.orders.most(o.orders)
 	return c
@@ -115,43 +113,9 @@ func (c costs) most(o costs) costs {
 
 func noCosts() (c costs) {
 	for i := range c.sums {
-		c.sums[i] = amount{rat: new(big.Rat)}
+		c.sums[i] = noAmount()
 	}
 	return c
-}
-
-// placed are costs on the segments of the unit hash: sorted, the first from 0.
-type placed struct {
-	from []float64
-	cost []costs
-}
-
-func everywhere(c costs) placed { return placed{[]float64{0}, []costs{c}} }
-
-func (p placed) at(point float64) costs {
-	i, found := slices.BinarySearch(p.from, point)
-	if !found {
-		i--
-	}
-	return p.cost[i]
-}
-
-func (p placed) plus(o placed) placed {
-	points := slices.Concat(p.from, o.from)
-	slices.Sort(points)
-	out := placed{from: slices.Compact(points)}
-	for _, x := range out.from {
-		out.cost = append(out.cost, p.at(x).plus(o.at(x)))
-	}
-	return out
-}
-
-func (p placed) most() costs {
-	worst := noCosts()
-	for _, c := range p.cost {
-		worst = worst.most(c)
-	}
-	return worst
 }
 
 // DoorSpending is the running account of a budget with doors, as Spending is that of a
@@ -161,7 +125,7 @@ type DoorSpending struct {
 	rel   dp.Relation
 	// Costs of the pure and of the orders door, and of the others, which are priced when
 	// they are asked for the first time: till then events wait.
-	cheap, dear sheet
+	cheap, dear sheet[costs]
 	opened      bool
 	waiting     []classed
 	slow        bool            // something added has a price in dear that takes time
@@ -173,15 +137,6 @@ type classed struct {
 	event dp.Event
 }
 
-// sheet holds costs by class of scopes.
-type sheet struct {
-	price   func(parts []part, rel dp.Relation) (costs, error)
-	classes map[string]placed
-	known   map[string]placed // costs of events, by their text
-	// added says that only what was added is remembered, since prices depend on that.
-	added bool
-}
-
 // Start returns an empty account.
 func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
 	if !(d.epsilon > 0) {
@@ -191,14 +146,15 @@ func (d Doors) Start(rel dp.Relation) (*DoorSpending, error) {
 		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
 	}
 	s := &DoorSpending{doors: d, rel: rel, compared: map[string]bool{}}
-	s.cheap = sheet{price: d.cheap, classes: map[string]placed{}, known: map[string]placed{}}
-	s.dear = sheet{price: s.dearly, classes: map[string]placed{}, known: map[string]placed{}, added: true}
+	s.cheap = newSheet(rel, noCosts(), func(parts []part) (costs, error) { return d.cheap(parts, rel) })
+	s.dear = newSheet(rel, noCosts(), s.dearly)
+	s.dear.added = true
 	return s, nil
 }
 
-// AddTo charges an event, admitted or not, whose scopes belong to a class.
-func (s *DoorSpending) AddTo(class string, e dp.Event) error {
-	cost, err := s.cheap.cost(e, s.rel)
+// Add charges an event, admitted or not, whose scopes belong to a class.
+func (s *DoorSpending) Add(class string, e dp.Event) error {
+	cost, err := s.cheap.cost(e)
 	if err != nil {
 		return err
 	}
@@ -215,7 +171,7 @@ func (s *DoorSpending) AddTo(class string, e dp.Event) error {
 }
 
 func (s *DoorSpending) addDearly(class string, e dp.Event) error {
-	cost, err := s.dear.cost(e, s.rel)
+	cost, err := s.dear.cost(e)
 	if err != nil {
 		return err
 	}
@@ -240,114 +196,22 @@ func (s *DoorSpending) open() error {
 	return nil
 }
 
-// partsOf lists what a unit in all scopes of an event meets; none of a bad event.
+// partsOf lists what units anywhere meet of an event; none of a bad one.
 func (s *DoorSpending) partsOf(e dp.Event) (all []part) {
-	for _, parts := range eachPlace(e, s.rel) {
-		all = append(all, parts...)
-	}
-	return all
+	places, _ := resolveAll(e, s.rel)
+	return slices.Concat(places...)
 }
 
 func (s *DoorSpending) takesTime(e dp.Event) bool {
 	return slices.ContainsFunc(s.partsOf(e), func(p part) bool { return !p.quick(s.rel) })
 }
 
-// eachPlace lists the parts of an event on each segment of the unit hash.
-func eachPlace(e dp.Event, rel dp.Relation) (all [][]part) {
-	for _, point := range pointsOf(e, rel) {
-		if parts, err := partsAt(e, rel, point); err == nil {
-			all = append(all, parts)
-		}
+func (s *DoorSpending) of(dear bool, class string) places[costs] {
+	p := s.cheap.of(class)
+	if dear {
+		p = p.plus(s.dear.of(class))
 	}
-	return all
-}
-
-func pointsOf(e dp.Event, rel dp.Relation) []float64 {
-	points := dp.Breakpoints(e)
-	if rel == dp.ReplaceOne {
-		points = points[:1]
-	}
-	return points
-}
-
-func partsAt(e dp.Event, rel dp.Relation, point float64) ([]part, error) {
-	if rel == dp.ReplaceOne {
-		return flatten(dp.Unscoped(e), rel)
-	}
-	return flatten(dp.Resolve(e, point), rel)
-}
-
-func (t *sheet) add(class string, e dp.Event, cost placed) {
-	if len(cost.from) == 1 {
-		class = "" // it costs every unit the same: no class need remember it
-	}
-	t.classes[class] = t.of(class).plus(cost)
-	t.remember(fmt.Sprintf("%#v", e), cost)
-}
-
-func (t *sheet) remember(key string, cost placed) {
-	if len(t.known) < maxKnown {
-		t.known[key] = cost
-	}
-}
-
-// cost is what an event adds on each segment of the unit hash.
-func (t *sheet) cost(e dp.Event, rel dp.Relation) (placed, error) {
-	if e == nil {
-		return placed{}, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
-	}
-	if err := e.Validate(); err != nil {
-		return placed{}, err
-	}
-	key := fmt.Sprintf("%#v", e)
-	if known, ok := t.known[key]; ok {
-		return known, nil
-	}
-	var out placed
-	for _, point := range pointsOf(e, rel) {
-		parts, err := partsAt(e, rel, point)
-		if err != nil {
-			return placed{}, err
-		}
-		c, err := t.price(parts, rel)
-		if err != nil {
-			return placed{}, err
-		}
-		out.from, out.cost = append(out.from, point), append(out.cost, c)
-	}
-	if !t.added {
-		t.remember(key, out)
-	}
-	return out, nil
-}
-
-// maxKnown bounds what is remembered of prices.
-const maxKnown = 1 << 12
-
-func (t *sheet) of(class string) placed {
-	if p, ok := t.classes[class]; ok {
-		return p
-	}
-	return everywhere(noCosts())
-}
-
-// besides is the sum over the other classes of the largest of each cost.
-func (t *sheet) besides(class string) costs {
-	total := noCosts()
-	for name, p := range t.classes {
-		if name != class {
-			total = total.plus(p.most())
-		}
-	}
-	return total
-}
-
-func (s *DoorSpending) of(dear bool, class string) placed {
-	if p := s.cheap.of(class); !dear {
-		return p
-	} else {
-		return p.plus(s.dear.of(class))
-	}
+	return p
 }
 
 func (s *DoorSpending) besides(dear bool, class string) costs {
@@ -385,11 +249,11 @@ func (s *DoorSpending) Epsilon() float64 {
 	return best
 }
 
-// AdmitsTo reports whether next fits beside what was added. need is what it adds to
+// Admits reports whether next fits beside what was added. need is what it adds to
 // what is spent for the unit, among those that it touches, at which it matters most, and left
 // what the budget still holds there: next is admitted exactly if need <= left. Where doors that
 // take time were not needed to admit it, the figures are those of the others.
-func (s *DoorSpending) AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error) {
+func (s *DoorSpending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
 	if s.slow || s.takesTime(next) {
 		if admitted, need, left, err = s.ask(false, class, next); err != nil || admitted {
 			return admitted, need, left, err
@@ -401,15 +265,15 @@ func (s *DoorSpending) AdmitsTo(class string, next dp.Event) (admitted bool, nee
 	return s.ask(true, class, next)
 }
 
-// ask is AdmitsTo by all doors, or by the cheap ones.
+// ask is Admits by all doors, or by the cheap ones.
 func (s *DoorSpending) ask(dear bool, class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	cost, err := s.cheap.cost(next, s.rel)
+	cost, err := s.cheap.cost(next)
 	if err != nil {
 		return false, inf, 0, err
 	}
 	all := cost
 	if dear {
-		more, err := s.dear.cost(next, s.rel)
+		more, err := s.dear.cost(next)
 		if err != nil {
 			return false, inf, 0, err
 		}
@@ -429,23 +293,16 @@ func (s *DoorSpending) ask(dear bool, class string, next dp.Event) (admitted boo
 			worst, before = w, b
 		}
 	}
-	admitted = worst <= s.doors.epsilon*(1+FilterResolution)
-	need, left = math.Max(0, worst-before), math.Max(0, s.doors.epsilon-before)
+	need, left = math.Max(0, worst-before), s.doors.epsilon-before
 	if math.IsInf(worst, 1) {
 		need = inf
 	}
-	// The figures are rounded and the decision is not: keep them consistent.
-	if admitted && need > left {
-		left = need
-	} else if !admitted && need <= left {
-		left = math.Max(0, math.Nextafter(need, -1))
-	}
-	return admitted, need, left, nil
+	return agree(worst <= s.doors.epsilon*(1+FilterResolution), need, left)
 }
 
 // after is what the dearest unit that an event of a class touches has paid with it, in
 // epsilon, and without it; touched is false where there is no such unit.
-func (s *DoorSpending) after(dear bool, class string, cost placed) (worst, before float64, touched bool) {
+func (s *DoorSpending) after(dear bool, class string, cost places[costs]) (worst, before float64, touched bool) {
 	sums, others := s.of(dear, class), s.besides(dear, class)
 	for _, x := range sums.plus(cost).from {
 		c := cost.at(x)
@@ -525,13 +382,9 @@ func (d Doors) cheap(parts []part, rel dp.Relation) (costs, error) {
 }
 
 // dearly is what they cost it in the others.
-func (s *DoorSpending) dearly(parts []part, rel dp.Relation) (costs, error) {
-	for _, p := range parts {
-		if !p.quick(rel) && len(s.compared) >= mostComparisons && !s.compared[p.key()] {
-			return s.doors.dearly(parts, rel, false)
-		}
-	}
-	return s.doors.dearly(parts, rel, true)
+func (s *DoorSpending) dearly(parts []part) (costs, error) {
+	dear := func(p part) bool { return !p.quick(s.rel) && !s.compared[p.key()] }
+	return s.doors.dearly(parts, s.rel, len(s.compared) < mostComparisons || !slices.ContainsFunc(parts, dear))
 }
 
 // dearly is without end in the gaussian and the addition door unless compare.
@@ -574,7 +427,7 @@ func (p part) key() string { return fmt.Sprintf("%#v %v", p.event, p.count) }
 // (ε, δ)-DP only, as it is; the rest of the event, together, at a δ of its own of δ/100 or,
 // for little, less; a random stopping at stoppingSlack.
 func (d Doors) added(parts []part, rel dp.Relation) (epsilon, delta amount, err error) {
-	epsilon, delta = amount{rat: new(big.Rat)}, amount{rat: new(big.Rat)}
+	epsilon, delta = noAmount(), noAmount()
 	var rest []part
 	stopping, others := 0.0, false
 	for _, p := range parts {

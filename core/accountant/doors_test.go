@@ -36,7 +36,7 @@ func doorsOf(t testing.TB, epsilon, delta float64, events ...dp.Event) *DoorSpen
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if err := s.AddTo("", e); err != nil {
+		if err := s.Add("", e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,18 +110,18 @@ func TestDoorsWasteLittle(t *testing.T) {
 func TestDoorsAddPureEpsilons(t *testing.T) {
 	s := doorsOf(t, 1, 1e-6)
 	for i := range 10 {
-		ok, need, left, err := s.AdmitsTo("", dp.Laplace{NoiseMultiplier: 10})
+		ok, need, left, err := s.Admits("", dp.Laplace{NoiseMultiplier: 10})
 		if err != nil || !ok {
 			t.Fatalf("%d: %v, need %v, left %v, %v", i, ok, need, left, err)
 		}
-		if err := s.AddTo("", dp.Laplace{NoiseMultiplier: 10}); err != nil {
+		if err := s.Add("", dp.Laplace{NoiseMultiplier: 10}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if s.Epsilon() != 1 {
 		t.Errorf("ten tenths are %v", s.Epsilon())
 	}
-	if ok, _, _, _ := s.AdmitsTo("", dp.Laplace{NoiseMultiplier: 1e6}); ok {
+	if ok, _, _, _ := s.Admits("", dp.Laplace{NoiseMultiplier: 1e6}); ok {
 		t.Error("admitted beyond")
 	}
 	if x := doorsOf(t, 2, 1e-6, dp.Pure{Epsilon: 1e-12}, dp.Pure{Epsilon: 1e-12}).Epsilon(); x > 2.0001e-12 {
@@ -133,13 +133,13 @@ func TestDoorsAddPureEpsilons(t *testing.T) {
 func TestDoorsAfterApproximate(t *testing.T) {
 	amp := dp.Approximate{Epsilon: 1, Delta: 1e-8}
 	s := doorsOf(t, 3, 1e-6, amp, amp)
-	if ok, _, _, err := s.AdmitsTo("", amp); !ok || err != nil {
+	if ok, _, _, err := s.Admits("", amp); !ok || err != nil {
 		t.Errorf("a third of three was refused: %v", err)
 	}
-	if ok, _, _, _ := s.AdmitsTo("", dp.Approximate{Epsilon: 1.001, Delta: 1e-8}); ok {
+	if ok, _, _, _ := s.Admits("", dp.Approximate{Epsilon: 1.001, Delta: 1e-8}); ok {
 		t.Error("more than three was admitted")
 	}
-	if ok, _, _, _ := s.AdmitsTo("", dp.Approximate{Epsilon: 0.5, Delta: 1.1e-7}); ok {
+	if ok, _, _, _ := s.Admits("", dp.Approximate{Epsilon: 0.5, Delta: 1.1e-7}); ok {
 		t.Error("more delta than there is was admitted")
 	}
 	// (1, 1e-8): a hundredth of delta is what the addition door gives it.
@@ -147,10 +147,10 @@ func TestDoorsAfterApproximate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ok, need, left, _ := doorsOf(t, 2, 1e-6, amp).AdmitsTo("", dp.Gaussian{NoiseMultiplier: sigma * 1.000001}); !ok {
+	if ok, need, left, _ := doorsOf(t, 2, 1e-6, amp).Admits("", dp.Gaussian{NoiseMultiplier: sigma * 1.000001}); !ok {
 		t.Errorf("needs %v, left %v", need, left)
 	}
-	if ok, _, _, _ := doorsOf(t, 50, 1e-6, amp).AdmitsTo("", job); !ok {
+	if ok, _, _, _ := doorsOf(t, 50, 1e-6, amp).Admits("", job); !ok {
 		t.Error("a job was refused after an (ε, δ)-DP one, of 50")
 	}
 	// As pawl books them: amp with δ/64 and lt with δ/32 for its stopping. Jobs follow at
@@ -165,10 +165,10 @@ func TestDoorsAfterApproximate(t *testing.T) {
 	}{{"four amp", []dp.Event{small, small, small, small}, alone * 1.22}, {"one lt", []dp.Event{lt}, alone*1.15 + 0.15}} {
 		s := doorsOf(t, c.most, 1e-6, c.before...)
 		for i, next := range jobs {
-			if ok, need, left, err := s.AdmitsTo("", next); !ok || err != nil {
+			if ok, need, left, err := s.Admits("", next); !ok || err != nil {
 				t.Errorf("job %d after %s: needs %v, left %v of %v, %v", i, c.name, need, left, c.most, err)
 			}
-			if err := s.AddTo("", next); err != nil {
+			if err := s.Add("", next); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,7 +178,7 @@ func TestDoorsAfterApproximate(t *testing.T) {
 		s := doorsOf(t, 50, 1e-6)
 		admitted := 0
 		for range 12 {
-			ok, _, _, err := s.AdmitsTo("", e)
+			ok, _, _, err := s.Admits("", e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestDoorsAfterApproximate(t *testing.T) {
 				break
 			}
 			admitted++
-			if err := s.AddTo("", e); err != nil {
+			if err := s.Add("", e); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -197,7 +197,7 @@ func TestDoorsAfterApproximate(t *testing.T) {
 	if s := doorsOf(t, 50, 1e-6, small, small, small, small, small); !math.IsInf(s.doors.needs(s.of(false, "").cost[0], false, 0), 1) {
 		t.Error("the orders door holds beyond its delta")
 	}
-	if ok, _, _, _ := doorsOf(t, 50, 1e-6, dp.NonPrivate{}).AdmitsTo("", job); ok {
+	if ok, _, _, _ := doorsOf(t, 50, 1e-6, dp.NonPrivate{}).Admits("", job); ok {
 		t.Error("admitted beside what has no cost")
 	}
 }
@@ -212,7 +212,7 @@ func TestDoorsScopesAndClasses(t *testing.T) {
 	}
 	s, _ := d.Start(addRemove)
 	add := func(class string, e dp.Event) {
-		if err := s.AddTo(class, e); err != nil {
+		if err := s.Add(class, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestDoorsScopesAndClasses(t *testing.T) {
 		{"a", half(0.5, 0.5), true}, {"a", half(0.5, 0.51), false}, {"a", half(0, 0.4), true}, {"a", half(0, 0.41), false},
 		{"b", half(0.5, 0.4), true}, {"b", half(0.5, 0.41), false}, {"", dp.Pure{Epsilon: 0.4}, true}, {"b", dp.Pure{Epsilon: 0.41}, false}, {"b", dp.NoOp{}, true},
 	} {
-		if ok, need, left, err := s.AdmitsTo(c.class, c.next); ok != c.want || err != nil || ok != (need <= left) {
+		if ok, need, left, err := s.Admits(c.class, c.next); ok != c.want || err != nil || ok != (need <= left) {
 			t.Errorf("%s %v: %v, need %v, left %v, %v", c.class, c.next, ok, need, left, err)
 		}
 	}
@@ -239,7 +239,7 @@ func TestDoorsScopesAndClasses(t *testing.T) {
 	// A Gaussian on one half and Laplace noise on the other: each unit has a door of its own.
 	s, _ = d.Start(addRemove)
 	add("a", dp.Scoped{Scope: dp.Scope{Upper: 0.5}, Event: dp.Gaussian{NoiseMultiplier: 4.5}})
-	if ok, _, _, _ := s.AdmitsTo("a", half(0.5, 0.99)); !ok {
+	if ok, _, _, _ := s.Admits("a", half(0.5, 0.99)); !ok {
 		t.Error("units of two scopes need not be in one door")
 	}
 }
@@ -261,14 +261,14 @@ func TestDoorsAreSound(t *testing.T) {
 				}
 				s, _ = d.Start(addRemove)
 			}
-			ok, need, left, err := s.AdmitsTo("", e)
+			ok, need, left, err := s.Admits("", e)
 			if err != nil || ok != (need <= left) || !(left >= 0) {
 				t.Fatalf("%v %v %v %v", ok, need, left, err)
 			}
 			if !ok {
 				continue
 			}
-			if err := s.AddTo("", e); err != nil {
+			if err := s.Add("", e); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, e)
@@ -279,7 +279,11 @@ func TestDoorsAreSound(t *testing.T) {
 		if spent := s.Epsilon(); spent > epsilon*(1+1e-12) {
 			t.Fatalf("spent %v of %v", spent, epsilon)
 		}
-		for _, parts := range eachPlace(dp.Compose{Events: all}, addRemove) {
+		places, err := resolveAll(dp.Compose{Events: all}, addRemove)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, parts := range places {
 			a, err := newAccount(parts, addRemove)
 			if err != nil {
 				t.Fatal(err)
@@ -671,7 +675,7 @@ func TestDoorsCompareSoMany(t *testing.T) {
 	counts := func(i int) dp.Event { return dp.DiscreteGaussian{NoiseMultiplier: 40 + float64(i)/100} }
 	s := doorsOf(t, 50, 1e-6)
 	for i := range mostComparisons + 5 {
-		if _, _, _, err := s.AdmitsTo("", counts(i)); err != nil {
+		if _, _, _, err := s.Admits("", counts(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -681,7 +685,7 @@ func TestDoorsCompareSoMany(t *testing.T) {
 			t.Fatalf("shut after %d", i)
 		}
 		for range 2 {
-			if err := s.AddTo("", counts(i)); err != nil {
+			if err := s.Add("", counts(i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -700,10 +704,10 @@ func TestDoorsAreFastOnDifferentEvents(t *testing.T) {
 	start := stattest.CPU()
 	for i := range 1000 {
 		e := dp.Repeat{Count: 100, Event: dp.PoissonSampled{Rate: 256. / 60000, Event: dp.Gaussian{NoiseMultiplier: 1.1 + float64(i)/1000}}}
-		if ok, need, left, err := s.AdmitsTo("", e); !ok || err != nil {
+		if ok, need, left, err := s.Admits("", e); !ok || err != nil {
 			t.Fatalf("event %d: need %v, left %v, %v", i, need, left, err)
 		}
-		if err := s.AddTo("", e); err != nil {
+		if err := s.Add("", e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -724,7 +728,7 @@ func TestDoorsAreFastOnLongLedgers(t *testing.T) {
 		return dp.Scoped{Scope: scopes[i%3], Event: dp.Gaussian{NoiseMultiplier: 50 + float64(i)/100}}
 	}
 	for i := range 10000 {
-		if err := s.AddTo("a", event(i)); err != nil {
+		if err := s.Add("a", event(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -732,7 +736,7 @@ func TestDoorsAreFastOnLongLedgers(t *testing.T) {
 	start := stattest.CPU()
 	const asks = 100
 	for i := range asks {
-		if _, _, _, err := s.AdmitsTo("a", event(i)); err != nil {
+		if _, _, _, err := s.Admits("a", event(i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,9 +44,18 @@ func ExampleFilter() {
 		fmt.Println(err)
 		return
 	}
+	account, err := f.Start(dp.AddOrRemoveOne)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	first, second := dp.Gaussian{NoiseMultiplier: 6}, dp.Gaussian{NoiseMultiplier: 5}
+	if err := account.Add("", first); err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, next := range []dp.Event{first, second} {
-		ok, need, left, err := f.Admits([]dp.Event{first}, next, dp.AddOrRemoveOne)
+		ok, need, left, err := account.Admits("", next)
 		fmt.Printf("%v: needs %.2f, has %.2f left, %v\n", ok, need, left, err)
 	}
 	// Output:

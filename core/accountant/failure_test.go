@@ -57,7 +57,7 @@ func TestFailuresLeaveTheDoorsOpen(t *testing.T) {
 		if got := s.Epsilon(); !(got <= 1.2*once.Epsilon) || got < once.Epsilon {
 			t.Errorf("%d schemas and fits: spent %.4f, at once %.4f", n, got, once.Epsilon)
 		}
-		ok, _, _, err := s.AdmitsTo("", fit)
+		ok, _, _, err := s.Admits("", fit)
 		if err != nil || !ok {
 			t.Errorf("after %d schemas and fits nothing is admitted: %v", n, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"pawl/core/dp"
@@ -76,49 +75,6 @@ func NewFilter(epsilon, delta float64) (Filter, error) {
 	return f, nil
 }
 
-// Order is α*, or +Inf for a pure budget.
-func (f Filter) Order() float64 {
-	if f.delta == 0 {
-		return inf
-	}
-	return f.order
-}
-
-// Admits reports whether next fits after the spent events, with what it needs and
-// what is left in terms of epsilon for the unit, among those it touches, at which it matters most: next is
-// admitted exactly if need <= left. Need is +Inf for an event without a Rényi
-// curve (or, for a pure budget, without a pure epsilon).
-func (f Filter) Admits(spent []dp.Event, next dp.Event, rel dp.Relation) (admitted bool, need, left float64, err error) {
-	s, err := f.spending(spent, rel)
-	if err != nil {
-		return false, inf, 0, err
-	}
-	return s.Admits(next)
-}
-
-// Spent is the epsilon that the events have used at the filter's delta: 0 for
-// none, and valid at any time of an adaptive interaction.
-func (f Filter) Spent(events []dp.Event, rel dp.Relation) (float64, error) {
-	s, err := f.spending(events, rel)
-	if err != nil {
-		return inf, err
-	}
-	return s.Epsilon(), nil
-}
-
-func (f Filter) spending(events []dp.Event, rel dp.Relation) (*Spending, error) {
-	s, err := f.Start(rel)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range events {
-		if err := s.Add(e); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
 // Start returns an empty running account of the filter.
 func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 	if f.limit == nil {
@@ -127,7 +83,7 @@ func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 	if !rel.Valid() {
 		return nil, fmt.Errorf("%v is not a neighboring relation", rel)
 	}
-	return &Spending{filter: f, rel: rel, classes: map[string]steps{}}, nil
+	return &Spending{filter: f, sheet: newSheet(rel, noAmount(), func(parts []part) (amount, error) { return f.price(parts, rel) })}, nil
 }
 
 // Spending is the running account of one budget: adding an event or asking about
@@ -135,117 +91,49 @@ func (f Filter) Start(rel dp.Relation) (*Spending, error) {
 // bounds and classes, not in the number of events before it. It is not safe for
 // concurrent use.
 type Spending struct {
-	filter  Filter
-	rel     dp.Relation
-	classes map[string]steps
+	filter Filter
+	sheet  sheet[amount]
 }
 
-// Add charges an event, admitted or not.
-func (s *Spending) Add(e dp.Event) error { return s.AddTo("", e) }
-
-// AddTo is Add for an event whose scopes belong to a class of their own; see Filter.
-func (s *Spending) AddTo(class string, e dp.Event) error {
-	cost, err := s.filter.cost(e, s.rel)
-	if err != nil {
-		return err
+// Add charges an event, admitted or not, whose scopes belong to a class; see Filter.
+func (s *Spending) Add(class string, e dp.Event) error {
+	cost, err := s.sheet.cost(e)
+	if err == nil {
+		s.sheet.add(class, e, cost)
 	}
-	if len(cost) == 1 {
-		class = "" // it costs every unit the same: no class need remember it
-	}
-	s.classes[class] = s.of(class).plus(cost)
-	return nil
+	return err
 }
 
-func (s *Spending) of(class string) steps {
-	if sums, ok := s.classes[class]; ok {
-		return sums
-	}
-	return steps{{0, amount{rat: new(big.Rat)}}}
-}
-
-// Epsilon is what has been spent; see Filter.Spent.
+// Epsilon is what has been spent at the filter's delta: 0 for nothing, and valid at any time
+// of an adaptive interaction.
 func (s *Spending) Epsilon() float64 {
-	return s.filter.inEpsilon(s.besides("", false))
+	return s.filter.inEpsilon(s.sheet.besides("").plus(s.sheet.of("").most()))
 }
 
-// besides is the sum over the classes, but one where skip says so, of the largest sum
-// in each.
-func (s *Spending) besides(class string, skip bool) amount {
-	total := amount{rat: new(big.Rat)}
-	for name, sums := range s.classes {
-		if skip && name == class {
-			continue
-		}
-		total = total.plus(sums.largest())
-	}
-	return total
-}
-
-// Admits is Filter.Admits after the events added so far.
-func (s *Spending) Admits(next dp.Event) (admitted bool, need, left float64, err error) {
-	return s.AdmitsTo("", next)
-}
-
-// AdmitsTo is Admits for an event whose scopes belong to a class.
-func (s *Spending) AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error) {
-	cost, err := s.filter.cost(next, s.rel)
+// Admits reports whether next fits beside what was added, with what it needs and
+// what is left in terms of epsilon for the unit, among those it touches, at which it matters most: next is
+// admitted exactly if need <= left. Need is +Inf for an event without a Rényi
+// curve (or, for a pure budget, without a pure epsilon).
+func (s *Spending) Admits(class string, next dp.Event) (admitted bool, need, left float64, err error) {
+	cost, err := s.sheet.cost(next)
 	if err != nil {
 		return false, inf, 0, err
 	}
-	sums, others := s.of(class), s.besides(class, true)
+	sums, others := s.sheet.of(class), s.sheet.besides(class)
 	// Only units that next touches can be harmed by it: a segment that is spent up
 	// does not stop an event elsewhere.
-	worst := step{amount: amount{rat: new(big.Rat)}}
-	for _, st := range sums.plus(cost) {
-		if st.amount = st.amount.plus(others); !cost.at(st.from).zero() && st.amount.above(worst.amount) {
-			worst = st
+	worst, at := noAmount(), 0.0
+	for _, x := range sums.plus(cost).from {
+		if all := sums.at(x).plus(cost.at(x)).plus(others); !cost.at(x).zero() && all.above(worst) {
+			worst, at = all, x
 		}
 	}
-	before, price := sums.at(worst.from).plus(others), cost.at(worst.from)
-	admitted = !worst.amount.inf && worst.amount.rat.Cmp(s.filter.limit) <= 0
-	need, left = price.float(), s.filter.epsilon-s.filter.inEpsilon(before)
+	before, price := sums.at(at).plus(others), cost.at(at)
+	need = price.float()
 	if before.zero() {
 		need = s.filter.inEpsilon(price)
 	}
-	left = math.Max(0, left)
-	// The figures are rounded and the decision is exact: keep them consistent.
-	if admitted && need > left {
-		left = need
-	} else if !admitted && need <= left {
-		left = math.Max(0, math.Nextafter(need, -1))
-	}
-	return admitted, need, left, nil
-}
-
-// cost is what one event adds on each segment of the unit hash.
-func (f Filter) cost(e dp.Event, rel dp.Relation) (steps, error) {
-	if e == nil {
-		return nil, fmt.Errorf("%w: event is missing", dp.ErrInvalidEvent)
-	}
-	if err := e.Validate(); err != nil {
-		return nil, err
-	}
-	points := dp.Breakpoints(e)
-	if rel == dp.ReplaceOne {
-		points = points[:1]
-	}
-	var out steps
-	for _, point := range points {
-		resolved := dp.Resolve(e, point)
-		if rel == dp.ReplaceOne {
-			resolved = dp.Unscoped(e)
-		}
-		parts, err := flatten(resolved, rel)
-		if err != nil {
-			return nil, err
-		}
-		a, err := f.price(parts, rel)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, step{point, a})
-	}
-	return out, nil
+	return agree(!worst.inf && worst.rat.Cmp(s.filter.limit) <= 0, need, s.filter.epsilon-s.filter.inEpsilon(before))
 }
 
 func (f Filter) price(parts []part, rel dp.Relation) (amount, error) {
@@ -256,7 +144,7 @@ func (f Filter) price(parts []part, rel dp.Relation) (amount, error) {
 		}
 		return newAmount(c(f.order), 1, false), nil
 	}
-	sum := amount{rat: new(big.Rat)}
+	sum := noAmount()
 	for _, p := range parts {
 		sum = sum.plus(newAmount(pureEpsilon(p.event, rel), p.count, true))
 	}
@@ -276,6 +164,8 @@ type amount struct {
 	rat *big.Rat
 	inf bool
 }
+
+func noAmount() amount { return amount{rat: new(big.Rat)} }
 
 // newAmount is x times count: of x as it is, or as its shortest decimal, which is
 // what the person who wrote 0.1 meant.
@@ -299,6 +189,13 @@ func (a amount) plus(b amount) amount {
 	return amount{rat: new(big.Rat).Add(a.rat, b.rat), inf: a.inf || b.inf}
 }
 
+func (a amount) most(b amount) amount {
+	if b.above(a) {
+		return b
+	}
+	return a
+}
+
 func (a amount) zero() bool { return !a.inf && a.rat.Sign() == 0 }
 
 func (a amount) above(b amount) bool {
@@ -315,56 +212,4 @@ func (a amount) float() float64 {
 		return math.Nextafter(x, inf)
 	}
 	return x
-}
-
-// steps is a step function on [0, 1): sorted, the first from 0.
-type steps []step
-
-type step struct {
-	from   float64
-	amount amount
-}
-
-// largest is the amount of the dearest place.
-func (s steps) largest() amount {
-	worst := amount{rat: new(big.Rat)}
-	for _, st := range s {
-		if st.amount.above(worst) {
-			worst = st.amount
-		}
-	}
-	return worst
-}
-
-func (s steps) at(point float64) amount {
-	i, found := slices.BinarySearchFunc(s, point, func(st step, p float64) int {
-		switch {
-		case st.from < p:
-			return -1
-		case st.from > p:
-			return 1
-		}
-		return 0
-	})
-	if !found {
-		i--
-	}
-	return s[i].amount
-}
-
-func (s steps) plus(o steps) steps {
-	var points []float64
-	for _, st := range s {
-		points = append(points, st.from)
-	}
-	for _, st := range o {
-		points = append(points, st.from)
-	}
-	slices.Sort(points)
-	points = slices.Compact(points)
-	sum := make(steps, len(points))
-	for i, p := range points {
-		sum[i] = step{p, s.at(p).plus(o.at(p))}
-	}
-	return sum
 }

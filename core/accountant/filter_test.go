@@ -48,7 +48,7 @@ func TestPureFilterCountsDecimals(t *testing.T) {
 		{"gaussian", 100, nil, dp.Gaussian{NoiseMultiplier: 100}, false},
 		{"nothing when full", 1, parts(10, 0.1), dp.NoOp{}, true},
 	} {
-		got, need, left, err := mustFilter(t, c.budget, 0).Admits(c.spent, c.next, addRemove)
+		got, need, left, err := admits(mustFilter(t, c.budget, 0), c.spent, c.next, addRemove)
 		if err != nil || got != c.want || got != (need <= left) || !(left >= 0) {
 			t.Errorf("%s: admitted %v (need %v, left %v), %v; want %v", c.name, got, need, left, err, c.want)
 		}
@@ -59,11 +59,11 @@ func TestFilterRefusesWhatHasNoCurve(t *testing.T) {
 	f := mustFilter(t, 10, 1e-5)
 	for _, e := range []dp.Event{dp.NonPrivate{}, dp.Approximate{Epsilon: 0.01, Delta: 1e-9},
 		dp.Select{Runs: dp.RandomStopping{Gamma: 0.1, Delta2: 1e-7}, Event: dp.Pure{Epsilon: 0.01}}, dp.Gaussian{}} {
-		if ok, need, _, err := f.Admits(nil, e, addRemove); ok || err != nil || !math.IsInf(need, 1) {
+		if ok, need, _, err := admits(f, nil, e, addRemove); ok || err != nil || !math.IsInf(need, 1) {
 			t.Errorf("%#v: admitted %v, need %v, %v", e, ok, need, err)
 		}
 	}
-	if _, _, _, err := f.Admits(nil, dp.Gaussian{NoiseMultiplier: math.NaN()}, addRemove); err == nil {
+	if _, _, _, err := admits(f, nil, dp.Gaussian{NoiseMultiplier: math.NaN()}, addRemove); err == nil {
 		t.Error("NaN noise: no error")
 	}
 	for _, b := range [][2]float64{{0, 1e-5}, {-1, 1e-5}, {math.NaN(), 1e-5}, {inf, 1e-5}, {1, 1}, {1, -1}, {1, math.NaN()}} {
@@ -93,14 +93,14 @@ func TestFilterIsSound(t *testing.T) {
 		var admitted dp.Compose
 		for range rapid.IntRange(1, 12).Draw(t, "events") {
 			e := anyEvent(1).Draw(t, "event")
-			ok, need, left, err := s.Admits(e)
+			ok, need, left, err := s.Admits("", e)
 			if err != nil || ok != (need <= left) || !(need >= 0) || !(left >= 0) {
 				t.Fatalf("%v %v %v %v", ok, need, left, err)
 			}
 			if !ok {
 				continue
 			}
-			if err := s.Add(e); err != nil {
+			if err := s.Add("", e); err != nil {
 				t.Fatal(err)
 			}
 			admitted.Events = append(admitted.Events, e)
@@ -112,7 +112,7 @@ func TestFilterIsSound(t *testing.T) {
 		if err != nil || r.Epsilon > epsilon*(1+1e-9) {
 			t.Fatalf("admitted events cost %v of %v, %v", r.Epsilon, epsilon, err)
 		}
-		if again, err := f.Spent(admitted.Events, addRemove); err != nil || again != s.Epsilon() {
+		if again, err := spentBy(f, admitted.Events, addRemove); err != nil || again != s.Epsilon() {
 			t.Fatalf("from scratch %v, running %v, %v", again, s.Epsilon(), err)
 		}
 	})
@@ -137,22 +137,22 @@ func TestFilterScopes(t *testing.T) {
 		{"across the middle", half(0.25, 0.4), addRemove, false, 0.4, 0.3},
 		{"replace one pays for both", half(0.5, 0.1), dp.ReplaceOne, false, 0.1, 0},
 	} {
-		ok, need, left, err := f.Admits(spent, c.next, c.rel)
+		ok, need, left, err := admits(f, spent, c.next, c.rel)
 		if err != nil || ok != c.want || math.Abs(need-c.need) > 1e-12 || math.Abs(left-c.left) > 1e-12 {
 			t.Errorf("%s: admitted %v, need %v, left %v, %v", c.name, ok, need, left, err)
 		}
 	}
 	over := []dp.Event{half(0, 3), half(0.5, 0.4)}
-	if ok, _, _, err := f.Admits(over, half(0.5, 0.6), addRemove); !ok || err != nil {
+	if ok, _, _, err := admits(f, over, half(0.5, 0.6), addRemove); !ok || err != nil {
 		t.Errorf("a spent half stopped the other: %v", err)
 	}
-	if ok, _, _, err := f.Admits(over, half(0, 1e-9), addRemove); ok || err != nil {
+	if ok, _, _, err := admits(f, over, half(0, 1e-9), addRemove); ok || err != nil {
 		t.Errorf("an overspent half admitted more: %v", err)
 	}
-	if s, err := f.Spent(spent, addRemove); err != nil || s != 0.7 {
+	if s, err := spentBy(f, spent, addRemove); err != nil || s != 0.7 {
 		t.Errorf("spent %v, %v; want 0.7", s, err)
 	}
-	if s, err := f.Spent(nil, addRemove); err != nil || s != 0 {
+	if s, err := spentBy(f, nil, addRemove); err != nil || s != 0 {
 		t.Errorf("spent of nothing %v, %v; want 0", s, err)
 	}
 }
@@ -161,10 +161,10 @@ func TestFilterScopes(t *testing.T) {
 func TestFilterTwoOfNineTenths(t *testing.T) {
 	f := mustFilter(t, 1, 1e-5)
 	e := costing(t, 0.9, 0.1, 100, func(x float64) dp.Event { return dp.Gaussian{NoiseMultiplier: x} })
-	if ok, _, _, err := f.Admits(nil, e, addRemove); !ok || err != nil {
+	if ok, _, _, err := admits(f, nil, e, addRemove); !ok || err != nil {
 		t.Errorf("the first was refused: %v", err)
 	}
-	if ok, _, _, err := f.Admits([]dp.Event{e}, e, addRemove); ok || err != nil {
+	if ok, _, _, err := admits(f, []dp.Event{e}, e, addRemove); ok || err != nil {
 		t.Errorf("the second was admitted: %v", err)
 	}
 }
@@ -175,7 +175,7 @@ func TestFilterOrderSuitsGaussians(t *testing.T) {
 	for _, epsilon := range []float64{0.01, 0.1, 1, 10} {
 		f := mustFilter(t, epsilon, 1e-5)
 		limit, _ := f.limit.Float64()
-		rho := limit / f.Order()
+		rho := limit / f.order
 		near(t, "zcdp at the limit", mustEpsilon(t, dp.ZCDP{Rho: rho}, addRemove, 1e-5, MethodRDP).Epsilon, epsilon, 1e-6)
 	}
 }
@@ -190,14 +190,14 @@ func TestFilterIsFastOnLongLedgers(t *testing.T) {
 		return dp.Scoped{Scope: scopes[i%3], Event: dp.Gaussian{NoiseMultiplier: 500 + float64(i)}}
 	}
 	for i := range 10000 {
-		if err := s.Add(event(i)); err != nil {
+		if err := s.Add("", event(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	start := stattest.CPU()
 	const asks = 100
 	for i := range asks {
-		if _, _, _, err := s.Admits(event(i)); err != nil {
+		if _, _, _, err := s.Admits("", event(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -235,4 +235,29 @@ func costing(t *testing.T, epsilon, dear, cheap float64, family func(x float64) 
 		}
 	}
 	return family(cheap)
+}
+
+// after is a running account with events in it.
+func after(f Filter, events []dp.Event, rel dp.Relation) (*Spending, error) {
+	s, err := f.Start(rel)
+	for i := 0; err == nil && i < len(events); i++ {
+		err = s.Add("", events[i])
+	}
+	return s, err
+}
+
+func admits(f Filter, before []dp.Event, next dp.Event, rel dp.Relation) (admitted bool, need, left float64, err error) {
+	s, err := after(f, before, rel)
+	if err != nil {
+		return false, inf, 0, err
+	}
+	return s.Admits("", next)
+}
+
+func spentBy(f Filter, events []dp.Event, rel dp.Relation) (float64, error) {
+	s, err := after(f, events, rel)
+	if err != nil {
+		return inf, err
+	}
+	return s.Epsilon(), nil
 }

@@ -36,11 +36,11 @@ func TestRecentResults(t *testing.T) {
 		}
 	}
 	// Older ones make room.
-	for i := range len(recent.order) + 8 {
+	for i := range recent.most + 8 {
 		ask(3+float64(i), 1e-5, dp.AddOrRemoveOne, MethodRDP)
 	}
-	if n := len(recent.known); n > len(recent.order) {
-		t.Errorf("%d results are kept, more than %d", n, len(recent.order))
+	if n := len(recent.known); n > recent.most {
+		t.Errorf("%d results are kept, more than %d", n, recent.most)
 	}
 	if r := ask(2, 1e-5, dp.AddOrRemoveOne, MethodMin); r.Epsilon != first.Epsilon {
 		t.Errorf("computed again: %g, and before %g", r.Epsilon, first.Epsilon)

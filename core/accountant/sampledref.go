@@ -1,9 +1,6 @@
 package accountant
 
 import (
-	"fmt"
-	"sync"
-
 	"pawl/core/dp"
 )
 
@@ -50,28 +47,12 @@ func (r *sampledReference) steps(p part) float64 {
 	return p.count
 }
 
-var knownSteps = struct {
-	sync.Mutex
-	of map[string]float64
-}{of: map[string]float64{}}
-
-// remember keeps what f gives for a key for the life of the process.
-func remember(key string, f func() float64) float64 {
-	knownSteps.Lock()
-	x, ok := knownSteps.of[key]
-	knownSteps.Unlock()
-	if ok {
-		return x
-	}
-	x = f()
-	knownSteps.Lock()
-	defer knownSteps.Unlock()
-	if len(knownSteps.of) >= 4*maxKnown {
-		clear(knownSteps.of)
-	}
-	knownSteps.of[key] = x
-	return x
+type stepsKey struct {
+	of           sampledReference
+	steps, delta float64
 }
+
+var knownSteps = memo[stepsKey, float64]{most: 4 * maxKnown}
 
 // needs is the epsilon at delta of n steps.
 func (r *sampledReference) needs(n amount, delta float64) float64 {
@@ -82,16 +63,16 @@ func (r *sampledReference) needs(n amount, delta float64) float64 {
 	if !(steps < 1e8) {
 		return inf
 	}
-	return remember(fmt.Sprintf("%v %#v %v %v", steps, r.step, r.rel, delta), func() float64 {
-		parts := []part{{event: r.step, count: steps}}
-		a, err := newAccount(parts, r.rel)
+	epsilon, err := knownSteps.get(stepsKey{*r, steps, delta}, func() (float64, error) {
+		a, err := newAccount([]part{{event: r.step, count: steps}}, r.rel)
 		if err != nil {
-			return inf
+			return inf, err
 		}
 		bounds, err := a.epsilon(delta, want{closed: true, rdp: true, pld: true})
-		if err != nil {
-			return inf
-		}
-		return smallest(bounds)
+		return smallest(bounds), err
 	})
+	if err != nil {
+		return inf
+	}
+	return epsilon
 }

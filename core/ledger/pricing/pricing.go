@@ -45,14 +45,14 @@ func (Accountant) Account(limit ledger.Cap, relation dp.Relation) (ledger.Accoun
 
 type account struct {
 	s interface {
-		AdmitsTo(class string, next dp.Event) (admitted bool, need, left float64, err error)
-		AddTo(class string, e dp.Event) error
+		Admits(class string, next dp.Event) (admitted bool, need, left float64, err error)
+		Add(class string, e dp.Event) error
 		Epsilon() float64
 	}
 }
 
 func (a account) Admit(next ledger.Assigned) (bool, float64, float64, error) {
-	return a.s.AdmitsTo(next.Assignment, next.Event)
+	return a.s.Admits(next.Assignment, next.Event)
 }
-func (a account) Add(e ledger.Assigned) error { return a.s.AddTo(e.Assignment, e.Event) }
+func (a account) Add(e ledger.Assigned) error { return a.s.Add(e.Assignment, e.Event) }
 func (a account) Spent() (float64, error)     { return a.s.Epsilon(), nil }
