@@ -19,7 +19,7 @@ import (
 // import those of lower layers, and of its own where listed in peers.
 var layers = [][]string{
 	{"compute/kernel", "internal/usage", "internal/whole", "internal/build"},
-	{"data/schema", "core/dp", "core/entropy", "core/identity", "data/packed", "data/columnar", "data/text", "search/evolve"},
+	{"data/schema", "core/dp", "core/accountant/search", "core/entropy", "core/identity", "data/packed", "data/columnar", "data/text", "search/evolve"},
 	{"data/images", "data/infer"},
 	{"data/encode", "search/space", "reader", "compute/scatter", "compute/onnx", "core/internal/sealed"},
 	{"core/noise", "core/accountant", "core/ledger/outlook", "core/internal/design", "core/internal/crew", "core/internal/newton", "data/dataset", "search/feature"},

@@ -117,8 +117,8 @@ var base = []part{
 		total: "Events, prices and the ledger",
 		packages: []trusted{
 			{"core/dp", 840, 0, "says what an event is"},
-			{"core/accountant", 4300, 0, "prices events"},
-			{"core/ledger", 3660, 0, "books events before rows open; makes permits; signs released files"},
+			{"core/accountant", 3940, 0, "prices events"},
+			{"core/ledger", 3540, 0, "books events before rows open; makes permits; signs released files"},
 			{"core/ledger/pricing", 60, 0, "joins the ledger to the accountant"},
 		}},
 	{title: "What asks about prices and decides nothing",
@@ -127,6 +127,7 @@ var base = []part{
 			"A fault here shows a wrong figure to a person; it lowers no charge and admits no job.",
 		total: "Code that asks",
 		packages: []trusted{
+			{"core/accountant/search", 0, asks, "proposes orders, tilts and lattices at which the accountant evaluates its bounds: any of them gives a bound"},
 			{"core/accountant/calibrate", 0, asks, "finds the parameter of an event that spends a target"},
 			{"core/ledger/outlook", 0, asks, "searches for figures that the ledger shows beside its decisions: jobs that still fit, totals that would be enough"},
 			{"core/ledger/figures", 0, reads, "statements, forecasts and outlooks of a ledger's accounts, for people to read"},

@@ -144,6 +144,7 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 		}
 		r := Result{Delta: inf, Method: "none", Bounds: map[string]float64{}}
 		for _, b := range list {
+			r.Lower = math.Max(r.Lower, b.lower)
 			if math.IsNaN(b.value) || math.IsInf(b.value, 1) {
 				continue
 			}
@@ -153,7 +154,6 @@ func worstSegment(e dp.Event, rel dp.Relation, bounds func(*account) ([]bound, e
 			if b.order > 0 {
 				r.Order = b.order
 			}
-			r.Lower = math.Max(r.Lower, b.lower)
 			if b.value < r.Delta {
 				r.Delta, r.Method = b.value, b.name
 			}
@@ -223,7 +223,8 @@ func newAccount(parts []part, rel dp.Relation) (*account, error) {
 // (half each, where there are both); the rest composes by each family of bounds.
 func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 	if k, ok := a.identicalApproximate(); ok && w.closed {
-		return []bound{{name: "kov", value: k.epsilonAt(delta)}, {name: "closed", value: a.basicApproximate(delta)}}, nil
+		best, _ := k.epsilonAt(delta)
+		return []bound{{name: "kov", value: best}, {name: "closed", value: a.basicApproximate(delta)}}, nil
 	}
 	add, left := 0.0, delta
 	for _, p := range a.approximate {
@@ -250,7 +251,7 @@ func (a *account) epsilon(delta float64, w want) ([]bound, error) {
 		add += cost
 		left -= share
 	}
-	bounds := a.restEpsilon(left, w)
+	bounds := a.restBounds(w, epsilonAt(left))
 	for i := range bounds {
 		bounds[i].value += add
 	}
@@ -275,8 +276,8 @@ func (a *account) exact() bool {
 	if len(a.approximate) > 0 || len(a.rest) == 0 {
 		return len(a.rest) == 0
 	}
-	if pure, _, ok := a.gaussianAndPure(); ok {
-		return pure == 0
+	if g, ok := a.gaussianAndPure(); ok {
+		return g.pure == 0
 	}
 	switch a.rest[0].event.(type) {
 	case dp.Pure, dp.DiscreteLaplace:
@@ -322,7 +323,8 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 		return []bound{{name: "closed", value: best}}, nil
 	}
 	if k, ok := a.identicalApproximate(); ok && w.closed {
-		return []bound{{name: "kov", value: k.deltaAt(epsilon)}}, nil
+		best, _ := k.deltaAt(epsilon)
+		return []bound{{name: "kov", value: best}}, nil
 	}
 	add, left := 0.0, epsilon
 	for _, p := range a.approximate {
@@ -337,7 +339,7 @@ func (a *account) delta(epsilon float64, w want) ([]bound, error) {
 	if left < 0 {
 		return nil, nil
 	}
-	bounds := a.restDelta(left, w)
+	bounds := a.restBounds(w, deltaAt(left))
 	for i := range bounds {
 		bounds[i].value += add
 	}

@@ -55,9 +55,6 @@ func attainedEvent(e dp.Event, rel dp.Relation) (pair func(share float64) law, w
 		if rel == dp.ReplaceOne {
 			return nil, "the pair of a replaced unit is only bounded"
 		}
-		if g, ok := e.Event.(dp.Gaussian); ok {
-			return exact(dp.PoissonSampled{Rate: e.Rate, Event: g}), "all of the lot's sum is seen"
-		}
 		base, why := attainedEvent(e.Event, rel)
 		if base == nil {
 			return nil, why

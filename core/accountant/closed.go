@@ -6,50 +6,44 @@ import (
 	"pawl/core/dp"
 )
 
-// restEpsilon returns the bounds of the parts that have a Rényi curve.
-func (a *account) restEpsilon(delta float64, w want) []bound {
-	if len(a.rest) == 0 {
-		return []bound{{name: "closed"}}
-	}
-	var bounds []bound
-	if w.closed {
-		if sum := a.pureSum(); !math.IsInf(sum, 1) {
-			bounds = append(bounds, bound{name: "pure", value: sum})
-		}
-		if k, ok := a.identicalPure(); ok {
-			bounds = append(bounds, bound{name: "kov", value: k.epsilonAt(delta)})
-		}
-		if pure, sigma, ok := a.gaussianAndPure(); ok {
-			bounds = append(bounds, bound{name: closedName(pure), value: pure + AnalyticGaussianEpsilon(sigma, delta)})
-		}
-	}
-	if w.rdp {
-		value, order := a.curve.epsilonAt(delta)
-		bounds = append(bounds, bound{name: "rdp", value: value, order: order})
-	}
-	return bounds
+// loss is what is known of a privacy loss: bounds on epsilon at a delta and on delta at an epsilon, each with
+// the Rényi order that gave it, 0 where none did.
+type loss interface {
+	epsilonAt(delta float64) (epsilon, order float64)
+	deltaAt(epsilon float64) (delta, order float64)
 }
 
-// restDelta is the inverse of restEpsilon, bound by bound.
-func (a *account) restDelta(epsilon float64, w want) []bound {
+// ask is one of the two questions about a loss.
+type ask func(loss) (value, order float64)
+
+func epsilonAt(delta float64) ask {
+	return func(l loss) (float64, float64) { return l.epsilonAt(delta) }
+}
+
+func deltaAt(epsilon float64) ask {
+	return func(l loss) (float64, float64) { return l.deltaAt(epsilon) }
+}
+
+// restBounds answers for the parts that have a Rényi curve, by each family of bounds.
+func (a *account) restBounds(w want, question ask) (bounds []bound) {
 	if len(a.rest) == 0 {
 		return []bound{{name: "closed"}}
 	}
-	var bounds []bound
+	add := func(name string, l loss) {
+		value, order := question(l)
+		bounds = append(bounds, bound{name: name, value: value, order: order})
+	}
 	if w.closed {
-		if a.pureSum() <= epsilon {
-			bounds = append(bounds, bound{name: "pure"})
-		}
+		add("pure", gaussianAndPure{pure: a.pureSum(), sigma: inf})
 		if k, ok := a.identicalPure(); ok {
-			bounds = append(bounds, bound{name: "kov", value: k.deltaAt(epsilon)})
+			add("kov", k)
 		}
-		if pure, sigma, ok := a.gaussianAndPure(); ok && pure <= epsilon {
-			bounds = append(bounds, bound{name: closedName(pure), value: AnalyticGaussianDelta(sigma, epsilon-pure)})
+		if g, ok := a.gaussianAndPure(); ok {
+			add(closedName(g.pure), g)
 		}
 	}
 	if w.rdp {
-		value, order := a.curve.deltaAt(epsilon)
-		bounds = append(bounds, bound{name: "rdp", value: value, order: order})
+		add("rdp", a.curve)
 	}
 	return bounds
 }
@@ -78,10 +72,24 @@ func (a *account) identicalPure() (kov, bool) {
 	return kov{count: a.rest[0].count, epsilon: epsilon}, !math.IsInf(epsilon, 1)
 }
 
+// gaussianAndPure is a pure mechanism and one analytic Gaussian.
+type gaussianAndPure struct{ pure, sigma float64 }
+
+func (g gaussianAndPure) epsilonAt(delta float64) (epsilon, order float64) {
+	return g.pure + AnalyticGaussianEpsilon(g.sigma, delta), 0
+}
+
+func (g gaussianAndPure) deltaAt(epsilon float64) (delta, order float64) {
+	if epsilon < g.pure {
+		return inf, 0
+	}
+	return AnalyticGaussianDelta(g.sigma, epsilon-g.pure), 0
+}
+
 // gaussianAndPure reports whether every part is a full-batch Gaussian or pure,
 // with at least one Gaussian: all Gaussians together are one, adaptive or not,
 // with precision Σ1/σ², and pure epsilons are added to its epsilon.
-func (a *account) gaussianAndPure() (pure, sigma float64, ok bool) {
+func (a *account) gaussianAndPure() (g gaussianAndPure, ok bool) {
 	precision := 0.0
 	for _, p := range a.rest {
 		if g, isGaussian := p.event.(dp.Gaussian); isGaussian {
@@ -89,10 +97,11 @@ func (a *account) gaussianAndPure() (pure, sigma float64, ok bool) {
 			ok = true
 			continue
 		}
-		pure += p.count * pureEpsilon(p.event, a.rel)
+		g.pure += p.count * pureEpsilon(p.event, a.rel)
 	}
-	if math.IsInf(pure, 1) {
-		return 0, 0, false
+	if math.IsInf(g.pure, 1) {
+		return gaussianAndPure{}, false
 	}
-	return pure, 1 / math.Sqrt(atLeastTiny(precision)), ok
+	g.sigma = 1 / math.Sqrt(atLeastTiny(precision))
+	return g, ok
 }

@@ -1,53 +1,18 @@
 package accountant
 
-import "math"
+import (
+	"math"
 
-// The smallest order is kept away from 1, where ln(1−1/α) diverges; larger ones
-// are needed for a very small epsilon (with orders up to 1024 an epsilon of
-// 0.001 reads 0.0059).
-const (
-	minOrder = 1.01
-	maxOrder = 1e6
+	"pawl/core/accountant/search"
 )
 
-// orders is the coarse grid from which golden section starts, ascending.
-var orders = func() []float64 {
-	grid := []float64{minOrder, 1.03, 1.06, 1.1, 1.2, 1.35, 1.6, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}
-	for a := 96.0; a < maxOrder; a *= 1.5 {
-		grid = append(grid, math.Floor(a))
-	}
-	return append(grid, maxOrder)
-}()
-
-// startOrder is the index of order 8 in the grid.
-const startOrder = 12
-
-// bestOrder minimises f over the orders: along the coarse grid, outwards from the
-// middle until f has risen three times in a row, then by golden section on
-// ln(α−1) between the neighbours of the best. (α−1)R(α) is convex, so every f
-// used here is quasi-convex in α for an exact curve, and for any curve the result
-// is a value of f, hence a valid bound.
+// bestOrder is the value of f at the order that suits it best, as far as a search finds it: for any curve a
+// value of f, hence a valid bound.
 func bestOrder(f func(alpha float64) float64) (alpha, value float64) {
-	best, at := f(orders[startOrder]), startOrder
-	walk := func(step int) {
-		worse := 0
-		for i := startOrder + step; i >= 0 && i < len(orders) && worse < 3; i += step {
-			if v := f(orders[i]); v < best {
-				best, at, worse = v, i, 0
-			} else if !math.IsInf(v, 1) || !math.IsInf(best, 1) {
-				worse++
-			}
-		}
+	if alpha = search.Order(f, GoldenMin); !(alpha > 1) {
+		return alpha, inf
 	}
-	walk(-1)
-	walk(+1)
-	lo := math.Log(orders[max(0, at-1)] - 1)
-	hi := math.Log(orders[min(len(orders)-1, at+1)] - 1)
-	t, v := GoldenMin(func(t float64) float64 { return f(1 + math.Exp(t)) }, lo, hi, 26)
-	if v < best {
-		return 1 + math.Exp(t), v
-	}
-	return orders[at], best
+	return alpha, f(alpha)
 }
 
 // conversion is what turns R(α) into epsilon by addition:
@@ -65,12 +30,12 @@ func conversion(alpha, logDelta float64) float64 {
 // most √(1−e^(−KL)) (Bretagnolle and Huber) and KL <= R. delta = 0 gives +Inf
 // unless the curve is zero.
 func (c curve) epsilonAt(delta float64) (epsilon, order float64) {
-	low := c(minOrder)
+	low := c(search.MinOrder)
 	if low == 0 || delta >= 1 || delta*delta > -math.Expm1(-low) {
-		return 0, minOrder
+		return 0, search.MinOrder
 	}
 	if delta == 0 {
-		return inf, maxOrder
+		return inf, search.MaxOrder
 	}
 	logDelta := math.Log(delta)
 	order, epsilon = bestOrder(func(alpha float64) float64 { return c(alpha) + conversion(alpha, logDelta) })
@@ -82,9 +47,9 @@ func (c curve) epsilonAt(delta float64) (epsilon, order float64) {
 
 // deltaAt inverts the same conversion at epsilon >= 0.
 func (c curve) deltaAt(epsilon float64) (delta, order float64) {
-	low := c(minOrder)
+	low := c(search.MinOrder)
 	if low == 0 {
-		return 0, minOrder
+		return 0, search.MinOrder
 	}
 	order, logDelta := bestOrder(func(alpha float64) float64 {
 		return (alpha-1)*(c(alpha)-epsilon+math.Log1p(-1/alpha)) - math.Log(alpha)
@@ -102,7 +67,7 @@ func (c curve) deltaAt(epsilon float64) (delta, order float64) {
 	}
 	delta = math.Exp(math.Min(0, logDelta))
 	if tv := math.Sqrt(-math.Expm1(-low)); tv < delta {
-		return tv, minOrder
+		return tv, search.MinOrder
 	}
 	return delta, order
 }

@@ -557,18 +557,18 @@ func TestDoorsHoldAgainstAnAdversary(t *testing.T) {
 // or added.
 func sampledLosses(rate, sigma float64, added bool) (out []atom) {
 	const step = 0.01
-	s := sampledLoss{q: rate, sigma: sigma}
+	loss := func(x float64) float64 { return sampledLogRatio(rate, (x-0.5)/sigma/sigma) }
 	for x := -9 * sigma; x < 9*sigma+1; x += step {
 		lo0, hi0 := normalTails(x / sigma)
 		lo1, hi1 := normalTails((x + step) / sigma)
 		mass := normalBetween(lo0, hi0, lo1, hi1)
 		if added {
-			out = append(out, atom{-s.loss(x + step), mass})
+			out = append(out, atom{-loss(x + step), mass})
 			continue
 		}
 		lo0, hi0 = normalTails((x - 1) / sigma)
 		lo1, hi1 = normalTails((x + step - 1) / sigma)
-		out = append(out, atom{s.loss(x), (1-rate)*mass + rate*normalBetween(lo0, hi0, lo1, hi1)})
+		out = append(out, atom{loss(x), (1-rate)*mass + rate*normalBetween(lo0, hi0, lo1, hi1)})
 	}
 	// Losses of one cell of the lattice are one.
 	cells := map[float64]float64{}

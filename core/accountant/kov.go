@@ -41,14 +41,14 @@ func (m kov) basic() float64 { return m.count * m.epsilon }
 
 func (m kov) failures() float64 { return -math.Expm1(m.count * math.Log1p(-m.delta0)) }
 
-func (m kov) epsilonAt(delta float64) float64 {
+func (m kov) epsilonAt(delta float64) (epsilon, order float64) {
 	if delta < m.failures() {
-		return inf
+		return inf, 0
 	}
 	// What the pure part may use once the failures are paid: 1 − (1−δ)/(1−δ₀)^k.
 	left := -math.Expm1(math.Log1p(-delta) - m.count*math.Log1p(-m.delta0))
 	if !(left > 0) {
-		return m.basic()
+		return m.basic(), 0
 	}
 	target := math.Log(left) - logSlack
 	best := m.basic()
@@ -62,12 +62,12 @@ func (m kov) epsilonAt(delta float64) float64 {
 		}
 		return true
 	})
-	return math.Max(0, best)
+	return math.Max(0, best), 0
 }
 
-func (m kov) deltaAt(epsilon float64) float64 {
+func (m kov) deltaAt(epsilon float64) (delta, order float64) {
 	if epsilon >= m.basic() {
-		return m.failures()
+		return m.failures(), 0
 	}
 	pure := 1.0
 	m.atoms(func(next, logW, logV float64) bool {
@@ -78,7 +78,7 @@ func (m kov) deltaAt(epsilon float64) float64 {
 		return false
 	})
 	if m.delta0 == 0 {
-		return pure
+		return pure, 0
 	}
-	return -math.Expm1(math.Log1p(-pure) + m.count*math.Log1p(-m.delta0))
+	return -math.Expm1(math.Log1p(-pure) + m.count*math.Log1p(-m.delta0)), 0
 }

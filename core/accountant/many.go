@@ -3,7 +3,7 @@ package accountant
 import (
 	"math"
 	"runtime"
-	"sort"
+	"slices"
 	"sync"
 
 	"pawl/core/dp"
@@ -14,89 +14,15 @@ import (
 // a Rényi curve may be interpolated between orders. What is given up is sharpness, and
 // little of it.
 
-// wide is how many cells of equal width lie between a loss and 0; cells grow with the
-// loss beyond that. Putting a loss ℓ on ends that are ℓ/wide apart raises its second
-// moment by ℓ²/(4·wide²) at most, 6e-5 of it.
-const wide = 64
-
-// sparse is discretise with cells that grow with the loss, for which points are listed.
-func (l law) sparse(h, outside float64) (lattice, bool) {
-	if l.profile != nil {
-		dense, ok := l.profile.discretise(h, outside)
-		if !ok {
-			return dense, false
+// forEach calls do for 0 to n−1, side by side where these are many.
+func forEach(n int, do func(i int)) {
+	if n <= manyParts {
+		for i := range n {
+			do(i)
 		}
-		out := lattice{infinite: dense.infinite, points: []int{}}
-		for i, m := range dense.mass {
-			if m > 0 {
-				out.mass, out.points = append(out.mass, m), append(out.points, dense.start+i)
-			}
-		}
-		return out, true
+		return
 	}
-	lo, hi := l.span(outside)
-	first, last := math.Floor(lo/h), math.Floor(hi/h)+1
-	if !(math.Abs(first) < 1<<40) || !(math.Abs(last) < 1<<40) {
-		return lattice{}, false
-	}
-	out := lattice{infinite: l.infinite, points: []int{int(first)}}
-	for i := int(first); i < int(last); {
-		width := max(1, i/wide, -i/wide)
-		next := i + width
-		if i < 0 && next > 0 {
-			next = 0
-		}
-		out.points = append(out.points, next)
-		i = next
-	}
-	out.mass = make([]float64, len(out.points))
-	put := func(i int, mass, excess float64) {
-		spread := -math.Expm1(-h * float64(out.points[i+1]-out.points[i]))
-		up := math.Min(math.Max(excess/spread, 0), mass)
-		out.mass[i+1] += up
-		out.mass[i] += mass - up
-	}
-	if l.continuous != nil {
-		a := l.continuous.edge(float64(out.points[0]) * h)
-		below, _ := l.continuous.outside(a)
-		out.mass[0] += below
-		for i := range len(out.mass) - 1 {
-			ref := float64(out.points[i]) * h
-			b := l.continuous.edge(float64(out.points[i+1]) * h)
-			mass, excess := l.continuous.between(a, b, ref)
-			put(i, math.Max(0, mass), excess)
-			a = b
-		}
-		_, above := l.continuous.outside(a)
-		out.infinite += above
-	}
-	for _, a := range l.atoms {
-		k := int(math.Floor(a.loss / h))
-		i := max(0, min(sort.SearchInts(out.points, k+1)-1, len(out.points)-2))
-		put(i, a.mass, -a.mass*math.Expm1(float64(out.points[i])*h-a.loss))
-	}
-	return out, true
-}
-
-// sparseMoments is moments on listed points.
-func (l lattice) sparseMoments(t, h float64) (k, mean, variance float64) {
-	top := math.Inf(-1)
-	for _, i := range []int{l.points[0], l.points[len(l.points)-1]} {
-		top = math.Max(top, t*float64(i)*h)
-	}
-	s0, s1, s2 := 0.0, 0.0, 0.0
-	for i, p := range l.mass {
-		x := float64(l.points[i]) * h
-		w := p * math.Exp(t*x-top)
-		s0 += w
-		s1 += w * x
-		s2 += w * x * x
-	}
-	if s0 == 0 {
-		return inf, 0, 0
-	}
-	m := s1 / s0
-	return math.Log(s0) + top, m, math.Max(0, s2/s0-m*m)
+	inParallel(n, do)
 }
 
 // inParallel calls do for 0 to n−1.
@@ -200,7 +126,17 @@ func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilon
 		}
 		var tails []tail
 		if p, ok := a.privacyLoss(); ok && w.pld && len(a.stopping) == 0 {
-			tails = p.tails(slicesMin(deltas))
+			tails = p.tails(slices.Min(append([]float64{1}, deltas...)))
+		}
+		// best is the smallest of bounds and of what the worse direction has.
+		best := func(bounds []bound, of func(tail) float64) float64 {
+			here := inf
+			for i, d := range tails {
+				if x := of(d); i == 0 || x > here {
+					here = x
+				}
+			}
+			return math.Min(smallest(bounds), here)
 		}
 		quick := want{closed: w.closed, rdp: true}
 		for i, delta := range deltas {
@@ -208,39 +144,15 @@ func Curve(e dp.Event, rel dp.Relation, deltas []float64, which Method) (epsilon
 			if err != nil {
 				return nil, 0, false, err
 			}
-			best := smallest(bounds)
-			if tails != nil {
-				here := 0.0
-				for _, d := range tails {
-					here = math.Max(here, d.epsilonAt(math.Log(delta)))
-				}
-				best = math.Min(best, here)
-			}
-			epsilons[i] = math.Max(epsilons[i], best)
+			epsilons[i] = math.Max(epsilons[i], best(bounds, func(d tail) float64 { return d.epsilonAt(math.Log(delta)) }))
 		}
 		bounds, err := a.delta(0, quick)
 		if err != nil {
 			return nil, 0, false, err
 		}
-		best := math.Min(1, smallest(bounds))
-		if tails != nil {
-			here := 0.0
-			for _, d := range tails {
-				here = math.Max(here, math.Exp(d.logDelta(0)))
-			}
-			best = math.Min(best, here)
-		}
-		variation = math.Max(variation, best)
+		variation = math.Max(variation, math.Min(1, best(bounds, func(d tail) float64 { return math.Exp(d.logDelta(0)) })))
 	}
 	return epsilons, variation, true, nil
-}
-
-func slicesMin(x []float64) float64 {
-	least := 1.0
-	for _, v := range x {
-		least = math.Min(least, v)
-	}
-	return least
 }
 
 // tails composes each direction once, on a lattice for deltas from delta up, nil where

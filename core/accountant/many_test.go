@@ -133,11 +133,11 @@ func TestSparseDominates(t *testing.T) {
 			t.Fatal("no law")
 		}
 		h := rapid.Float64Range(1e-3, 0.3).Draw(t, "step")
-		s, ok := l.sparse(h, 1e-14)
+		s, ok := l.discretise(h, 1e-14, true)
 		if !ok {
 			t.Skip("a law too wide for the grid, which says so: there is nothing to compare")
 		}
-		fine, ok := l.discretise(h/64, 1e-14)
+		fine, ok := l.discretise(h/64, 1e-14, false)
 		if !ok {
 			t.Skip("too wide for the finer grid, which is the oracle")
 		}

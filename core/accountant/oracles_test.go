@@ -118,3 +118,22 @@ func TestCases(t *testing.T) {
 		t.Errorf("forty trials at epsilon 1 cost %v", trials)
 	}
 }
+
+// The bound of the exponential mechanism is the supremum of its two-atom laws, here on a fine grid.
+func TestExponentialCurveIsTheSupremum(t *testing.T) {
+	for _, epsilon := range []float64{1e-3, 0.1, 1, 5, 30} {
+		for _, alpha := range []float64{1.01, 1.5, 2, 10, 300} {
+			worst := math.Inf(-1)
+			for i := 1.; i < 20000; i++ {
+				s := epsilon * i / 20000
+				p := math.Log(-math.Expm1(s-epsilon)) - s
+				worst = math.Max(worst, logAdd(p+alpha*s, math.Log(-math.Expm1(-s))+alpha*(s-epsilon)))
+			}
+			want := (worst - math.Log(-math.Expm1(-epsilon))) / (alpha - 1)
+			want = math.Min(want, math.Min(pureCurve(epsilon)(alpha), alpha*epsilon*epsilon/8))
+			if got := exponentialCurve(epsilon)(alpha); got < want*(1-1e-9) || got > want*(1+1e-5) {
+				t.Errorf("epsilon %g, order %g: %.12g, searched %.12g", epsilon, alpha, got, want)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 
+	"pawl/core/accountant/search"
 	"pawl/core/dp"
 )
 
@@ -156,7 +157,7 @@ func (f *flattener) addSampled(e dp.PoissonSampled, count float64) error {
 			return err
 		}
 		sampled, less := pureCurve(remove), true
-		for _, alpha := range orders {
+		for _, alpha := range search.Orders() {
 			less = less && sampled(alpha) <= plain(alpha)
 		}
 		if less {

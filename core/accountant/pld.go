@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/core/accountant/search"
 	"pawl/core/dp"
 )
 
@@ -79,71 +80,31 @@ func (p privacyLoss) compose(laws []law, step, delta float64) (composed, bool) {
 	// Rarer losses than these cannot matter at this delta, and cost little as +∞.
 	outside := 1e-5 * delta / math.Max(1, sum(p.counts))
 	lattices := make([]lattice, len(laws))
-	if len(laws) > manyParts {
-		done := make([]bool, len(laws))
-		inParallel(len(laws), func(i int) { lattices[i], done[i] = laws[i].sparse(step, outside) })
-		return compose(step, lattices, p.counts), !slices.Contains(done, false)
-	}
-	for i, l := range laws {
-		var ok bool
-		if lattices[i], ok = l.discretise(step, outside); !ok {
-			return composed{}, false
-		}
+	done := make([]bool, len(laws))
+	forEach(len(laws), func(i int) { lattices[i], done[i] = laws[i].discretise(step, outside, len(laws) > manyParts) })
+	if slices.Contains(done, false) {
+		return composed{}, false
 	}
 	return compose(step, lattices, p.counts), true
 }
 
-// refine evaluates a bound on ever finer lattices until what is left to gain is
-// below the tolerance or the lattice too large. Every value is a bound, so the
-// smallest counts. It stops early once a value is at most enough. delta says how
-// rare a loss may be to be cut off; value returns it for the next lattice. finest
-// is the step of the last lattice that was used.
-func (p privacyLoss) refine(laws []law, step, delta, enough float64, value func(composed) (v, delta float64, ok bool), tolerance func(v float64) float64) (bound, finest float64) {
-	best, last, lastDrop := inf, inf, inf
-	c, ok := p.compose(laws, step, delta)
-	for tries := 0; !ok && tries < 30; tries++ {
-		step *= 4
-		c, ok = p.compose(laws, step, delta)
-	}
-	coarser := 0
-	for final := false; ok; c, ok = p.compose(laws, step, delta) {
-		v, next, fits := value(c)
-		if !fits && math.IsInf(last, 1) && coarser < 30 {
-			// Too fine a first lattice, where the epsilon that it was derived from is tiny.
-			step *= 4
-			coarser++
-			continue
+// refine evaluates a bound on ever finer lattices, whose steps a search proposes. Every value is a bound, so the
+// smallest counts; value returns one, and how rare a loss may be to be cut off on the next lattice, where it is
+// delta on the first. enough ends the search. finest is the step of the last lattice.
+func (p privacyLoss) refine(laws []law, delta, enough float64, value func(composed) (v, delta float64, ok bool), tolerance func(v float64) float64) (best, finest float64) {
+	best = inf
+	search.Refine(p.firstStep(delta), enough, func(step float64) (float64, bool) {
+		c, ok := p.compose(laws, step, delta)
+		if !ok {
+			return 0, false
 		}
-		if !fits && !final && !math.IsInf(last, 1) {
-			// Too fine by less than a whole refinement, perhaps.
-			step, final = 2*step, true
-			continue
+		v, next, ok := value(c)
+		if !ok || math.IsNaN(v) {
+			return 0, false
 		}
-		if !fits || math.IsNaN(v) {
-			break
-		}
-		delta = next
-		best, finest = math.Min(best, v), step
-		drop, allowed := math.Abs(last-v), tolerance(v)
-		if final || best <= enough || v == 0 && last == 0 {
-			break
-		}
-		ratio := 4.0
-		if !math.IsInf(lastDrop, 1) {
-			// The bias falls with the step to the power one to two; the two last drops
-			// say which, and what remains is the rest of the geometric series.
-			rate := math.Min(0.25, drop/lastDrop)
-			left := drop * rate / (1 - rate)
-			if left <= allowed {
-				break
-			}
-			if rate < 0.1 && left < 8*allowed {
-				ratio, final = math.Max(1.5, 1.1*math.Sqrt(left/allowed)), true
-			}
-		}
-		last, lastDrop = v, drop
-		step /= ratio
-	}
+		delta, best, finest = next, math.Min(best, v), step
+		return v, true
+	}, tolerance)
 	return best, finest
 }
 
@@ -159,7 +120,7 @@ func (p privacyLoss) epsilonAt(delta float64) (epsilon, step float64) {
 	logDelta := math.Log(delta)
 	for direction, laws := range p.directions {
 		last, before := inf, inf
-		e, finest := p.refine(laws, p.firstStep(delta), delta, epsilon, func(c composed) (float64, float64, bool) {
+		e, finest := p.refine(laws, delta, epsilon, func(c composed) (float64, float64, bool) {
 			by := tilt{c.tiltFor(logDelta), 40}
 			if !math.IsInf(before, 1) {
 				// The answer will be below the last one, hardly by more than that one fell.
@@ -194,7 +155,7 @@ func (p privacyLoss) deltaAt(epsilon float64) float64 {
 	worst := math.Inf(-1)
 	for _, laws := range p.directions {
 		last, before := inf, inf
-		l, _ := p.refine(laws, p.firstStep(guess), guess, worst, func(c composed) (float64, float64, bool) {
+		l, _ := p.refine(laws, guess, worst, func(c composed) (float64, float64, bool) {
 			by := tilt{c.tiltAt(epsilon), 40}
 			if !math.IsInf(before, 1) {
 				by = c.cheapest(by.t, epsilon, last-math.Abs(before-last)-1)

@@ -6,6 +6,8 @@ import (
 	"math/cmplx"
 	"runtime"
 
+	"pawl/core/accountant/search"
+
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
@@ -29,14 +31,7 @@ func compose(h float64, laws []lattice, counts []float64) composed {
 func (c composed) moments(t float64) (k, mean, variance float64) {
 	type three struct{ k, mean, variance float64 }
 	values := make([]three, len(c.laws))
-	one := func(i int) { values[i].k, values[i].mean, values[i].variance = c.laws[i].moments(t, c.h) }
-	if len(c.laws) > manyParts {
-		inParallel(len(c.laws), one)
-	} else {
-		for i := range c.laws {
-			one(i)
-		}
-	}
+	forEach(len(c.laws), func(i int) { values[i].k, values[i].mean, values[i].variance = c.laws[i].moments(t, c.h) })
 	for i, v := range values {
 		k += c.counts[i] * v.k
 		mean += c.counts[i] * v.mean
@@ -45,16 +40,22 @@ func (c composed) moments(t float64) (k, mean, variance float64) {
 	return k, mean, variance
 }
 
-// tiltFor returns the tilt whose law is centred near the epsilon at delta: the
+// tiltFor proposes the tilt whose law is centred near the epsilon at delta: the
 // minimiser of the improved conversion at order t+1, since E_P[e^(t·loss)] is the
 // Rényi moment of that order.
 func (c composed) tiltFor(logDelta float64) float64 {
-	u, _ := GoldenMin(func(u float64) float64 {
-		t := math.Exp(u)
+	return search.Tilt(func(t float64) float64 {
 		k, _, _ := c.moments(t)
-		return orInf((k - logDelta + logTangent(t)) / t)
-	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
-	return math.Exp(u)
+		return (k - logDelta + logTangent(t)) / t
+	}, c.tiltSteps(), GoldenMin)
+}
+
+// tiltAt proposes the tilt whose law is centred near epsilon.
+func (c composed) tiltAt(epsilon float64) float64 {
+	return search.Tilt(func(t float64) float64 {
+		k, _, _ := c.moments(t)
+		return k - t*epsilon + logTangent(t)
+	}, c.tiltSteps(), GoldenMin)
 }
 
 // tiltSteps is how often the search for a tilt asks. Any tilt gives a bound, and with
@@ -64,16 +65,6 @@ func (c composed) tiltSteps() int {
 		return 16
 	}
 	return 36
-}
-
-// tiltAt returns the tilt whose law is centred near epsilon.
-func (c composed) tiltAt(epsilon float64) float64 {
-	u, _ := GoldenMin(func(u float64) float64 {
-		t := math.Exp(u)
-		k, _, _ := c.moments(t)
-		return orInf(k - t*epsilon + logTangent(t))
-	}, math.Log(1e-4), math.Log(1e6), c.tiltSteps())
-	return math.Exp(u)
 }
 
 // logTangent is ln max_x e^(−tx)(1−e^(−x)) = t ln t − (t+1) ln(t+1).
@@ -93,25 +84,16 @@ type tilt struct{ t, logOutside float64 }
 // unit covers the rounding of one complex operation.
 const unit = 1.2e-16
 
-// cheapest returns the tilt, among fractions of the largest, whose window is the
-// shortest while mass outside of it and rounding stay below 1e-3 of delta at
-// epsilon. A steep tilt favours rare large losses over those that decide delta
-// where the law has a heavy tail, and its window is then needlessly long.
+// cheapest proposes a fraction of a tilt for which mass outside of its window and rounding stay below 1e-3 of
+// delta at epsilon.
 func (c composed) cheapest(largest, epsilon, logDelta float64) tilt {
-	best, width := tilt{largest, 40}, inf
-	for f := 1.0; f > 1e-3; f /= 4 {
-		t := largest * f
-		k, _, _ := c.moments(t)
-		over := k - t*epsilon - logDelta
-		if f < 1 && over+math.Log(60*unit*(1+sum(c.counts)))+logTangent(t) > -8 {
-			continue
-		}
-		try := tilt{t, math.Min(40, math.Max(12, over+10))}
-		if _, lo, hi := c.window(try); hi-lo < width {
-			best, width = try, hi-lo
-		}
-	}
-	return best
+	over := func(t float64) float64 { k, _, _ := c.moments(t); return k - t*epsilon - logDelta }
+	rounding := func(t float64) float64 { return math.Log(60*unit*(1+sum(c.counts))) + logTangent(t) }
+	t, logOutside := search.Fraction(largest, over, rounding, func(t, logOutside float64) float64 {
+		_, lo, hi := c.window(tilt{t, logOutside})
+		return hi - lo
+	})
+	return tilt{t, logOutside}
 }
 
 func sum(x []float64) float64 {
@@ -163,7 +145,7 @@ func (c composed) transform(by tilt) (tail, bool) {
 	t := by.t
 	k, lo, hi := c.window(by)
 	width := math.Ceil((hi-lo)/c.h) + 2
-	if !(width < maxTransform) || math.IsNaN(k) || math.IsInf(k, 0) {
+	if !(t > 0) || !(width < maxTransform) || math.IsNaN(k) || math.IsInf(k, 0) {
 		return tail{}, false
 	}
 	n := fastLength(int(width))
@@ -231,10 +213,7 @@ func (c composed) spectrum(t float64, n, from, every int) (product []complex128,
 		centre := math.Round(mean / c.h)
 		clear(seq)
 		for j, p := range l.mass {
-			index := l.start + j
-			if l.points != nil {
-				index = l.points[j]
-			}
+			index := l.at(j)
 			at := (index - int(centre)) % n
 			if at < 0 {
 				at += n

@@ -21,7 +21,7 @@ func (l law) merge(h, outside float64) (out lattice, anchor float64, ok bool) {
 	if l.continuous != nil {
 		lo, hi = l.continuous.span(outside)
 		a = l.continuous.edge(lo)
-		if s, isSampled := l.continuous.(sampledLoss); isSampled && s.q < 1 && !s.added {
+		if s := l.continuous; s.q < 1 && !s.added && isGaussian(s.noise) {
 			lo = math.Log1p(-s.q)
 			start, excess := s.edge(lo), 0.0
 			a = s.edge(lo + h/2)
@@ -71,6 +71,8 @@ func (l law) merge(h, outside float64) (out lattice, anchor float64, ok bool) {
 	}
 	return out, anchor, true
 }
+
+func isGaussian(n noise) bool { _, ok := n.(gaussianNoise); return ok }
 
 // mergeUpTo finds the end b > point of the cell from a whose log ratio is point or
 // hardly above, by the secant method on the excess m − m'·e^point, whose slope is

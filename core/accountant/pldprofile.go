@@ -37,7 +37,9 @@ func (p profile) logDelta(epsilon float64) float64 {
 // as 1 − k + k·δ(1/k). Any convex curve is that of a pair (Zhu, Dong and Wang,
 // arXiv:2106.08567), with Q-mass q = change of slope and P-mass k·q at a point, and
 // the mirrored masses at −ε.
-func (p profile) discretise(h, outside float64) (lattice, bool) {
+//
+// sparse lists the points that have a mass.
+func (p profile) discretise(h, outside float64, sparse bool) (lattice, bool) {
 	const largest = 600 // e^ε must stay finite
 	target := math.Log(outside)
 	reach := bisect(0, largest, func(epsilon float64) bool { return p.logDelta(epsilon) <= target })
@@ -86,5 +88,14 @@ func (p profile) discretise(h, outside float64) (lattice, bool) {
 		rest -= (hull[v].k + 1) * q
 	}
 	out.mass[n] = math.Max(0, rest)
+	if sparse {
+		listed := lattice{start: out.start, infinite: out.infinite, points: []int{}}
+		for i, m := range out.mass {
+			if m > 0 {
+				listed.mass, listed.points = append(listed.mass, m), append(listed.points, out.start+i)
+			}
+		}
+		return listed, true
+	}
 	return out, true
 }

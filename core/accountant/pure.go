@@ -82,29 +82,14 @@ func randomizedResponseCurve(e dp.RandomizedResponse) curve {
 	}
 }
 
-// leastAtoms is the least value of a function of the upper of two atoms, s in (0, ε), at a
-// grid of cells and around its best one. What the search may miss is for the caller to add.
-func leastAtoms(f func(s float64) float64, epsilon, cells float64, steps int) float64 {
-	best, at := inf, 0.
-	for i := range int(cells) {
-		if v := f(epsilon * (float64(i) + 0.5) / cells); v < best {
-			best, at = v, float64(i)
-		}
-	}
-	lo, hi := math.Max(0, at-0.5), math.Min(cells, at+1.5)
-	if _, v := GoldenMin(f, lo*epsilon/cells, hi*epsilon/cells, steps); v < best {
-		best = v
-	}
-	return best
-}
-
 // exponentialCurve bounds the exponential mechanism, whose privacy loss has range
 // epsilon: Dong, Durfee and Rogers, arXiv:1909.13830,
 //
 //	R(α) <= sup_{0<s<ε} ln[p e^(αs) + (1−p) e^(α(s−ε))] / (α−1),  p = (1−e^(s−ε)) / (e^s − e^(s−ε))
 //
-// and αε²/8 and the curve of any pure mechanism; the smallest counts. The
-// supremum is searched, and raised by 1e-9 for what the search may miss.
+// and αε²/8 and the curve of any pure mechanism; the smallest counts. With u = e^s, a = e^(−ε),
+// A = 1 − a^α and B = a − a^α the bracket is u^(α−1)·(A − uB)/(1−a), which is largest at
+// u = (α−1)A/(αB), where it is u^(α−1)·A/(α(1−a)).
 func exponentialCurve(epsilon float64) curve {
 	pure := pureCurve(epsilon)
 	return func(alpha float64) float64 {
@@ -115,16 +100,14 @@ func exponentialCurve(epsilon float64) curve {
 		if epsilon < 1e-3 || math.IsInf(epsilon, 1) {
 			return simple
 		}
-		negative := func(s float64) float64 {
-			p := math.Log(-math.Expm1(s-epsilon)) - s
-			notP := math.Log(-math.Expm1(-s))
-			return -logAdd(p+alpha*s, notP+alpha*(s-epsilon))
-		}
-		best := leastAtoms(negative, epsilon, 32, 40)
-		r := (-best - math.Log(-math.Expm1(-epsilon))) / (alpha - 1) * (1 + 1e-9)
-		if math.IsNaN(r) || r <= 0 {
+		logA := math.Log(-math.Expm1(-alpha * epsilon))
+		logB := math.Log(-math.Expm1((1-alpha)*epsilon)) - epsilon
+		logU := math.Log1p(-1/alpha) + logA - logB
+		r := logU + (logA-math.Log(alpha)-math.Log(-math.Expm1(-epsilon)))/(alpha-1)
+		// What the logarithms may lose is given away.
+		if r += 1e-14 / (alpha - 1); math.IsNaN(r) || r <= 0 {
 			return simple
 		}
-		return math.Min(simple, r)
+		return math.Min(simple, r*(1+1e-9))
 	}
 }

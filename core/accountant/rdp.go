@@ -51,17 +51,10 @@ func curveOf(parts []part, rel dp.Relation) (curve, error) {
 		if r, ok := known[alpha]; ok {
 			return r
 		}
-		sum := 0.0
-		if len(curves) > manyParts {
-			values := make([]float64, len(curves))
-			inParallel(len(curves), func(i int) { values[i] = curves[i](alpha) })
-			for i, v := range values {
-				sum += parts[i].count * v
-			}
-		} else {
-			for i, c := range curves {
-				sum += parts[i].count * c(alpha)
-			}
+		sum, values := 0.0, make([]float64, len(curves))
+		forEach(len(curves), func(i int) { values[i] = curves[i](alpha) })
+		for i, v := range values {
+			sum += parts[i].count * v
 		}
 		if math.IsNaN(sum) || sum < 0 {
 			sum = inf

@@ -113,13 +113,10 @@ func (a *account) unsampled() (*account, bool) {
 // their curves: removing the old unit and adding the new one, and doing without the
 // amplification.
 func (a *account) replacedEpsilon(delta float64, w want) []bound {
-	plain, ok := a.unsampled()
-	if !ok || delta <= 0 {
+	if delta <= 0 {
 		return nil
 	}
-	w.lower = false
-	var out []bound
-	if side, ok := a.oneSided(); ok {
+	return a.replaced(w, func(a *account, w want) ([]bound, error) { return a.epsilon(delta, w) }, func(side *account, w want) []bound {
 		name, order := "", 0.0
 		epsilon, _, err := Group(2, delta, func(d float64) (float64, error) {
 			bounds, err := side.epsilon(d, w)
@@ -134,26 +131,15 @@ func (a *account) replacedEpsilon(delta float64, w want) []bound {
 			e, _ := side.curve.epsilonAt(d)
 			return e, nil
 		})
-		if err == nil && !math.IsInf(epsilon, 1) {
-			out = append(out, bound{name: "group_" + name, value: epsilon, order: order})
+		if err != nil || math.IsInf(epsilon, 1) {
+			return nil
 		}
-		w.pld = w.pld && !w.closed // a closed form of what is not sampled will do
-	}
-	w.rdp = false // the curve is never above
-	bounds, err := plain.epsilon(delta, w)
-	if err != nil {
-		return out
-	}
-	return append(out, bounds...)
+		return []bound{{name: "group_" + name, value: epsilon, order: order}}
+	})
 }
 
 func (a *account) replacedDelta(epsilon float64, w want) []bound {
-	plain, ok := a.unsampled()
-	if !ok {
-		return nil
-	}
-	var out []bound
-	if side, ok := a.oneSided(); ok {
+	return a.replaced(w, func(a *account, w want) ([]bound, error) { return a.delta(epsilon, w) }, func(side *account, w want) (out []bound) {
 		bounds, err := side.delta(epsilon/2, w)
 		if err != nil {
 			return nil
@@ -161,12 +147,25 @@ func (a *account) replacedDelta(epsilon float64, w want) []bound {
 		for _, b := range bounds {
 			out = append(out, bound{name: "group_" + b.name, value: GroupDelta(2, epsilon, b.value), order: b.order})
 		}
-		w.pld = w.pld && !w.closed
+		return out
+	})
+}
+
+// replaced are the bounds of both sides, and those without sampling.
+func (a *account) replaced(w want, bounds func(*account, want) ([]bound, error), ofSides func(*account, want) []bound) (out []bound) {
+	plain, ok := a.unsampled()
+	if !ok {
+		return nil
 	}
-	w.rdp = false
-	bounds, err := plain.delta(epsilon, w)
+	w.lower = false
+	if side, ok := a.oneSided(); ok {
+		out = ofSides(side, w)
+		w.pld = w.pld && !w.closed // a closed form of what is not sampled will do
+	}
+	w.rdp = false // the curve is never above
+	more, err := bounds(plain, w)
 	if err != nil {
 		return out
 	}
-	return append(out, bounds...)
+	return append(out, more...)
 }

@@ -170,14 +170,22 @@ func sampledAtoms(q, alpha float64, atoms []atom) float64 {
 
 // sampledRange is that of a mechanism whose loss has range epsilon: for some 0 < s < ε
 // its outputs are dominated by two atoms s and s−ε (Dong, Durfee and Rogers,
-// arXiv:1909.13830), and the largest over s counts. As in exponentialCurve the
-// supremum is searched, and raised by 1e-9 for what the search may miss.
+// arXiv:1909.13830), and the largest over s counts: it is searched, at a grid of cells and around
+// the best one, and raised by 1e-9 for what the search may miss.
 func sampledRange(q, epsilon, alpha float64) float64 {
 	if epsilon == 0 || epsilon < 1e-3 {
 		return inf // the bound without this form serves
 	}
 	negative := func(s float64) float64 { return -sampledAtoms(q, alpha, rangeAtoms(epsilon, s)) }
-	return -leastAtoms(negative, epsilon, 16, 24) * (1 + 1e-9)
+	const cells = 16
+	best, at := inf, 0.
+	for i := range cells {
+		if v := negative(epsilon * (float64(i) + 0.5) / cells); v < best {
+			best, at = v, float64(i)
+		}
+	}
+	_, v := GoldenMin(negative, math.Max(0, at-0.5)*epsilon/cells, math.Min(cells, at+1.5)*epsilon/cells, 24)
+	return -math.Min(best, v) * (1 + 1e-9)
 }
 
 // rangeAtoms is the pair of a mechanism of bounded range whose losses are s and s−ε.
@@ -252,9 +260,7 @@ func replacedCurve(e dp.PoissonSampled) (curve, error) {
 			conjugate := p / (p - 1)
 			return orInf((alpha-1/p)/(alpha-1)*side(p*alpha) + side(conjugate*(alpha-1/p)))
 		}
-		if _, v := GoldenMin(through, -4, 4, 10); v < best {
-			best = v
-		}
-		return best
+		_, added := GoldenMin(through, -4, 4, 10)
+		return math.Min(best, added)
 	}, nil
 }

@@ -79,7 +79,7 @@ func TestSampledLaplaceIsItsIntegral(t *testing.T) {
 				epsilon := part * map[bool]float64{false: remove, true: add}[added]
 				want := numericPair(c.q, c.epsilon0, epsilon, added)
 				l, _ := lawOf(e, dp.AddOrRemoveOne, added)
-				lat, ok := l.discretise(remove/2000, 1e-30)
+				lat, ok := l.discretise(remove/2000, 1e-30, false)
 				if !ok {
 					t.Fatal("no lattice")
 				}

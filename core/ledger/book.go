@@ -37,18 +37,12 @@ func (l *Ledger) Book(ctx context.Context, b Booking) (id string, err error) {
 	if err := checkUser(b.By); err != nil {
 		return "", err
 	}
-	if err := checkReason("booking a foreign run", b.Reason); err != nil {
-		return "", err
-	}
 	event, err := dp.EncodeEvent(b.Event)
 	if err != nil {
 		return "", invalid("%v", err)
 	}
 	id = newID()
-	err = l.update(ctx, b.Dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(b.Dataset)
-		}
+	err = l.act(ctx, b.Dataset, "booking a foreign run", b.Reason, func(t *txn, s *state) error {
 		if err := l.accountable(s, b.Event); err != nil {
 			return err
 		}
@@ -78,11 +72,7 @@ func (l *Ledger) accountable(s *state, e dp.Event) error {
 	return nil
 }
 
-func (s *state) book(r *Record) error {
-	var b bookBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) book(r *Record, b bookBody) error {
 	return s.charge(r, &entry{reserveBody: reserveBody{ID: b.ID, Plan: "foreign", Event: b.Event, Stages: []string{"foreign run"}},
 		state: Committed, at: r.Time, by: b.By, digest: s.digest,
 		foreign: &Foreign{BookedBy: r.User, Reason: b.Reason, AfterTheFact: b.AfterTheFact}})

@@ -238,19 +238,12 @@ func (t *txn) reconcile(name string, body reconcileBody) error {
 	return t.append(s, KindSelfGrant, grantBody{Epsilon: *h.Epsilon, Delta: *h.Delta, Filter: h.Filter})
 }
 
-func (s *state) reconcile(r *Record) error {
-	var b reconcileBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) reconcile(r *Record, b reconcileBody) error {
 	act := Act{By: r.User, At: r.Time, Reason: b.Reason}
 	if h := b.Held; h != nil {
-		if !s.declared {
-			s.public = h.Public
-		}
-		s.declare(h.Unit, h.RowsPerUnit, h.Relation)
+		s.declare(h.Public, h.Unit, h.RowsPerUnit, h.Relation)
 		e := &entry{state: Committed, at: r.Time, by: h.By, digest: s.digest, rebooked: &act}
-		if err := decodeText(r, h.Reservation, &e.reserveBody); err != nil {
+		if err := decode(r, h.Reservation, &e.reserveBody); err != nil {
 			return err
 		}
 		if e.ID != h.Entry {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -288,16 +287,4 @@ func readHeader(line []byte) (h exportHeader, err error) {
 		return h, fmt.Errorf("%w: the first line of the export is damaged", ErrBroken)
 	}
 	return h, nil
-}
-
-func strictly(text []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("text after the value")
-	}
-	return nil
 }

@@ -329,8 +329,6 @@ func (l *Ledger) KeyID(ctx context.Context) (string, error) {
 func (l *Ledger) Remembered(ctx context.Context) ([]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.look(ctx); err != nil {
-		return nil, err
-	}
-	return slices.Sorted(maps.Keys(l.self.seen.Heads)), nil
+	err := l.look(ctx)
+	return slices.Sorted(maps.Keys(l.self.seen.Heads)), err
 }

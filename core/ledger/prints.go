@@ -28,6 +28,15 @@ type Difference struct {
 	At string `json:"at"`
 }
 
+func (d Difference) same(k Difference) bool {
+	return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of
+}
+
+// about reports whether it says of the data set itself that it is not of the other's units.
+func about(other string) func(Difference) bool {
+	return func(d Difference) bool { return d.Other == other && d.Of == "" }
+}
+
 // PrintKey returns the key of prints, derived from the ledger's secret. It is never to be printed.
 func (l *Ledger) PrintKey(ctx context.Context) ([32]byte, error) {
 	secret, err := l.secret(ctx)
@@ -51,9 +60,7 @@ func (l *Ledger) Keep(ctx context.Context, dataset string, prints ...*identity.P
 // Recognise returns the sensitive data sets other than name whose kept prints the found ones are like, sorted. name
 // may be empty or unknown to the ledger. It books nothing.
 func (l *Ledger) Recognise(ctx context.Context, name string, found ...*identity.Print) (matches []Match, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.transact(ctx, false, func(t *txn) (err error) {
+	err = l.read(ctx, func(t *txn) (err error) {
 		s := newState(name)
 		if name != "" {
 			if s, err = t.load(name); err != nil {
@@ -79,10 +86,10 @@ func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err
 			continue
 		}
 		known, err := t.prints(other)
-		if err != nil || len(known) == 0 {
-			if err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return nil, err
+		}
+		if len(known) == 0 {
 			continue
 		}
 		o, err := t.load(other)
@@ -92,7 +99,7 @@ func (t *txn) recognise(s *state, found []*identity.Print) (matches []Match, err
 		if o.public {
 			continue
 		}
-		m := Match{Dataset: other, Accepted: s.differs(other) || s.name != "" && o.differs(s.name)}
+		m := Match{Dataset: other, Accepted: slices.ContainsFunc(s.different, about(other)) || s.name != "" && slices.ContainsFunc(o.different, about(s.name))}
 		for _, k := range known {
 			for _, f := range found {
 				m.Likeness = max(m.Likeness, identity.Compare(k, f).Likeness)
@@ -150,8 +157,7 @@ func (t *txn) checkPrints(s *state, q Request) error {
 		return err
 	}
 	for _, m := range matches {
-		said := slices.ContainsFunc(q.Different, func(d Difference) bool { return d.Other == m.Dataset && d.Of == "" })
-		if m.Likeness == identity.Similar && (m.Accepted || said) {
+		if m.Likeness == identity.Similar && (m.Accepted || slices.ContainsFunc(q.Different, about(m.Dataset))) {
 			continue
 		}
 		return RefuseMatch(s.name, m)
@@ -169,36 +175,33 @@ func RefuseMatch(name string, m Match) error {
 		Advice: fmt.Sprintf("if they are the same: --same-as %s, which charges that budget; if not: --different --reason WHY, which the ledger and every statement keep", quote(m.Dataset))}
 }
 
-// changedVectors says that vectors are kept of the data set, and others are found.
-func (t *txn) changedVectors(s *state, found []*identity.Print) (bool, error) {
-	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == identity.Vectors })
+// recorded compares the print of a kind that was found with those that are kept of the data set: same says that it is
+// one of them, others that there are some and it is none.
+func (t *txn) recorded(s *state, found []*identity.Print, kind identity.Kind) (same, others bool, err error) {
+	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == kind })
 	if i < 0 {
-		return false, nil
+		return false, false, nil
 	}
 	kept, err := t.prints(s.name)
-	if err != nil {
-		return false, err
-	}
-	any := false
 	for _, k := range kept {
-		if k.Kind == identity.Vectors {
-			if any = true; k.Identity == found[i].Identity {
-				return false, nil
-			}
-		}
+		same, others = same || k.Kind == kind && k.Identity == found[i].Identity, others || k.Kind == kind
 	}
-	return any, nil
+	return same, others && !same, err
+}
+
+// writings are how the rows of a request write the identifiers of their units, nil where nobody tells by them.
+func (q *Request) writings(s *state) *identity.Writings {
+	if q.Rows == nil || s.public {
+		return nil
+	}
+	return sealed.WritingsOf(q.Rows)
 }
 
 // written compares how the rows of a request write the identifiers of their units with how
 // earlier ones did. It returns "" where nobody is written in another way, so that every
 // unit has the place that it had, and else a name for the assignment that the new writing
 // is: who is written anew is another unit, and what was charged to either adds up.
-func (t *txn) written(s *state, q Request) (string, error) {
-	if q.Rows == nil || s.public {
-		return "", nil
-	}
-	w := sealed.WritingsOf(q.Rows)
+func (t *txn) written(s *state, w *identity.Writings) (string, error) {
 	if w == nil {
 		return "", nil
 	}
@@ -222,31 +225,6 @@ func (t *txn) written(s *state, q Request) (string, error) {
 	return "", nil
 }
 
-// keepWritings keeps how the rows write their identifiers, where nobody is written anew.
-func (t *txn) keepWritings(s *state, q Request) error {
-	if q.Rows == nil || s.public {
-		return nil
-	}
-	w := sealed.WritingsOf(q.Rows)
-	if w == nil {
-		return nil
-	}
-	return t.KeepPrint(s.name, w.Identity(), w.Marshal())
-}
-
-// knownTable says that the data set had these records before: the same rows in another format or order are no
-// change of the data.
-func (t *txn) knownTable(s *state, found []*identity.Print) (bool, error) {
-	i := slices.IndexFunc(found, func(p *identity.Print) bool { return p.Kind == identity.Table })
-	if i < 0 {
-		return false, nil
-	}
-	kept, err := t.prints(s.name)
-	return slices.ContainsFunc(kept, func(k *identity.Print) bool {
-		return k.Kind == identity.Table && k.Identity == found[i].Identity
-	}), err
-}
-
 // differ books what the request says to be different and is not booked yet.
 func (t *txn) differ(s *state, q Request) error {
 	for _, d := range q.Different {
@@ -256,7 +234,7 @@ func (t *txn) differ(s *state, q Request) error {
 		if err := checkReason("what is said to be different", d.Reason); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(s.different, func(k Difference) bool { return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of }) {
+		if slices.ContainsFunc(s.different, d.same) {
 			continue
 		}
 		if err := t.append(s, KindDifferent, differentBody{Other: d.Other, Reason: d.Reason, Of: d.Of}); err != nil {
@@ -269,22 +247,14 @@ func (t *txn) differ(s *state, q Request) error {
 // said lists what a statement shows: what holds for the data set, and what was said of test rows in this request.
 func (s *state) said(q Request) (out []Difference) {
 	for _, d := range s.different {
-		if d.Of == "" || slices.ContainsFunc(q.Different, func(k Difference) bool { return k.Other == d.Other && k.Reason == d.Reason && k.Of == d.Of }) {
+		if d.Of == "" || slices.ContainsFunc(q.Different, d.same) {
 			out = append(out, d)
 		}
 	}
 	return out
 }
 
-func (s *state) differs(other string) bool {
-	return slices.ContainsFunc(s.different, func(d Difference) bool { return d.Other == other && d.Of == "" })
-}
-
-func (s *state) sayDifferent(r *Record) error {
-	var b differentBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) sayDifferent(r *Record, b differentBody) error {
 	if b.Other == "" || b.Reason == "" {
 		return broken(s.name, r.Seq, "it says what is different without a name or a reason")
 	}

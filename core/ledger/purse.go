@@ -32,20 +32,13 @@ type share struct {
 	purse
 }
 
-func (s *state) divide(r *Record) error {
-	var b shareBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) divide(r *Record, b shareBody) error {
 	if b.Analyst == "" {
 		return broken(s.name, r.Seq, "a share without a user")
 	}
-	if err := checkFilter(r, b.Filter); err != nil {
-		return err
-	}
 	s.shares[b.Analyst] = &share{Act: Act{By: r.User, At: r.Time, Reason: b.Reason},
 		purse: purse{epsilon: b.Epsilon, delta: b.Delta, user: b.Analyst, kind: b.Filter}}
-	return nil
+	return checkTerms(r, b.Filter, Once)
 }
 
 // reopen makes every account be read again: one cannot take an event back.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"pawl/core/dp"
@@ -127,16 +128,21 @@ type (
 
 // decode reads a body strictly: a field that this version does not know may
 // change the meaning of the record, so it fails closed.
-func decode(r *Record, body any) error { return decodeText(r, r.Body, body) }
-
-func decodeText(r *Record, text []byte, body any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(body); err != nil {
+func decode(r *Record, text []byte, body any) error {
+	if err := strictly(text, body); err != nil {
 		return newer(r.Dataset, r.Seq, "cannot read the body of %q: %v", r.Kind, err)
 	}
+	return nil
+}
+
+func strictly(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
 	if _, err := d.Token(); err != io.EOF {
-		return newer(r.Dataset, r.Seq, "text after the body of %q", r.Kind)
+		return errors.New("text after the value")
 	}
 	return nil
 }
@@ -152,18 +158,13 @@ const (
 	filterDoors filterKind = "doors"
 )
 
-// checkPeriod fails closed: another period would renew at other times.
-func checkPeriod(r *Record, p Period) error {
-	if _, err := ParsePeriod(string(p)); p != Once && err != nil {
-		return newer(r.Dataset, r.Seq, "its period %q is not known here", p)
-	}
-	return nil
-}
-
-// checkFilter fails closed: another filter would add up otherwise.
-func checkFilter(r *Record, f filterKind) error {
+// checkTerms fails closed: another filter would add up otherwise, and another period renew at other times.
+func checkTerms(r *Record, f filterKind, p Period) error {
 	if f != filterOrder && f != filterDoors {
 		return newer(r.Dataset, r.Seq, "its filter %q is not known here", f)
+	}
+	if _, err := ParsePeriod(string(p)); p != Once && err != nil {
+		return newer(r.Dataset, r.Seq, "its period %q is not known here", p)
 	}
 	return nil
 }

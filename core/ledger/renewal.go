@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"errors"
 	"time"
 
 	"pawl/core/dp"
@@ -118,15 +117,4 @@ func (l *Ledger) waits(s *state, p *purse, e dp.Event) string {
 		return ""
 	}
 	return per.Next(s.now).Format(time.DateOnly)
-}
-
-// renews decides what a grant makes of the period of a budget: "" keeps what it is.
-func (b *budget) renews(per Period) (Period, error) {
-	if b.per != Once && per != Once && per != b.per {
-		return b.per, errors.New("it renews each " + string(b.per) + " already, and its period cannot change")
-	}
-	if per == Once {
-		return b.per, nil
-	}
-	return per, nil
 }

@@ -103,7 +103,8 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if s.frozen != nil {
 			return s.refuseFrozen()
 		}
-		writing, err := t.written(s, q)
+		writings := q.writings(s)
+		writing, err := t.written(s, writings)
 		if err != nil {
 			return err
 		}
@@ -116,8 +117,8 @@ func (l *Ledger) reserve(ctx context.Context, q Request, then func(Receipt, *sta
 		if err := t.keep(s, q.Prints); err != nil {
 			return err
 		}
-		if writing == "" {
-			if err := t.keepWritings(s, q); err != nil {
+		if writings != nil && writing == "" && !s.public {
+			if err := t.KeepPrint(s.name, writings.Identity(), writings.Marshal()); err != nil {
 				return err
 			}
 		}
@@ -269,7 +270,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 	if err := t.checkPrints(s, q); err != nil {
 		return err
 	}
-	changed, err := t.changedVectors(s, q.Prints)
+	_, changed, err := t.recorded(s, q.Prints, identity.Vectors)
 	switch {
 	case err != nil:
 		return err
@@ -288,7 +289,7 @@ func (t *txn) registerUse(s *state, q Request, rewritten bool) error {
 		return t.append(s, KindRegister, registerBody{Unit: q.Unit, RowsPerUnit: q.RowsPerUnit,
 			Relation: q.Relation, Public: q.Public, Digest: digest, UnitColumn: q.UnitColumn})
 	}
-	same, err := t.knownTable(s, q.Prints)
+	same, _, err := t.recorded(s, q.Prints, identity.Table)
 	if err != nil {
 		return err
 	}

@@ -49,11 +49,7 @@ func (e *entry) ranBy(user string) bool { return e.by == user || slices.Contains
 
 // clearSeeded takes the mark off by all runs so far. One of them that commits or is run
 // again later marks the data set anew: its output was made after the steward's word.
-func (s *state) clearSeeded(r *Record) error {
-	var b reasonBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) clearSeeded(r *Record, b reasonBody) error {
 	c := Clearing{Act: Act{By: r.User, At: r.Time, Reason: b.Reason}, Entries: []string{}}
 	for _, e := range s.marking() {
 		e.cleared = true
@@ -70,13 +66,7 @@ func (s *state) clearSeeded(r *Record) error {
 // that their outputs never left, or were destroyed. Their charges stay. On a team's
 // ledger nobody clears his own runs. A refusal wraps ErrRefused.
 func (l *Ledger) ClearSeeded(ctx context.Context, dataset, reason string) error {
-	if err := checkReason("clearing seeded runs", reason); err != nil {
-		return err
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
+	return l.act(ctx, dataset, "clearing seeded runs", reason, func(t *txn, s *state) error {
 		marks := s.marking()
 		if len(marks) == 0 {
 			return &RefusedError{Dataset: dataset, Reason: "no seeded run marks it", Advice: "pawl ledger show " + quote(dataset) + " lists its entries"}

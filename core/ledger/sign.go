@@ -94,33 +94,32 @@ func (s *Signature) message() []byte {
 // Sign signs files that an entry paid for, which must be committed. Confirm comes first.
 func (l *Ledger) Sign(ctx context.Context, dataset, id string, files map[string]Hash) (*Signature, error) {
 	out := &Signature{Version: signatureVersion, Files: files}
-	err := l.view(ctx, dataset, func(s *state) error {
+	var secret []byte
+	err := l.read(ctx, func(t *txn) error {
+		s, err := t.load(dataset)
+		if err != nil {
+			return err
+		}
 		e := s.byID[id]
+		if !s.known() {
+			return unknown(dataset)
+		}
 		if e == nil || e.state != Committed {
 			return invalid("entry %s of data set %q is not committed, so nothing is signed for it", id, dataset)
 		}
-		out.Record.Seq = e.seq
+		records, err := t.Records(dataset, e.seq-1)
+		if err != nil || len(records) == 0 {
+			return errors.Join(err, unknown(dataset))
+		}
+		secret, out.Ledger, out.Record = l.self.secret, l.self.id, exportLine{Record: records[0], Body: string(records[0].Body)}
 		out.Unit, out.Rows, out.Relation, out.Public = s.unit, s.rows, s.relation, s.public
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = l.transact(ctx, false, func(t *txn) error {
-		records, err := t.Records(dataset, out.Record.Seq-1)
-		if err != nil || len(records) == 0 {
-			return errors.Join(err, unknown(dataset))
-		}
-		out.Record = exportLine{Record: records[0], Body: string(records[0].Body)}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	key := signer(l.self.secret)
-	out.Ledger, out.Key = l.self.id, PublicKey(key.Public().(ed25519.PublicKey))
+	key := signer(secret)
+	out.Key = PublicKey(key.Public().(ed25519.PublicKey))
 	out.Signature = ed25519.Sign(key, out.message())
 	return out, nil
 }
@@ -162,9 +161,8 @@ func (s *Signature) Check() error {
 // fields ID, Stages, which are in the order of their events, and NotPrivate.
 func (s *Signature) Charge() (booked Entry, event dp.Event, rows int, err error) {
 	r, state := &s.Record.Record, newState(s.Record.Dataset)
-	charges := map[Kind]func(*Record) error{KindReserve: state.reserve, KindBook: state.book, KindReconcile: state.reconcile}
-	if charge := charges[r.Kind]; charge != nil {
-		err = charge(r)
+	if slices.Contains([]Kind{KindReserve, KindBook, KindReconcile}, r.Kind) {
+		err = kinds[r.Kind](state, r)
 	}
 	if err == nil && len(state.entries) != 1 {
 		err = broken(r.Dataset, r.Seq, "it charges nothing: its kind is %q", r.Kind)

@@ -125,49 +125,12 @@ func (s *state) apply(r *Record) error {
 	if err := r.check(s.name, s.head); err != nil {
 		return err
 	}
-	var err error
-	switch r.Kind {
-	case KindCreate:
-		err = s.create(r)
-	case KindRegister:
-		err = s.register(r)
-	case KindSelfGrant, KindGrant:
-		err = s.grant(r)
-	case KindUpdateDigest:
-		var b digestBody
-		if err = decode(r, &b); err == nil {
-			s.bind(b.Digest)
-		}
-	case KindReserve:
-		err = s.reserve(r)
-	case KindReplay, KindCommit, KindCancel:
-		err = s.settle(r)
-	case KindDeclarePublic:
-		s.public = true
-		err = decode(r, &reasonBody{})
-	case KindShare:
-		err = s.divide(r)
-	case KindFreeze, KindUnfreeze:
-		var b reasonBody
-		err = decode(r, &b)
-		if s.frozen = nil; r.Kind == KindFreeze {
-			s.frozen = &Act{By: r.User, At: r.Time, Reason: b.Reason}
-		}
-	case KindApprove:
-		err = s.approve(r)
-	case KindBook:
-		err = s.book(r)
-	case KindReconcile:
-		err = s.reconcile(r)
-	case KindClearSeeded:
-		err = s.clearSeeded(r)
-	case KindDifferent:
-		err = s.sayDifferent(r)
-	default:
+	do, known := kinds[r.Kind]
+	if !known {
 		// Skipping a record could forget a charge.
 		return newer(r.Dataset, r.Seq, "its kind %q is not known here", r.Kind)
 	}
-	if err != nil {
+	if err := do(s, r); err != nil {
 		return err
 	}
 	if s.created == "" {
@@ -177,42 +140,72 @@ func (s *state) apply(r *Record) error {
 	return nil
 }
 
-func (s *state) create(r *Record) error {
-	var b createBody
-	if err := decode(r, &b); err != nil {
-		return err
+// kinds are what the records of each kind do to a state.
+var kinds = map[Kind]func(*state, *Record) error{
+	KindCreate:        on((*state).create),
+	KindRegister:      on((*state).register),
+	KindSelfGrant:     on((*state).grant),
+	KindGrant:         on((*state).grant),
+	KindUpdateDigest:  on((*state).rebind),
+	KindReserve:       on((*state).reserve),
+	KindReplay:        on((*state).settle),
+	KindCommit:        on((*state).settle),
+	KindCancel:        on((*state).settle),
+	KindDeclarePublic: on((*state).declarePublic),
+	KindShare:         on((*state).divide),
+	KindFreeze:        on((*state).freeze),
+	KindUnfreeze:      on((*state).freeze),
+	KindApprove:       on((*state).approve),
+	KindBook:          on((*state).book),
+	KindReconcile:     on((*state).reconcile),
+	KindClearSeeded:   on((*state).clearSeeded),
+	KindDifferent:     on((*state).sayDifferent),
+}
+
+// on decodes the body of a record for a function.
+func on[T any](do func(*state, *Record, T) error) func(*state, *Record) error {
+	return func(s *state, r *Record) error {
+		var body T
+		if err := decode(r, r.Body, &body); err != nil {
+			return err
+		}
+		return do(s, r, body)
 	}
+}
+
+func (s *state) declarePublic(*Record, reasonBody) error {
+	s.public = true
+	return nil
+}
+
+func (s *state) freeze(r *Record, b reasonBody) error {
+	if s.frozen = nil; r.Kind == KindFreeze {
+		s.frozen = &Act{By: r.User, At: r.Time, Reason: b.Reason}
+	}
+	return nil
+}
+
+func (s *state) create(r *Record, b createBody) error {
 	if s.budget != nil {
 		return broken(s.name, r.Seq, "the data set has a budget already")
 	}
-	if err := checkFilter(r, b.Filter); err != nil {
-		return err
-	}
-	if !s.declared {
-		s.public = b.Public
-	}
-	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
+	s.declare(b.Public, b.Unit, b.RowsPerUnit, b.Relation)
 	s.budget = &budget{Grant: Grant{By: r.User, At: r.Time}, purse: purse{epsilon: b.Epsilon, delta: b.Delta, kind: b.Filter}, per: b.Per}
-	return checkPeriod(r, b.Per)
+	return checkTerms(r, b.Filter, b.Per)
 }
 
-func (s *state) register(r *Record) error {
-	var b registerBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
-	if !s.declared {
-		s.public = b.Public
-	}
-	s.declare(b.Unit, b.RowsPerUnit, b.Relation)
+func (s *state) register(_ *Record, b registerBody) error {
+	s.declare(b.Public, b.Unit, b.RowsPerUnit, b.Relation)
 	s.column = b.UnitColumn
 	s.bind(b.Digest)
 	return nil
 }
 
 // declare fills in what nobody has declared yet; what stands is never replaced.
-func (s *state) declare(unit string, rows int, relation dp.Relation) {
-	s.declared = true
+func (s *state) declare(public bool, unit string, rows int, relation dp.Relation) {
+	if !s.declared {
+		s.public, s.declared = public, true
+	}
 	if s.unit == "" {
 		s.unit = unit
 	}
@@ -226,16 +219,14 @@ func (s *state) declare(unit string, rows int, relation dp.Relation) {
 
 func (s *state) bind(digest Hash) { s.digest, s.digests[digest] = digest, true }
 
-func (s *state) grant(r *Record) error {
-	var b grantBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) rebind(_ *Record, b digestBody) error {
+	s.bind(b.Digest)
+	return nil
+}
+
+func (s *state) grant(r *Record, b grantBody) error {
 	if old := s.budget; old != nil && (b.Epsilon.Cmp(old.epsilon) < 0 || b.Delta.Cmp(old.delta) < 0) {
 		return broken(s.name, r.Seq, "a grant lowers the budget")
-	}
-	if err := checkFilter(r, b.Filter); err != nil {
-		return err
 	}
 	if old := s.budget; old != nil && old.per != Once && old.per != b.Per {
 		return broken(s.name, r.Seq, "a grant changes the period of the budget")
@@ -246,14 +237,11 @@ func (s *state) grant(r *Record) error {
 	for _, share := range s.shares {
 		share.account = nil
 	}
-	return checkPeriod(r, b.Per)
+	return checkTerms(r, b.Filter, b.Per)
 }
 
-func (s *state) reserve(r *Record) error {
-	e := &entry{state: Reserved, at: r.Time, by: r.User, digest: s.digest, admitted: s.limited()}
-	if err := decode(r, &e.reserveBody); err != nil {
-		return err
-	}
+func (s *state) reserve(r *Record, b reserveBody) error {
+	e := &entry{reserveBody: b, state: Reserved, at: r.Time, by: r.User, digest: s.digest, admitted: s.limited()}
 	if err := s.charge(r, e); err != nil {
 		return err
 	}
@@ -286,11 +274,7 @@ func (s *state) charge(r *Record, e *entry) (err error) {
 	return nil
 }
 
-func (s *state) settle(r *Record) error {
-	var b idBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) settle(r *Record, b idBody) error {
 	e := s.byID[b.ID]
 	if e == nil || e.state == Cancelled {
 		return broken(s.name, r.Seq, "%s of a reservation that is not charged", r.Kind)
@@ -314,11 +298,7 @@ func (s *state) settle(r *Record) error {
 	return nil
 }
 
-func (s *state) approve(r *Record) error {
-	var b approveBody
-	if err := decode(r, &b); err != nil {
-		return err
-	}
+func (s *state) approve(r *Record, b approveBody) error {
 	e := s.byID[b.ID]
 	if e == nil || e.state != Committed {
 		return broken(s.name, r.Seq, "approval of an entry that is not committed")

@@ -79,16 +79,9 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 			return err
 		}
 	}
-	if err := checkReason("a grant", reason); err != nil {
-		return err
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
+	return l.act(ctx, dataset, "a grant", reason, func(t *txn, s *state) error {
 		if s.budget == nil {
-			return &RefusedError{Dataset: dataset, Reason: "it has no budget to raise",
-				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(dataset))}
+			return s.refuseNone("raise")
 		}
 		if delta == "" {
 			delta = s.budget.delta.String()
@@ -100,9 +93,12 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 		if d.large() && !s.budget.delta.large() {
 			return refuseLargeDelta(dataset, d, "keep the delta as it stands: leave out --delta")
 		}
-		becomes, err := s.budget.renews(per)
-		if err != nil {
-			return &RefusedError{Dataset: dataset, Reason: err.Error(), Advice: "leave out --per"}
+		becomes := s.budget.per
+		switch {
+		case per != Once && becomes != Once && per != becomes:
+			return &RefusedError{Dataset: dataset, Reason: fmt.Sprintf("it renews each %s already, and its period cannot change", becomes), Advice: "leave out --per"}
+		case per != Once:
+			becomes = per
 		}
 		de, dd := e.Cmp(s.budget.epsilon), d.Cmp(s.budget.delta)
 		if de < 0 || dd < 0 || de == 0 && dd == 0 && becomes == s.budget.per {
@@ -119,13 +115,7 @@ func (l *Ledger) Renew(ctx context.Context, dataset, epsilon, delta, reason stri
 
 // DeclarePublic is the only way by which a sensitive data set becomes public.
 func (l *Ledger) DeclarePublic(ctx context.Context, dataset, reason string) error {
-	if err := checkReason("declaring a data set public", reason); err != nil {
-		return err
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
+	return l.act(ctx, dataset, "declaring a data set public", reason, func(t *txn, s *state) error {
 		return t.append(s, KindDeclarePublic, reasonBody{Reason: reason})
 	})
 }
@@ -143,19 +133,12 @@ type Share struct {
 // Once one share is granted, users without a share are refused. A share may be lowered:
 // it divides a budget and promises nothing to the people in the data.
 func (l *Ledger) GrantShare(ctx context.Context, g Share) error {
-	if err := checkReason("a grant", g.Reason); err != nil {
-		return err
-	}
 	if err := checkUser(g.Analyst); err != nil {
 		return err
 	}
-	return l.update(ctx, g.Dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(g.Dataset)
-		}
+	return l.act(ctx, g.Dataset, "a grant", g.Reason, func(t *txn, s *state) error {
 		if s.budget == nil {
-			return &RefusedError{Dataset: g.Dataset, Reason: "it has no budget to divide",
-				Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(g.Dataset))}
+			return s.refuseNone("divide")
 		}
 		if g.Delta == "" {
 			g.Delta = s.budget.delta.String()
@@ -189,13 +172,8 @@ func (l *Ledger) Unfreeze(ctx context.Context, dataset, reason string) error {
 }
 
 func (l *Ledger) setFrozen(ctx context.Context, dataset, reason string, kind Kind) error {
-	if err := checkReason("freezing a data set, or ending that,", reason); err != nil {
-		return err
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
+	return l.act(ctx, dataset, "freezing a data set, or ending that,", reason, func(t *txn, s *state) error {
 		switch {
-		case !s.known():
-			return unknown(dataset)
 		case kind == KindFreeze && s.frozen != nil:
 			return s.refuseFrozen()
 		case kind == KindUnfreeze && s.frozen == nil:
@@ -213,13 +191,7 @@ func (s *state) refuseFrozen() error {
 // Approve books that somebody agrees to the release of what a committed entry
 // produced. On a team's ledger nobody approves his own.
 func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error {
-	if err := checkReason("an approval", reason); err != nil {
-		return err
-	}
-	return l.update(ctx, dataset, func(t *txn, s *state) error {
-		if !s.known() {
-			return unknown(dataset)
-		}
+	return l.act(ctx, dataset, "an approval", reason, func(t *txn, s *state) error {
 		e := s.byID[id]
 		if e == nil {
 			return invalid("data set %q has no entry %.70q; pawl ledger show %s lists them", dataset, id, quote(dataset))
@@ -241,6 +213,24 @@ func (l *Ledger) Approve(ctx context.Context, dataset, id, reason string) error 
 		}
 		return t.append(s, KindApprove, approveBody{ID: id, Reason: reason})
 	})
+}
+
+// act runs fn on a data set that is known, for a reason of what.
+func (l *Ledger) act(ctx context.Context, dataset, what, reason string, fn func(*txn, *state) error) error {
+	if err := checkReason(what, reason); err != nil {
+		return err
+	}
+	return l.update(ctx, dataset, func(t *txn, s *state) error {
+		if !s.known() {
+			return unknown(dataset)
+		}
+		return fn(t, s)
+	})
+}
+
+func (s *state) refuseNone(what string) error {
+	return &RefusedError{Dataset: s.name, Reason: "it has no budget to " + what,
+		Advice: fmt.Sprintf("to give it one: pawl ledger create %s --epsilon E --delta D", quote(s.name))}
 }
 
 func parseBudget(epsilon, delta string) (e, d Amount, err error) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"math"
+
 	"pawl/core/ledger/outlook"
 )
 
