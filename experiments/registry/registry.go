@@ -19,20 +19,15 @@ import (
 	"pawl/experiments/figure4"
 	"pawl/experiments/figure6"
 	"pawl/experiments/lemma1"
-	"pawl/experiments/medical"
 	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
-	"pawl/experiments/mohapatra7"
-	"pawl/experiments/mohapatra8"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
 	"pawl/experiments/subsets"
 	"pawl/experiments/table10"
-	"pawl/experiments/table13"
 	"pawl/experiments/table16"
 	"pawl/experiments/table17"
 	"pawl/experiments/table2"
-	"pawl/experiments/table5"
 	"pawl/experiments/table8"
 )
 
@@ -57,23 +52,14 @@ func All() *experiments.Registry {
 		figure6.Experiment(),
 		subsets.Experiment(),
 		table2.Experiment(),
-		table5.Experiment(),
 		table8.Experiment(),
 		table10.Experiment(),
-		table13.Experiment(),
-		medical.Table14(),
-		medical.Table15(),
 		table16.Experiment(),
 		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),
 		lemma1.Experiment(),
 		mohapatra6.Experiment(),
-		mohapatra7.Experiment(),
-		mohapatra8.Figure8(),
-		mohapatra8.Figure9(),
-		mohapatra8.Figure10(),
-		mohapatra8.Figure11(),
 		selectionstudy.Experiment(),
 	)...)
 }

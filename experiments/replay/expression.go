@@ -187,13 +187,14 @@ func (t *text) parse(s string, at int) error {
 
 // closing is the place of the brace that ends an expression, −1 for none.
 func closing(s string) int {
-	depth, quote := 0, rune(0)
+	depth, quote, escaped := 0, rune(0), false
 	for i, r := range s {
 		switch {
 		case quote != 0:
-			if r == quote {
+			if r == quote && !escaped {
 				quote = 0
 			}
+			escaped = r == '\\' && !escaped
 		case r == '"' || r == '\'':
 			quote = r
 		case r == '{':
@@ -353,7 +354,20 @@ func (v *value) in(s scope) (any, error) {
 	return v.scalar, nil
 }
 
-// values are names with values, in order.
+// uses says whether an expression within has a name of this kind.
+func (v *value) uses(name func(string) bool) bool {
+	if v.text != nil {
+		for _, p := range v.text.parts {
+			if slices.ContainsFunc(p.free, name) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(v.list, func(one *value) bool { return one.uses(name) }) ||
+		slices.ContainsFunc(v.fields, func(f valueField) bool { return f.value.uses(name) })
+}
+
+// values are names with values, in any order.
 type values []valueField
 
 // UnmarshalYAML reads a map.

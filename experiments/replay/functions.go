@@ -102,6 +102,17 @@ func (s *sheet) names() scope {
 			}
 			return at, nil
 		},
+		// lowest is that with the lowest.
+		"lowest": func(v any) (int, error) {
+			least, at := math.Inf(1), 0
+			lists, err := Lists(v)
+			for i, x := range lists {
+				if m := stat.Mean(x, nil); m < least {
+					least, at = m, i
+				}
+			}
+			return at, err
+		},
 	}
 	maps.Copy(at, s.file.set.Functions(s.run))
 	for name, f := range at {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"pawl/experiments"
@@ -29,12 +30,8 @@ func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table,
 func (f *file) table(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	s := &sheet{file: f, run: r, series: map[string][]float64{}}
 	at := s.names()
-	for _, v := range f.With {
-		got, err := v.value.in(at)
-		if err != nil {
-			return nil, err
-		}
-		at[v.name] = got
+	if err := f.With.in(at); err != nil {
+		return nil, err
 	}
 	for i := range f.Cells {
 		c := &f.Cells[i]
@@ -82,6 +79,32 @@ func (f *file) table(ctx context.Context, r *experiments.Run) (*experiments.Tabl
 		}
 	}
 	return t, nil
+}
+
+// in adds the values to the scope, those first that others use.
+func (v values) in(at scope) error {
+	for pending := v; len(pending) > 0; {
+		var later values
+		for _, one := range pending {
+			waits := one.value.uses(func(name string) bool {
+				return slices.ContainsFunc(pending, func(f valueField) bool { return f.name == name })
+			})
+			if waits {
+				later = append(later, one)
+				continue
+			}
+			got, err := one.value.in(at)
+			if err != nil {
+				return err
+			}
+			at[one.name] = got
+		}
+		if len(later) == len(pending) {
+			return fmt.Errorf("%s is made of itself", later[0].name)
+		}
+		pending = later
+	}
+	return nil
 }
 
 func (f *file) rows(t *experiments.Table, rows []row, at scope) error {
@@ -212,7 +235,7 @@ func (s *sheet) then(h *then, in, all scope) error {
 	if !ok {
 		return fmt.Errorf("line %d: %q is no series", h.Value.line, h.Value.source)
 	}
-	s.series[key] = series
+	s.series[key] = append(s.series[key], series...)
 	return nil
 }
 

@@ -28,22 +28,44 @@ type sample struct {
 	Order uint64 `json:"order"`
 	// OnTrain scores on the training images.
 	OnTrain bool `json:"on_train"`
+	// Sparse keeps every second pixel of every second line. Components are principal ones of the training images, in
+	// their place: as published, and paid for by nobody.
+	Sparse     bool `json:"sparse"`
+	Components int  `json:"components"`
 }
 
-// texts that were read, since hashing them takes longer than many a training.
-var texts sync.Map
+// made are samples that take longer to make than many a training.
+var made sync.Map
 
 func (i sample) open(r *experiments.Run) (*lab.Images, error) {
-	if i.Texts == "" {
-		s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
-		if err == nil && i.OnTrain {
-			s.Test = s.Train
+	key := fmt.Sprint(i, r.DataDir)
+	if s, ok := made.Load(key); ok {
+		return s.(*lab.Images), nil
+	}
+	if i.Data == adultVectors {
+		s, err := i.adult(r)
+		if err == nil {
+			made.Store(key, s)
 		}
 		return s, err
 	}
-	key := fmt.Sprint(i, r.DataDir)
-	if s, ok := texts.Load(key); ok {
-		return s.(*lab.Images), nil
+	if i.Texts == "" {
+		s, err := lab.OpenImages(i.Data, r.DataDir, i.Rows, i.Test)
+		if err != nil {
+			return nil, err
+		}
+		if i.OnTrain {
+			s.Test = s.Train
+		}
+		if i.Sparse {
+			s.Train, s.Test = sparse(s.Train), sparse(s.Test)
+		}
+		if i.Components > 0 {
+			if s, err = project(s, i.Components); err == nil {
+				made.Store(key, s)
+			}
+		}
+		return s, err
 	}
 	reads, err := spec{Net: i.Texts}.make()
 	if err != nil {
@@ -51,7 +73,7 @@ func (i sample) open(r *experiments.Run) (*lab.Images, error) {
 	}
 	s, err := lab.OpenTexts(i.Data, r.DataDir, reads.Input.Size()-1, reads.Network.Layers[0].Vocabulary, i.Rows, i.Test, max(i.Order, 1))
 	if err == nil {
-		texts.Store(key, s)
+		made.Store(key, s)
 	}
 	return s, err
 }
@@ -77,6 +99,9 @@ type spec struct {
 	Default bool `json:"default"`
 	// Named is the name that the plan states, where it is not the net's.
 	Named string `json:"named"`
+	// Front takes the place of the net's own front end, and its shape is that of the data: “dct” of Frequencies, or
+	// “none”.
+	Front string `json:"front"`
 }
 
 func (n spec) make() (s zoo.Spec, err error) {
@@ -97,6 +122,14 @@ func (n spec) make() (s zoo.Spec, err error) {
 			s.Network.Layers = append(s.Network.Layers, nn.Layer{Kind: "dense", Units: units}, nn.Layer{Kind: "relu"})
 		}
 		s.Network.Layers = append(s.Network.Layers, nn.Layer{Kind: "dense", Units: 10})
+	}
+	if n.Front != "" {
+		s.Input, s.Outputs, s.Parameters, s.Trainable = nn.Shape{}, 0, 0, 0
+		if n.Front == "dct" {
+			s = s.WithFrontEnd(nn.Layer{Kind: "dct", Coefficients: n.Frequencies})
+		} else {
+			s.Network.Layers, s.Defaults.Radius = s.Network.Layers[1:], 0
+		}
 	}
 	if n.Whole {
 		s = s.TrainLast(len(s.Network.Layers))
@@ -155,6 +188,9 @@ type training struct {
 	Seeds int    `json:"seeds"`
 	Seed  uint64 `json:"seed"`
 	Looks []int  `json:"looks"`
+	// Kappa is that of the rule, 0 for the net's; OwnAccountant leaves the accountant to the library.
+	Kappa         float64 `json:"kappa"`
+	OwnAccountant bool    `json:"own_accountant"`
 	// Score is the accuracy in percent, or “block norm”, or “price”: ε and the accuracy.
 	Score string `json:"score"`
 }
@@ -162,7 +198,7 @@ type training struct {
 // Check says what is wrong before anything is trained.
 func (t *training) Check() error {
 	_, err := t.spec.make()
-	if err == nil && (t.Batch < 1 || !(t.Epochs > 0 || len(t.Looks) > 0) || t.Seeds < 1 && t.Seed < 1) {
+	if err == nil && (t.Batch < 0 || !(t.Epochs > 0 || len(t.Looks) > 0) || t.Seeds < 1 && t.Seed < 1) {
 		err = fmt.Errorf("want batch, epochs and seeds above 0")
 	}
 	return err
@@ -172,10 +208,16 @@ func (t *training) set(in *workflow.TrainInput) {
 	in.Batch, in.Epochs = t.Batch, t.Epochs
 	switch t.By {
 	case "rule", "":
+		if t.Clip > 0 {
+			in.ClippingNorm = t.Clip
+		}
 	case "steps":
 		in.Optimizer, in.LearningRate, in.ClippingNorm = "sgd", t.Rate, max(t.Clip, 1)
 	default:
 		in.Optimizer, in.LearningRate, in.ClippingNorm = t.By, t.Rate, t.Clip
+	}
+	if t.Kappa > 0 {
+		in.Kappa = t.Kappa
 	}
 	if t.Last {
 		in.Average = 1e-12 // of the steps: the last one
@@ -189,7 +231,9 @@ func (t *training) set(in *workflow.TrainInput) {
 	in.NoiseMultiplier = t.Noise
 	switch {
 	case in.Epsilon != "" || t.Noise > 0:
-		in.Delta, in.Accountant = delta, accountant.MethodRDP
+		if in.Delta = delta; !t.OwnAccountant {
+			in.Accountant = accountant.MethodRDP
+		}
 	case t.Clipped:
 		in.NonPrivate = true
 	default:

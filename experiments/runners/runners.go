@@ -23,11 +23,11 @@ func set() *replay.Set {
 	return &replay.Set{
 		Runners: shared,
 		Kinds: map[string]replay.Kind{
-			"train": replay.Of(train),
+			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit),
 		},
 		Functions: func(r *experiments.Run) map[string]any {
 			return map[string]any{
-				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained,
+				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
 			}
 		},
 	}

@@ -177,3 +177,12 @@ func TestWholeTrainsEverything(t *testing.T) {
 		t.Error("a training without seeds passes")
 	}
 }
+
+// The appendix: noise 2, lots of 250 and C = 0.5 give DPAdamWOSM a step of 0.25.
+func TestEffectiveStep(t *testing.T) {
+	for noise, want := range map[float64]float64{2: .25, 4: .125} {
+		if got := effective(.5, noise, 250); got < want*(1-1e-5) || got > want*(1+1e-5) {
+			t.Errorf("noise %g: %v, want %v", noise, got, want)
+		}
+	}
+}
