@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"evidence/crossover"},
 	{"evidence/crossover/basis", "experiments/dfs", "experiments/published", "experiments/nets", "experiments/curves"},
 	{"experiments/replay"},
-	{"experiments/runners", "experiments/arous", "experiments/arousattacks", "experiments/audits", "experiments/mohapatra6", "experiments/dfsexample1", "experiments/engineered", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure3", "experiments/figure4", "experiments/figure6", "experiments/subsets", "experiments/table10", "experiments/mission", "experiments/table16", "experiments/table17", "experiments/table2", "experiments/table8", "experiments/selectionstudy", "evidence/menu"},
+	{"experiments/runners", "experiments/arous", "experiments/arousattacks", "experiments/audits", "experiments/mohapatra6", "experiments/dfsexample1", "experiments/engineered", "experiments/dfsfigure3", "experiments/dfsfigure4", "experiments/dfsfigure5", "experiments/dfstable1", "experiments/dfstheorem6", "experiments/lemma1", "experiments/figure6", "experiments/mission", "experiments/table17", "experiments/table8", "experiments/selectionstudy", "evidence/menu"},
 	{"experiments/registry", "experiments/book"},
 	{"serve"},
 	{"internal/cli", "tools/sabotage", "tools/sabotage/quick"},

@@ -1,5 +1,11 @@
 package published
 
+import (
+	"fmt"
+
+	"pawl/search/feature/aware"
+)
+
 // Adult is the paper's data: the training file of 32,561 rows, cut into 22,750 and 9,750.
 const (
 	AdultTrain = 22750
@@ -29,4 +35,12 @@ func AdultCodes() Encoding {
 		Numeric: AdultOneHot().Numeric,
 		Codes:   []string{"workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country"},
 	}
+}
+
+// EpsilonName is "ε = 0.1", or words for aware.NoPrivacy.
+func EpsilonName(epsilon float64) string {
+	if epsilon == aware.NoPrivacy {
+		return "no privacy (ε = 1e9)"
+	}
+	return fmt.Sprintf("ε = %g", epsilon)
 }

@@ -174,25 +174,16 @@ func TestAwareBeatsAll(t *testing.T) {
 }
 
 func TestSetsAreKept(t *testing.T) {
-	r, err := experiments.NewRun("x", experiments.Smoke, "v", t.TempDir())
+	want := [][]int{{}, {3, 1}, {7}}
+	flat, err := Flat(t.Context(), 3, func(_ context.Context, i int) ([]int, error) { return want[i], nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := [][]int{{}, {3, 1}, {7}}
-	measured := 0
-	for range 2 {
-		got, err := Sets(t.Context(), r, "sets", 3, func(_ context.Context, i int) ([]int, error) {
-			if i == 0 {
-				measured++
-			}
-			return want[i], nil
-		})
-		if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
-			t.Errorf("got %v (%v), want %v", got, err, want)
-		}
+	if got, err := Sets(flat); err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %v (%v), want %v", got, err, want)
 	}
-	if measured != 1 {
-		t.Errorf("measured %d times", measured)
+	if _, err := Sets([]float64{5, 1}); err == nil {
+		t.Error("a cell that is cut off was read")
 	}
 	stop := errors.New("stop")
 	if err := Each(t.Context(), 5, func(_ context.Context, i int) error {
@@ -202,34 +193,6 @@ func TestSetsAreKept(t *testing.T) {
 		return nil
 	}); !errors.Is(err, stop) {
 		t.Errorf("error of one: %v", err)
-	}
-}
-
-func TestClaimsOfCurves(t *testing.T) {
-	p := &Points{
-		Curves: Curves{Sizes: []int{1, 5, 10}, Epsilons: []float64{1, 2}},
-		accuracy: [][][]float64{
-			{{80, 81, 82}, {70, 71, 72.5}, {60, 61, 62.1}},
-			{{60, 61, 62}, {70, 71, 72.5}, {90, 91, 92.1}},
-		},
-		honest: [][]float64{{85, 86.2, 87}, {95, 96, 97.3}},
-	}
-	for _, c := range []struct {
-		name string
-		got  experiments.Claim
-		want experiments.Verdict
-	}{
-		{"the best is named", p.ClaimBest("", 1, 1), experiments.Reproduced},
-		{"another subset is best", p.ClaimBest("", 5, 1), experiments.SameSign},
-		{"all is best", p.ClaimBest("", 1, 2), experiments.Not},
-		{"all is named and is not best", p.ClaimBest("", 10, 1), experiments.Not},
-		{"a subset is better", p.ClaimSubset("", 1), experiments.Reproduced},
-		{"no subset is better", p.ClaimSubset("", 1, 2), experiments.Not},
-		{"the workflow is better", p.ClaimHonest(), experiments.Reproduced},
-	} {
-		if c.got.Verdict != c.want {
-			t.Errorf("%s: %q, want %q (%s)", c.name, c.got.Verdict, c.want, c.got.Evidence)
-		}
 	}
 }
 

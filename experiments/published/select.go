@@ -2,11 +2,10 @@ package published
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"runtime"
 	"sync"
 
-	"pawl/experiments"
 	"pawl/search/evolve"
 	"pawl/search/feature"
 )
@@ -24,40 +23,36 @@ func Genetic(ctx context.Context, m *feature.Matrix, population int, seed uint64
 	return s.Indices(), nil
 }
 
-// Sets are chosen columns, one set for each of several splits, as a cell keeps them.
-func Sets(ctx context.Context, r *experiments.Run, cell string, n int, choose func(ctx context.Context, i int) ([]int, error)) ([][]int, error) {
-	values, err := r.Cell(ctx, cell, func() ([]float64, error) {
-		sets := make([][]int, n)
-		err := Each(ctx, n, func(ctx context.Context, i int) (err error) {
-			sets[i], err = choose(ctx, i)
-			return err
-		})
-		var flat []float64
-		for _, set := range sets {
-			flat = append(flat, float64(len(set)))
-			for _, j := range set {
-				flat = append(flat, float64(j))
-			}
-		}
-		return flat, err
+// Flat are chosen columns, one set for each of n splits, as a cell keeps them: sizes and columns in turn.
+func Flat(ctx context.Context, n int, choose func(ctx context.Context, i int) ([]int, error)) ([]float64, error) {
+	sets := make([][]int, n)
+	err := Each(ctx, n, func(ctx context.Context, i int) (err error) {
+		sets[i], err = choose(ctx, i)
+		return err
 	})
-	if err != nil {
-		return nil, err
+	var flat []float64
+	for _, set := range sets {
+		flat = append(flat, float64(len(set)))
+		for _, j := range set {
+			flat = append(flat, float64(j))
+		}
 	}
+	return flat, err
+}
+
+// Sets reads what Flat wrote.
+func Sets(values []float64) ([][]int, error) {
 	var sets [][]int
 	for len(values) > 0 {
 		size := int(values[0])
 		if size < 0 || size >= len(values) {
-			return nil, fmt.Errorf("cell %q is not a list of sets", cell)
+			return nil, errors.New("a cell is no list of sets")
 		}
 		set := make([]int, size)
 		for k, v := range values[1 : 1+size] {
 			set[k] = int(v)
 		}
 		sets, values = append(sets, set), values[1+size:]
-	}
-	if len(sets) != n {
-		return nil, fmt.Errorf("cell %q holds %d sets, not %d", cell, len(sets), n)
 	}
 	return sets, nil
 }

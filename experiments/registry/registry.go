@@ -15,19 +15,13 @@ import (
 	"pawl/experiments/dfstable1"
 	"pawl/experiments/dfstheorem6"
 	"pawl/experiments/engineered"
-	"pawl/experiments/figure3"
-	"pawl/experiments/figure4"
 	"pawl/experiments/figure6"
 	"pawl/experiments/lemma1"
 	"pawl/experiments/mission"
 	"pawl/experiments/mohapatra6"
 	"pawl/experiments/runners"
 	"pawl/experiments/selectionstudy"
-	"pawl/experiments/subsets"
-	"pawl/experiments/table10"
-	"pawl/experiments/table16"
 	"pawl/experiments/table17"
-	"pawl/experiments/table2"
 	"pawl/experiments/table8"
 )
 
@@ -47,14 +41,8 @@ func All() *experiments.Registry {
 		dfsfigure4.Experiment(),
 		dfsfigure5.Experiment(),
 		engineered.Experiment(),
-		figure3.Experiment(),
-		figure4.Experiment(),
 		figure6.Experiment(),
-		subsets.Experiment(),
-		table2.Experiment(),
 		table8.Experiment(),
-		table10.Experiment(),
-		table16.Experiment(),
 		table17.Experiment(),
 		dfstable1.Experiment(),
 		dfstheorem6.Experiment(),

@@ -37,6 +37,13 @@ func (s *sheet) names() scope {
 			}
 			return stat.Mean(x, nil), nil
 		},
+		// deviation is the standard deviation, 0 of fewer than two.
+		"deviation": func(v any) (float64, error) {
+			if x, ok := series(v); ok && len(x) > 1 {
+				return stat.StdDev(x, nil), nil
+			}
+			return 0, nil
+		},
 		"half":    func(e *experiments.Estimate) float64 { return (e.High - e.Low) / 2 },
 		"sprintf": func(format string, args ...any) string { return sprintf(format, args...) },
 		"minus": func(a, b any) ([]float64, error) {

@@ -21,10 +21,10 @@ type sheet struct {
 
 func (f *file) run(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {
 	t, err := f.table(ctx, r)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
+	if err != nil && strings.HasPrefix(err.Error(), "line ") {
+		return nil, fmt.Errorf("%s:%w", f.path, err)
 	}
-	return t, nil
+	return t, err
 }
 
 func (f *file) table(ctx context.Context, r *experiments.Run) (*experiments.Table, error) {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"pawl/experiments"
+	"pawl/experiments/published"
 	"pawl/experiments/replay"
 )
 
@@ -24,10 +25,12 @@ func set() *replay.Set {
 		Runners: shared,
 		Kinds: map[string]replay.Kind{
 			"train": replay.Of(train), "train rows": replay.Of(trainRows), "fit": replay.Of(fit),
+			"fit columns": replay.Of(fitColumns), "fit all columns": replay.Of(fitAll), "descend": replay.Of(descend), "choose columns": replay.Of(choose), "fit chosen columns": replay.Of(fitChosen),
 		},
 		Functions: func(r *experiments.Run) map[string]any {
 			return map[string]any{
 				"images": opener(r), "net": net, "parameters": parameters, "states": states, "cross": cross, "trained": trained, "effective": effective,
+				"majorities": majorities(r), "majority_rates": majorityRates(r), "epsilon_name": published.EpsilonName, "sets": published.Sets, "composition": composition, "counted": counted,
 			}
 		},
 	}

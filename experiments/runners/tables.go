@@ -104,11 +104,25 @@ type fitting struct {
 	Model   string `json:"model"`
 	// Features are the columns, nil for all.
 	Features []string `json:"features"`
+	// Random takes up to so many attributes of the columns that a split of Breast Cancer draws, which looks at no row.
+	Random int `json:"random"`
 }
 
 func fit(ctx context.Context, r *experiments.Run, f *fitting) ([]float64, error) {
 	return f.each(ctx, r, func(ctx context.Context, split *lab.Table, seed uint64) (*workflow.Outcome, error) {
-		return split.Fit(ctx, f.Epsilon, f.Delta, seed, func(in *workflow.Input) { in.Model, in.Features = f.Model, f.Features })
+		features := f.Features
+		if f.Random > 0 {
+			s, err := columnTable{Data: f.Data, Rows: f.Rows, Test: 1}.split(r, int(seed))
+			if err != nil {
+				return nil, err
+			}
+			for _, j := range s.Random(f.Random, seed) {
+				features = append(features, split.Schema.Columns[1+j%(len(split.Schema.Columns)-1)].Name)
+			}
+			slices.Sort(features)
+			features = slices.Compact(features)
+		}
+		return split.Fit(ctx, f.Epsilon, f.Delta, seed, func(in *workflow.Input) { in.Model, in.Features = f.Model, features })
 	})
 }
 

@@ -1,0 +1,336 @@
+package runners
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"pawl/core/entropy"
+	"pawl/experiments"
+	"pawl/experiments/published"
+	"pawl/search/feature"
+	"pawl/search/feature/aware"
+)
+
+// columnTable is a public table with the columns that a paper makes of it, cut into rows to train and to test.
+type columnTable struct {
+	Data string `json:"data"`
+	// Encoding is of Adult: “one-hot”, “numeric” or “codes”. Breast Cancer has none.
+	Encoding string `json:"encoding"`
+	Rows     int    `json:"rows"`
+	Test     int    `json:"test"`
+}
+
+// cutter keeps what was read and cut last: splits of Adult are large, and one study uses the same ones again and again.
+var cutter struct {
+	sync.Mutex
+	table  string
+	read   *aware.Table
+	study  string
+	splits map[int]*cut
+}
+
+// cut is one split, with the order of the greedy search by merit.
+type cut struct {
+	*aware.Split
+	mu    sync.Mutex
+	order []int
+}
+
+func (c columnTable) read(r *experiments.Run) (*aware.Table, error) {
+	if name := c.Data + " " + c.Encoding + r.DataDir; cutter.table != name {
+		e, class := published.Encoding{}, "recurrence-events"
+		if c.Data == "adult" {
+			class = published.AdultClass
+			switch c.Encoding {
+			case "one-hot":
+				e = published.AdultOneHot()
+			case "numeric":
+				e = published.AdultNumeric()
+			case "codes":
+				e = published.AdultCodes()
+			default:
+				return nil, fmt.Errorf("encoding %q: want one-hot, numeric or codes", c.Encoding)
+			}
+		}
+		t, err := published.Open(c.Data, r.DataDir, class, e)
+		if err != nil {
+			return nil, err
+		}
+		cutter.table, cutter.read = name, t
+	}
+	return cutter.read, nil
+}
+
+// split is the i-th.
+func (c columnTable) split(r *experiments.Run, i int) (*cut, error) {
+	cutter.Lock()
+	defer cutter.Unlock()
+	if study := fmt.Sprint(c, r.DataDir); cutter.study != study {
+		cutter.study, cutter.splits = study, map[int]*cut{}
+	}
+	if s := cutter.splits[i]; s != nil {
+		return s, nil
+	}
+	t, err := c.read(r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.Split(c.Rows, c.Test, uint64(i))
+	if err != nil {
+		return nil, err
+	}
+	one := &cut{Split: s}
+	cutter.splits[i] = one
+	return one, nil
+}
+
+// greedy are the first columns of the greedy search by merit on raw entropies of the training rows, which nobody pays
+// for (docs/READING.md, H17); 0 for all columns.
+func (c *cut) greedy(size int) ([]int, error) {
+	if size == 0 {
+		return c.Table.All(), nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.order) < size {
+		m, err := c.Matrix()
+		if err != nil {
+			return nil, err
+		}
+		found, err := m.Greedy(size)
+		if err != nil {
+			return nil, err
+		}
+		c.order = found.Indices()
+	}
+	return slices.Sorted(slices.Values(c.order[:size])), nil
+}
+
+// noisyFits are fits by objective perturbation on the best columns: the mean accuracy of each split, for each size.
+type noisyFits struct {
+	columnTable
+	Splits  int     `json:"splits"`
+	Sizes   []int   `json:"sizes"` // rising; 0 for all
+	Epsilon float64 `json:"epsilon"`
+	Repeats int     `json:"repeats"`
+	// Plain is the same fit without noise for all.
+	Plain bool `json:"plain"`
+}
+
+func fitColumns(ctx context.Context, r *experiments.Run, f *noisyFits) ([]float64, error) {
+	values := make([]float64, len(f.Sizes)*f.Splits)
+	return values, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
+		s, err := f.split(r, i)
+		if err != nil {
+			return err
+		}
+		for k, size := range slices.Backward(f.Sizes) { // the longest order first
+			columns, err := s.greedy(size)
+			if err != nil {
+				return err
+			}
+			src := entropy.Seeded(1)
+			if !f.Plain {
+				src = entropy.Seeded(uint64(i)).Split(published.EpsilonName(f.Epsilon), uint64(len(columns)))
+			}
+			got, err := s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, src)
+			if err != nil {
+				return err
+			}
+			values[k*f.Splits+i] = experiments.Of(got).Mean
+		}
+		return nil
+	})
+}
+
+// descents are runs of DP-SGD on the best columns at a printed ε.
+type descents struct {
+	columnTable
+	Splits  int     `json:"splits"`
+	Size    int     `json:"size"`
+	Epsilon float64 `json:"epsilon"`
+	Rate    float64 `json:"rate"`
+	Repeats int     `json:"repeats"`
+}
+
+func descend(ctx context.Context, r *experiments.Run, f *descents) ([]float64, error) {
+	d, err := aware.CalibratedDescent(f.Rows, f.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float64, f.Splits)
+	return v, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
+		s, err := f.split(r, i)
+		if err != nil {
+			return err
+		}
+		d := d
+		d.LearningRate = f.Rate
+		if d.Columns, err = s.greedy(f.Size); err != nil {
+			return err
+		}
+		sum := 0.0
+		for run := range f.Repeats {
+			a, err := s.Descend(ctx, d, uint64(1000*i+run))
+			if err != nil {
+				return err
+			}
+			sum += a
+		}
+		v[i] = sum / float64(f.Repeats)
+		return nil
+	})
+}
+
+// everyFit are all fits on all columns of one split: for each ε the noisy majority and so many accuracies.
+type everyFit struct {
+	columnTable
+	Split    int       `json:"split"`
+	Epsilons []float64 `json:"epsilons"`
+	Repeats  int       `json:"repeats"`
+}
+
+func fitAll(ctx context.Context, r *experiments.Run, f *everyFit) (values []float64, err error) {
+	s, err := f.split(r, f.Split)
+	if err != nil {
+		return nil, err
+	}
+	for _, epsilon := range f.Epsilons {
+		values = append(values, s.PrivateMajority(epsilon))
+		repeats := f.Repeats
+		if epsilon == aware.NoPrivacy {
+			repeats = 1
+		}
+		got, err := s.Accuracies(ctx, aware.Fits{Columns: s.Table.All(), Epsilon: epsilon, Repeats: repeats}, entropy.Seeded(uint64(f.Split)).Split(published.EpsilonName(epsilon)))
+		if err != nil {
+			return nil, err
+		}
+		for len(got) < f.Repeats { // without noise all fits are the same
+			got = append(got, got[0])
+		}
+		values = append(values, got...)
+	}
+	return values, nil
+}
+
+// choosing finds a set of columns for each split: by merit, or by noisy fits at an ε (PAFS).
+type choosing struct {
+	columnTable
+	Splits      int     `json:"splits"`
+	Epsilon     float64 `json:"epsilon"` // 0 for merit
+	Population  int     `json:"population"`
+	Generations int     `json:"generations"`
+}
+
+func choose(ctx context.Context, r *experiments.Run, c *choosing) ([]float64, error) {
+	return published.Flat(ctx, c.Splits, func(ctx context.Context, i int) ([]int, error) {
+		s, err := c.split(r, i)
+		if err != nil {
+			return nil, err
+		}
+		if c.Epsilon == 0 {
+			m, err := s.Matrix()
+			if err != nil {
+				return nil, err
+			}
+			return published.Genetic(ctx, m, c.Population, uint64(i))
+		}
+		found, err := s.Aware(ctx, s.Perturbed(c.Epsilon), aware.Search{Population: c.Population, Generations: c.Generations, Seed: uint64(i), Workers: 1})
+		if err != nil {
+			return nil, err
+		}
+		return found.Columns, nil
+	})
+}
+
+// chosenFits are noisy fits on a set of each split, nil for all columns; or on Draws random ones as large.
+type chosenFits struct {
+	columnTable
+	Splits  int     `json:"splits"`
+	Sets    [][]int `json:"sets"`
+	How     string  `json:"how"` // all, sets, greedy or random
+	Draws   int     `json:"draws"`
+	Repeats int     `json:"repeats"`
+	Epsilon float64 `json:"epsilon"`
+	Stream  string  `json:"stream"`
+}
+
+func fitChosen(ctx context.Context, r *experiments.Run, f *chosenFits) ([]float64, error) {
+	v := make([]float64, f.Splits)
+	return v, published.Each(ctx, f.Splits, func(ctx context.Context, i int) error {
+		s, err := f.split(r, i)
+		if err != nil {
+			return err
+		}
+		sum := 0.0
+		for d := range f.Draws {
+			var columns []int
+			switch f.How {
+			case "all":
+				columns = s.Table.All()
+			case "sets":
+				columns = f.Sets[i]
+			case "random":
+				columns = s.Random(len(f.Sets[i]), uint64(100*i+d))
+			case "greedy":
+				if _, err := s.greedy(len(f.Sets[i])); err != nil {
+					return err
+				}
+				columns = s.order[:len(f.Sets[i])]
+			}
+			got, err := s.Accuracies(ctx, aware.Fits{Columns: columns, Epsilon: f.Epsilon, Repeats: f.Repeats}, entropy.Seeded(uint64(i)).Split(f.Stream, uint64(d)))
+			if err != nil {
+				return err
+			}
+			for _, a := range got {
+				sum += a
+			}
+		}
+		v[i] = sum / float64(f.Draws*f.Repeats)
+		return nil
+	})
+}
+
+// majorities are what the class with the larger noisy count gets right at an ε, and majorityRates what the most frequent
+// class of the test rows does, by split.
+func majorities(r *experiments.Run) func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
+	return func(data, encoding string, rows, test, splits int, epsilon float64) ([]float64, error) {
+		return bySplit(r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.PrivateMajority(epsilon) })
+	}
+}
+
+func majorityRates(r *experiments.Run) func(data, encoding string, rows, test, splits int) ([]float64, error) {
+	return func(data, encoding string, rows, test, splits int) ([]float64, error) {
+		return bySplit(r, columnTable{data, encoding, rows, test}, splits, func(s *cut) float64 { return s.Majority() })
+	}
+}
+
+func bySplit(r *experiments.Run, c columnTable, splits int, of func(*cut) float64) ([]float64, error) {
+	out := make([]float64, splits)
+	for i := range out {
+		s, err := c.split(r, i)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = of(s)
+	}
+	return out, nil
+}
+
+// composition is the ε that the papers state for noisy tables of so many columns.
+func composition(columns int, epsilon, delta float64) float64 {
+	return feature.PublishedCompositionEpsilon(columns, epsilon, delta)
+}
+
+// counted names a number of columns.
+func counted(size, all int) string {
+	switch size {
+	case all:
+		return fmt.Sprintf("all %d features", size)
+	case 1:
+		return "1 feature"
+	}
+	return fmt.Sprintf("%d features", size)
+}
