@@ -154,6 +154,11 @@ func (t *table) join(p *piece) error {
 	if p.err != nil {
 		return p.err
 	}
+	if e, ok := p.table.in.(ending); ok {
+		if err := e.atEnd(); err != nil {
+			return err
+		}
+	}
 	for _, w := range *p.table.ids.held {
 		t.ids.see(w, func(msg, hint string) error {
 			at := make([]cell, t.unit+1)
@@ -177,6 +182,10 @@ func stretch(in *records) (records, error) {
 		return r.stretch()
 	case *heldRows:
 		return r.stretch()
+	case *jsonLines:
+		return r.stretch()
+	case *byColumns:
+		return r.stretch()
 	case spent:
 		return nil, io.EOF
 	default:
@@ -184,6 +193,10 @@ func stretch(in *records) (records, error) {
 		return r, nil
 	}
 }
+
+// ending is a stretch that may be the last of its file: atEnd looks for what no row of the file has, once all of them
+// were read.
+type ending interface{ atEnd() error }
 
 // spent are records that somebody else reads.
 type spent struct{ records }

@@ -19,8 +19,11 @@ func besideIn(name, text string, s *schema.Schema, o Options, size, most int, be
 	if err != nil {
 		return err
 	}
-	if c, ok := in.(*CSV); ok {
+	switch c := in.(type) {
+	case *CSV:
 		c.blocks = &blocks{in: c.scan, size: size, most: most}
+	case *jsonLines:
+		c.size = size
 	}
 	strict, err := o.strict()
 	if err != nil {
@@ -130,6 +133,57 @@ func TestBesideIsSerial(t *testing.T) {
 			}
 		}
 	})
+}
+
+// So are JSON lines.
+func TestJSONLinesBesideAreSerial(t *testing.T) {
+	plain, byID := must(t, ""), must(t, "unit: id\nrows_per_unit: 2")
+	passing := *plain
+	passing.IgnoreOthers = true
+	line := rapid.OneOf(
+		rapid.Custom(func(t *rapid.T) string {
+			return fmt.Sprintf(`{"id": %d, "age": %d, "color": %q, "bmi": null, "sick": %v}`, rapid.IntRange(0, 20).Draw(t, "id"), rapid.IntRange(0, 200).Draw(t, "age"),
+				rapid.SampledFrom([]string{"red", "no\nline", "é"}).Draw(t, "color"), rapid.Bool().Draw(t, "sick"))
+		}),
+		rapid.SampledFrom([]string{"", "  ", "\r", "{", "{}", "[1]", `{"hiv": 1}`, `{"age": [1]}`, `{"age": 1, "age": 2}`, "\xff", `{"id": "7"}`, `{"age": 7, "bmi": 1}`}),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "mark")
+		weird := rapid.IntRange(0, 3).Draw(t, "weird")
+		for range rapid.IntRange(1, 30).Draw(t, "records") {
+			r := `{"id": 3, "age": 4, "color": "red", "bmi": 5, "sick": true}`
+			if rapid.IntRange(0, 3).Draw(t, "kind") < weird {
+				r = line.Draw(t, "line")
+			}
+			text += r + "\n"
+		}
+		text += rapid.SampledFrom([]string{"", "\n", " ", `{"id": 1}`, `{"id"`}).Draw(t, "rest")
+		s := rapid.SampledFrom([]*schema.Schema{plain, byID, &passing}).Draw(t, "schema")
+		bad := rapid.SampledFrom([]BadRows{Refuse, Default}).Draw(t, "bad rows")
+		faults := rapid.Bool().Draw(t, "all faults")
+		want := serial("f.jsonl", text, s, bad, faults)
+		for _, size := range []int{1, rapid.IntRange(2, 200).Draw(t, "size"), blockSize} {
+			got := beside("f.jsonl", text, s, bad, faults, size, 0)
+			if got.err != want.err || want.err == "<nil>" && !(slices.Equal(got.rows, want.rows) && slices.Equal(got.notes, want.notes)) {
+				t.Fatalf("stretches of %d in %q: %s, %q, remarks %q\nwant %s, %q, %q", size, text, got.err, got.rows, got.notes, want.err, want.rows, want.notes)
+			}
+		}
+	})
+}
+
+// A line that is too long is one record, whatever stretch it is in.
+func TestLongJSONLinesBeside(t *testing.T) {
+	s := must(t, "")
+	good := `{"id": 3, "age": 4, "color": "red", "bmi": 5, "sick": true}` + "\n"
+	for _, end := range []string{"", "\n", "\n" + good} {
+		text := good + strings.Repeat(" ", maxRecord+70_000) + strings.TrimSuffix(good, "\n") + end
+		for _, bad := range []BadRows{Refuse, Default} {
+			want := serial("f.jsonl", text, s, bad, false)
+			if got := beside("f.jsonl", text, s, bad, false, 1000, 0); got.err != want.err || want.err == "<nil>" && !slices.Equal(got.rows, want.rows) {
+				t.Errorf("side by side %s, %q\nwant %s, %q", got.err, got.rows, want.err, want.rows)
+			}
+		}
+	}
 }
 
 // Other encodings, delimiters and lines before the header are read side by side as they are one by one.

@@ -120,6 +120,20 @@ func (c *byColumns) next(space []cell, strict bool) ([]cell, error) {
 	return space, nil
 }
 
+// stretch returns the next rows; at the end the error is io.EOF.
+func (c *byColumns) stretch() (records, error) {
+	scan, err := c.scan.Piece()
+	if err == io.EOF {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, columnarFault(c.name, err)
+	}
+	part := *c
+	part.scan, part.batch = scan, nil
+	return &part, nil
+}
+
 // asText reports that a column holds texts, and not the digits of exact decimals or a
 // dictionary of numbers.
 func asText(c columnar.Column) bool {

@@ -99,6 +99,14 @@ func agreement(t *testing.T) func(rt rapid.TB, tab drawnTable, parquet, arrow []
 					got, ids = append(got, c), append(ids, found.Unit)
 					return nil
 				})
+				var beside [][]float64
+				errBeside := ReadBeside("f", bytes.NewReader(data), s, Options{BadRows: rule}, InOrder(func(c []float64) error {
+					beside = append(beside, c)
+					return nil
+				}))
+				if fmt.Sprint(errBeside) != fmt.Sprint(err) || err == nil && !cmp.Equal(got, beside, cmpopts.EquateNaNs()) {
+					rt.Fatalf("%s, rule %s: side by side %v (%v), one by one %v (%v)", format, rule, beside, errBeside, got, err)
+				}
 				var a, b *PositionError
 				if errors.As(wantErr, &a) != errors.As(err, &b) || a != nil && (a.Msg != b.Msg || a.Column != b.Column || int64(a.Line-1) != b.Row) {
 					rt.Fatalf("%s: error %v, and CSV gives %v", format, err, wantErr)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"pawl/data/schema"
@@ -23,8 +24,12 @@ type jsonLines struct {
 	at       map[string]int // of the header
 	passOver bool           // other names
 	used     []bool         // by column; nil for all
-	seen     []bool         // by column
+	seen     []atomic.Bool  // by column, of all stretches
 	line     int            // that was read last
+	size     int            // of a stretch, unless a line is longer
+	broken   error          // what ended the reading behind the last stretch; io.EOF for the end
+	part     bool           // of a file, and whether it is the last
+	last     bool
 }
 
 // JSONNamed says that a file is read as JSON lines. It goes by the name, as tabSeparated
@@ -35,7 +40,7 @@ func JSONNamed(name string) bool {
 }
 
 func openJSONLines(name string, r io.Reader, keys Keys) (*jsonLines, error) {
-	j := &jsonLines{CSV: &CSV{file: name, how: schema.File{Encoding: keys.File.Encoding}, header: keys.Names, first: 1}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]bool, len(keys.Names))}
+	j := &jsonLines{CSV: &CSV{file: name, how: schema.File{Encoding: keys.File.Encoding}, header: keys.Names, first: 1}, at: map[string]int{}, passOver: keys.PassOver, seen: make([]atomic.Bool, len(keys.Names)), size: blockSize}
 	if len(keys.Names) == 0 {
 		return nil, j.fault(0, "", "JSON lines have no header, and the names in their rows are data, so the columns are unknown", "name the columns")
 	}
@@ -103,7 +108,7 @@ func (j *jsonLines) choose(fields []int) error {
 // is no object has malformed cells only.
 func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	line, err := j.read()
-	if err == io.EOF {
+	if err == io.EOF && !j.part {
 		return nil, j.lacking()
 	}
 	if err != nil {
@@ -127,7 +132,9 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 			case j.used != nil && !j.used[i]:
 				c.bad = "" // it may hold anything
 			}
-			c.line, j.seen[i] = j.line, true
+			if c.line = j.line; !j.seen[i].Load() {
+				j.seen[i].Store(true)
+			}
 			if space[i] = c; c.bad != "" && strict {
 				column = key
 				return c.bad
@@ -151,6 +158,54 @@ func (j *jsonLines) next(space []cell, strict bool) ([]cell, error) {
 	return space, nil
 }
 
+// stretch returns the next lines; at the end, behind a stretch without any, the error is io.EOF.
+func (j *jsonLines) stretch() (records, error) {
+	if j.last {
+		return nil, io.EOF
+	}
+	part := *j
+	var text []byte
+	for len(text) < j.size && j.broken == nil {
+		text = j.append(text)
+	}
+	switch {
+	case len(text) > 0:
+	case j.broken != io.EOF:
+		return nil, j.readFault(j.broken)
+	default:
+		j.last = true
+	}
+	part.part, part.last, part.in = true, j.last, bufio.NewReader(bytes.NewReader(text))
+	return &part, nil
+}
+
+// append appends the next line to text, of one that is too long as much as shows that it is.
+func (j *jsonLines) append(text []byte) []byte {
+	for begin := len(text); ; {
+		more, err := j.in.ReadSlice('\n')
+		if text = append(text, more[:min(len(more), begin+maxRecord+1-len(text))]...); err == bufio.ErrBufferFull {
+			continue
+		}
+		if j.line++; err == nil && text[len(text)-1] != '\n' {
+			text = append(text, '\n')
+		}
+		if j.broken = err; err != nil && err != io.EOF {
+			text = text[:begin]
+		}
+		return text
+	}
+}
+
+func (j *jsonLines) atEnd() error {
+	if !j.last {
+		return nil
+	}
+	if err := j.lacking(); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
 // undeclared is all that may be said of such a name.
 const undeclared = "the row has an undeclared name"
 
@@ -158,7 +213,7 @@ const undeclared = "the row has an undeclared name"
 // a slip.
 func (j *jsonLines) lacking() error {
 	for i, used := range j.used {
-		if j.passOver && used && !j.seen[i] {
+		if j.passOver && used && !j.seen[i].Load() {
 			return j.fault(0, "", fmt.Sprintf("no row has the name %q", j.header[i]), exampleLine)
 		}
 	}

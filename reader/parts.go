@@ -171,6 +171,13 @@ func (m *manyParts) stretch() (records, error) {
 	}
 }
 
+func (m *manyParts) atEnd() error {
+	if e, ok := m.in.(ending); ok {
+		return e.atEnd()
+	}
+	return nil
+}
+
 func (m *manyParts) floats(field int) (single, ok bool) {
 	if in, typed := m.in.(floating); typed {
 		return in.floats(m.field(field))

@@ -179,6 +179,32 @@ func (s *Scan) Next() (b *Batch, err error) {
 	return b, err
 }
 
+// Piece returns the next rows as a Scan of their own, which another goroutine may read, and io.EOF after the last: a row
+// group of a Parquet file that has several, else what Next would return.
+func (s *Scan) Piece() (*Scan, error) {
+	if p, ok := s.in.(*parquetScan); ok && len(p.file.groups) > 1 {
+		in, err := p.piece()
+		return &Scan{in: in}, err
+	}
+	b, err := s.Next()
+	if err != nil {
+		return nil, err
+	}
+	held := *b // its chunks are its own
+	return &Scan{in: &heldBatch{&held}}, nil
+}
+
+// heldBatch are rows that were read.
+type heldBatch struct{ batch *Batch }
+
+func (h *heldBatch) next() (*Batch, error) {
+	b := h.batch
+	if h.batch = nil; b == nil {
+		return nil, io.EOF
+	}
+	return b, nil
+}
+
 // guard turns a panic of the libraries, which damaged files can cause, into a fault
 // that is found after group.
 func guard(err *error, group *int) {

@@ -3,6 +3,7 @@ package columnar
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/big"
@@ -19,8 +20,56 @@ var everyText = [][]string{
 	{"false", "7", "7", "9007199254740993", "7", "1e+20", "NaN", "", "123.45", "0.255", ""},
 }
 
-// readAll returns the texts of all supported columns, with "null" told apart.
+// readAll returns the texts of all supported columns, and counts nulls. Pieces of the file, all taken before one is read
+// and the last read first, hold the same rows, or the first of them that is faulty holds the same fault.
 func readAll(data []byte) (rows [][]string, nulls int, vectors [][]float32, err error) {
+	rows, nulls, vectors, err = readScan(data, func(s *Scan) func() (*Batch, error) { return s.Next })
+	again, nullsAgain, vectorsAgain, errAgain := readScan(data, byPieces)
+	if fmt.Sprint(err) != fmt.Sprint(errAgain) || err == nil && (nulls != nullsAgain || fmt.Sprint(rows, vectors) != fmt.Sprint(again, vectorsAgain)) {
+		return nil, 0, nil, fmt.Errorf("pieces give %d rows (%v), the whole %d (%v)", len(again), errAgain, len(rows), err)
+	}
+	return rows, nulls, vectors, err
+}
+
+func byPieces(s *Scan) func() (*Batch, error) {
+	var pieces [][]*Batch
+	var scans []*Scan
+	var end error
+	for end == nil {
+		var p *Scan
+		if p, end = s.Piece(); end == nil {
+			scans = append(scans, p)
+		}
+	}
+	pieces = make([][]*Batch, len(scans))
+	faults := make([]error, len(scans))
+	for i := len(scans) - 1; i >= 0; i-- {
+		for {
+			b, err := scans[i].Next()
+			if faults[i] = err; err != nil {
+				break
+			}
+			own := *b
+			pieces[i] = append(pieces[i], &own)
+		}
+	}
+	at := 0
+	return func() (*Batch, error) {
+		for ; at < len(scans); at++ {
+			if len(pieces[at]) > 0 {
+				b := pieces[at][0]
+				pieces[at] = pieces[at][1:]
+				return b, nil
+			}
+			if faults[at] != io.EOF {
+				return nil, faults[at]
+			}
+		}
+		return nil, end
+	}
+}
+
+func readScan(data []byte, begin func(s *Scan) func() (*Batch, error)) (rows [][]string, nulls int, vectors [][]float32, err error) {
 	f, err := Open(bytes.NewReader(data))
 	if err != nil {
 		return nil, 0, nil, err
@@ -35,8 +84,9 @@ func readAll(data []byte) (rows [][]string, nulls int, vectors [][]float32, err 
 	if err != nil {
 		return nil, 0, nil, err
 	}
+	next := begin(s)
 	for {
-		b, err := s.Next()
+		b, err := next()
 		if err == io.EOF {
 			return rows, nulls, vectors, nil
 		}

@@ -170,7 +170,7 @@ func openParquet(src Source) (*File, error) {
 		return nil, err
 	}
 	return &File{format: "Parquet", columns: p.columns, scan: func(columns []int) nexter {
-		return &parquetScan{file: p, columns: columns, row: 1}
+		return &parquetScan{file: p, columns: columns, last: len(p.groups), row: 1}
 	}}, nil
 }
 
@@ -330,6 +330,7 @@ type parquetScan struct {
 	file    *parquetFile
 	columns []int
 	group   int   // of the present readers, counted from 1
+	last    int   // group
 	row     int64 // next row of the file, counted from 1
 	left    int64 // rows of the group
 	cells   []*cells
@@ -343,7 +344,7 @@ func (s *parquetScan) next() (*Batch, error) {
 				return nil, s.damaged(i)
 			}
 		}
-		if s.group == len(s.file.groups) {
+		if s.group == s.last {
 			return nil, io.EOF
 		}
 		if err := s.open(); err != nil {
@@ -360,6 +361,21 @@ func (s *parquetScan) next() (*Batch, error) {
 	}
 	s.left, s.row = s.left-int64(n), s.row+int64(n)
 	return b, nil
+}
+
+// piece is a scan of the next row group alone.
+func (s *parquetScan) piece() (*parquetScan, error) {
+	if s.group == s.last {
+		return nil, io.EOF
+	}
+	p := &parquetScan{file: s.file, columns: s.columns, group: s.group, last: s.group + 1, row: s.row}
+	rows := s.file.groups[s.group].rows
+	if s.group++; rows < 0 || rows > math.MaxInt64-s.row {
+		s.group = s.last // the piece ends in this fault
+	} else {
+		s.row += rows
+	}
+	return p, nil
 }
 
 func (s *parquetScan) damaged(i int) *Fault {
