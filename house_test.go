@@ -125,6 +125,82 @@ func TestThinCommands(t *testing.T) {
 	}
 }
 
+// published lists where an honest job names what the files published*.go of workflow declare: where a job is
+// made, where its input is checked, and where a search does what it is told (fields of other packages have some of the names).
+var published = map[string][]string{
+	"fit.go":         {"standard"},
+	"search.go":      {"pricePublished", "Published"},
+	"searchnets.go":  {"publishedScore"},
+	"searchwords.go": {"publishedEpsilon", "Published", "PublishedSearch"},
+	"select.go":      {"published", "publishedLocal", "publishedPAFS", "Published", "PublishedSearch"},
+	"selectcheck.go": {"Published", "checkPublishedPAFS", "everyLevelAColumn", "publishedTraining"},
+}
+
+// Procedures as published read rows without paying, on public data. What they do stands in files of its own, and no
+// other file of workflow can come to do it by calling it.
+func TestPublishedProceduresStandApart(t *testing.T) {
+	files, err := filepath.Glob("workflow/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared, methods, others := map[string]bool{}, map[string]bool{}, map[string]*ast.File{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Base(name)
+		switch {
+		case strings.HasSuffix(base, "_test.go"):
+			continue
+		case !strings.HasPrefix(base, "published"):
+			others[base] = file
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok {
+					methods[f.Name.Name] = true
+				}
+			}
+			continue
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				declared[d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						declared[s.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, n := range s.Names {
+							declared[n.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	named := map[string]bool{}
+	for base, file := range others {
+		ast.Inspect(file, func(n ast.Node) bool {
+			// The methods of a job, which all kinds have, name nothing in particular.
+			if id, ok := n.(*ast.Ident); ok && declared[id.Name] && !methods[id.Name] {
+				if named[base+" "+id.Name] = true; !slices.Contains(published[base], id.Name) {
+					t.Errorf("workflow/%s names %s, which is for procedures as published", base, id.Name)
+				}
+			}
+			return true
+		})
+	}
+	for base, names := range published {
+		for _, name := range names {
+			if !named[base+" "+name] {
+				t.Errorf("workflow/%s names %s no more: take it off the list", base, name)
+			}
+		}
+	}
+}
+
 // No function of core that takes a permit takes a source of randomness beside it: the
 // noise of a mechanism is the permit's, never the caller's.
 func TestNoMechanismTakesASource(t *testing.T) {

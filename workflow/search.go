@@ -159,24 +159,6 @@ func (h *searching) price() (err error) {
 	return plan.priceAll()
 }
 
-// pricePublished books nothing private: scores of all trainings are read.
-func (h *searching) pricePublished() (err error) {
-	plan, p := h.plan, h.plan.problem
-	if p.Test == HeldOut {
-		return usage("use a data set with a test set", "as published, a search is scored on a public test set only")
-	}
-	j := h.asked()
-	if h.quote, err = h.Strategy.At(j, j.Epsilon); err != nil {
-		return err
-	}
-	plan.add("search and train", plan.trainScope, h.inWords()+"; as published: scores are read without paying", dp.NonPrivate{})
-	if err := plan.planScore(); err != nil {
-		return err
-	}
-	plan.priceNothing("NOT a privacy guarantee: as published, the search reads the scores of its trainings")
-	return nil
-}
-
 // inWords says what the strategy does.
 func (h *searching) inWords() string {
 	if h.Metric != "" {

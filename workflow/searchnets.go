@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -319,16 +318,6 @@ func (out *Outcome) publicScore(env Env, scope dp.Scope, by Metric) (score, rows
 		err = errors.New("no row scores")
 	}
 	return known(score, q.worst), rows, err
-}
-
-// scoreEpsilon is the papers' ε' of one validation score.
-const scoreEpsilon = 0.02
-
-// publishedScore is the papers' validation accuracy, with Laplace noise of scale 1/(n·ε').
-func (out *Outcome) publishedScore(env Env, scope dp.Scope, src *entropy.Source) (float64, error) {
-	score, rows, err := out.publicScore(env, scope, ByAccuracy)
-	u := src.Open01() - 0.5
-	return score - math.Copysign(math.Log1p(-2*math.Abs(u)), u)/(rows*scoreEpsilon), err
 }
 
 // scoreElsewhere trains and scores on the other, public data with the noise that the

@@ -49,18 +49,6 @@ func (h *searching) statement() *report.Search {
 	return r
 }
 
-// publishedEpsilon is the whole by the paper's accounting: of random search by its
-// formula, else the composition of what is trained and scored.
-func (h *searching) publishedEpsilon() float64 {
-	if h.Strategy.Kind == search.RS {
-		validation := float64(h.plan.problem.Rows) * h.scopes.Validate.Fraction()
-		if e, err := search.RandomSearchPublished(h.quote.BaseEpsilon, 0.05, 0.04, validation, h.Strategy.Mean); err == nil {
-			return e
-		}
-	}
-	return h.quote.Epsilon
-}
-
 // CandidateParameters is the number of trained parameters of a candidate, given as its
 // JSON; 0 where candidates are no networks.
 func (plan *Plan) CandidateParameters(candidate string) (int, error) {

@@ -194,3 +194,11 @@ func (c *choosing) checkCount() error {
 	}
 	return nil
 }
+
+// checkUnsearched refuses the settings of a search where nothing is searched for.
+func (in *SelectInput) checkUnsearched() error {
+	if in.Search != (Published{}) && !(in.Method == "pafs" && in.AsPublished) {
+		return usage("leave them out, or give --method pafs --as-published", "--learner, --population, --rounds and --fits are settings of pafs as published")
+	}
+	return nil
+}

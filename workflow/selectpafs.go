@@ -21,12 +21,18 @@ const meanRuns = 8
 
 // pafs is privacy-aware feature selection: it trains private models on sets of attributes and
 // keeps the set that scores best. Published, a genetic search reads the score of every model;
-// that composes over thousands of trainings (selectpafspublished.go). Here sets are drawn without
+// that composes over thousands of trainings (publishedpafs.go). Here sets are drawn without
 // looking at data and a Papernot–Steinke selection releases the winner alone.
 type pafs struct {
 	*choosing
 	models   tableModels
 	validate dp.Scope
+}
+
+// candidate is one data-free choice that a selection of features, or the standard workflow, may make.
+type candidate struct {
+	name   string
+	recipe advise.Recipe
 }
 
 func (c *choosing) checkPAFS() error {

@@ -75,15 +75,15 @@ func (c *publishedLocal) choose(ctx context.Context, env Env, permit *ledger.Per
 		return err
 	}
 	out.PublishedEpsilon, _ = c.plan.problem.epsilon.Float64()
-	out.Table, err = c.rows(env.Rows, permit.Randomness("rows"), out.Selection.Chosen)
+	out.Table, err = c.noisyRows(env.Rows, permit.Randomness("rows"), out.Selection.Chosen)
 	return err
 }
 
-// rows is Algorithm 1 of the paper after the choice, on public rows: noise of
+// noisyRows is Algorithm 1 of the paper after the choice, on public rows: noise of
 // deviation 2·N·ln(1/δ)/ε on every entry, where N is the largest L1 norm of a row that is
 // cut to the chosen columns. N and the choice come from the rows themselves and labels leave as
 // they are, so epsilon is not kept (docs/READING.md, H10).
-func (c *publishedLocal) rows(rows *intake.Rows, src *entropy.Source, chosen []feature.Choice) (*NoisyTable, error) {
+func (c *publishedLocal) noisyRows(rows *intake.Rows, src *entropy.Source, chosen []feature.Choice) (*NoisyTable, error) {
 	p, sums := c.plan.problem, c.from.(*classColumns)
 	entries := sums.entries(chosen)
 	r := sums.rowsOf(entries, make([]float64, len(entries)), math.Sqrt(float64(len(entries))))

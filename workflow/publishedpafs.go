@@ -98,14 +98,6 @@ func (c *choosing) checkPublishedPAFS() error {
 	return nil
 }
 
-// checkUnsearched refuses the settings of a search where nothing is searched for.
-func (in *SelectInput) checkUnsearched() error {
-	if in.Search != (Published{}) && !(in.Method == "pafs" && in.AsPublished) {
-		return usage("leave them out, or give --method pafs --as-published", "--learner, --population, --rounds and --fits are settings of pafs as published")
-	}
-	return nil
-}
-
 // publishedPAFS searches for the set whose noisy models score best, as published.
 type publishedPAFS struct{ published }
 

@@ -24,12 +24,6 @@ type standard struct {
 	validate   dp.Scope // within the training scope: the choice is not paid for
 }
 
-// candidate is one data-free choice that the standard workflow or a selection of features may make.
-type candidate struct {
-	name   string
-	recipe advise.Recipe
-}
-
 func (s *standard) planTraining() (err error) {
 	if err := s.choose(); err != nil {
 		return err
