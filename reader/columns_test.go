@@ -199,10 +199,7 @@ func TestRecords(t *testing.T) {
 			if err := os.WriteFile(path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			fromFile, err := OpenRecords(path, Keys{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			fromFile := fileRecords(t, path)
 			defer fromFile.Close()
 			piped, err := NewRecords("pipe", io.MultiReader(bytes.NewReader(data)), Keys{})
 			if err != nil {
@@ -230,9 +227,21 @@ func TestRecords(t *testing.T) {
 			}
 		})
 	}
-	if _, err := OpenRecords(filepath.Join(t.TempDir(), "absent"), Keys{}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("an absent file: %v", err)
+}
+
+// fileRecords opens the records of a file.
+func fileRecords(t *testing.T, path string) *Records {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { f.Close() })
+	r, err := NewRecords(path, f, Keys{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func FuzzColumns(f *testing.F) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"os"
 
 	"pawl/data/columnar"
 	"pawl/data/schema"
@@ -41,7 +40,6 @@ type floating interface {
 // TSV and JSON lines by its name, else CSV.
 type Records struct {
 	in     records
-	file   io.Closer
 	chosen bool
 	space  []cell
 }
@@ -59,21 +57,6 @@ type Keys struct {
 // keysOf are the names that a schema declares.
 func keysOf(s *schema.Schema, o Options) Keys {
 	return Keys{Names: s.Sources(), PassOver: o.PassOver || s.IgnoreOthers, File: s.File}
-}
-
-// OpenRecords opens a file and reads the names of its columns. Close releases it.
-func OpenRecords(path string, keys Keys) (*Records, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r, err := NewRecords(path, f, keys)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	r.file = f
-	return r, nil
 }
 
 // NewRecords reads from r, which may be a Content's Reader; name stands for any other in errors.
@@ -122,16 +105,8 @@ func (r *Records) Next() ([]string, error) {
 	return row, nil
 }
 
-// Close releases the file.
-func (r *Records) Close() error {
-	err := r.in.Close()
-	if r.file != nil {
-		if e := r.file.Close(); err == nil {
-			err = e
-		}
-	}
-	return err
-}
+// Close releases what reading holds.
+func (r *Records) Close() error { return r.in.Close() }
 
 // openRecords tells the format by its first bytes.
 func openRecords(name string, r io.Reader, keys Keys) (records, error) {

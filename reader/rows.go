@@ -104,9 +104,6 @@ func (b *RowsBuilder) EndNumbered(n int64) {
 	b.rows.numbers = append(b.rows.numbers, n)
 }
 
-// Len is the number of rows so far.
-func (b *RowsBuilder) Len() int { return len(b.rows.starts) - 1 }
-
 // InOrder ends the collection of rows whose order is part of the table, as in a sheet.
 func (b *RowsBuilder) InOrder() (*Rows, error) {
 	b.rows.data = b.data.String()

@@ -62,33 +62,6 @@ func BenchmarkConv(b *testing.B) {
 	}
 }
 
-func BenchmarkNormal(b *testing.B) {
-	for _, n := range []int{650, 19850, 1 << 20} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s, dst := NewNormal(testKey(1)), make([]float32, n)
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Add(dst, 0, 1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/value")
-		})
-	}
-	b.Run("stream only", func(b *testing.B) {
-		s, dst := NewNormal(testKey(1)), make([]byte, chunkBlocks*normalBytes)
-		for b.Loop() {
-			s.keys.keyStream(active, dst, 0)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunkBlocks/normalBlock, "ns/value")
-	})
-	b.Run("transform only", func(b *testing.B) {
-		words, dst := make([]byte, chunkBlocks*normalBytes), make([]float32, chunkBlocks*normalBlock)
-		for b.Loop() {
-			active.normals(dst, words, 1)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunkBlocks/normalBlock, "ns/value")
-	})
-}
-
 // BenchmarkHalves runs the products of a step of the 784-1024-512-64-10 network at
 // batch 500 over two half-batches, in turn by one worker and by two, and reports
 // the median of the ratios: how much faster two are.
@@ -109,7 +82,7 @@ func BenchmarkHalves(b *testing.B) {
 		l.dw = [parts]Matrix{fresh(in, out), fresh(in, out)}
 	}
 	half := func(part int) {
-		lo, hi := Part(batch, parts, part)
+		lo, hi := partOf(batch, parts, part)
 		for i := range layers {
 			l := &layers[i]
 			MatMulPacked(l.g.RowRange(lo, hi), l.x.RowRange(lo, hi), &l.f, false)
@@ -136,7 +109,7 @@ func BenchmarkHalves(b *testing.B) {
 		Parallel(workers, parts, func(part int) {
 			for i := range layers {
 				to, from := layers[i].dw[0].Data, layers[i].dw[1].Data
-				lo, hi := Part(len(to), parts, part)
+				lo, hi := partOf(len(to), parts, part)
 				AddScaled(to[lo:hi], from[lo:hi], 1)
 			}
 		})
@@ -160,8 +133,7 @@ func BenchmarkElementwise(b *testing.B) {
 	src, dst := draw(testKey(1), 0, n), make([]float32, n)
 	for name, f := range map[string]func(dst, src []float32){
 		"exp": Exp, "sigmoid": Sigmoid, "tanh": Tanh,
-		"softmax of 10": func(dst, src []float32) { Softmax(dst[:n/10*10], 10) },
-		"add scaled":    func(dst, src []float32) { AddScaled(dst, src, 0.5) },
+		"add scaled": func(dst, src []float32) { AddScaled(dst, src, 0.5) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -40,10 +40,5 @@ func (s *shelf[T]) giveBack(b []T) {
 	*free = append(*free, b)
 }
 
-// Buffers of products, and, since noise is a third worker beside two halves, those
-// of the normals apart from them.
-var (
-	buffers shelf[float32]
-	normals shelf[float32]
-	streams shelf[byte]
-)
+// buffers are those of products.
+var buffers shelf[float32]

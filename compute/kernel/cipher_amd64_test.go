@@ -19,7 +19,7 @@ func TestNarrowKeyStreamIsAESCounterMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &KeyStream{block: block}
-	want, got := make([]byte, 3*normalBytes), make([]byte, 3*normalBytes)
+	want, got := make([]byte, 3*KeyStreamUnit), make([]byte, 3*KeyStreamUnit)
 	const counter = 1<<32 - 40 // carries into the high word
 	s.keyStream(&portable, want, counter)
 	expandKey(&s.schedule, key)

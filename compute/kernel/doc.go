@@ -1,6 +1,6 @@
 // Package kernel is the arithmetic of training: products of float32 matrices,
-// convolution, pooling, elementwise functions, a key stream and keyed normals, in plain Go and
-// in assembly that tools/gen writes.
+// convolution, pooling, elementwise functions and a key stream, in plain Go and in
+// assembly that tools/gen writes.
 //
 // # What is promised
 //
@@ -12,11 +12,10 @@
 //
 // The kernel is chosen once, when the program starts: "avx512" (F, BW, DQ, VL),
 // "avx2" (with FMA) or "portable"; [Name] tells which. Bits are equal across
-// machines for one name. Elementwise functions, Softmax, AddScaled and Normal
-// have the same bits for every name; products have not, since the portable ones
-// round each product before they add it. PAWL_KERNEL=avx512|avx2|portable forces
-// a choice; a value that is unknown, or that the processor cannot run, panics at
-// start.
+// machines for one name. Elementwise functions and AddScaled have the same bits for
+// every name; products have not, since the portable ones round each product before
+// they add it. PAWL_KERNEL=avx512|avx2|portable forces a choice; a value that is
+// unknown, or that the processor cannot run, panics at start.
 //
 // Every function may be called from many goroutines at once. Views and
 // slices that do not fit panic with their shapes; values never cause a panic.

@@ -35,41 +35,6 @@ func AddScaled(dst, src []float32, scale float32) {
 	active.addScaled(dst, src, scale)
 }
 
-// Softmax replaces each row x of width values by e^x/Σe^x, after subtracting the
-// row's greatest value. A row sums to 1 within (width+5)·2⁻²⁴; each value has a
-// relative error below (width+8)·2⁻²⁴ plus 2⁻²⁴ times its distance from the
-// greatest. A row that holds NaN or +Inf, or only −Inf, becomes NaN; other −Inf
-// give 0. It panics unless width > 0 divides the length.
-func Softmax(rows []float32, width int) {
-	if width <= 0 || len(rows)%width != 0 {
-		panic(fmt.Sprintf("kernel: softmax over rows of %d in %d values", width, len(rows)))
-	}
-	for at := 0; at < len(rows); at += width {
-		row := rows[at : at+width]
-		greatest := row[0]
-		for _, v := range row[1:] {
-			if v > greatest {
-				greatest = v
-			}
-		}
-		for i, v := range row {
-			row[i] = v - greatest
-		}
-	}
-	active.exp(rows, rows)
-	for at := 0; at < len(rows); at += width {
-		row := rows[at : at+width]
-		var sum float32
-		for _, v := range row {
-			sum += v
-		}
-		share := 1 / sum
-		for i, v := range row {
-			row[i] = v * share
-		}
-	}
-}
-
 func sameLength(a, b int) {
 	if a != b {
 		panic(fmt.Sprintf("kernel: %d values into %d", b, a))
@@ -82,7 +47,7 @@ const (
 	roundMagic     = float32(12582912)
 	roundMagicBits = 0x4B400000
 	log2E          = float32(1.4426950408889634)
-	// ln2Hi has ten bits, so n·ln2Hi is exact for the n of exp and log.
+	// ln2Hi has ten bits, so n·ln2Hi is exact for the n of exp.
 	ln2Hi  = float32(0.693359375)
 	ln2Lo  = float32(-2.1219444005469057e-4)
 	expMin = float32(-104)
@@ -92,11 +57,8 @@ const (
 // Minimax polynomials, fitted by Remez exchange at 40 digits, then rounded;
 // relative errors of the whole function before rounding in brackets.
 var (
-	expPolynomial  = [...]float32{0.4999999403953552, 0.1666651964187622, 0.04166839271783829, 0.008368780836462975, 0.0013814467238262296}                                                                // (eˣ−1−x)/x², |x| ≤ ½ln2 [3.1e-9]
-	tanhPolynomial = [...]float32{-0.3333328068256378, 0.13331441581249237, -0.05373971536755562, 0.0206390880048275, -0.005704986862838268}                                                               // (tanh(√z)/√z−1)/z, z ≤ 0.625² [4.4e-9]
-	logPolynomial  = [...]float32{0.3333333134651184, -0.250008225440979, 0.20001234114170074, -0.16623298823833466, 0.14201553165912628, -0.13160580396652222, 0.12763327360153198, -0.07635661214590073} // (ln(1+f)−f+f²/2)/f³, 1+f in [√½, √2] [5.8e-9]
-	sinPolynomial  = [...]float32{0.7853981852531433, -0.08074543625116348, 0.00249000103212893, -3.59504520019982e-05}                                                                                    // sin(¼π√z)/√z, z ≤ 1 [3.2e-9]
-	cosPolynomial  = [...]float32{-0.3084251284599304, 0.015854327008128166, -0.0003259400837123394, 3.530338062773808e-06}                                                                                // (cos(¼π√z)−1)/z, z ≤ 1 [6.4e-11]
+	expPolynomial  = [...]float32{0.4999999403953552, 0.1666651964187622, 0.04166839271783829, 0.008368780836462975, 0.0013814467238262296}  // (eˣ−1−x)/x², |x| ≤ ½ln2 [3.1e-9]
+	tanhPolynomial = [...]float32{-0.3333328068256378, 0.13331441581249237, -0.05373971536755562, 0.0206390880048275, -0.005704986862838268} // (tanh(√z)/√z−1)/z, z ≤ 0.625² [4.4e-9]
 )
 
 // polynomial returns Σ c[i]·x^i, at most 8 terms, by Estrin's scheme: pairs, then

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -123,62 +122,4 @@ func TestElementwiseBitsAreTheSameOnEveryKernel(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestSoftmax(t *testing.T) {
-	inf := float32(math.Inf(1))
-	for _, c := range []struct {
-		name string
-		in   []float32
-		want []float64
-	}{
-		{"one", []float32{-7}, []float64{1}},
-		{"equal", []float32{3, 3}, []float64{0.5, 0.5}},
-		{"far apart", []float32{1e30, -1e30}, []float64{1, 0}},
-		{"one impossible", []float32{-inf, 0, 0}, []float64{0, 0.5, 0.5}},
-		{"all impossible", []float32{-inf, -inf}, []float64{math.NaN(), math.NaN()}},
-		{"infinite", []float32{inf, 0}, []float64{math.NaN(), math.NaN()}},
-		{"NaN", []float32{0, float32(math.NaN())}, []float64{math.NaN(), math.NaN()}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := append([]float32(nil), c.in...)
-			Softmax(got, len(got))
-			for i, w := range c.want {
-				if g := float64(got[i]); g != w && !(math.IsNaN(g) && math.IsNaN(w)) {
-					t.Errorf("softmax(%v) = %v, want %v", c.in, got, c.want)
-				}
-			}
-		})
-	}
-	Softmax(nil, 5)
-
-	rng := rand.New(rand.NewPCG(1, 2))
-	const width = 10
-	x := make([]float32, 500*width)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64() * 10)
-	}
-	got := append([]float32(nil), x...)
-	Softmax(got, width)
-	for at := 0; at < len(x); at += width {
-		var sum, greatest, total float64
-		greatest = math.Inf(-1)
-		for _, v := range x[at : at+width] {
-			greatest = max(greatest, float64(v))
-		}
-		for _, v := range x[at : at+width] {
-			sum += math.Exp(float64(v) - greatest)
-		}
-		for i, v := range x[at : at+width] {
-			want := math.Exp(float64(v)-greatest) / sum
-			bound := (width + 8 + greatest - float64(v)) * 0x1p-24
-			if e := math.Abs(float64(got[at+i])/want - 1); e > bound {
-				t.Fatalf("softmax of %v: place %d is off by %g, above %g", x[at:at+width], i, e, bound)
-			}
-			total += float64(got[at+i])
-		}
-		if math.Abs(total-1) > (width+5)*0x1p-24 {
-			t.Fatalf("row sums to 1%+g", total-1)
-		}
-	}
 }

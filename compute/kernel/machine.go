@@ -29,7 +29,6 @@ type machine struct {
 
 	exp, sigmoid, tanh func(dst, src []float32)
 	addScaled          func(dst, src []float32, scale float32)
-	normals            func(dst []float32, words []byte, scale float32)
 	// keyStream writes whole KiB of AES-256 counter blocks; nil asks the standard
 	// library.
 	keyStream func(dst []byte, schedule *[60]uint32, counter uint64)
@@ -77,7 +76,6 @@ var portable = machine{
 	sigmoid:   func(dst, src []float32) { each(dst, src, sigmoidOne) },
 	tanh:      func(dst, src []float32) { each(dst, src, tanhOne) },
 	addScaled: addScaledPortable,
-	normals:   normalsPortable,
 	rectify:   rectifyPortable, rectifyChain: rectifyChainPortable,
 	tanhChain: tanhChainPortable, sigmoidChain: sigmoidChainPortable,
 	dotBlocks: dotBlocksPortable,

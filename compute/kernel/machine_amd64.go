@@ -29,9 +29,6 @@ func machines() []*machine {
 		sigmoid:   vectors(8, sigmoidAVX2, sigmoidOne),
 		tanh:      vectors(8, tanhAVX2, tanhOne),
 		addScaled: scaled(8, addScaledAVX2),
-		normals: func(dst []float32, words []byte, scale float32) {
-			normalsAVX2(&dst[0], &words[0], len(dst)/normalBlock, scale)
-		},
 		keyStream: stream,
 	})}, list...)
 	if !x86.HasAVX512F || !x86.HasAVX512BW || !x86.HasAVX512DQ || !x86.HasAVX512VL {
@@ -55,9 +52,6 @@ func machines() []*machine {
 		sigmoid:   vectors(16, sigmoidAVX512, sigmoidOne),
 		tanh:      vectors(16, tanhAVX512, tanhOne),
 		addScaled: scaled(16, addScaledAVX512),
-		normals: func(dst []float32, words []byte, scale float32) {
-			normalsAVX512(&dst[0], &words[0], len(dst)/normalBlock, scale)
-		},
 		keyStream: stream,
 	})}, list...)
 }

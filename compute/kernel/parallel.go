@@ -56,19 +56,3 @@ func Parallel(workers, parts int, do func(part int)) {
 		}
 	}
 }
-
-// Part returns the range lo to hi−1 of n things that belongs to part i of parts:
-// sizes differ by one at most, larger parts come first, and parts beyond n are
-// empty. It panics unless 0 ≤ i < parts.
-func Part(n, parts, i int) (lo, hi int) {
-	if n < 0 || i < 0 || i >= parts {
-		panic(fmt.Sprintf("kernel: part %d of %d of %d things", i, parts, n))
-	}
-	size, larger := n/parts, n%parts
-	lo = i*size + min(i, larger)
-	hi = lo + size
-	if i < larger {
-		hi++
-	}
-	return lo, hi
-}

@@ -37,7 +37,7 @@ func TestPartsCoverAllOnceAndEvenly(t *testing.T) {
 		n, parts := rapid.IntRange(0, 100).Draw(t, "n"), rapid.IntRange(1, 12).Draw(t, "parts")
 		at := 0
 		for i := range parts {
-			lo, hi := Part(n, parts, i)
+			lo, hi := partOf(n, parts, i)
 			if lo != at || hi-lo < n/parts || hi-lo > n/parts+1 {
 				t.Fatalf("part %d is %d to %d, want from %d", i, lo, hi, at)
 			}
@@ -82,10 +82,10 @@ func step(workers int, a, w Matrix, batch int) []float32 {
 	sums := make([][]float32, parts)
 	Parallel(workers, parts+1, func(i int) {
 		if i == parts {
-			NewNormal(testKey(9)).Fill(noise, 0, 0.1)
+			copy(noise, draw(testKey(9), 0, len(noise)))
 			return
 		}
-		lo, hi := Part(batch, parts, i)
+		lo, hi := partOf(batch, parts, i)
 		MatMulPacked(out.RowRange(lo, hi), a.RowRange(lo, hi), packed, false)
 		sums[i] = make([]float32, w.Rows*w.Cols)
 		MatMul(Dense(sums[i], w.Rows, w.Cols), a.RowRange(lo, hi).T(), out.RowRange(lo, hi), false)

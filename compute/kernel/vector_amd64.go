@@ -24,12 +24,6 @@ func tanhAVX2(dst *float32, src *float32, count int)
 //go:noescape
 func addScaledAVX2(dst *float32, src *float32, scale float32, count int)
 
-// normalsAVX2 turns blocks of 1,024 random bytes into 128 normals each, times scale.
-// A block holds 64 words each of: radius high, radius low, angle high, angle low.
-//
-//go:noescape
-func normalsAVX2(dst *float32, words *byte, blocks int, scale float32)
-
 // expAVX512 sets dst = e^src for count whole vectors.
 //
 //go:noescape
@@ -49,9 +43,3 @@ func tanhAVX512(dst *float32, src *float32, count int)
 //
 //go:noescape
 func addScaledAVX512(dst *float32, src *float32, scale float32, count int)
-
-// normalsAVX512 turns blocks of 1,024 random bytes into 128 normals each, times scale.
-// A block holds 64 words each of: radius high, radius low, angle high, angle low.
-//
-//go:noescape
-func normalsAVX512(dst *float32, words *byte, blocks int, scale float32)

@@ -148,10 +148,6 @@ func Fronts() []*Front {
 	return all
 }
 
-// IsFrontEnd says whether layers of a kind have no backward pass, so that they stand
-// before the first trainable layer.
-func IsFrontEnd(kind string) bool { return kinds[kind].Role == FrontEnd }
-
 // outputIsFree says whether the output of the last layer so far may be
 // overwritten: it lies in a buffer of its own that neither the backward pass reads
 // nor a residual.

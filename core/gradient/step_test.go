@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -35,7 +36,7 @@ func (w *reluNet) Backprop(slot int, params, x, targets []float32, _ []uint64, r
 		h[i] = max(v, 0)
 	}
 	kernel.MatMul(kernel.Dense(g, n, w.out), kernel.Dense(h, n, w.hidden), kernel.Dense(second, w.hidden, w.out), false)
-	kernel.Softmax(g, w.out)
+	softmax(g, w.out)
 	for i, y := range targets {
 		g[i*w.out+int(y)]--
 	}
@@ -47,6 +48,32 @@ func (w *reluNet) Backprop(slot int, params, x, targets []float32, _ []uint64, r
 	}
 	record(Trace{Offset: len(first), T: 1, M: w.hidden, N: w.out, A: h, G: g})
 	record(Trace{T: 1, M: w.in, N: w.hidden, A: x, G: back})
+}
+
+// softmax replaces each row x of width values by e^x/Σe^x.
+func softmax(rows []float32, width int) {
+	for row := range slices.Chunk(rows, width) {
+		greatest := slices.Max(row)
+		for i, v := range row {
+			row[i] = v - greatest
+		}
+		kernel.Exp(row, row)
+		sum := float32(0)
+		for _, v := range row {
+			sum += v
+		}
+		for i := range row {
+			row[i] /= sum
+		}
+	}
+}
+
+// normals fills dst with normals of a standard deviation, at the precision of a float32.
+func normals(dst []float32, seed uint64, stdDev float64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range dst {
+		dst[i] = float32(stdDev * rng.NormFloat64())
+	}
 }
 
 // A step allocates nothing once lots have been as large as they get.
@@ -108,7 +135,7 @@ func BenchmarkStep(b *testing.B) {
 			tr := training(net, nil)
 			tr.SamplingRate, tr.ExpectedRows, tr.Microbatch, tr.Clipping, tr.ClippingNorm = 0.5, 2000, benchMicrobatch, c.clipping, 0.1
 			params := make([]float32, net.Parameters())
-			kernel.NewNormal([32]byte{1}).Fill(params, 0, 0.05)
+			normals(params, 1, 0.05)
 			s := newStep(&tr, mustOpen(b, rawRows(1, true, net, 2000)), params, c.stdDev, entropy.Seeded(1))
 			defer s.crew.End()
 			for range 3 {

@@ -5,7 +5,6 @@ package text
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -67,35 +66,14 @@ func kindOf(r rune) kind {
 	return other
 }
 
-// Hasher maps a text to a vector of Buckets numbers of norm 1.
-type Hasher struct {
-	Buckets int // at least 1; 1,000 to 4,096 serve messages well
-}
-
-// Vector writes the vector of s to dst, which must have Buckets elements, and
-// overwrites what was there. Every distinct token of s adds +1 or −1 to one bucket,
-// both by a fixed public hash: presence and not count, so that a message does not
-// weigh more on a word by repeating it. The sum is divided by its L2 norm, in
-// float64. A text without tokens, or whose tokens cancel, gives zeros.
+// Hasher maps a text to a vector of Buckets numbers of norm 1. Every distinct token adds +1 or −1 to one bucket,
+// both by a fixed public hash: presence and not count, so that a message does not weigh more on a word by
+// repeating it. The sum is divided by its L2 norm, in float64. A text without tokens, or whose tokens cancel,
+// gives zeros.
 //
 // Signed hashing after Weinberger et al., arXiv:0902.2206: collisions have mean 0.
-func (h Hasher) Vector(dst []float32, s string) {
-	if h.Buckets < 1 || len(dst) != h.Buckets {
-		panic(fmt.Sprintf("text: a vector of %d elements for %d buckets", len(dst), h.Buckets))
-	}
-	clear(dst)
-	h.each(s, func(bucket int, sign float32) { dst[bucket] += sign })
-	square := 0.0
-	for _, x := range dst {
-		square += float64(x) * float64(x)
-	}
-	if square == 0 {
-		return
-	}
-	norm := math.Sqrt(square)
-	for i, x := range dst {
-		dst[i] = float32(float64(x) / norm)
-	}
+type Hasher struct {
+	Buckets int // at least 1; 1,000 to 4,096 serve messages well
 }
 
 // Entry is a bucket and the sum of the signs of the distinct tokens hashed to it.

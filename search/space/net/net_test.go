@@ -97,7 +97,7 @@ func TestSameAsZoo(t *testing.T) {
 			t.Fatalf("%s is missing", c.zoo)
 		}
 		input, layers := want.Input, want.Network.Layers
-		if nn.IsFrontEnd(layers[0].Kind) {
+		if nn.KindOf(layers[0].Kind).Role == nn.FrontEnd {
 			input, layers = nn.Vector(layers[0].Coefficients), layers[1:]
 		}
 		got, _ := build(t, lookup(t, c.space), c.point, input, want.Outputs)
