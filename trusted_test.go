@@ -141,7 +141,7 @@ var base = []part{
 			{"data/schema", 2870, 0, "declares columns, bounds and units: public facts"},
 			{"data/packed", 520, 0, "keeps rows of numbers in few bytes, beyond a share of memory in an encrypted file"},
 			{"data/encode", 800, 0, "maps a row to a vector of bounded norm by public facts"},
-			{"compute/kernel", 1740, 0, "arithmetic on vectors and matrices; a cipher's key stream"},
+			{"compute/kernel", 1600, 0, "arithmetic on vectors and matrices; a cipher's key stream"},
 		}},
 }
 
